@@ -1,0 +1,34 @@
+//! Names of things: small, copyable, comparable only for equality and table order.
+
+/// A task: its place in the task set's order. Also the last tie-breaker between equal urgencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u16);
+
+/// A processor of the world, numbered from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CpuId(pub u16);
+
+/// One release of a task: the task and the number of the release, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId {
+    /// Whose job.
+    pub task: TaskId,
+    /// The how-manieth release of that task, from 0.
+    pub sequence: u64,
+}
+
+impl TaskId {
+    /// The task's place in tables indexed by task.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl CpuId {
+    /// The CPU's place in tables indexed by CPU.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}

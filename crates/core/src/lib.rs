@@ -1,0 +1,41 @@
+//! The deciding half of Vestal: scheduling as pure, deterministic state machines.
+//!
+//! A [`Scheduler`] knows no clock, no thread and no file. A *world* (the simulator, Linux user
+//! space, a bare-metal kernel) feeds it timestamped [`Fact`]s and carries out the [`Plan`] it gets
+//! back; the same code therefore decides in all of them. The rules both sides keep are numbered
+//! C1 to C9 and stand in [`scheduler`].
+//!
+//! Principles: simple and clear before clever; integers only; nothing is allocated after
+//! construction; every limit is a named constant; a consequence is drawn in one place only.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::arithmetic_side_effects,
+    clippy::float_arithmetic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::expect_used
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        clippy::panic,
+        reason = "a test may fail loudly"
+    )
+)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod ids;
+pub mod model;
+pub mod time;
+
+pub use ids::{CpuId, JobId, TaskId};
+pub use model::{Level, LevelSet, Task, TaskError, Wcet};
+pub use time::{Duration, Instant, Service};
