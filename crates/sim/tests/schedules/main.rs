@@ -1,0 +1,5 @@
+//! Whole runs: the simulated world against drawings, against the unit-step reference, and against
+//! the natively dispatched world.
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+mod statistics;
