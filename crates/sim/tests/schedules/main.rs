@@ -2,4 +2,11 @@
 //! the natively dispatched world.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../reference/mod.rs"]
+mod reference;
+
+mod against_reference;
+mod random_systems;
 mod statistics;
