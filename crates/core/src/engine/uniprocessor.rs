@@ -373,7 +373,9 @@ impl<S: Store> Uniprocessor<S> {
                 Some(OnExhaustion::RaiseMode(to)) => {
                     self.raise_mode(to, JobId { task, sequence });
                 }
-                Some(OnExhaustion::Demote | OnExhaustion::Abort) | None => break,
+                Some(OnExhaustion::Demote | OnExhaustion::Abort | OnExhaustion::Suspend) | None => {
+                    break;
+                }
             }
         }
     }
@@ -397,7 +399,8 @@ impl<S: Store> Uniprocessor<S> {
         match verdict {
             OnExhaustion::RaiseMode(to) => self.raise_mode(to, job),
             OnExhaustion::Abort => self.drop_current(job.task, DropReason::Exhausted),
-            OnExhaustion::Demote => {
+            // The rules of enforcement never say `Suspend`: it belongs to budgets that come back.
+            OnExhaustion::Demote | OnExhaustion::Suspend => {
                 let Some(jobs) = self.jobs.get_mut(job.task.index()) else {
                     return;
                 };
@@ -589,6 +592,10 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
             // This engine sees every job, and needs nobody to tell it that nothing is pending.
             Fact::Idle { cpu } => on_this(cpu),
             Fact::Timer => Ok(()),
+            Fact::Interrupt { .. }
+            | Fact::Woken { .. }
+            | Fact::BarrierReached { .. }
+            | Fact::ModeRequested { .. } => Err(ContractViolation::NotOfThisPolicy),
         }
     }
 
