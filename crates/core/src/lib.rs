@@ -49,7 +49,9 @@ pub mod store;
 pub mod time;
 
 pub use enforce::{Enforcement, Exhaustion, OnMiss};
-pub use engine::{Configuration, ConfigurationError, Guard, TaskConfiguration, Uniprocessor};
+pub use engine::{
+    Configuration, ConfigurationError, Guard, TaskConfiguration, TaskOrder, Uniprocessor,
+};
 pub use fact::{Fact, StopReason};
 pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
