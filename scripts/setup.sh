@@ -9,7 +9,6 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-readonly TOOLCHAIN=stable
 readonly RUST_OLDEST="$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
 
 missing=0
@@ -19,13 +18,16 @@ may_install() { [ "$(id -u)" = 0 ] && [ -z "${VESTAL_NO_INSTALL:-}" ]; }
 
 # provide WHAT WHY COMMAND...: runs the command when we may, names it otherwise.
 provide() {
-    local what="$1" why="$2"
+    local what="$1" why="$2" command
     shift 2
+    command="$*"
+    command="${command/#apt_install/apt-get -y --no-install-recommends install}"
+    command="${command/#add_target/rustup target add}"
     if may_install; then
-        say "setup: installing $what ($why): $*"
-        "$@" || die 3 "setup: could not install $what; run '$*' by hand to see why, then try again."
+        say "setup: installing $what ($why): $command"
+        "$@" || die 3 "setup: could not install $what; run '$command' by hand to see why, then try again."
     else
-        say "setup: missing $what ($why). Install it with: $*" >&2
+        say "setup: missing $what ($why). Install it with: $command" >&2
         missing=1
     fi
 }
@@ -46,11 +48,7 @@ need_package() {
     local command="$1" why="$2"
     shift 2
     have "$command" && return
-    if may_install; then
-        provide "$*" "$why" apt_install "$@"
-    else
-        provide "$*" "$why" apt-get -y --no-install-recommends install "$@"
-    fi
+    provide "$*" "$why" apt_install "$@"
     hash -r
 }
 
@@ -63,20 +61,19 @@ need_rust() {
         have rustup || return 0
     fi
     if have rustup && ! rustup show active-toolchain >/dev/null 2>&1; then
-        provide "the $TOOLCHAIN Rust toolchain" "rustup has none yet" \
-            rustup toolchain install "$TOOLCHAIN" --profile minimal --no-self-update
-        may_install && rustup default "$TOOLCHAIN"
+        provide "the Rust toolchain $TESTED_TOOLCHAIN" "rustup has none selected" \
+            rustup toolchain install "$TESTED_TOOLCHAIN" --profile minimal --no-self-update
+        may_install || return 0
+        rustup default "$TESTED_TOOLCHAIN"
     fi
     local version
     version="$(cd "$ROOT" && rustc --version 2>/dev/null | cut -d' ' -f2 | cut -d- -f1)" || version=""
     if [ -n "$version" ] && older "$version" "$RUST_OLDEST"; then
         have rustup || die 3 "setup: rustc $version is older than $RUST_OLDEST and not rustup's; install rustup (https://rustup.rs)."
         provide "a newer Rust" "rustc $version is older than $RUST_OLDEST" \
-            rustup update "$TOOLCHAIN" --no-self-update
-        version="$(cd "$ROOT" && rustc --version | cut -d' ' -f2 | cut -d- -f1)"
-        if may_install && older "$version" "$RUST_OLDEST"; then
-            die 3 "setup: rustc is still $version; select the new one with 'rustup default $TOOLCHAIN'."
-        fi
+            rustup toolchain install "$TESTED_TOOLCHAIN" --profile minimal --no-self-update
+        # Which toolchain is the default is the user's to change.
+        die 3 "setup: rustc $version is selected; select the newer one with 'rustup default $TESTED_TOOLCHAIN'."
     fi
 }
 
@@ -87,8 +84,14 @@ need_component() {
 }
 
 need_target() {
-    [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ] && return
-    provide "the Rust target $1" "$2" rustup target add "$1"
+    toolchain_for "$1" >/dev/null && return
+    provide "the Rust target $1" "$2" add_target "$1"
+}
+
+add_target() {
+    rustup target add "$1" && return
+    say "setup: this toolchain is not offered with $1; adding toolchain $TESTED_TOOLCHAIN for it"
+    rustup toolchain install "$TESTED_TOOLCHAIN" --profile minimal --no-self-update --target "$1"
 }
 
 finish() {

@@ -43,7 +43,13 @@ part_clippy() { cargo clippy --locked --workspace --all-targets --all-features -
 
 part_doc() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps; }
 
-part_no-std() { cargo build --locked --package vestal-core --target thumbv7m-none-eabi; }
+part_no-std() {
+    local target=thumbv7m-none-eabi toolchain
+    toolchain="$(toolchain_for "$target")" || not_run "no toolchain builds for $target: rustup target add $target"
+    # shellcheck disable=SC2086
+    cargo $toolchain build --locked --package vestal-core --target "$target" \
+        --target-dir target/no-std
+}
 
 # The real-time tests are no part of this: their target needs the feature `real`.
 part_tests() { cargo test --locked --workspace --no-fail-fast; }
