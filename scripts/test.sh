@@ -67,7 +67,7 @@ part_install() {
         "$root/bin/vestal" completions "$shell" >"$root/completions.$shell" || return
         grep -q vestal "$root/completions.$shell" || { say "no completions for $shell"; return 1; }
     done
-    "$root/bin/vestal" man "$root/man" || return
+    "$root/bin/vestal" manpages "$root/man" || return
     grep -q '^\.TH' "$root/man/vestal.1" || { say "no man page vestal.1"; return 1; }
 }
 
@@ -80,8 +80,14 @@ part_real() {
     "${run[@]}" --no-run && "${run[@]}" -- --test-threads=1
 }
 
+# What a newcomer must be told stands in the summary; a demo that says nothing has not been shown.
 part_demo() {
-    scripts/demo.sh --build-only && timeout -k 10 120 scripts/demo.sh
+    local output="$LOGS/demo-output.txt" word
+    scripts/demo.sh --build-only || return
+    timeout -k 10 120 scripts/demo.sh | tee "$output" || return
+    for word in schedulable mode dropped guaranteed; do
+        grep -qi "$word" "$output" || { say "the demo says nothing about '$word'"; return 1; }
+    done
 }
 
 # ---------------------------------------------------------------------------------------------
