@@ -12,10 +12,12 @@
 //! | [`observer`] | what a world tells those who watch |
 //! | [`guarantee`] | which deadlines a policy had promised to keep |
 //! | [`statistics`] | counts, response times and percentiles in constant memory |
+//! | [`gantt`] | a schedule as text |
 #![forbid(unsafe_code)]
 
 mod calendar;
 pub mod error;
+pub mod gantt;
 pub mod guarantee;
 pub mod observer;
 pub mod statistics;
@@ -23,6 +25,7 @@ pub mod workload;
 pub mod world;
 
 pub use error::SimulationError;
+pub use gantt::Gantt;
 pub use observer::{JobState, Observer, Segment};
 pub use statistics::Statistics;
 pub use workload::{Demand, Releases};

@@ -8,5 +8,6 @@ mod common;
 mod reference;
 
 mod against_reference;
+mod drawings;
 mod random_systems;
 mod statistics;
