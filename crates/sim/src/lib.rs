@@ -8,6 +8,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`world`] | the event loop around any scheduler ([`simulate`]) |
+//! | [`native`] | the event loop around a [`vestal_core::Guard`], ordering jobs as SCHED_FIFO does |
 //! | [`workload`] | when jobs arrive, and what they execute |
 //! | [`observer`] | what a world tells those who watch |
 //! | [`guarantee`] | which deadlines a policy had promised to keep |
@@ -19,6 +20,7 @@ mod calendar;
 pub mod error;
 pub mod gantt;
 pub mod guarantee;
+pub mod native;
 pub mod observer;
 pub mod statistics;
 pub mod workload;
@@ -26,6 +28,7 @@ pub mod world;
 
 pub use error::SimulationError;
 pub use gantt::Gantt;
+pub use native::simulate_native;
 pub use observer::{JobState, Observer, Segment};
 pub use statistics::Statistics;
 pub use workload::{Demand, Releases};
