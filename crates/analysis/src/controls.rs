@@ -9,7 +9,7 @@
 //! Each honours given priorities and else runs Audsley's algorithm on its wrong bound. The code is
 //! slow and apart from the real analyses, which therefore carry no switch for a mistake.
 
-use crate::fixed_priority::Scratch;
+use crate::fixed_priority::{Scratch, Tables};
 use crate::order::{self, PriorityOrder};
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::problem::{Problem, Row, task_id};
@@ -99,8 +99,9 @@ fn analyse(problem: &Problem, search: WrongSearch) -> Outcome {
 
 /// An order, most urgent first, whose every task has a wrong bound.
 fn accepted_order(problem: &Problem, search: WrongSearch) -> Result<Vec<Row>, Reason> {
-    let mut left = Vec::new();
-    order::rows_by_urgency(problem, PriorityOrder::DeadlineMonotonic, &mut left);
+    let mut tables = Tables::default();
+    order::rows_by_urgency(problem, PriorityOrder::DeadlineMonotonic, &mut tables);
+    let mut left = tables.order;
     if problem.priorities().is_none() {
         left.sort_by_key(|row| (row.deadline, Reverse((row.criticality, row.task))));
     }

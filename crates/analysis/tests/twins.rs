@@ -35,7 +35,10 @@ impl Ratio {
         self.total += 1;
     }
 
-    #[expect(clippy::print_stdout, reason = "the ratio tells a reader how much the campaign shows")]
+    #[expect(
+        clippy::print_stdout,
+        reason = "the ratio tells a reader how much the campaign shows"
+    )]
     fn is_telling(&self, what: impl std::fmt::Display) {
         let percent = 100.0 * f64::from(self.accepted) / f64::from(self.total);
         println!("{what}: {percent:.1} % of {} sets accepted", self.total);

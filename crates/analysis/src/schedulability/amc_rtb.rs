@@ -63,8 +63,7 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
         return false;
     }
     let Scratch {
-        order,
-        set,
+        tables,
         demands: [demand, ..],
     } = scratch;
     let mut bounds = AdaptiveBounds::new(demand);
@@ -73,12 +72,11 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
         return accepts_in_order(
             problem,
             PriorityOrder::DeadlineMonotonic,
-            order,
-            set,
+            tables,
             &mut bounds,
         );
     }
-    audsley::assign(problem, set, &mut bounds, |_, _| {})
+    audsley::assign(problem, tables, &mut bounds, |_| {})
 }
 
 /// The first task that breaks assumption A4. A task of the highest level never sees a mode above.

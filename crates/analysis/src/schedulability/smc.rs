@@ -76,15 +76,14 @@ fn accepts_charged(problem: &Problem, charge: Charge, scratch: &mut Scratch) -> 
         return accepts_static(problem, PriorityOrder::DeadlineMonotonic, charge, scratch);
     }
     let Scratch {
-        set,
+        tables,
         demands: [demand, ..],
-        order: _,
     } = scratch;
     hopeless(problem).is_none()
         && audsley::assign(
             problem,
-            set,
+            tables,
             &mut StaticBounds::new(charge, demand),
-            |_, _| {},
+            |_| {},
         )
 }
