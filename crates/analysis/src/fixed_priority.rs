@@ -3,10 +3,11 @@
 use crate::audsley;
 use crate::bounds::{Bounds, Charge};
 use crate::demand::{Bound, Demand};
-use crate::order::{self, PriorityOrder};
+use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::problem::{Phasing, Problem, Row, task_id};
 use vestal_core::model::LEVELS_MAX;
+use vestal_core::order::ClassicOrder;
 use vestal_core::{Duration, Level};
 
 /// Memory that the fast path of a test uses again and again instead of allocating. One for each
@@ -32,7 +33,7 @@ pub(crate) struct Tables {
 
 impl Tables {
     /// The rows by urgency, an empty set beside them.
-    fn by_urgency(problem: &Problem, rule: PriorityOrder) -> Self {
+    fn by_urgency(problem: &Problem, rule: ClassicOrder) -> Self {
         let mut tables = Self::default();
         order::rows_by_urgency(problem, rule, &mut tables);
         tables
@@ -65,7 +66,7 @@ pub(crate) fn kind_for(problem: &Problem, kind: Kind) -> Kind {
 pub(crate) fn analyse_in_order(
     problem: &Problem,
     kind: Kind,
-    rule: PriorityOrder,
+    rule: ClassicOrder,
     bounds: &mut impl Bounds,
 ) -> Outcome {
     let Tables { order, set, .. } = &mut Tables::by_urgency(problem, rule);
@@ -88,7 +89,7 @@ pub(crate) fn analyse_or_assign(
 ) -> Outcome {
     if problem.priorities().is_some() {
         // The rule is not used: the problem's own priorities go before it.
-        return analyse_in_order(problem, kind, PriorityOrder::DeadlineMonotonic, bounds);
+        return analyse_in_order(problem, kind, ClassicOrder::DeadlineMonotonic, bounds);
     }
     let kind = kind_for(problem, kind);
     let unknown = |row: &Row| TaskOutcome {
@@ -147,7 +148,7 @@ fn respond(
 /// Whether every task passes in the problem's given order, or in the order of `rule`.
 pub(crate) fn accepts_in_order(
     problem: &Problem,
-    rule: PriorityOrder,
+    rule: ClassicOrder,
     tables: &mut Tables,
     bounds: &mut impl Bounds,
 ) -> bool {
@@ -175,7 +176,7 @@ pub(crate) fn accepts_in_order(
 /// missed when a task of that level needs it.
 pub(crate) fn accepts_static(
     problem: &Problem,
-    rule: PriorityOrder,
+    rule: ClassicOrder,
     charge: Charge,
     scratch: &mut Scratch,
 ) -> bool {

@@ -1,50 +1,10 @@
-//! Priority orders that follow from the tasks' parameters alone.
+//! Priority orders as sorted tables.
 
 use crate::fixed_priority::Tables;
-use crate::problem::{Problem, Row, task_id};
-use core::cmp::Reverse;
+use crate::problem::{Problem, Row};
+use vestal_core::TaskId;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
-use vestal_core::{Task, TaskId};
-
-/// A rule that orders tasks by urgency. Ties go to the task that comes first in the set, so that
-/// every rule gives one definite order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PriorityOrder {
-    /// Shorter period first (Liu and Layland 1973).
-    RateMonotonic,
-    /// Shorter relative deadline first (Leung and Whitehead 1982).
-    DeadlineMonotonic,
-    /// Higher criticality first, rate-monotonic inside a level (Huang, Gill and Lu 2014, section
-    /// 2.3).
-    CriticalityMonotonic,
-}
-
-impl PriorityOrder {
-    /// The tasks, most urgent first. O(n log n).
-    #[must_use]
-    pub fn sort(self, tasks: &[Task]) -> Vec<TaskId> {
-        let mut order: Vec<TaskId> = (0..tasks.len()).map(task_id).collect();
-        order.sort_by_key(|id| {
-            let task = &tasks[id.index()];
-            let criticality = usize::from(task.criticality.0);
-            self.key(
-                criticality,
-                task.period.as_nanos(),
-                task.deadline.as_nanos(),
-            )
-        });
-        order
-    }
-
-    /// What the rule compares; the smaller key is the more urgent.
-    fn key(self, criticality: usize, period: u64, deadline: u64) -> (Reverse<usize>, u64) {
-        match self {
-            Self::RateMonotonic => (Reverse(0), period),
-            Self::DeadlineMonotonic => (Reverse(0), deadline),
-            Self::CriticalityMonotonic => (Reverse(criticality), period),
-        }
-    }
-}
+use vestal_core::order::ClassicOrder;
 
 /// Priorities n, n-1, ..., 1 for an order of n tasks, most urgent first; the result is in task
 /// order. Tasks that the order does not contain have priority 0.
@@ -61,7 +21,7 @@ pub fn priorities_of(order: &[TaskId], tasks: usize) -> Vec<u32> {
 
 /// Fills the order with the problem's rows, most urgent first: by the given priorities if there are
 /// any, else by `rule`.
-pub(crate) fn rows_by_urgency(problem: &Problem, rule: PriorityOrder, tables: &mut Tables) {
+pub(crate) fn rows_by_urgency(problem: &Problem, rule: ClassicOrder, tables: &mut Tables) {
     let Tables {
         keys,
         order: into,
@@ -74,9 +34,9 @@ pub(crate) fn rows_by_urgency(problem: &Problem, rule: PriorityOrder, tables: &m
             });
         }
         None => sort_rows(problem, keys, into, |row| match rule {
-            PriorityOrder::RateMonotonic => (0, row.period),
-            PriorityOrder::DeadlineMonotonic => (0, row.deadline),
-            PriorityOrder::CriticalityMonotonic => {
+            ClassicOrder::RateMonotonic => (0, row.period),
+            ClassicOrder::DeadlineMonotonic => (0, row.deadline),
+            ClassicOrder::CriticalityMonotonic => {
                 ((LEVELS_MAX - row.criticality) as u64, row.period)
             }
         }),
