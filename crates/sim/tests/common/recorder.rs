@@ -72,18 +72,19 @@ impl Observer for Recorder {
     }
 }
 
-pub(crate) fn run_engine(system: &System) -> Schedule {
+/// Runs the system under the engine while somebody else watches too.
+pub(crate) fn run_engine<O: Observer>(system: &System, other: &mut O) -> Schedule {
     let configured = tasks_of(system);
     let tasks: Vec<Task> = configured.iter().map(|entry| entry.task).collect();
     let mut engine = Uniprocessor::new(&configuration(system, &configured)).unwrap();
     let (releases, demand) = workload_of(system);
-    let mut recorder = Recorder::new(system.end);
+    let mut observers = (Recorder::new(system.end), other);
     let setting = Setting {
         tasks: &tasks,
         cpus: 1,
         end: Instant::from_nanos(system.end),
     };
-    simulate(&mut engine, &setting, &releases, &demand, &mut recorder).unwrap();
+    simulate(&mut engine, &setting, &releases, &demand, &mut observers).unwrap();
     assert!(engine.check_invariants());
-    recorder.schedule
+    observers.0.schedule
 }

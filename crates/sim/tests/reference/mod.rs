@@ -73,6 +73,15 @@ pub(crate) struct Schedule {
     pub(crate) rises: usize,
 }
 
+/// What cannot be seen from outside.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inside {
+    /// Instants at which no admitted job was pending, releases of that instant apart.
+    pub(crate) idle: Vec<u64>,
+    /// When which job went into the background or was stopped for good at its last limit.
+    pub(crate) demoted: Vec<(u64, usize, usize)>,
+}
+
 #[derive(Clone, Debug)]
 struct Job {
     number: usize,
@@ -87,9 +96,10 @@ struct State<'a> {
     jobs: Vec<Vec<Job>>,
     mode: u8,
     out: Schedule,
+    inside: Inside,
 }
 
-pub(crate) fn schedule(system: &System) -> Schedule {
+pub(crate) fn schedule(system: &System) -> (Schedule, Inside) {
     let mut state = State {
         system,
         jobs: vec![Vec::new(); system.tasks.len()],
@@ -101,6 +111,7 @@ pub(crate) fn schedule(system: &System) -> Schedule {
             dropped: Vec::new(),
             rises: 0,
         },
+        inside: Inside::default(),
     };
     for now in 0..=system.end {
         state.complete(now);
@@ -108,6 +119,7 @@ pub(crate) fn schedule(system: &System) -> Schedule {
         state.abort_late_jobs(now);
         if !state.is_anybody_admitted() {
             state.mode = 0;
+            state.inside.idle.push(now);
         }
         if now == system.end {
             break;
@@ -116,7 +128,7 @@ pub(crate) fn schedule(system: &System) -> Schedule {
         state.run_one_tick();
     }
     state.out.dropped.sort_unstable();
-    state.out
+    (state.out, state.inside)
 }
 
 impl State<'_> {
@@ -173,6 +185,8 @@ impl State<'_> {
                 }
                 continue;
             }
+            let number = self.jobs[i][0].number;
+            self.inside.demoted.push((now, i, number));
             match self.system.at_limit {
                 AtLimit::Abort => self.drop_first(i, now, Reason::Exhausted),
                 AtLimit::Background if self.jobs[i].len() > 1 => {

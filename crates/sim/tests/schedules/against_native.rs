@@ -43,12 +43,14 @@ fn a_guard_that_hears_only_of_exceptions_gives_the_schedule_of_the_engine() {
         if is_modest(&system) {
             assert_eq!(effort.facts, 0, "nobody overran:\n{}", text(&system));
         }
-        if schedule != run_engine(&system) {
-            let small = shrink(system, |system| run_native(system).0 != run_engine(system));
+        if schedule != run_engine(&system, &mut ()) {
+            let small = shrink(system, |system| {
+                run_native(system).0 != run_engine(system, &mut ())
+            });
             panic!(
                 "seed {seed}\n{}engine {:?}\nnative {:?}",
                 text(&small),
-                run_engine(&small),
+                run_engine(&small, &mut ()),
                 run_native(&small).0
             );
         }

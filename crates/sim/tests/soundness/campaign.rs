@@ -1,10 +1,10 @@
 //! Draws sets, runs what is accepted, and sums up.
 
-use crate::common::recorder::run_engine;
+use crate::common::judgement::cross_check;
 use crate::common::system::{shrink, text};
 use crate::common::{Random, mix};
 use crate::patterns;
-use crate::reference::{self, AtLimit, Limits, ReferenceTask, System};
+use crate::reference::{AtLimit, Limits, ReferenceTask, System};
 use crate::sets::DrawnSet;
 use crate::trial::{Bounds, Broken, observe};
 use std::fmt;
@@ -198,9 +198,7 @@ fn try_set(
             *largest = largest.max(*now);
         }
         if run == 0 {
-            let expected = reference::schedule(&system);
-            let schedule = run_engine(&system);
-            assert!(schedule == expected, "set {number}\n{}", text(&system));
+            cross_check(&system);
         }
         if let Some(broken) = seen.broken
             && (broken.is_a_miss || !subject.only_misses)
