@@ -35,9 +35,9 @@ fn violations(value: &Value, schema: &Value, root: &Value, path: &str, found: &m
                 violations(value, &root["$defs"][name], root, path, found);
                 true
             }
-            "type" => match want {
-                Value::Array(types) => types.iter().any(|one| is_type(value, one)),
-                one => is_type(value, one),
+            "type" => match want.as_array() {
+                Some(types) => types.iter().any(|one| is_type(value, one)),
+                None => is_type(value, want),
             },
             "const" => value == want,
             "enum" => want.as_array().unwrap().contains(value),
