@@ -24,6 +24,7 @@
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
         clippy::panic,
+        clippy::cast_possible_truncation,
         reason = "a test may fail loudly"
     )
 )]
@@ -32,10 +33,31 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod enforce;
+pub mod engine;
+pub mod fact;
 pub mod ids;
+pub mod job_table;
 pub mod model;
+pub mod notice;
+pub mod order;
+pub mod plan;
+pub mod policy;
+pub mod queue;
+pub mod scheduler;
+pub mod store;
 pub mod time;
 
-pub use ids::{CpuId, JobId, TaskId};
+pub use enforce::{Enforcement, Exhaustion, OnMiss};
+pub use engine::{
+    Configuration, ConfigurationError, Guard, TaskConfiguration, TaskOrder, Uniprocessor,
+};
+pub use fact::{Fact, StopReason};
+pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
+pub use notice::{DropReason, Event, Notice};
+pub use order::{ClassicOrder, Urgency};
+pub use plan::{Budget, BudgetOwner, OnExhaustion, Permit, Plan, Slot, Wake, WakeReason};
+pub use policy::{OrderRule, Policy};
+pub use scheduler::{ContractViolation, Scheduler};
 pub use time::{Duration, Instant, Service};

@@ -48,7 +48,10 @@ impl LevelSet {
         if count == 0 || count > LEVELS_MAX {
             return None;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "count is at most LEVELS_MAX = 8")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "count is at most LEVELS_MAX = 8"
+        )]
         let count = count as u8;
         Some(Self(count))
     }
@@ -102,7 +105,9 @@ impl Wcet {
     /// The same value at every level.
     #[must_use]
     pub const fn constant(value: Service) -> Self {
-        Self { values: [value; LEVELS_MAX] }
+        Self {
+            values: [value; LEVELS_MAX],
+        }
     }
 
     /// C_i(level). A level beyond [`LEVELS_MAX`] has the highest level's value.
@@ -148,7 +153,9 @@ impl Task {
         wcet: Wcet,
     ) -> Result<Self, TaskError> {
         if criticality.index() >= LEVELS_MAX {
-            return Err(TaskError::TooManyLevels { found: criticality.index().saturating_add(1) });
+            return Err(TaskError::TooManyLevels {
+                found: criticality.index().saturating_add(1),
+            });
         }
         if period.is_zero() {
             return Err(TaskError::NoPeriod);
@@ -162,7 +169,13 @@ impl Task {
         if wcet.at(criticality).is_zero() {
             return Err(TaskError::NoWcet);
         }
-        Ok(Self { criticality, period, deadline, wcet, degraded: None })
+        Ok(Self {
+            criticality,
+            period,
+            deadline,
+            wcet,
+            degraded: None,
+        })
     }
 
     /// C_i(min(level, z_i)): what a job may execute when enforcement stops it at its own level.
@@ -208,13 +221,19 @@ impl fmt::Display for TaskError {
         match self {
             Self::NoWcet => f.write_str("the task has no execution time at its own level"),
             Self::TooManyLevels { found } => {
-                write!(f, "{found} criticality levels, at most {LEVELS_MAX} are supported")
+                write!(
+                    f,
+                    "{found} criticality levels, at most {LEVELS_MAX} are supported"
+                )
             }
             Self::WcetDecreases => f.write_str("an execution time is below that of a lower level"),
             Self::NoPeriod => f.write_str("the period is zero"),
             Self::NoDeadline => f.write_str("the deadline is zero"),
             Self::DeadlineAfterPeriod { deadline, period } => {
-                write!(f, "the deadline {deadline:?} is after the period {period:?}")
+                write!(
+                    f,
+                    "the deadline {deadline:?} is after the period {period:?}"
+                )
             }
         }
     }
@@ -243,7 +262,10 @@ mod tests {
     fn a_vector_that_falls_with_the_level_is_refused() {
         assert_eq!(Wcet::new(&[ns(5), ns(2)]), Err(TaskError::WcetDecreases));
         assert_eq!(Wcet::new(&[]), Err(TaskError::NoWcet));
-        assert_eq!(Wcet::new(&[ns(1); 9]), Err(TaskError::TooManyLevels { found: 9 }));
+        assert_eq!(
+            Wcet::new(&[ns(1); 9]),
+            Err(TaskError::TooManyLevels { found: 9 })
+        );
     }
 
     #[test]

@@ -175,7 +175,11 @@ impl Duration {
     /// How many periods are begun within this duration; `None` if `period` is zero.
     #[must_use]
     pub const fn div_ceil(self, period: Self) -> Option<u64> {
-        if period.0 == 0 { None } else { Some(self.0.div_ceil(period.0)) }
+        if period.0 == 0 {
+            None
+        } else {
+            Some(self.0.div_ceil(period.0))
+        }
     }
 }
 

@@ -1,0 +1,144 @@
+//! The jobs of one task that a scheduler has to remember: the current one and its bounded backlog.
+
+use crate::order::JobPriority;
+use crate::time::{Instant, Service};
+
+/// How many jobs of one task may wait behind its current one. With D <= T a second waiting job means
+/// that a deadline was missed more than a period ago; more than these are dropped with a notice.
+pub const BACKLOG_MAX: usize = 4;
+
+/// A released job that has not become its task's current one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Arrival {
+    /// Its number among the releases of its task.
+    pub sequence: u64,
+    /// When it was released.
+    pub at: Instant,
+    /// Its fixed priority where each job has its own; taken from a list when it is admitted.
+    pub priority: JobPriority,
+}
+
+/// How a current job stands with enforcement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// It competes by its urgency, and counts as pending.
+    Admitted,
+    /// It used up its limit: it runs only where no admitted job wants the CPU, and does not count.
+    Background,
+}
+
+/// The job of a task that may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Current {
+    /// Which release, and when.
+    pub arrival: Arrival,
+    /// What it has executed, as charged.
+    pub executed: Service,
+    /// How it stands with enforcement.
+    pub standing: Standing,
+}
+
+/// The jobs of one task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Jobs {
+    /// The job that may run.
+    pub current: Option<Current>,
+    /// Admitted jobs that wait for the current one to end, oldest first.
+    pub waiting: Ring,
+    /// Releases of the present instant that were not admitted yet, oldest first.
+    pub arrived: Ring,
+    /// The smallest sequence the next release may have.
+    pub next_sequence: u64,
+    /// The current job was reported complete since the last decision.
+    pub completed: bool,
+    /// A job that completed since the last decision, although it had been charged more than its
+    /// limit and the world's granularity allow: its number and what it executed.
+    pub overran: Option<(u64, Service)>,
+}
+
+impl Jobs {
+    /// No jobs so far.
+    pub const NONE: Self = Self {
+        current: None,
+        waiting: Ring::EMPTY,
+        arrived: Ring::EMPTY,
+        next_sequence: 0,
+        completed: false,
+        overran: None,
+    };
+
+    /// The current job, if it is release number `sequence`.
+    #[must_use]
+    pub fn current_if(&self, sequence: u64) -> Option<&Current> {
+        self.current
+            .as_ref()
+            .filter(|current| current.arrival.sequence == sequence)
+    }
+
+    /// Makes the oldest waiting job the current one; says whether there was one.
+    pub fn advance(&mut self) -> bool {
+        self.current = self.waiting.pop().map(|arrival| Current {
+            arrival,
+            executed: Service::ZERO,
+            standing: Standing::Admitted,
+        });
+        self.completed = false;
+        self.current.is_some()
+    }
+}
+
+/// A first-in, first-out queue of at most [`BACKLOG_MAX`] arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ring {
+    entries: [Arrival; BACKLOG_MAX],
+    len: usize,
+}
+
+impl Ring {
+    /// No arrivals.
+    pub const EMPTY: Self = Self {
+        entries: [Arrival {
+            sequence: 0,
+            at: Instant::EPOCH,
+            priority: JobPriority::BEYOND_PATTERN,
+        }; BACKLOG_MAX],
+        len: 0,
+    };
+
+    /// Appends an arrival; says whether there was room.
+    #[must_use]
+    pub fn push(&mut self, arrival: Arrival) -> bool {
+        match self.entries.get_mut(self.len) {
+            Some(entry) => {
+                *entry = arrival;
+                self.len = self.len.saturating_add(1);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes the oldest arrival. Four entries are moved up rather than indexed in a circle: two
+    /// queues of equal content are then equal.
+    pub fn pop(&mut self) -> Option<Arrival> {
+        if self.len == 0 {
+            return None;
+        }
+        let [first, second, third, fourth] = self.entries;
+        self.entries = [second, third, fourth, Self::EMPTY.entries[0]];
+        self.len = self.len.saturating_sub(1);
+        Some(first)
+    }
+
+    /// Whether there is no room.
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        self.len >= BACKLOG_MAX
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}

@@ -1,0 +1,166 @@
+//! What observers may want to know: modelled behaviour, neither errors nor decisions.
+
+use crate::ids::{JobId, TaskId};
+use crate::model::Level;
+use crate::time::{Duration, Instant, Service};
+
+/// How many notices wait for an observer; what does not fit is counted and dropped.
+pub const NOTICES_MAX: usize = 64;
+
+/// Something that happened inside a scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Notice {
+    /// When it took effect.
+    pub at: Instant,
+    /// What it was.
+    pub what: Event,
+}
+
+/// The kinds of [`Notice`].
+///
+/// A missed deadline is not among them: whether a job was late is a matter of the world's clock,
+/// and whether it was promised in time depends on what every job really executed. Worlds judge both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// The mode changed.
+    ModeChanged {
+        /// The mode before.
+        from: Level,
+        /// The mode from now on.
+        to: Level,
+        /// The job that overran, for a rise; `None` for the return at an idle instant.
+        cause: Option<JobId>,
+    },
+    /// A job used up its limit of some level without completing.
+    Overrun {
+        /// The job.
+        job: JobId,
+        /// The level whose limit it used up.
+        level: Level,
+        /// What it had executed by then.
+        executed: Service,
+    },
+    /// A job will not be completed in the foreground: it was withdrawn, or never admitted.
+    Dropped {
+        /// The job.
+        job: JobId,
+        /// Why.
+        why: DropReason,
+    },
+    /// The world called later than the last plan had asked for (C6).
+    Late {
+        /// By how much.
+        by: Duration,
+    },
+}
+
+/// Why a job was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DropReason {
+    /// The mode is above its task's criticality.
+    Mode,
+    /// It used up its own level's limit.
+    Exhausted,
+    /// It was still running in the background when its task's next job was admitted.
+    Superseded,
+    /// It was incomplete at its deadline, and its task aborts then.
+    Deadline,
+    /// Its task had as many waiting jobs as the bounded backlog holds.
+    BacklogFull,
+}
+
+/// A bounded first-in, first-out queue of notices that counts what it lost.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NoticeQueue {
+    ring: [Option<Notice>; NOTICES_MAX],
+    head: usize,
+    len: usize,
+    lost: u64,
+}
+
+impl NoticeQueue {
+    /// An empty queue.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            ring: [None; NOTICES_MAX],
+            head: 0,
+            len: 0,
+            lost: 0,
+        }
+    }
+
+    /// Adds a notice; when the queue is full, counts it as lost instead.
+    pub fn push(&mut self, notice: Notice) {
+        if self.len >= NOTICES_MAX {
+            self.lost = self.lost.saturating_add(1);
+            return;
+        }
+        // Both summands are below NOTICES_MAX, a power of two: the mask is the remainder.
+        let place = self.head.saturating_add(self.len) & (NOTICES_MAX - 1);
+        if let Some(entry) = self.ring.get_mut(place) {
+            *entry = Some(notice);
+            self.len = self.len.saturating_add(1);
+        }
+    }
+
+    /// Takes the oldest notice.
+    pub fn pop(&mut self) -> Option<Notice> {
+        if self.len == 0 {
+            return None;
+        }
+        let notice = self.ring.get_mut(self.head).and_then(Option::take);
+        self.head = self.head.saturating_add(1) & (NOTICES_MAX - 1);
+        self.len = self.len.saturating_sub(1);
+        notice
+    }
+
+    /// How many notices were lost because nobody took them in time.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+}
+
+impl Default for NoticeQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Names a task's job in messages: `task 3 job 7`.
+impl core::fmt::Display for JobId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let TaskId(task) = self.task;
+        write!(f, "task {task} job {}", self.sequence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn late(by: u64) -> Notice {
+        Notice {
+            at: Instant::EPOCH,
+            what: Event::Late {
+                by: Duration::from_nanos(by),
+            },
+        }
+    }
+
+    #[test]
+    fn notices_come_out_in_order_and_the_lost_are_counted() {
+        let mut queue = NoticeQueue::new();
+        for round in 0..3 {
+            for n in 0..70 {
+                queue.push(late(n));
+            }
+            assert_eq!(queue.lost(), 6 * (round + 1));
+            for n in 0..64 {
+                assert_eq!(queue.pop(), Some(late(n)));
+            }
+            assert_eq!(queue.pop(), None);
+        }
+    }
+}

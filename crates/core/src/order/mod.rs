@@ -1,0 +1,119 @@
+//! Who goes first: urgencies, and the classic fixed orders of tasks.
+
+mod job_lists;
+
+pub use job_lists::{JobLists, JobPriority};
+
+use crate::ids::TaskId;
+use crate::model::Task;
+use core::cmp::Reverse;
+
+/// How urgent a job is. There is no bare `Ord`, because "greater" would say nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Urgency(u64);
+
+impl Urgency {
+    /// The urgency of a fixed task priority; a larger priority is more urgent.
+    #[must_use]
+    pub const fn of_priority(priority: u32) -> Self {
+        // Widening; `u64::from` is not const.
+        Self(u32::MAX.saturating_sub(priority) as u64)
+    }
+    /// The urgency of an absolute deadline in nanoseconds; an earlier one is more urgent.
+    #[must_use]
+    pub const fn of_deadline_nanos(deadline: u64) -> Self {
+        Self(deadline)
+    }
+    /// Whether a job of this urgency goes before one of `other`.
+    #[must_use]
+    pub const fn is_more_urgent_than(self, other: Self) -> bool {
+        self.0 < other.0
+    }
+}
+
+/// The classic fixed orders of tasks; ties go to the task that stands first in the set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClassicOrder {
+    /// Rate-monotonic: the shorter period first (Liu and Layland 1973).
+    RateMonotonic,
+    /// Deadline-monotonic: the shorter relative deadline first (Leung and Whitehead 1982).
+    DeadlineMonotonic,
+    /// Criticality-monotonic: the more critical first, rate-monotonic inside a level.
+    CriticalityMonotonic,
+}
+
+impl ClassicOrder {
+    fn goes_before(self, a: (usize, &Task), b: (usize, &Task)) -> bool {
+        let key = |(index, task): (usize, &Task)| match self {
+            Self::RateMonotonic => (Reverse(0), task.period, index),
+            Self::DeadlineMonotonic => (Reverse(0), task.deadline, index),
+            Self::CriticalityMonotonic => (Reverse(task.criticality.0), task.period, index),
+        };
+        key(a) < key(b)
+    }
+
+    /// The priority of `task`: 1 for the least urgent of `tasks`, `tasks.len()` for the most urgent.
+    ///
+    /// O(n), so O(n^2) for a whole set: done once per configuration, and without a buffer.
+    #[must_use]
+    pub fn priority_of(self, task: TaskId, tasks: &[Task]) -> Option<u32> {
+        let own = (task.index(), tasks.get(task.index())?);
+        (0..tasks.len())
+            .zip(tasks)
+            .filter(|&other| self.goes_before(own, other))
+            .try_fold(1_u32, |priority, _| priority.checked_add(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Level, Wcet};
+    use crate::time::{Duration, Service};
+    use std::vec::Vec;
+
+    fn task(criticality: u8, period: u64, deadline: u64) -> Task {
+        let wcet = Wcet::constant(Service::from_nanos(1));
+        Task::new(
+            Level(criticality),
+            Duration::from_nanos(period),
+            Duration::from_nanos(deadline),
+            wcet,
+        )
+        .unwrap()
+    }
+
+    fn priorities(order: ClassicOrder, tasks: &[Task]) -> Vec<u32> {
+        (0..tasks.len())
+            .map(|index| order.priority_of(TaskId(index as u16), tasks).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn each_order_sorts_by_its_own_key_and_ties_go_to_the_first() {
+        let tasks = [
+            task(0, 10, 9),
+            task(1, 20, 4),
+            task(0, 10, 10),
+            task(1, 5, 5),
+        ];
+        assert_eq!(
+            priorities(ClassicOrder::RateMonotonic, &tasks),
+            [3, 1, 2, 4]
+        );
+        assert_eq!(
+            priorities(ClassicOrder::DeadlineMonotonic, &tasks),
+            [2, 4, 1, 3]
+        );
+        assert_eq!(
+            priorities(ClassicOrder::CriticalityMonotonic, &tasks),
+            [2, 3, 1, 4]
+        );
+    }
+
+    #[test]
+    fn a_larger_priority_and_an_earlier_deadline_are_more_urgent() {
+        assert!(Urgency::of_priority(9).is_more_urgent_than(Urgency::of_priority(8)));
+        assert!(Urgency::of_deadline_nanos(3).is_more_urgent_than(Urgency::of_deadline_nanos(4)));
+    }
+}

@@ -1,0 +1,118 @@
+//! What a scheduler answers: the complete intention, never a difference to the last one (C4).
+
+use crate::ids::{CpuId, JobId, ServerId, TaskId};
+use crate::model::Level;
+use crate::time::{Instant, Service};
+
+/// The complete intention of one domain at one instant.
+///
+/// A plan is total and idempotent: enacting it twice, or skipping one that was overtaken by the
+/// next, changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Plan<'a> {
+    /// For each CPU of the domain the job to run, by [`CpuId::index`]; `None`: leave it idle.
+    pub slots: &'a [Option<Slot>],
+    /// When to call [`crate::Scheduler::decide`] at the latest if nothing happens before; an instant
+    /// that has passed already means "at once".
+    pub next: Option<Wake>,
+    /// The criticality indicator.
+    pub mode: Level,
+}
+
+impl Plan<'_> {
+    /// What `cpu` shall run.
+    #[must_use]
+    pub fn slot(&self, cpu: CpuId) -> Option<Slot> {
+        self.slots.get(cpu.index()).copied().flatten()
+    }
+}
+
+/// What one CPU shall run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot {
+    /// The job.
+    pub job: JobId,
+    /// The smallest budget on the path to this job; `None`: it may run without end.
+    pub budget: Option<Budget>,
+}
+
+/// An allowance of execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Budget {
+    /// How much execution is left before [`Self::on_exhaustion`] takes place.
+    pub remaining: Service,
+    /// Whose budget it is.
+    pub owner: BudgetOwner,
+    /// What exhausting it means.
+    pub on_exhaustion: OnExhaustion,
+}
+
+/// Whose budget it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BudgetOwner {
+    /// The running job's own limit; it dies with the job.
+    Job,
+    /// The budget that the task has per period, whichever of its jobs uses it.
+    Task(TaskId),
+    /// The budget of a server on the path to the job.
+    Server(ServerId),
+}
+
+/// What happens when a budget is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OnExhaustion {
+    /// The mode rises to this level, or further if the job has used up that level's limit too.
+    RaiseMode(Level),
+    /// The job leaves the ranks of the admitted: background until its next cancellation point.
+    Demote,
+    /// The job is withdrawn at once and never runs again.
+    Abort,
+    /// The job waits until the budget is replenished.
+    Suspend,
+}
+
+/// When to be called again, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wake {
+    /// The latest instant of the next decision.
+    pub at: Instant,
+    /// Why then.
+    pub why: WakeReason,
+}
+
+/// Why a scheduler wants to be called at an instant at which nothing else happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WakeReason {
+    /// A job reaches its absolute deadline, and the policy has a rule for that.
+    Deadline(JobId),
+    /// A server or a task's budget gets more.
+    Replenishment,
+    /// A server without work uses up its budget, or a ghost its own.
+    Consumption,
+    /// A slot of a table ends, or the next one begins.
+    TableSlot,
+    /// A frame begins.
+    Frame,
+}
+
+/// What enforcement allows a task just now, apart from all questions of order.
+///
+/// A native world enacts permits and leaves the order to the operating system; a managed world
+/// enacts [`Plan::slots`] instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Permit {
+    /// The current job may run up to a limit of execution in total, counted from its start;
+    /// `None`: without limit.
+    Run {
+        /// The limit on the job's whole execution.
+        limit: Option<Service>,
+    },
+    /// The current job may run only where no admitted job wants the CPU.
+    Background,
+    /// The current job is withdrawn; the task may release again.
+    Dropped,
+    /// The current job waits for the replenishment of a budget.
+    Suspended,
+    /// Jobs of this task are not admitted while the present mode lasts.
+    NotAdmitted,
+}

@@ -1,0 +1,137 @@
+//! The contract between a scheduler and its world.
+//!
+//! ```text
+//! loop:  facts -> scheduler.apply(at, fact)*  ->  scheduler.decide(now) -> Plan  ->  world enacts it
+//! ```
+//!
+//! It holds for one *domain* (the state behind one lock).
+//!
+//! - **C1 time.** A domain's clock never goes backwards: `decide` refuses an instant before the
+//!   last one. A fact keeps the instant at which it happened, which may be earlier than the clock.
+//! - **C2 charge what ran.** Before `decide(now)` the world has charged each running job what it
+//!   measured. A remainder below the world's stated granularity counts as exhausted; a job charged
+//!   more than budget plus granularity has overrun even if it completed by then.
+//! - **C3 stage, then settle.** `apply` only records. All consequences happen in `decide`, in one
+//!   fixed order: completions, exhaustion (the mode raised as often as needed), deadlines, the idle
+//!   instant (nothing pending: mode 0; releases of this instant do not count), admission in task
+//!   order, selection. A job that completes exactly at its budget is therefore no overrun, and no
+//!   permutation of the facts of one instant changes a plan.
+//! - **C4 level-triggered.** A plan is total and idempotent; a world may skip or repeat one.
+//! - **C5 plan is not reality.** What runs is what the world confirmed (`Started`, `Stopped`).
+//! - **C6 wake-ups.** Early and spurious ones change nothing; a late one gives the plan of the true
+//!   time and a `Late` notice; one in the past means "call at once".
+//! - **C7 bounded and total.** `apply` is O(1), `decide` O(log n), and O(n) at a mode change; nothing
+//!   is allocated after construction; nothing recurses; integers only.
+//! - **C8 replay.** Configuration and the sequence of facts determine every plan.
+//! - **C9 locks.** A fact belongs to exactly one domain; no call takes two domain locks.
+
+use crate::fact::Fact;
+use crate::ids::{CpuId, JobId, TaskId};
+use crate::notice::Notice;
+use crate::plan::{Permit, Plan};
+use crate::time::{Instant, Service};
+use core::fmt;
+
+/// A scheduling policy at work: a pure, deterministic state machine.
+///
+/// Object-safe, so that simulators, replay and users' own policies can stand behind `dyn`.
+pub trait Scheduler {
+    /// Records one thing that happened at `at`. O(1).
+    ///
+    /// # Errors
+    /// A [`ContractViolation`] by the world; the state is then unchanged.
+    fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation>;
+
+    /// Draws all consequences of what was recorded, and says what shall happen from `now` on.
+    ///
+    /// # Errors
+    /// [`ContractViolation::ClockWentBack`] if `now` is before the last decision; the state is then
+    /// unchanged.
+    fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation>;
+
+    /// What enforcement allows `task` since the last decision; [`Permit::NotAdmitted`] for a task
+    /// that does not exist.
+    fn permit(&self, task: TaskId) -> Permit;
+
+    /// Takes the oldest notice not yet taken.
+    fn take_notice(&mut self) -> Option<Notice>;
+
+    /// How many notices were lost because nobody took them in time.
+    fn lost_notices(&self) -> u64;
+}
+
+/// A world broke the contract. The scheduler's state is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ContractViolation {
+    /// C1: a decision was asked for at an instant before the last one.
+    ClockWentBack {
+        /// The last decision's instant.
+        last: Instant,
+        /// The instant asked for.
+        now: Instant,
+    },
+    /// An instant beyond [`Instant::HORIZON`].
+    BeyondHorizon(Instant),
+    /// A task that is not in the configuration.
+    UnknownTask(TaskId),
+    /// A CPU that is not in this domain.
+    UnknownCpu(CpuId),
+    /// A fact of a kind that this policy has no use for, such as a barrier on one CPU.
+    NotOfThisPolicy,
+    /// A job that is not pending, or not of the CPU the fact names.
+    UnknownJob(JobId),
+    /// C1: a release whose sequence is not above its predecessor's.
+    ReleaseOutOfOrder(JobId),
+    /// C2: a charge for a job that was not started there, or after its completion.
+    ChargedWhileNotRunning(JobId),
+    /// C5: a start on a CPU on which another job runs.
+    CpuBusy {
+        /// The CPU.
+        cpu: CpuId,
+        /// Who runs there.
+        running: JobId,
+    },
+    /// More facts were staged since the last decision than the domain has room for.
+    TooManyFacts {
+        /// The room.
+        capacity: usize,
+    },
+    /// A charge whose sum would overflow.
+    ChargeOverflow {
+        /// The job.
+        job: JobId,
+        /// The charge.
+        amount: Service,
+    },
+}
+
+impl fmt::Display for ContractViolation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ClockWentBack { last, now } => {
+                write!(f, "the clock went back from {last:?} to {now:?}")
+            }
+            Self::BeyondHorizon(at) => write!(f, "{at:?} is beyond the horizon"),
+            Self::UnknownTask(TaskId(task)) => write!(f, "task {task} is not configured"),
+            Self::UnknownCpu(CpuId(cpu)) => write!(f, "CPU {cpu} is not in this domain"),
+            Self::NotOfThisPolicy => f.write_str("this policy has no use for such a fact"),
+            Self::UnknownJob(job) => write!(f, "{job} is not pending here"),
+            Self::ReleaseOutOfOrder(job) => write!(f, "{job} was released out of order"),
+            Self::ChargedWhileNotRunning(job) => write!(f, "{job} was charged but did not run"),
+            Self::CpuBusy {
+                cpu: CpuId(cpu),
+                running,
+            } => {
+                write!(f, "a job started on CPU {cpu}, where {running} runs")
+            }
+            Self::TooManyFacts { capacity } => {
+                write!(f, "more than {capacity} facts since the last decision")
+            }
+            Self::ChargeOverflow { job, amount } => {
+                write!(f, "charging {amount:?} to {job} overflows")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ContractViolation {}
