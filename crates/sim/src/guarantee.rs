@@ -11,7 +11,7 @@
 //! miss at d breaks the promise of level l unless C_j(l) was exceeded strictly before d.
 //!
 //! *Busy periods.* At an instant at which no admitted job is pending, apart from those released just
-//! then, everything before is forgotten by a work-conserving fixed-priority scheduler: what follows
+//! then, everything before is forgotten by a work-conserving scheduler: what follows
 //! is a run from a fresh start. So a crossing excuses misses only until the next such instant. Jobs
 //! in the background do not count: they run below every admitted job.
 //!

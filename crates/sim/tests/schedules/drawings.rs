@@ -21,6 +21,7 @@ fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64], priority: u32
     ReferenceTask {
         task,
         priority,
+        virtual_deadline: deadline,
         abort_when_late: false,
     }
 }
@@ -30,6 +31,7 @@ fn amc(tasks: Vec<ReferenceTask>, releases: &[&[u64]], demand: &[&[u64]], end: u
     System {
         tasks,
         levels: 2,
+        by_deadline: false,
         limits: Limits::Adaptive,
         at_limit: AtLimit::Background,
         releases: owned(releases),

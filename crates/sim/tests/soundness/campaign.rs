@@ -237,10 +237,12 @@ fn system_of(
             .map(|(&task, found)| ReferenceTask {
                 task,
                 priority: found.priority.unwrap(),
+                virtual_deadline: task.deadline.as_nanos(),
                 abort_when_late: false,
             })
             .collect(),
         levels: problem.levels().count(),
+        by_deadline: false,
         limits: match policy.enforcement {
             Enforcement::Static => Limits::Static,
             Enforcement::Adaptive => Limits::Adaptive,
