@@ -208,3 +208,83 @@ fn the_end_is_exclusive_for_releases_and_inclusive_for_completions_and_deadlines
     let late = statistics_of(&[0], 11, 10);
     assert_eq!((late.jobs().missed, late.jobs().missed_guaranteed), (1, 0));
 }
+
+/// Plans by the clock: what each of two CPUs runs from an instant on.
+struct Scripted {
+    script: Vec<(u64, [Option<JobId>; 2])>,
+    slots: [Option<Slot>; 2],
+}
+
+impl Scheduler for Scripted {
+    fn apply(&mut self, _: Instant, _: Fact) -> Result<(), ContractViolation> {
+        Ok(())
+    }
+    fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
+        let past = self.script.iter().rfind(|line| line.0 <= now.as_nanos());
+        let jobs = past.map_or([None; 2], |line| line.1);
+        self.slots = jobs.map(|job| job.map(|job| Slot { job, budget: None }));
+        let next = self.script.iter().find(|line| line.0 > now.as_nanos());
+        Ok(Plan {
+            slots: &self.slots,
+            next: next.map(|line| Wake {
+                at: at(line.0),
+                why: WakeReason::TableSlot,
+            }),
+            mode: Level::LOWEST,
+        })
+    }
+    fn permit(&self, _: TaskId) -> Permit {
+        Permit::Run { limit: None }
+    }
+    fn take_notice(&mut self) -> Option<Notice> {
+        None
+    }
+    fn lost_notices(&self) -> u64 {
+        0
+    }
+}
+
+/// CPU 0 `aa bbbb`, CPU 1 `bb aaaa`: at 2 the jobs change places.
+#[test]
+fn two_cpus_exchange_their_jobs_and_both_migrate() {
+    let (span, wcet) = (Duration::from_nanos(20), Service::from_nanos(6));
+    let tasks = [Task::new(Level(0), span, span, Wcet::constant(wcet)).unwrap(); 2];
+    let (a, b) = (
+        JOB,
+        JobId {
+            task: TaskId(1),
+            ..JOB
+        },
+    );
+    let mut scheduler = Scripted {
+        script: vec![
+            (0, [Some(a), Some(b)]),
+            (2, [Some(b), Some(a)]),
+            (6, [None, None]),
+        ],
+        slots: [None; 2],
+    };
+    let mut statistics = Statistics::new(&tasks, 2, Enforcement::Static, Exhaustion::Background);
+    let setting = Setting {
+        tasks: &tasks,
+        cpus: 2,
+        end: at(20),
+    };
+    let demand = ListedDemand::at_level(&tasks, Level(0));
+    let releases = Periodic::synchronous(&tasks);
+    simulate(
+        &mut scheduler,
+        &setting,
+        &releases,
+        &demand,
+        &mut statistics,
+    )
+    .unwrap();
+    for cpu in statistics.cpus() {
+        assert_eq!(cpu.busy, Service::from_nanos(6));
+        assert_eq!((cpu.switches, cpu.preemptions, cpu.migrations), (2, 1, 1));
+    }
+    for task in statistics.tasks() {
+        assert_eq!((task.completed, task.response.max()), (1, Some(6)));
+    }
+}
