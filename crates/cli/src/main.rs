@@ -1,2 +1,18 @@
 //! The command line of Vestal.
-fn main() {}
+
+mod app;
+mod args;
+mod clock;
+mod commands;
+mod failure;
+mod input;
+mod markdown;
+mod names;
+mod output;
+mod progress;
+mod quantity;
+mod table;
+
+fn main() -> std::process::ExitCode {
+    app::main()
+}
