@@ -33,6 +33,20 @@ pub struct Configuration<'a> {
     pub wake_granularity: Duration,
 }
 
+/// The order in which admitted jobs of one CPU go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskOrder<'a> {
+    /// By [`TaskConfiguration::priority`].
+    FixedPriority,
+    /// By absolute deadline (EDF). In mode 0 a job counts as due at its release plus its task's
+    /// *virtual* deadline, in higher modes at its real one (EDF-VD; Baruah et al., ECRTS 2012).
+    /// With virtual deadlines equal to the real ones this is plain EDF. Priorities are not used.
+    EarliestDeadline {
+        /// For each task its relative virtual deadline: positive, at most its deadline.
+        virtual_deadlines: &'a [Duration],
+    },
+}
+
 /// A configuration that no engine can be built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigurationError {
@@ -49,6 +63,11 @@ pub enum ConfigurationError {
         task: usize,
         /// Its criticality.
         level: Level,
+    },
+    /// A virtual deadline is missing, zero, or after its task's deadline.
+    VirtualDeadline {
+        /// The task's place in the list.
+        task: usize,
     },
 }
 
@@ -68,6 +87,10 @@ impl fmt::Display for ConfigurationError {
                     "task {task} has criticality {level}, which is not among the levels"
                 )
             }
+            Self::VirtualDeadline { task } => write!(
+                f,
+                "the virtual deadline of task {task} is missing, zero or after its deadline"
+            ),
         }
     }
 }
@@ -90,6 +113,20 @@ impl Configuration<'_> {
             if entry.task.criticality > self.levels.highest() {
                 let level = entry.task.criticality;
                 return Err(ConfigurationError::UnknownLevel { task: index, level });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the order against the tasks.
+    pub(crate) fn check_order(&self, order: TaskOrder<'_>) -> Result<(), ConfigurationError> {
+        let TaskOrder::EarliestDeadline { virtual_deadlines } = order else {
+            return Ok(());
+        };
+        for (index, entry) in self.tasks.iter().enumerate() {
+            match virtual_deadlines.get(index) {
+                Some(due) if !due.is_zero() && *due <= entry.task.deadline => {}
+                Some(_) | None => return Err(ConfigurationError::VirtualDeadline { task: index }),
             }
         }
         Ok(())

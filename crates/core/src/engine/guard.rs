@@ -218,7 +218,7 @@ impl<S: Store> Guard<S> {
             });
             match verdict {
                 OnExhaustion::RaiseMode(to) => self.raise_mode(to, job),
-                OnExhaustion::Demote | OnExhaustion::Abort => {
+                OnExhaustion::Demote | OnExhaustion::Abort | OnExhaustion::Suspend => {
                     if let Some(watched) = self.watched.get_mut(task.index()) {
                         watched.exhausted = true;
                     }
@@ -306,6 +306,10 @@ impl<S: Store> Scheduler for Guard<S> {
             }
             Fact::Idle { cpu: CPU } => self.idle = true,
             Fact::Timer => {}
+            Fact::Interrupt { .. }
+            | Fact::Woken { .. }
+            | Fact::BarrierReached { .. }
+            | Fact::ModeRequested { .. } => return Err(ContractViolation::NotOfThisPolicy),
             Fact::Charged { cpu, .. }
             | Fact::Completed { cpu, .. }
             | Fact::Started { cpu, .. }
