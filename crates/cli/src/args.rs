@@ -58,7 +58,7 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Completions(CompletionsArgs),
     /// Write a manual page for each command into a directory
-    #[command(hide = true)]
+    #[command(hide = true, alias = "man")]
     Manpages(ManpagesArgs),
     /// Anything else: planned commands and mistakes.
     #[command(external_subcommand)]
@@ -173,7 +173,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManpagesArgs {
-    /// The directory; it must exist
+    /// The directory; it is created if it does not exist
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
 }
