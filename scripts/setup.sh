@@ -9,7 +9,8 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-readonly RUST_OLDEST="$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
+RUST_OLDEST="$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
+readonly RUST_OLDEST
 
 missing=0
 apt_updated=0
@@ -57,7 +58,7 @@ older() { [ "$1" != "$2" ] && [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head 
 
 need_rust() {
     if ! have cargo && ! have rustup; then
-        need_package rustup "the Rust toolchain builds everything here" rustup
+        need_package rustup "the Rust toolchain builds everything here; see also https://rustup.rs" rustup
         have rustup || return 0
     fi
     if have rustup && ! rustup show active-toolchain >/dev/null 2>&1; then
