@@ -113,7 +113,8 @@ test_needs() {
     need_package chrt "asks whether real-time priorities are allowed" util-linux
     need_component rustfmt rustfmt "part fmt"
     need_component cargo-clippy clippy "part clippy"
-    need_target thumbv7m-none-eabi "part no-std builds the core for a microcontroller"
+    need_target thumbv7m-none-eabi "part bare-metal builds the core for a microcontroller"
+    need_package qemu-system-arm "part bare-metal runs its image" qemu-system-arm
 }
 
 cd "$ROOT"

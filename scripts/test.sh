@@ -18,7 +18,7 @@ fmt          on     120      formatting
 hygiene      on     120      rules no compiler checks, and a test of that checker
 clippy       on     1200     lints, on every target and feature
 doc          on     900      documentation builds without a broken link
-no-std       on     600      the core builds for a microcontroller
+bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU
 tests        on     1800     unit tests, doctests and integration tests of every crate
 soundness    off    1200     campaign, smoke size: no accepted set misses, every control is refuted
 install      off    1200     cargo install, version, completions, man pages
@@ -43,12 +43,11 @@ part_clippy() { cargo clippy --locked --workspace --all-targets --all-features -
 
 part_doc() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps; }
 
-part_no-std() {
-    local target=thumbv7m-none-eabi toolchain
-    toolchain="$(toolchain_for "$target")" || not_run "no toolchain builds for $target: rustup target add $target"
-    # shellcheck disable=SC2086
-    cargo $toolchain build --locked --package vestal-core --target "$target" \
-        --target-dir target/no-std
+part_bare-metal() {
+    toolchain_for thumbv7m-none-eabi >/dev/null ||
+        not_run "no toolchain builds for thumbv7m-none-eabi: rustup target add thumbv7m-none-eabi"
+    have qemu-system-arm || not_run "no qemu-system-arm: apt-get install qemu-system-arm"
+    scripts/check-bare-metal.sh
 }
 
 # The real-time tests are no part of this: their target needs the feature `real`.

@@ -54,12 +54,10 @@ impl ClassicOrder {
     #[must_use]
     pub fn priority_of(self, task: TaskId, tasks: &[Task]) -> Option<u32> {
         let own = (task.index(), tasks.get(task.index())?);
-        let less_urgent = tasks
-            .iter()
-            .enumerate()
+        (0..tasks.len())
+            .zip(tasks)
             .filter(|&other| self.goes_before(own, other))
-            .count();
-        u32::try_from(less_urgent.saturating_add(1)).ok()
+            .try_fold(1_u32, |priority, _| priority.checked_add(1))
     }
 }
 

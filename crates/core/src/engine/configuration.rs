@@ -109,7 +109,7 @@ impl Configuration<'_> {
                 found: self.tasks.len(),
             });
         }
-        for (index, entry) in self.tasks.iter().enumerate() {
+        for (index, entry) in (0..self.tasks.len()).zip(self.tasks) {
             if entry.task.criticality > self.levels.highest() {
                 let level = entry.task.criticality;
                 return Err(ConfigurationError::UnknownLevel { task: index, level });
@@ -123,7 +123,7 @@ impl Configuration<'_> {
         let TaskOrder::EarliestDeadline { virtual_deadlines } = order else {
             return Ok(());
         };
-        for (index, entry) in self.tasks.iter().enumerate() {
+        for (index, entry) in (0..self.tasks.len()).zip(self.tasks) {
             match virtual_deadlines.get(index) {
                 Some(due) if !due.is_zero() && *due <= entry.task.deadline => {}
                 Some(_) | None => return Err(ConfigurationError::VirtualDeadline { task: index }),

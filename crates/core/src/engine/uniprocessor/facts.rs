@@ -58,10 +58,10 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     pub(super) fn complete(&mut self, job: JobId) -> Result<(), ContractViolation> {
-        if self.running != Some(job) {
+        if self.running() != Some(job) {
             return Err(ContractViolation::UnknownJob(job));
         }
-        self.running = None;
+        self.left = true;
         if let Some(jobs) = self.jobs.get_mut(job.task.index())
             && jobs.current_if(job.sequence).is_some()
         {
@@ -72,7 +72,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     pub(super) fn start(&mut self, job: JobId) -> Result<(), ContractViolation> {
-        if let Some(running) = self.running {
+        if let Some(running) = self.running() {
             return Err(ContractViolation::CpuBusy { cpu: CPU, running });
         }
         let jobs = self
@@ -82,6 +82,7 @@ impl<S: Store> Uniprocessor<S> {
         match jobs.current_if(job.sequence) {
             Some(_) if !jobs.completed => {
                 self.running = Some(job);
+                self.left = false;
                 Ok(())
             }
             Some(_) | None => Err(ContractViolation::UnknownJob(job)),
@@ -89,10 +90,10 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     pub(super) fn stop(&mut self, job: JobId, why: StopReason) -> Result<(), ContractViolation> {
-        if self.running != Some(job) {
+        if self.running() != Some(job) {
             return Err(ContractViolation::UnknownJob(job));
         }
-        self.running = None;
+        self.left = true;
         match why {
             StopReason::Preempted | StopReason::Blocked => {}
             // The body is gone: whatever the job still stood for, it has ended.

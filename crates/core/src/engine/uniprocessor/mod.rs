@@ -69,6 +69,9 @@ pub struct Uniprocessor<S: Store = Boxed> {
     clock: Instant,
     /// What the world confirmed to be running (C5).
     running: Option<JobId>,
+    /// That job has completed or stopped since the last decision. It stays named until then, so that
+    /// its charge of the same instant may be told after that (C3).
+    left: bool,
     slots: [Option<Slot>; 1],
     wake: Option<Wake>,
     notices: NoticeQueue,
@@ -142,6 +145,7 @@ impl<S: Store> Uniprocessor<S> {
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
             running: None,
+            left: false,
             slots: [None],
             wake: None,
             notices: NoticeQueue::new(),
@@ -157,7 +161,7 @@ impl<S: Store> Uniprocessor<S> {
     /// The job that the world confirmed to be running.
     #[must_use]
     pub const fn running(&self) -> Option<JobId> {
-        self.running
+        if self.left { None } else { self.running }
     }
 
     /// Whether the invariants of this module hold; for tests.
@@ -247,6 +251,9 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
             return Err(ContractViolation::BeyondHorizon(now));
         }
         self.clock = now;
+        if core::mem::take(&mut self.left) {
+            self.running = None;
+        }
         if let Some(wake) = self.wake {
             let by = now.saturating_since(wake.at);
             if by > self.wake_granularity {
