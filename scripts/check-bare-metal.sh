@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$ROOT"
 
-package=crates/core/bare-metal
+package=crates/kernel/replay
 target=thumbv7m-none-eabi
 toolchain=$(toolchain_for "$target") || die 3 "rustup target add $target, then try again"
 work=$PWD/target/bare-metal

@@ -42,7 +42,7 @@ mod on_target {
 
     #[unsafe(no_mangle)]
     extern "C" fn reset() -> ! {
-        let Ok(hash) = vestal_bare_metal::replay(RECORDING) else {
+        let Ok(hash) = vestal_replay::replay(RECORDING) else {
             exit(1)
         };
         let mut text = *b"plans 0000000000000000\n\0";

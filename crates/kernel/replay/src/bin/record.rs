@@ -1,11 +1,11 @@
 //! Records random runs of every one-CPU policy: `record FILE` writes the recording and prints the
 //! hash of the plans as they were made, after checking that a replay on this host gives the same.
 
-#[path = "../../../tests/contract/world.rs"]
+#[path = "../../../../core/tests/contract/world.rs"]
 #[allow(dead_code, reason = "the tests of the contract use more of it")]
 mod world;
 
-use vestal_bare_metal::{PlanHash, replay};
+use vestal_replay::{PlanHash, replay};
 use vestal_core::*;
 use world::{Random, Setup, run};
 
