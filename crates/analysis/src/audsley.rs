@@ -5,116 +5,139 @@
 //! bottom of the tasks still without priority may have it. Valid because a task's bound depends
 //! only on the *set* of more urgent tasks and never falls when that set grows.
 //!
-//! Because R_U(l) is the same for every task of U, one search a level decides for all candidates of
-//! a priority. Of the tasks of one criticality the one with the longest deadline passes if any
-//! does (Baruah, Burns and Davis, RTSS 2011, section IV), so only that one is looked at. Among those
-//! that pass, the longest deadline goes first, then the lowest criticality, then the lowest index:
-//! exactly what the unreduced algorithm picks ([`crate::oracle::assign`] is its twin).
+//! The result is that of the algorithm as printed, where each task is tried for each priority:
+//! longest deadline first, then lowest criticality, then lowest index (the twin is
+//! [`crate::oracle::assign`]). Three facts spare most of the trials:
 //!
-//! O(n L) searches for n tasks and L levels.
+//! - R_U(l) is the same for every task of U, so one search a level decides for all candidates.
+//! - Of the tasks of one criticality the one with the longest deadline passes if any does (Baruah,
+//!   Burns and Davis, RTSS 2011, section IV), so only these *heads* are candidates.
+//! - R_U(l) never rises when U shrinks, so a bound found for an earlier priority still holds. While
+//!   the first head is within its old bound, nothing is searched at all.
+//!
+//! At most n L searches for n tasks and L levels.
 
 use crate::bounds::Bounds;
 use crate::demand::Bound;
+use crate::fixed_priority::Tables;
+use crate::order;
 use crate::problem::{Problem, Row};
-use core::cmp::Reverse;
 use vestal_core::model::LEVELS_MAX;
 
-/// Gives every task a priority, least urgent first, and tells `place` of each: the task and its
-/// bounds for the levels up to its own. `left` holds the tasks without priority, sorted by
-/// criticality; whether it is empty at the end is the result.
+/// Gives every task a priority, least urgent first, and tells `place` of each. The set of
+/// `tables` holds those without priority, sorted by criticality; whether it is empty at the end is
+/// the result.
 ///
 /// C_i(z_i) <= D_i must have been checked.
 pub(crate) fn assign(
     problem: &Problem,
-    left: &mut Vec<Row>,
+    tables: &mut Tables,
     bounds: &mut impl Bounds,
-    mut place: impl FnMut(&Row, &[u64]),
+    mut place: impl FnMut(&Row),
 ) -> bool {
-    left.clear();
-    left.extend_from_slice(problem.rows());
-    // The last task of each criticality is the one with the longest deadline and, among equals, the
-    // lowest index.
-    left.sort_unstable_by_key(|row| (row.criticality, row.deadline, Reverse(row.task)));
-    let mut groups = Groups::of(left);
-    let mut found = [0; LEVELS_MAX];
-    while !left.is_empty() {
-        let Some(level) = choose(left, &groups, bounds, &mut found) else {
-            return false;
+    let Tables {
+        keys,
+        set: left,
+        order: _,
+    } = tables;
+    order::sort_rows(problem, keys, left, |row| {
+        (row.criticality as u64, u64::MAX - row.deadline)
+    });
+    let mut heads = Heads::of(left, problem.levels().count());
+    // R_U(l) of the smallest U for which it was searched.
+    let mut known = [u64::MAX; LEVELS_MAX];
+    while let Some((level, deadline)) = heads.first(left) {
+        let level = if known[level] <= deadline {
+            level
+        } else {
+            match search(left, &heads, bounds, &mut known) {
+                Some(level) => level,
+                None => return false,
+            }
         };
-        let row = left.remove(groups.last(level));
-        groups.shrink(level);
-        place(&row, &found[..=level]);
+        place(&left.remove(heads.starts[level]));
+        heads.removed(level);
     }
     true
 }
 
-/// The criticality whose longest-deadline task takes the next priority; `found` gets R_U(l) up to
-/// that level.
-fn choose(
+/// The level of the first head that passes, by new bounds; they go to `known`.
+fn search(
     left: &[Row],
-    groups: &Groups,
+    heads: &Heads,
     bounds: &mut impl Bounds,
-    found: &mut [u64; LEVELS_MAX],
+    known: &mut [u64; LEVELS_MAX],
 ) -> Option<usize> {
     // longest[l]: the longest deadline among the tasks of level l and above. No bound at level l
     // beyond it is of use to anybody.
     let mut longest = [0; LEVELS_MAX + 1];
-    for level in (0..LEVELS_MAX).rev() {
-        let own = groups.has(level).then(|| left[groups.last(level)].deadline);
-        longest[level] = own.unwrap_or(0).max(longest[level + 1]);
+    for level in (0..heads.levels).rev() {
+        longest[level] = heads
+            .deadline(left, level)
+            .unwrap_or(0)
+            .max(longest[level + 1]);
     }
     bounds.load(left);
     let mut best: Option<(usize, u64)> = None;
-    for level in 0..LEVELS_MAX {
+    for level in 0..heads.levels {
         // A deadline is never 0, so levels that nobody is left for end the search here, too.
         if best.map_or(0, |(_, deadline)| deadline) >= longest[level] {
             break;
         }
         match bounds.at(left, level, longest[level]) {
-            Bound::Found(bound) => found[level] = bound,
+            Bound::Found(bound) => known[level] = bound,
             Bound::AtLeast(_) => break,
         }
-        if groups.has(level) {
-            let deadline = left[groups.last(level)].deadline;
-            if found[level] <= deadline && best.is_none_or(|(_, other)| deadline > other) {
-                best = Some((level, deadline));
-            }
+        if let Some(deadline) = heads.deadline(left, level)
+            && known[level] <= deadline
+            && best.is_none_or(|(_, other)| deadline > other)
+        {
+            best = Some((level, deadline));
         }
     }
     best.map(|(level, _)| level)
 }
 
-/// Where the tasks of each criticality end in a table sorted by criticality.
-struct Groups {
-    ends: [usize; LEVELS_MAX],
+/// Where the tasks of each criticality start in a table sorted by criticality and, inside one, by
+/// falling deadline: the first of each is its head.
+struct Heads {
+    /// Level l occupies starts[l]..starts[l + 1].
+    starts: [usize; LEVELS_MAX + 1],
+    levels: usize,
 }
 
-impl Groups {
-    fn of(rows: &[Row]) -> Self {
-        let mut ends = [0; LEVELS_MAX];
-        for (level, end) in ends.iter_mut().enumerate() {
-            *end = rows.partition_point(|row| row.criticality <= level);
+impl Heads {
+    fn of(rows: &[Row], levels: usize) -> Self {
+        let mut starts = [rows.len(); LEVELS_MAX + 1];
+        for (level, start) in starts.iter_mut().enumerate().take(levels) {
+            *start = rows.partition_point(|row| row.criticality < level);
         }
-        Self { ends }
+        Self { starts, levels }
     }
 
-    fn start(&self, level: usize) -> usize {
-        if level == 0 { 0 } else { self.ends[level - 1] }
+    /// The deadline of a level's head, if the level has one.
+    fn deadline(&self, rows: &[Row], level: usize) -> Option<u64> {
+        let start = self.starts[level];
+        (start < self.starts[level + 1]).then(|| rows[start].deadline)
     }
 
-    fn has(&self, level: usize) -> bool {
-        self.start(level) < self.ends[level]
+    /// The level of the head to be tried first, and its deadline.
+    fn first(&self, rows: &[Row]) -> Option<(usize, u64)> {
+        let mut first: Option<(usize, u64)> = None;
+        for level in 0..self.levels {
+            if let Some(deadline) = self.deadline(rows, level)
+                && first.is_none_or(|(_, other)| deadline > other)
+            {
+                first = Some((level, deadline));
+            }
+        }
+        first
     }
 
-    /// The place of the level's last task; the level must have one.
-    fn last(&self, level: usize) -> usize {
-        self.ends[level] - 1
-    }
-
-    /// The level's last task has been removed from the table.
-    fn shrink(&mut self, level: usize) {
-        for end in &mut self.ends[level..] {
-            *end -= 1;
+    /// The level's head has been removed from the table.
+    fn removed(&mut self, level: usize) {
+        for start in &mut self.starts[level + 1..=self.levels] {
+            *start -= 1;
         }
     }
 }

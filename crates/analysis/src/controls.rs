@@ -9,13 +9,14 @@
 //! Each honours given priorities and else runs Audsley's algorithm on its wrong bound. The code is
 //! slow and apart from the real analyses, which therefore carry no switch for a mistake.
 
-use crate::fixed_priority::Scratch;
-use crate::order::{self, PriorityOrder};
+use crate::fixed_priority::{Scratch, Tables};
+use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::problem::{Problem, Row, task_id};
 use crate::registry::Test;
 use core::cmp::Reverse;
 use vestal_core::Duration;
+use vestal_core::order::ClassicOrder;
 
 /// All controls.
 #[must_use]
@@ -99,8 +100,9 @@ fn analyse(problem: &Problem, search: WrongSearch) -> Outcome {
 
 /// An order, most urgent first, whose every task has a wrong bound.
 fn accepted_order(problem: &Problem, search: WrongSearch) -> Result<Vec<Row>, Reason> {
-    let mut left = Vec::new();
-    order::rows_by_urgency(problem, PriorityOrder::DeadlineMonotonic, &mut left);
+    let mut tables = Tables::default();
+    order::rows_by_urgency(problem, ClassicOrder::DeadlineMonotonic, &mut tables);
+    let mut left = tables.order;
     if problem.priorities().is_none() {
         left.sort_by_key(|row| (row.deadline, Reverse((row.criticality, row.task))));
     }

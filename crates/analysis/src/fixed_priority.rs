@@ -3,22 +3,41 @@
 use crate::audsley;
 use crate::bounds::{Bounds, Charge};
 use crate::demand::{Bound, Demand};
-use crate::order::{self, PriorityOrder};
+use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::problem::{Phasing, Problem, Row, task_id};
 use vestal_core::model::LEVELS_MAX;
+use vestal_core::order::ClassicOrder;
 use vestal_core::{Duration, Level};
 
 /// Memory that the fast path of a test uses again and again instead of allocating. One for each
 /// thread; what it contains between two calls has no meaning.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// Rows by urgency.
-    pub(crate) order: Vec<Row>,
-    /// The rows of a set, by criticality.
-    pub(crate) set: Vec<Row>,
+    /// Tables of tasks.
+    pub(crate) tables: Tables,
     /// Jobs counted, one collection for each level.
     pub(crate) demands: [Demand; LEVELS_MAX],
+}
+
+/// Sorted copies of a problem's rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tables {
+    /// What rows were last sorted by.
+    pub(crate) keys: Vec<u128>,
+    /// Rows by urgency, most urgent first.
+    pub(crate) order: Vec<Row>,
+    /// The rows of a set, by criticality, lowest first.
+    pub(crate) set: Vec<Row>,
+}
+
+impl Tables {
+    /// The rows by urgency, an empty set beside them.
+    fn by_urgency(problem: &Problem, rule: ClassicOrder) -> Self {
+        let mut tables = Self::default();
+        order::rows_by_urgency(problem, rule, &mut tables);
+        tables
+    }
 }
 
 /// The task, if any, that needs more than its deadline when it is alone: C_i(z_i) > D_i.
@@ -47,29 +66,18 @@ pub(crate) fn kind_for(problem: &Problem, kind: Kind) -> Kind {
 pub(crate) fn analyse_in_order(
     problem: &Problem,
     kind: Kind,
-    rule: PriorityOrder,
+    rule: ClassicOrder,
     bounds: &mut impl Bounds,
 ) -> Outcome {
-    let mut order = Vec::new();
-    order::rows_by_urgency(problem, rule, &mut order);
+    let Tables { order, set, .. } = &mut Tables::by_urgency(problem, rule);
     let mut tasks = vec![TaskOutcome::default(); order.len()];
-    let mut why = hopeless(problem);
-    let mut set: Vec<Row> = Vec::with_capacity(order.len());
-    for (priority, row) in (1..=order.len()).rev().zip(&order) {
-        let place = set.partition_point(|other| other.criticality <= row.criticality);
-        set.insert(place, *row);
-        bounds.load(&set);
-        let (responses, excess) = responses_of(row, &set, bounds);
-        why = why.or(excess);
-        let priority = match problem.priorities() {
-            Some(given) => given[row.task],
-            None => u32::try_from(priority).unwrap_or(u32::MAX),
-        };
-        tasks[row.task] = TaskOutcome {
-            priority: Some(priority),
-            responses,
-        };
+    let excess = respond(set, order, bounds, &mut tasks);
+    if let Some(given) = problem.priorities() {
+        for (task, &priority) in tasks.iter_mut().zip(given) {
+            task.priority = Some(priority);
+        }
     }
+    let why = hopeless(problem).or(excess);
     Outcome::decided(kind_for(problem, kind), why, tasks)
 }
 
@@ -81,45 +89,74 @@ pub(crate) fn analyse_or_assign(
 ) -> Outcome {
     if problem.priorities().is_some() {
         // The rule is not used: the problem's own priorities go before it.
-        return analyse_in_order(problem, kind, PriorityOrder::DeadlineMonotonic, bounds);
+        return analyse_in_order(problem, kind, ClassicOrder::DeadlineMonotonic, bounds);
     }
-    let mut tasks = vec![TaskOutcome::default(); problem.rows().len()];
-    for row in problem.rows() {
-        tasks[row.task].responses = vec![None; row.criticality + 1];
-    }
+    let kind = kind_for(problem, kind);
+    let unknown = |row: &Row| TaskOutcome {
+        priority: None,
+        responses: vec![None; row.criticality + 1],
+    };
+    let mut tasks: Vec<_> = problem.rows().iter().map(unknown).collect();
     if let Some(reason) = hopeless(problem) {
-        return Outcome::decided(kind_for(problem, kind), Some(reason), tasks);
+        return Outcome::decided(kind, Some(reason), tasks);
     }
-    let mut left = Vec::new();
-    let mut priority = 1;
-    let complete = audsley::assign(problem, &mut left, bounds, |row, found| {
-        let found = found.iter().map(|&nanos| Some(Duration::from_nanos(nanos)));
+    let mut tables = Tables::default();
+    let mut placed = Vec::new();
+    audsley::assign(problem, &mut tables, bounds, |row| placed.push(*row));
+    placed.reverse();
+    let left = &mut tables.set;
+    let mut missing: Vec<_> = left.iter().map(|row| task_id(row.task)).collect();
+    missing.sort_unstable();
+    let excess = respond(left, &placed, bounds, &mut tasks);
+    let why = if missing.is_empty() {
+        excess
+    } else {
+        let priority = u32::try_from(placed.len()).map_or(u32::MAX, |count| count + 1);
+        Some(Reason::NobodyFits {
+            priority,
+            left: missing,
+        })
+    };
+    Outcome::decided(kind, why, tasks)
+}
+
+/// Writes down priorities n, ..., 1 and the response times of the tasks of `order`, most urgent
+/// first, below those of `set`, which is sorted by criticality. The first bound that exceeds a
+/// deadline is the result.
+fn respond(
+    set: &mut Vec<Row>,
+    order: &[Row],
+    bounds: &mut impl Bounds,
+    tasks: &mut [TaskOutcome],
+) -> Option<Reason> {
+    let mut why = None;
+    for (priority, row) in (1..=order.len()).rev().zip(order) {
+        let place = set.partition_point(|other| other.criticality <= row.criticality);
+        set.insert(place, *row);
+        bounds.load(set);
+        let (responses, excess) = responses_of(row, set, bounds);
+        why = why.or(excess);
+        let priority = u32::try_from(priority).unwrap_or(u32::MAX);
         tasks[row.task] = TaskOutcome {
             priority: Some(priority),
-            responses: found.collect(),
+            responses,
         };
-        priority += 1;
-    });
-    let why = (!complete).then(|| {
-        let mut left: Vec<_> = left.iter().map(|row| task_id(row.task)).collect();
-        left.sort_unstable();
-        Reason::NobodyFits { priority, left }
-    });
-    Outcome::decided(kind_for(problem, kind), why, tasks)
+    }
+    why
 }
 
 /// Whether every task passes in the problem's given order, or in the order of `rule`.
 pub(crate) fn accepts_in_order(
     problem: &Problem,
-    rule: PriorityOrder,
-    order: &mut Vec<Row>,
-    set: &mut Vec<Row>,
+    rule: ClassicOrder,
+    tables: &mut Tables,
     bounds: &mut impl Bounds,
 ) -> bool {
     if hopeless(problem).is_some() {
         return false;
     }
-    order::rows_by_urgency(problem, rule, order);
+    order::rows_by_urgency(problem, rule, tables);
+    let Tables { order, set, .. } = tables;
     set.clear();
     order.iter().all(|row| {
         let place = set.partition_point(|other| other.criticality <= row.criticality);
@@ -139,19 +176,16 @@ pub(crate) fn accepts_in_order(
 /// missed when a task of that level needs it.
 pub(crate) fn accepts_static(
     problem: &Problem,
-    rule: PriorityOrder,
+    rule: ClassicOrder,
     charge: Charge,
     scratch: &mut Scratch,
 ) -> bool {
     if hopeless(problem).is_some() {
         return false;
     }
-    let Scratch {
-        order,
-        demands,
-        set: _,
-    } = scratch;
-    order::rows_by_urgency(problem, rule, order);
+    let Scratch { tables, demands } = scratch;
+    order::rows_by_urgency(problem, rule, tables);
+    let order = &tables.order;
     demands.iter_mut().for_each(Demand::clear);
     order.iter().enumerate().all(|(place, row)| {
         let level = row.criticality;

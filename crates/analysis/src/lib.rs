@@ -6,6 +6,24 @@
 //! is worth ([`Kind`]) and never says more than that: what a sufficient test does not accept is
 //! *not proven*, not unschedulable.
 //!
+//! ```
+//! use vestal_analysis::{Problem, Verdict, find};
+//! use vestal_core::{Duration, Level, LevelSet, Service, Task, Wcet};
+//!
+//! let ms = Duration::from_millis;
+//! let wcet = Wcet::new(&[Service::from_millis(1), Service::from_millis(5)])?;
+//! let tasks = vec![
+//!     Task::new(Level(0), ms(2), ms(2), Wcet::constant(Service::from_millis(1)))?,
+//!     Task::new(Level(1), ms(10), ms(10), wcet)?,
+//! ];
+//! let problem = Problem::new(tasks, LevelSet::new(2).ok_or("no such number of levels")?)?;
+//! let test = find("amc-rtb", None).ok_or("no such test")?;
+//! let outcome = test.analyse(&problem);
+//! assert_eq!(outcome.verdict, Verdict::Schedulable);
+//! assert_eq!(outcome.tasks[1].responses, [Some(ms(2)), Some(ms(6))]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Layout: each test is one file in [`schedulability`] and opens with its policy, its assumptions,
 //! its equation and its paper. What tests share stands beside it: `demand` (the least fixed point),
 //! `bounds` (response times of the least urgent task of a set), `fixed_priority` (walking a given
@@ -26,7 +44,6 @@ pub mod registry;
 pub mod schedulability;
 
 pub use fixed_priority::Scratch;
-pub use order::PriorityOrder;
 pub use outcome::{Kind, Names, Outcome, Parameters, Reason, TaskOutcome, Verdict};
 pub use problem::{Phasing, Problem, ProblemError};
 pub use registry::{Test, find, tests};

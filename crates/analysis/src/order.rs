@@ -1,48 +1,10 @@
-//! Priority orders that follow from the tasks' parameters alone.
+//! Priority orders as sorted tables.
 
-use crate::problem::{Problem, Row, task_id};
-use core::cmp::Reverse;
-use vestal_core::{Task, TaskId};
-
-/// A rule that orders tasks by urgency. Ties go to the task that comes first in the set, so that
-/// every rule gives one definite order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PriorityOrder {
-    /// Shorter period first (Liu and Layland 1973).
-    RateMonotonic,
-    /// Shorter relative deadline first (Leung and Whitehead 1982).
-    DeadlineMonotonic,
-    /// Higher criticality first, rate-monotonic inside a level (Huang, Gill and Lu 2014, section
-    /// 2.3).
-    CriticalityMonotonic,
-}
-
-impl PriorityOrder {
-    /// The tasks, most urgent first. O(n log n).
-    #[must_use]
-    pub fn sort(self, tasks: &[Task]) -> Vec<TaskId> {
-        let mut order: Vec<TaskId> = (0..tasks.len()).map(task_id).collect();
-        order.sort_by_key(|id| {
-            let task = &tasks[id.index()];
-            let criticality = usize::from(task.criticality.0);
-            self.key(
-                criticality,
-                task.period.as_nanos(),
-                task.deadline.as_nanos(),
-            )
-        });
-        order
-    }
-
-    /// What the rule compares; the smaller key is the more urgent.
-    fn key(self, criticality: usize, period: u64, deadline: u64) -> (Reverse<usize>, u64) {
-        match self {
-            Self::RateMonotonic => (Reverse(0), period),
-            Self::DeadlineMonotonic => (Reverse(0), deadline),
-            Self::CriticalityMonotonic => (Reverse(criticality), period),
-        }
-    }
-}
+use crate::fixed_priority::Tables;
+use crate::problem::{Problem, Row};
+use vestal_core::TaskId;
+use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
+use vestal_core::order::ClassicOrder;
 
 /// Priorities n, n-1, ..., 1 for an order of n tasks, most urgent first; the result is in task
 /// order. Tasks that the order does not contain have priority 0.
@@ -57,18 +19,49 @@ pub fn priorities_of(order: &[TaskId], tasks: usize) -> Vec<u32> {
     priorities
 }
 
-/// Fills `into` with the problem's rows, most urgent first: by the given priorities if there are
+/// Fills the order with the problem's rows, most urgent first: by the given priorities if there are
 /// any, else by `rule`.
-pub(crate) fn rows_by_urgency(problem: &Problem, rule: PriorityOrder, into: &mut Vec<Row>) {
-    into.clear();
-    into.extend_from_slice(problem.rows());
+pub(crate) fn rows_by_urgency(problem: &Problem, rule: ClassicOrder, tables: &mut Tables) {
+    let Tables {
+        keys,
+        order: into,
+        set: _,
+    } = tables;
     match problem.priorities() {
-        Some(given) => into.sort_unstable_by_key(|row| (Reverse(given[row.task]), row.task)),
-        None => into.sort_unstable_by_key(|row| {
-            (
-                rule.key(row.criticality, row.period, row.deadline),
-                row.task,
-            )
+        Some(given) => {
+            sort_rows(problem, keys, into, |row| {
+                (0, u64::from(u32::MAX - given[row.task]))
+            });
+        }
+        None => sort_rows(problem, keys, into, |row| match rule {
+            ClassicOrder::RateMonotonic => (0, row.period),
+            ClassicOrder::DeadlineMonotonic => (0, row.deadline),
+            ClassicOrder::CriticalityMonotonic => {
+                ((LEVELS_MAX - row.criticality) as u64, row.period)
+            }
         }),
     }
+}
+
+/// Fills `into` with the problem's rows, smallest key first, equal keys in task order.
+///
+/// A row fills more than a cache line, so it is not the rows that are sorted but numbers made of
+/// key and index; the first part of a key is to be below 2^48.
+pub(crate) fn sort_rows(
+    problem: &Problem,
+    keys: &mut Vec<u128>,
+    into: &mut Vec<Row>,
+    key: impl Fn(&Row) -> (u64, u64),
+) {
+    const INDEX_BITS: u32 = 16;
+    const { assert!(TASKS_MAX < 1 << INDEX_BITS) };
+    keys.clear();
+    keys.extend(problem.rows().iter().map(|row| {
+        let (first, second) = key(row);
+        ((u128::from(first) << 64 | u128::from(second)) << INDEX_BITS) | row.task as u128
+    }));
+    keys.sort_unstable();
+    into.clear();
+    let index = |key: &u128| (key & ((1 << INDEX_BITS) - 1)) as usize;
+    into.extend(keys.iter().map(|key| problem.rows()[index(key)]));
 }

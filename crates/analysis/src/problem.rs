@@ -13,7 +13,8 @@ pub enum Phasing {
     #[default]
     Arbitrary,
     /// Offsets are known and differ, so that all tasks may never be released together. A test that
-    /// is exact for arbitrary phases is then only sufficient.
+    /// is exact for arbitrary phases is then only sufficient. Also the value to choose where jobs
+    /// are withdrawn at their deadlines: the run in which a task misses may then not exist either.
     Restricted,
 }
 

@@ -37,10 +37,10 @@ use crate::audsley;
 use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
 use crate::fixed_priority::{Scratch, accepts_in_order, analyse_or_assign, hopeless};
-use crate::order::PriorityOrder;
 use crate::outcome::{Kind, Outcome, Reason};
 use crate::problem::{Problem, Row, task_id};
 use vestal_core::Task;
+use vestal_core::order::ClassicOrder;
 
 /// The test's answer with response times; `responses[L]` is R_i(L).
 #[must_use]
@@ -63,8 +63,7 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
         return false;
     }
     let Scratch {
-        order,
-        set,
+        tables,
         demands: [demand, ..],
     } = scratch;
     let mut bounds = AdaptiveBounds::new(demand);
@@ -72,13 +71,12 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
         // The rule is not used: the problem's own priorities go before it.
         return accepts_in_order(
             problem,
-            PriorityOrder::DeadlineMonotonic,
-            order,
-            set,
+            ClassicOrder::DeadlineMonotonic,
+            tables,
             &mut bounds,
         );
     }
-    audsley::assign(problem, set, &mut bounds, |_, _| {})
+    audsley::assign(problem, tables, &mut bounds, |_| {})
 }
 
 /// The first task that breaks assumption A4. A task of the highest level never sees a mode above.

@@ -37,9 +37,9 @@ use crate::audsley;
 use crate::bounds::{Charge, StaticBounds};
 use crate::demand::Demand;
 use crate::fixed_priority::{Scratch, accepts_static, analyse_or_assign, hopeless};
-use crate::order::PriorityOrder;
 use crate::outcome::{Kind, Outcome};
 use crate::problem::Problem;
+use vestal_core::order::ClassicOrder;
 
 /// The test's answer with response times.
 #[must_use]
@@ -73,18 +73,17 @@ fn analyse_charged(problem: &Problem, kind: Kind, charge: Charge) -> Outcome {
 fn accepts_charged(problem: &Problem, charge: Charge, scratch: &mut Scratch) -> bool {
     if problem.priorities().is_some() {
         // The rule is not used: the problem's own priorities go before it.
-        return accepts_static(problem, PriorityOrder::DeadlineMonotonic, charge, scratch);
+        return accepts_static(problem, ClassicOrder::DeadlineMonotonic, charge, scratch);
     }
     let Scratch {
-        set,
+        tables,
         demands: [demand, ..],
-        order: _,
     } = scratch;
     hopeless(problem).is_none()
         && audsley::assign(
             problem,
-            set,
+            tables,
             &mut StaticBounds::new(charge, demand),
-            |_, _| {},
+            |_| {},
         )
 }
