@@ -36,9 +36,9 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> Exit {
     }
     // A program that asked for JSON gets its one document even if the rest made no sense.
     if wants_json(arguments) {
-        let first = error.to_string();
-        let why = first.lines().next().unwrap_or_default();
-        let why = why.strip_prefix("error: ").unwrap_or(why);
+        let text = error.to_string();
+        let why = text.split("\n\nUsage").next().unwrap_or_default();
+        let why = why.strip_prefix("error: ").unwrap_or(why).trim_end();
         Output::new(Format::Json)
             .failure_document(&Failure::input("understand the command line", why));
     }
@@ -88,7 +88,7 @@ fn unknown_command(words: &[OsString]) -> Failure {
         .filter(|command| !command.is_hide_set())
         .map(|command| command.get_name().to_owned())
         .collect();
-    names::unknown("do anything", "command", &word, &known)
+    names::unknown(&format!("run the command `{word}`"), "command", &word, &known)
         .with_help("`vestal --help` says what each does")
 }
 

@@ -14,6 +14,8 @@ mod parameters;
 mod problem;
 mod progress;
 mod quantity;
+mod report;
+mod session;
 mod table;
 
 fn main() -> std::process::ExitCode {

@@ -6,7 +6,7 @@ use std::path::Path;
 use vestal_analysis::{Phasing, Problem, Test};
 use vestal_core::policy::{self, OrderRule};
 use vestal_core::{LevelSet, Policy};
-use vestal_workload::model::Arrival;
+use vestal_workload::model::{Arrival, OnMiss};
 use vestal_workload::TaskSet;
 
 /// Priorities in task order, and who gave them.
@@ -62,8 +62,12 @@ pub(crate) fn takes_priorities(policy: Option<&Policy>) -> bool {
     policy.is_some_and(|policy| policy.order == OrderRule::Assigned)
 }
 
-/// Two periodic tasks with different offsets may never be released together.
+/// Two periodic tasks with different offsets may never be released together; and where jobs are
+/// withdrawn at their deadlines, the run in which a task misses may not exist.
 fn phasing(set: &TaskSet) -> Phasing {
+    if set.tasks.iter().any(|task| task.on_miss == Some(OnMiss::Abort)) {
+        return Phasing::Restricted;
+    }
     let mut offsets =
         set.tasks.iter().filter(|task| task.arrival == Arrival::Periodic).map(|task| task.offset);
     let first = offsets.next();

@@ -86,6 +86,9 @@ impl Grid {
             .map(|(name, alignment)| Cell::new(name).set_alignment(*alignment))
             .collect::<Vec<Cell>>();
         self.table.set_header(header);
+        for column in self.table.column_iter_mut() {
+            column.set_padding((0, 2));
+        }
         let mut text = String::new();
         for (index, line) in self.table.lines().enumerate() {
             let line = line.trim_end();

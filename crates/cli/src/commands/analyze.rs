@@ -7,17 +7,18 @@ use crate::input::{self, shown};
 use crate::names::{self, RESULT_FORMAT};
 use crate::ordered::Ordered;
 use crate::output::{Output, Painter, Style};
-use crate::parameters::{self, Chosen};
+use crate::parameters;
 use crate::problem::{self, Given, Giver};
 use crate::progress::Progress;
 use crate::quantity::exact;
 use crate::table::{Column, Grid};
 use serde::Serialize;
+use serde_json::Value;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use vestal_analysis::{Kind, Names, Outcome as TestOutcome, Test, Verdict};
 use vestal_core::policy;
-use vestal_workload::TaskSet;
+use vestal_workload::{Parameters, TaskSet};
 
 #[derive(Serialize)]
 pub(crate) struct Document {
@@ -35,9 +36,11 @@ pub(crate) struct TestResult {
     kind: &'static str,
     claim: Option<&'static str>,
     tasks: Vec<TaskResult>,
-    parameters: Chosen,
+    parameters: Value,
     why: Option<String>,
     elapsed_us: u64,
+    #[serde(skip)]
+    chosen: Parameters,
     #[serde(skip)]
     sound: bool,
 }
@@ -58,7 +61,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     }
     let tests = wanted_tests(args)?;
     let set = input::task_set(&args.file, output)?;
-    let parameters = parameters::read(args.parameters.as_deref(), &set, output)?;
+    let parameters = parameters::read(args.parameters.as_deref(), &set)?;
     let given = problem::given_priorities(&set, parameters);
     say_where_priorities_come_from(&set, &tests, given.as_ref(), output);
     let mut progress = Progress::new(output, "analyzing", tests.len() as u64);
@@ -79,7 +82,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     output.human(&conclusion(&set, &results, output.painter()));
     if let Some(path) = &args.emit {
         let proved = results.iter().find(|result| result.is_proved());
-        match proved.map(|result| &result.parameters).filter(|chosen| !chosen.is_empty()) {
+        match proved.map(|result| &result.chosen).filter(|chosen| chosen.priorities.is_some()) {
             Some(chosen) => parameters::write(path, chosen, output)?,
             None => output.warning(&format!(
                 "{} was not written: no test proved the set schedulable, so there is nothing to use",
@@ -162,6 +165,7 @@ fn holds(args: &AnalyzeArgs, results: &[TestResult]) -> bool {
 impl TestResult {
     pub(crate) fn new(test: &Test, set: &TaskSet, found: &TestOutcome, elapsed_us: u64) -> Self {
         let task_names: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
+        let chosen = parameters::chosen(set, &found.parameters);
         let names = Names { tasks: &task_names, levels: &set.levels };
         let tasks = set.tasks.iter().zip(&found.tasks).map(|(task, outcome)| TaskResult {
             name: task.name.clone(),
@@ -187,9 +191,10 @@ impl TestResult {
             kind: kind_name(found.kind),
             claim: found.claim.map(verdict_name),
             tasks: tasks.collect(),
-            parameters: Chosen::new(set, &found.parameters),
+            parameters: chosen.to_json(),
             why: found.why.as_ref().map(|why| why.with_names(names).to_string()),
             elapsed_us,
+            chosen,
             sound: test.is_sound(),
         }
     }

@@ -69,7 +69,13 @@ fn unknown(topic: &str, wanted: &str) -> Failure {
     if names::is_planned_policy(wanted) || names::is_planned_test(wanted) {
         return Failure::not_in_this_version(&format!("`{topic}`"));
     }
-    let known: Vec<String> = entries().into_iter().map(|entry| entry.topic).collect();
+    let mut known: Vec<String> = Vec::new();
+    for entry in entries() {
+        // Some names are those of a policy and of a test.
+        if !known.contains(&entry.topic) {
+            known.push(entry.topic);
+        }
+    }
     names::unknown(&format!("explain `{topic}`"), "policy, test or code", topic, &known)
         .with_help("`vestal explain` without a name lists all of them, diagnostic codes included")
 }
