@@ -32,7 +32,9 @@ fn watch_commit() {
     let mut names = vec!["HEAD".to_owned(), "packed-refs".to_owned()];
     names.extend(git(&["symbolic-ref", "HEAD"]));
     for name in names {
-        let Some(path) = git(&["rev-parse", "--git-path", &name]) else { continue };
+        let Some(path) = git(&["rev-parse", "--git-path", &name]) else {
+            continue;
+        };
         // A file that does not exist would count as changed at every build.
         if Path::new(&path).exists() {
             println!("cargo::rerun-if-changed={path}");
@@ -57,7 +59,11 @@ fn gather_pages() -> Result<(), Box<dyn Error>> {
     let mut table = String::from("&[\n");
     for page in &pages {
         let name = page.file_stem().unwrap_or_default().to_string_lossy();
-        writeln!(table, "    ({name:?}, include_str!({:?})),", page.to_string_lossy())?;
+        writeln!(
+            table,
+            "    ({name:?}, include_str!({:?})),",
+            page.to_string_lossy()
+        )?;
     }
     table.push_str("]\n");
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("pages.rs"), table)?;

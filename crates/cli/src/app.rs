@@ -46,7 +46,8 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> Exit {
 }
 
 fn wants_json(arguments: &[OsString]) -> bool {
-    let pair = |pair: &[OsString]| matches!(pair, [flag, value] if flag == "--format" && value == "json");
+    let pair =
+        |pair: &[OsString]| matches!(pair, [flag, value] if flag == "--format" && value == "json");
     arguments.iter().any(|argument| argument == "--format=json") || arguments.windows(2).any(pair)
 }
 
@@ -57,7 +58,11 @@ fn execute(cli: &Cli) -> Exit {
         failure.exit
     });
     // What nobody could read was not done.
-    if output.is_broken() { Exit::Machine } else { exit }
+    if output.is_broken() {
+        Exit::Machine
+    } else {
+        exit
+    }
 }
 
 fn dispatch(command: &Command, output: &Output) -> Outcome {
@@ -88,8 +93,13 @@ fn unknown_command(words: &[OsString]) -> Failure {
         .filter(|command| !command.is_hide_set())
         .map(|command| command.get_name().to_owned())
         .collect();
-    names::unknown(&format!("run the command `{word}`"), "command", &word, &known)
-        .with_help("`vestal --help` says what each does")
+    names::unknown(
+        &format!("run the command `{word}`"),
+        "command",
+        &word,
+        &known,
+    )
+    .with_help("`vestal --help` says what each does")
 }
 
 #[cfg(test)]

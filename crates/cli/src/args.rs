@@ -134,7 +134,12 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) world: WorldArgs,
     /// Who orders the threads: native leaves it to the kernel's SCHED_FIFO
-    #[arg(long, value_name = "native", default_value = "native", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "native",
+        default_value = "native",
+        hide_default_value = true
+    )]
     pub(crate) dispatch: String,
     /// What notices a used-up budget: perf or manager
     #[arg(long, value_name = "MONITOR")]

@@ -20,7 +20,11 @@ pub(crate) enum Exit {
 
 impl Exit {
     pub(crate) fn holds(holds: bool) -> Self {
-        if holds { Self::Holds } else { Self::DoesNotHold }
+        if holds {
+            Self::Holds
+        } else {
+            Self::DoesNotHold
+        }
     }
 
     pub(crate) fn code(self) -> u8 {

@@ -56,7 +56,8 @@ impl Paragraph {
             self.flush(text, painter, width);
             self.indent = line.find(' ').map_or(0, |space| space + 1);
         }
-        self.words.extend(line.split_whitespace().map(str::to_owned));
+        self.words
+            .extend(line.split_whitespace().map(str::to_owned));
     }
 
     fn flush(&mut self, text: &mut String, painter: Painter, width: usize) {
@@ -91,11 +92,18 @@ fn inline(line: &str, painter: Painter) -> String {
     loop {
         let code = rest.find('`').map(|at| (at, "`", Style::Name));
         let strong = rest.find("**").map(|at| (at, "**", Style::Bold));
-        let first = [code, strong].into_iter().flatten().min_by_key(|(at, _, _)| *at);
-        let Some((at, mark, style)) = first else { break };
+        let first = [code, strong]
+            .into_iter()
+            .flatten()
+            .min_by_key(|(at, _, _)| *at);
+        let Some((at, mark, style)) = first else {
+            break;
+        };
         let (before, opened) = rest.split_at(at);
         let inside = opened.strip_prefix(mark).unwrap_or(opened);
-        let Some((inside, after)) = inside.split_once(mark) else { break };
+        let Some((inside, after)) = inside.split_once(mark) else {
+            break;
+        };
         styled.push_str(before);
         styled.push_str(&painter.paint(style, inside));
         rest = after;
@@ -121,6 +129,9 @@ mod tests {
     fn marks_without_partner_stay() {
         assert_eq!(inline("a ` b ** c", PLAIN), "a ` b ** c");
         let colour = Painter { colour: true };
-        assert_eq!(inline("`x` **y**", colour), "\x1b[36mx\x1b[0m \x1b[1my\x1b[0m");
+        assert_eq!(
+            inline("`x` **y**", colour),
+            "\x1b[36mx\x1b[0m \x1b[1my\x1b[0m"
+        );
     }
 }

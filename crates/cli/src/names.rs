@@ -3,12 +3,8 @@
 use crate::failure::Failure;
 
 /// The version with its commit, as `vestal --version` prints it after the name.
-pub(crate) const VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    " (",
-    env!("VESTAL_COMMIT"),
-    ")"
-);
+pub(crate) const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("VESTAL_COMMIT"), ")");
 
 /// The value of `format` in every JSON document.
 pub(crate) const RESULT_FORMAT: &str = "vestal-result/1";
@@ -29,9 +25,32 @@ pub(crate) const PLANNED_COMMANDS: [&str; 10] = [
 
 /// Every test of the interface, in its order.
 const TESTS: [&str; 26] = [
-    "rms", "dms", "cms", "smc", "pt", "zss", "amc-rtb", "amc-max", "amc-ia", "fjp-lb", "fjp-own",
-    "fjp-mode", "fjp-ija", "ocbp", "edf", "edf-vd", "edf-vd-util", "pedf-vd", "ftts", "mc2",
-    "ss-rta", "ss-pibs-rta", "amc-ub", "io-amc-rtb", "io-amc-ub", "hsf",
+    "rms",
+    "dms",
+    "cms",
+    "smc",
+    "pt",
+    "zss",
+    "amc-rtb",
+    "amc-max",
+    "amc-ia",
+    "fjp-lb",
+    "fjp-own",
+    "fjp-mode",
+    "fjp-ija",
+    "ocbp",
+    "edf",
+    "edf-vd",
+    "edf-vd-util",
+    "pedf-vd",
+    "ftts",
+    "mc2",
+    "ss-rta",
+    "ss-pibs-rta",
+    "amc-ub",
+    "io-amc-rtb",
+    "io-amc-ub",
+    "hsf",
 ];
 
 /// Every policy of the interface, in its order.

@@ -19,6 +19,9 @@ mod tests {
     #[test]
     fn keys_keep_their_order() {
         let levels = Ordered(vec![("LO".to_owned(), Some(1)), ("HI".to_owned(), None)]);
-        assert_eq!(serde_json::to_string(&levels).unwrap(), r#"{"LO":1,"HI":null}"#);
+        assert_eq!(
+            serde_json::to_string(&levels).unwrap(),
+            r#"{"LO":1,"HI":null}"#
+        );
     }
 }

@@ -43,7 +43,6 @@ enum Stdout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Bold,
-    Dim,
     Good,
     Bad,
     Caution,
@@ -54,7 +53,6 @@ impl Style {
     fn codes(self) -> &'static str {
         match self {
             Self::Bold => "1",
-            Self::Dim => "2",
             Self::Good => "1;32",
             Self::Bad => "1;31",
             Self::Caution => "1;33",
@@ -253,8 +251,10 @@ impl<'a> FailureDocument<'a> {
                 exit: failure.exit.code(),
                 message: format!("failed to {}: {}", failure.what, failure.why),
                 help: &failure.help,
-                diagnostics: diagnostics
-                    .map_or_else(|| serde_json::json!([]), |diagnostics| diagnostics.to_json()),
+                diagnostics: diagnostics.map_or_else(
+                    || serde_json::json!([]),
+                    |diagnostics| diagnostics.to_json(),
+                ),
             },
         }
     }

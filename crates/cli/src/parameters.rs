@@ -19,8 +19,11 @@ pub(crate) fn chosen(set: &TaskSet, found: &vestal_analysis::Parameters) -> Para
 pub(crate) fn read(path: Option<&Path>, set: &TaskSet) -> Result<Option<Vec<u32>>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let source = input::source(path)?;
-    let parameters = Parameters::parse(&source, set).map_err(|found| input::unreadable(path, found))?;
-    let Some(named) = parameters.priorities else { return Ok(None) };
+    let parameters =
+        Parameters::parse(&source, set).map_err(|found| input::unreadable(path, found))?;
+    let Some(named) = parameters.priorities else {
+        return Ok(None);
+    };
     let mut priorities = Vec::with_capacity(set.tasks.len());
     for task in &set.tasks {
         let found = named.iter().find(|(name, _)| *name == task.name);
@@ -38,8 +41,11 @@ pub(crate) fn read(path: Option<&Path>, set: &TaskSet) -> Result<Option<Vec<u32>
 /// Writes parameters for `--parameters`.
 pub(crate) fn write(path: &Path, chosen: &Parameters, output: &Output) -> Result<(), Failure> {
     std::fs::write(path, chosen.to_file()).map_err(|error| {
-        Failure::input(format!("write parameters to {}", path.display()), error.to_string())
-            .with_help("name a file in a directory that exists and can be written")
+        Failure::input(
+            format!("write parameters to {}", path.display()),
+            error.to_string(),
+        )
+        .with_help("name a file in a directory that exists and can be written")
     })?;
     output.note(&format!("wrote the parameters to {}", path.display()));
     Ok(())

@@ -6,8 +6,8 @@ use std::path::Path;
 use vestal_analysis::{Phasing, Problem, Test};
 use vestal_core::policy::{self, OrderRule};
 use vestal_core::{LevelSet, Policy};
-use vestal_workload::model::{Arrival, OnMiss};
 use vestal_workload::TaskSet;
+use vestal_workload::model::{Arrival, OnMiss};
 
 /// Priorities in task order, and who gave them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,24 +28,40 @@ pub(crate) enum Giver {
 /// The priorities of the parameters, else those of the file if it has one for every task.
 pub(crate) fn given_priorities(set: &TaskSet, parameters: Option<Vec<u32>>) -> Option<Given> {
     if let Some(priorities) = parameters {
-        return Some(Given { priorities, by: Giver::Parameters });
+        return Some(Given {
+            priorities,
+            by: Giver::Parameters,
+        });
     }
     let priorities: Option<Vec<u32>> = set.tasks.iter().map(|task| task.priority).collect();
-    priorities.map(|priorities| Given { priorities, by: Giver::File })
+    priorities.map(|priorities| Given {
+        priorities,
+        by: Giver::File,
+    })
 }
 
 /// How many levels the set has.
 pub(crate) fn levels(set: &TaskSet) -> Result<LevelSet, Failure> {
     LevelSet::new(set.levels.len()).ok_or_else(|| {
-        Failure::bug("count the levels", format!("a valid file has {} levels", set.levels.len()))
+        Failure::bug(
+            "count the levels",
+            format!("a valid file has {} levels", set.levels.len()),
+        )
     })
 }
 
 /// The problem that `test` is to solve. Given priorities count only where the order is not the
 /// policy's own rule.
-pub(crate) fn problem(path: &Path, set: &TaskSet, test: &Test, given: Option<&Given>) -> Result<Problem, Failure> {
+pub(crate) fn problem(
+    path: &Path,
+    set: &TaskSet,
+    test: &Test,
+    given: Option<&Given>,
+) -> Result<Problem, Failure> {
     let what = || format!("analyze {} with {test}", shown(path));
-    let tasks = set.to_tasks(test.name).map_err(|found| Failure::diagnosed(what(), found))?;
+    let tasks = set
+        .to_tasks(test.name)
+        .map_err(|found| Failure::diagnosed(what(), found))?;
     let problem = Problem::new(tasks, levels(set)?)
         .map_err(|error| Failure::input(what(), error.to_string()))?
         .with_phasing(phasing(set));
@@ -65,11 +81,18 @@ pub(crate) fn takes_priorities(policy: Option<&Policy>) -> bool {
 /// Two periodic tasks with different offsets may never be released together; and where jobs are
 /// withdrawn at their deadlines, the run in which a task misses may not exist.
 fn phasing(set: &TaskSet) -> Phasing {
-    if set.tasks.iter().any(|task| task.on_miss == Some(OnMiss::Abort)) {
+    if set
+        .tasks
+        .iter()
+        .any(|task| task.on_miss == Some(OnMiss::Abort))
+    {
         return Phasing::Restricted;
     }
-    let mut offsets =
-        set.tasks.iter().filter(|task| task.arrival == Arrival::Periodic).map(|task| task.offset);
+    let mut offsets = set
+        .tasks
+        .iter()
+        .filter(|task| task.arrival == Arrival::Periodic)
+        .map(|task| task.offset);
     let first = offsets.next();
     match offsets.all(|offset| Some(offset) == first) {
         true => Phasing::Arbitrary,

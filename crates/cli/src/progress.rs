@@ -28,7 +28,12 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         bar.set_style(style());
         bar.set_message(label);
-        Self { bar, since: Stopwatch::start(), shown: false, wanted: output.shows_progress() }
+        Self {
+            bar,
+            since: Stopwatch::start(),
+            shown: false,
+            wanted: output.shows_progress(),
+        }
     }
 
     /// So much is done.

@@ -30,7 +30,10 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
     }
-    #[expect(clippy::cast_precision_loss, reason = "for display, to one digit after the point")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "for display, to one digit after the point"
+    )]
     let share = part as f64 / whole as f64;
     format!("{:.1}%", share * 100.0)
 }

@@ -141,7 +141,11 @@ impl RunResult {
     /// Head, mode changes and tables for people.
     pub(crate) fn page(&self, session: &Session, output: &Output) -> String {
         let painter = output.painter();
-        let done = if self.world == "simulator" { "Simulated" } else { "Ran" };
+        let done = if self.world == "simulator" {
+            "Simulated"
+        } else {
+            "Ran"
+        };
         let mut text = format!(
             "{done} {} for {} under {} (scenario {}, seed {})\norder: {}\n\n",
             painter.paint(Style::Bold, &self.file),
@@ -174,16 +178,29 @@ impl RunResult {
     }
 
     /// The last line: whether what was promised was kept.
-    pub(crate) fn verdict(&self, output: &Output) -> String {
+    pub(crate) fn verdict(&self, session: &Session, output: &Output) -> String {
         let painter = output.painter();
-        match self.jobs.missed_guaranteed {
-            0 => format!("{}\n", painter.paint(Style::Good, "No guaranteed deadline was missed.")),
-            1 => format!("{}\n", painter.paint(Style::Bad, "1 guaranteed deadline was missed.")),
-            missed => format!(
-                "{}\n",
-                painter.paint(Style::Bad, &format!("{missed} guaranteed deadlines were missed."))
+        let missed = self.jobs.missed_guaranteed;
+        let (style, text) = match (missed, session.promised) {
+            (0, true) => (Style::Good, "No guaranteed deadline was missed.".to_owned()),
+            (0, false) => (
+                Style::Caution,
+                "No deadline was missed that a proof would have guaranteed; there is no proof."
+                    .to_owned(),
             ),
-        }
+            (_, true) => (
+                Style::Bad,
+                format!("{} missed.", plural(missed, "guaranteed deadline")),
+            ),
+            (_, false) => (
+                Style::Bad,
+                format!(
+                    "{} missed that a proof would have guaranteed; there is no proof.",
+                    plural(missed, "deadline")
+                ),
+            ),
+        };
+        format!("{}\n", painter.paint(style, &text))
     }
 
     fn task_table(&self, session: &Session, output: &Output) -> String {
@@ -201,8 +218,12 @@ impl RunResult {
         ];
         let mut grid = Grid::new(output, &columns);
         let time = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
-        let mut rows: Vec<_> =
-            self.tasks.iter().zip(&session.set.tasks).zip(&session.configurations).collect();
+        let mut rows: Vec<_> = self
+            .tasks
+            .iter()
+            .zip(&session.set.tasks)
+            .zip(&session.configurations)
+            .collect();
         rows.sort_by_key(|(_, configuration)| std::cmp::Reverse(configuration.priority));
         for ((row, spec), configuration) in rows {
             let level = session.set.level_name(spec.criticality).to_owned();
@@ -233,11 +254,29 @@ impl RunResult {
                 Some(task) => format!("{task} used up its {} budget", change.from),
                 None => "nothing admitted was left to do".to_owned(),
             };
-            let _ = writeln!(text, "  {:>12}  {} -> {}: {why}", short(change.at_ns), change.from, change.to);
+            let _ = writeln!(
+                text,
+                "  {:>12}  {} -> {}: {why}",
+                short(change.at_ns),
+                change.from,
+                change.to
+            );
         }
         if self.mode_changes > MODES_SHOWN as u64 {
-            let _ = writeln!(text, "  and {} more", self.mode_changes - MODES_SHOWN as u64);
+            let _ = writeln!(
+                text,
+                "  and {} more",
+                self.mode_changes - MODES_SHOWN as u64
+            );
         }
         text
+    }
+}
+
+/// `1 deadline was`, `2 deadlines were`.
+fn plural(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun} was"),
+        _ => format!("{number} {noun}s were"),
     }
 }

@@ -11,7 +11,9 @@ use crate::quantity::exact;
 use std::path::{Path, PathBuf};
 use vestal_analysis::Verdict;
 use vestal_core::policy::{self, OrderRule, POLICIES};
-use vestal_core::{ClassicOrder, Exhaustion, LevelSet, OnMiss, Policy, Task, TaskConfiguration, TaskId};
+use vestal_core::{
+    ClassicOrder, Exhaustion, LevelSet, OnMiss, Policy, Task, TaskConfiguration, TaskId,
+};
 use vestal_core::{Duration, Service};
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload, model};
@@ -32,6 +34,8 @@ pub(crate) struct Session {
     pub(crate) seed: u64,
     /// Where the order comes from and what is promised, for people.
     pub(crate) order: String,
+    /// Whether the policy's test promises anything.
+    pub(crate) promised: bool,
     /// Gantt charts to write.
     pub(crate) traces: Vec<PathBuf>,
 }
@@ -42,18 +46,48 @@ impl Session {
         let what = format!("{verb} {}", shown(&args.file));
         let policy = find_policy(&args.policy, &what)?;
         let exhaustion = exhaustion(&args.options, &what)?;
-        let duration = args.duration.as_deref().map(|text| duration(text, &what)).transpose()?;
+        let duration = args
+            .duration
+            .as_deref()
+            .map(|text| duration(text, &what))
+            .transpose()?;
         let traces = check_traces(&args.traces)?;
         let set = input::task_set(&args.file, output)?;
-        Self::of_set(Opening { args, policy, exhaustion, duration, traces, what }, set, output)
+        Self::of_set(
+            Opening {
+                args,
+                policy,
+                exhaustion,
+                duration,
+                traces,
+                what,
+            },
+            set,
+            output,
+        )
     }
 
     fn of_set(opening: Opening<'_>, set: TaskSet, output: &Output) -> Result<Self, Failure> {
-        let Opening { args, policy, exhaustion, duration, traces, what } = opening;
-        let tasks = set.to_tasks(policy.name).map_err(|found| Failure::diagnosed(what, found))?;
+        let Opening {
+            args,
+            policy,
+            exhaustion,
+            duration,
+            traces,
+            what,
+        } = opening;
+        let tasks = set
+            .to_tasks(policy.name)
+            .map_err(|found| Failure::diagnosed(what, found))?;
         let scenario = args.scenario.clone().unwrap_or_else(|| "lo".to_owned());
-        let workload = Workload::new(&set, &tasks, read_scenario(&scenario, &set, output)?, args.seed);
-        let given = problem::given_priorities(&set, parameters::read(args.parameters.as_deref(), &set)?);
+        let workload = Workload::new(
+            &set,
+            &tasks,
+            read_scenario(&scenario, &set, output)?,
+            args.seed,
+        );
+        let given =
+            problem::given_priorities(&set, parameters::read(args.parameters.as_deref(), &set)?);
         let order = Order::find(&args.file, &set, &tasks, policy, given.as_ref())?;
         if let Some(doubt) = order.doubt(policy, exhaustion) {
             output.warning(&doubt);
@@ -85,6 +119,7 @@ impl Session {
             workload,
             scenario,
             seed: args.seed,
+            promised: order.unproved.is_none() && exhaustion != Exhaustion::Continue,
             order: order.description,
             traces,
             configurations,
@@ -128,9 +163,14 @@ pub(crate) fn find_policy(name: &str, what: &str) -> Result<&'static Policy, Fai
         return Ok(policy);
     }
     if names::is_planned_policy(name) {
-        return Err(Failure::not_in_this_version(&format!("the policy `{name}`")));
+        return Err(Failure::not_in_this_version(&format!(
+            "the policy `{name}`"
+        )));
     }
-    let known: Vec<String> = POLICIES.iter().map(|policy| policy.name.to_owned()).collect();
+    let known: Vec<String> = POLICIES
+        .iter()
+        .map(|policy| policy.name.to_owned())
+        .collect();
     Err(names::unknown(what, "policy", name, &known))
 }
 
@@ -175,13 +215,18 @@ fn duration(text: &str, what: &str) -> Result<Duration, Failure> {
 fn check_traces(traces: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     const PLANNED: [&str; 6] = ["vtrace", "csv", "pftrace", "svg", "vcd", "tex"];
     for path in traces {
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let extension = path
+            .extension()
+            .and_then(|extension| extension.to_str())
+            .unwrap_or_default();
         if extension == "txt" {
             continue;
         }
         if PLANNED.contains(&extension) {
-            return Err(Failure::not_in_this_version(&format!("the trace format .{extension}"))
-                .with_help("this version writes .txt, a Gantt chart"));
+            return Err(
+                Failure::not_in_this_version(&format!("the trace format .{extension}"))
+                    .with_help("this version writes .txt, a Gantt chart"),
+            );
         }
         return Err(Failure::input(
             format!("write the trace {}", path.display()),
@@ -239,16 +284,34 @@ impl Order {
         let found = test.analyse(&problem::problem(path, set, test, given)?);
         let proved = found.verdict == Verdict::Schedulable;
         let task_names: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
-        let level_names = vestal_analysis::Names { tasks: &task_names, levels: &set.levels };
-        let why = found.why.as_ref().map(|why| why.with_names(level_names).to_string());
+        let level_names = vestal_analysis::Names {
+            tasks: &task_names,
+            levels: &set.levels,
+        };
+        let why = found
+            .why
+            .as_ref()
+            .map(|why| why.with_names(level_names).to_string());
         let (priorities, origin) = match (policy.order, given, found.parameters.priorities) {
-            (OrderRule::Classic(order), _, _) => (classic(order, tasks), order_name(order).to_owned()),
-            (OrderRule::Assigned, Some(Given { priorities, by: Giver::Parameters }), _) => {
-                (priorities.clone(), "priorities of --parameters".to_owned())
+            (OrderRule::Classic(order), _, _) => {
+                (classic(order, tasks), order_name(order).to_owned())
             }
-            (OrderRule::Assigned, Some(Given { priorities, by: Giver::File }), _) => {
-                (priorities.clone(), "priorities of the file".to_owned())
-            }
+            (
+                OrderRule::Assigned,
+                Some(Given {
+                    priorities,
+                    by: Giver::Parameters,
+                }),
+                _,
+            ) => (priorities.clone(), "priorities of --parameters".to_owned()),
+            (
+                OrderRule::Assigned,
+                Some(Given {
+                    priorities,
+                    by: Giver::File,
+                }),
+                _,
+            ) => (priorities.clone(), "priorities of the file".to_owned()),
             (OrderRule::Assigned, None, Some(priorities)) => {
                 (priorities, format!("priorities found by {test}"))
             }
@@ -261,16 +324,25 @@ impl Order {
             (format!("{origin}; {test} proves the set schedulable"), None)
         } else {
             let why = why.unwrap_or_else(|| "no reason is known".to_owned());
-            let doubt = format!("{test} does not prove the set schedulable, so nothing is promised: {why}");
-            (format!("{origin}; {test} does not prove the set schedulable"), Some(doubt))
+            let doubt = format!(
+                "{test} does not prove the set schedulable, so nothing is promised: {why}; the order used is: {origin}"
+            );
+            (
+                format!("{origin}; {test} does not prove the set schedulable"),
+                Some(doubt),
+            )
         };
-        Ok(Self { priorities, description, unproved })
+        Ok(Self {
+            priorities,
+            description,
+            unproved,
+        })
     }
 
     /// What a person must know before trusting the run.
     fn doubt(&self, policy: &Policy, exhaustion: Exhaustion) -> Option<String> {
         match (&self.unproved, exhaustion) {
-            (Some(why), _) => Some(format!("{why}; used: {}", self.description)),
+            (Some(doubt), _) => Some(doubt.clone()),
             (None, Exhaustion::Continue) => Some(format!(
                 "exhaustion=continue: what {} promises is not covered by its test {} any more",
                 policy.name, policy.test
@@ -282,7 +354,9 @@ impl Order {
 
 fn classic(order: ClassicOrder, tasks: &[Task]) -> Vec<u32> {
     let numbers = 0..u16::try_from(tasks.len()).unwrap_or(u16::MAX);
-    numbers.filter_map(|task| order.priority_of(TaskId(task), tasks)).collect()
+    numbers
+        .filter_map(|task| order.priority_of(TaskId(task), tasks))
+        .collect()
 }
 
 fn order_name(order: ClassicOrder) -> &'static str {
@@ -306,8 +380,18 @@ mod tests {
         assert_eq!(read(&[]).unwrap(), Exhaustion::Background);
         assert_eq!(read(&["exhaustion=abort"]).unwrap(), Exhaustion::Abort);
         let failure = read(&["exhaustio=abort"]).unwrap_err();
-        assert!(failure.help.iter().any(|help| help.contains("background|abort|continue")));
-        assert!(failure.help.iter().any(|help| help.contains("did you mean `exhaustion`")));
+        assert!(
+            failure
+                .help
+                .iter()
+                .any(|help| help.contains("background|abort|continue"))
+        );
+        assert!(
+            failure
+                .help
+                .iter()
+                .any(|help| help.contains("did you mean `exhaustion`"))
+        );
         assert!(read(&["exhaustion"]).is_err());
         assert!(read(&["exhaustion=never"]).is_err());
     }

@@ -1,7 +1,9 @@
 //! Tables without frames: columns of text under a rule.
 
 use crate::output::{Output, Painter, Style};
-use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, TableComponent};
+use comfy_table::{
+    Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, TableComponent,
+};
 
 /// Which way a column's text is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +44,11 @@ impl Grid {
         } else {
             table.force_no_tty();
         }
-        Self { columns: Vec::new(), table, painter }
+        Self {
+            columns: Vec::new(),
+            table,
+            painter,
+        }
     }
 
     fn add_column(&mut self, name: &str, alignment: CellAlignment) {
@@ -66,15 +72,18 @@ impl Grid {
 
     /// A row of which some cells stand out.
     pub(crate) fn styled_row(&mut self, cells: Vec<(String, Option<Style>)>) {
-        let cells = cells.into_iter().zip(&self.columns).map(|((text, style), (_, alignment))| {
-            let cell = Cell::new(text).set_alignment(*alignment);
-            match style {
-                Some(Style::Good) => cell.fg(Color::Green),
-                Some(Style::Bad) => cell.fg(Color::Red),
-                Some(Style::Caution) => cell.fg(Color::Yellow),
-                Some(Style::Name | Style::Bold | Style::Dim) | None => cell,
-            }
-        });
+        let cells = cells
+            .into_iter()
+            .zip(&self.columns)
+            .map(|((text, style), (_, alignment))| {
+                let cell = Cell::new(text).set_alignment(*alignment);
+                match style {
+                    Some(Style::Good) => cell.fg(Color::Green),
+                    Some(Style::Bad) => cell.fg(Color::Red),
+                    Some(Style::Caution) => cell.fg(Color::Yellow),
+                    Some(Style::Name | Style::Bold) | None => cell,
+                }
+            });
         self.table.add_row(cells.collect::<Vec<Cell>>());
     }
 
@@ -88,6 +97,10 @@ impl Grid {
         self.table.set_header(header);
         for column in self.table.column_iter_mut() {
             column.set_padding((0, 2));
+        }
+        // Names are read as a whole; whatever has to give way is another column.
+        if let Some(first) = self.table.column_mut(0) {
+            first.set_constraint(ColumnConstraint::ContentWidth);
         }
         let mut text = String::new();
         for (index, line) in self.table.lines().enumerate() {

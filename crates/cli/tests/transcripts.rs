@@ -18,14 +18,20 @@ use support::{repository, shell};
 fn masked(text: &str) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
-        lines.push(mask_number(&mask_number(line, "took ", " us"), "\"elapsed_us\": ", ","));
+        lines.push(mask_number(
+            &mask_number(line, "took ", " us"),
+            "\"elapsed_us\": ",
+            ",",
+        ));
     }
     lines.join("\n")
 }
 
 /// Replaces the digits between `before` and `after` by `#`.
 fn mask_number(line: &str, before: &str, after: &str) -> String {
-    let Some((head, rest)) = line.split_once(before) else { return line.to_owned() };
+    let Some((head, rest)) = line.split_once(before) else {
+        return line.to_owned();
+    };
     let tail = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     if tail.len() == rest.len() || !tail.starts_with(after) {
         return line.to_owned();
@@ -38,9 +44,9 @@ fn agrees(claimed: &[&str], printed: &[&str]) -> bool {
     match claimed.split_first() {
         None => printed.is_empty(),
         Some((&"[...]", rest)) => (0..=printed.len()).any(|skip| agrees(rest, &printed[skip..])),
-        Some((line, rest)) => printed
-            .split_first()
-            .is_some_and(|(first, others)| line.trim_end() == first.trim_end() && agrees(rest, others)),
+        Some((line, rest)) => printed.split_first().is_some_and(|(first, others)| {
+            line.trim_end() == first.trim_end() && agrees(rest, others)
+        }),
     }
 }
 
@@ -52,7 +58,11 @@ fn replayed(page: &str) -> (String, usize) {
     while let Some(line) = lines.next() {
         text.push_str(line);
         text.push('\n');
-        if line != "```console" || !lines.peek().is_some_and(|next| next.starts_with("$ vestal")) {
+        if line != "```console"
+            || !lines
+                .peek()
+                .is_some_and(|next| next.starts_with("$ vestal"))
+        {
             continue;
         }
         while let Some(command) = lines.next_if(|next| next.starts_with("$ ")) {
@@ -62,7 +72,10 @@ fn replayed(page: &str) -> (String, usize) {
             }
             let printed = shell(command.strip_prefix("$ ").unwrap());
             let (old, new) = (masked(&claimed.join("\n")), masked(&printed));
-            let same = agrees(&old.lines().collect::<Vec<_>>(), &new.lines().collect::<Vec<_>>());
+            let same = agrees(
+                &old.lines().collect::<Vec<_>>(),
+                &new.lines().collect::<Vec<_>>(),
+            );
             let shown = if same { claimed.join("\n") } else { new };
             text.push_str(command);
             text.push('\n');
@@ -87,7 +100,10 @@ fn check(path: &Path) -> usize {
         fs::write(path, expected).unwrap();
         return commands;
     }
-    let differs = page.lines().zip(expected.lines()).find(|(old, new)| old != new);
+    let differs = page
+        .lines()
+        .zip(expected.lines())
+        .find(|(old, new)| old != new);
     panic!(
         "{}: the page does not say what the command prints. First difference (page, printed): {differs:#?}\n\
          If the new output is right: VESTAL_BLESS=1 cargo test -p vestal --test transcripts",
@@ -98,25 +114,43 @@ fn check(path: &Path) -> usize {
 #[test]
 fn the_explanation_pages_show_what_the_commands_print() {
     let folder = repository().join("docs/explain");
-    let mut pages: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut pages: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     pages.sort();
-    for page in pages.iter().filter(|page| page.extension().is_some_and(|ext| ext == "md")) {
+    for page in pages
+        .iter()
+        .filter(|page| page.extension().is_some_and(|ext| ext == "md"))
+    {
         assert!(check(page) > 0, "{} shows no command", page.display());
     }
 }
 
 #[test]
 fn the_tour_of_the_readme_shows_what_the_commands_print() {
-    assert!(check(&repository().join("README.md")) >= 3, "the tour is too short");
+    assert!(
+        check(&repository().join("README.md")) >= 3,
+        "the tour is too short"
+    );
 }
 
 #[test]
 fn a_page_that_claims_something_else_is_noticed() {
-    let (page, commands) = replayed("```console\n$ vestal --version | cut -d' ' -f1\nsomething\n```\n");
-    assert_eq!((page.as_str(), commands), ("```console\n$ vestal --version | cut -d' ' -f1\nvestal\n```\n", 1));
+    let (page, commands) =
+        replayed("```console\n$ vestal --version | cut -d' ' -f1\nsomething\n```\n");
+    assert_eq!(
+        (page.as_str(), commands),
+        (
+            "```console\n$ vestal --version | cut -d' ' -f1\nvestal\n```\n",
+            1
+        )
+    );
     let elided = "```console\n$ vestal check examples/fms.toml\n[...]\n```\n";
     assert_eq!(replayed(elided).0, elided);
     assert!(!agrees(&["a", "[...]", "c"], &["a", "b", "d"]));
-    assert_eq!(masked("smc (exact test, took 12 us)"), masked("smc (exact test, took 4711 us)"));
+    assert_eq!(
+        masked("smc (exact test, took 12 us)"),
+        masked("smc (exact test, took 4711 us)")
+    );
 }

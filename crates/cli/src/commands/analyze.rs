@@ -90,7 +90,11 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
             )),
         }
     }
-    output.json(&Document { format: RESULT_FORMAT, file: shown(&args.file), results })?;
+    output.json(&Document {
+        format: RESULT_FORMAT,
+        file: shown(&args.file),
+        results,
+    })?;
     Ok(exit)
 }
 
@@ -99,13 +103,18 @@ fn wanted_tests(args: &AnalyzeArgs) -> Result<Vec<&'static Test>, Failure> {
     let mut wanted: Vec<&Test> = Vec::new();
     for name in &args.tests {
         let test = find_test(name)?;
-        if !wanted.iter().any(|known| known.to_string() == test.to_string()) {
+        if !wanted
+            .iter()
+            .any(|known| known.to_string() == test.to_string())
+        {
             wanted.push(test);
         }
     }
     if args.all || args.tests.is_empty() {
         for test in vestal_analysis::tests() {
-            let named = wanted.iter().any(|known| known.to_string() == test.to_string());
+            let named = wanted
+                .iter()
+                .any(|known| known.to_string() == test.to_string());
             if !named && (args.all || test.is_sound()) {
                 wanted.push(test);
             }
@@ -127,12 +136,24 @@ pub(crate) fn find_test(text: &str) -> Result<&'static Test, Failure> {
     if names::is_planned_test(name) && !exists {
         return Err(Failure::not_in_this_version(&format!("the test `{text}`")));
     }
-    let known: Vec<String> = vestal_analysis::tests().iter().map(Test::to_string).collect();
-    let kind = if exists { "variant of that test" } else { "test" };
+    let known: Vec<String> = vestal_analysis::tests()
+        .iter()
+        .map(Test::to_string)
+        .collect();
+    let kind = if exists {
+        "variant of that test"
+    } else {
+        "test"
+    };
     Err(names::unknown("analyze", kind, text, &known))
 }
 
-fn say_where_priorities_come_from(set: &TaskSet, tests: &[&Test], given: Option<&Given>, output: &Output) {
+fn say_where_priorities_come_from(
+    set: &TaskSet,
+    tests: &[&Test],
+    given: Option<&Given>,
+    output: &Output,
+) {
     let own_rule: Vec<String> = tests
         .iter()
         .filter(|test| !problem::takes_priorities(policy::find(test.policy)))
@@ -166,24 +187,31 @@ impl TestResult {
     pub(crate) fn new(test: &Test, set: &TaskSet, found: &TestOutcome, elapsed_us: u64) -> Self {
         let task_names: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
         let chosen = parameters::chosen(set, &found.parameters);
-        let names = Names { tasks: &task_names, levels: &set.levels };
-        let tasks = set.tasks.iter().zip(&found.tasks).map(|(task, outcome)| TaskResult {
-            name: task.name.clone(),
-            criticality: set.level_name(task.criticality).to_owned(),
-            priority: outcome.priority,
-            cpu: 0,
-            deadline_ns: task.deadline.as_nanos(),
-            response_ns: Ordered(
-                set.levels
-                    .iter()
-                    .zip(task.criticality.up_to_self())
-                    .map(|(name, level)| {
-                        let bound = outcome.responses.get(level.index()).copied().flatten();
-                        (name.clone(), bound.map(|bound| bound.as_nanos()))
-                    })
-                    .collect(),
-            ),
-        });
+        let names = Names {
+            tasks: &task_names,
+            levels: &set.levels,
+        };
+        let tasks = set
+            .tasks
+            .iter()
+            .zip(&found.tasks)
+            .map(|(task, outcome)| TaskResult {
+                name: task.name.clone(),
+                criticality: set.level_name(task.criticality).to_owned(),
+                priority: outcome.priority,
+                cpu: 0,
+                deadline_ns: task.deadline.as_nanos(),
+                response_ns: Ordered(
+                    set.levels
+                        .iter()
+                        .zip(task.criticality.up_to_self())
+                        .map(|(name, level)| {
+                            let bound = outcome.responses.get(level.index()).copied().flatten();
+                            (name.clone(), bound.map(|bound| bound.as_nanos()))
+                        })
+                        .collect(),
+                ),
+            });
         Self {
             test: test.name,
             variant: test.variant,
@@ -192,7 +220,10 @@ impl TestResult {
             claim: found.claim.map(verdict_name),
             tasks: tasks.collect(),
             parameters: chosen.to_json(),
-            why: found.why.as_ref().map(|why| why.with_names(names).to_string()),
+            why: found
+                .why
+                .as_ref()
+                .map(|why| why.with_names(names).to_string()),
             elapsed_us,
             chosen,
             sound: test.is_sound(),
@@ -248,7 +279,10 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
         result.elapsed_us
     );
     if let Some(claim) = result.claim {
-        let _ = writeln!(text, "  its paper claims: {claim}; this test is refuted and kept for comparison");
+        let _ = writeln!(
+            text,
+            "  its paper claims: {claim}; this test is refuted and kept for comparison"
+        );
     }
     if let Some(why) = &result.why {
         let _ = writeln!(text, "  why: {why}");
@@ -269,7 +303,11 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
         let mut cells = vec![
             (task.name.clone(), None),
             (task.criticality.clone(), None),
-            (task.priority.map_or_else(|| "-".to_owned(), |priority| priority.to_string()), None),
+            (
+                task.priority
+                    .map_or_else(|| "-".to_owned(), |priority| priority.to_string()),
+                None,
+            ),
             (exact(task.deadline_ns), None),
         ];
         for level in &set.levels {
@@ -277,7 +315,9 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
             cells.push(match bound {
                 None => (String::new(), None),
                 Some((_, None)) => ("-".to_owned(), Some(Style::Bad)),
-                Some((_, Some(bound))) if *bound > task.deadline_ns => (exact(*bound), Some(Style::Bad)),
+                Some((_, Some(bound))) if *bound > task.deadline_ns => {
+                    (exact(*bound), Some(Style::Bad))
+                }
                 Some((_, Some(bound))) => (exact(*bound), None),
             });
         }
@@ -288,11 +328,25 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
 }
 
 fn conclusion(set: &TaskSet, results: &[TestResult], painter: Painter) -> String {
-    let proved: Vec<String> =
-        results.iter().filter(|result| result.is_proved()).map(TestResult::name).collect();
-    let name = if set.name.is_empty() { "The task set" } else { set.name.as_str() };
+    let proved: Vec<String> = results
+        .iter()
+        .filter(|result| result.is_proved())
+        .map(TestResult::name)
+        .collect();
+    let name = if set.name.is_empty() {
+        "The task set"
+    } else {
+        set.name.as_str()
+    };
     if proved.is_empty() {
-        return format!("{name} is {} schedulable by any of these tests.\n", painter.paint(Style::Bad, "not proved"));
+        return format!(
+            "{name} is {} schedulable by any of these tests.\n",
+            painter.paint(Style::Bad, "not proved")
+        );
     }
-    format!("{name} is {} by {}.\n", painter.paint(Style::Good, "schedulable"), proved.join(", "))
+    format!(
+        "{name} is {} by {}.\n",
+        painter.paint(Style::Good, "schedulable"),
+        proved.join(", ")
+    )
 }

@@ -61,9 +61,17 @@ pub(crate) fn check(args: &CheckArgs, output: &Output) -> Outcome {
     };
     let summary = Summary::new(&set);
     output.human(&report(&args.file, &set, &summary, output));
-    let diagnostics = set.warnings().map_or_else(|| Value::Array(Vec::new()), |warnings| warnings.to_json());
+    let diagnostics = set
+        .warnings()
+        .map_or_else(|| Value::Array(Vec::new()), |warnings| warnings.to_json());
     let file = input::shown(&args.file);
-    output.json(&Document { format: RESULT_FORMAT, file, valid: true, diagnostics, set: Some(summary) })?;
+    output.json(&Document {
+        format: RESULT_FORMAT,
+        file,
+        valid: true,
+        diagnostics,
+        set: Some(summary),
+    })?;
     Ok(Exit::Holds)
 }
 
@@ -88,14 +96,23 @@ impl Summary {
         let levels = (0..).map(Level).zip(&set.levels);
         let levels = levels.map(|(level, name)| LevelSummary {
             name: name.clone(),
-            tasks: set.tasks.iter().filter(|task| task.criticality == level).count(),
+            tasks: set
+                .tasks
+                .iter()
+                .filter(|task| task.criticality == level)
+                .count(),
             utilization: match set.utilisation(level) {
                 Utilisation::Exact(value) => Some(value.approximate()),
                 Utilisation::Approximate(value) => Some(value),
                 Utilisation::Unknown { .. } => None,
             },
         });
-        let offset = set.tasks.iter().map(|task| task.offset).max().unwrap_or(Duration::ZERO);
+        let offset = set
+            .tasks
+            .iter()
+            .map(|task| task.offset)
+            .max()
+            .unwrap_or(Duration::ZERO);
         Self {
             name: set.name.clone(),
             tasks: set.tasks.len(),
@@ -113,16 +130,31 @@ impl Summary {
 
 impl From<UnusedField> for Unused {
     fn from(field: UnusedField) -> Self {
-        let UnusedField { field, count, first, why, place: _ } = field;
-        Self { field, count, first, why }
+        let UnusedField {
+            field,
+            count,
+            first,
+            why,
+            place: _,
+        } = field;
+        Self {
+            field,
+            count,
+            first,
+            why,
+        }
     }
 }
 
 /// The fields of which no test and no policy of this version makes any use.
 fn unused_by_all(set: &TaskSet) -> Vec<UnusedField> {
     let policies = || POLICIES.iter().map(|policy| policy.name);
-    let tests = vestal_analysis::tests().iter().map(|test| Consumer::Analyze(test.name));
-    let consumers = tests.chain(policies().map(Consumer::Simulate)).chain(policies().map(Consumer::Run));
+    let tests = vestal_analysis::tests()
+        .iter()
+        .map(|test| Consumer::Analyze(test.name));
+    let consumers = tests
+        .chain(policies().map(Consumer::Simulate))
+        .chain(policies().map(Consumer::Run));
     let mut common: Option<Vec<UnusedField>> = None;
     for consumer in consumers {
         let unused = set.unused_fields(consumer);
@@ -151,20 +183,36 @@ fn on_miss_rules(set: &TaskSet) -> Vec<String> {
         }
     }
     let sentence = |(rule, policies): (&str, Vec<&str>)| {
-        format!("on_miss (first given by task {}) under {}: {rule}", given.name, policies.join(", "))
+        format!(
+            "on_miss (first given by task {}) under {}: {rule}",
+            given.name,
+            policies.join(", ")
+        )
     };
     rules.into_iter().map(sentence).collect()
 }
 
 fn report(path: &Path, set: &TaskSet, summary: &Summary, output: &Output) -> String {
     let painter = output.painter();
-    let mut text = format!("{}: {}\n", input::shown(path), painter.paint(Style::Good, "valid"));
+    let mut text = format!(
+        "{}: {}\n",
+        input::shown(path),
+        painter.paint(Style::Good, "valid")
+    );
     if !set.name.is_empty() {
         let _ = writeln!(text, "\n{}", painter.paint(Style::Bold, &set.name));
     }
-    let what = [(summary.tasks, "task"), (summary.jobs, "job"), (summary.servers, "server"), (summary.devices, "device")];
-    let what: Vec<String> =
-        what.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun)).collect();
+    let what = [
+        (summary.tasks, "task"),
+        (summary.jobs, "job"),
+        (summary.servers, "server"),
+        (summary.devices, "device"),
+    ];
+    let what: Vec<String> = what
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, noun)| count(number, noun))
+        .collect();
     let hyperperiod = match summary.hyperperiod_ns {
         Some(nanos) => format!(", hyperperiod {}", exact(nanos)),
         None if summary.tasks > 0 => ", hyperperiod above 146 years".to_owned(),
@@ -179,9 +227,23 @@ fn report(path: &Path, set: &TaskSet, summary: &Summary, output: &Output) -> Str
     if !summary.unused.is_empty() {
         text.push_str("\nAccepted, but no command of this version uses:\n");
         for unused in &summary.unused {
-            let Unused { field, count: times, first, why } = unused;
-            let first = if first.is_empty() { String::new() } else { format!(", first in {first}") };
-            let _ = writeln!(text, "- {} ({}{first}): {why}", painter.paint(Style::Name, field), count(*times, "time"));
+            let Unused {
+                field,
+                count: times,
+                first,
+                why,
+            } = unused;
+            let first = if first.is_empty() {
+                String::new()
+            } else {
+                format!(", first in {first}")
+            };
+            let _ = writeln!(
+                text,
+                "- {} ({}{first}): {why}",
+                painter.paint(Style::Name, field),
+                count(*times, "time")
+            );
         }
     }
     for rule in &summary.on_miss {
@@ -191,7 +253,11 @@ fn report(path: &Path, set: &TaskSet, summary: &Summary, output: &Output) -> Str
 }
 
 fn levels_table(summary: &Summary, output: &Output) -> String {
-    let columns = [Column::Text("level"), Column::Number("tasks"), Column::Number("utilization")];
+    let columns = [
+        Column::Text("level"),
+        Column::Number("tasks"),
+        Column::Number("utilization"),
+    ];
     let mut grid = Grid::new(output, &columns);
     grid.text("what the utilization counts");
     for level in &summary.levels {
@@ -200,7 +266,12 @@ fn levels_table(summary: &Summary, output: &Output) -> String {
             None => "unknown".to_owned(),
         };
         let meaning = format!("C({0})/T of the tasks of level {0} and above", level.name);
-        grid.row(vec![level.name.clone(), level.tasks.to_string(), utilization, meaning]);
+        grid.row(vec![
+            level.name.clone(),
+            level.tasks.to_string(),
+            utilization,
+            meaning,
+        ]);
     }
     grid.render()
 }

@@ -2,10 +2,10 @@
 //! diagnostic codes.
 
 use crate::args::ExplainArgs;
+use crate::failure::Failure;
 use crate::failure::{Exit, Outcome};
 use crate::markdown;
 use crate::names;
-use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::{Column, Grid};
 use serde::Serialize;
@@ -37,21 +37,31 @@ struct Entry {
 }
 
 pub(crate) fn explain(args: &ExplainArgs, output: &Output) -> Outcome {
-    let Some(topic) = &args.topic else { return list(output) };
+    let Some(topic) = &args.topic else {
+        return list(output);
+    };
     if let Some(text) = vestal_workload::explain(topic) {
         return print(topic, "code", &text, output);
     }
     let wanted = topic.to_lowercase();
     // A variant is explained on the page of its test.
     let page = wanted.split(':').next().unwrap_or_default();
-    match PAGES.iter().find(|(name, _)| *name == page && is_known(&wanted)) {
+    match PAGES
+        .iter()
+        .find(|(name, _)| *name == page && is_known(&wanted))
+    {
         Some((name, text)) => print(name, "page", text, output),
         None => Err(unknown(topic, &wanted)),
     }
 }
 
 fn print(topic: &str, kind: &'static str, text: &str, output: &Output) -> Outcome {
-    output.json(&Document { format: names::RESULT_FORMAT, topic, kind, text })?;
+    output.json(&Document {
+        format: names::RESULT_FORMAT,
+        topic,
+        kind,
+        text,
+    })?;
     if output.is_terminal() {
         output.human(&markdown::render(text, output.painter(), output.width()));
     } else {
@@ -76,8 +86,13 @@ fn unknown(topic: &str, wanted: &str) -> Failure {
             known.push(entry.topic);
         }
     }
-    names::unknown(&format!("explain `{topic}`"), "policy, test or code", topic, &known)
-        .with_help("`vestal explain` without a name lists all of them, diagnostic codes included")
+    names::unknown(
+        &format!("explain `{topic}`"),
+        "policy, test or code",
+        topic,
+        &known,
+    )
+    .with_help("`vestal explain` without a name lists all of them, diagnostic codes included")
 }
 
 fn entries() -> Vec<Entry> {
@@ -101,13 +116,26 @@ fn list(output: &Output) -> Outcome {
         kind: "code",
         summary: info.title,
     }));
-    let mut grid =
-        Grid::new(output, &[Column::Text("topic"), Column::Text("kind"), Column::Text("what")]);
+    let mut grid = Grid::new(
+        output,
+        &[
+            Column::Text("topic"),
+            Column::Text("kind"),
+            Column::Text("what"),
+        ],
+    );
     for entry in &topics {
-        grid.row(vec![entry.topic.clone(), entry.kind.to_owned(), entry.summary.to_owned()]);
+        grid.row(vec![
+            entry.topic.clone(),
+            entry.kind.to_owned(),
+            entry.summary.to_owned(),
+        ]);
     }
     output.human(&grid.render());
-    output.json(&ListDocument { format: names::RESULT_FORMAT, topics })?;
+    output.json(&ListDocument {
+        format: names::RESULT_FORMAT,
+        topics,
+    })?;
     Ok(Exit::Holds)
 }
 
@@ -119,22 +147,35 @@ mod tests {
     fn every_policy_and_every_test_has_a_page() {
         for entry in entries() {
             let name = entry.topic.split(':').next().unwrap();
-            assert!(PAGES.iter().any(|(page, _)| *page == name), "docs/explain/{name}.md is missing");
+            assert!(
+                PAGES.iter().any(|(page, _)| *page == name),
+                "docs/explain/{name}.md is missing"
+            );
         }
     }
 
     #[test]
     fn no_page_explains_what_does_not_exist() {
         for (page, text) in PAGES {
-            assert!(is_known(page), "docs/explain/{page}.md explains no policy or test");
-            assert!(text.starts_with(&format!("# {page}: ")), "{page} starts with its name");
+            assert!(
+                is_known(page),
+                "docs/explain/{page}.md explains no policy or test"
+            );
+            assert!(
+                text.starts_with(&format!("# {page}: ")),
+                "{page} starts with its name"
+            );
         }
     }
 
     #[test]
     fn every_code_explains_itself() {
         for info in codes::all() {
-            assert!(vestal_workload::explain(&info.code.to_string()).is_some(), "{}", info.code);
+            assert!(
+                vestal_workload::explain(&info.code.to_string()).is_some(),
+                "{}",
+                info.code
+            );
         }
     }
 }

@@ -8,8 +8,11 @@ use clap::CommandFactory;
 pub(crate) fn manpages(args: &ManpagesArgs, output: &Output) -> Outcome {
     let directory = &args.directory;
     let failed = |error: std::io::Error| {
-        Failure::input(format!("write manual pages to {}", directory.display()), error.to_string())
-            .with_help("name a directory that can be written")
+        Failure::input(
+            format!("write manual pages to {}", directory.display()),
+            error.to_string(),
+        )
+        .with_help("name a directory that can be written")
     };
     std::fs::create_dir_all(directory).map_err(failed)?;
     let mut command = Cli::command();

@@ -18,7 +18,7 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     let session = Session::open(&args.world, "simulate", output)?;
     let result = run(&session, output)?;
     output.human(&result.page(&session, output));
-    output.human(&result.verdict(output));
+    output.human(&result.verdict(&session, output));
     output.json(&result)?;
     Ok(Exit::holds(result.jobs.missed_guaranteed == 0))
 }
@@ -41,8 +41,12 @@ pub(crate) fn run(session: &Session, output: &Output) -> Result<RunResult, Failu
         cpus: 1,
         end: Instant::EPOCH.saturating_add(session.duration),
     };
-    let statistics =
-        Statistics::new(&session.tasks, 1, session.policy.enforcement, session.exhaustion);
+    let statistics = Statistics::new(
+        &session.tasks,
+        1,
+        session.policy.enforcement,
+        session.exhaustion,
+    );
     let progress = Progress::new(output, "simulating", session.duration.as_nanos());
     let mut observer = (statistics, Watched { progress, jobs: 0 });
     let jobs = FromFile(&session.workload);
@@ -113,7 +117,12 @@ fn result(session: &Session, statistics: &Statistics) -> RunResult {
         cause: change.cause.map(|job| session.task_name(job.task)),
         cpu: None,
     });
-    let tasks = session.set.tasks.iter().zip(&session.tasks).zip(statistics.tasks());
+    let tasks = session
+        .set
+        .tasks
+        .iter()
+        .zip(&session.tasks)
+        .zip(statistics.tasks());
     let cpus = (0..).zip(statistics.cpus()).map(|(cpu, found)| CpuRow {
         cpu,
         busy_ns: found.busy.as_nanos(),
@@ -131,9 +140,14 @@ fn result(session: &Session, statistics: &Statistics) -> RunResult {
         },
         modes: modes.collect(),
         mode_changes: statistics.mode_changes_count(),
-        tasks: tasks.map(|((spec, task), found)| row(spec.name.clone(), task, found)).collect(),
+        tasks: tasks
+            .map(|((spec, task), found)| row(spec.name.clone(), task, found))
+            .collect(),
         cpus: cpus.collect(),
-        machine: Machine { missed_outside_gaps: totals.missed_guaranteed, ..Machine::default() },
+        machine: Machine {
+            missed_outside_gaps: totals.missed_guaranteed,
+            ..Machine::default()
+        },
         ..RunResult::of(session, "simulator")
     }
 }
@@ -159,7 +173,10 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
             mean: found.execution.mean(),
             max: found.execution.max(),
         },
-        tardiness_ns: Tardiness { mean: found.tardiness.mean(), max: found.tardiness.max() },
+        tardiness_ns: Tardiness {
+            mean: found.tardiness.mean(),
+            max: found.tardiness.max(),
+        },
         relative_response: found.relative_response(task),
     }
 }

@@ -7,23 +7,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The program under test.
-pub const VESTAL: &str = env!("CARGO_BIN_EXE_vestal");
+pub(crate) const VESTAL: &str = env!("CARGO_BIN_EXE_vestal");
 
 /// The root of the repository.
-pub fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
 }
 
 /// A fresh directory of this test, removed when dropped.
-pub struct Scratch(pub PathBuf);
+pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("vestal-test-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
-    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.0.join(name);
         std::fs::write(&path, text).unwrap();
         path
@@ -37,17 +40,21 @@ impl Drop for Scratch {
 }
 
 /// The program in the repository's root, with these arguments.
-pub fn command(arguments: &[&str]) -> Command {
+pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(VESTAL);
-    command.args(arguments).current_dir(repository()).env_remove("COLUMNS").stdin(Stdio::null());
+    command
+        .args(arguments)
+        .current_dir(repository())
+        .env_remove("COLUMNS")
+        .stdin(Stdio::null());
     command
 }
 
 /// What the program did.
-pub struct Done {
-    pub exit: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Done {
+    pub(crate) exit: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl From<Output> for Done {
@@ -62,19 +69,23 @@ impl From<Output> for Done {
 
 impl Done {
     /// The one JSON document on standard output.
-    pub fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.stdout)
-            .unwrap_or_else(|error| panic!("{error} in standard output:\n{}\n{}", self.stdout, self.stderr))
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
+            panic!(
+                "{error} in standard output:\n{}\n{}",
+                self.stdout, self.stderr
+            )
+        })
     }
 }
 
 /// Runs the program.
-pub fn vestal(arguments: &[&str]) -> Done {
+pub(crate) fn vestal(arguments: &[&str]) -> Done {
     command(arguments).output().unwrap().into()
 }
 
 /// Runs the program with something on standard input.
-pub fn vestal_with_input(arguments: &[&str], input: &[u8]) -> Done {
+pub(crate) fn vestal_with_input(arguments: &[&str], input: &[u8]) -> Done {
     let mut child = command(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -87,7 +98,7 @@ pub fn vestal_with_input(arguments: &[&str], input: &[u8]) -> Done {
 }
 
 /// What a shell prints for a command line, standard output and standard error in their order.
-pub fn shell(line: &str) -> String {
+pub(crate) fn shell(line: &str) -> String {
     let folder = Path::new(VESTAL).parent().unwrap().to_owned();
     let mut path = folder.into_os_string();
     path.push(":");
