@@ -248,3 +248,65 @@ fn the_synchronous_run_reaches_the_bound_of_the_exact_tests() {
     }
     ratio.is_telling("tasks that finish in the synchronous run");
 }
+
+/// Sets of real size: every bound of the order found, by the textbooks' loop. Periods from 1 us to
+/// 100 ms, so that a window takes in thousands of jobs at once.
+#[test]
+fn sets_of_real_size_get_the_values_of_the_textbook_loop() {
+    let mut random = Random::new(5);
+    let mut scratch = Scratch::default();
+    let mut ratio = Ratio::default();
+    for _ in 0..300 {
+        let set = problem(3, common::large_set(&mut random, 12));
+        let tasks = set.tasks();
+        for (name, variant, formula) in ASSIGNED {
+            let test = test_of(name, variant);
+            let outcome = test.analyse(&set);
+            let accepted = outcome.verdict == Verdict::Schedulable;
+            assert_eq!(accepted, test.accepts(&set, &mut scratch));
+            assert_eq!(
+                accepted,
+                assignable_by_iteration(tasks, formula),
+                "{test} {tasks:?}"
+            );
+            ratio.count(accepted);
+            let Some(priorities) = outcome.parameters.priorities else {
+                continue;
+            };
+            let mut order: Vec<TaskId> = (0..).map(TaskId).take(tasks.len()).collect();
+            order.sort_by_key(|id| Reverse(priorities[id.index()]));
+            for (place, &id) in order.iter().enumerate() {
+                for (level, &found) in (0..).map(Level).zip(&outcome.tasks[id.index()].responses) {
+                    let textbook =
+                        oracle::iterated_response(tasks, formula, id, &order[..place], level);
+                    assert!(found.is_some());
+                    assert_eq!(
+                        found, textbook,
+                        "{test} {id:?} at {level:?} in {order:?} of {tasks:?}"
+                    );
+                }
+            }
+        }
+    }
+    ratio.is_telling("sets of real size, assigned");
+}
+
+/// Audsley's algorithm with the textbooks' loop: is there an order that passes?
+fn assignable_by_iteration(tasks: &[Task], formula: Formula) -> bool {
+    let mut left: Vec<TaskId> = (0..).map(TaskId).take(tasks.len()).collect();
+    while !left.is_empty() {
+        let fits = (0..left.len()).find(|&place| {
+            let mut others = left.clone();
+            let id = others.remove(place);
+            let mut levels = tasks[id.index()].criticality.up_to_self();
+            levels.all(|level| {
+                oracle::iterated_response(tasks, formula, id, &others, level).is_some()
+            })
+        });
+        match fits {
+            Some(place) => left.remove(place),
+            None => return false,
+        };
+    }
+    true
+}

@@ -104,3 +104,28 @@ fn random_task(random: &mut Random, levels: u64, count: u64) -> Task {
         .collect();
     task(u8::try_from(criticality).unwrap(), period, deadline, &wcet)
 }
+
+/// A set of `count` tasks with three levels, periods of 1 us to 100 ms spread evenly over the
+/// magnitudes, a load of 50 to 100 % at level 0, and up to half as much again for each level above.
+pub(crate) fn large_set(random: &mut Random, count: u64) -> Vec<Task> {
+    let percent = random.between(50, 100);
+    let weights: Vec<u64> = (0..count).map(|_| random.between(1, 100)).collect();
+    let total: u64 = weights.iter().sum();
+    let task = |weight: &u64| {
+        let magnitude = 10_u64.pow(u32::try_from(random.between(3, 7)).unwrap());
+        let period = random.between(magnitude, 10 * magnitude);
+        let deadline = random.between(period * 3 / 4, period);
+        let criticality = random.between(0, 2);
+        let mut value = (period * weight * percent / (total * 100)).max(1);
+        let wcet: Vec<u64> = (0..=criticality)
+            .map(|level| {
+                if level > 0 {
+                    value += random.between(0, value / 2);
+                }
+                value
+            })
+            .collect();
+        task(u8::try_from(criticality).unwrap(), period, deadline, &wcet)
+    };
+    weights.iter().map(task).collect()
+}

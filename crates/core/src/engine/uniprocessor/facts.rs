@@ -4,6 +4,7 @@ use super::{CPU, Uniprocessor};
 use crate::fact::StopReason;
 use crate::ids::JobId;
 use crate::job_table::{Arrival, BACKLOG_MAX};
+use crate::order::JobPriority;
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
 use crate::time::{Instant, Service};
@@ -23,6 +24,7 @@ impl<S: Store> Uniprocessor<S> {
         if !jobs.arrived.push(Arrival {
             sequence: job.sequence,
             at,
+            priority: JobPriority::BEYOND_PATTERN,
         }) {
             return Err(ContractViolation::TooManyFacts {
                 capacity: BACKLOG_MAX,

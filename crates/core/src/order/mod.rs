@@ -1,5 +1,9 @@
 //! Who goes first: urgencies, and the classic fixed orders of tasks.
 
+mod job_lists;
+
+pub use job_lists::{JobLists, JobPriority};
+
 use crate::ids::TaskId;
 use crate::model::Task;
 use core::cmp::Reverse;
