@@ -16,6 +16,7 @@ pub mod parameters;
 pub mod quantity;
 mod read;
 pub mod scenario;
+pub mod schema;
 pub mod source;
 mod tree;
 mod usage;

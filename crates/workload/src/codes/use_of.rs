@@ -36,9 +36,9 @@ ROW_LENGTH = 511, "a row with the wrong number of columns",
 "A `task` row has the columns kind, task, job, release, execution; a `device` row kind, device, at, count; a `mode` row kind, at, level. Release and execution may be empty.",
 Scenario("task,control,0,1ms\n") => Scenario("task,control,0,,1ms\n");
 
-BAD_CELL = 512, "a cell that cannot be read",
-"Jobs and counts are whole numbers without sign. Quotation marks are closed, and nothing follows them.",
-Scenario("task,control,first,0,1ms\n") => Scenario("task,control,0,0,1ms\n");
+BAD_CELL = 512, "a cell whose quotation marks do not match",
+"A cell that contains a comma stands in double quotes, and a double quote inside it is written twice. After the closing mark comes a comma or the end of the line.",
+Scenario("task,\"control,0,0,1ms\n") => Scenario("task,\"control\",0,0,1ms\n");
 
 ROW_TWICE = 513, "a row says what another row said already",
 "A job, and a mode request at an instant, are described by one row each.",
