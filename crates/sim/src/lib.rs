@@ -8,21 +8,27 @@
 //! | module | what |
 //! |---|---|
 //! | [`world`] | the event loop around any scheduler ([`simulate`]) |
+//! | [`native`] | the event loop around a [`vestal_core::Guard`], ordering jobs as SCHED_FIFO does |
 //! | [`workload`] | when jobs arrive, and what they execute |
 //! | [`observer`] | what a world tells those who watch |
 //! | [`guarantee`] | which deadlines a policy had promised to keep |
 //! | [`statistics`] | counts, response times and percentiles in constant memory |
+//! | [`gantt`] | a schedule as text |
 #![forbid(unsafe_code)]
 
 mod calendar;
 pub mod error;
+pub mod gantt;
 pub mod guarantee;
+pub mod native;
 pub mod observer;
 pub mod statistics;
 pub mod workload;
 pub mod world;
 
 pub use error::SimulationError;
+pub use gantt::Gantt;
+pub use native::simulate_native;
 pub use observer::{JobState, Observer, Segment};
 pub use statistics::Statistics;
 pub use workload::{Demand, Releases};

@@ -7,6 +7,8 @@ mod common;
 #[path = "../reference/mod.rs"]
 mod reference;
 
+mod against_native;
 mod against_reference;
+mod drawings;
 mod random_systems;
 mod statistics;
