@@ -9,9 +9,12 @@ use crate::report::{
     CpuRow, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
 };
 use crate::session::Session;
+use std::path::PathBuf;
 use vestal_core::{Configuration, Duration, Instant, Service, Task, TaskId, Uniprocessor};
 use vestal_sim::statistics::TaskStatistics;
-use vestal_sim::{Demand, JobState, Observer, Releases, Setting, SimulationError, Statistics};
+use vestal_sim::{
+    Demand, Gantt, JobState, Observer, Releases, Setting, SimulationError, Statistics,
+};
 use vestal_workload::Workload;
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
@@ -41,19 +44,46 @@ pub(crate) fn run(session: &Session, output: &Output) -> Result<RunResult, Failu
         cpus: 1,
         end: Instant::EPOCH.saturating_add(session.duration),
     };
-    let statistics = Statistics::new(
+    let mut statistics = Statistics::new(
         &session.tasks,
         1,
         session.policy.enforcement,
         session.exhaustion,
     );
-    let progress = Progress::new(output, "simulating", session.duration.as_nanos());
-    let mut observer = (statistics, Watched { progress, jobs: 0 });
+    let mut watched = Watched {
+        progress: Progress::new(output, "simulating", session.duration.as_nanos()),
+        jobs: 0,
+    };
+    let names = session
+        .set
+        .tasks
+        .iter()
+        .map(|task| task.name.clone())
+        .collect();
+    let mut chart = (!session.traces.is_empty()).then(|| Gantt::new(names, setting.end, None));
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, &mut watched];
+    observers.extend(chart.as_mut().map(|chart| chart as &mut dyn Observer));
     let jobs = FromFile(&session.workload);
-    vestal_sim::simulate(&mut scheduler, &setting, &jobs, &jobs, &mut observer)
+    vestal_sim::simulate(&mut scheduler, &setting, &jobs, &jobs, &mut observers)
         .map_err(|error| failure(what(), &error))?;
-    let (statistics, _) = observer;
+    if let Some(chart) = chart {
+        write_traces(&session.traces, &chart, output)?;
+    }
     Ok(result(session, &statistics))
+}
+
+fn write_traces(paths: &[PathBuf], chart: &Gantt, output: &Output) -> Result<(), Failure> {
+    for path in paths {
+        std::fs::write(path, chart.text()).map_err(|error| {
+            Failure::input(
+                format!("write the trace {}", path.display()),
+                error.to_string(),
+            )
+            .with_help("name a file in a directory that exists and can be written")
+        })?;
+        output.note(&format!("wrote the Gantt chart to {}", path.display()));
+    }
+    Ok(())
 }
 
 /// Who is to blame: the input, or we.
