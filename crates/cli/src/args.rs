@@ -141,14 +141,14 @@ pub(crate) struct RunArgs {
         hide_default_value = true
     )]
     pub(crate) dispatch: String,
-    /// What notices a used-up budget: perf or manager
-    #[arg(long, value_name = "MONITOR")]
+    /// What notices a used-up budget: perf counts the thread's execution, manager sets a wall timer
+    /// and reads the thread's clock [default: perf]
+    #[arg(long, value_name = "perf|manager")]
     pub(crate) monitor: Option<String>,
-    /// When a withdrawn job stops: immediate (its priority drops at once) or deferred (at its next
-    /// cancellation point)
-    #[arg(long, value_name = "TERMINATION")]
+    /// When a withdrawn job stops: immediate (its priority drops at once)
+    #[arg(long, value_name = "immediate")]
     pub(crate) termination: Option<String>,
-    /// The CPUs to use, for instance 1 or 2-3
+    /// The CPU to use, for instance 1 [default: the last one that is allowed]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
     /// The range of SCHED_FIFO priorities to use, for instance 10-80

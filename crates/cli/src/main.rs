@@ -14,6 +14,7 @@ mod parameters;
 mod problem;
 mod progress;
 mod quantity;
+mod real;
 mod report;
 mod session;
 mod table;

@@ -110,6 +110,22 @@ pub(crate) struct Machine {
     pub(crate) longest_gap_ns: u64,
     pub(crate) lost_ns: u64,
     pub(crate) missed_outside_gaps: u64,
+    /// How well limits were enforced; a simulated world enforces exactly.
+    #[serde(flatten)]
+    pub(crate) enforced: Option<Enforced>,
+}
+
+/// How well limits were enforced in a real run.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Enforced {
+    pub(crate) monitor: &'static str,
+    pub(crate) granularity_ns: Option<u64>,
+    pub(crate) tolerance_ns: u64,
+    pub(crate) overruns_noticed: u64,
+    pub(crate) overshoot_median_ns: u64,
+    pub(crate) overshoot_max_ns: u64,
+    pub(crate) noticed_late: u64,
+    pub(crate) records_lost: u64,
 }
 
 /// How many mode changes people are shown.

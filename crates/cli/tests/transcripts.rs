@@ -76,7 +76,11 @@ fn replayed(page: &str) -> (String, usize) {
                 &old.lines().collect::<Vec<_>>(),
                 &new.lines().collect::<Vec<_>>(),
             );
-            let shown = if same { claimed.join("\n") } else { new };
+            let shown = if same {
+                claimed.join("\n")
+            } else {
+                printed.trim_end().to_owned()
+            };
             text.push_str(command);
             text.push('\n');
             if !shown.is_empty() {

@@ -233,16 +233,15 @@ fn report(path: &Path, set: &TaskSet, summary: &Summary, output: &Output) -> Str
                 first,
                 why,
             } = unused;
-            let first = if first.is_empty() {
-                String::new()
-            } else {
-                format!(", first in {first}")
+            let times = match (times, first.as_str()) {
+                (_, "") => String::new(),
+                (1, first) => format!(" (in {first})"),
+                (times, first) => format!(" ({times} times, first in {first})"),
             };
             let _ = writeln!(
                 text,
-                "- {} ({}{first}): {why}",
-                painter.paint(Style::Name, field),
-                count(*times, "time")
+                "- {}{times}: {why}",
+                painter.paint(Style::Name, field)
             );
         }
     }
