@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostics, Sink, one_of, quote};
 use crate::model::{TaskSet, TaskSpec};
 use crate::quantity::time_text;
 use std::sync::Arc;
-use vestal_core::{Level, Service, Task, Wcet};
+use vestal_core::{Level, Service, Task, TaskError, Wcet};
 
 /// Which levels of `wcet` a test or policy requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +61,16 @@ impl TaskSet {
     fn to_task(&self, index: usize, spec: &TaskSpec, user: &str, sink: &mut Sink) -> Option<Task> {
         let wcet = self.wcet_vector(index, spec, user, sink);
         let degraded = self.degraded_budget(index, spec, user, sink);
-        let mut task = Task::new(spec.criticality, spec.period, spec.deadline, wcet?).ok()?;
-        task.degraded = degraded?;
-        Some(task)
+        match Task::new(spec.criticality, spec.period, spec.deadline, wcet?) {
+            Ok(mut task) => {
+                task.degraded = degraded?;
+                Some(task)
+            }
+            Err(error) => {
+                not_well_formed(index, spec, error, sink);
+                None
+            }
+        }
     }
 
     fn wcet_vector(
@@ -114,7 +121,13 @@ impl TaskSet {
             let last = values.last().copied().unwrap_or(Service::ZERO);
             values.push(value.unwrap_or(last));
         }
-        Wcet::new(&values).ok()
+        match Wcet::new(&values) {
+            Ok(wcet) => Some(wcet),
+            Err(error) => {
+                not_well_formed(index, spec, error, sink);
+                None
+            }
+        }
     }
 
     /// The one budget of the modes above the own level, if there is one; `None` after an error.
@@ -156,6 +169,25 @@ impl TaskSet {
         );
         None
     }
+}
+
+/// What the model refuses. A set that was read from a file has been checked before; one that a
+/// program put together or changed may still come here, and no task is ever left out silently.
+fn not_well_formed(index: usize, spec: &TaskSpec, error: TaskError, sink: &mut Sink) {
+    let code = match error {
+        TaskError::NoWcet | TaskError::NoPeriod | TaskError::NoDeadline => codes::NOT_POSITIVE,
+        TaskError::TooManyLevels { .. } => codes::LEVEL_COUNT,
+        TaskError::WcetDecreases => codes::FALLS_WITH_LEVEL,
+        TaskError::DeadlineAfterPeriod { .. } => codes::DEADLINE_AFTER_PERIOD,
+    };
+    sink.error(
+        code,
+        spec.places.name.0,
+        &format!("task[{index}]"),
+        format!("task {}: {error}", quote(&spec.name)),
+        "a task that the model knows",
+        "change the task as the rule says",
+    );
 }
 
 #[cfg(test)]
@@ -201,5 +233,16 @@ mod tests {
         assert_eq!(tasks[0].deadline.as_nanos(), 8_000_000);
         assert_eq!(tasks[1].wcet.at(Level(1)), Service::from_millis(2));
         assert_eq!(tasks[1].degraded, Some(Service::from_millis(1)));
+    }
+
+    #[test]
+    fn a_set_that_a_program_broke_loses_no_task_silently() {
+        let mut set = set("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 2 }\n");
+        set.tasks[0].deadline = vestal_core::Duration::from_millis(11);
+        let error = set.to_tasks("rms").unwrap_err();
+        assert_eq!(error.list()[0].code, codes::DEADLINE_AFTER_PERIOD);
+        set.tasks[0].deadline = vestal_core::Duration::from_millis(10);
+        set.tasks[0].wcet[0] = Some(Service::ZERO);
+        assert_eq!(set.to_tasks("rms").unwrap_err().list()[0].code, codes::NOT_POSITIVE);
     }
 }

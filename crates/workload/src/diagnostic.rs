@@ -103,11 +103,12 @@ impl Diagnostics {
             .with_width(options.width.max(40))
             .with_links(false)
             .with_context_lines(1);
+        let shown = printable(&self.source.text);
         let mut text = String::new();
         for diagnostic in &self.list {
             let view = View {
                 diagnostic,
-                source: &self.source,
+                text: excerpt(&shown, diagnostic.span),
             };
             // Writing into a string fails only if the excerpt cannot be cut out; the plain line
             // says the same without it.
@@ -168,7 +169,35 @@ impl std::error::Error for Diagnostics {}
 /// A diagnostic together with its text, as miette wants it.
 struct View<'a> {
     diagnostic: &'a Diagnostic,
-    source: &'a Source,
+    /// The whole text for an excerpt; `None` if its lines are too long to show.
+    text: Option<&'a str>,
+}
+
+/// Lines longer than this many bytes are not shown: they are no text that a person wrote.
+const EXCERPT_LINE_BYTES_MAX: usize = 400;
+
+/// The text with each control character replaced by as many question marks as it has bytes: places
+/// stay where they are, and nothing in a file can steer the reader's terminal.
+fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && !matches!(c, '\n' | '\t' | '\r') {
+            shown.extend(std::iter::repeat_n('?', c.len_utf8()));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// `text` if the lines around `span` are short enough to show.
+fn excerpt(text: &str, span: Span) -> Option<&str> {
+    let before = text.get(..span.start)?.rsplit('\n').take(2);
+    let after = text.get(span.start..)?.split('\n').take(2);
+    let short = before
+        .chain(after)
+        .all(|part| part.len() <= EXCERPT_LINE_BYTES_MAX);
+    (short && !text.is_empty()).then_some(text)
 }
 
 impl fmt::Debug for View<'_> {
@@ -179,6 +208,13 @@ impl fmt::Debug for View<'_> {
 
 impl fmt::Display for View<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Diagnostic {
+            file, line, column, ..
+        } = self.diagnostic;
+        if self.text.is_none() {
+            // Without an excerpt nothing else says where it is.
+            write!(f, "{file}:{line}:{column}: ")?;
+        }
         f.write_str(&self.diagnostic.summary())
     }
 }
@@ -200,9 +236,10 @@ impl miette::Diagnostic for View<'_> {
         Some(Box::new(&self.diagnostic.help))
     }
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(self)
+        self.text.is_some().then_some(self as &dyn SourceCode)
     }
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.text?;
         let Span { start, end } = self.diagnostic.span;
         let label = format!("found {}", self.diagnostic.found);
         let length = end.saturating_sub(start);
@@ -221,9 +258,10 @@ impl SourceCode for View<'_> {
         before: usize,
         after: usize,
     ) -> Result<Box<dyn miette::SpanContents<'a> + 'a>, miette::MietteError> {
-        let inner = self.source.text.read_span(span, before, after)?;
+        let text = self.text.ok_or(miette::MietteError::OutOfBounds)?;
+        let inner = text.read_span(span, before, after)?;
         Ok(Box::new(miette::MietteSpanContents::new_named(
-            self.source.name.clone(),
+            self.diagnostic.file.clone(),
             inner.data(),
             *inner.span(),
             inner.line(),

@@ -38,6 +38,18 @@ pub(crate) fn toml_string(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
+/// A key, in quotes only where TOML wants them.
+fn toml_key(text: &str) -> String {
+    let bare = text
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    if bare && !text.is_empty() {
+        text.to_owned()
+    } else {
+        toml_string(text)
+    }
+}
+
 struct Writer<'a> {
     set: &'a TaskSet,
     text: String,
@@ -67,7 +79,7 @@ impl Writer<'_> {
             .iter()
             .zip(&self.set.levels)
             .filter_map(|(value, name)| {
-                Some(format!("{} = {}", toml_string(name), show(value.as_ref()?)))
+                Some(format!("{} = {}", toml_key(name), show(value.as_ref()?)))
             });
         let given: Vec<String> = given.collect();
         if !given.is_empty() {

@@ -102,3 +102,25 @@ fn a_diagnostic_reads_well_in_text_and_as_data() {
     assert_eq!(data[1]["severity"], "error");
     assert_eq!(errors.list()[0].severity, Severity::Error);
 }
+
+#[test]
+fn long_lines_and_control_characters_are_not_thrown_at_the_reader() {
+    let long = format!(
+        "{{\"format\": \"vestal/1\", \"levels\": [{}]}}",
+        "1,".repeat(5000) + "1"
+    );
+    let shown = TaskSet::parse("long.json", &long)
+        .unwrap_err()
+        .render(RenderOptions::default());
+    assert!(
+        shown.len() < 2000 && shown.contains("long.json:1:"),
+        "{} bytes",
+        shown.len()
+    );
+    let binary = Source::from_bytes("a.out", b"\x7fELF\x1b[31m\x00\n\xff\xfe").unwrap_err();
+    let shown = binary.render(RenderOptions::default());
+    assert!(
+        shown.contains("a.out:2:1") && !shown.contains(['\u{1b}', '\0']),
+        "{shown}"
+    );
+}

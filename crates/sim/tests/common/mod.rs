@@ -1,4 +1,8 @@
-//! Random numbers for tests: SplitMix64 (Steele, Lea and Flood 2014), the same everywhere.
+//! What the test programs share. Random numbers are SplitMix64 (Steele, Lea and Flood 2014), the
+//! same everywhere.
+
+pub(crate) mod recorder;
+pub(crate) mod system;
 
 /// A generator; equal seeds give equal sequences.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! Native dispatch: a guard that hears only of exceptions gives the schedule of the engine that sees
 //! every job.
 
-use crate::against_reference::run_engine;
 use crate::common::Random;
-use crate::random_systems::{Recorder, configuration, draw, shrink, tasks_of, text, workload_of};
+use crate::common::recorder::{Recorder, run_engine};
+use crate::common::system::{configuration, shrink, tasks_of, text, workload_of};
+use crate::random_systems::draw;
 use crate::reference::{Schedule, System};
 use vestal_core::{Guard, Instant, Level};
 use vestal_sim::{Effort, simulate_native};

@@ -1,29 +1,13 @@
 //! The engine in the simulated world, against the unit-step reference, on random systems.
 
 use crate::common::Random;
-use crate::random_systems::{Recorder, configuration, draw, shrink, tasks_of, text, workload_of};
-use crate::reference::{self, Reason, Schedule, System};
-use vestal_core::{Instant, Task, Uniprocessor};
-use vestal_sim::{Setting, simulate};
+use crate::common::recorder::run_engine;
+use crate::common::system::{shrink, text};
+use crate::random_systems::draw;
+use crate::reference::{self, Reason, System};
 
 /// How many systems are compared; `VESTAL_REFERENCE_SYSTEMS` overrides it.
 const SYSTEMS: u64 = 50_000;
-
-pub(crate) fn run_engine(system: &System) -> Schedule {
-    let configured = tasks_of(system);
-    let tasks: Vec<Task> = configured.iter().map(|entry| entry.task).collect();
-    let mut engine = Uniprocessor::new(&configuration(system, &configured)).unwrap();
-    let (releases, demand) = workload_of(system);
-    let mut recorder = Recorder::new(system.end);
-    let setting = Setting {
-        tasks: &tasks,
-        cpus: 1,
-        end: Instant::from_nanos(system.end),
-    };
-    simulate(&mut engine, &setting, &releases, &demand, &mut recorder).unwrap();
-    assert!(engine.check_invariants());
-    recorder.schedule
-}
 
 #[test]
 fn engine_and_unit_step_reference_give_the_same_schedule() {

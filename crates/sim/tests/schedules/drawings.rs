@@ -1,8 +1,8 @@
 //! Schedules from the papers, drawn. `VESTAL_BLESS=1 cargo test -p vestal-sim` rewrites the files;
 //! what the papers say about each is asserted apart from the drawing.
 
-use crate::against_reference::run_engine;
-use crate::random_systems::{configuration, tasks_of, workload_of};
+use crate::common::recorder::run_engine;
+use crate::common::system::{configuration, tasks_of, workload_of};
 use crate::reference::{self, AtLimit, Limits, Reason, ReferenceTask, Schedule, System};
 use std::path::Path;
 use vestal_core::{Duration, Instant, Level, Service, Task, Uniprocessor, Wcet};

@@ -137,6 +137,8 @@ pub(super) fn read(source: &Arc<Source>, set: &TaskSet) -> Result<ScenarioFile, 
     let mut collector = Collector {
         reader,
         set,
+        tasks: names(set.tasks.iter().map(|task| task.name.as_str())),
+        device_names: names(set.devices.iter().map(|device| device.name.as_str())),
         jobs: set.tasks.iter().map(|_| BTreeMap::new()).collect(),
         devices: Vec::new(),
         modes: BTreeMap::new(),
@@ -217,9 +219,18 @@ fn tree_rows(source: &Source, set: &TaskSet, sink: &mut Sink) -> (Vec<Row>, Opti
     (rows, unit)
 }
 
+/// Names with their places in a table.
+type Names<'s> = BTreeMap<&'s str, usize>;
+
+fn names<'s>(names: impl Iterator<Item = &'s str>) -> Names<'s> {
+    names.enumerate().map(|(at, name)| (name, at)).collect()
+}
+
 struct Collector<'k, 's> {
     reader: Reader<'k>,
     set: &'s TaskSet,
+    tasks: Names<'s>,
+    device_names: Names<'s>,
     jobs: Vec<BTreeMap<u64, (JobRow, Span)>>,
     devices: Vec<DeviceEvents>,
     modes: BTreeMap<Instant, ModeRequest>,
@@ -240,13 +251,7 @@ impl Collector<'_, '_> {
     }
 
     fn job(&mut self, fields: &Fields<'_>) {
-        let names = self
-            .set
-            .tasks
-            .iter()
-            .map(|task| task.name.as_str())
-            .collect::<Vec<_>>();
-        let task = self.named(fields, "task", &names);
+        let task = named(fields, "task", &self.tasks, &mut self.reader);
         let job = self.whole(fields, "job", 0);
         let release = self.time(fields, "release");
         let execution = match fields.get("execution") {
@@ -269,7 +274,7 @@ impl Collector<'_, '_> {
             return;
         };
         if rows.insert(job, (row, fields.span)).is_some() {
-            let name = names.get(task).copied().unwrap_or_default();
+            let name = self.set.tasks.get(task).map_or("", |spec| spec.name.as_str());
             self.reader.sink.error(
                 codes::ROW_TWICE,
                 fields.span,
@@ -306,13 +311,7 @@ impl Collector<'_, '_> {
     }
 
     fn device(&mut self, fields: &Fields<'_>) {
-        let names = self
-            .set
-            .devices
-            .iter()
-            .map(|device| device.name.as_str())
-            .collect::<Vec<_>>();
-        let device = self.named(fields, "device", &names);
+        let device = named(fields, "device", &self.device_names, &mut self.reader);
         let at = self.required_time(fields);
         let count = self.whole(fields, "count", 1);
         if let (Some(device), Some(at), Some(count)) = (device, at, count) {
@@ -338,26 +337,6 @@ impl Collector<'_, '_> {
                 "remove one of the two rows",
             );
         }
-    }
-
-    fn named(&mut self, fields: &Fields<'_>, key: &str, names: &[&str]) -> Option<usize> {
-        let node = fields.require(key, &format!("{key} = \"...\""), &mut self.reader)?;
-        let field = fields.field(key);
-        let text = self.reader.text(node, &field)?;
-        let found = names.iter().position(|name| *name == text);
-        if found.is_none() {
-            let help = did_you_mean(text, names.iter().copied(), "use a name of the task set");
-            let expected = format!("a {key} of the task set: {}", one_of(names.iter().copied()));
-            self.reader.sink.error(
-                codes::SCENARIO_UNKNOWN_TASK,
-                node.span,
-                &field,
-                quote(text),
-                expected,
-                help,
-            );
-        }
-        found
     }
 
     fn whole(&mut self, fields: &Fields<'_>, key: &str, least: u64) -> Option<u64> {
@@ -403,4 +382,25 @@ impl Collector<'_, '_> {
             }
         }
     }
+}
+
+/// The place of the thing that a row names.
+fn named(
+    fields: &Fields<'_>,
+    key: &str,
+    known: &Names<'_>,
+    reader: &mut Reader<'_>,
+) -> Option<usize> {
+    let node = fields.require(key, &format!("{key} = \"...\""), reader)?;
+    let field = fields.field(key);
+    let text = reader.text(node, &field)?;
+    let found = known.get(text).copied();
+    if found.is_none() {
+        let names = || known.keys().copied();
+        let help = did_you_mean(text, names(), "use a name of the task set");
+        let expected = format!("a {key} of the task set: {}", one_of(names()));
+        let code = codes::SCENARIO_UNKNOWN_TASK;
+        reader.sink.error(code, node.span, &field, quote(text), expected, help);
+    }
+    found
 }
