@@ -4,6 +4,7 @@ mod app;
 mod args;
 mod clock;
 mod commands;
+mod comparison;
 mod failure;
 mod input;
 mod markdown;

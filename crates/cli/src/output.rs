@@ -203,6 +203,12 @@ impl Output {
     /// Why the command ended early: on standard error for people, and as the one JSON document on
     /// standard output for programs that asked for JSON.
     pub(crate) fn failure(&self, failure: &Failure) {
+        self.complaint(failure);
+        self.failure_document(failure);
+    }
+
+    /// Why something failed, for people.
+    pub(crate) fn complaint(&self, failure: &Failure) {
         let painter = self.error_painter();
         if let Some(diagnostics) = &failure.diagnostics {
             self.diagnostics(diagnostics);
@@ -214,7 +220,6 @@ impl Output {
             text.push_str(&format!("  {label}: {help}\n"));
         }
         write_stderr(&text);
-        self.failure_document(failure);
     }
 
     /// The one JSON document for programs that asked for JSON, without a message for people.

@@ -165,7 +165,7 @@ impl RunResult {
         let mut text = format!(
             "{done} {} for {} under {} (scenario {}, seed {})\norder: {}\n\n",
             painter.paint(Style::Bold, &self.file),
-            exact(self.duration_ns),
+            short(self.duration_ns),
             painter.paint(Style::Bold, self.policy),
             session.scenario,
             self.seed,

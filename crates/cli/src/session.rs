@@ -67,6 +67,28 @@ impl Session {
         )
     }
 
+    /// The same for a set that was read already; `args` names no trace.
+    pub(crate) fn with_set(
+        args: &WorldArgs,
+        set: TaskSet,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        let what = format!("use {}", shown(&args.file));
+        let opening = Opening {
+            args,
+            policy: find_policy(&args.policy, &what)?,
+            exhaustion: exhaustion(&args.options, &what)?,
+            duration: args
+                .duration
+                .as_deref()
+                .map(|text| duration(text, &what))
+                .transpose()?,
+            traces: Vec::new(),
+            what,
+        };
+        Self::of_set(opening, set, output)
+    }
+
     fn of_set(opening: Opening<'_>, set: TaskSet, output: &Output) -> Result<Self, Failure> {
         let Opening {
             args,

@@ -251,7 +251,7 @@ fn an_unbounded_response_time_is_null_and_the_reason_is_given() {
     let document = vestal(&["analyze", THREE, "--test", "rms", "--format", "json"]).json();
     let result = &document["results"][0];
     assert_eq!(result["verdict"], "unschedulable");
-    assert!(result["why"].as_str().unwrap().contains("tau_3"));
+    assert!(result["why"].as_str().unwrap().contains("tau3"));
     assert_eq!(result["tasks"][2]["response_ns"]["HI"], Value::Null);
 }
 
@@ -299,7 +299,7 @@ fn parameters_that_were_written_are_used_and_checked() {
     assert_eq!(done.exit, 2, "parameters of another set");
     assert!(done.stderr.contains("V0600"), "{}", done.stderr);
     // Priorities that the test cannot prove: the answer is about them, and nothing else is searched for.
-    let reversed = scratch.file("r.json", "{\"format\": \"vestal-parameters/1\", \"priorities\": {\"tau_1\": 1, \"tau_2\": 2, \"tau_3\": 3}}");
+    let reversed = scratch.file("r.json", "{\"format\": \"vestal-parameters/1\", \"priorities\": {\"tau1\": 1, \"tau2\": 2, \"tau3\": 3}}");
     let done = vestal(&[
         "analyze",
         THREE,
@@ -437,7 +437,7 @@ fn simulate_answers_in_the_promised_shape() {
 #[test]
 fn simulate_exits_by_broken_promises() {
     let done = vestal(&["simulate", THREE, "--policy", "smc", "--scenario", "hi"]);
-    assert_eq!(done.exit, 1, "tau_3 misses: {}", done.stdout);
+    assert_eq!(done.exit, 1, "tau3 misses: {}", done.stdout);
     assert!(
         done.stderr
             .contains("warning: smc does not prove the set schedulable"),
@@ -445,7 +445,23 @@ fn simulate_exits_by_broken_promises() {
         done.stderr
     );
     assert!(
-        done.stderr.contains("deadline-monotonic order"),
+        done.stderr
+            .contains("the order used is: priorities of the file"),
+        "{}",
+        done.stderr
+    );
+    let text: String = std::fs::read_to_string(repository().join(THREE))
+        .unwrap()
+        .lines()
+        .filter(|line| !line.starts_with("priority"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let arguments = ["simulate", "-", "--policy", "smc", "--scenario", "hi"];
+    let done = vestal_with_input(&arguments, text.as_bytes());
+    assert_eq!(done.exit, 1, "{}", done.stdout);
+    assert!(
+        done.stderr
+            .contains("the order used is: deadline-monotonic order"),
         "{}",
         done.stderr
     );
@@ -536,6 +552,119 @@ fn what_a_later_version_has_says_so() {
     ] {
         assert!(help.contains(shown), "--help does not speak of {shown}");
     }
+}
+
+/// No machine has that many CPUs, so nothing runs, with whatever rights the test has.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_machine_that_cannot_run_it_is_told_apart_from_bad_input() {
+    let done = vestal(&[
+        "run", FMS, "--policy", "amc", "--for", "1s", "--cpus", "60000",
+    ]);
+    assert_eq!(done.exit, 3, "{}", done.stderr);
+    assert!(
+        done.stderr
+            .contains("error: failed to run examples/fms.toml: "),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        done.stderr.contains("60000") && done.stderr.contains("mend it with: "),
+        "{}",
+        done.stderr
+    );
+    let document = vestal(&[
+        "run", FMS, "--policy", "amc", "--cpus", "60000", "--format", "json",
+    ])
+    .json();
+    assert_eq!(document["error"]["exit"], 3);
+    let wrong: [&[&str]; 6] = [
+        &["--cpus", "many"],
+        &["--cpus", "0-1"],
+        &["--rt-priority", "80-10"],
+        &["--rt-priority", "90-99"],
+        &["--monitor", "eyes"],
+        &["--monitor", "heartbeat"],
+    ];
+    for arguments in wrong {
+        let done = vestal(&[&["run", FMS, "--policy", "amc", "--for", "1s"], arguments].concat());
+        assert_eq!(done.exit, 2, "{arguments:?}: {}", done.stderr);
+        assert!(
+            done.stderr.contains("help: "),
+            "{arguments:?}: {}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn a_schedule_is_drawn() {
+    let scratch = Scratch::new("chart");
+    let file = scratch.0.join("three.txt");
+    let path = file.to_str().unwrap();
+    let done = vestal(&[
+        "simulate",
+        THREE,
+        "--policy",
+        "amc",
+        "--scenario",
+        "hi",
+        "--for",
+        "60ms",
+        "--trace",
+        path,
+    ]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let chart = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        chart.contains("mode 00001111"),
+        "the mode rises after 2 ms: {chart}"
+    );
+    assert!(
+        chart
+            .lines()
+            .any(|line| line.starts_with("tau") && line.contains('█')),
+        "{chart}"
+    );
+    let done = vestal(&[
+        "simulate",
+        THREE,
+        "--policy",
+        "amc",
+        "--trace",
+        "/no/such/folder/x.txt",
+    ]);
+    assert_eq!(done.exit, 2);
+    assert!(
+        done.stderr.contains("/no/such/folder/x.txt"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn scenario_files_say_when_jobs_come_and_how_long_they_run() {
+    let scratch = Scratch::new("scenario");
+    let file = scratch.file("s.csv", "task,tau2,0,0,5ms\ntask,tau2,1,12ms,1ms\n");
+    let names = vestal(&["check", THREE, "--format", "json"]);
+    assert_eq!(names.exit, 0);
+    let done = vestal(&[
+        "simulate",
+        THREE,
+        "--policy",
+        "amc",
+        "--for",
+        "30ms",
+        "--format",
+        "json",
+        "--scenario",
+        file.to_str().unwrap(),
+    ]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    assert_eq!(document["tasks"][1]["released"], 3, "at 0, 12 and 22 ms");
+    assert_eq!(document["tasks"][1]["overruns"], 1);
+    assert_eq!(document["modes"][0]["cause"], document["tasks"][1]["name"]);
 }
 
 #[test]

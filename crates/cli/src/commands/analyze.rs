@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
+use std::path::Path;
 use vestal_analysis::{Kind, Names, Outcome as TestOutcome, Test, Verdict};
 use vestal_core::policy;
 use vestal_workload::{Parameters, TaskSet};
@@ -68,11 +69,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     let mut results = Vec::with_capacity(tests.len());
     for (done, test) in tests.iter().enumerate() {
         progress.at(done as u64);
-        let problem = problem::problem(&args.file, &set, test, given.as_ref())?;
-        let watch = Stopwatch::start();
-        let found = test.analyse(&problem);
-        let elapsed_us = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
-        results.push(TestResult::new(test, &set, &found, elapsed_us));
+        results.push(one(&args.file, &set, test, given.as_ref())?);
     }
     drop(progress);
     let exit = Exit::holds(holds(args, &results));
@@ -96,6 +93,20 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
         results,
     })?;
     Ok(exit)
+}
+
+/// The answer of one test, with the time that it took.
+pub(crate) fn one(
+    path: &Path,
+    set: &TaskSet,
+    test: &Test,
+    given: Option<&Given>,
+) -> Result<TestResult, Failure> {
+    let problem = problem::problem(path, set, test, given)?;
+    let watch = Stopwatch::start();
+    let found = test.analyse(&problem);
+    let elapsed_us = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
+    Ok(TestResult::new(test, set, &found, elapsed_us))
 }
 
 /// Each test asked for by name; without names every sound test, with `--all` every test.
@@ -228,6 +239,12 @@ impl TestResult {
             chosen,
             sound: test.is_sound(),
         }
+    }
+
+    /// The bound on the response time of a task in the runs of its own level.
+    pub(crate) fn own_bound(&self, task: usize) -> Option<u64> {
+        let (_, bound) = self.tasks.get(task)?.response_ns.0.last()?;
+        *bound
     }
 
     /// Whether a sound test says schedulable.

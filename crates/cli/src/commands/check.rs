@@ -60,7 +60,7 @@ pub(crate) fn check(args: &CheckArgs, output: &Output) -> Outcome {
         Err(failure) => return invalid(&args.file, failure, output),
     };
     let summary = Summary::new(&set);
-    output.human(&report(&args.file, &set, &summary, output));
+    output.human(&page(&args.file, &set, output));
     let diagnostics = set
         .warnings()
         .map_or_else(|| Value::Array(Vec::new()), |warnings| warnings.to_json());
@@ -192,7 +192,9 @@ fn on_miss_rules(set: &TaskSet) -> Vec<String> {
     rules.into_iter().map(sentence).collect()
 }
 
-fn report(path: &Path, set: &TaskSet, summary: &Summary, output: &Output) -> String {
+/// The summary for people.
+pub(crate) fn page(path: &Path, set: &TaskSet, output: &Output) -> String {
+    let summary = &Summary::new(set);
     let painter = output.painter();
     let mut text = format!(
         "{}: {}\n",

@@ -104,7 +104,9 @@ fn failure(session: &Session, error: RunError) -> Failure {
     }
     let why = error.to_string();
     match error.kind() {
-        ErrorKind::BadInput => Failure::input(what, why),
+        ErrorKind::BadInput => {
+            Failure::input(what, why).with_help("`vestal run --help` lists what can be chosen")
+        }
         ErrorKind::MachineCannot => Failure::machine(what, why),
         // The bodies are ours too.
         ErrorKind::BodyFailed | ErrorKind::Internal => Failure::bug(what, why),
@@ -130,6 +132,19 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
             "a real run releases every task periodically, as densely as it may; the gaps of sporadic tasks and the releases of a scenario file are for `simulate`"
                 .to_owned(),
         );
+    }
+    let allocating: Vec<&str> = session
+        .set
+        .tasks
+        .iter()
+        .filter(|task| matches!(task.work, Some(Work::Alloc { .. })))
+        .map(|task| task.name.as_str())
+        .collect();
+    if !allocating.is_empty() {
+        warnings.push(format!(
+            "jobs of {} allocate memory, as their `work` says; where that takes longer than the scenario's demand it is an overrun",
+            allocating.join(", ")
+        ));
     }
     if refused > 0 {
         warnings.push(format!(

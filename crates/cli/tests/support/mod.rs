@@ -60,7 +60,7 @@ pub(crate) struct Done {
 impl From<Output> for Done {
     fn from(output: Output) -> Self {
         Self {
-            exit: output.status.code().expect("the program ended by itself"),
+            exit: output.status.code().unwrap(),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
