@@ -1,4 +1,5 @@
 //! Two tasks, one of which overruns now and then.
+#![expect(clippy::print_stdout, reason = "an example shows its results")]
 
 use vestal_core::{
     Duration, Enforcement, Level, OnMiss, Service, Task, TaskConfiguration, TaskError, Wcet,

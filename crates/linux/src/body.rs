@@ -119,20 +119,27 @@ impl JobContext<'_> {
     /// two rounds with no stint of another thread of ours in between is a machine gap; a job in the
     /// background cannot tell, because anybody may preempt it.
     fn burn_while(&mut self, amount: Service, mut goes_on: impl FnMut(&mut Self) -> bool) {
-        let end = own_cpu_nanos().saturating_add(amount.as_nanos());
+        let mut cpu = own_cpu_nanos();
+        let end = cpu.saturating_add(amount.as_nanos());
         let mut wall = monotonic_nanos();
         let mut stints = self.shared.activity.load(Ordering::Relaxed);
-        while own_cpu_nanos() < end && goes_on(self) {
+        loop {
+            // The last round too ends with a look at the clock: a gap that the kernel charged to
+            // this thread may be what completes the amount.
+            let cpu_now = own_cpu_nanos();
+            let goes_on = cpu_now < end && goes_on(self);
             let now = monotonic_nanos();
             let stints_now = self.shared.activity.load(Ordering::Relaxed);
             if now.saturating_sub(wall) >= GAP_NANOS_MIN
                 && stints == stints_now
                 && !self.task.withdrawn(self.job.sequence)
             {
-                self.shared.gaps.record(wall, now);
+                self.shared.gaps.record(wall, now, cpu_now - cpu);
             }
-            wall = now;
-            stints = stints_now;
+            (wall, cpu, stints) = (now, cpu_now, stints_now);
+            if !goes_on {
+                break;
+            }
         }
     }
 }

@@ -243,37 +243,41 @@ impl Executive {
             .map_err(RunError::system("calibrate the budget monitor"))
     }
 
-    fn execute(
-        self,
-        plan: &RunPlan,
-        calibration: Option<Summary>,
-        span: Duration,
-    ) -> Result<Report, RunError> {
+    /// What the threads of the run will share, and what only the workers will have.
+    fn share(self, plan: &RunPlan) -> (Arc<Shared>, Vec<Bodies>, Config) {
         let config = self.config;
-        let low = i32::from(config.priorities.0);
-        let count = self.tasks.len();
-        let over = low + 1 + i32::try_from(count).unwrap_or(i32::MAX / 2);
         let (specs, bodies): (Vec<TaskSpec>, Vec<Bodies>) = self.tasks.into_iter().unzip();
-        let mut tasks: Vec<TaskShared> = specs
+        let tasks = specs
             .into_iter()
             .zip(&plan.fifo)
             .map(|(spec, &fifo)| {
-                TaskShared::new(spec.name, spec.configuration, spec.offset.as_nanos(), fifo)
+                let limit = first_limit(&config, &spec.configuration);
+                let offset = spec.offset.as_nanos();
+                TaskShared::new(spec.name, spec.configuration, offset, fifo, limit)
             })
             .collect();
-        for task in &mut tasks {
-            *task.limit.get_mut() = first_limit(&config, &task.configuration);
-        }
         #[cfg_attr(
             not(feature = "real"),
-            expect(unused_mut, reason = "faults are set here")
+            expect(unused_mut, reason = "only tests inject faults")
         )]
         let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor);
         #[cfg(feature = "real")]
         {
             shared.fault = self.fault;
         }
-        let shared = Arc::new(shared);
+        (Arc::new(shared), bodies, config)
+    }
+
+    fn execute(
+        self,
+        plan: &RunPlan,
+        calibration: Option<Summary>,
+        span: Duration,
+    ) -> Result<Report, RunError> {
+        let count = self.tasks.len();
+        let low = i32::from(self.config.priorities.0);
+        let over = low + 1 + i32::try_from(count).unwrap_or(i32::MAX / 2);
+        let (shared, bodies, config) = self.share(plan);
         let granularity = calibration.map(|summary| Service::from_nanos(summary.p99));
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 

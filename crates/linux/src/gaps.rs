@@ -1,7 +1,9 @@
 //! Machine gaps: stretches in which the clock went on and no thread of ours explains it.
 //!
-//! A hypervisor, an interrupt or firmware took the CPU. They are found by burning jobs, which read
-//! the clock all the time; what happens while nobody burns stays unseen.
+//! A hypervisor, an interrupt or firmware took the CPU. They are found in two places: by burning
+//! jobs, which read the clock all the time, and by workers that wake for a release half a
+//! millisecond late or more although none of our threads ran since. What happens inside a body that
+//! does something else than burn stays unseen.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -20,6 +22,7 @@ pub(crate) struct GapLog {
     count: AtomicUsize,
     lost_nanos: AtomicU64,
     longest_nanos: AtomicU64,
+    longest_charged_nanos: AtomicU64,
     windows: Box<[(AtomicU64, AtomicU64)]>,
 }
 
@@ -29,18 +32,22 @@ impl GapLog {
             count: AtomicUsize::new(0),
             lost_nanos: AtomicU64::new(0),
             longest_nanos: AtomicU64::new(0),
+            longest_charged_nanos: AtomicU64::new(0),
             windows: (0..WINDOWS)
                 .map(|_| (AtomicU64::new(0), AtomicU64::new(0)))
                 .collect(),
         }
     }
 
-    /// Records that the CPU was away from `start` until `end`.
-    pub(crate) fn record(&self, start: u64, end: u64) {
+    /// Records that the CPU was away from `start` until `end`, and how much of it the kernel put on
+    /// the account of the thread that noticed.
+    pub(crate) fn record(&self, start: u64, end: u64, charged: u64) {
         let span = end.saturating_sub(start);
         let place = self.count.fetch_add(1, Ordering::Relaxed) % WINDOWS;
         self.lost_nanos.fetch_add(span, Ordering::Relaxed);
         self.longest_nanos.fetch_max(span, Ordering::Relaxed);
+        self.longest_charged_nanos
+            .fetch_max(charged.min(span), Ordering::Relaxed);
         if let Some((from, to)) = self.windows.get(place) {
             from.store(start, Ordering::Relaxed);
             to.store(end, Ordering::Relaxed);
@@ -69,6 +76,10 @@ impl GapLog {
     pub(crate) fn longest_nanos(&self) -> u64 {
         self.longest_nanos.load(Ordering::Relaxed)
     }
+
+    pub(crate) fn longest_charged_nanos(&self) -> u64 {
+        self.longest_charged_nanos.load(Ordering::Relaxed)
+    }
 }
 
 #[cfg(test)]
@@ -78,8 +89,8 @@ mod tests {
     #[test]
     fn only_the_part_of_a_gap_inside_the_window_counts() {
         let log = GapLog::new();
-        log.record(100, 150);
-        log.record(190, 230);
+        log.record(100, 150, 30);
+        log.record(190, 230, 45);
         assert_eq!(log.within(0, 1_000), 90);
         assert_eq!(log.within(120, 200), 40);
         assert_eq!(log.within(150, 190), 0);
@@ -87,13 +98,18 @@ mod tests {
             (log.count(), log.lost_nanos(), log.longest_nanos()),
             (2, 90, 50)
         );
+        assert_eq!(
+            log.longest_charged_nanos(),
+            40,
+            "no more than the gap itself"
+        );
     }
 
     #[test]
     fn the_oldest_windows_are_forgotten_but_their_sums_are_not() {
         let log = GapLog::new();
         for start in 0..WINDOWS as u64 + 1 {
-            log.record(start * 10 + 1, start * 10 + 2);
+            log.record(start * 10 + 1, start * 10 + 2, 0);
         }
         assert_eq!(log.count(), WINDOWS as u64 + 1);
         assert_eq!(log.lost_nanos(), WINDOWS as u64 + 1);

@@ -45,9 +45,9 @@ impl Promises {
         }
     }
 
-    /// Whether a job was begun and has not ended.
-    pub(crate) fn busy(&self) -> bool {
-        self.active.load(Ordering::SeqCst) > 0
+    /// Whether no job has run since `instant`.
+    pub(crate) fn free_since(&self, instant: u64) -> bool {
+        self.active.load(Ordering::SeqCst) == 0 && self.last_end.load(Ordering::SeqCst) <= instant
     }
 
     /// A job of `task` ended at `now` after executing `executed` nanoseconds.
@@ -100,6 +100,17 @@ mod tests {
         promises.end(&hi_task(), 40, 0, 100);
         assert!(promises.promised(Level(0), 80), "exceeded from 80 on");
         assert!(!promises.promised(Level(0), 81));
+    }
+
+    #[test]
+    fn the_cpu_is_free_from_the_end_of_the_last_job_on() {
+        let promises = Promises::new();
+        assert!(promises.free_since(0));
+        promises.begin(0);
+        assert!(!promises.free_since(50));
+        promises.end(&hi_task(), 20, 0, 100);
+        assert!(!promises.free_since(99));
+        assert!(promises.free_since(100));
     }
 
     #[test]

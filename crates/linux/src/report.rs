@@ -143,13 +143,16 @@ pub struct Overhead {
     pub share: f64,
 }
 
-/// What the machine took away while jobs were burning.
+/// What the machine took away: while jobs were burning, or when a release was due on a free CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachineReport {
     /// Stretches in which the clock jumped and no thread of ours explains it.
     pub gaps: u64,
     /// The longest of them.
     pub longest_gap: Duration,
+    /// The most that the kernel put on a job's account for one of them. With a limit closer than
+    /// that, the machine can make a job overrun that did not.
+    pub longest_charged: Service,
     /// All of them.
     pub lost: Duration,
     /// Promised deadlines missed also with the gaps taken out: what decides about success.

@@ -113,6 +113,7 @@ impl TaskShared {
         configuration: TaskConfiguration,
         offset_nanos: u64,
         fifo: i32,
+        limit: u64,
     ) -> Self {
         Self {
             name,
@@ -123,7 +124,7 @@ impl TaskShared {
             monitor: OnceLock::new(),
             state: AtomicU64::new(0),
             base: AtomicU64::new(0),
-            limit: AtomicU64::new(UNLIMITED),
+            limit: AtomicU64::new(limit),
             withdrawn_up_to: AtomicU64::new(0),
             overran: AtomicU64::new(0),
             overran_executed: AtomicU64::new(0),

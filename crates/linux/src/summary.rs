@@ -72,6 +72,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         machine: MachineReport {
             gaps: shared.gaps.count(),
             longest_gap: Duration::from_nanos(shared.gaps.longest_nanos()),
+            longest_charged: Service::from_nanos(shared.gaps.longest_charged_nanos()),
             lost: Duration::from_nanos(shared.gaps.lost_nanos()),
             missed_outside_gaps: totals.jobs.missed_outside_gaps,
         },

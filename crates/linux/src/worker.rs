@@ -34,7 +34,7 @@ impl Worker {
         self.shared.tasks.get(self.index)
     }
 
-    /// Prepares the calling thread; reports to `ready` through the return value.
+    /// Prepares the calling thread; what it returns is reported to the starter.
     pub(crate) fn set_up(&self) -> std::io::Result<()> {
         let Some(task) = self.task() else {
             return Ok(());
@@ -117,40 +117,16 @@ impl Worker {
             monitor.start(threshold);
         }
         let started = monotonic_nanos();
-        let mut job = JobContext {
-            shared,
-            task,
-            job: JobId {
-                task: self.id,
-                sequence,
-            },
-            release,
-            demand: (self.demand)(sequence),
-            saw_cancellation: false,
-        };
-        let outcome = catch_unwind(AssertUnwindSafe(|| (self.body)(&mut job)));
-        let saw_cancellation = job.saw_cancellation;
+        let completed = self.call_body(shared, task, sequence, release);
         let finished = monotonic_nanos();
         if let Some(monitor) = monitor {
             monitor.stop();
         }
-        let executed = task.executed().unwrap_or_default();
-        let completed = match outcome {
-            Ok(outcome) => outcome == Ok(()) && !saw_cancellation,
-            Err(panic) => {
-                shared.request_stop(StopCause::BodyPanicked {
-                    task: self.index,
-                    message: message_of(panic.as_ref()),
-                });
-                shared.kick_manager();
-                false
-            }
-        };
         let ended = Ended {
             sequence,
             release,
             finished,
-            executed,
+            executed: task.executed().unwrap_or_default(),
             completed,
         };
         end(shared, task, &ended);
@@ -159,6 +135,43 @@ impl Worker {
         record
             .end_cost
             .record(monotonic_nanos().saturating_sub(finished));
+    }
+
+    /// Runs the body of one job; says whether it did all its work.
+    fn call_body(
+        &mut self,
+        shared: &Shared,
+        task: &TaskShared,
+        sequence: u64,
+        release: u64,
+    ) -> bool {
+        let mut job = JobContext {
+            shared,
+            task,
+            job: JobId {
+                task: self.id,
+                sequence,
+            },
+            release,
+            demand: Service::ZERO,
+            saw_cancellation: false,
+        };
+        // A body that panics half-way is never called again: the run ends.
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            job.demand = (self.demand)(sequence);
+            (self.body)(&mut job)
+        }));
+        match outcome {
+            Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
+            Err(panic) => {
+                shared.request_stop(StopCause::BodyPanicked {
+                    task: self.index,
+                    message: message_of(panic.as_ref()),
+                });
+                shared.kick_manager();
+                false
+            }
+        }
     }
 
     fn note_dropped(&self, task: &TaskShared) {
@@ -298,6 +311,9 @@ fn resume_preempted(shared: &Shared) {
     }
 }
 
+/// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
+const LATE_WAKE_NANOS_MIN: u64 = 500_000;
+
 /// Waits for `release`; says whether the run still goes on then.
 fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
     let mut waited = false;
@@ -307,9 +323,13 @@ fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
         }
         let now = monotonic_nanos();
         if now >= release {
-            if waited && !shared.promises.busy() {
+            if waited && shared.promises.free_since(release) {
+                let late = now - release;
+                if late >= LATE_WAKE_NANOS_MIN {
+                    shared.gaps.record(release, now, 0);
+                }
                 let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-                record.lateness.record(now - release);
+                record.lateness.record(late);
             }
             return true;
         }
