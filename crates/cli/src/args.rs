@@ -118,15 +118,15 @@ pub(crate) struct WorldArgs {
     /// Use and check these parameters instead of computing them
     #[arg(long, value_name = "FILE")]
     pub(crate) parameters: Option<PathBuf>,
-    /// Write the trace; the extension names the format: .txt draws a Gantt chart
-    #[arg(long = "trace", value_name = "FILE")]
-    pub(crate) traces: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) world: WorldArgs,
+    /// Write the schedule; the extension names the format: .txt draws a Gantt chart
+    #[arg(long = "trace", value_name = "FILE")]
+    pub(crate) traces: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -158,6 +158,8 @@ pub(crate) struct RunArgs {
     pub(crate) observe: bool,
     #[arg(long, hide = true)]
     pub(crate) watch: bool,
+    #[arg(long = "trace", hide = true)]
+    pub(crate) traces: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -18,6 +18,8 @@ pub(crate) fn render(page: &str, painter: Painter, width: usize) -> String {
                 None => line.to_owned(),
             };
             push_line(&mut text, &format!("    {styled}"));
+        } else if line.starts_with("    ") && paragraph.words.is_empty() {
+            push_line(&mut text, line);
         } else if let Some(heading) = heading(line) {
             paragraph.flush(&mut text, painter, width);
             push_line(&mut text, &painter.paint(Style::Bold, heading));
@@ -123,6 +125,15 @@ mod tests {
         let page = "# Head\n\nOne two three\nfour `five`.\n\n- an item that is long\n- two\n\n```console\n$ vestal check a b c d e f\nok\n```\n";
         let expected = "Head\n\nOne two\nthree four\nfive.\n\n- an item\n  that is\n  long\n- two\n\n    $ vestal check a b c d e f\n    ok\n";
         assert_eq!(render(page, PLAIN, 10), expected);
+    }
+
+    #[test]
+    fn indented_lines_are_code_unless_they_continue_a_paragraph() {
+        let page = "Text\n    goes on\n\n    R = C   + I\n\nend\n";
+        assert_eq!(
+            render(page, PLAIN, 40),
+            "Text goes on\n\n    R = C   + I\n\nend\n"
+        );
     }
 
     #[test]

@@ -25,19 +25,23 @@ pub(crate) enum Giver {
     File,
 }
 
-/// The priorities of the parameters, else those of the file if it has one for every task.
-pub(crate) fn given_priorities(set: &TaskSet, parameters: Option<Vec<u32>>) -> Option<Given> {
+/// The priorities of the parameters, else those of the file.
+pub(crate) fn given_priorities(
+    path: &Path,
+    set: &TaskSet,
+    parameters: Option<Vec<u32>>,
+) -> Result<Option<Given>, Failure> {
     if let Some(priorities) = parameters {
-        return Some(Given {
-            priorities,
-            by: Giver::Parameters,
-        });
+        let by = Giver::Parameters;
+        return Ok(Some(Given { priorities, by }));
     }
-    let priorities: Option<Vec<u32>> = set.tasks.iter().map(|task| task.priority).collect();
-    priorities.map(|priorities| Given {
+    let priorities = set
+        .file_priorities()
+        .map_err(|found| crate::input::unreadable(path, found))?;
+    Ok(priorities.map(|priorities| Given {
         priorities,
         by: Giver::File,
-    })
+    }))
 }
 
 /// How many levels the set has.

@@ -36,8 +36,6 @@ pub(crate) struct Session {
     pub(crate) order: String,
     /// Whether the policy's test promises anything.
     pub(crate) promised: bool,
-    /// Gantt charts to write.
-    pub(crate) traces: Vec<PathBuf>,
 }
 
 impl Session {
@@ -51,7 +49,6 @@ impl Session {
             .as_deref()
             .map(|text| duration(text, &what))
             .transpose()?;
-        let traces = check_traces(&args.traces)?;
         let set = input::task_set(&args.file, output)?;
         Self::of_set(
             Opening {
@@ -59,7 +56,6 @@ impl Session {
                 policy,
                 exhaustion,
                 duration,
-                traces,
                 what,
             },
             set,
@@ -67,7 +63,7 @@ impl Session {
         )
     }
 
-    /// The same for a set that was read already; `args` names no trace.
+    /// The same for a set that was read already.
     pub(crate) fn with_set(
         args: &WorldArgs,
         set: TaskSet,
@@ -83,7 +79,6 @@ impl Session {
                 .as_deref()
                 .map(|text| duration(text, &what))
                 .transpose()?,
-            traces: Vec::new(),
             what,
         };
         Self::of_set(opening, set, output)
@@ -95,7 +90,6 @@ impl Session {
             policy,
             exhaustion,
             duration,
-            traces,
             what,
         } = opening;
         let tasks = set
@@ -108,8 +102,11 @@ impl Session {
             read_scenario(&scenario, &set, output)?,
             args.seed,
         );
-        let given =
-            problem::given_priorities(&set, parameters::read(args.parameters.as_deref(), &set)?);
+        let given = problem::given_priorities(
+            &args.file,
+            &set,
+            parameters::read(args.parameters.as_deref(), &set)?,
+        )?;
         let order = Order::find(&args.file, &set, &tasks, policy, given.as_ref())?;
         if let Some(doubt) = order.doubt(policy, exhaustion) {
             output.warning(&doubt);
@@ -143,7 +140,6 @@ impl Session {
             seed: args.seed,
             promised: order.unproved.is_none() && exhaustion != Exhaustion::Continue,
             order: order.description,
-            traces,
             configurations,
             tasks,
             set,
@@ -175,7 +171,6 @@ struct Opening<'a> {
     policy: &'static Policy,
     exhaustion: Exhaustion,
     duration: Option<Duration>,
-    traces: Vec<PathBuf>,
     what: String,
 }
 
@@ -231,32 +226,6 @@ fn duration(text: &str, what: &str) -> Result<Duration, Failure> {
         )
         .with_help("write for instance 10s, 500ms or 250us; the longest time is 2^62 ns")),
     }
-}
-
-/// Which trace formats this version writes.
-fn check_traces(traces: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    const PLANNED: [&str; 6] = ["vtrace", "csv", "pftrace", "svg", "vcd", "tex"];
-    for path in traces {
-        let extension = path
-            .extension()
-            .and_then(|extension| extension.to_str())
-            .unwrap_or_default();
-        if extension == "txt" {
-            continue;
-        }
-        if PLANNED.contains(&extension) {
-            return Err(
-                Failure::not_in_this_version(&format!("the trace format .{extension}"))
-                    .with_help("this version writes .txt, a Gantt chart"),
-            );
-        }
-        return Err(Failure::input(
-            format!("write the trace {}", path.display()),
-            "its extension names no trace format".to_owned(),
-        )
-        .with_help("this version writes .txt, a Gantt chart"));
-    }
-    Ok(traces.to_vec())
 }
 
 fn read_scenario(spec: &str, set: &TaskSet, output: &Output) -> Result<Scenario, Failure> {

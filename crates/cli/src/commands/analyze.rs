@@ -63,8 +63,8 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     let tests = wanted_tests(args)?;
     let set = input::task_set(&args.file, output)?;
     let parameters = parameters::read(args.parameters.as_deref(), &set)?;
-    let given = problem::given_priorities(&set, parameters);
-    say_where_priorities_come_from(&set, &tests, given.as_ref(), output);
+    let given = problem::given_priorities(&args.file, &set, parameters)?;
+    say_where_priorities_come_from(&tests, given.as_ref(), output);
     let mut progress = Progress::new(output, "analyzing", tests.len() as u64);
     let mut results = Vec::with_capacity(tests.len());
     for (done, test) in tests.iter().enumerate() {
@@ -159,12 +159,7 @@ pub(crate) fn find_test(text: &str) -> Result<&'static Test, Failure> {
     Err(names::unknown("analyze", kind, text, &known))
 }
 
-fn say_where_priorities_come_from(
-    set: &TaskSet,
-    tests: &[&Test],
-    given: Option<&Given>,
-    output: &Output,
-) {
+fn say_where_priorities_come_from(tests: &[&Test], given: Option<&Given>, output: &Output) {
     let own_rule: Vec<String> = tests
         .iter()
         .filter(|test| !problem::takes_priorities(policy::find(test.policy)))
@@ -176,11 +171,10 @@ fn say_where_priorities_come_from(
             own_rule.join(", ")
         )),
         Some(Giver::File) if own_rule.len() < tests.len() => {
-            output.note("the file gives every task a priority; those are analyzed, none are searched for");
+            output.note(
+                "the file gives every task a priority; those are analyzed, none are searched for",
+            );
         }
-        None if set.tasks.iter().any(|task| task.priority.is_some()) => output.warning(
-            "only some tasks have a priority, so none of these priorities is used; give one to every task, or to none",
-        ),
         Some(Giver::Parameters | Giver::File) | None => {}
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn demo(_: &DemoArgs, output: &Output) -> Outcome {
         SIMULATE,
     );
     let session = Session::with_set(&world, set, output)?;
-    let simulation = simulate::run(&session, output)?;
+    let simulation = simulate::run(&session, &[], output)?;
     output.human(&simulation.page(&session, output));
     output.human(&simulation.verdict(&session, output));
 
@@ -143,7 +143,6 @@ fn world() -> WorldArgs {
         seed: SEED,
         options: Vec::new(),
         parameters: None,
-        traces: Vec::new(),
     }
 }
 

@@ -10,9 +10,6 @@ use std::fmt::Write as _;
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     let settings = settings(args)?;
     let session = Session::open(&args.world, "run", output)?;
-    if !session.traces.is_empty() {
-        return Err(Failure::not_in_this_version("--trace of a real run"));
-    }
     let run = real::execute(&session, &settings, output)?;
     for warning in &run.warnings {
         output.warning(warning);
@@ -25,7 +22,13 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
 }
 
 fn settings(args: &RunArgs) -> Result<Settings, Failure> {
-    for (given, option) in [(args.observe, "--observe"), (args.watch, "--watch")] {
+    let trace = !args.traces.is_empty();
+    let planned = [
+        (args.observe, "--observe"),
+        (args.watch, "--watch"),
+        (trace, "--trace of a real run"),
+    ];
+    for (given, option) in planned {
         if given {
             return Err(Failure::not_in_this_version(option));
         }

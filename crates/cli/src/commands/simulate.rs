@@ -18,8 +18,9 @@ use vestal_sim::{
 use vestal_workload::Workload;
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
+    check_traces(&args.traces)?;
     let session = Session::open(&args.world, "simulate", output)?;
-    let result = run(&session, output)?;
+    let result = run(&session, &args.traces, output)?;
     output.human(&result.page(&session, output));
     output.human(&result.verdict(&session, output));
     output.json(&result)?;
@@ -27,7 +28,11 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
 }
 
 /// Simulates a session from beginning to end.
-pub(crate) fn run(session: &Session, output: &Output) -> Result<RunResult, Failure> {
+pub(crate) fn run(
+    session: &Session,
+    traces: &[PathBuf],
+    output: &Output,
+) -> Result<RunResult, Failure> {
     let what = || format!("simulate {}", shown(&session.file));
     let configuration = Configuration {
         tasks: &session.configurations,
@@ -60,16 +65,42 @@ pub(crate) fn run(session: &Session, output: &Output) -> Result<RunResult, Failu
         .iter()
         .map(|task| task.name.clone())
         .collect();
-    let mut chart = (!session.traces.is_empty()).then(|| Gantt::new(names, setting.end, None));
+    let mut chart = (!traces.is_empty()).then(|| Gantt::new(names, setting.end, None));
     let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, &mut watched];
     observers.extend(chart.as_mut().map(|chart| chart as &mut dyn Observer));
     let jobs = FromFile(&session.workload);
     vestal_sim::simulate(&mut scheduler, &setting, &jobs, &jobs, &mut observers)
         .map_err(|error| failure(what(), &error))?;
     if let Some(chart) = chart {
-        write_traces(&session.traces, &chart, output)?;
+        write_traces(traces, &chart, output)?;
     }
     Ok(result(session, &statistics))
+}
+
+/// Which trace formats this version writes.
+fn check_traces(traces: &[PathBuf]) -> Result<(), Failure> {
+    const PLANNED: [&str; 6] = ["vtrace", "csv", "pftrace", "svg", "vcd", "tex"];
+    for path in traces {
+        let extension = path
+            .extension()
+            .and_then(|extension| extension.to_str())
+            .unwrap_or_default();
+        if extension == "txt" {
+            continue;
+        }
+        if PLANNED.contains(&extension) {
+            return Err(
+                Failure::not_in_this_version(&format!("the trace format .{extension}"))
+                    .with_help("this version writes .txt, a Gantt chart"),
+            );
+        }
+        return Err(Failure::input(
+            format!("write the trace {}", path.display()),
+            "its extension names no trace format".to_owned(),
+        )
+        .with_help("this version writes .txt, a Gantt chart"));
+    }
+    Ok(())
 }
 
 fn write_traces(paths: &[PathBuf], chart: &Gantt, output: &Output) -> Result<(), Failure> {

@@ -244,7 +244,8 @@ fn result(session: &Session, report: &Report) -> RunResult {
         from: level(change.from),
         to: level(change.to),
         cause: change.cause.map(|job| session.task_name(job.task)),
-        cpu,
+        // One mode for the whole system.
+        cpu: None,
     });
     let jobs = &report.jobs;
     let tasks = session.tasks.iter().zip(&report.tasks);
