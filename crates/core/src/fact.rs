@@ -1,6 +1,7 @@
 //! What a world tells a scheduler: things that happened, each with the instant it happened at.
 
-use crate::ids::{CpuId, JobId};
+use crate::ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
+use crate::model::Level;
 use crate::time::Service;
 
 /// One thing that happened in the world.
@@ -55,6 +56,32 @@ pub enum Fact {
     Idle {
         /// The CPU.
         cpu: CpuId,
+    },
+    /// A device raised interrupts; the work of each is done by its bottom half.
+    Interrupt {
+        /// The device.
+        device: DeviceId,
+        /// How many.
+        count: u32,
+    },
+    /// A job that was blocked can go on.
+    Woken {
+        /// The task whose current job it is.
+        task: TaskId,
+        /// The server on whose behalf, where the policy inherits from it.
+        on_behalf_of: Option<ServerId>,
+    },
+    /// A CPU has walked its sequence to the end and waits at the barrier.
+    BarrierReached {
+        /// The CPU.
+        cpu: CpuId,
+        /// The barrier.
+        barrier: BarrierId,
+    },
+    /// Somebody outside asks for at least this mode.
+    ModeRequested {
+        /// The mode.
+        level: Level,
     },
 }
 

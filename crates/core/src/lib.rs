@@ -49,9 +49,11 @@ pub mod store;
 pub mod time;
 
 pub use enforce::{Enforcement, Exhaustion, OnMiss};
-pub use engine::{Configuration, ConfigurationError, Guard, TaskConfiguration, Uniprocessor};
+pub use engine::{
+    Configuration, ConfigurationError, Guard, TaskConfiguration, TaskOrder, Uniprocessor,
+};
 pub use fact::{Fact, StopReason};
-pub use ids::{CpuId, JobId, TaskId};
+pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
 pub use notice::{DropReason, Event, Notice};
 pub use order::{ClassicOrder, Urgency};

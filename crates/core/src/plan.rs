@@ -1,6 +1,6 @@
 //! What a scheduler answers: the complete intention, never a difference to the last one (C4).
 
-use crate::ids::{CpuId, JobId};
+use crate::ids::{CpuId, JobId, ServerId, TaskId};
 use crate::model::Level;
 use crate::time::{Instant, Service};
 
@@ -52,6 +52,10 @@ pub struct Budget {
 pub enum BudgetOwner {
     /// The running job's own limit; it dies with the job.
     Job,
+    /// The budget that the task has per period, whichever of its jobs uses it.
+    Task(TaskId),
+    /// The budget of a server on the path to the job.
+    Server(ServerId),
 }
 
 /// What happens when a budget is used up.
@@ -63,6 +67,8 @@ pub enum OnExhaustion {
     Demote,
     /// The job is withdrawn at once and never runs again.
     Abort,
+    /// The job waits until the budget is replenished.
+    Suspend,
 }
 
 /// When to be called again, and why.
@@ -79,6 +85,14 @@ pub struct Wake {
 pub enum WakeReason {
     /// A job reaches its absolute deadline, and the policy has a rule for that.
     Deadline(JobId),
+    /// A server or a task's budget gets more.
+    Replenishment,
+    /// A server without work uses up its budget, or a ghost its own.
+    Consumption,
+    /// A slot of a table ends, or the next one begins.
+    TableSlot,
+    /// A frame begins.
+    Frame,
 }
 
 /// What enforcement allows a task just now, apart from all questions of order.
@@ -97,6 +111,8 @@ pub enum Permit {
     Background,
     /// The current job is withdrawn; the task may release again.
     Dropped,
+    /// The current job waits for the replenishment of a budget.
+    Suspended,
     /// Jobs of this task are not admitted while the present mode lasts.
     NotAdmitted,
 }

@@ -76,6 +76,8 @@ pub enum ContractViolation {
     UnknownTask(TaskId),
     /// A CPU that is not in this domain.
     UnknownCpu(CpuId),
+    /// A fact of a kind that this policy has no use for, such as a barrier on one CPU.
+    NotOfThisPolicy,
     /// A job that is not pending, or not of the CPU the fact names.
     UnknownJob(JobId),
     /// C1: a release whose sequence is not above its predecessor's.
@@ -112,6 +114,7 @@ impl fmt::Display for ContractViolation {
             Self::BeyondHorizon(at) => write!(f, "{at:?} is beyond the horizon"),
             Self::UnknownTask(TaskId(task)) => write!(f, "task {task} is not configured"),
             Self::UnknownCpu(CpuId(cpu)) => write!(f, "CPU {cpu} is not in this domain"),
+            Self::NotOfThisPolicy => f.write_str("this policy has no use for such a fact"),
             Self::UnknownJob(job) => write!(f, "{job} is not pending here"),
             Self::ReleaseOutOfOrder(job) => write!(f, "{job} was released out of order"),
             Self::ChargedWhileNotRunning(job) => write!(f, "{job} was charged but did not run"),

@@ -388,3 +388,51 @@ fn a_guard_fed_with_exceptions_only_gives_the_permits_of_the_engine() {
     assert_eq!(guard.permit_for(job(0, 2)), Permit::Background);
     assert_eq!(guard.permit_for(job(0, 3)), full(3));
 }
+
+#[test]
+fn edf_vd_orders_hi_jobs_by_virtual_deadlines_until_the_mode_rises() {
+    // Periods 10 (LO) and 12 (HI); the HI task is due virtually after 6.
+    let tasks = [
+        task(0, 10, &[4], 0),
+        task(1, 12, &[3, 6], 0),
+        task(1, 11, &[2, 2], 0),
+    ];
+    let span = Duration::from_nanos;
+    let order = TaskOrder::EarliestDeadline {
+        virtual_deadlines: &[span(10), span(6), span(11)],
+    };
+    let configuration = Configuration {
+        tasks: &tasks,
+        levels: LevelSet::new(2).unwrap(),
+        enforcement: Enforcement::Adaptive,
+        exhaustion: Exhaustion::Background,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    };
+    let engine = Uniprocessor::with_order(&configuration, order).unwrap();
+    let mut world = Stepped { engine, now: 0 };
+    for number in 0..3 {
+        world.release(number, 0);
+    }
+    assert_eq!(
+        world.decide(),
+        Some((1, 0, Some(3))),
+        "virtual deadline 6 before 10 and 11"
+    );
+    world.run(3);
+    assert_eq!(
+        world.decide(),
+        Some((2, 0, Some(2))),
+        "real deadline 11 before 12, LO is gone"
+    );
+    world.run(2);
+    world.complete();
+    assert_eq!(world.decide(), Some((1, 0, Some(3))));
+    let bad = TaskOrder::EarliestDeadline {
+        virtual_deadlines: &[span(10), span(13), span(11)],
+    };
+    assert_eq!(
+        Uniprocessor::with_order(&configuration, bad).err(),
+        Some(ConfigurationError::VirtualDeadline { task: 1 })
+    );
+}

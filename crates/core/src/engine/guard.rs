@@ -218,7 +218,7 @@ impl<S: Store> Guard<S> {
             });
             match verdict {
                 OnExhaustion::RaiseMode(to) => self.raise_mode(to, job),
-                OnExhaustion::Demote | OnExhaustion::Abort => {
+                OnExhaustion::Demote | OnExhaustion::Abort | OnExhaustion::Suspend => {
                     if let Some(watched) = self.watched.get_mut(task.index()) {
                         watched.exhausted = true;
                     }
@@ -243,8 +243,9 @@ impl<S: Store> Guard<S> {
             to,
             cause: Some(cause),
         });
-        for (index, (watched, entry)) in self.watched.iter_mut().zip(self.tasks.iter()).enumerate()
-        {
+        let count = self.tasks.len();
+        let pairs = self.watched.iter_mut().zip(self.tasks.iter());
+        for (index, (watched, entry)) in (0..count).zip(pairs) {
             if !self.enforcement.admits(&entry.task, to) {
                 watched.dropped_up_to = watched.dropped_up_to.max(watched.newest);
             } else if entry.task.criticality < to
@@ -306,6 +307,10 @@ impl<S: Store> Scheduler for Guard<S> {
             }
             Fact::Idle { cpu: CPU } => self.idle = true,
             Fact::Timer => {}
+            Fact::Interrupt { .. }
+            | Fact::Woken { .. }
+            | Fact::BarrierReached { .. }
+            | Fact::ModeRequested { .. } => return Err(ContractViolation::NotOfThisPolicy),
             Fact::Charged { cpu, .. }
             | Fact::Completed { cpu, .. }
             | Fact::Started { cpu, .. }

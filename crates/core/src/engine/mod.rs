@@ -4,6 +4,6 @@ pub mod configuration;
 pub mod guard;
 pub mod uniprocessor;
 
-pub use configuration::{Configuration, ConfigurationError, TaskConfiguration};
+pub use configuration::{Configuration, ConfigurationError, TaskConfiguration, TaskOrder};
 pub use guard::Guard;
 pub use uniprocessor::Uniprocessor;

@@ -1,0 +1,18 @@
+# Every target is a script of its own, so that it can be read and run without make.
+.DEFAULT_GOAL := help
+.PHONY: help demo test soundness
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: ## build, then check, analyse, simulate and run the flight management system
+	@scripts/setup.sh demo
+	@scripts/demo.sh
+
+test: ## every test; parts with `scripts/test.sh PART...`
+	@scripts/setup.sh test
+	@scripts/test.sh
+
+soundness: ## the long campaign of random task sets (hours)
+	@scripts/setup.sh test
+	@scripts/soundness.sh

@@ -1,0 +1,113 @@
+//! Staging: what a fact records. No consequence is drawn here (C3).
+
+use super::{CPU, Uniprocessor};
+use crate::fact::StopReason;
+use crate::ids::JobId;
+use crate::job_table::{Arrival, BACKLOG_MAX};
+use crate::order::JobPriority;
+use crate::scheduler::ContractViolation;
+use crate::store::Store;
+use crate::time::{Instant, Service};
+
+impl<S: Store> Uniprocessor<S> {
+    pub(super) fn release(&mut self, at: Instant, job: JobId) -> Result<(), ContractViolation> {
+        let jobs = self
+            .jobs
+            .get_mut(job.task.index())
+            .ok_or(ContractViolation::UnknownTask(job.task))?;
+        if job.sequence < jobs.next_sequence {
+            return Err(ContractViolation::ReleaseOutOfOrder(job));
+        }
+        let Some(next) = job.sequence.checked_add(1) else {
+            return Err(ContractViolation::ReleaseOutOfOrder(job));
+        };
+        if !jobs.arrived.push(Arrival {
+            sequence: job.sequence,
+            at,
+            priority: JobPriority::BEYOND_PATTERN,
+        }) {
+            return Err(ContractViolation::TooManyFacts {
+                capacity: BACKLOG_MAX,
+            });
+        }
+        jobs.next_sequence = next;
+        self.touched.insert(job.task);
+        Ok(())
+    }
+
+    pub(super) fn charge(&mut self, job: JobId, amount: Service) -> Result<(), ContractViolation> {
+        if self.running != Some(job) {
+            return Err(ContractViolation::ChargedWhileNotRunning(job));
+        }
+        let jobs = self
+            .jobs
+            .get_mut(job.task.index())
+            .ok_or(ContractViolation::UnknownTask(job.task))?;
+        // A job withdrawn by the last plan goes on until the world confirms that it stopped: what
+        // it executes meanwhile concerns nobody.
+        let Some(current) = jobs.current.as_mut() else {
+            return Ok(());
+        };
+        if current.arrival.sequence != job.sequence {
+            return Ok(());
+        }
+        current.executed = current
+            .executed
+            .checked_add(amount)
+            .ok_or(ContractViolation::ChargeOverflow { job, amount })?;
+        self.touched.insert(job.task);
+        Ok(())
+    }
+
+    pub(super) fn complete(&mut self, job: JobId) -> Result<(), ContractViolation> {
+        if self.running() != Some(job) {
+            return Err(ContractViolation::UnknownJob(job));
+        }
+        self.left = true;
+        if let Some(jobs) = self.jobs.get_mut(job.task.index())
+            && jobs.current_if(job.sequence).is_some()
+        {
+            jobs.completed = true;
+            self.touched.insert(job.task);
+        }
+        Ok(())
+    }
+
+    pub(super) fn start(&mut self, job: JobId) -> Result<(), ContractViolation> {
+        if let Some(running) = self.running() {
+            return Err(ContractViolation::CpuBusy { cpu: CPU, running });
+        }
+        let jobs = self
+            .jobs
+            .get(job.task.index())
+            .ok_or(ContractViolation::UnknownTask(job.task))?;
+        match jobs.current_if(job.sequence) {
+            Some(_) if !jobs.completed => {
+                self.running = Some(job);
+                self.left = false;
+                Ok(())
+            }
+            Some(_) | None => Err(ContractViolation::UnknownJob(job)),
+        }
+    }
+
+    pub(super) fn stop(&mut self, job: JobId, why: StopReason) -> Result<(), ContractViolation> {
+        if self.running() != Some(job) {
+            return Err(ContractViolation::UnknownJob(job));
+        }
+        self.left = true;
+        match why {
+            StopReason::Preempted | StopReason::Blocked => {}
+            // The body is gone: whatever the job still stood for, it has ended.
+            StopReason::Cancelled => {
+                if let Some(jobs) = self.jobs.get_mut(job.task.index())
+                    && jobs.current_if(job.sequence).is_some()
+                {
+                    jobs.completed = true;
+                    self.touched.insert(job.task);
+                }
+            }
+        }
+        Ok(())
+    }
+}

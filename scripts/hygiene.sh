@@ -1,0 +1,238 @@
+#!/usr/bin/env bash
+# Rules that no compiler checks: scripts/hygiene.sh [TREE]
+#
+# Looks at every file git would track in TREE (default: this repository). Prints one line for each
+# finding, `file:line: what is wrong; what to do`, and exits 1 when there is one. Needs git, grep,
+# sed and awk only. Its own test is scripts/hygiene-selftest.sh, which plants each violation once.
+#
+# Words that may not occur are written here with brackets, so that this file does not contain them.
+set -uo pipefail
+export LC_ALL=C
+
+# Where `unsafe` may stand: the Linux world's system calls, the bare-metal world. (Extended regular expression on paths.)
+readonly UNSAFE_ALLOWED='^crates/(linux/src/sys(/|\.rs$)|kernel/)'
+
+# The unit-step reference scheduler, and all of vestal_core it may see.
+readonly REFERENCE='^crates/sim/(src|tests)/reference(/|\.rs$)'
+readonly REFERENCE_MAY_IMPORT='model|ids|time'
+
+# crate: what it may depend on | what its tests may use besides. `-` is none, `*` is any.
+# Only vestal crates are named; `external` allows others at all.
+readonly DIRECTIONS='
+core      -                        external
+workload  vestal-core,external     *
+analysis  vestal-core,external     *
+sim       vestal-core,external     *
+linux     vestal-core,external     *
+cli       *                        *
+'
+
+readonly LONGEST_FILE=600
+readonly LONG_FILES=scripts/long-files.txt
+
+# Traces of one machine's directories and of tools that have no place in a published tree.
+readonly FORBIDDEN='(^|[^A-Za-z0-9_.-])/([w]ork|[f]arm)/|/tmp/[w]t(/|$)|(^|[^a-z])[s]hared/(design|reference)|[a]lgorithms\.md'
+readonly FORBIDDEN_WORDS='[c]laude|[a]nthropic|chat[g]pt|[o]penai|[c]opilot|[g]emini|[c]odex|[l]lms?|[c]o-authored-by|[i]ssue #?[0-9]+'
+
+# Work that was put off.
+readonly PUT_OFF='T[O]DO|F[I]XME|(t[o]do|u[n]implemented)!|#!?\[i[g]nore'
+
+# ---------------------------------------------------------------------------------------------
+
+cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 3
+git rev-parse --is-inside-work-tree >/dev/null || exit 3
+
+# New files count before they are committed; deleted ones no longer do.
+mapfile -t FILES < <(git ls-files --cached --others --exclude-standard | sort -u |
+    while IFS= read -r file; do [ -f "$file" ] && printf '%s\n' "$file"; done)
+
+# report REMEDY: each line `file:line: what` of stdin is a finding.
+report() {
+    local line
+    while IFS= read -r line; do
+        [ -z "$line" ] || printf "%s; %s\n" "$line" "$1"
+    done
+}
+
+files() { printf '%s\n' "${FILES[@]}" | grep -E -- "$1"; }
+
+# search PATTERN [GREP-OPTION...]: `file:line: text` for each match in the files on stdin.
+search() {
+    local pattern="$1"
+    shift
+    tr '\n' '\0' | xargs -0 -r grep -HnIE "$@" -e "$pattern" -- | cut -c -160 |
+        sed -E 's/^([^:]*:[0-9]+):[[:space:]]*/\1: /'
+}
+
+# Rust without comments, string and character literals: `file:line: code` for the files on stdin.
+rust_code() {
+    tr '\n' '\0' | xargs -0 -r awk '
+        { code = $0
+          gsub(/\\["\\]/, "", code); gsub(/\047"\047/, "", code); gsub(/"[^"]*"/, "\"\"", code)
+          sub(/\/\/.*/, "", code)
+          if (code ~ /[^ \t]/) { sub(/^[ \t]+/, "", code); print FILENAME ":" FNR ": " code } }'
+}
+
+check_licences() {
+    local file manifest
+    for file in LICENSE-MIT LICENSE-APACHE; do
+        [ -s "$file" ] || echo "$file:1: the licence text is missing"
+    done | report "restore the file: the workspace is MIT OR Apache-2.0"
+    for manifest in $(files '^crates/[^/]*/Cargo\.toml$'); do
+        grep -qE '^license(\.workspace)? *= *(true|"MIT OR Apache-2\.0")' "$manifest" ||
+            echo "$manifest:1: no licence"
+    done | report "add 'license.workspace = true' under [package]"
+}
+
+check_forbidden_traces() {
+    files . | search "$FORBIDDEN" | report "name the thing by what it is in this repository"
+    files . | search "$FORBIDDEN_WORDS" -iw | report "say it without naming a tool or a ticket"
+}
+
+check_put_off() {
+    files . | search "$PUT_OFF" | report "do it now, or describe what is missing in CAVEATS.md"
+}
+
+check_unsafe() {
+    files '\.rs$' | grep -vE "$UNSAFE_ALLOWED" | rust_code |
+        grep -E '^[^:]*:[0-9]+:.*(^|[^A-Za-z0-9_])unsafe([^A-Za-z0-9_]|$)' |
+        report "put the system call behind a safe function in crates/linux/src/sys"
+}
+
+check_long_files() {
+    local file lines
+    files '\.(rs|sh|py|md|toml|c|h)$' | while IFS= read -r file; do
+        lines="$(wc -l <"$file")"
+        [ "$lines" -gt "$LONGEST_FILE" ] || continue
+        grep -qE "^${file//./\\.}[[:space:]]+[^[:space:]]" "$LONG_FILES" 2>/dev/null ||
+            echo "$file:$lines: $lines lines, at most $LONGEST_FILE"
+    done | report "split it, or name it with a reason in $LONG_FILES"
+    [ -f "$LONG_FILES" ] || return 0
+    awk '!/^#/ && NF { print FNR, $1, (NF > 1) }' "$LONG_FILES" | while read -r lines file reason; do
+        if [ "$reason" = 0 ]; then
+            echo "$LONG_FILES:$lines: $file has no reason"
+        elif [ ! -f "$file" ] || [ "$(wc -l <"$file")" -le "$LONGEST_FILE" ]; then
+            echo "$LONG_FILES:$lines: $file is not a long file (any more)"
+        fi
+    done | report "write 'path reason', and drop entries that are no longer needed"
+}
+
+# The reference is a second opinion only as long as it shares no code with what it checks.
+check_reference() {
+    local code
+    code="$(files "$REFERENCE" | rust_code)"
+    grep -E ': .*vestal_core' <<<"$code" |
+        awk -v may="^::($REFERENCE_MAY_IMPORT)([^A-Za-z0-9_]|\$)" '
+            { rest = $0; bad = 0; sub(/^[^:]*:[0-9]+: /, "", rest)
+              while (match(rest, /vestal_core/)) { rest = substr(rest, RSTART + RLENGTH); if (rest !~ may) bad = 1 }
+              if (bad) print }' |
+        report "import single items of vestal_core::{$REFERENCE_MAY_IMPORT} only, one 'use' for each module"
+    grep -E '(^|[^A-Za-z0-9_])(crate::|vestal_sim::|super::super)' <<<"$code" |
+        grep -vE '(crate|vestal_sim)::reference' |
+        report "the reference may not use the simulator it checks"
+}
+
+# `section dependency line` of a manifest; dotted tables ([dependencies.foo]) included.
+dependencies_of() {
+    awk '/^\[/ { section = $0; gsub(/[][ \t]/, "", section)
+                 dotted = section
+                 if (match(dotted, /dependencies\./)) {
+                     print substr(dotted, 1, RSTART + 11), substr(dotted, RSTART + RLENGTH), FNR; section = "" }
+                 next }
+         section ~ /dependencies$/ && /^[A-Za-z0-9_-]+/ { name = $0; sub(/[ \t.=].*/, "", name); print section, name, FNR }' "$1"
+}
+
+# allowed LIST NAME
+allowed() {
+    [ "$1" = "*" ] && return 0
+    case ",$1," in *",$2,"*) return 0 ;; esac
+    case "$2" in vestal*) return 1 ;; esac
+    case ",$1," in *,external,*) return 0 ;; esac
+    return 1
+}
+
+check_directions() {
+    local crate manifest rule code_may tests_may section name line
+    for manifest in $(files '^crates/[^/]*/Cargo\.toml$'); do
+        crate="${manifest#crates/}" crate="${crate%/Cargo.toml}"
+        rule="$(awk -v crate="$crate" '$1 == crate { print $2, $3 }' <<<"$DIRECTIONS")"
+        if [ -z "$rule" ]; then
+            echo "$manifest:1: what crate $crate may know is not written down"
+            continue
+        fi
+        read -r code_may tests_may <<<"$rule"
+        dependencies_of "$manifest" | while read -r section name line; do
+            case "$section" in
+                *dev-dependencies) allowed "$tests_may" "$name" ;;
+                *) allowed "$code_may" "$name" ;;
+            esac || echo "$manifest:$line: crate $crate may not know $name ($section)"
+        done
+    done | report "see DIRECTIONS in scripts/hygiene.sh and 'Who may know whom' in ARCHITECTURE.md"
+}
+
+# Every dependency has its reason in the decision record.
+check_reasons() {
+    local record=docs/adr/0002-dependencies.md name line
+    awk '/^\[/ { on = /^\[workspace\.dependencies\]/; next }
+         on && /^[A-Za-z0-9_-]+/ { name = $0; sub(/[ \t.=].*/, "", name); print name, FNR }' Cargo.toml |
+        while read -r name line; do
+            case "$name" in vestal*) continue ;; esac
+            grep -qE "^\|.*\`$name\`" "$record" 2>/dev/null || echo "Cargo.toml:$line: $name has no reason"
+        done | report "add a row to $record"
+}
+
+# Clippy finds the printing; here only that nobody has switched it off, and code before the tests.
+check_printing() {
+    local manifest
+    grep -q '^print_stdout *=' Cargo.toml || echo "Cargo.toml:1: the lint print_stdout is off" |
+        report "restore it under [workspace.lints.clippy]"
+    for manifest in $(files '^crates/[^/]*/Cargo\.toml$'); do
+        awk '/^\[lints\]/ { on = 1; next } /^\[/ { on = 0 } on && /^workspace *= *true/ { found = 1 }
+             END { exit !found }' "$manifest" || echo "$manifest:1: the workspace lints are off"
+    done | report "add '[lints]' with 'workspace = true'"
+    files '^crates/[^/]*/src/.*\.rs$' | grep -vE '^crates/cli/|/tests?(/|\.rs$)' | rust_code |
+        awk '{ file = $0; sub(/:.*/, "", file) }
+             /#\[cfg\(test\)\]/ { in_tests[file] = 1 }
+             !in_tests[file] && /(^|[^A-Za-z0-9_])(e?print(ln)?|dbg)!|allow\(.*print_std/' |
+        report "return the text or a notice; only crates/cli prints"
+}
+
+# Relative links, inline and by reference, outside code.
+check_links() {
+    local file
+    files '\.md$' | while IFS= read -r file; do
+        awk '/^[ \t]*(```|~~~)/ { fenced = !fenced; next }
+             fenced { next }
+             { text = $0; gsub(/`[^`]*`/, "", text)
+               if (match(text, /^ *\[[^]]+\]:[ \t]*[^ \t]+/)) {
+                   link = substr(text, RSTART, RLENGTH); sub(/^[^:]*:[ \t]*/, "", link); print FNR "\t" link }
+               while (match(text, /\]\([^) \t]+/)) {
+                   print FNR "\t" substr(text, RSTART + 2, RLENGTH - 2); text = substr(text, RSTART + RLENGTH) } }' "$file" |
+            while IFS=$'\t' read -r line link; do
+                case "$link" in *://* | mailto:* | '#'*) continue ;; esac
+                case "$link" in
+                    /*) target=".${link%%#*}" ;;
+                    *) target="$(dirname "$file")/${link%%#*}" ;;
+                esac
+                [ -e "$target" ] || echo "$file:$line: the link to $link leads nowhere"
+            done
+    done | report "mend the path, or write the name without a link"
+}
+
+# Findings are lines.
+output="$(
+    check_licences
+    check_forbidden_traces
+    check_put_off
+    check_unsafe
+    check_long_files
+    check_reference
+    check_directions
+    check_reasons
+    check_printing
+    check_links
+)"
+[ -z "$output" ] || printf '%s\n' "$output"
+findings="$(printf '%s' "$output" | grep -c '')"
+printf 'hygiene: %d files, %d findings\n' "${#FILES[@]}" "$findings"
+[ "$findings" = 0 ]

@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# The tests of the whole repository: scripts/test.sh [PART...]
+#
+# Runs the enabled parts of the table below in order (or just those named), each bounded by its
+# time limit and with its output in target/test-logs/PART.log. Prints one row a part, the end of the
+# log of each part that failed, and as the last line `N passed, N failed`: the sum over all test
+# programs, to which a part that failed without a failing test adds one. A part that cannot run
+# here is NOT RUN, which is a failure. Exits 0 when nothing failed, 1 otherwise.
+set -uo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+cd "$ROOT" || exit 4
+
+# name       state  seconds  what it is
+#            `off` keeps a part out of `make test` until the code it tests exists.
+readonly TABLE='
+fmt          on     120      formatting
+hygiene      on     120      rules no compiler checks, and a test of that checker
+clippy       on     1200     lints, on every target and feature
+doc          on     900      documentation builds without a broken link
+bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU
+tests        on     1800     unit tests, doctests and integration tests of every crate
+soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted
+install      off    1200     cargo install, version, completions, man pages
+real         off    900      enforcement on the real kernel, one test at a time
+demo         off    420      make demo: build, then the demo itself within 120 s
+'
+
+# What each part does. A part runs in a shell of its own, with stdin closed; it fails when its
+# last command does, and may say `not_run WHY`.
+readonly NOT_RUN=77
+
+not_run() {
+    say "NOT RUN: $*"
+    exit $NOT_RUN
+}
+
+part_fmt() { cargo fmt --check -- --color never; }
+
+part_hygiene() { scripts/hygiene.sh && scripts/hygiene-selftest.sh; }
+
+part_clippy() { cargo clippy --locked --workspace --all-targets --all-features -- -D warnings; }
+
+part_doc() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps; }
+
+part_bare-metal() {
+    toolchain_for thumbv7m-none-eabi >/dev/null ||
+        not_run "no toolchain builds for thumbv7m-none-eabi: rustup target add thumbv7m-none-eabi"
+    have qemu-system-arm || not_run "no qemu-system-arm: apt-get install qemu-system-arm"
+    scripts/check-bare-metal.sh
+}
+
+# The real-time tests are no part of this: their target needs the feature `real`.
+part_tests() { cargo test --locked --workspace --no-fail-fast; }
+
+part_soundness() { cargo test --locked --release --package vestal-sim --test soundness; }
+
+part_install() {
+    local root="$ROOT/target/install-test" commit
+    rm -rf "$root"
+    cargo install --path crates/cli --root "$root" --locked || return
+    commit="$(git rev-parse --short=7 HEAD)" || return
+    "$root/bin/vestal" --version | tee "$root/version" || return
+    grep -q "$commit" "$root/version" || { say "vestal --version does not name the commit $commit"; return 1; }
+    for shell in bash zsh fish; do
+        "$root/bin/vestal" completions "$shell" >"$root/completions.$shell" || return
+        grep -q vestal "$root/completions.$shell" || { say "no completions for $shell"; return 1; }
+    done
+    "$root/bin/vestal" manpages "$root/man" || return
+    grep -q '^\.TH' "$root/man/vestal.1" || { say "no man page vestal.1"; return 1; }
+}
+
+# Real-time tests want the machine for themselves: built first, then run one after the other.
+part_real() {
+    local run=(cargo test --locked --release --package vestal-linux --features real --test real)
+    chrt --fifo 10 true || not_run "this user may not use SCHED_FIFO. Run as root, or raise" \
+        "RLIMIT_RTPRIO ('ulimit -r 90'; in /etc/security/limits.conf: '$(id -un) - rtprio 90')," \
+        "or in a container add the capability SYS_NICE."
+    "${run[@]}" --no-run && "${run[@]}" -- --test-threads=1
+}
+
+# What a newcomer must be told stands in the summary; a demo that says nothing has not been shown.
+part_demo() {
+    local output="$LOGS/demo-output.txt" word
+    scripts/demo.sh --build-only || return
+    timeout -k 10 120 scripts/demo.sh | tee "$output" || return
+    for word in schedulable mode dropped guaranteed; do
+        grep -qi "$word" "$output" || { say "the demo says nothing about '$word'"; return 1; }
+    done
+}
+
+# ---------------------------------------------------------------------------------------------
+
+readonly LOGS=target/test-logs
+readonly LOG_TAIL=60
+
+names() { awk -v states="$1" 'NF && index(states, " " $2 " ") { print $1 }' <<<"$TABLE"; }
+limit_of() { awk -v part="$1" '$1 == part { print $3 }' <<<"$TABLE"; }
+
+# Every test program, cargo's or ours, ends with `test result: ok. N passed; N failed; ...`.
+count() {
+    sed 's/\x1b\[[0-9;]*m//g' "$2" |
+        awk -v word="$1;" '/^test result: / { for (i = 2; i <= NF; i++) if ($i == word) n += $(i - 1) }
+                           END { print n + 0 }'
+}
+
+elapsed() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", b - a }'; }
+
+usage() {
+    say "usage: scripts/test.sh [PART...]"
+    say "parts:"
+    awk 'NF { printf "  %-10s %-4s", $1, $2; $1 = $2 = $3 = ""; print "  " $0 }' <<<"$TABLE"
+}
+
+# Runs one part and prints its row. Sets row_passed and row_failed.
+run_part() {
+    local part="$1" log="$LOGS/$1.log" limit result start code seconds colour
+    limit="$(limit_of "$part")"
+    start="$EPOCHREALTIME"
+    timeout -k 10 "$limit" bash "$0" --one "$part" >"$log" 2>&1 </dev/null
+    code=$?
+    seconds="$(elapsed "$start" "$EPOCHREALTIME")"
+    row_passed="$(count passed "$log")"
+    row_failed="$(count failed "$log")"
+    colour="$RED"
+    case "$code" in
+        0) result=ok colour="$GREEN" ;;
+        "$NOT_RUN") result="NOT RUN" ;;
+        124 | 137) result="TIMEOUT" && say "stopped after the limit of $limit s" >>"$log" ;;
+        *) result=FAILED ;;
+    esac
+    # A part of tests in which no test ran has shown nothing.
+    case "$part:$code:$row_passed" in
+        tests:0:0 | soundness:0:0 | real:0:0) result=FAILED code=1 && say "no test ran" >>"$log" ;;
+    esac
+    [ "$code" = 0 ] || [ "$row_failed" != 0 ] || row_failed=1
+    printf '%-10s %s%-8s%s %7d %7d %8ss\n' \
+        "$part" "$colour" "$result" "$PLAIN" "$row_passed" "$row_failed" "$seconds"
+    [ "$code" = 0 ]
+}
+
+main() {
+    local parts=() bad=() part passed=0 failed=0 start="$EPOCHREALTIME"
+    case "${1:-}" in
+        --help | -h) usage && return 0 ;;
+        "") mapfile -t parts < <(names " on ") ;;
+        *) parts=("$@") ;;
+    esac
+    for part in "${parts[@]}"; do
+        [ -n "$(limit_of "$part")" ] || { usage >&2 && return 2; }
+    done
+    mkdir -p "$LOGS"
+    printf '%s%-10s %-8s %7s %7s %9s%s\n' "$BOLD" part result passed failed time "$PLAIN"
+    for part in "${parts[@]}"; do
+        run_part "$part" || bad+=("$part")
+        passed=$((passed + row_passed))
+        failed=$((failed + row_failed))
+    done
+    printf '%-10s %34ss\n' total "$(elapsed "$start" "$EPOCHREALTIME")"
+    for part in "${bad[@]}"; do
+        printf '\n%s--- %s: the last lines of %s%s\n' "$BOLD" "$part" "$LOGS/$part.log" "$PLAIN"
+        tail -n "$LOG_TAIL" "$LOGS/$part.log"
+    done
+    if [ $# = 0 ] && [ -n "$(names " off ")" ]; then
+        printf '\nNot tested here, because the table in scripts/test.sh has it off: %s\n' "$(names " off " | paste -sd' ')"
+    fi
+    printf '\n%d passed, %d failed\n' "$passed" "$failed"
+    [ "${#bad[@]}" = 0 ] && [ "$failed" = 0 ]
+}
+
+if [ "${1:-}" = --one ]; then
+    "part_$2"
+else
+    main "$@"
+fi
