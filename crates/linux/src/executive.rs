@@ -2,12 +2,13 @@
 
 use crate::body::{Body, Cancelled, JobContext};
 use crate::calibrate::calibrate;
-use crate::config::{Config, Monitor, TaskSpec};
+use crate::config::{Config, TaskSpec};
 use crate::error::RunError;
 use crate::idle::IdleDetector;
 use crate::manager::Manager;
+use crate::plan::{RunPlan, first_limit};
 use crate::report::{Ended, ManagerRecord, Report};
-use crate::rights::{Needs, Refusal, Rights, judge};
+use crate::rights::Rights;
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
 use crate::stats::Summary;
 use crate::summary::{Measured, report};
@@ -21,27 +22,23 @@ use crate::worker::Worker;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Level, OnMiss, Service, TaskConfiguration, TaskId};
+use vestal_core::{Duration, Level, Service, TaskId};
 
 /// Threads get so long to reach their places, and the first release is so far from the start.
 const HEAD_START_NANOS: u64 = 20_000_000;
-
-/// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
-const PRIORITIES_BESIDE_WORKERS: usize = 3;
 
 /// A set of tasks with their bodies, about to run on one CPU.
 ///
 /// See the [crate's description](crate) for an example.
 pub struct Executive {
-    config: Config,
-    tasks: Vec<(TaskSpec, Bodies)>,
+    pub(crate) config: Config,
+    pub(crate) tasks: Vec<(TaskSpec, Bodies)>,
     #[cfg(feature = "real")]
     fault: Option<crate::fault::Fault>,
 }
 
 /// What a task's jobs do, and how much of it.
-struct Bodies {
+pub(crate) struct Bodies {
     body: Box<Body>,
     demand: Box<dyn FnMut(u64) -> Service + Send>,
 }
@@ -129,99 +126,6 @@ impl Executive {
     /// As [`Self::run`].
     pub fn check(&self, rights: &Rights) -> Result<(), RunError> {
         self.prepare(rights).map(|_| ())
-    }
-
-    fn prepare(&self, rights: &Rights) -> Result<RunPlan, RunError> {
-        let configurations: Vec<TaskConfiguration> = self
-            .tasks
-            .iter()
-            .map(|(spec, _)| spec.configuration)
-            .collect();
-        let guard = Guard::new(&Configuration {
-            tasks: &configurations,
-            levels: self.config.levels,
-            enforcement: self.config.enforcement,
-            exhaustion: self.config.exhaustion,
-            granularity: self.config.tolerance,
-            wake_granularity: Duration::ZERO,
-        })
-        .map_err(RunError::Configuration)?;
-        let fifo = self.fifo_priorities()?;
-        let highest = self.config.priorities.0 as usize + self.tasks.len() + 2;
-        let specs = || self.tasks.iter().map(|(spec, _)| spec);
-        if let Some(spec) = specs().find(|spec| spec.configuration.on_miss == OnMiss::Abort) {
-            return Err(RunError::Unsupported(format!(
-                "{}: on_miss = \"abort\" needs managed dispatch; native dispatch watches limits, not deadlines (use on_miss = \"continue\")",
-                spec.name
-            )));
-        }
-        let stacks = self.config.stack_bytes as u64 * (self.tasks.len() as u64 + 3);
-        let needs = Needs {
-            priority: u8::try_from(highest).unwrap_or(u8::MAX),
-            cpu: self.config.cpu,
-            locked_bytes: self
-                .config
-                .lock_memory
-                .then_some(stacks + LOCKED_RESERVE_BYTES),
-            utilization_ppm: utilization_ppm(specs()),
-            margin_ppm: u64::from(self.config.throttling_margin_permille) * 1_000,
-        };
-        let refusals = judge(rights, &needs);
-        if !refusals.is_empty() {
-            return Err(RunError::Refused(refusals));
-        }
-        let Some(cpu) = self.config.cpu.or_else(|| rights.cpus.last().copied()) else {
-            return Err(RunError::Refused(vec![Refusal::CpuNotAllowed {
-                cpu: 0,
-                allowed: Vec::new(),
-            }]));
-        };
-        let elsewhere = rights.cpus.iter().copied().find(|&other| other != cpu);
-        let fallback = self.config.monitor == Monitor::Perf && !rights.perf;
-        Ok(RunPlan {
-            guard,
-            fifo,
-            cpu,
-            watchdog_cpu: elsewhere.unwrap_or(cpu),
-            monitor: if fallback {
-                Monitor::Manager
-            } else {
-                self.config.monitor
-            },
-            fallback: fallback.then(|| {
-                "perf_event_open is refused (kernel.perf_event_paranoid above 1 without CAP_PERFMON, or a sandbox)"
-                    .to_owned()
-            }),
-        })
-    }
-
-    /// A distinct SCHED_FIFO priority per task, in the order of the tasks' priorities; of equals the
-    /// first task gets the higher one.
-    fn fifo_priorities(&self) -> Result<Vec<i32>, RunError> {
-        let (low, high) = self.config.priorities;
-        let needed = self.tasks.len() + PRIORITIES_BESIDE_WORKERS;
-        let room = (usize::from(high) + 1).saturating_sub(usize::from(low));
-        if low == 0 || high > 99 || needed > room {
-            return Err(RunError::Unsupported(format!(
-                "{} tasks need {needed} SCHED_FIFO priorities within 1 to 99, but {low} to {high} was given",
-                self.tasks.len()
-            )));
-        }
-        let mut least_urgent_first: Vec<usize> = (0..self.tasks.len()).collect();
-        least_urgent_first.sort_by_key(|&index| {
-            let priority = self
-                .tasks
-                .get(index)
-                .map_or(0, |(spec, _)| spec.configuration.priority);
-            (priority, std::cmp::Reverse(index))
-        });
-        let mut fifo = vec![0; self.tasks.len()];
-        for (index, priority) in least_urgent_first.into_iter().zip(i32::from(low) + 1..) {
-            if let Some(entry) = fifo.get_mut(index) {
-                *entry = priority;
-            }
-        }
-        Ok(fifo)
     }
 
     fn lock_memory(&self) -> Result<Option<LockedMemory>, RunError> {
@@ -324,19 +228,6 @@ impl Executive {
     }
 }
 
-/// Room for what a run allocates beside the stacks.
-const LOCKED_RESERVE_BYTES: u64 = 16 << 20;
-
-/// What was decided before anything started.
-struct RunPlan {
-    guard: Guard,
-    fifo: Vec<i32>,
-    cpu: usize,
-    watchdog_cpu: usize,
-    monitor: Monitor,
-    fallback: Option<String>,
-}
-
 /// Starts every thread and waits until it stands at its place: in its class, on its CPU, blocked.
 fn start_all(
     crew: &mut Crew,
@@ -394,15 +285,6 @@ fn go(shared: &Shared, span: Duration) {
     futex::wake_all(&shared.phase);
 }
 
-/// What a job may execute in mode 0.
-fn first_limit(config: &Config, entry: &TaskConfiguration) -> u64 {
-    let rule = config.enforcement;
-    match rule.on_exhaustion(&entry.task, Level::LOWEST, config.exhaustion) {
-        Some(_) => rule.limit(&entry.task, Level::LOWEST).as_nanos().max(1),
-        None => crate::shared::UNLIMITED,
-    }
-}
-
 fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {
     match shared.stop_cause() {
         Some(StopCause::Finished) => Ok(Ended::Finished),
@@ -421,27 +303,6 @@ fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {
         }),
         Some(StopCause::ManagerHung) | None => Err(RunError::ManagerHung),
     }
-}
-
-/// What the tasks may use of the CPU in the real-time class, in millionths: beyond its own C_i(z_i)
-/// enforcement takes a job out of it.
-///
-/// A task with a period above a second counts with its whole job, because RT throttling looks at
-/// single seconds. Without enforcement at run time the figure is only what the tasks promise.
-fn utilization_ppm<'a>(specs: impl Iterator<Item = &'a TaskSpec>) -> u64 {
-    specs
-        .map(|spec| {
-            let task = &spec.configuration.task;
-            let own = task.own_wcet();
-            let most = spec.demand_max.map_or(own, |demand| demand.min(own));
-            let window = task
-                .period
-                .as_nanos()
-                .min(vestal_core::time::NANOS_PER_SECOND);
-            let ppm = u128::from(most.as_nanos()) * 1_000_000 / u128::from(window.max(1));
-            u64::try_from(ppm).unwrap_or(u64::MAX)
-        })
-        .fold(0, u64::saturating_add)
 }
 
 /// Only one run at a time in a process: signal handlers and memory locks belong to all of it.
@@ -463,7 +324,3 @@ impl Drop for Alone {
         RUNNING.store(false, Ordering::SeqCst);
     }
 }
-
-#[cfg(test)]
-#[path = "executive_tests.rs"]
-mod tests;

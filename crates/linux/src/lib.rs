@@ -35,6 +35,7 @@ pub mod fault;
 mod gaps;
 mod idle;
 mod manager;
+mod plan;
 mod promise;
 pub mod report;
 pub mod rights;

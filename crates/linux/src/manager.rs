@@ -255,7 +255,9 @@ impl Manager {
             let limit = match self.guard.permit(id) {
                 Permit::Run { limit: Some(limit) } => limit.as_nanos().max(1),
                 Permit::Run { limit: None } => UNLIMITED,
-                Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => NOT_ADMITTED,
+                Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => {
+                    NOT_ADMITTED
+                }
             };
             task.limit.store(limit, Ordering::SeqCst);
             if let Some(newest) = task.newest_release(now.as_nanos())

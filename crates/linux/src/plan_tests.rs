@@ -1,7 +1,7 @@
 use super::*;
 use crate::rights::Throttling;
 use vestal_core::model::LevelSet;
-use vestal_core::{Enforcement, Task, Wcet};
+use vestal_core::{Enforcement, Service, Task, TaskId, Wcet};
 
 fn spec(priority: u32, period_ms: u64, wcet_ms: &[u64]) -> TaskSpec {
     let wcet: Vec<_> = wcet_ms.iter().copied().map(Service::from_millis).collect();
