@@ -15,9 +15,8 @@ pub(crate) fn manpages(args: &ManpagesArgs, output: &Output) -> Outcome {
         .with_help("name a directory that can be written")
     };
     std::fs::create_dir_all(directory).map_err(failed)?;
-    let mut command = Cli::command();
-    // Gives every command its full name, such as vestal-check.
-    command.build();
+    // Pages about `help` would say what the others say.
+    let command = Cli::command().disable_help_subcommand(true);
     clap_mangen::generate_to(command, directory).map_err(failed)?;
     output.note(&format!("wrote manual pages to {}", directory.display()));
     Ok(Exit::Holds)
