@@ -119,7 +119,10 @@ impl fmt::Display for ContractViolation {
             Self::UnknownTask(TaskId(task)) => write!(f, "task {task} is not configured"),
             Self::UnknownCpu(CpuId(cpu)) => write!(f, "CPU {cpu} is not in this domain"),
             Self::UnknownServer(ServerId(server)) => {
-                write!(f, "server {server} is not configured, or nothing to inherit from")
+                write!(
+                    f,
+                    "server {server} is not configured, or nothing to inherit from"
+                )
             }
             Self::UnknownDevice(DeviceId(device)) => {
                 write!(f, "device {device} is not configured")

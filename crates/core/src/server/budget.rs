@@ -128,6 +128,10 @@ mod tests {
         assert_eq!(budget.left(), Service::from_nanos(4));
         budget.charge(Service::from_nanos(10));
         budget.replenish(at(50));
-        assert_eq!(budget.left(), Service::from_nanos(2), "two at once pay alike");
+        assert_eq!(
+            budget.left(),
+            Service::from_nanos(2),
+            "two at once pay alike"
+        );
     }
 }

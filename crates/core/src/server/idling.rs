@@ -47,7 +47,9 @@ impl Idling {
         self.budget.replenish(now);
     }
 
-    pub(super) const fn remaining(&self) -> Service {
+    /// What is left.
+    #[must_use]
+    pub const fn remaining(&self) -> Service {
         self.budget.left()
     }
 

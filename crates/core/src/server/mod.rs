@@ -146,6 +146,18 @@ impl ServerKind {
         }
     }
 
+    /// Whether it may execute anything in `mode`.
+    #[must_use]
+    pub fn runs_in(&self, mode: Level) -> bool {
+        match self {
+            Self::Polling { capacity, .. }
+            | Self::IdlingPeriodic { capacity, .. }
+            | Self::Deferrable { capacity, .. }
+            | Self::Sporadic { capacity, .. } => !capacity.at(mode).is_zero(),
+            Self::Pibs { utilization } => !utilization.at(mode).is_zero(),
+        }
+    }
+
     /// How many replenishments it has to remember beyond one instant.
     #[must_use]
     pub const fn replenishments(&self) -> u16 {
@@ -299,7 +311,11 @@ mod tests {
     fn values_by_level_may_fall_and_the_last_one_continues() {
         let values = ByLevel::new(&[5, 3]).unwrap();
         assert_eq!(
-            [values.at(Level(0)), values.at(Level(1)), values.at(Level(7))],
+            [
+                values.at(Level(0)),
+                values.at(Level(1)),
+                values.at(Level(7))
+            ],
             [5, 3, 3]
         );
         assert_eq!(ByLevel::<u8>::new(&[]), None);

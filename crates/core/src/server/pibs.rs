@@ -59,6 +59,12 @@ impl Utilization {
         })
     }
 
+    /// Whether it is no share at all.
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        self.numerator == 0
+    }
+
     /// floor(U * period).
     #[must_use]
     pub fn of_floor(self, period: Duration) -> Service {
@@ -296,14 +302,20 @@ mod tests {
     #[test]
     fn capacities_round_down_and_distances_up() {
         let third = Utilization::new(1, 3).unwrap();
-        assert_eq!(third.of_floor(Duration::from_nanos(10)), Service::from_nanos(3));
+        assert_eq!(
+            third.of_floor(Duration::from_nanos(10)),
+            Service::from_nanos(3)
+        );
         let two_thirds = Utilization::new(2, 3).unwrap();
         assert_eq!(
             two_thirds.distance_ceil(Service::from_nanos(3)),
             Duration::from_nanos(5)
         );
         assert_eq!(Utilization::new(3, 2), None);
-        assert_eq!(Utilization::ZERO.of_floor(Duration::from_nanos(9)), Service::ZERO);
+        assert_eq!(
+            Utilization::ZERO.of_floor(Duration::from_nanos(9)),
+            Service::ZERO
+        );
     }
 
     #[test]

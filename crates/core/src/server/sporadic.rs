@@ -364,9 +364,9 @@ impl Sporadic {
     #[must_use]
     pub fn is_consistent(&self, chunks: &[Chunk]) -> bool {
         let list = self.list(chunks);
-        let sum = list.iter().fold(Service::ZERO, |sum, chunk| {
-            sum.saturating_add(chunk.amount)
-        });
+        let sum = list
+            .iter()
+            .fold(Service::ZERO, |sum, chunk| sum.saturating_add(chunk.amount));
         let first = list.first().map_or(Service::ZERO, |chunk| chunk.amount);
         sum == self.capacity
             && list.iter().all(|chunk| !chunk.amount.is_zero())

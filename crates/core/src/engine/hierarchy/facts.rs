@@ -5,6 +5,7 @@ use crate::fact::StopReason;
 use crate::ids::{DeviceId, JobId, ServerId, TaskId};
 use crate::job_table::{Arrival, BACKLOG_MAX};
 use crate::model::Level;
+use crate::order::JobPriority;
 use crate::scheduler::ContractViolation;
 use crate::server::ServerKind;
 use crate::store::Store;
@@ -27,7 +28,11 @@ impl<S: Store> Hierarchy<S> {
             Some(next) if sequence >= work.jobs.next_sequence => next,
             Some(_) | None => return Err(ContractViolation::ReleaseOutOfOrder(job)),
         };
-        if !work.jobs.arrived.push(Arrival { sequence, at }) {
+        if !work.jobs.arrived.push(Arrival {
+            sequence,
+            at,
+            priority: JobPriority::BEYOND_PATTERN,
+        }) {
             return Err(ContractViolation::TooManyFacts {
                 capacity: BACKLOG_MAX,
             });
@@ -120,10 +125,10 @@ impl<S: Store> Hierarchy<S> {
     }
 
     pub(super) fn complete(&mut self, job: JobId) -> Result<(), ContractViolation> {
-        if self.running != Some(job) {
+        if self.running() != Some(job) {
             return Err(ContractViolation::UnknownJob(job));
         }
-        self.running = None;
+        self.left = true;
         self.end_of(job)
     }
 
@@ -137,7 +142,7 @@ impl<S: Store> Hierarchy<S> {
     }
 
     pub(super) fn start(&mut self, at: Instant, job: JobId) -> Result<(), ContractViolation> {
-        if let Some(running) = self.running {
+        if let Some(running) = self.running() {
             return Err(ContractViolation::CpuBusy { cpu: CPU, running });
         }
         let work = self.work_mut(job.task)?;
@@ -145,6 +150,7 @@ impl<S: Store> Hierarchy<S> {
             return Err(ContractViolation::UnknownJob(job));
         }
         self.running = Some(job);
+        self.left = false;
         let server = self.tasks.get(job.task.index()).map(|entry| entry.server);
         if let Some(seat) = server.and_then(|server| self.seats.get_mut(server.index())) {
             seat.started = Some(seat.started.map_or(at, |first| first.min(at)));
@@ -158,10 +164,10 @@ impl<S: Store> Hierarchy<S> {
         job: JobId,
         why: StopReason,
     ) -> Result<(), ContractViolation> {
-        if self.running != Some(job) {
+        if self.running() != Some(job) {
             return Err(ContractViolation::UnknownJob(job));
         }
-        self.running = None;
+        self.left = true;
         match why {
             StopReason::Preempted => Ok(()),
             StopReason::Blocked => {

@@ -138,8 +138,10 @@ pub struct Hierarchy<S: Store = Boxed> {
     requested: Option<Level>,
     mode: Level,
     clock: Instant,
-    /// What the world confirmed to be running (C5).
+    /// What the world confirmed to be running last (C5).
     running: Option<JobId>,
+    /// It left the CPU since the last decision: it may still be charged what it executed before.
+    left: bool,
     /// The server that has the CPU without work, since the last decision.
     idler: Option<ServerId>,
     slots: [Option<Slot>; 1],
@@ -197,6 +199,7 @@ impl<S: Store> Hierarchy<S> {
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
             running: None,
+            left: false,
             idler: None,
             slots: [None],
             wake: None,
@@ -213,7 +216,7 @@ impl<S: Store> Hierarchy<S> {
     /// The job that the world confirmed to be running.
     #[must_use]
     pub const fn running(&self) -> Option<JobId> {
-        self.running
+        if self.left { None } else { self.running }
     }
 
     /// The server that has the CPU without work since the last decision.
@@ -332,10 +335,7 @@ const NO_WORK: Work = Work {
     staged: Staged::NOTHING,
 };
 
-fn table<S: Store, T: Entry>(
-    len: usize,
-    initial: T,
-) -> Result<S::Table<T>, HierarchyError> {
+fn table<S: Store, T: Entry>(len: usize, initial: T) -> Result<S::Table<T>, HierarchyError> {
     S::table(len, initial).ok_or(HierarchyError::TooMany { found: len })
 }
 
@@ -441,6 +441,8 @@ impl<S: Store> Scheduler for Hierarchy<S> {
         if now > Instant::HORIZON {
             return Err(ContractViolation::BeyondHorizon(now));
         }
+        self.running = self.running();
+        self.left = false;
         let since_last = now.saturating_since(self.clock);
         self.clock = now;
         if let Some(wake) = self.wake {

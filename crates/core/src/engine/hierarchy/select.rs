@@ -77,7 +77,7 @@ impl<S: Store> Hierarchy<S> {
 
     /// A job that runs already when its PIBS is activated needs no start, and none will be confirmed.
     fn confirm_running_on(&mut self, id: ServerId, job: JobId) {
-        let (now, running) = (self.clock, self.running);
+        let (now, running) = (self.clock, self.running());
         if running == Some(job)
             && let Some((seat, _)) = self.seat_mut(id)
             && let Server::Pibs(pibs) = &mut seat.server

@@ -5,6 +5,7 @@ use crate::ids::{JobId, ServerId, TaskId};
 use crate::job_table::{Arrival, Current, Standing};
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
+use crate::order::JobPriority;
 use crate::server::{Server, ServerKind};
 use crate::store::Store;
 use crate::time::{Duration, Service};
@@ -16,16 +17,12 @@ impl<S: Store> Hierarchy<S> {
         let Some((seat, _)) = self.seat_mut(id) else {
             return;
         };
-        let had = match &mut seat.server {
-            Server::Idling(server) => {
-                let had = server.remaining();
-                server.idle_for(since_last);
-                !had.is_zero() && server.remaining().is_zero()
-            }
-            Server::Polling(_) | Server::Deferrable(_) | Server::Sporadic(_) | Server::Pibs(_) => {
-                false
-            }
+        let Server::Idling(server) = &mut seat.server else {
+            return;
         };
+        let had = !server.remaining().is_zero();
+        server.idle_for(since_last);
+        let had = had && server.remaining().is_zero();
         if had {
             self.notice(Event::Depleted { server: id });
         }
@@ -61,6 +58,7 @@ impl<S: Store> Hierarchy<S> {
         work.jobs.current = Some(admitted(Arrival {
             sequence,
             at: clock,
+            priority: JobPriority::BEYOND_PATTERN,
         }));
     }
 
@@ -144,17 +142,10 @@ impl<S: Store> Hierarchy<S> {
     /// count, suspended jobs of degraded servers neither.
     pub(super) fn settle_idle_instant(&mut self) {
         let mode = self.mode;
-        let busy = self.seats.iter().any(|seat| {
-            let runs = match &seat.configuration.kind {
-                ServerKind::Pibs { utilization } => {
-                    utilization.at(mode) != crate::server::Utilization::ZERO
-                }
-                kind => kind
-                    .capacity()
-                    .is_some_and(|capacity| !capacity.at(mode).is_zero()),
-            };
-            runs && seat.pending > 0
-        });
+        let busy = self
+            .seats
+            .iter()
+            .any(|seat| seat.pending > 0 && seat.configuration.kind.runs_in(mode));
         if mode > Level::LOWEST && !busy {
             self.change_mode(Level::LOWEST);
         }
