@@ -32,6 +32,9 @@
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
+// A world that the integration tests share is part of some unit tests as well.
+#[cfg(test)]
+extern crate self as vestal_core;
 
 pub mod enforce;
 pub mod engine;

@@ -5,6 +5,9 @@
     reason = "each test file that shares this world uses its own part of it"
 )]
 
+use std::string::String;
+use std::vec;
+use std::vec::Vec;
 use vestal_core::server::Chunk;
 use vestal_core::*;
 
@@ -119,9 +122,14 @@ pub(crate) struct World {
     sequences: Vec<u64>,
     /// What the last tick will have been when it is over.
     outcome: Vec<Fact>,
+    /// Draws consequences after every single fact: what C3 forbids.
+    pub(crate) eager: bool,
     /// Shuffles the facts of each instant.
     pub(crate) shuffle: Option<Random>,
-    /// Ticks that pass between a plan and its confirmation, with nothing running.
+    /// Decides only when the last plan asks for it or something happens.
+    pub(crate) lazy: bool,
+    pub(crate) decisions: u64,
+    last_slot: Option<Slot>,
     pub(crate) last_wake: Option<Wake>,
 }
 
@@ -140,6 +148,10 @@ impl World {
             sequences: vec![0; tasks],
             outcome: Vec::new(),
             shuffle: None,
+            eager: false,
+            lazy: false,
+            decisions: 0,
+            last_slot: None,
             last_wake: None,
         }
     }
@@ -166,12 +178,33 @@ impl World {
         self.outcome.iter().any(of)
     }
 
+    /// Whether the tick that has just passed ended with a job of `task` blocking.
+    pub(crate) fn blocks_now(&self, task: u16) -> bool {
+        let of = |fact: &Fact| matches!(fact, Fact::Stopped { job, why: StopReason::Blocked, .. } if job.task.0 == task);
+        self.outcome.iter().any(of)
+    }
+
     /// The present instant: tells the outcome of the last tick and `arrivals`, decides, follows the
     /// plan, and lets one tick pass.
     pub(crate) fn step(&mut self, arrivals: &[Fact]) {
+        if self.lazy && arrivals.is_empty() && self.nothing_happened() {
+            self.run_one_tick();
+            return;
+        }
         let plan = self.decide(arrivals);
         self.follow(plan);
         self.run_one_tick();
+    }
+
+    /// No job ended, no budget ran out, and no wake-up is due.
+    fn nothing_happened(&self) -> bool {
+        let only_charges = |fact: &Fact| matches!(fact, Fact::Charged { .. });
+        let budget = self.last_slot.and_then(|slot| slot.budget);
+        let left = budget.map_or(u64::MAX, |budget| budget.remaining.as_nanos());
+        self.now > 0
+            && self.outcome.iter().all(only_charges)
+            && (self.outcome.len() as u64) < left
+            && self.last_wake.is_none_or(|wake| wake.at > at(self.now))
     }
 
     /// The first half of a step.
@@ -184,10 +217,15 @@ impl World {
         let now = at(self.now);
         for fact in facts {
             self.engine.apply(now, fact).unwrap();
+            if self.eager {
+                self.engine.decide(now).unwrap();
+            }
         }
         let plan = self.engine.decide(now).unwrap();
         self.last_wake = plan.next;
         let slot = plan.slot(CPU);
+        self.last_slot = slot;
+        self.decisions += 1;
         assert!(self.engine.check_invariants(), "at {}", self.now);
         slot
     }
