@@ -145,7 +145,12 @@ impl Sporadic {
             };
             self.usage = rest;
             self.pop(chunks);
-            self.insert(chunks, self.a_period_later(first));
+            // Never before what comes back last: only after an overrun is that later than a period,
+            // and then each chunk is still taken once.
+            let last = self.list(chunks).last().map_or(first.due, |last| last.due);
+            let mut later = self.a_period_later(first);
+            later.due = later.due.max(last);
+            self.insert(chunks, later);
         }
         if !self.usage.is_zero() {
             self.delay_by_overrun(chunks, self.usage.min(amount));
