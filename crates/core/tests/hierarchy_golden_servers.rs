@@ -23,7 +23,7 @@ fn run(period_of_task_1: u64, ticks: u64) -> World {
         if world.now % 30 == 5 {
             arrivals.push(world.release(0));
         }
-        if world.now % period_of_task_1 == 0 {
+        if world.now.is_multiple_of(period_of_task_1) {
             arrivals.push(world.release(1));
         }
         world.step(&arrivals);

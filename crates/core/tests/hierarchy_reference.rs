@@ -173,7 +173,7 @@ fn compare(seed: u64, how: How) -> (String, String, u64) {
     let mut random = Random(seed);
     let system = random_system(&mut random);
     let (mut world, device_of) = world(&system);
-    world.shuffle = (how == How::Shuffled).then(|| Random(!seed));
+    world.shuffle = (how == How::Shuffled).then_some(Random(!seed));
     world.lazy = how == How::Lazy;
     world.eager = how == How::Eager;
     let mut reference = Reference::new(&system.servers, &system.tasks, &delay);

@@ -334,19 +334,18 @@ impl Sporadic {
         let list = self.list(chunks);
         let place = list.partition_point(|other| other.due <= chunk.due);
         self.len = self.len.saturating_add(1);
-        if let Some(tail) = chunks.get_mut(place..self.len) {
-            tail.rotate_right(1);
-            if let Some(slot) = tail.first_mut() {
-                *slot = chunk;
-            }
+        let mut carried = chunk;
+        for slot in chunks.iter_mut().take(self.len).skip(place) {
+            core::mem::swap(slot, &mut carried);
         }
     }
 
     fn pop(&mut self, chunks: &mut [Chunk]) {
-        if let Some(list) = chunks.get_mut(..self.len) {
-            list.rotate_left(1);
+        let mut carried = Chunk::NONE;
+        for slot in chunks.iter_mut().take(self.len).rev() {
+            core::mem::swap(slot, &mut carried);
         }
-        self.pop_last(chunks);
+        self.len = self.len.saturating_sub(1);
     }
 
     fn pop_last(&mut self, chunks: &mut [Chunk]) -> Chunk {

@@ -108,7 +108,7 @@ impl<'a> Reference<'a> {
         self.charge(now);
         for (index, server) in self.servers.iter().enumerate() {
             let periodic = matches!(server.kind, Kind::Polling | Kind::Idling | Kind::Deferrable);
-            if periodic && now > 0 && now % server.period == 0 {
+            if periodic && now > 0 && now.is_multiple_of(server.period) {
                 self.state[index].budget = server.capacity;
             }
         }

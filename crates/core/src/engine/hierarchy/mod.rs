@@ -345,19 +345,27 @@ fn copied<S: Store, T: Entry + Copy>(
     example: T,
 ) -> Result<S::Table<T>, HierarchyError> {
     let mut copy = table::<S, T>(from.len(), example)?;
-    copy.copy_from_slice(from);
+    for (entry, value) in copy.iter_mut().zip(from) {
+        *entry = *value;
+    }
     Ok(copy)
 }
 
 fn members<S: Store>(tasks: &[ServedTask]) -> Result<S::Table<TaskId>, HierarchyError> {
     let mut members = table::<S, _>(tasks.len(), TaskId(0))?;
-    for (number, entry) in (0..).zip(members.iter_mut()) {
-        *entry = TaskId(number);
-    }
-    members.sort_unstable_by_key(|&task| {
+    let key = |task: TaskId| {
         let entry = tasks.get(task.index());
         entry.map(|entry| (entry.server, Reverse(entry.priority), task))
-    });
+    };
+    // Sorted by insertion, because that needs neither a buffer nor code that could panic.
+    for (number, done) in (0..).zip(0..tasks.len()) {
+        let mut carried = TaskId(number);
+        let sorted = members.get(..done).unwrap_or(&[]);
+        let place = sorted.partition_point(|&other| key(other) < key(carried));
+        for entry in members.iter_mut().take(done.saturating_add(1)).skip(place) {
+            core::mem::swap(entry, &mut carried);
+        }
+    }
     Ok(members)
 }
 
