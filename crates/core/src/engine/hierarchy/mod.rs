@@ -358,7 +358,7 @@ fn members<S: Store>(tasks: &[ServedTask]) -> Result<S::Table<TaskId>, Hierarchy
         entry.map(|entry| (entry.server, Reverse(entry.priority), task))
     };
     // Sorted by insertion, because that needs neither a buffer nor code that could panic.
-    for (number, done) in (0..).zip(0..tasks.len()) {
+    for (number, done) in (0..u16::MAX).zip(0..tasks.len()) {
         let mut carried = TaskId(number);
         let sorted = members.get(..done).unwrap_or(&[]);
         let place = sorted.partition_point(|&other| key(other) < key(carried));

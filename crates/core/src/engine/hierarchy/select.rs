@@ -31,7 +31,7 @@ impl<S: Store> Hierarchy<S> {
             let wants = seat.ready > 0 || matches!(seat.server, Server::Idling(_));
             wants && !self.remaining_of(seat).is_zero()
         };
-        (0..)
+        (0..u16::MAX)
             .map(ServerId)
             .zip(self.seats.iter())
             .filter(|(_, seat)| eligible(seat))
