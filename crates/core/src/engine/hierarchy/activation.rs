@@ -87,7 +87,7 @@ impl<S: Store> Hierarchy<S> {
 
     /// Rule (b): while the mode is above the PIBS' criticality it may serve only those that the mode
     /// is about.
-    fn may_serve(&self, pibs: ServerId, served: ServerId) -> bool {
+    pub(super) fn may_serve(&self, pibs: ServerId, served: ServerId) -> bool {
         #[cfg(test)]
         if super::counterexamples::rule_b_is_broken() {
             return true;

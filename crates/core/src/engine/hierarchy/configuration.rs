@@ -47,7 +47,9 @@ pub struct ServedTask {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceConfiguration {
     /// The task each job of which is the bottom half of one interrupt, in order of arrival. Its jobs
-    /// come from [`crate::Fact::Interrupt`] only.
+    /// come from [`crate::Fact::Interrupt`] only, and are numbered from 0 as they are begun. Queued
+    /// interrupts are counted, not dated: under a local EDF order the deadline of one that waited
+    /// counts from the end of its predecessor.
     pub bottom_half: TaskId,
 }
 

@@ -148,9 +148,9 @@ fn by_mode(low: u64, high: u64, period: u64) -> ServerKind {
 }
 
 /// Servers T = 5, C = 1 (LO); T = 11, C = 1 (HI); T = 25, C = 6 or 11 (HI); a LO PIBS with U = 1/5
-/// that serves the first. Everybody always wants to run; the job of the last needs 11. Returns its
-/// response time, when the mode rises at the instant at which it has used up its 6.
-fn response_b() -> usize {
+/// that serves the first. Everybody always wants to run; the job of the last needs 11. Returns the
+/// world after 40 ticks; the mode rises at the instant at which that job has used up its 6.
+fn run_b() -> World {
     let mut servers = [
         server(by_mode(1, 0, 5), 3),
         server(pibs(1, 5), 0),
@@ -166,7 +166,7 @@ fn response_b() -> usize {
     }];
     let programs = vec![vec![1], vec![1], vec![1], vec![11]];
     let mut world = World::new(&configuration(&servers, &tasks, &devices), programs);
-    while world.now < 25 {
+    while world.now < 40 {
         let mut facts = Vec::new();
         if world.now == 0 {
             facts.extend(interrupt_for(0, 9));
@@ -183,7 +183,20 @@ fn response_b() -> usize {
         }
         world.step(&facts);
     }
-    end_of(&world.trace, '3', 25)
+    world
+}
+
+fn response_b() -> usize {
+    end_of(&run_b().trace, '3', 25)
+}
+
+#[test]
+fn events_that_rule_b_holds_back_do_not_hold_up_the_return_to_mode_0() {
+    let world = run_b();
+    // The HI job ends at 19, and with it the raised mode: task 0 goes on with its job of 15, the PIBS
+    // with the next event; the job of 20 has to wait until 24.
+    assert_eq!(world.trace[14..22], *"3333301.");
+    assert_eq!(world.engine.mode(), Level(0));
 }
 
 #[test]

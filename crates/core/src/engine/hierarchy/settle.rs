@@ -1,6 +1,6 @@
 //! Settling: every consequence but the selection, in the fixed order of C3.
 
-use super::{Hierarchy, Staged};
+use super::{Hierarchy, Seat, Staged};
 use crate::ids::{JobId, ServerId, TaskId};
 use crate::job_table::{Arrival, Current, Standing};
 use crate::model::Level;
@@ -141,13 +141,38 @@ impl<S: Store> Hierarchy<S> {
     /// Nothing is pending that the mode lets run: back to mode 0. Releases of this instant do not
     /// count, suspended jobs of degraded servers neither.
     pub(super) fn settle_idle_instant(&mut self) {
-        let mode = self.mode;
-        let busy = self
-            .seats
-            .iter()
-            .any(|seat| seat.pending > 0 && seat.configuration.kind.runs_in(mode));
-        if mode > Level::LOWEST && !busy {
-            self.change_mode(Level::LOWEST);
+        if self.mode > Level::LOWEST {
+            let mut seats = (0..u16::MAX).map(ServerId).zip(self.seats.iter());
+            if !seats.any(|(id, seat)| self.is_busy(id, seat)) {
+                self.change_mode(Level::LOWEST);
+            }
+        }
+    }
+
+    /// Whether a server has pending work that it may execute in this mode, now or later.
+    fn is_busy(&self, id: ServerId, seat: &Seat) -> bool {
+        if seat.pending == 0 || !seat.configuration.kind.runs_in(self.mode) {
+            return false;
+        }
+        match &seat.server {
+            Server::Polling(_)
+            | Server::Idling(_)
+            | Server::Deferrable(_)
+            | Server::Sporadic(_) => true,
+            // What it may not be activated for in this mode waits for the return to mode 0, and must
+            // not hold it up.
+            Server::Pibs(pibs) => {
+                let members = self.members.get(seat.members.clone()).unwrap_or(&[]);
+                let mut pending = members
+                    .iter()
+                    .filter_map(|task| self.work.get(task.index()))
+                    .filter(|work| work.pending);
+                pibs.activation().is_some()
+                    || pending.any(|work| {
+                        work.on_behalf_of
+                            .is_some_and(|served| self.may_serve(id, served))
+                    })
+            }
         }
     }
 
