@@ -33,7 +33,10 @@ fn engine(random: &mut Random) -> Hierarchy {
         },
         ServerKind::Pibs { utilization },
     ];
-    let servers = kinds.map(|kind| server(kind, random.below(4) as u32));
+    let servers = kinds.map(|kind| ServerConfiguration {
+        criticality: Level(random.below(2) as u8),
+        ..server(kind, random.below(4) as u32)
+    });
     let tasks: Vec<_> = (0..TASKS)
         .map(|task_| {
             let mut task = task((task_ % SERVERS) as u16, random.below(3) as u32, 20);

@@ -8,18 +8,19 @@ use core::cmp::Reverse;
 
 impl<S: Store> Hierarchy<S> {
     /// Work of `task` has arrived on behalf of `named`, or of whom its configuration names. If work
-    /// of it waits already, both wait on behalf of the more urgent of the two.
+    /// of it is pending already, both wait on behalf of the host preferred of the two.
     pub(super) fn inherit(&mut self, task: TaskId, waited: bool, named: Option<ServerId>) {
         let Some(entry) = self.tasks.get(task.index()) else {
             return;
         };
+        let server = entry.server;
         let served = named.or(entry.on_behalf_of);
         let before = self
             .work
             .get(task.index())
             .and_then(|work| work.on_behalf_of);
         let served = if waited {
-            self.more_urgent_server(before, served)
+            self.preferred_host(server, before, served)
         } else {
             served
         };
@@ -30,15 +31,18 @@ impl<S: Store> Hierarchy<S> {
         super::counterexamples::break_rule_a(self, task);
     }
 
-    /// The more urgent of two servers that are not PIBS.
-    pub(super) fn more_urgent_server(
+    /// Of two servers on whose behalf work of a PIBS waits the more urgent one; but one that the mode
+    /// does not let it serve must not hold back the other.
+    pub(super) fn preferred_host(
         &self,
+        pibs: ServerId,
         one: Option<ServerId>,
         other: Option<ServerId>,
     ) -> Option<ServerId> {
-        let key = |id: &ServerId| {
+        let key = |&id: &ServerId| {
             let seat = self.seats.get(id.index());
-            (Reverse(seat.map(|seat| seat.configuration.priority)), *id)
+            let priority = seat.map(|seat| seat.configuration.priority);
+            (Reverse((self.may_serve(pibs, id), priority)), id)
         };
         one.into_iter().chain(other).min_by_key(key)
     }
@@ -60,7 +64,7 @@ impl<S: Store> Hierarchy<S> {
             let work = self.work.get(task.index()).filter(|work| work.ready);
             let candidate = work.and_then(|work| work.on_behalf_of);
             let candidate = candidate.filter(|&candidate| self.may_serve(id, candidate));
-            served = self.more_urgent_server(served, candidate);
+            served = self.preferred_host(id, served, candidate);
         }
         let Some(on_behalf_of) = served else { return };
         let Some(host) = self.seats.get(on_behalf_of.index()) else {

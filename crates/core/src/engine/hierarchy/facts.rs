@@ -63,7 +63,7 @@ impl<S: Store> Hierarchy<S> {
         Ok(())
     }
 
-    /// The latest wake-up counts, and of several beneficiaries the most urgent.
+    /// The latest wake-up counts, and of several hosts the one that is preferred.
     pub(super) fn wake_up(
         &mut self,
         at: Instant,
@@ -71,12 +71,14 @@ impl<S: Store> Hierarchy<S> {
         on_behalf_of: Option<ServerId>,
     ) -> Result<(), ContractViolation> {
         let named = self.work_mut(task)?.staged.woken_for;
+        let unknown = ContractViolation::UnknownTask(task);
+        let own = self.tasks.get(task.index()).ok_or(unknown)?.server;
         if let Some(served) = on_behalf_of
-            && !self.is_inheritable(task, served)
+            && !self.is_inheritable(own, served)
         {
             return Err(ContractViolation::UnknownServer(served));
         }
-        let woken_for = self.more_urgent_server(named, on_behalf_of);
+        let woken_for = self.preferred_host(own, named, on_behalf_of);
         let work = self.work_mut(task)?;
         work.staged.woken_at = work.staged.woken_at.max(Some(at));
         work.staged.woken_for = woken_for;
@@ -84,14 +86,12 @@ impl<S: Store> Hierarchy<S> {
         Ok(())
     }
 
-    /// Whether the server of `task` can run on behalf of `served`: a PIBS needs a period that gives
-    /// it a capacity; to other servers the name means nothing.
-    fn is_inheritable(&self, task: TaskId, served: ServerId) -> bool {
-        let own = self.tasks.get(task.index()).map(|entry| entry.server);
-        let (Some(own), Some(served)) = (
-            own.and_then(|own| self.seats.get(own.index())),
-            self.seats.get(served.index()),
-        ) else {
+    /// Whether server `own` can run on behalf of `served`: a PIBS needs a period that gives it a
+    /// capacity; to other servers the name means nothing.
+    fn is_inheritable(&self, own: ServerId, served: ServerId) -> bool {
+        let (Some(own), Some(served)) =
+            (self.seats.get(own.index()), self.seats.get(served.index()))
+        else {
             return false;
         };
         let ServerKind::Pibs { utilization } = own.configuration.kind else {

@@ -161,17 +161,16 @@ impl<S: Store> Hierarchy<S> {
             | Server::Sporadic(_) => true,
             // What it may not be activated for in this mode waits for the return to mode 0, and must
             // not hold it up.
-            Server::Pibs(pibs) => {
+            Server::Pibs(_) => {
                 let members = self.members.get(seat.members.clone()).unwrap_or(&[]);
                 let mut pending = members
                     .iter()
                     .filter_map(|task| self.work.get(task.index()))
                     .filter(|work| work.pending);
-                pibs.activation().is_some()
-                    || pending.any(|work| {
-                        work.on_behalf_of
-                            .is_some_and(|served| self.may_serve(id, served))
-                    })
+                pending.any(|work| {
+                    work.on_behalf_of
+                        .is_some_and(|served| self.may_serve(id, served))
+                })
             }
         }
     }
@@ -183,7 +182,7 @@ impl<S: Store> Hierarchy<S> {
         };
         let staged = core::mem::replace(&mut work.staged, Staged::NOTHING);
         let blocked = work.blocked || staged.blocked_at.is_some();
-        let waited = work.jobs.current.is_some() && !blocked;
+        let waited = work.jobs.current.is_some();
         // A wake-up before the job blocked is not the one it waits for.
         let woken = blocked && staged.woken_at.is_some() && staged.woken_at >= staged.blocked_at;
         work.blocked = blocked && !woken;
@@ -196,7 +195,6 @@ impl<S: Store> Hierarchy<S> {
         if work.jobs.current.is_none() {
             self.next_job(task);
         }
-        // Events that wait together run on behalf of the most urgent of those concerned.
         if woken || arrived {
             self.inherit(task, waited, staged.woken_for);
         }
