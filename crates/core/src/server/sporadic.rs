@@ -25,8 +25,9 @@
 //! comes back while it lasts. `end` splits off what was used, and moves that one period on.
 //!
 //! Deviations: an overrun of whole capacities moves all chunks at once, so that a charge costs one
-//! walk of the list however large it is; a mode change adds to the chunk in use, or as of the
-//! beginning of the last use, and takes away from the end.
+//! walk of the list however large it is, and a chunk never comes back before the last one. A mode
+//! change adds to the chunk in use, or as of the beginning of the last use; it takes away what would
+//! come back last, which is what was used most recently.
 //!
 //! Invariants, checked by [`Sporadic::is_consistent`] after every decision in the tests: I1 the
 //! amounts sum up to the capacity; I2 the list holds between 1 chunk (0 for a capacity of zero) and
@@ -270,6 +271,13 @@ impl Sporadic {
         if !more.is_zero() {
             self.grow(chunks, now, more);
         }
+        // What was used of the first chunk comes back later than all others: it goes first.
+        if let Some(first) = chunks.first_mut().filter(|first| first.due <= now) {
+            let taken = self.usage.min(less);
+            self.usage = self.usage.saturating_sub(taken);
+            first.amount = first.amount.saturating_sub(taken);
+            less = less.saturating_sub(taken);
+        }
         while let Some(&last) = self.list(chunks).last() {
             let taken = last.amount.min(less);
             if taken.is_zero() {
@@ -443,6 +451,19 @@ mod tests {
         server.charge(chunks, at(9), service(4_000_000_000));
         assert!(server.is_consistent(chunks));
         assert_eq!(pairs(&server, chunks), [(10_000_000_012, 4)]);
+    }
+
+    #[test]
+    fn a_smaller_capacity_takes_what_was_used_before_what_is_at_hand() {
+        let chunks = &mut [Chunk::NONE; 4];
+        let mut server = server(8, 10, chunks, WhenFull::MergeHead);
+        server.settle_work(chunks, at(0), true);
+        server.charge(chunks, at(7), service(7));
+        // The 7 would come back at 10; 4 of them are gone.
+        server.set_capacity(chunks, at(7), service(4));
+        server.settle_work(chunks, at(7), false);
+        assert_eq!(pairs(&server, chunks), [(0, 1), (10, 3)]);
+        assert!(server.is_consistent(chunks));
     }
 
     #[test]

@@ -31,6 +31,10 @@
 //! its tasks; I3 a ready task has a current job that is not blocked; I4 a backlog stands behind a
 //! current job. [`Hierarchy::check_invariants`] checks them after every decision in the tests.
 //!
+//! Assumptions: A1 a bottom half does the work of one interrupt, in order of arrival; A2 blocking and
+//! waking are the world's (how many events a job waits for is not known here); A3 a task's events that
+//! wait together for a PIBS run on behalf of one host, the most urgent that may be served.
+//!
 //! Complexity: `apply` O(1); `decide` O(facts + servers + tasks of the selected server), O(tasks of
 //! the server) more when a PIBS is activated; O(length of the list) for a sporadic server.
 
