@@ -150,7 +150,7 @@ pub struct Hierarchy<S: Store = Boxed> {
     idler: Option<ServerId>,
     slots: [Option<Slot>; 1],
     wake: Option<Wake>,
-    notices: NoticeQueue,
+    notices: NoticeQueue<S>,
 }
 
 impl Hierarchy<Boxed> {
@@ -207,7 +207,8 @@ impl<S: Store> Hierarchy<S> {
             idler: None,
             slots: [None],
             wake: None,
-            notices: NoticeQueue::new(),
+            // A server gives less than a task can: it is depleted, or postpones.
+            notices: NoticeQueue::new(count.saturating_add(configuration.servers.len())),
         })
     }
 
