@@ -1,6 +1,6 @@
 //! What observers may want to know: modelled behaviour, neither errors nor decisions.
 
-use crate::ids::{JobId, TaskId};
+use crate::ids::{JobId, ServerId, TaskId};
 use crate::job_table::BACKLOG_MAX;
 use crate::model::Level;
 use crate::store::{Boxed, Store};
@@ -53,6 +53,18 @@ pub enum Event {
         job: JobId,
         /// Why.
         why: DropReason,
+    },
+    /// A server used up its budget; its jobs wait for the next replenishment.
+    Depleted {
+        /// The server.
+        server: ServerId,
+    },
+    /// A sporadic server's replenishment list was full, and budget was postponed to make room.
+    Postponed {
+        /// The server.
+        server: ServerId,
+        /// How much comes later than it would have.
+        amount: Service,
     },
     /// The world called later than the last plan had asked for (C6).
     Late {

@@ -259,6 +259,8 @@ impl<O: Observer + ?Sized> NativeWorld<'_, O> {
                 }
                 // The worker finds that out by itself, from its permit.
                 Event::Dropped { .. } | Event::Late { .. } => {}
+                // A guard has no servers.
+                Event::Depleted { .. } | Event::Postponed { .. } => {}
             }
         }
         match self.guard.lost_notices() {

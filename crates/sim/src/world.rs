@@ -315,7 +315,8 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
                         self.observer.dropped(at, &state, why);
                     }
                 }
-                Event::Late { .. } => {}
+                // What servers do shows in the plans.
+                Event::Late { .. } | Event::Depleted { .. } | Event::Postponed { .. } => {}
             }
         }
         let lost = self.scheduler.lost_notices();

@@ -348,7 +348,7 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
     }
 }
 
-fn on_this(cpu: CpuId) -> Result<(), ContractViolation> {
+pub(super) fn on_this(cpu: CpuId) -> Result<(), ContractViolation> {
     if cpu == CPU {
         Ok(())
     } else {
