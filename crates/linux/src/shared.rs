@@ -19,7 +19,7 @@ use crate::report::TaskRecord;
 use crate::sys::{self, Tid};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use vestal_core::{Instant, TaskConfiguration};
+use vestal_core::{Instant, Service, TaskConfiguration};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -137,6 +137,11 @@ impl TaskShared {
         self.state.store(sequence << 1 | 1, Ordering::SeqCst);
     }
 
+    /// The job's own work begins here: what came before, its account does not show.
+    pub(crate) fn start_account(&self, cpu_nanos: u64) {
+        self.base.store(cpu_nanos, Ordering::SeqCst);
+    }
+
     pub(crate) fn finish(&self, sequence: u64) {
         self.state.store(sequence << 1, Ordering::SeqCst);
     }
@@ -218,6 +223,7 @@ impl Shared {
         config: &Config,
         cpu: usize,
         monitor: Monitor,
+        tolerance: Service,
     ) -> Self {
         let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
         by_urgency.sort_by_key(|&index| tasks.get(index).map(|task| std::cmp::Reverse(task.fifo)));
@@ -227,7 +233,7 @@ impl Shared {
             cpu,
             monitor,
             enforce: config.enforce,
-            tolerance_nanos: config.tolerance.as_nanos(),
+            tolerance_nanos: tolerance.as_nanos(),
             phase: AtomicU32::new(SETUP),
             epoch: AtomicU64::new(0),
             end: AtomicU64::new(0),

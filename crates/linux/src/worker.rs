@@ -117,7 +117,10 @@ impl Worker {
             monitor.start(threshold);
         }
         let started = monotonic_nanos();
+        let base = own_cpu_nanos();
+        task.start_account(base);
         let completed = self.call_body(shared, task, sequence, release);
+        let executed = own_cpu_nanos().saturating_sub(base);
         let finished = monotonic_nanos();
         if let Some(monitor) = monitor {
             monitor.stop();
@@ -126,7 +129,7 @@ impl Worker {
             sequence,
             release,
             finished,
-            executed: task.executed().unwrap_or_default(),
+            executed,
             completed,
         };
         end(shared, task, &ended);
