@@ -11,6 +11,9 @@ use vestal_core::{Duration, Guard, Level, OnMiss, Service, TaskConfiguration};
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
 const PRIORITIES_BESIDE_WORKERS: usize = 3;
 
+/// What is noted down for each task, its copy in the report included.
+const RECORD_BYTES: u64 = 1 << 20;
+
 /// Room for what a run allocates beside the stacks.
 const LOCKED_RESERVE_BYTES: u64 = 16 << 20;
 
@@ -37,13 +40,14 @@ impl Executive {
             )));
         }
         let stacks = self.config.stack_bytes as u64 * (self.tasks.len() as u64 + 3);
+        let records = RECORD_BYTES * self.tasks.len() as u64;
         let needs = Needs {
             priority: u8::try_from(highest).unwrap_or(u8::MAX),
             cpu: self.config.cpu,
             locked_bytes: self
                 .config
                 .lock_memory
-                .then_some(stacks + LOCKED_RESERVE_BYTES),
+                .then_some(stacks + records + LOCKED_RESERVE_BYTES),
             utilization_ppm: utilization_ppm(specs()),
             margin_ppm: u64::from(self.config.throttling_margin_permille) * 1_000,
         };

@@ -37,6 +37,9 @@ pub(crate) const UNLIMITED: u64 = u64::MAX;
 /// would fire again before the job gets to run: a livelock until RT throttling.
 pub(crate) const QUANTUM_NANOS: u64 = 30_000;
 
+/// More than switching from a burning job to a thread that just woke ever takes by itself.
+const SWITCH_NANOS_MAX: u64 = 100_000;
+
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StopCause {
@@ -208,6 +211,8 @@ pub(crate) struct Shared {
     /// Counts whenever a thread of ours starts or ends a stint, so that others can tell a
     /// preemption of ours from a machine gap.
     pub(crate) activity: AtomicU64,
+    /// The clock when a burning job that keeps its place last looked; 0: none burns.
+    pub(crate) burning: AtomicU64,
     /// The clock when the manager last went round.
     pub(crate) beat: AtomicU64,
     pub(crate) gaps: GapLog,
@@ -245,6 +250,7 @@ impl Shared {
             idle_wanted: AtomicU32::new(0),
             idle_seen: AtomicBool::new(false),
             activity: AtomicU64::new(0),
+            burning: AtomicU64::new(0),
             beat: AtomicU64::new(0),
             gaps: GapLog::new(),
             promises: Promises::new(),
@@ -261,6 +267,18 @@ impl Shared {
     /// A thread of ours starts or ends a stint on the CPU.
     pub(crate) fn stint(&self) {
         self.activity.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A thread of ours that woke at `now` starts a stint. If it took the CPU from a burning job,
+    /// that job cannot tell any more whether the machine was away before; so it is told here. How
+    /// much of such a gap the job was charged for is unknown: at most all of it.
+    pub(crate) fn stint_begins(&self, now: u64) {
+        self.stint();
+        let burned = self.burning.swap(0, Ordering::Relaxed);
+        let span = now.saturating_sub(burned);
+        if burned != 0 && span >= SWITCH_NANOS_MAX {
+            self.gaps.record(burned, now, span);
+        }
     }
 
     /// The clock reading `nanos` as an instant of this world.

@@ -92,7 +92,7 @@ impl Worker {
     /// Handles one release: reads the permit, and runs the job if it has one.
     fn release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64, release: u64) {
         let woken = monotonic_nanos();
-        shared.stint();
+        shared.stint_begins(woken);
         let waiting = u64::try_from(BACKLOG_MAX).unwrap_or(u64::MAX);
         let period = task.configuration.task.period.as_nanos();
         let hopeless = woken > release.saturating_add(period.saturating_mul(waiting + 1));
