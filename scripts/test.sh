@@ -22,7 +22,7 @@ bare-metal   on     600      the core on a Cortex-M3: no panic path, the same pl
 tests        on     1800     unit tests, doctests and integration tests of every crate
 soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted
 install      on     1200     cargo install, version, completions, man pages
-real         off    900      enforcement on the real kernel, one test at a time
+real         on     900      enforcement on the real kernel, one test at a time
 demo         on     420      make demo: build, then the demo itself within 120 s
 '
 

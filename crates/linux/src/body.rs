@@ -130,16 +130,17 @@ impl JobContext<'_> {
             let goes_on = cpu_now < end && goes_on(self);
             let now = monotonic_nanos();
             let stints_now = self.shared.activity.load(Ordering::Relaxed);
-            if now.saturating_sub(wall) >= GAP_NANOS_MIN
-                && stints == stints_now
-                && !self.task.withdrawn(self.job.sequence)
-            {
-                self.shared.gaps.record(wall, now, cpu_now - cpu);
+            if !self.task.withdrawn(self.job.sequence) {
+                if now.saturating_sub(wall) >= GAP_NANOS_MIN && stints == stints_now {
+                    self.shared.gaps.record(wall, now, cpu_now - cpu);
+                }
+                self.shared.burning.store(now, Ordering::Relaxed);
             }
             (wall, cpu, stints) = (now, cpu_now, stints_now);
             if !goes_on {
                 break;
             }
         }
+        self.shared.burning.store(0, Ordering::Relaxed);
     }
 }

@@ -26,6 +26,11 @@ impl Monitor {
     }
 }
 
+/// What reading clocks, switching threads and a timer interrupt add to a job.
+pub const TOLERANCE_MIN: Service = Service::from_micros(50);
+/// A calibration that found worse met a disturbance, and says nothing about what can be enforced.
+pub const TOLERANCE_MAX: Service = Service::from_micros(250);
+
 /// A task with what a run needs to know beside its configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskSpec {
@@ -61,9 +66,11 @@ pub struct Config {
     /// them are used, from the lowest up.
     pub priorities: (u8, u8),
     /// By how much a job may exceed a limit before that is an overrun: what this world itself adds
-    /// to a job (reading clocks, arming its monitor, interrupts charged to it).
-    pub tolerance: Service,
-    /// Whether to measure the monitor's granularity before the run; takes about 150 ms.
+    /// to a job (reading clocks, arming its monitor, interrupts charged to it), and what it could
+    /// not enforce anyway. `None`: the granularity obtained in the calibration, at least
+    /// [`TOLERANCE_MIN`], at most [`TOLERANCE_MAX`].
+    pub tolerance: Option<Service>,
+    /// Whether to measure the monitor's granularity before the run; takes about 170 ms.
     pub calibrate: bool,
     /// Whether to lock the process's memory.
     pub lock_memory: bool,
@@ -87,7 +94,7 @@ impl Config {
             enforce: true,
             monitor: Monitor::Perf,
             priorities: (1, 98),
-            tolerance: Service::from_micros(50),
+            tolerance: None,
             calibrate: true,
             lock_memory: true,
             patience: Duration::from_millis(1_000),

@@ -6,7 +6,7 @@ use crate::config::{Config, TaskSpec};
 use crate::error::RunError;
 use crate::idle::IdleDetector;
 use crate::manager::Manager;
-use crate::plan::{RunPlan, first_limit};
+use crate::plan::{RunPlan, first_limit, tolerance};
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
@@ -148,7 +148,7 @@ impl Executive {
     }
 
     /// What the threads of the run will share, and what only the workers will have.
-    fn share(self, plan: &RunPlan) -> (Arc<Shared>, Vec<Bodies>, Config) {
+    fn share(self, plan: &RunPlan, tolerance: Service) -> (Arc<Shared>, Vec<Bodies>, Config) {
         let config = self.config;
         let (specs, bodies): (Vec<TaskSpec>, Vec<Bodies>) = self.tasks.into_iter().unzip();
         let tasks = specs
@@ -164,7 +164,7 @@ impl Executive {
             not(feature = "real"),
             expect(unused_mut, reason = "only tests inject faults")
         )]
-        let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor);
+        let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor, tolerance);
         #[cfg(feature = "real")]
         {
             shared.fault = self.fault;
@@ -181,14 +181,16 @@ impl Executive {
         let count = self.tasks.len();
         let low = i32::from(self.config.priorities.0);
         let over = low + 1 + i32::try_from(count).unwrap_or(i32::MAX / 2);
-        let (shared, bodies, config) = self.share(plan);
         let granularity = calibration.map(|summary| Service::from_nanos(summary.p99));
+        let tolerance = tolerance(&self.config, granularity);
+        let guard = self.guard(tolerance)?;
+        let (shared, bodies, config) = self.share(plan, tolerance);
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
         let mut crew = Crew::new(Arc::clone(&shared), config.stack_bytes);
         let manager = Manager {
             shared: Arc::clone(&shared),
-            guard: plan.guard.clone(),
+            guard,
             charged: vec![(0, 0); count],
             record: ManagerRecord::new(count, late_beyond),
             priority: over,

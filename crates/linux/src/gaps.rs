@@ -1,8 +1,9 @@
 //! Machine gaps: stretches in which the clock went on and no thread of ours explains it.
 //!
-//! A hypervisor, an interrupt or firmware took the CPU. They are found in two places: by burning
-//! jobs, which read the clock all the time, and by workers that wake for a release half a
-//! millisecond late or more although none of our threads ran since. What happens inside a body that
+//! A hypervisor, an interrupt or firmware took the CPU. They are found in three places: by burning
+//! jobs, which read the clock all the time; by whoever takes the CPU from a burning job that has not
+//! looked at the clock for longer than the switch takes; and by workers that wake for a release half
+//! a millisecond late or more although none of our threads ran since. What happens inside a body that
 //! does something else than burn stays unseen.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

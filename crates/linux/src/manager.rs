@@ -87,8 +87,8 @@ impl Manager {
             crate::fault::strike(&shared, now);
             let signal = signals.wait((end - now).min(BEAT_NANOS));
             let Some(signal) = signal else { continue };
-            shared.stint();
             let woken = monotonic_nanos();
+            shared.stint_begins(woken);
             self.handle(&shared, signal != kick_signal())?;
             self.record
                 .handling

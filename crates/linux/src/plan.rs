@@ -1,22 +1,24 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
-use crate::config::{Config, Monitor, TaskSpec};
+use crate::config::{Config, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::error::RunError;
 use crate::executive::Executive;
 use crate::rights::{Needs, Refusal, Rights, judge};
 use crate::shared::UNLIMITED;
 use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Level, OnMiss, TaskConfiguration};
+use vestal_core::{Duration, Guard, Level, OnMiss, Service, TaskConfiguration};
 
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
 const PRIORITIES_BESIDE_WORKERS: usize = 3;
+
+/// What is noted down for each task, its copy in the report included.
+const RECORD_BYTES: u64 = 1 << 20;
 
 /// Room for what a run allocates beside the stacks.
 const LOCKED_RESERVE_BYTES: u64 = 16 << 20;
 
 /// What was decided before anything started.
 pub(crate) struct RunPlan {
-    pub(crate) guard: Guard,
     pub(crate) fifo: Vec<i32>,
     pub(crate) cpu: usize,
     pub(crate) watchdog_cpu: usize,
@@ -27,20 +29,7 @@ pub(crate) struct RunPlan {
 impl Executive {
     /// Checks the tasks against each other, the settings and the rights.
     pub(crate) fn prepare(&self, rights: &Rights) -> Result<RunPlan, RunError> {
-        let configurations: Vec<TaskConfiguration> = self
-            .tasks
-            .iter()
-            .map(|(spec, _)| spec.configuration)
-            .collect();
-        let guard = Guard::new(&Configuration {
-            tasks: &configurations,
-            levels: self.config.levels,
-            enforcement: self.config.enforcement,
-            exhaustion: self.config.exhaustion,
-            granularity: self.config.tolerance,
-            wake_granularity: Duration::ZERO,
-        })
-        .map_err(RunError::Configuration)?;
+        self.guard(Service::ZERO)?;
         let fifo = self.fifo_priorities()?;
         let highest = self.config.priorities.0 as usize + self.tasks.len() + 2;
         let specs = || self.tasks.iter().map(|(spec, _)| spec);
@@ -51,13 +40,14 @@ impl Executive {
             )));
         }
         let stacks = self.config.stack_bytes as u64 * (self.tasks.len() as u64 + 3);
+        let records = RECORD_BYTES * self.tasks.len() as u64;
         let needs = Needs {
             priority: u8::try_from(highest).unwrap_or(u8::MAX),
             cpu: self.config.cpu,
             locked_bytes: self
                 .config
                 .lock_memory
-                .then_some(stacks + LOCKED_RESERVE_BYTES),
+                .then_some(stacks + records + LOCKED_RESERVE_BYTES),
             utilization_ppm: utilization_ppm(specs()),
             margin_ppm: u64::from(self.config.throttling_margin_permille) * 1_000,
         };
@@ -74,7 +64,6 @@ impl Executive {
         let elsewhere = rights.cpus.iter().copied().find(|&other| other != cpu);
         let fallback = self.config.monitor == Monitor::Perf && !rights.perf;
         Ok(RunPlan {
-            guard,
             fifo,
             cpu,
             watchdog_cpu: elsewhere.unwrap_or(cpu),
@@ -88,6 +77,24 @@ impl Executive {
                     .to_owned()
             }),
         })
+    }
+
+    /// The state machine of the run.
+    pub(crate) fn guard(&self, tolerance: Service) -> Result<Guard, RunError> {
+        let configurations: Vec<TaskConfiguration> = self
+            .tasks
+            .iter()
+            .map(|(spec, _)| spec.configuration)
+            .collect();
+        Guard::new(&Configuration {
+            tasks: &configurations,
+            levels: self.config.levels,
+            enforcement: self.config.enforcement,
+            exhaustion: self.config.exhaustion,
+            granularity: tolerance,
+            wake_granularity: Duration::ZERO,
+        })
+        .map_err(RunError::Configuration)
     }
 
     /// A distinct SCHED_FIFO priority per task, in the order of the tasks' priorities; of equals the
@@ -118,6 +125,13 @@ impl Executive {
         }
         Ok(fifo)
     }
+}
+
+/// What the run tolerates, given the granularity that its monitor obtained.
+pub(crate) fn tolerance(config: &Config, granularity: Option<Service>) -> Service {
+    let obtained = granularity.unwrap_or(Service::ZERO);
+    let usual = obtained.clamp(TOLERANCE_MIN, TOLERANCE_MAX);
+    config.tolerance.unwrap_or(usual)
 }
 
 /// What a job may execute in mode 0.

@@ -124,7 +124,7 @@ fn the_limit_before_the_first_decision_is_the_one_the_guard_would_give() {
         for spec in [spec(1, 100, &[3]), spec(2, 100, &[3, 9])] {
             let config = Config::new(LevelSet::new(2).unwrap(), enforcement);
             let all = Executive::new(config.clone()).task(spec.clone(), |_| Ok(()));
-            let guard = all.prepare(&able()).unwrap().guard;
+            let guard = all.guard(Service::ZERO).unwrap();
             let permit = vestal_core::Scheduler::permit(&guard, TaskId(0));
             let limit = first_limit(&config, &spec.configuration);
             let expected = vestal_core::Permit::Run {
@@ -133,4 +133,16 @@ fn the_limit_before_the_first_decision_is_the_one_the_guard_would_give() {
             assert_eq!(permit, expected);
         }
     }
+}
+
+#[test]
+fn a_run_tolerates_the_granularity_it_obtained_within_reason() {
+    let mut config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Adaptive);
+    let us = Service::from_micros;
+    assert_eq!(tolerance(&config, None), us(50));
+    assert_eq!(tolerance(&config, Some(us(20))), us(50));
+    assert_eq!(tolerance(&config, Some(us(80))), us(80));
+    assert_eq!(tolerance(&config, Some(us(3_000))), us(250));
+    config.tolerance = Some(us(7));
+    assert_eq!(tolerance(&config, Some(us(80))), us(7));
 }

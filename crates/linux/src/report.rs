@@ -168,9 +168,10 @@ pub struct EnforcementReport {
     pub calibration: Option<Summary>,
     /// The granularity obtained: the 99th percentile of that.
     pub granularity: Option<Service>,
-    /// By how much jobs exceeded their limits when that was noticed, in nanoseconds.
+    /// By how much jobs exceeded their limits and the tolerance when the manager noticed, in
+    /// nanoseconds. A job that completed before it could be noticed is not among them.
     pub overshoot: Summary,
-    /// Of those: by more than tolerance and granularity together.
+    /// Of those: by more than the granularity obtained in the calibration.
     pub late: u64,
     /// What a job may exceed a limit by ([`crate::Config::tolerance`]).
     pub tolerance: Service,

@@ -19,7 +19,7 @@ use crate::report::TaskRecord;
 use crate::sys::{self, Tid};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use vestal_core::{Instant, TaskConfiguration};
+use vestal_core::{Instant, Service, TaskConfiguration};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -36,6 +36,9 @@ pub(crate) const UNLIMITED: u64 = u64::MAX;
 /// The smallest remainder worth another round of the monitor. With less, a timer on the same core
 /// would fire again before the job gets to run: a livelock until RT throttling.
 pub(crate) const QUANTUM_NANOS: u64 = 30_000;
+
+/// More than switching from a burning job to a thread that just woke ever takes by itself.
+const SWITCH_NANOS_MAX: u64 = 100_000;
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,6 +140,11 @@ impl TaskShared {
         self.state.store(sequence << 1 | 1, Ordering::SeqCst);
     }
 
+    /// The job's own work begins here: what came before, its account does not show.
+    pub(crate) fn start_account(&self, cpu_nanos: u64) {
+        self.base.store(cpu_nanos, Ordering::SeqCst);
+    }
+
     pub(crate) fn finish(&self, sequence: u64) {
         self.state.store(sequence << 1, Ordering::SeqCst);
     }
@@ -203,6 +211,8 @@ pub(crate) struct Shared {
     /// Counts whenever a thread of ours starts or ends a stint, so that others can tell a
     /// preemption of ours from a machine gap.
     pub(crate) activity: AtomicU64,
+    /// The clock when a burning job that keeps its place last looked; 0: none burns.
+    pub(crate) burning: AtomicU64,
     /// The clock when the manager last went round.
     pub(crate) beat: AtomicU64,
     pub(crate) gaps: GapLog,
@@ -218,6 +228,7 @@ impl Shared {
         config: &Config,
         cpu: usize,
         monitor: Monitor,
+        tolerance: Service,
     ) -> Self {
         let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
         by_urgency.sort_by_key(|&index| tasks.get(index).map(|task| std::cmp::Reverse(task.fifo)));
@@ -227,7 +238,7 @@ impl Shared {
             cpu,
             monitor,
             enforce: config.enforce,
-            tolerance_nanos: config.tolerance.as_nanos(),
+            tolerance_nanos: tolerance.as_nanos(),
             phase: AtomicU32::new(SETUP),
             epoch: AtomicU64::new(0),
             end: AtomicU64::new(0),
@@ -239,6 +250,7 @@ impl Shared {
             idle_wanted: AtomicU32::new(0),
             idle_seen: AtomicBool::new(false),
             activity: AtomicU64::new(0),
+            burning: AtomicU64::new(0),
             beat: AtomicU64::new(0),
             gaps: GapLog::new(),
             promises: Promises::new(),
@@ -255,6 +267,18 @@ impl Shared {
     /// A thread of ours starts or ends a stint on the CPU.
     pub(crate) fn stint(&self) {
         self.activity.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A thread of ours that woke at `now` starts a stint. If it took the CPU from a burning job,
+    /// that job cannot tell any more whether the machine was away before; so it is told here. How
+    /// much of such a gap the job was charged for is unknown: at most all of it.
+    pub(crate) fn stint_begins(&self, now: u64) {
+        self.stint();
+        let burned = self.burning.swap(0, Ordering::Relaxed);
+        let span = now.saturating_sub(burned);
+        if burned != 0 && span >= SWITCH_NANOS_MAX {
+            self.gaps.record(burned, now, span);
+        }
     }
 
     /// The clock reading `nanos` as an instant of this world.

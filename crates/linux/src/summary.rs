@@ -81,7 +81,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
             granularity: measured.granularity,
             overshoot: manager.overshoot.summary(),
             late: manager.late,
-            tolerance: measured.config.tolerance,
+            tolerance: Service::from_nanos(shared.tolerance_nanos),
         },
         release_lateness: totals.lateness.summary(),
         lost_notices: manager.lost_notices,

@@ -92,7 +92,7 @@ impl Worker {
     /// Handles one release: reads the permit, and runs the job if it has one.
     fn release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64, release: u64) {
         let woken = monotonic_nanos();
-        shared.stint();
+        shared.stint_begins(woken);
         let waiting = u64::try_from(BACKLOG_MAX).unwrap_or(u64::MAX);
         let period = task.configuration.task.period.as_nanos();
         let hopeless = woken > release.saturating_add(period.saturating_mul(waiting + 1));
@@ -117,7 +117,10 @@ impl Worker {
             monitor.start(threshold);
         }
         let started = monotonic_nanos();
+        let base = own_cpu_nanos();
+        task.start_account(base);
         let completed = self.call_body(shared, task, sequence, release);
+        let executed = own_cpu_nanos().saturating_sub(base);
         let finished = monotonic_nanos();
         if let Some(monitor) = monitor {
             monitor.stop();
@@ -126,7 +129,7 @@ impl Worker {
             sequence,
             release,
             finished,
-            executed: task.executed().unwrap_or_default(),
+            executed,
             completed,
         };
         end(shared, task, &ended);

@@ -249,6 +249,55 @@ fn without_enforcement_nothing_is_stopped_and_no_mode_changes() {
     );
 }
 
+/// A body that does not listen holds its worker over the return to mode 0. The releases it slept
+/// through while the mode was up were dropped then, and must not be made up for.
+#[test]
+fn a_worker_that_comes_back_late_runs_no_job_released_above_mode_0() {
+    let _alone = alone();
+    let begun = Arc::new(Mutex::new(Vec::with_capacity(1_000)));
+    let begins = Arc::clone(&begun);
+    let mut hi = spec("hi", HI, 2, 200, &[5, 36]);
+    hi.offset = Duration::from_millis(2);
+    let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+        .task(hi, |job| job.burn(ms(30)))
+        .task(spec("deaf", LO, 1, 10, &[7]), move |job| {
+            begins.lock().unwrap().push(job.release());
+            job.burn_deaf(ms(4));
+            Ok(())
+        })
+        .run(RUN)
+        .unwrap();
+    let raised = raised(&report.modes);
+    assert!(raised.len() >= 9, "{raised:?}");
+    let begun = begun.lock().unwrap();
+    for &(rise, fall) in &raised {
+        let stale: Vec<_> = begun
+            .iter()
+            .filter(|&&release| release > rise && release < fall)
+            .collect();
+        assert!(
+            stale.is_empty(),
+            "began jobs released at {stale:?} in {rise:?}..{fall:?}"
+        );
+        let resumed = begun
+            .iter()
+            .any(|&release| release > fall && release < fall.saturating_add(ms_span(100)));
+        assert!(resumed || fall.saturating_add(ms_span(100)) > Instant::EPOCH.saturating_add(RUN));
+    }
+    // Two or three releases and the job that was running, each time.
+    let deaf = &report.tasks[1];
+    assert!(
+        deaf.jobs.dropped >= 3 * raised.len() as u64,
+        "{:?}",
+        deaf.jobs
+    );
+    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+}
+
+const fn ms_span(value: u64) -> Duration {
+    Duration::from_millis(value)
+}
+
 #[test]
 fn three_levels_rise_one_after_the_other() {
     let _alone = alone();
