@@ -76,7 +76,7 @@ part_install() {
 
 # Real-time tests want the machine for themselves: built first, then run one after the other.
 part_real() {
-    local run=(cargo test --locked --release --package vestal-linux --features real --test real)
+    local run=(cargo test --locked --release --package vestal-linux --package vestal --features real --test real)
     chrt --fifo 10 true || not_run "this user may not use SCHED_FIFO. Run as root, or raise" \
         "RLIMIT_RTPRIO ('ulimit -r 90'; in /etc/security/limits.conf: '$(id -un) - rtprio 90')," \
         "or in a container add the capability SYS_NICE."

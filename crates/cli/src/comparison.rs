@@ -92,8 +92,15 @@ fn dropped(run: &RunResult, session: &Session, highest: &str) -> String {
             false => below += row.dropped,
         }
     }
+    if below + top == 0 {
+        return "No job was dropped.".to_owned();
+    }
+    let whose = match top {
+        0 => "all".to_owned(),
+        _ => below.to_string(),
+    };
     let mut text = format!(
-        "{} of the {} jobs were dropped, {below} of them of tasks below {highest}: while the mode is above a task's level its jobs are not admitted, and a job that needs more than its own level's budget is stopped. Nothing is promised to either.",
+        "{} of the {} jobs were dropped, {whose} of them of tasks below {highest}: while the mode is above a task's level its jobs are not admitted, and a job that needs more than its own level's budget is stopped. Nothing is promised to either.",
         below + top,
         run.jobs.released
     );

@@ -3,8 +3,8 @@
 //!
 //! A transcript is a block fenced as `console` whose first line is `$ vestal ...`; it may hold
 //! several commands, each followed by its output, standard error included. It is run by a shell in
-//! the repository. Blocks fenced as `console real-time` need rights that a test does not have and
-//! are left alone. The page's line `[...]` stands for any number of lines.
+//! the repository. Blocks fenced otherwise, such as those that need real-time rights, are left alone.
+//! The page's line `[...]` stands for any number of lines.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
