@@ -50,14 +50,18 @@ pub mod time;
 
 pub use enforce::{Enforcement, Exhaustion, OnMiss};
 pub use engine::{
-    Configuration, ConfigurationError, Guard, TaskConfiguration, TaskOrder, Uniprocessor,
+    Configuration, ConfigurationError, FrameConfiguration, FrameTable, Frames, Guard, Span,
+    TableError, TaskConfiguration, TaskOrder, Uniprocessor,
 };
 pub use fact::{Fact, StopReason};
 pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
 pub use notice::{DropReason, Event, Notice};
 pub use order::{ClassicOrder, Urgency};
-pub use plan::{Budget, BudgetOwner, OnExhaustion, Permit, Plan, Slot, Wake, WakeReason};
+pub use plan::{
+    Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot, Wake,
+    WakeReason,
+};
 pub use policy::{OrderRule, Policy};
 pub use scheduler::{ContractViolation, Scheduler};
 pub use time::{Duration, Instant, Service};
