@@ -1,7 +1,7 @@
 //! What a one-CPU engine is built from.
 
 use crate::enforce::{Enforcement, Exhaustion, OnMiss};
-use crate::engine::frames::TableError;
+use crate::engine::table_error::TableError;
 use crate::model::{Level, LevelSet, TASKS_MAX, Task};
 use crate::time::{Duration, Service};
 use core::fmt;

@@ -3,9 +3,16 @@
 pub mod configuration;
 pub mod frames;
 pub mod guard;
+pub mod levelled;
+pub mod table_error;
 pub mod uniprocessor;
 
 pub use configuration::{Configuration, ConfigurationError, TaskConfiguration, TaskOrder};
-pub use frames::{FrameConfiguration, FrameTable, Frames, Span, TableError};
+pub use frames::{FrameConfiguration, FrameTable, Frames, Span};
 pub use guard::Guard;
+pub use levelled::{
+    Container, CpuTable, Levelled, LevelledConfiguration, LevelledTask, LocalDomain, SharedDomain,
+    TableSlot,
+};
+pub use table_error::TableError;
 pub use uniprocessor::Uniprocessor;

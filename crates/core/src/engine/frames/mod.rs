@@ -42,7 +42,7 @@ mod facts;
 mod settle;
 mod table;
 
-pub use table::{FrameConfiguration, FrameTable, Span, TableError};
+pub use table::{FrameConfiguration, FrameTable, Span};
 
 use crate::engine::configuration::ConfigurationError;
 use crate::fact::Fact;

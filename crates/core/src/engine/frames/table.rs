@@ -1,10 +1,10 @@
 //! The dispatch table of FTTS: what runs in which frame, sub-frame and CPU, and how long that takes.
 
 use crate::engine::configuration::ConfigurationError;
+use crate::engine::table_error::TableError;
 use crate::ids::TaskId;
 use crate::model::{Level, LevelSet, TASKS_MAX, Task};
 use crate::time::{Duration, Service};
-use core::fmt;
 
 /// A part of [`FrameTable::entries`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,129 +48,6 @@ pub struct FrameConfiguration<'a> {
     pub overhead: Duration,
     /// How late the world may wake the scheduler before that is worth a notice (C6).
     pub wake_granularity: Duration,
-}
-
-/// Why a table does not fit its tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableError {
-    /// There is no CPU.
-    NoCpus,
-    /// There is no frame, or frames have no length.
-    NoFrames,
-    /// A list does not have one entry per frame, criticality and CPU or level.
-    Length {
-        /// Which list.
-        list: &'static str,
-        /// How many entries it needs; any multiple of this for the list that says how many frames
-        /// there are.
-        expected: usize,
-        /// How many it has.
-        found: usize,
-    },
-    /// A span goes beyond the entries.
-    SpanOutside {
-        /// Its place among the spans.
-        place: usize,
-    },
-    /// An entry names a task that is not configured.
-    UnknownTask(TaskId),
-    /// A task stands in a sub-frame of another criticality.
-    WrongSubFrame {
-        /// The task.
-        task: TaskId,
-        /// The frame.
-        frame: usize,
-    },
-    /// A task stands on two CPUs.
-    TwoCpus(TaskId),
-    /// A period is not a whole number of frames, or the cycle is not a whole number of periods.
-    PeriodAndFrames(TaskId),
-    /// A job has no place in the table, or more than one.
-    Places {
-        /// The task.
-        task: TaskId,
-        /// Which of its jobs, counted from the beginning of the cycle.
-        job: usize,
-        /// How many places it has.
-        found: usize,
-    },
-    /// The jobs of one CPU need more than the length of their sub-frame.
-    SubFrameTooShort {
-        /// The frame.
-        frame: usize,
-        /// Of which criticality the sub-frame is.
-        criticality: Level,
-        /// At which confidence.
-        level: Level,
-    },
-    /// The sub-frames of a frame need more than the frame, at the confidence of a level.
-    FrameTooShort {
-        /// The frame.
-        frame: usize,
-        /// The level.
-        level: Level,
-    },
-}
-
-impl From<TableError> for ConfigurationError {
-    fn from(error: TableError) -> Self {
-        Self::Table(error)
-    }
-}
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoCpus => f.write_str("there is no CPU"),
-            Self::NoFrames => f.write_str("the table has no frames, or frames of no length"),
-            Self::Length {
-                list,
-                expected,
-                found,
-            } => write!(f, "the list of {list} has {found} entries, not {expected}"),
-            Self::SpanOutside { place } => {
-                write!(f, "span {place} of the table goes beyond its entries")
-            }
-            Self::UnknownTask(TaskId(task)) => {
-                write!(f, "the table names task {task}, which is not configured")
-            }
-            Self::WrongSubFrame {
-                task: TaskId(task),
-                frame,
-            } => write!(
-                f,
-                "task {task} stands in a sub-frame of another criticality in frame {frame}"
-            ),
-            Self::TwoCpus(TaskId(task)) => write!(f, "the table has task {task} on two CPUs"),
-            Self::PeriodAndFrames(TaskId(task)) => write!(
-                f,
-                "the period of task {task} is not a whole number of frames that divides the cycle"
-            ),
-            Self::Places {
-                task: TaskId(task),
-                job,
-                found,
-            } => write!(
-                f,
-                "job {job} of task {task} has {found} places in the table, not one"
-            ),
-            Self::SubFrameTooShort {
-                frame,
-                criticality: Level(criticality),
-                level: Level(level),
-            } => write!(
-                f,
-                "sub-frame {criticality} of frame {frame} is shorter than its jobs at level {level}"
-            ),
-            Self::FrameTooShort {
-                frame,
-                level: Level(level),
-            } => write!(
-                f,
-                "frame {frame} is shorter than its sub-frames at level {level}"
-            ),
-        }
-    }
 }
 
 /// Where the rows of a table are.

@@ -1,0 +1,239 @@
+//! Random sets on 1 to 3 CPUs: every tick of the engine is compared with the tick-by-tick reference,
+//! however the engine is called.
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+mod levelled_reference;
+mod levelled_world;
+
+use levelled_reference::{Kind, RefTask, RefTick, Reference};
+use levelled_world::{Calls, World, configuration, slot, task};
+use vestal_core::*;
+
+/// A small generator of its own, so that a run is the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// How long every level-A cycle is.
+const CYCLE: u64 = 8;
+
+struct Set {
+    tasks: Vec<RefTask>,
+    tables: Vec<Vec<Option<usize>>>,
+}
+
+/// Level B stays within what its CPU has left, in periods that are multiples of the cycle, so that
+/// it meets its deadlines; level C may be overloaded.
+fn random_set(random: &mut Random) -> Set {
+    let cpus = 1 + random.below(3) as usize;
+    let mut tasks = Vec::new();
+    let mut tables = vec![vec![None; CYCLE as usize]; cpus];
+    for (cpu, table) in tables.iter_mut().enumerate() {
+        // Level-A slots at random places of each period.
+        for _ in 0..random.below(3) {
+            let (period, budget) = (CYCLE >> random.below(2), 1 + random.below(2));
+            let mut filled = table.clone();
+            for start in (0..CYCLE).step_by(period as usize) {
+                for _ in 0..budget {
+                    let place = start as usize + random.below(period) as usize;
+                    let end = (start + period) as usize;
+                    let free = (place..end)
+                        .chain(start as usize..place)
+                        .find(|&p| filled[p].is_none());
+                    if let Some(free) = free {
+                        filled[free] = Some(tasks.len());
+                    }
+                }
+            }
+            let given = filled
+                .iter()
+                .filter(|&&owner| owner == Some(tasks.len()))
+                .count() as u64;
+            if given == budget * (CYCLE / period) {
+                *table = filled;
+                tasks.push(RefTask {
+                    kind: Kind::A(cpu),
+                    period,
+                    budget,
+                });
+            }
+        }
+        let mut left = 3 * table.iter().filter(|slot| slot.is_none()).count() as u64;
+        for _ in 0..random.below(3) {
+            let (factor, budget) = (1 + 2 * random.below(2), 1 + random.below(5));
+            let demand = 3 * budget / factor + u64::from(3 * budget % factor > 0);
+            if demand <= left {
+                left -= demand;
+                tasks.push(RefTask {
+                    kind: Kind::B(cpu),
+                    period: factor * CYCLE,
+                    budget,
+                });
+            }
+        }
+    }
+    for _ in 0..random.below(4) {
+        let (period, budget) = (3 + random.below(15), 1 + random.below(5));
+        tasks.push(RefTask {
+            kind: Kind::C,
+            period,
+            budget,
+        });
+    }
+    for _ in 0..random.below(3) {
+        let (period, budget) = (4 + random.below(10), 1);
+        tasks.push(RefTask {
+            kind: Kind::D,
+            period,
+            budget,
+        });
+    }
+    if tasks.is_empty() {
+        tasks.push(RefTask {
+            kind: Kind::C,
+            period: 5,
+            budget: 2,
+        });
+    }
+    Set { tasks, tables }
+}
+
+/// The same set for the engine: tasks, and the slots of each CPU.
+fn translate(set: &Set) -> (Vec<LevelledTask>, Vec<Vec<TableSlot>>) {
+    let container = |kind| match kind {
+        Kind::A(cpu) => Container::Table(CpuId(cpu as u16)),
+        Kind::B(cpu) => Container::Local(CpuId(cpu as u16)),
+        Kind::C => Container::Global,
+        Kind::D => Container::BestEffort,
+    };
+    let tasks = set
+        .tasks
+        .iter()
+        .map(|t| task(container(t.kind), t.period, t.budget))
+        .collect();
+    let slots = |table: &Vec<Option<usize>>| {
+        let mut slots: Vec<TableSlot> = Vec::new();
+        for (place, owner) in table.iter().enumerate() {
+            let Some(owner) = *owner else { continue };
+            let end = slots
+                .last()
+                .map(|slot| (slot.task, slot.start.as_nanos() + slot.length.as_nanos()));
+            if end == Some((TaskId(owner as u16), place as u64)) {
+                let last = slots.last_mut().unwrap();
+                last.length = last.length.saturating_add(Duration::from_nanos(1));
+            } else {
+                slots.push(slot(place as u64, 1, owner as u16));
+            }
+        }
+        slots
+    };
+    (tasks, set.tables.iter().map(slots).collect())
+}
+
+/// What the jobs of a run need: mostly less than their budget, some more.
+fn needs(set: &Set, salt: u64) -> impl Fn(usize, u64) -> u64 {
+    let tasks = set.tasks.clone();
+    move |task: usize, sequence: u64| {
+        let mut random = Random(salt + 7919 * task as u64 + 104_729 * sequence);
+        random.below(3);
+        match tasks[task].kind {
+            Kind::D => 1 + random.below(6),
+            Kind::A(_) | Kind::B(_) | Kind::C if random.below(10) == 0 => {
+                tasks[task].budget + 1 + random.below(3)
+            }
+            Kind::A(_) | Kind::B(_) | Kind::C => 1 + random.below(tasks[task].budget),
+        }
+    }
+}
+
+const TICKS: u64 = 150;
+
+/// Runs the engine and compares each tick; afterwards no task releases until all budgets are gone.
+fn compare(set: &Set, backlog: usize, salt: u64, calls: Calls) -> (usize, Vec<RefTick>) {
+    let (tasks, slots) = translate(set);
+    let cycle = Duration::from_nanos(CYCLE);
+    let tables: Vec<CpuTable<'_>> = slots
+        .iter()
+        .map(|slots| CpuTable { cycle, slots })
+        .collect();
+    let configuration = configuration(&tasks, &tables, backlog);
+    let need = needs(set, salt);
+    let need_of_job = |job: JobId| need(job.task.index(), job.sequence);
+    let mut world = World::new(&configuration, calls, &need_of_job);
+    let mut reference = Reference::new(&set.tasks, &set.tables, backlog, &need);
+    let mut ticks = Vec::new();
+    for now in 0.. {
+        let releases = now < TICKS;
+        if !releases && reference.all_used_up() {
+            break;
+        }
+        assert!(
+            now < 50 * TICKS,
+            "budgets are never used up: {:?}",
+            set.tasks
+        );
+        let expected = reference.tick(now, releases);
+        let tick = world.tick(now, releases);
+        let index = |task: Option<TaskId>| task.map(TaskId::index);
+        let found = RefTick {
+            ran: tick.ran.into_iter().map(index).collect(),
+            ghosts: tick
+                .ghosts
+                .into_iter()
+                .map(|both| both.map(index))
+                .collect(),
+        };
+        assert_eq!(
+            found, expected,
+            "tick {now}, {calls:?}, {:?} {:?}",
+            set.tasks, set.tables
+        );
+        ticks.push(expected);
+    }
+    (reference.dropped, ticks)
+}
+
+#[test]
+fn every_tick_is_as_the_rule_says_however_the_engine_is_called() {
+    let mut random = Random(1);
+    let (mut dropped, mut migrated, mut ghosts) = (0, 0, 0);
+    for round in 0..3000 {
+        let set = random_set(&mut random);
+        let backlog = 1 + random.below(6) as usize;
+        let salt = random.below(1 << 20);
+        for calls in [Calls::Always, Calls::WhenDue, Calls::ByDomain(round)] {
+            let (lost, ticks) = compare(&set, backlog, salt, calls);
+            dropped += lost;
+            ghosts += ticks
+                .iter()
+                .flat_map(|tick| tick.ghosts.iter().flatten())
+                .flatten()
+                .count();
+            migrated += ticks
+                .windows(2)
+                .flat_map(|pair| {
+                    pair[1]
+                        .ran
+                        .iter()
+                        .enumerate()
+                        .map(move |(cpu, task)| (pair, cpu, *task))
+                })
+                .filter(|(pair, cpu, task)| {
+                    task.is_some() && pair[0].ran[*cpu] != *task && pair[0].ran.contains(task)
+                })
+                .count();
+        }
+    }
+    // Positive controls: what the comparison is about did happen.
+    assert!(
+        dropped > 10_000 && migrated > 10_000 && ghosts > 100_000,
+        "{dropped} {migrated} {ghosts}"
+    );
+}
