@@ -50,9 +50,9 @@ pub mod time;
 
 pub use enforce::{Enforcement, Exhaustion, OnMiss};
 pub use engine::{
-    Configuration, ConfigurationError, Container, CpuTable, FrameConfiguration, FrameTable, Frames,
-    Guard, Levelled, LevelledConfiguration, LevelledTask, LocalDomain, SharedDomain, Span,
-    TableError, TableSlot, TaskConfiguration, TaskOrder, Uniprocessor,
+    Budgets, Configuration, ConfigurationError, Container, CpuTable, FrameConfiguration,
+    FrameTable, Frames, Guard, Levelled, LevelledConfiguration, LevelledTask, LocalDomain,
+    SharedDomain, Span, TableError, TableSlot, TaskConfiguration, TaskOrder, Uniprocessor,
 };
 pub use fact::{Fact, StopReason};
 pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};

@@ -405,3 +405,61 @@ fn a_table_that_does_not_serve_its_tasks_is_refused() {
     let found = Levelled::new(&configuration(&tasks, &tables, 4)).err();
     assert_eq!(found, Some(missing.into()));
 }
+
+#[test]
+fn a_deadline_counts_from_the_release_however_late_the_decision_is() {
+    let tasks = [
+        task(Container::Local(CPU), 8, 3),
+        task(Container::Local(CPU), 7, 3),
+    ];
+    let tables = [NO_TABLE];
+    let mut engine = Levelled::new(&configuration(&tasks, &tables, 4)).unwrap();
+    let job = |task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    };
+    let at = Instant::from_nanos;
+    // Due at 8 and at 9; as seen from 4 it would be 12 and 11.
+    engine.apply(at(2), Fact::Released { job: job(1) }).unwrap();
+    engine.apply(at(0), Fact::Released { job: job(0) }).unwrap();
+    let slot = engine.decide(at(4)).unwrap().slot(CPU).unwrap();
+    assert_eq!(slot.job, job(0));
+}
+
+#[test]
+fn domains_live_where_their_storage_says() {
+    let (tasks, slots) = table_1();
+    let tables = [CpuTable {
+        cycle: Duration::from_nanos(10),
+        slots: &slots,
+    }];
+    let configuration = configuration(&tasks, &tables, 1);
+    // Seven tasks with two budgets each: 14 entries.
+    let mut local = LocalDomain::<store::Inline<14>>::with_store(&configuration, CPU).unwrap();
+    let mut shared = SharedDomain::<store::Inline<14>>::with_store(&configuration).unwrap();
+    let job = |task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    };
+    let mut run = |now, released: &[u16]| {
+        let at = Instant::from_nanos(now);
+        for &task in released {
+            let released = Fact::Released { job: job(task) };
+            let here = local.apply(at, released);
+            // Each task belongs to exactly one of the domains.
+            let unknown = Err(ContractViolation::UnknownTask(TaskId(task)));
+            assert!((here == unknown) != (shared.apply(at, released) == unknown));
+        }
+        let slot = engine::levelled::step(CPU, at, &mut local, &mut shared).unwrap();
+        slot.map(|slot| slot.job)
+    };
+    assert_eq!(run(0, &[]), None);
+    assert_eq!(run(0, &[0, 4]), Some(job(0)));
+    // The slot from 3 to 5 belongs to T2, which has no work.
+    assert_eq!(run(3, &[]), Some(job(4)));
+    let too_small = SharedDomain::<store::Inline<13>>::with_store(&configuration).err();
+    assert_eq!(
+        too_small,
+        Some(ConfigurationError::TooManyTasks { found: 7 })
+    );
+}

@@ -156,18 +156,32 @@ fn needs(set: &Set, salt: u64) -> impl Fn(usize, u64) -> u64 {
 const TICKS: u64 = 96;
 
 /// Runs the engine and compares each tick; afterwards no task releases until all budgets are gone.
-fn compare(set: &Set, backlog: usize, salt: u64, calls: Calls) -> (usize, Vec<RefTick>) {
+fn compare(
+    set: &Set,
+    backlog: usize,
+    salt: u64,
+    calls: Calls,
+    budgets: Budgets,
+) -> (usize, Vec<RefTick>) {
     let (tasks, slots) = translate(set);
     let cycle = Duration::from_nanos(CYCLE);
     let tables: Vec<CpuTable<'_>> = slots
         .iter()
         .map(|slots| CpuTable { cycle, slots })
         .collect();
-    let configuration = configuration(&tasks, &tables, backlog);
+    let configuration = LevelledConfiguration {
+        budgets,
+        ..configuration(&tasks, &tables, backlog)
+    };
     let need = needs(set, salt);
     let need_of_job = |job: JobId| need(job.task.index(), job.sequence);
     let mut world = World::new(&configuration, calls, &need_of_job);
-    let mut reference = Reference::new(&set.tasks, &set.tables, backlog, &need);
+    let mut reference = Reference::new(
+        &set.tasks,
+        &set.tables,
+        (backlog, budgets == Budgets::Enforced),
+        &need,
+    );
     let mut ticks = Vec::new();
     for now in 0.. {
         let releases = now < TICKS;
@@ -214,7 +228,7 @@ fn every_tick_is_as_the_rule_says_however_the_engine_is_called() {
             Calls::ByDomain(round)
         };
         for calls in [Calls::WhenDue, every_tick] {
-            let (lost, ticks) = compare(&set, backlog, salt, calls);
+            let (lost, ticks) = compare(&set, backlog, salt, calls, Budgets::Enforced);
             dropped += lost;
             ghosts += ticks
                 .iter()
@@ -250,7 +264,13 @@ fn each_budget_is_used_up_once_by_jobs_and_ghost_together() {
     for _ in 0..500 {
         let set = random_set(&mut random);
         // No backlog is ever full: every release brings its budget.
-        let (dropped, ticks) = compare(&set, 200, random.below(1 << 20), Calls::WhenDue);
+        let (dropped, ticks) = compare(
+            &set,
+            200,
+            random.below(1 << 20),
+            Calls::WhenDue,
+            Budgets::Enforced,
+        );
         assert_eq!(dropped, 0);
         for (index, task) in set.tasks.iter().enumerate() {
             let uses = |tick: &RefTick| {
@@ -296,4 +316,100 @@ fn each_budget_is_used_up_once_by_jobs_and_ghost_together() {
         }
     }
     assert!(periods > 1000);
+}
+
+#[test]
+fn with_budgets_ignored_jobs_run_to_their_completion_by_their_own_deadlines() {
+    let mut random = Random(3);
+    for round in 0..600 {
+        let set = random_set(&mut random);
+        let (backlog, salt) = (1 + random.below(6) as usize, random.below(1 << 20));
+        for calls in [Calls::WhenDue, Calls::ByDomain(round)] {
+            let (_, ticks) = compare(&set, backlog, salt, calls, Budgets::Ignored);
+            let ghosts = ticks.iter().flat_map(|tick| tick.ghosts.iter().flatten());
+            assert_eq!(ghosts.flatten().count(), 0);
+        }
+    }
+}
+
+/// A world that is late with everything: it decides now and then, follows a plan on some CPUs only,
+/// and charges what really ran.
+#[test]
+fn a_late_world_never_has_a_job_offered_on_a_second_cpu() {
+    let mut random = Random(4);
+    let mut moved = 0;
+    for _ in 0..600 {
+        let set = random_set(&mut random);
+        let (tasks, slots) = translate(&set);
+        let cycle = Duration::from_nanos(CYCLE);
+        let tables: Vec<CpuTable<'_>> = slots
+            .iter()
+            .map(|slots| CpuTable { cycle, slots })
+            .collect();
+        let mut engine = Levelled::new(&configuration(&tasks, &tables, 3)).unwrap();
+        let mut running: Vec<Option<JobId>> = vec![None; tables.len()];
+        for now in 0..200 {
+            let at = Instant::from_nanos(now);
+            for (index, entry) in set.tasks.iter().enumerate() {
+                if now % entry.period == 0 && random.below(8) > 0 {
+                    let (task, sequence) = (TaskId(index as u16), now / entry.period);
+                    let job = JobId { task, sequence };
+                    // A world that does not decide for long may run out of room for facts.
+                    let full = ContractViolation::TooManyFacts { capacity: 4 };
+                    let result = engine.apply(at, Fact::Released { job });
+                    assert!(result.is_ok() || result == Err(full));
+                }
+            }
+            for (cpu, running) in running.iter_mut().enumerate() {
+                let Some(job) = *running else { continue };
+                let cpu = CpuId(cpu as u16);
+                let amount = Service::from_nanos(1);
+                engine
+                    .apply(at, Fact::Charged { cpu, job, amount })
+                    .unwrap();
+                if random.below(4) == 0 {
+                    engine.apply(at, Fact::Completed { cpu, job }).unwrap();
+                    *running = None;
+                }
+            }
+            if random.below(3) == 0 {
+                continue;
+            }
+            let slots = engine.decide(at).unwrap().slots.to_vec();
+            assert!(engine.check_invariants());
+            assert_eq!(
+                slots,
+                engine.decide(at).unwrap().slots,
+                "a plan is idempotent"
+            );
+            for (cpu, slot) in slots.iter().enumerate() {
+                let elsewhere =
+                    |job| (0..running.len()).any(|o| o != cpu && running[o] == Some(job));
+                assert!(
+                    slot.is_none_or(|slot| !elsewhere(slot.job)),
+                    "offered twice"
+                );
+            }
+            for (cpu, slot) in slots
+                .into_iter()
+                .enumerate()
+                .filter(|_| random.below(3) > 0)
+            {
+                let (id, why) = (CpuId(cpu as u16), StopReason::Preempted);
+                let planned = slot.map(|slot| slot.job);
+                if let Some(job) = running[cpu].filter(|&job| Some(job) != planned) {
+                    engine
+                        .apply(at, Fact::Stopped { cpu: id, job, why })
+                        .unwrap();
+                    running[cpu] = None;
+                    moved += 1;
+                }
+                if let (None, Some(job)) = (running[cpu], planned) {
+                    engine.apply(at, Fact::Started { cpu: id, job }).unwrap();
+                    running[cpu] = Some(job);
+                }
+            }
+        }
+    }
+    assert!(moved > 5000, "{moved}");
 }

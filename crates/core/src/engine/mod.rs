@@ -11,8 +11,8 @@ pub use configuration::{Configuration, ConfigurationError, TaskConfiguration, Ta
 pub use frames::{FrameConfiguration, FrameTable, Frames, Span};
 pub use guard::Guard;
 pub use levelled::{
-    Container, CpuTable, Levelled, LevelledConfiguration, LevelledTask, LocalDomain, SharedDomain,
-    TableSlot,
+    Budgets, Container, CpuTable, Levelled, LevelledConfiguration, LevelledTask, LocalDomain,
+    SharedDomain, TableSlot,
 };
 pub use table_error::TableError;
 pub use uniprocessor::Uniprocessor;

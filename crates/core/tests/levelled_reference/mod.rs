@@ -38,6 +38,7 @@ pub(crate) struct Reference<'a> {
     /// For each CPU and tick of its cycle whose slot it is.
     tables: &'a [Vec<Option<usize>>],
     backlog: usize,
+    enforced: bool,
     need: &'a dyn Fn(usize, u64) -> u64,
     states: Vec<State>,
     pub(crate) dropped: usize,
@@ -47,7 +48,7 @@ impl<'a> Reference<'a> {
     pub(crate) fn new(
         tasks: &'a [RefTask],
         tables: &'a [Vec<Option<usize>>],
-        backlog: usize,
+        (backlog, enforced): (usize, bool),
         need: &'a dyn Fn(usize, u64) -> u64,
     ) -> Self {
         let states = tasks.iter().map(|_| State::default()).collect();
@@ -55,6 +56,7 @@ impl<'a> Reference<'a> {
             tasks,
             tables,
             backlog,
+            enforced,
             need,
             states,
             dropped: 0,
@@ -63,7 +65,7 @@ impl<'a> Reference<'a> {
 
     fn release(&mut self, now: u64) {
         for (task, state) in self.tasks.iter().zip(&mut self.states) {
-            if now % task.period != 0 {
+            if !now.is_multiple_of(task.period) {
                 continue;
             }
             if matches!(task.kind, Kind::B(_) | Kind::C) {
@@ -169,7 +171,10 @@ impl<'a> Reference<'a> {
             state.last = places.get(&task).copied();
             let consumes =
                 state.last.is_some() || ghosts.iter().flatten().any(|&g| g == Some(task));
-            if consumes && let Some(budget) = state.budgets.front_mut() {
+            if self.enforced
+                && consumes
+                && let Some(budget) = state.budgets.front_mut()
+            {
                 budget.1 -= 1;
                 if budget.1 == 0 {
                     state.budgets.pop_front();
@@ -179,6 +184,9 @@ impl<'a> Reference<'a> {
                 state.jobs[0].2 += 1;
                 if state.jobs[0].2 == (self.need)(task, state.jobs[0].0) {
                     state.jobs.pop_front();
+                    if !self.enforced {
+                        state.budgets.pop_front();
+                    }
                     state.last = None;
                 }
             }

@@ -3,7 +3,7 @@ use vestal_core::*;
 
 /// When the world calls the scheduler.
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[allow(dead_code, reason = "each test file uses its own part of this world")]
+
 pub(crate) enum Calls {
     /// At every tick.
     Always,
@@ -63,7 +63,7 @@ impl<'a> World<'a> {
         let mut facts = Vec::new();
         for (index, entry) in self.tasks.iter().enumerate() {
             let (task, period) = (TaskId(index as u16), entry.task.period.as_nanos());
-            if releases && now % period == 0 {
+            if releases && now.is_multiple_of(period) {
                 let sequence = now / period;
                 facts.push(Fact::Released {
                     job: JobId { task, sequence },
@@ -92,8 +92,11 @@ impl<'a> World<'a> {
             || exhausted
             || !facts.is_empty()
             || self.next.is_some_and(|wake| wake.at <= at);
-        // The order of facts within an instant means nothing: the last one first.
-        for fact in facts.into_iter().rev() {
+        // The order of facts within an instant means nothing.
+        if self.calls == Calls::WhenDue {
+            facts.reverse();
+        }
+        for fact in facts {
             self.engine.apply(at, fact).unwrap();
         }
         if due {
@@ -166,7 +169,7 @@ impl<'a> World<'a> {
             // All CPUs, from one that the seed chooses, upwards or downwards.
             for turn in 0..cpus {
                 let first = (seed as usize).wrapping_mul(31).wrapping_add(now as usize);
-                let turn = if (first / 7) % 2 == 0 {
+                let turn = if (first / 7).is_multiple_of(2) {
                     turn
                 } else {
                     cpus - 1 - turn
@@ -253,6 +256,7 @@ pub(crate) fn configuration<'a>(
         tasks,
         tables,
         backlog,
+        budgets: Budgets::Enforced,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     }

@@ -55,6 +55,16 @@ pub struct LevelledTask {
     pub container: Container,
 }
 
+/// Whether budgets of levels B and C hold (Herman et al., RTAS 2012, section 4, compares both).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Budgets {
+    /// A job runs within its task's budgets, and leaves a ghost.
+    Enforced,
+    /// A job runs to its completion with its own deadline; there are no ghosts. No promise of a
+    /// lower or equal level holds while a job overruns. Level A stays within its table all the same.
+    Ignored,
+}
+
 /// A stretch of a CPU's cycle that belongs to one level-A task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TableSlot {
@@ -91,6 +101,8 @@ pub struct LevelledConfiguration<'a> {
     /// How many jobs of one task may wait behind its current one, and how many budgets. A level-C
     /// task needs its tardiness bound divided by its period, plus 2.
     pub backlog: usize,
+    /// Whether the budgets of levels B and C hold.
+    pub budgets: Budgets,
     /// The smallest budget the world can enforce: a smaller remainder counts as exhausted (C2).
     pub granularity: Service,
     /// How late the world may wake the scheduler before that is worth a notice (C6).

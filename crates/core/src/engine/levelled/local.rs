@@ -198,10 +198,10 @@ impl<S: Store> LocalDomain<S> {
         if slot.is_none()
             && let Some((_, task)) = self.servers.by_deadline.first()
         {
-            let remaining = self.servers.remaining(task);
-            slot = self.servers.slot(task, remaining);
+            slot = self.servers.budgeted_slot(task);
             if slot.is_none() {
                 self.ghost = Some(task);
+                let remaining = self.servers.remaining(task);
                 let span = remaining.unwrap_or(Service::ZERO).time_on_dedicated_cpu();
                 let at = now.saturating_add(span);
                 if wake.is_none_or(|wake| at < wake.at) {

@@ -31,7 +31,9 @@ mod local;
 mod servers;
 mod shared;
 
-pub use configuration::{Container, CpuTable, LevelledConfiguration, LevelledTask, TableSlot};
+pub use configuration::{
+    Budgets, Container, CpuTable, LevelledConfiguration, LevelledTask, TableSlot,
+};
 pub use local::{LocalDomain, LocalPlan};
 pub use shared::{SharedDomain, SharedPlan};
 
@@ -42,56 +44,41 @@ use crate::model::Level;
 use crate::notice::Notice;
 use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
 use crate::scheduler::{ContractViolation, Scheduler};
-use crate::store::{Boxed, Store};
+use crate::store::Store;
 use crate::time::Instant;
+use alloc::boxed::Box;
+use alloc::vec;
 
-/// All domains in one hand, called in sequence: for the simulator and for tests.
+/// All domains in one hand, called in sequence: for the simulator and for tests. It lives on the
+/// heap; a world on bare metal gives each domain the storage it needs and calls [`step`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Levelled<S: Store = Boxed> {
-    homes: S::Table<Option<CpuId>>,
-    locals: S::Table<LocalDomain<S>>,
-    shared: SharedDomain<S>,
-    slots: S::Table<Option<Slot>>,
+pub struct Levelled {
+    homes: Box<[Option<CpuId>]>,
+    locals: Box<[LocalDomain]>,
+    shared: SharedDomain,
+    slots: Box<[Option<Slot>]>,
     wake: Option<Wake>,
     clock: Instant,
 }
 
-impl Levelled<Boxed> {
-    /// An engine whose tables are on the heap.
+impl Levelled {
+    /// An engine for as many CPUs as there are tables.
     ///
     /// # Errors
     /// [`ConfigurationError`].
     pub fn new(configuration: &LevelledConfiguration<'_>) -> Result<Self, ConfigurationError> {
-        Self::with_store(configuration)
-    }
-}
-
-impl<S: Store> Levelled<S> {
-    /// An engine whose tables are where `S` says.
-    ///
-    /// # Errors
-    /// [`ConfigurationError`]; tables that do not fit the storage count as too many tasks.
-    pub fn with_store(
-        configuration: &LevelledConfiguration<'_>,
-    ) -> Result<Self, ConfigurationError> {
         let shared = SharedDomain::with_store(configuration)?;
-        let found = configuration.tasks.len();
-        let too_many = ConfigurationError::TooManyTasks { found };
-        let cpus = configuration.tables.len();
-        let first = LocalDomain::with_store(configuration, CpuId(0))?;
-        let mut locals = S::table(cpus, first).ok_or(too_many)?;
-        for (cpu, local) in (0..).map(CpuId).zip(locals.iter_mut()) {
-            *local = LocalDomain::with_store(configuration, cpu)?;
-        }
-        let mut homes = S::table(found, None).ok_or(too_many)?;
-        for (home, entry) in homes.iter_mut().zip(configuration.tasks) {
-            *home = entry.container.home();
-        }
+        let local = |(cpu, _)| LocalDomain::with_store(configuration, CpuId(cpu));
+        let locals = (0..).zip(configuration.tables).map(local);
         Ok(Self {
-            homes,
-            locals,
+            homes: configuration
+                .tasks
+                .iter()
+                .map(|entry| entry.container.home())
+                .collect(),
+            locals: locals.collect::<Result<_, _>>()?,
             shared,
-            slots: S::table(cpus, None).ok_or(too_many)?,
+            slots: vec![None; configuration.tables.len()].into_boxed_slice(),
             wake: None,
             clock: Instant::EPOCH,
         })
@@ -99,7 +86,7 @@ impl<S: Store> Levelled<S> {
 
     /// The domains, for worlds and tests that call them one by one. Plans of the whole are not up to
     /// date afterwards, until the next decision.
-    pub fn domains(&mut self) -> (&mut [LocalDomain<S>], &mut SharedDomain<S>) {
+    pub fn domains(&mut self) -> (&mut [LocalDomain], &mut SharedDomain) {
         (&mut self.locals, &mut self.shared)
     }
 
@@ -120,7 +107,7 @@ impl<S: Store> Levelled<S> {
         self.locals.iter().all(LocalDomain::check_invariants) && self.shared.check_invariants()
     }
 
-    fn local(&mut self, cpu: CpuId) -> Result<&mut LocalDomain<S>, ContractViolation> {
+    fn local(&mut self, cpu: CpuId) -> Result<&mut LocalDomain, ContractViolation> {
         self.locals
             .get_mut(cpu.index())
             .ok_or(ContractViolation::UnknownCpu(cpu))
@@ -150,7 +137,7 @@ fn earlier(one: Option<Wake>, other: Option<Wake>) -> Option<Wake> {
     }
 }
 
-impl<S: Store> Scheduler for Levelled<S> {
+impl Scheduler for Levelled {
     fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
         let task = match fact {
             Fact::Released { job }

@@ -20,7 +20,7 @@
 //! Invariants: I1 a task is in `by_deadline` exactly if it has a budget; I2 a budget in the queue is
 //! not used up; I3 a best-effort task is in `by_release` exactly if it has a job.
 
-use super::configuration::{LevelledConfiguration, LevelledTask};
+use super::configuration::{Budgets, LevelledConfiguration, LevelledTask};
 use crate::engine::configuration::ConfigurationError;
 use crate::fact::{Fact, StopReason};
 use crate::ids::{CpuId, JobId, TaskId};
@@ -83,6 +83,7 @@ pub(super) struct Servers<S: Store> {
     /// For each CPU what runs there as far as this domain is concerned.
     running: S::Table<Option<JobId>>,
     touched: TaskBits<S>,
+    budgets: Budgets,
     granularity: Service,
     pub(super) clock: Instant,
     pub(super) notices: NoticeQueue,
@@ -111,17 +112,18 @@ impl<S: Store> Servers<S> {
             debt: Service::ZERO,
         };
         // The current job's budget stands in the queue with those of the waiting ones.
-        let budgets = configuration.backlog.saturating_add(1);
+        let allowances = configuration.backlog.saturating_add(1);
         Ok(Self {
             tasks,
             home,
             servers: S::table(count, server).ok_or(too_many)?,
             waiting: Rows::new(count, configuration.backlog).ok_or(too_many)?,
-            allowances: Rows::new(count, budgets).ok_or(too_many)?,
+            allowances: Rows::new(count, allowances).ok_or(too_many)?,
             by_deadline: ReadyHeap::new(count).ok_or(too_many)?,
             by_release: ReadyHeap::new(count).ok_or(too_many)?,
             running: S::table(configuration.tables.len(), None).ok_or(too_many)?,
             touched: TaskBits::new(count).ok_or(too_many)?,
+            budgets: configuration.budgets,
             granularity: configuration.granularity,
             clock: Instant::EPOCH,
             notices: NoticeQueue::new(),
@@ -174,6 +176,15 @@ impl<S: Store> Servers<S> {
             .map(|allowance| allowance.remaining)
     }
 
+    /// The current job of a task that goes by its budgets, or has none.
+    pub(super) fn budgeted_slot(&self, task: TaskId) -> Option<Slot> {
+        let remaining = match self.budgets {
+            Budgets::Enforced => self.remaining(task),
+            Budgets::Ignored => None,
+        };
+        self.slot(task, remaining)
+    }
+
     /// The task's current job, with what it may execute before it has to wait.
     pub(super) fn slot(&self, task: TaskId, remaining: Option<Service>) -> Option<Slot> {
         let sequence = self.current(task)?.arrival.sequence;
@@ -189,6 +200,7 @@ impl<S: Store> Servers<S> {
     /// What a task with a budget may do; its limit counts from its job's start.
     pub(super) fn permit(&self, task: TaskId) -> Permit {
         match self.remaining(task) {
+            _ if self.budgets == Budgets::Ignored => Permit::Run { limit: None },
             Some(remaining) => {
                 let executed = self.current(task).map(|current| current.executed);
                 let limit = executed.unwrap_or(Service::ZERO).saturating_add(remaining);
@@ -227,6 +239,11 @@ impl<S: Store> Servers<S> {
                 server.current = None;
             }
             self.by_release.remove(task);
+            if self.budgets == Budgets::Ignored {
+                // Each job has one allowance of its own, which only says when it is due.
+                self.allowances.pop(task.index());
+                self.queue(task);
+            }
             if let Some(arrival) = self.waiting.pop(task.index()) {
                 self.serve(task, arrival);
             }
@@ -275,7 +292,7 @@ impl<S: Store> Servers<S> {
             .tasks
             .get(task.index())
             .is_some_and(|entry| entry.container.has_budget());
-        if !budgeted || amount.is_zero() {
+        if !budgeted || amount.is_zero() || self.budgets == Budgets::Ignored {
             return;
         }
         while let Some(allowance) = self.allowances.first_mut(task.index())
@@ -365,7 +382,8 @@ impl<S: Store> Servers<S> {
                     deadline,
                     remaining,
                 };
-                if !remaining.is_zero() && remaining >= self.granularity {
+                let useful = !remaining.is_zero() && remaining >= self.granularity;
+                if useful || self.budgets == Budgets::Ignored {
                     room = self.allowances.push(task.index(), allowance);
                 }
             }

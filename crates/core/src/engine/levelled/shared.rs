@@ -276,7 +276,7 @@ impl<S: Store> SharedDomain<S> {
                 if let Some(claim) = self.claims.get_mut(found)
                     && (staying || running.is_none())
                 {
-                    *claim = self.servers.slot(task, self.servers.remaining(task));
+                    *claim = self.servers.budgeted_slot(task);
                 }
             }
         }
