@@ -13,12 +13,14 @@ passed=0 failed=0
 # A tree without findings, in which everything that is allowed stands close to what is not.
 clean_tree() {
     rm -rf "$tree"
-    mkdir -p "$tree"/{scripts,docs,crates/{core,sim,cli,linux}/src,crates/linux/src/sys,crates/sim/tests/reference}
+    mkdir -p "$tree"/{scripts,docs/adr,crates/{core,sim,cli,linux}/src,crates/linux/src/sys,crates/sim/tests/reference}
     cd "$tree" || exit 3
     git init -q .
     echo mit >LICENSE-MIT
     echo apache >LICENSE-APACHE
     printf '[workspace.lints.clippy]\nprint_stdout = "warn"\n' >Cargo.toml
+    printf '[workspace.dependencies]\nvestal-core = { path = "x" }\nlibm = "1"\n' >>Cargo.toml
+    echo '| `libm` | logarithms |' >docs/adr/0002-dependencies.md
     for crate in core sim cli linux; do
         printf '[package]\nname = "x"\nlicense.workspace = true\n[dependencies]\n' >"crates/$crate/Cargo.toml"
         [ "$crate" = core ] || printf 'vestal-core.workspace = true\n' >>"crates/$crate/Cargo.toml"
@@ -108,6 +110,9 @@ printf "[target.'cfg(unix)'.dependencies]\nvestal-sim.workspace = true\n" >>crat
 expect "a dependency of one target" 'crates/linux/Cargo\.toml:11:'
 mkdir crates/new && cp crates/sim/Cargo.toml crates/new
 expect "a crate without a rule" 'crates/new/Cargo\.toml:1:'
+
+echo 'toml = "1"' >>Cargo.toml
+expect "a dependency without a reason" 'Cargo\.toml:6:'
 
 for print in 'fn f() { println!("x"); }' 'fn f() { eprint!("x"); }' 'fn f() { dbg!(1); }' \
     '#![allow(clippy::print_stdout)]'; do

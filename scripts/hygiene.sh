@@ -9,8 +9,8 @@
 set -uo pipefail
 export LC_ALL=C
 
-# Where `unsafe` may stand: the Linux world's system calls. (Extended regular expression on paths.)
-readonly UNSAFE_ALLOWED='^crates/linux/src/sys(/|\.rs$)'
+# Where `unsafe` may stand: the Linux world's system calls, the bare-metal world. (Extended regular expression on paths.)
+readonly UNSAFE_ALLOWED='^crates/(linux/src/sys(/|\.rs$)|kernel/)'
 
 # The unit-step reference scheduler, and all of vestal_core it may see.
 readonly REFERENCE='^crates/sim/(src|tests)/reference(/|\.rs$)'
@@ -170,6 +170,17 @@ check_directions() {
     done | report "see DIRECTIONS in scripts/hygiene.sh and 'Who may know whom' in ARCHITECTURE.md"
 }
 
+# Every dependency has its reason in the decision record.
+check_reasons() {
+    local record=docs/adr/0002-dependencies.md name line
+    awk '/^\[/ { on = /^\[workspace\.dependencies\]/; next }
+         on && /^[A-Za-z0-9_-]+/ { name = $0; sub(/[ \t.=].*/, "", name); print name, FNR }' Cargo.toml |
+        while read -r name line; do
+            case "$name" in vestal*) continue ;; esac
+            grep -qE "^\|.*\`$name\`" "$record" 2>/dev/null || echo "Cargo.toml:$line: $name has no reason"
+        done | report "add a row to $record"
+}
+
 # Clippy finds the printing; here only that nobody has switched it off, and code before the tests.
 check_printing() {
     local manifest
@@ -217,6 +228,7 @@ output="$(
     check_long_files
     check_reference
     check_directions
+    check_reasons
     check_printing
     check_links
 )"

@@ -9,7 +9,8 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-readonly RUST_OLDEST="$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
+RUST_OLDEST="$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
+readonly RUST_OLDEST
 
 missing=0
 apt_updated=0
@@ -57,7 +58,7 @@ older() { [ "$1" != "$2" ] && [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head 
 
 need_rust() {
     if ! have cargo && ! have rustup; then
-        need_package rustup "the Rust toolchain builds everything here" rustup
+        need_package rustup "the Rust toolchain builds everything here; see also https://rustup.rs" rustup
         have rustup || return 0
     fi
     if have rustup && ! rustup show active-toolchain >/dev/null 2>&1; then
@@ -112,7 +113,8 @@ test_needs() {
     need_package chrt "asks whether real-time priorities are allowed" util-linux
     need_component rustfmt rustfmt "part fmt"
     need_component cargo-clippy clippy "part clippy"
-    need_target thumbv7m-none-eabi "part no-std builds the core for a microcontroller"
+    need_target thumbv7m-none-eabi "part bare-metal builds the core for a microcontroller"
+    need_package qemu-system-arm "part bare-metal runs its image" qemu-system-arm
 }
 
 cd "$ROOT"

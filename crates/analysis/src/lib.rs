@@ -1,1 +1,49 @@
-//! See the crate's description.
+//! Schedulability tests for mixed-criticality task sets.
+//!
+//! A [`Problem`] is what is to be proved, a [`Test`] tries it and gives an [`Outcome`]; [`tests`]
+//! lists all of them and [`find`] finds one by its name. Everything here is a pure function of the
+//! problem: no clock, no file, no randomness, integer arithmetic only. A test says what its answer
+//! is worth ([`Kind`]) and never says more than that: what a sufficient test does not accept is
+//! *not proven*, not unschedulable.
+//!
+//! ```
+//! use vestal_analysis::{Problem, Verdict, find};
+//! use vestal_core::{Duration, Level, LevelSet, Service, Task, Wcet};
+//!
+//! let ms = Duration::from_millis;
+//! let wcet = Wcet::new(&[Service::from_millis(1), Service::from_millis(5)])?;
+//! let tasks = vec![
+//!     Task::new(Level(0), ms(2), ms(2), Wcet::constant(Service::from_millis(1)))?,
+//!     Task::new(Level(1), ms(10), ms(10), wcet)?,
+//! ];
+//! let problem = Problem::new(tasks, LevelSet::new(2).ok_or("no such number of levels")?)?;
+//! let test = find("amc-rtb", None).ok_or("no such test")?;
+//! let outcome = test.analyse(&problem);
+//! assert_eq!(outcome.verdict, Verdict::Schedulable);
+//! assert_eq!(outcome.tasks[1].responses, [Some(ms(2)), Some(ms(6))]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Layout: each test is one file in [`schedulability`] and opens with its policy, its assumptions,
+//! its equation and its paper. What tests share stands beside it: `demand` (the least fixed point),
+//! `bounds` (response times of the least urgent task of a set), `fixed_priority` (walking a given
+//! order) and `audsley` (finding one). The slow, obvious twin of all of it is [`oracle`].
+#![forbid(unsafe_code)]
+
+mod audsley;
+mod bounds;
+#[cfg(feature = "controls")]
+pub mod controls;
+mod demand;
+mod fixed_priority;
+pub mod oracle;
+pub mod order;
+pub mod outcome;
+pub mod problem;
+pub mod registry;
+pub mod schedulability;
+
+pub use fixed_priority::Scratch;
+pub use outcome::{Kind, Names, Outcome, Parameters, Reason, TaskOutcome, Verdict};
+pub use problem::{Phasing, Problem, ProblemError};
+pub use registry::{Test, find, tests};

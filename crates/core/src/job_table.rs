@@ -1,5 +1,6 @@
 //! The jobs of one task that a scheduler has to remember: the current one and its bounded backlog.
 
+use crate::order::JobPriority;
 use crate::time::{Instant, Service};
 
 /// How many jobs of one task may wait behind its current one. With D <= T a second waiting job means
@@ -13,6 +14,8 @@ pub struct Arrival {
     pub sequence: u64,
     /// When it was released.
     pub at: Instant,
+    /// Its fixed priority where each job has its own; taken from a list when it is admitted.
+    pub priority: JobPriority,
 }
 
 /// How a current job stands with enforcement.
@@ -97,6 +100,7 @@ impl Ring {
         entries: [Arrival {
             sequence: 0,
             at: Instant::EPOCH,
+            priority: JobPriority::BEYOND_PATTERN,
         }; BACKLOG_MAX],
         len: 0,
     };

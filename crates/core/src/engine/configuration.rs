@@ -46,6 +46,12 @@ pub enum TaskOrder<'a> {
         /// For each task its relative virtual deadline: positive, at most its deadline.
         virtual_deadlines: &'a [Duration],
     },
+    /// Each job has its own fixed priority, taken from its task's list when it is admitted (PLRS).
+    /// Priorities of tasks are not used.
+    JobLists {
+        /// For each task its list L_i, strictly decreasing; see [`crate::order::JobLists`].
+        lists: &'a [&'a [u32]],
+    },
 }
 
 /// A configuration that no engine can be built from.
@@ -65,6 +71,9 @@ pub enum ConfigurationError {
         /// Its criticality.
         level: Level,
     },
+    /// The lists of job priorities are not one for each task, not strictly decreasing, or longer than
+    /// the storage.
+    JobLists,
     /// A virtual deadline is missing, zero, or after its task's deadline.
     VirtualDeadline {
         /// The task's place in the list.
@@ -90,6 +99,9 @@ impl fmt::Display for ConfigurationError {
                     "task {task} has criticality {level}, which is not among the levels"
                 )
             }
+            Self::JobLists => f.write_str(
+                "the job-priority lists are not one strictly decreasing list for each task",
+            ),
             Self::VirtualDeadline { task } => write!(
                 f,
                 "the virtual deadline of task {task} is missing, zero or after its deadline"
@@ -113,7 +125,7 @@ impl Configuration<'_> {
                 found: self.tasks.len(),
             });
         }
-        for (index, entry) in self.tasks.iter().enumerate() {
+        for (index, entry) in (0..self.tasks.len()).zip(self.tasks) {
             if entry.task.criticality > self.levels.highest() {
                 let level = entry.task.criticality;
                 return Err(ConfigurationError::UnknownLevel { task: index, level });
@@ -124,10 +136,13 @@ impl Configuration<'_> {
 
     /// Checks the order against the tasks.
     pub(crate) fn check_order(&self, order: TaskOrder<'_>) -> Result<(), ConfigurationError> {
-        let TaskOrder::EarliestDeadline { virtual_deadlines } = order else {
-            return Ok(());
+        let virtual_deadlines = match order {
+            TaskOrder::FixedPriority => return Ok(()),
+            TaskOrder::JobLists { lists } if lists.len() == self.tasks.len() => return Ok(()),
+            TaskOrder::JobLists { .. } => return Err(ConfigurationError::JobLists),
+            TaskOrder::EarliestDeadline { virtual_deadlines } => virtual_deadlines,
         };
-        for (index, entry) in self.tasks.iter().enumerate() {
+        for (index, entry) in (0..self.tasks.len()).zip(self.tasks) {
             match virtual_deadlines.get(index) {
                 Some(due) if !due.is_zero() && *due <= entry.task.deadline => {}
                 Some(_) | None => return Err(ConfigurationError::VirtualDeadline { task: index }),

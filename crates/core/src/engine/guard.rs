@@ -243,8 +243,9 @@ impl<S: Store> Guard<S> {
             to,
             cause: Some(cause),
         });
-        for (index, (watched, entry)) in self.watched.iter_mut().zip(self.tasks.iter()).enumerate()
-        {
+        let count = self.tasks.len();
+        let pairs = self.watched.iter_mut().zip(self.tasks.iter());
+        for (index, (watched, entry)) in (0..count).zip(pairs) {
             if !self.enforcement.admits(&entry.task, to) {
                 watched.dropped_up_to = watched.dropped_up_to.max(watched.newest);
             } else if entry.task.criticality < to

@@ -32,7 +32,7 @@ impl<S: Store> TaskBits<S> {
     #[must_use]
     pub fn first_from(&self, from: usize) -> Option<TaskId> {
         let (start, offset) = (from / WORD_BITS, from % WORD_BITS);
-        for (place, &word) in self.words.iter().enumerate().skip(start) {
+        for (place, &word) in (0..self.words.len()).zip(self.words.iter()).skip(start) {
             let word = if place == start {
                 word & (u64::MAX << offset)
             } else {

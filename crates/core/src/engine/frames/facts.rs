@@ -5,6 +5,7 @@ use crate::fact::StopReason;
 use crate::ids::{BarrierId, CpuId, JobId};
 use crate::job_table::{Arrival, BACKLOG_MAX};
 use crate::model::Level;
+use crate::order::JobPriority;
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
 use crate::time::Instant;
@@ -29,6 +30,7 @@ impl<S: Store> Frames<S> {
         let arrival = Arrival {
             sequence: job.sequence,
             at,
+            priority: JobPriority::BEYOND_PATTERN,
         };
         if !jobs.arrived.push(arrival) {
             return Err(ContractViolation::TooManyFacts {

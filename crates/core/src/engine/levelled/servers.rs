@@ -26,7 +26,7 @@ use crate::fact::{Fact, StopReason};
 use crate::ids::{CpuId, JobId, TaskId};
 use crate::job_table::{Arrival, BACKLOG_MAX, Ring};
 use crate::notice::{DropReason, Event, Notice, NoticeQueue};
-use crate::order::Urgency;
+use crate::order::{JobPriority, Urgency};
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit, Slot};
 use crate::queue::{ReadyHeap, Rows, TaskBits};
 use crate::scheduler::ContractViolation;
@@ -440,6 +440,7 @@ impl<S: Store> Servers<S> {
         let arrival = Arrival {
             sequence: job.sequence,
             at,
+            priority: JobPriority::BEYOND_PATTERN,
         };
         if !server.arrived.push(arrival) {
             let capacity = BACKLOG_MAX;

@@ -4,6 +4,7 @@ use super::{CPU, Uniprocessor};
 use crate::fact::StopReason;
 use crate::ids::JobId;
 use crate::job_table::{Arrival, BACKLOG_MAX};
+use crate::order::JobPriority;
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
 use crate::time::{Instant, Service};
@@ -23,6 +24,7 @@ impl<S: Store> Uniprocessor<S> {
         if !jobs.arrived.push(Arrival {
             sequence: job.sequence,
             at,
+            priority: JobPriority::BEYOND_PATTERN,
         }) {
             return Err(ContractViolation::TooManyFacts {
                 capacity: BACKLOG_MAX,
@@ -58,10 +60,10 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     pub(super) fn complete(&mut self, job: JobId) -> Result<(), ContractViolation> {
-        if self.running != Some(job) {
+        if self.running() != Some(job) {
             return Err(ContractViolation::UnknownJob(job));
         }
-        self.running = None;
+        self.left = true;
         if let Some(jobs) = self.jobs.get_mut(job.task.index())
             && jobs.current_if(job.sequence).is_some()
         {
@@ -72,7 +74,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     pub(super) fn start(&mut self, job: JobId) -> Result<(), ContractViolation> {
-        if let Some(running) = self.running {
+        if let Some(running) = self.running() {
             return Err(ContractViolation::CpuBusy { cpu: CPU, running });
         }
         let jobs = self
@@ -82,6 +84,7 @@ impl<S: Store> Uniprocessor<S> {
         match jobs.current_if(job.sequence) {
             Some(_) if !jobs.completed => {
                 self.running = Some(job);
+                self.left = false;
                 Ok(())
             }
             Some(_) | None => Err(ContractViolation::UnknownJob(job)),
@@ -89,10 +92,10 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     pub(super) fn stop(&mut self, job: JobId, why: StopReason) -> Result<(), ContractViolation> {
-        if self.running != Some(job) {
+        if self.running() != Some(job) {
             return Err(ContractViolation::UnknownJob(job));
         }
-        self.running = None;
+        self.left = true;
         match why {
             StopReason::Preempted | StopReason::Blocked => {}
             // The body is gone: whatever the job still stood for, it has ended.

@@ -34,7 +34,7 @@ use crate::ids::{CpuId, JobId, TaskId};
 use crate::job_table::{Current, Jobs, Standing};
 use crate::model::{Level, LevelSet};
 use crate::notice::{Event, Notice, NoticeQueue};
-use crate::order::Urgency;
+use crate::order::{JobLists, JobPriority, Urgency};
 use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
 use crate::queue::{ReadyHeap, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
@@ -48,8 +48,7 @@ pub const CPU: CpuId = CpuId(0);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Uniprocessor<S: Store = Boxed> {
     tasks: S::Table<TaskConfiguration>,
-    /// Relative virtual deadlines under EDF; `None`: fixed priorities.
-    virtual_deadlines: Option<S::Table<Duration>>,
+    order: Order<S>,
     levels: LevelSet,
     enforcement: Enforcement,
     exhaustion: Exhaustion,
@@ -69,9 +68,43 @@ pub struct Uniprocessor<S: Store = Boxed> {
     clock: Instant,
     /// What the world confirmed to be running (C5).
     running: Option<JobId>,
+    /// That job has completed or stopped since the last decision. It stays named until then, so that
+    /// its charge of the same instant may be told after that (C3).
+    left: bool,
     slots: [Option<Slot>; 1],
     wake: Option<Wake>,
     notices: NoticeQueue,
+}
+
+/// The order among admitted jobs, with its tables.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Order<S: Store> {
+    FixedPriority,
+    EarliestDeadline {
+        virtual_deadlines: S::Table<Duration>,
+    },
+    JobLists(JobLists<S>),
+}
+
+impl<S: Store> Order<S> {
+    fn new(order: TaskOrder<'_>, tasks: usize) -> Result<Self, ConfigurationError> {
+        match order {
+            TaskOrder::FixedPriority => Ok(Self::FixedPriority),
+            TaskOrder::JobLists { lists } => JobLists::new(lists)
+                .map(Self::JobLists)
+                .ok_or(ConfigurationError::JobLists),
+            TaskOrder::EarliestDeadline {
+                virtual_deadlines: given,
+            } => {
+                let too_many = ConfigurationError::TooManyTasks { found: tasks };
+                let mut virtual_deadlines = S::table(tasks, Duration::ZERO).ok_or(too_many)?;
+                for (entry, due) in virtual_deadlines.iter_mut().zip(given) {
+                    *entry = *due;
+                }
+                Ok(Self::EarliestDeadline { virtual_deadlines })
+            }
+        }
+    }
 }
 
 impl Uniprocessor<Boxed> {
@@ -116,19 +149,9 @@ impl<S: Store> Uniprocessor<S> {
         for (entry, task) in tasks.iter_mut().zip(configuration.tasks) {
             *entry = *task;
         }
-        let virtual_deadlines = match order {
-            TaskOrder::FixedPriority => None,
-            TaskOrder::EarliestDeadline { virtual_deadlines } => {
-                let mut table = S::table(count, Duration::ZERO).ok_or(too_many)?;
-                for (entry, due) in table.iter_mut().zip(virtual_deadlines) {
-                    *entry = *due;
-                }
-                Some(table)
-            }
-        };
         Ok(Self {
             tasks,
-            virtual_deadlines,
+            order: Order::new(order, count)?,
             levels: configuration.levels,
             enforcement: configuration.enforcement,
             exhaustion: configuration.exhaustion,
@@ -142,6 +165,7 @@ impl<S: Store> Uniprocessor<S> {
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
             running: None,
+            left: false,
             slots: [None],
             wake: None,
             notices: NoticeQueue::new(),
@@ -157,7 +181,7 @@ impl<S: Store> Uniprocessor<S> {
     /// The job that the world confirmed to be running.
     #[must_use]
     pub const fn running(&self) -> Option<JobId> {
-        self.running
+        if self.left { None } else { self.running }
     }
 
     /// Whether the invariants of this module hold; for tests.
@@ -183,22 +207,35 @@ impl<S: Store> Uniprocessor<S> {
 
     /// How urgent the current job of `task` is in the present mode.
     fn urgency(&self, task: TaskId) -> Urgency {
-        let Some(entry) = self.entry(task) else {
+        let (Some(entry), Some(jobs)) = (self.entry(task), self.jobs.get(task.index())) else {
             return Urgency::of_priority(0);
         };
-        let Some(virtual_deadlines) = &self.virtual_deadlines else {
-            return Urgency::of_priority(entry.priority);
-        };
-        let relative = match virtual_deadlines.get(task.index()) {
-            Some(due) if self.mode == Level::LOWEST => *due,
-            Some(_) | None => entry.task.deadline,
-        };
-        let released = self
-            .jobs
-            .get(task.index())
-            .and_then(|jobs| jobs.current)
-            .map_or(self.clock, |current| current.arrival.at);
-        Urgency::of_deadline_nanos(released.saturating_add(relative).as_nanos())
+        match &self.order {
+            Order::FixedPriority => Urgency::of_priority(entry.priority),
+            Order::JobLists(_) => {
+                let JobPriority(priority) = jobs
+                    .current
+                    .map_or(JobPriority::BEYOND_PATTERN, |job| job.arrival.priority);
+                Urgency::of_priority(priority)
+            }
+            Order::EarliestDeadline { virtual_deadlines } => {
+                let relative = match virtual_deadlines.get(task.index()) {
+                    Some(due) if self.mode == Level::LOWEST => *due,
+                    Some(_) | None => entry.task.deadline,
+                };
+                let released = jobs.current.map_or(self.clock, |job| job.arrival.at);
+                Urgency::of_deadline_nanos(released.saturating_add(relative).as_nanos())
+            }
+        }
+    }
+
+    /// How many jobs exceeded the pattern that job-priority lists were made for.
+    #[must_use]
+    pub fn jobs_beyond_pattern(&self) -> u64 {
+        match &self.order {
+            Order::JobLists(lists) => lists.exceeded(),
+            Order::FixedPriority | Order::EarliestDeadline { .. } => 0,
+        }
     }
 
     fn entry(&self, task: TaskId) -> Option<&TaskConfiguration> {
@@ -247,6 +284,9 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
             return Err(ContractViolation::BeyondHorizon(now));
         }
         self.clock = now;
+        if core::mem::take(&mut self.left) {
+            self.running = None;
+        }
         if let Some(wake) = self.wake {
             let by = now.saturating_since(wake.at);
             if by > self.wake_granularity {
@@ -264,7 +304,7 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
         }
         self.settle_deadlines(now);
         self.settle_idle();
-        self.for_touched(Self::admit);
+        self.settle_arrivals();
         self.touched.clear();
         self.select();
         Ok(Plan {

@@ -1,13 +1,13 @@
 //! Settling: every consequence, in the fixed order of C3.
 
-use super::Uniprocessor;
+use super::{Order, Uniprocessor};
 use crate::enforce::OnMiss;
 use crate::engine::configuration::TaskConfiguration;
 use crate::ids::{JobId, TaskId};
 use crate::job_table::{Arrival, Current, Standing};
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
-use crate::order::Urgency;
+use crate::order::{JobPriority, Urgency};
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Slot, Wake, WakeReason};
 use crate::store::Store;
 use crate::time::{Instant, Service};
@@ -181,7 +181,8 @@ impl<S: Store> Uniprocessor<S> {
             };
             if self.enforcement.admits(&model, to) {
                 // Under EDF-VD real deadlines take the place of virtual ones.
-                if self.virtual_deadlines.is_some() && self.ready.contains(task) {
+                if matches!(self.order, Order::EarliestDeadline { .. }) && self.ready.contains(task)
+                {
                     let urgency = self.urgency(task);
                     self.ready.insert(task, urgency);
                 }
@@ -223,51 +224,82 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
-    pub(super) fn admit(&mut self, task: TaskId) {
-        loop {
-            let Some(jobs) = self.jobs.get_mut(task.index()) else {
-                return;
-            };
-            let Some(arrival) = jobs.arrived.pop() else {
-                return;
-            };
-            let current = jobs.current;
-            let job = JobId {
-                task,
-                sequence: arrival.sequence,
-            };
-            let Some(entry) = self.entry(task) else {
-                return;
-            };
-            if !self.enforcement.admits(&entry.task, self.mode) {
-                self.notice(Event::Dropped {
-                    job,
-                    why: DropReason::Mode,
-                });
-                continue;
+    /// Releases of this instant, in task order; those of tasks that the mode does not admit are lost.
+    pub(super) fn settle_arrivals(&mut self) {
+        let pending = self.most_urgent_pending();
+        let mut begun = false;
+        let mut from = 0;
+        while let Some(task) = self.touched.first_from(from) {
+            from = task.index().saturating_add(1);
+            while let Some(arrival) = self
+                .jobs
+                .get_mut(task.index())
+                .and_then(|jobs| jobs.arrived.pop())
+            {
+                if !self.admissible(task, arrival) {
+                    continue;
+                }
+                if let Order::JobLists(lists) = &mut self.order
+                    && !core::mem::replace(&mut begun, true)
+                {
+                    lists.begin_arrivals(pending);
+                }
+                self.admit(task, arrival);
             }
-            if current.is_some_and(|current| current.standing == Standing::Background) {
-                self.drop_current(task, DropReason::Superseded);
-            }
-            self.admit_one(task, arrival);
         }
     }
 
-    pub(super) fn admit_one(&mut self, task: TaskId, arrival: Arrival) {
+    /// The priority of the most urgent pending job, where jobs have their own. A job that waits
+    /// behind a late one of its own task cannot run before that one, and counts with it.
+    fn most_urgent_pending(&self) -> Option<JobPriority> {
+        if !matches!(self.order, Order::JobLists(_)) {
+            return None;
+        }
+        let (_, task) = self.ready.first()?;
+        self.jobs
+            .get(task.index())?
+            .current
+            .map(|current| current.arrival.priority)
+    }
+
+    /// Whether the arrival becomes a pending job; says why not otherwise.
+    fn admissible(&mut self, task: TaskId, arrival: Arrival) -> bool {
+        let (Some(entry), Some(jobs)) = (self.entry(task), self.jobs.get(task.index())) else {
+            return false;
+        };
+        let why = if !self.enforcement.admits(&entry.task, self.mode) {
+            DropReason::Mode
+        } else if jobs.waiting.is_full() {
+            DropReason::BacklogFull
+        } else {
+            return true;
+        };
+        let job = JobId {
+            task,
+            sequence: arrival.sequence,
+        };
+        self.notice(Event::Dropped { job, why });
+        false
+    }
+
+    fn admit(&mut self, task: TaskId, mut arrival: Arrival) {
+        if let Order::JobLists(lists) = &mut self.order {
+            arrival.priority = lists.take(task);
+        }
+        let standing = self
+            .jobs
+            .get(task.index())
+            .and_then(|jobs| jobs.current)
+            .map(|current| current.standing);
+        if standing == Some(Standing::Background) {
+            self.drop_current(task, DropReason::Superseded);
+        }
         let Some(jobs) = self.jobs.get_mut(task.index()) else {
             return;
         };
         if jobs.current.is_some() {
-            if !jobs.waiting.push(arrival) {
-                let job = JobId {
-                    task,
-                    sequence: arrival.sequence,
-                };
-                self.notice(Event::Dropped {
-                    job,
-                    why: DropReason::BacklogFull,
-                });
-            }
+            // There is room: `admissible` looked.
+            let _fits = jobs.waiting.push(arrival);
             return;
         }
         jobs.current = Some(Current {

@@ -1,5 +1,9 @@
 //! Who goes first: urgencies, and the classic fixed orders of tasks.
 
+mod job_lists;
+
+pub use job_lists::{JobLists, JobPriority};
+
 use crate::ids::TaskId;
 use crate::model::Task;
 use core::cmp::Reverse;
@@ -54,12 +58,10 @@ impl ClassicOrder {
     #[must_use]
     pub fn priority_of(self, task: TaskId, tasks: &[Task]) -> Option<u32> {
         let own = (task.index(), tasks.get(task.index())?);
-        let less_urgent = tasks
-            .iter()
-            .enumerate()
+        (0..tasks.len())
+            .zip(tasks)
             .filter(|&other| self.goes_before(own, other))
-            .count();
-        u32::try_from(less_urgent.saturating_add(1)).ok()
+            .try_fold(1_u32, |priority, _| priority.checked_add(1))
     }
 }
 

@@ -1,0 +1,143 @@
+//! Audsley's optimal priority assignment for analyses with the property of [`crate::bounds`].
+//!
+//! N. C. Audsley, "On priority assignment in fixed priority scheduling", Information Processing
+//! Letters 79(1), 2001: fill the priorities from the least urgent up; any task that passes at the
+//! bottom of the tasks still without priority may have it. Valid because a task's bound depends
+//! only on the *set* of more urgent tasks and never falls when that set grows.
+//!
+//! The result is that of the algorithm as printed, where each task is tried for each priority:
+//! longest deadline first, then lowest criticality, then lowest index (the twin is
+//! [`crate::oracle::assign`]). Three facts spare most of the trials:
+//!
+//! - R_U(l) is the same for every task of U, so one search a level decides for all candidates.
+//! - Of the tasks of one criticality the one with the longest deadline passes if any does (Baruah,
+//!   Burns and Davis, RTSS 2011, section IV), so only these *heads* are candidates.
+//! - R_U(l) never rises when U shrinks, so a bound found for an earlier priority still holds. While
+//!   the first head is within its old bound, nothing is searched at all.
+//!
+//! At most n L searches for n tasks and L levels.
+
+use crate::bounds::Bounds;
+use crate::demand::Bound;
+use crate::fixed_priority::Tables;
+use crate::order;
+use crate::problem::{Problem, Row};
+use vestal_core::model::LEVELS_MAX;
+
+/// Gives every task a priority, least urgent first, and tells `place` of each. The set of
+/// `tables` holds those without priority, sorted by criticality; whether it is empty at the end is
+/// the result.
+///
+/// C_i(z_i) <= D_i must have been checked.
+pub(crate) fn assign(
+    problem: &Problem,
+    tables: &mut Tables,
+    bounds: &mut impl Bounds,
+    mut place: impl FnMut(&Row),
+) -> bool {
+    let Tables {
+        keys,
+        set: left,
+        order: _,
+    } = tables;
+    order::sort_rows(problem, keys, left, |row| {
+        (row.criticality as u64, u64::MAX - row.deadline)
+    });
+    let mut heads = Heads::of(left, problem.levels().count());
+    // R_U(l) of the smallest U for which it was searched.
+    let mut known = [u64::MAX; LEVELS_MAX];
+    while let Some((level, deadline)) = heads.first(left) {
+        let level = if known[level] <= deadline {
+            level
+        } else {
+            match search(left, &heads, bounds, &mut known) {
+                Some(level) => level,
+                None => return false,
+            }
+        };
+        place(&left.remove(heads.starts[level]));
+        heads.removed(level);
+    }
+    true
+}
+
+/// The level of the first head that passes, by new bounds; they go to `known`.
+fn search(
+    left: &[Row],
+    heads: &Heads,
+    bounds: &mut impl Bounds,
+    known: &mut [u64; LEVELS_MAX],
+) -> Option<usize> {
+    // longest[l]: the longest deadline among the tasks of level l and above. No bound at level l
+    // beyond it is of use to anybody.
+    let mut longest = [0; LEVELS_MAX + 1];
+    for level in (0..heads.levels).rev() {
+        longest[level] = heads
+            .deadline(left, level)
+            .unwrap_or(0)
+            .max(longest[level + 1]);
+    }
+    bounds.load(left);
+    let mut best: Option<(usize, u64)> = None;
+    for level in 0..heads.levels {
+        // A deadline is never 0, so levels that nobody is left for end the search here, too.
+        if best.map_or(0, |(_, deadline)| deadline) >= longest[level] {
+            break;
+        }
+        match bounds.at(left, level, longest[level]) {
+            Bound::Found(bound) => known[level] = bound,
+            Bound::AtLeast(_) => break,
+        }
+        if let Some(deadline) = heads.deadline(left, level)
+            && known[level] <= deadline
+            && best.is_none_or(|(_, other)| deadline > other)
+        {
+            best = Some((level, deadline));
+        }
+    }
+    best.map(|(level, _)| level)
+}
+
+/// Where the tasks of each criticality start in a table sorted by criticality and, inside one, by
+/// falling deadline: the first of each is its head.
+struct Heads {
+    /// Level l occupies starts[l]..starts[l + 1].
+    starts: [usize; LEVELS_MAX + 1],
+    levels: usize,
+}
+
+impl Heads {
+    fn of(rows: &[Row], levels: usize) -> Self {
+        let mut starts = [rows.len(); LEVELS_MAX + 1];
+        for (level, start) in starts.iter_mut().enumerate().take(levels) {
+            *start = rows.partition_point(|row| row.criticality < level);
+        }
+        Self { starts, levels }
+    }
+
+    /// The deadline of a level's head, if the level has one.
+    fn deadline(&self, rows: &[Row], level: usize) -> Option<u64> {
+        let start = self.starts[level];
+        (start < self.starts[level + 1]).then(|| rows[start].deadline)
+    }
+
+    /// The level of the head to be tried first, and its deadline.
+    fn first(&self, rows: &[Row]) -> Option<(usize, u64)> {
+        let mut first: Option<(usize, u64)> = None;
+        for level in 0..self.levels {
+            if let Some(deadline) = self.deadline(rows, level)
+                && first.is_none_or(|(_, other)| deadline > other)
+            {
+                first = Some((level, deadline));
+            }
+        }
+        first
+    }
+
+    /// The level's head has been removed from the table.
+    fn removed(&mut self, level: usize) {
+        for start in &mut self.starts[level + 1..=self.levels] {
+            *start -= 1;
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Walking a priority order: the part that the tests for fixed task priorities share.
+
+use crate::audsley;
+use crate::bounds::{Bounds, Charge};
+use crate::demand::{Bound, Demand};
+use crate::order;
+use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
+use crate::problem::{Phasing, Problem, Row, task_id};
+use vestal_core::model::LEVELS_MAX;
+use vestal_core::order::ClassicOrder;
+use vestal_core::{Duration, Level};
+
+/// Memory that the fast path of a test uses again and again instead of allocating. One for each
+/// thread; what it contains between two calls has no meaning.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    /// Tables of tasks.
+    pub(crate) tables: Tables,
+    /// Jobs counted, one collection for each level.
+    pub(crate) demands: [Demand; LEVELS_MAX],
+}
+
+/// Sorted copies of a problem's rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tables {
+    /// What rows were last sorted by.
+    pub(crate) keys: Vec<u128>,
+    /// Rows by urgency, most urgent first.
+    pub(crate) order: Vec<Row>,
+    /// The rows of a set, by criticality, lowest first.
+    pub(crate) set: Vec<Row>,
+}
+
+impl Tables {
+    /// The rows by urgency, an empty set beside them.
+    fn by_urgency(problem: &Problem, rule: ClassicOrder) -> Self {
+        let mut tables = Self::default();
+        order::rows_by_urgency(problem, rule, &mut tables);
+        tables
+    }
+}
+
+/// The task, if any, that needs more than its deadline when it is alone: C_i(z_i) > D_i.
+///
+/// Execution times never fall with the level, so this covers C_i(l) > D_i for every l <= z_i.
+/// Checked before any iteration: a fixed point that starts above the deadline is not a bound.
+pub(crate) fn hopeless(problem: &Problem) -> Option<Reason> {
+    let row = problem
+        .rows()
+        .iter()
+        .find(|row| row.own_wcet() > row.deadline)?;
+    Some(Reason::WcetExceedsDeadline {
+        task: task_id(row.task),
+    })
+}
+
+/// What the answer of a test of `kind` is worth for this problem.
+pub(crate) fn kind_for(problem: &Problem, kind: Kind) -> Kind {
+    match (problem.phasing(), kind) {
+        (Phasing::Restricted, Kind::Exact) => Kind::Sufficient,
+        (Phasing::Restricted | Phasing::Arbitrary, _) => kind,
+    }
+}
+
+/// The outcome for the problem's given priorities, or for the order of `rule` without them.
+pub(crate) fn analyse_in_order(
+    problem: &Problem,
+    kind: Kind,
+    rule: ClassicOrder,
+    bounds: &mut impl Bounds,
+) -> Outcome {
+    let Tables { order, set, .. } = &mut Tables::by_urgency(problem, rule);
+    let mut tasks = vec![TaskOutcome::default(); order.len()];
+    let excess = respond(set, order, bounds, &mut tasks);
+    if let Some(given) = problem.priorities() {
+        for (task, &priority) in tasks.iter_mut().zip(given) {
+            task.priority = Some(priority);
+        }
+    }
+    let why = hopeless(problem).or(excess);
+    Outcome::decided(kind_for(problem, kind), why, tasks)
+}
+
+/// The outcome for the problem's given priorities, or for those that Audsley's algorithm finds.
+pub(crate) fn analyse_or_assign(
+    problem: &Problem,
+    kind: Kind,
+    bounds: &mut impl Bounds,
+) -> Outcome {
+    if problem.priorities().is_some() {
+        // The rule is not used: the problem's own priorities go before it.
+        return analyse_in_order(problem, kind, ClassicOrder::DeadlineMonotonic, bounds);
+    }
+    let kind = kind_for(problem, kind);
+    let unknown = |row: &Row| TaskOutcome {
+        priority: None,
+        responses: vec![None; row.criticality + 1],
+    };
+    let mut tasks: Vec<_> = problem.rows().iter().map(unknown).collect();
+    if let Some(reason) = hopeless(problem) {
+        return Outcome::decided(kind, Some(reason), tasks);
+    }
+    let mut tables = Tables::default();
+    let mut placed = Vec::new();
+    audsley::assign(problem, &mut tables, bounds, |row| placed.push(*row));
+    placed.reverse();
+    let left = &mut tables.set;
+    let mut missing: Vec<_> = left.iter().map(|row| task_id(row.task)).collect();
+    missing.sort_unstable();
+    let excess = respond(left, &placed, bounds, &mut tasks);
+    let why = if missing.is_empty() {
+        excess
+    } else {
+        let priority = u32::try_from(placed.len()).map_or(u32::MAX, |count| count + 1);
+        Some(Reason::NobodyFits {
+            priority,
+            left: missing,
+        })
+    };
+    Outcome::decided(kind, why, tasks)
+}
+
+/// Writes down priorities n, ..., 1 and the response times of the tasks of `order`, most urgent
+/// first, below those of `set`, which is sorted by criticality. The first bound that exceeds a
+/// deadline is the result.
+fn respond(
+    set: &mut Vec<Row>,
+    order: &[Row],
+    bounds: &mut impl Bounds,
+    tasks: &mut [TaskOutcome],
+) -> Option<Reason> {
+    let mut why = None;
+    for (priority, row) in (1..=order.len()).rev().zip(order) {
+        let place = set.partition_point(|other| other.criticality <= row.criticality);
+        set.insert(place, *row);
+        bounds.load(set);
+        let (responses, excess) = responses_of(row, set, bounds);
+        why = why.or(excess);
+        let priority = u32::try_from(priority).unwrap_or(u32::MAX);
+        tasks[row.task] = TaskOutcome {
+            priority: Some(priority),
+            responses,
+        };
+    }
+    why
+}
+
+/// Whether every task passes in the problem's given order, or in the order of `rule`.
+pub(crate) fn accepts_in_order(
+    problem: &Problem,
+    rule: ClassicOrder,
+    tables: &mut Tables,
+    bounds: &mut impl Bounds,
+) -> bool {
+    if hopeless(problem).is_some() {
+        return false;
+    }
+    order::rows_by_urgency(problem, rule, tables);
+    let Tables { order, set, .. } = tables;
+    set.clear();
+    order.iter().all(|row| {
+        let place = set.partition_point(|other| other.criticality <= row.criticality);
+        set.insert(place, *row);
+        bounds.load(set);
+        (0..=row.criticality)
+            .all(|level| matches!(bounds.at(set, level, row.deadline), Bound::Found(_)))
+    })
+}
+
+/// As [`accepts_in_order`] for bounds that charge each job a fixed amount: classic response-time
+/// analysis.
+///
+/// Walking down the order the set only grows, so each level's jobs are counted once for the whole
+/// set rather than once for each task (the warm start of Sjödin and Hansson, RTSS 1998, extended
+/// to levels). A task needs only its own level's bound, and a level's set takes in the tasks it
+/// missed when a task of that level needs it.
+pub(crate) fn accepts_static(
+    problem: &Problem,
+    rule: ClassicOrder,
+    charge: Charge,
+    scratch: &mut Scratch,
+) -> bool {
+    if hopeless(problem).is_some() {
+        return false;
+    }
+    let Scratch { tables, demands } = scratch;
+    order::rows_by_urgency(problem, rule, tables);
+    let order = &tables.order;
+    demands.iter_mut().for_each(Demand::clear);
+    order.iter().enumerate().all(|(place, row)| {
+        let level = row.criticality;
+        let demand = &mut demands[level];
+        for missed in &order[demand.len()..=place] {
+            demand.add(missed.period, charge.cost(missed, level));
+        }
+        matches!(demand.solve(0, row.deadline), Bound::Found(_))
+    })
+}
+
+/// The response times of `row` at the bottom of `set` for the levels up to its own, and the first
+/// that exceeds the deadline.
+fn responses_of(
+    row: &Row,
+    set: &[Row],
+    bounds: &mut impl Bounds,
+) -> (Vec<Option<Duration>>, Option<Reason>) {
+    let mut responses = vec![None; row.criticality + 1];
+    for (level, response) in (0..).map(Level).zip(&mut responses) {
+        match bounds.at(set, level.index(), row.deadline) {
+            Bound::Found(nanos) => *response = Some(Duration::from_nanos(nanos)),
+            Bound::AtLeast(nanos) => {
+                let excess = Reason::ResponseExceedsDeadline {
+                    task: task_id(row.task),
+                    level,
+                    at_least: Duration::from_nanos(nanos),
+                    deadline: Duration::from_nanos(row.deadline),
+                };
+                return (responses, Some(excess));
+            }
+        }
+    }
+    (responses, None)
+}

@@ -1,0 +1,56 @@
+//! The synchronous run, executed tick by tick.
+
+use super::response::Formula;
+use vestal_core::{Duration, Level, Task, TaskId};
+
+/// When the first job of `task` finishes if it and the tasks `more_urgent` (most urgent first)
+/// release at 0 and as early as possible from then on, and each job takes what the formula allows
+/// it at `level`; `None` if it has not finished by its deadline.
+///
+/// The run is legal in the policy's model, so this shows that a bound is reached. Not for
+/// [`Formula::Adaptive`], whose bound is the worst of many runs: the answer is `None`.
+#[must_use]
+pub fn synchronous_response(
+    tasks: &[Task],
+    formula: Formula,
+    task: TaskId,
+    more_urgent: &[TaskId],
+    level: Level,
+) -> Option<Duration> {
+    let takes = |id: &TaskId| {
+        let task = &tasks[id.index()];
+        let value = match formula {
+            Formula::Unenforced => task.wcet.at(level),
+            Formula::Enforced => task.enforced_wcet(level),
+            Formula::Own => task.own_wcet(),
+            Formula::Adaptive => return None,
+        };
+        Some(value.as_nanos())
+    };
+    let order: Vec<TaskId> = more_urgent.iter().chain([&task]).copied().collect();
+    let costs: Vec<u64> = order.iter().map(takes).collect::<Option<_>>()?;
+    let mut backlog = vec![0; order.len()];
+    let mut remaining = *costs.last()?;
+    for tick in 0..=tasks[task.index()].deadline.as_nanos() {
+        for (place, id) in order.iter().enumerate() {
+            if tick % tasks[id.index()].period.as_nanos() == 0 {
+                backlog[place] += costs[place];
+            }
+        }
+        match backlog.iter().position(|&pending| pending > 0) {
+            Some(place) => {
+                backlog[place] -= 1;
+                if place == order.len() - 1 {
+                    remaining -= 1;
+                    if remaining == 0 {
+                        let end = tick + 1;
+                        let met = end <= tasks[task.index()].deadline.as_nanos();
+                        return met.then(|| Duration::from_nanos(end));
+                    }
+                }
+            }
+            None => return None,
+        }
+    }
+    None
+}

@@ -1,0 +1,315 @@
+//! What a test found, and what that is worth.
+
+use core::fmt;
+use vestal_core::{Duration, Level, TaskId};
+
+/// The answer of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Every guarantee holds in every run the model allows.
+    Schedulable,
+    /// Some run the model allows breaks a guarantee.
+    Unschedulable,
+    /// The test decides neither.
+    NotProven,
+}
+
+/// What a test's yes and no are worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Yes means schedulable, no means unschedulable.
+    Exact,
+    /// Yes means schedulable, no means nothing.
+    Sufficient,
+    /// Yes means nothing, no means unschedulable.
+    Necessary,
+    /// Published and refuted, kept to reproduce its paper: neither answer means anything.
+    Unsafe,
+}
+
+impl Kind {
+    /// The verdict that a test of this kind may give when its condition holds or fails.
+    #[must_use]
+    pub fn verdict(self, condition_holds: bool) -> Verdict {
+        match (self, condition_holds) {
+            (Self::Exact | Self::Sufficient, true) => Verdict::Schedulable,
+            (Self::Exact | Self::Necessary, false) => Verdict::Unschedulable,
+            (Self::Sufficient, false) | (Self::Necessary, true) | (Self::Unsafe, _) => {
+                Verdict::NotProven
+            }
+        }
+    }
+
+    /// What the paper of an unsafe test says; `None` for every other kind.
+    #[must_use]
+    pub fn claim(self, condition_holds: bool) -> Option<Verdict> {
+        match (self, condition_holds) {
+            (Self::Unsafe, true) => Some(Verdict::Schedulable),
+            (Self::Unsafe, false) => Some(Verdict::NotProven),
+            (Self::Exact | Self::Sufficient | Self::Necessary, _) => None,
+        }
+    }
+}
+
+/// What a test found out about one problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The answer.
+    pub verdict: Verdict,
+    /// What the answer is worth for this problem: an exact test is only sufficient where the phases
+    /// are restricted.
+    pub kind: Kind,
+    /// What an unsafe test's paper says; `None` for every other test.
+    pub claim: Option<Verdict>,
+    /// One entry for each task, in task order.
+    pub tasks: Vec<TaskOutcome>,
+    /// Why the condition fails, or why the test does not apply; `None` if the condition holds.
+    pub why: Option<Reason>,
+    /// What the test chose.
+    pub parameters: Parameters,
+}
+
+/// What a test found out about one task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskOutcome {
+    /// Larger = more urgent; `None` if the assignment failed before this task had its place.
+    pub priority: Option<u32>,
+    /// The bound on the response time at level l, for each l from 0 to the task's own level;
+    /// `None`: not bounded within the deadline. Empty if the test did not come that far.
+    pub responses: Vec<Option<Duration>>,
+}
+
+/// What a test chose and a run may use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parameters {
+    /// One for each task in task order, larger = more urgent; `None` if no complete order was found.
+    pub priorities: Option<Vec<u32>>,
+}
+
+impl Outcome {
+    /// The outcome of a test of `kind` whose condition holds or fails.
+    pub(crate) fn decided(kind: Kind, why: Option<Reason>, tasks: Vec<TaskOutcome>) -> Self {
+        let holds = why.is_none();
+        let priorities = tasks.iter().map(|task| task.priority).collect();
+        Self {
+            verdict: kind.verdict(holds),
+            kind,
+            claim: kind.claim(holds),
+            tasks,
+            why,
+            parameters: Parameters { priorities },
+        }
+    }
+
+    /// The outcome of a test whose assumptions the problem does not keep: it decides nothing.
+    pub(crate) fn outside(kind: Kind, why: Reason, tasks: usize) -> Self {
+        Self {
+            verdict: Verdict::NotProven,
+            kind,
+            claim: None,
+            tasks: vec![TaskOutcome::default(); tasks],
+            why: Some(why),
+            parameters: Parameters::default(),
+        }
+    }
+}
+
+/// Why a test did not accept a problem.
+///
+/// [`fmt::Display`] names tasks and levels by number; [`Reason::with_names`] by their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// C_i(z_i) > D_i: the task misses its deadline even when it is alone.
+    WcetExceedsDeadline {
+        /// Which task.
+        task: TaskId,
+    },
+    /// The bound on a response time exceeds the deadline.
+    ResponseExceedsDeadline {
+        /// Whose response time.
+        task: TaskId,
+        /// In the runs of which level.
+        level: Level,
+        /// The bound is at least this much; above D_i.
+        at_least: Duration,
+        /// D_i.
+        deadline: Duration,
+    },
+    /// Audsley's assignment: no task without a priority passes at this priority.
+    NobodyFits {
+        /// The priority for which no task was found; 1 is the least urgent.
+        priority: u32,
+        /// The tasks that were left.
+        left: Vec<TaskId>,
+    },
+    /// Outside the assumptions: the task keeps running in modes above its own level.
+    DegradedBudget {
+        /// Which task.
+        task: TaskId,
+    },
+}
+
+/// The names of tasks and levels for messages. A name that is missing is replaced by the number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names<'a> {
+    /// Task names in task order.
+    pub tasks: &'a [String],
+    /// Level names, lowest first.
+    pub levels: &'a [String],
+}
+
+impl Reason {
+    /// The reason in words, with these names.
+    #[must_use]
+    pub fn with_names<'a>(&'a self, names: Names<'a>) -> impl fmt::Display + 'a {
+        NamedReason {
+            reason: self,
+            names,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        NamedReason {
+            reason: self,
+            names: Names::default(),
+        }
+        .fmt(f)
+    }
+}
+
+struct NamedReason<'a> {
+    reason: &'a Reason,
+    names: Names<'a>,
+}
+
+impl NamedReason<'_> {
+    fn task(&self, f: &mut fmt::Formatter<'_>, task: TaskId) -> fmt::Result {
+        match self.names.tasks.get(task.index()) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "task {}", task.0),
+        }
+    }
+
+    fn level(&self, f: &mut fmt::Formatter<'_>, level: Level) -> fmt::Result {
+        match self.names.levels.get(level.index()) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{}", level.0),
+        }
+    }
+}
+
+impl fmt::Display for NamedReason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reason {
+            Reason::WcetExceedsDeadline { task } => {
+                self.task(f, *task)?;
+                f.write_str(" needs more than its deadline at its own level, even when it is alone")
+            }
+            Reason::ResponseExceedsDeadline {
+                task,
+                level,
+                at_least,
+                deadline,
+            } => {
+                self.task(f, *task)?;
+                f.write_str(" may take ")?;
+                write_time(f, *at_least)?;
+                f.write_str(" or more in runs of level ")?;
+                self.level(f, *level)?;
+                f.write_str(", its deadline is ")?;
+                write_time(f, *deadline)
+            }
+            Reason::NobodyFits { priority, left } => {
+                write!(
+                    f,
+                    "no task meets its deadline at priority {priority}; left for it: "
+                )?;
+                for (place, task) in left.iter().enumerate() {
+                    if place > 0 {
+                        f.write_str(", ")?;
+                    }
+                    self.task(f, *task)?;
+                }
+                Ok(())
+            }
+            Reason::DegradedBudget { task } => {
+                self.task(f, *task)?;
+                f.write_str(
+                    " keeps a degraded budget in modes above its own level; this test covers only \
+                     tasks that are dropped then",
+                )
+            }
+        }
+    }
+}
+
+/// Writes a time exactly, in the largest unit in which it is at least 1.
+fn write_time(f: &mut fmt::Formatter<'_>, time: Duration) -> fmt::Result {
+    let nanos = time.as_nanos();
+    let (unit, digits, name) = match nanos {
+        1_000_000_000.. => (1_000_000_000, 9, "s"),
+        1_000_000.. => (1_000_000, 6, "ms"),
+        1_000.. => (1_000, 3, "us"),
+        _ => (1, 0, "ns"),
+    };
+    write!(f, "{}", nanos / unit)?;
+    let fraction = nanos % unit;
+    if fraction > 0 {
+        let text = format!("{fraction:0digits$}");
+        write!(f, ".{}", text.trim_end_matches('0'))?;
+    }
+    write!(f, " {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_kind_says_more_than_it_may() {
+        assert_eq!(Kind::Exact.verdict(true), Verdict::Schedulable);
+        assert_eq!(Kind::Exact.verdict(false), Verdict::Unschedulable);
+        assert_eq!(Kind::Sufficient.verdict(true), Verdict::Schedulable);
+        assert_eq!(Kind::Sufficient.verdict(false), Verdict::NotProven);
+        assert_eq!(Kind::Necessary.verdict(true), Verdict::NotProven);
+        assert_eq!(Kind::Necessary.verdict(false), Verdict::Unschedulable);
+        assert_eq!(Kind::Unsafe.verdict(true), Verdict::NotProven);
+        assert_eq!(Kind::Unsafe.verdict(false), Verdict::NotProven);
+        assert_eq!(Kind::Unsafe.claim(true), Some(Verdict::Schedulable));
+        assert_eq!(Kind::Exact.claim(true), None);
+    }
+
+    #[test]
+    fn a_reason_names_tasks_and_levels_where_names_are_known() {
+        let reason = Reason::ResponseExceedsDeadline {
+            task: TaskId(1),
+            level: Level(0),
+            at_least: Duration::from_nanos(1_450_000),
+            deadline: Duration::from_nanos(999),
+        };
+        let tasks = ["sensor".to_owned(), "video".to_owned()];
+        let levels = ["LO".to_owned()];
+        let names = Names {
+            tasks: &tasks,
+            levels: &levels,
+        };
+        assert_eq!(
+            reason.with_names(names).to_string(),
+            "video may take 1.45 ms or more in runs of level LO, its deadline is 999 ns"
+        );
+        assert_eq!(
+            reason.to_string(),
+            "task 1 may take 1.45 ms or more in runs of level 0, its deadline is 999 ns"
+        );
+        let left = Reason::NobodyFits {
+            priority: 2,
+            left: vec![TaskId(0), TaskId(4)],
+        };
+        assert_eq!(
+            left.with_names(names).to_string(),
+            "no task meets its deadline at priority 2; left for it: sensor, task 4"
+        );
+    }
+}

@@ -1,0 +1,240 @@
+//! What is to be proved: sporadic tasks with criticality levels on one CPU.
+
+use core::fmt;
+use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
+use vestal_core::time::HORIZON_NANOS;
+use vestal_core::{Level, LevelSet, Task, TaskError, TaskId};
+
+/// Which release patterns the tasks can produce.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Phasing {
+    /// Any task may be released together with any others: sporadic tasks, periodic tasks of unknown
+    /// phase, or periodic tasks of equal offset.
+    #[default]
+    Arbitrary,
+    /// Offsets are known and differ, so that all tasks may never be released together. A test that
+    /// is exact for arbitrary phases is then only sufficient. Also the value to choose where jobs
+    /// are withdrawn at their deadlines: the run in which a task misses may then not exist either.
+    Restricted,
+}
+
+/// A set of constrained-deadline sporadic tasks, and optionally the priorities they have.
+///
+/// Invariants: every deadline is in 1..=T, every criticality is a level of the set, every period
+/// is at most [`HORIZON_NANOS`] (so a demand that saturates exceeds every deadline).
+#[derive(Clone, Debug)]
+pub struct Problem {
+    tasks: Vec<Task>,
+    rows: Vec<Row>,
+    levels: LevelSet,
+    priorities: Option<Vec<u32>>,
+    phasing: Phasing,
+}
+
+impl Problem {
+    /// The problem of `tasks` with `levels` criticality levels, phases arbitrary and priorities for
+    /// the test to choose.
+    ///
+    /// # Errors
+    /// Any of [`ProblemError`] except [`ProblemError::Priorities`].
+    pub fn new(tasks: Vec<Task>, levels: LevelSet) -> Result<Self, ProblemError> {
+        if tasks.len() > TASKS_MAX {
+            return Err(ProblemError::TooManyTasks { found: tasks.len() });
+        }
+        for (index, task) in tasks.iter().enumerate() {
+            check(task_id(index), task, levels)?;
+        }
+        let rows = tasks
+            .iter()
+            .enumerate()
+            .map(|(index, task)| Row::new(index, task))
+            .collect();
+        Ok(Self {
+            tasks,
+            rows,
+            levels,
+            priorities: None,
+            phasing: Phasing::Arbitrary,
+        })
+    }
+
+    /// The same tasks with given priorities, one for each task, larger = more urgent. Among equal
+    /// ones the task that comes first in the set is the more urgent.
+    ///
+    /// # Errors
+    /// [`ProblemError::Priorities`] if there is not exactly one priority for each task.
+    pub fn with_priorities(mut self, priorities: Vec<u32>) -> Result<Self, ProblemError> {
+        if priorities.len() != self.tasks.len() {
+            return Err(ProblemError::Priorities {
+                tasks: self.tasks.len(),
+                priorities: priorities.len(),
+            });
+        }
+        self.priorities = Some(priorities);
+        Ok(self)
+    }
+
+    /// The same tasks with what is known about their phases.
+    #[must_use]
+    pub fn with_phasing(mut self, phasing: Phasing) -> Self {
+        self.phasing = phasing;
+        self
+    }
+
+    /// The tasks; a [`TaskId`] is a place in this table.
+    #[must_use]
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// The criticality levels of the set.
+    #[must_use]
+    pub fn levels(&self) -> LevelSet {
+        self.levels
+    }
+
+    /// The given priorities in task order, larger = more urgent.
+    #[must_use]
+    pub fn priorities(&self) -> Option<&[u32]> {
+        self.priorities.as_deref()
+    }
+
+    /// What is known about the phases.
+    #[must_use]
+    pub fn phasing(&self) -> Phasing {
+        self.phasing
+    }
+
+    /// The tasks as the analyses read them, in task order.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+}
+
+/// A task as plain numbers, small enough that a set of them stays in the nearest cache.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    /// T_i in ns.
+    pub(crate) period: u64,
+    /// D_i in ns, at most T_i.
+    pub(crate) deadline: u64,
+    /// C_i(l) in ns for every level l.
+    pub(crate) wcet: [u64; LEVELS_MAX],
+    /// z_i, below [`LEVELS_MAX`].
+    pub(crate) criticality: usize,
+    /// The task's place in the problem.
+    pub(crate) task: usize,
+}
+
+impl Row {
+    fn new(index: usize, task: &Task) -> Self {
+        let mut wcet = [0; LEVELS_MAX];
+        for (level, value) in (0..).map(Level).zip(&mut wcet) {
+            *value = task.wcet.at(level).as_nanos();
+        }
+        Self {
+            period: task.period.as_nanos(),
+            deadline: task.deadline.as_nanos(),
+            wcet,
+            criticality: task.criticality.index(),
+            task: index,
+        }
+    }
+
+    /// C_i(z_i).
+    pub(crate) fn own_wcet(&self) -> u64 {
+        self.wcet[self.criticality]
+    }
+}
+
+/// The name of the task at `index` of a problem. A problem has at most [`TASKS_MAX`] tasks.
+pub(crate) fn task_id(index: usize) -> TaskId {
+    TaskId(u16::try_from(index).unwrap_or(u16::MAX))
+}
+
+fn check(id: TaskId, task: &Task, levels: LevelSet) -> Result<(), ProblemError> {
+    Task::new(task.criticality, task.period, task.deadline, task.wcet)
+        .map_err(|error| ProblemError::Task { task: id, error })?;
+    if task.criticality > levels.highest() {
+        return Err(ProblemError::UnknownLevel {
+            task: id,
+            criticality: task.criticality,
+            levels: levels.count(),
+        });
+    }
+    if task.period.as_nanos() > HORIZON_NANOS {
+        return Err(ProblemError::PeriodBeyondHorizon { task: id });
+    }
+    Ok(())
+}
+
+/// Why tasks do not make up a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemError {
+    /// A task is not well-formed.
+    Task {
+        /// Which one.
+        task: TaskId,
+        /// What is wrong with it.
+        error: TaskError,
+    },
+    /// A task's criticality is not a level of the set.
+    UnknownLevel {
+        /// Whose criticality.
+        task: TaskId,
+        /// The level it names.
+        criticality: Level,
+        /// How many levels there are.
+        levels: usize,
+    },
+    /// A period is longer than any world runs ([`HORIZON_NANOS`]).
+    PeriodBeyondHorizon {
+        /// Whose period.
+        task: TaskId,
+    },
+    /// More tasks than [`TASKS_MAX`].
+    TooManyTasks {
+        /// How many there were.
+        found: usize,
+    },
+    /// Not exactly one priority for each task.
+    Priorities {
+        /// The number of tasks.
+        tasks: usize,
+        /// The number of priorities.
+        priorities: usize,
+    },
+}
+
+impl fmt::Display for ProblemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Task { task, error } => write!(f, "task {}: {error}", task.0),
+            Self::UnknownLevel {
+                task,
+                criticality,
+                levels,
+            } => write!(
+                f,
+                "task {} has criticality {}, but the set has only {levels} levels, counted from 0",
+                task.0, criticality.0
+            ),
+            Self::PeriodBeyondHorizon { task } => write!(
+                f,
+                "the period of task {} is above {HORIZON_NANOS} ns, the longest time supported",
+                task.0
+            ),
+            Self::TooManyTasks { found } => {
+                write!(f, "{found} tasks, at most {TASKS_MAX} are supported")
+            }
+            Self::Priorities { tasks, priorities } => {
+                write!(
+                    f,
+                    "{priorities} priorities for {tasks} tasks; each task needs exactly one"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for ProblemError {}

@@ -1,0 +1,136 @@
+//! Every schedulability test by its name.
+
+use crate::fixed_priority::Scratch;
+use crate::outcome::{Kind, Outcome};
+use crate::problem::Problem;
+use crate::schedulability::{amc_rtb, cms, dms, rms, smc};
+use core::fmt;
+
+/// A schedulability test: what it is called, what its answer is worth, and the test itself.
+#[derive(Clone, Copy)]
+pub struct Test {
+    /// The test's name.
+    pub name: &'static str,
+    /// The variant after the colon, as in `smc:printed`; `None` for the test's default form.
+    pub variant: Option<&'static str>,
+    /// What its answer is worth where its assumptions hold.
+    pub kind: Kind,
+    /// The name of the policy it speaks of.
+    pub policy: &'static str,
+    /// One line for lists.
+    pub summary: &'static str,
+    pub(crate) analyse: fn(&Problem) -> Outcome,
+    pub(crate) accepts: fn(&Problem, &mut Scratch) -> bool,
+}
+
+impl Test {
+    /// The full answer, with response times and reason.
+    #[must_use]
+    pub fn analyse(&self, problem: &Problem) -> Outcome {
+        (self.analyse)(problem)
+    }
+
+    /// Whether the test's condition holds: for a sound test, whether [`Test::analyse`] says
+    /// schedulable; for an unsafe one, what its paper claims. The fast path: once `scratch` has
+    /// grown to the size of the problem, nothing is allocated.
+    #[must_use]
+    pub fn accepts(&self, problem: &Problem, scratch: &mut Scratch) -> bool {
+        (self.accepts)(problem, scratch)
+    }
+
+    /// Whether an acceptance means something.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        match self.kind {
+            Kind::Exact | Kind::Sufficient => true,
+            Kind::Necessary | Kind::Unsafe => false,
+        }
+    }
+}
+
+/// The test as the command line writes it: `smc` or `smc:printed`.
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.variant {
+            Some(variant) => write!(f, "{}:{variant}", self.name),
+            None => f.write_str(self.name),
+        }
+    }
+}
+
+impl fmt::Debug for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Test({self})")
+    }
+}
+
+/// All tests, in the order in which lists show them.
+#[must_use]
+pub fn tests() -> &'static [Test] {
+    TESTS
+}
+
+/// The test of this name and variant; `None` as variant is the default form.
+#[must_use]
+pub fn find(name: &str, variant: Option<&str>) -> Option<&'static Test> {
+    TESTS
+        .iter()
+        .find(|test| test.name == name && test.variant == variant)
+}
+
+const TESTS: &[Test] = &[
+    Test {
+        name: "rms",
+        variant: None,
+        kind: Kind::Exact,
+        policy: "rms",
+        summary: "rate-monotonic priorities, jobs run to completion",
+        analyse: rms::analyse,
+        accepts: rms::accepts,
+    },
+    Test {
+        name: "dms",
+        variant: None,
+        kind: Kind::Exact,
+        policy: "dms",
+        summary: "deadline-monotonic priorities, jobs run to completion",
+        analyse: dms::analyse,
+        accepts: dms::accepts,
+    },
+    Test {
+        name: "cms",
+        variant: None,
+        kind: Kind::Exact,
+        policy: "cms",
+        summary: "criticality-monotonic priorities, jobs run to completion",
+        analyse: cms::analyse,
+        accepts: cms::accepts,
+    },
+    Test {
+        name: "smc",
+        variant: None,
+        kind: Kind::Exact,
+        policy: "smc",
+        summary: "static enforcement at each task's own level, Audsley's priorities",
+        analyse: smc::analyse,
+        accepts: smc::accepts,
+    },
+    Test {
+        name: "smc",
+        variant: Some("printed"),
+        kind: Kind::Sufficient,
+        policy: "smc",
+        summary: "smc as printed by Huang, Gill and Lu: every job charged at its own level",
+        analyse: smc::analyse_printed,
+        accepts: smc::accepts_printed,
+    },
+    Test {
+        name: "amc-rtb",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "amc",
+        summary: "adaptive enforcement, response-time bound, Audsley's priorities",
+        analyse: amc_rtb::analyse,
+        accepts: amc_rtb::accepts,
+    },
+];

@@ -1,0 +1,7 @@
+//! One file for each schedulability test, named after the test.
+
+pub mod amc_rtb;
+pub mod cms;
+pub mod dms;
+pub mod rms;
+pub mod smc;

@@ -1,0 +1,158 @@
+//! Records random runs of every one-CPU policy: `record FILE` writes the recording and prints the
+//! hash of the plans as they were made, after checking that a replay on this host gives the same.
+
+#[path = "../../../../core/tests/contract/world.rs"]
+#[allow(dead_code, reason = "the tests of the contract use more of it")]
+mod world;
+
+use vestal_core::*;
+use vestal_replay::{PlanHash, replay};
+use world::{Random, Setup, run};
+
+const RUNS: u64 = 24;
+const TICKS: u64 = 150;
+
+fn main() {
+    let Some(path) = std::env::args().nth(1) else {
+        eprintln!("usage: record FILE");
+        std::process::exit(2);
+    };
+    let mut bytes = Vec::new();
+    let mut hash = PlanHash::EMPTY;
+    for seed in 0..RUNS {
+        record(seed, &mut bytes, &mut hash);
+    }
+    let replayed = replay(&bytes).expect("what was recorded can be replayed");
+    assert_eq!(replayed, hash, "a replay on this host gives other plans");
+    std::fs::write(&path, &bytes).expect("the recording can be written");
+    println!("plans {:016x}", hash.value());
+}
+
+fn record(seed: u64, bytes: &mut Vec<u8>, hash: &mut PlanHash) {
+    let setup = Setup::random(&mut Random::new(seed));
+    write_setup(&setup, bytes);
+    let mut recorder = Recorder {
+        inner: setup.engine(),
+        calls: 0,
+        bytes: Vec::new(),
+        hash: *hash,
+    };
+    run(
+        &setup,
+        &mut recorder,
+        &mut Random::new(!seed),
+        TICKS,
+        |_| {},
+    );
+    bytes.extend(recorder.calls.to_le_bytes());
+    bytes.extend(recorder.bytes);
+    *hash = recorder.hash;
+}
+
+fn word(bytes: &mut Vec<u8>, value: u64) {
+    bytes.extend(
+        u32::try_from(value)
+            .expect("recorded values are small")
+            .to_le_bytes(),
+    );
+}
+
+fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
+    bytes.push(setup.levels.count() as u8);
+    bytes.push(u8::from(setup.enforcement == Enforcement::Adaptive));
+    bytes.push(match setup.exhaustion {
+        Exhaustion::Background => 0,
+        Exhaustion::Abort => 1,
+        Exhaustion::Continue => 2,
+    });
+    bytes.push(match (&setup.virtual_deadlines, &setup.lists) {
+        (Some(_), _) => 1,
+        (None, Some(_)) => 2,
+        (None, None) => 0,
+    });
+    bytes.push(setup.tasks.len() as u8);
+    for entry in &setup.tasks {
+        bytes.push(entry.task.criticality.0);
+        word(bytes, entry.task.period.as_nanos());
+        word(bytes, entry.task.deadline.as_nanos());
+        for level in setup.levels.iter() {
+            word(bytes, entry.task.wcet.at(level).as_nanos());
+        }
+        word(
+            bytes,
+            entry.task.degraded.unwrap_or(Service::ZERO).as_nanos(),
+        );
+        word(bytes, u64::from(entry.priority));
+        bytes.push(u8::from(entry.on_miss == OnMiss::Abort));
+    }
+    for (index, _) in setup.tasks.iter().enumerate() {
+        let due = setup
+            .virtual_deadlines
+            .as_ref()
+            .map_or(0, |due| due[index].as_nanos());
+        word(bytes, due);
+    }
+    for (index, _) in setup.tasks.iter().enumerate() {
+        let list = setup.lists.as_ref().map_or(&[][..], |lists| &lists[index]);
+        bytes.push(list.len() as u8);
+        for entry in list {
+            word(bytes, u64::from(*entry));
+        }
+    }
+}
+
+/// Passes every call on and writes it down.
+struct Recorder {
+    inner: Uniprocessor,
+    calls: u32,
+    bytes: Vec<u8>,
+    hash: PlanHash,
+}
+
+impl Recorder {
+    fn call(&mut self, at: Instant, kind: u8, job: Option<JobId>, amount: Option<Service>) {
+        self.calls += 1;
+        word(&mut self.bytes, at.as_nanos());
+        self.bytes.push(kind);
+        if let Some(job) = job {
+            self.bytes.push(job.task.0 as u8);
+            word(&mut self.bytes, job.sequence);
+        }
+        if let Some(amount) = amount {
+            word(&mut self.bytes, amount.as_nanos());
+        }
+    }
+}
+
+impl Scheduler for Recorder {
+    fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
+        match fact {
+            Fact::Released { job } => self.call(at, 1, Some(job), None),
+            Fact::Charged { job, amount, .. } => self.call(at, 2, Some(job), Some(amount)),
+            Fact::Completed { job, .. } => self.call(at, 3, Some(job), None),
+            Fact::Started { job, .. } => self.call(at, 4, Some(job), None),
+            Fact::Stopped { job, .. } => self.call(at, 5, Some(job), None),
+            other => unreachable!("this world does not tell {other:?}"),
+        }
+        self.inner.apply(at, fact)
+    }
+
+    fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
+        self.call(now, 0, None, None);
+        let plan = self.inner.decide(now)?;
+        self.hash.plan(now, &plan);
+        Ok(plan)
+    }
+
+    fn permit(&self, task: TaskId) -> Permit {
+        self.inner.permit(task)
+    }
+
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.inner.take_notice()
+    }
+
+    fn lost_notices(&self) -> u64 {
+        self.inner.lost_notices()
+    }
+}

@@ -1,0 +1,247 @@
+//! Recorded runs: configurations and the calls a world made, as bytes; and their replay.
+//!
+//! The same recording gives the same plans wherever the core runs (C8). What is compared is a hash
+//! over every plan, computed here on the host and on the microcontroller alike.
+#![no_std]
+#![forbid(unsafe_code)]
+
+use vestal_core::engine::uniprocessor::CPU;
+use vestal_core::store::Inline;
+use vestal_core::*;
+
+/// The most tasks of a recorded run.
+pub const TASKS_MAX: usize = 8;
+
+/// The most entries of all job-priority lists of a recorded run.
+pub const LIST_ENTRIES_MAX: usize = 32;
+
+/// A running FNV-1a hash (64 bits) over plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanHash(u64);
+
+impl PlanHash {
+    /// The hash of no plan.
+    pub const EMPTY: Self = Self(0xcbf2_9ce4_8422_2325);
+
+    /// The value.
+    #[must_use]
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+
+    fn number(&mut self, number: u64) {
+        for byte in number.to_le_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    /// Takes in one plan.
+    pub fn plan(&mut self, now: Instant, plan: &Plan<'_>) {
+        self.number(now.as_nanos());
+        self.number(u64::from(plan.mode.0));
+        match plan.slot(CPU) {
+            None => self.number(u64::MAX),
+            Some(slot) => {
+                self.number(u64::from(slot.job.task.0));
+                self.number(slot.job.sequence);
+                match slot.budget {
+                    None => self.number(u64::MAX),
+                    Some(budget) => {
+                        self.number(budget.remaining.as_nanos());
+                        self.number(match budget.on_exhaustion {
+                            OnExhaustion::RaiseMode(level) => {
+                                16_u64.saturating_add(u64::from(level.0))
+                            }
+                            OnExhaustion::Demote => 1,
+                            OnExhaustion::Abort => 2,
+                            OnExhaustion::Suspend => 3,
+                        });
+                    }
+                }
+            }
+        }
+        self.number(plan.next.map_or(u64::MAX, |wake| wake.at.as_nanos()));
+    }
+}
+
+/// Why a recording could not be replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayError {
+    /// The bytes end too early, or hold a value that no recorder writes.
+    Malformed,
+    /// The scheduler refused what a world had told it when it was recorded.
+    Refused,
+}
+
+/// Reads numbers off the front of a recording.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn byte(&mut self) -> Result<u8, ReplayError> {
+        let (first, rest) = self.0.split_first().ok_or(ReplayError::Malformed)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    fn word(&mut self) -> Result<u32, ReplayError> {
+        let (bytes, rest) = self
+            .0
+            .split_first_chunk::<4>()
+            .ok_or(ReplayError::Malformed)?;
+        self.0 = rest;
+        Ok(u32::from_le_bytes(*bytes))
+    }
+
+    fn span(&mut self) -> Result<Duration, ReplayError> {
+        Ok(Duration::from_nanos(u64::from(self.word()?)))
+    }
+
+    fn service(&mut self) -> Result<Service, ReplayError> {
+        Ok(Service::from_nanos(u64::from(self.word()?)))
+    }
+
+    fn instant(&mut self) -> Result<Instant, ReplayError> {
+        Ok(Instant::from_nanos(u64::from(self.word()?)))
+    }
+
+    fn job(&mut self) -> Result<JobId, ReplayError> {
+        let task = TaskId(u16::from(self.byte()?));
+        Ok(JobId {
+            task,
+            sequence: u64::from(self.word()?),
+        })
+    }
+
+    fn task(&mut self, levels: LevelSet) -> Result<TaskConfiguration, ReplayError> {
+        let criticality = Level(self.byte()?);
+        let (period, deadline) = (self.span()?, self.span()?);
+        let mut values = [Service::ZERO; model::LEVELS_MAX];
+        for value in values.iter_mut().take(levels.count()) {
+            *value = self.service()?;
+        }
+        let given = values.get(..levels.count()).ok_or(ReplayError::Malformed)?;
+        let wcet = Wcet::new(given).map_err(|_| ReplayError::Malformed)?;
+        let mut task =
+            Task::new(criticality, period, deadline, wcet).map_err(|_| ReplayError::Malformed)?;
+        let degraded = self.service()?;
+        task.degraded = (!degraded.is_zero()).then_some(degraded);
+        let priority = self.word()?;
+        let on_miss = if self.byte()? == 0 {
+            OnMiss::Continue
+        } else {
+            OnMiss::Abort
+        };
+        Ok(TaskConfiguration {
+            task,
+            priority,
+            on_miss,
+        })
+    }
+
+    fn engine(&mut self) -> Result<Uniprocessor<Inline<LIST_ENTRIES_MAX>>, ReplayError> {
+        let levels = LevelSet::new(usize::from(self.byte()?)).ok_or(ReplayError::Malformed)?;
+        let enforcement = if self.byte()? == 0 {
+            Enforcement::Static
+        } else {
+            Enforcement::Adaptive
+        };
+        let exhaustion = match self.byte()? {
+            0 => Exhaustion::Background,
+            1 => Exhaustion::Abort,
+            _ => Exhaustion::Continue,
+        };
+        let order = self.byte()?;
+        let count = usize::from(self.byte()?);
+        let first = self.task(levels)?;
+        let mut tasks = [first; TASKS_MAX];
+        for entry in tasks.iter_mut().take(count).skip(1) {
+            *entry = self.task(levels)?;
+        }
+        let mut virtual_deadlines = [Duration::ZERO; TASKS_MAX];
+        for entry in virtual_deadlines.iter_mut().take(count) {
+            *entry = self.span()?;
+        }
+        let mut entries = [0; LIST_ENTRIES_MAX];
+        let mut lists: [&[u32]; TASKS_MAX] = [&[]; TASKS_MAX];
+        let mut rest = entries.as_mut_slice();
+        for list in lists.iter_mut().take(count) {
+            let length = usize::from(self.byte()?);
+            let (own, others) = rest
+                .split_at_mut_checked(length)
+                .ok_or(ReplayError::Malformed)?;
+            for entry in own.iter_mut() {
+                *entry = self.word()?;
+            }
+            (*list, rest) = (own, others);
+        }
+        let order = match order {
+            0 => TaskOrder::FixedPriority,
+            1 => TaskOrder::EarliestDeadline {
+                virtual_deadlines: &virtual_deadlines,
+            },
+            _ => TaskOrder::JobLists {
+                lists: lists.get(..count).ok_or(ReplayError::Malformed)?,
+            },
+        };
+        let configuration = Configuration {
+            tasks: tasks.get(..count).ok_or(ReplayError::Malformed)?,
+            levels,
+            enforcement,
+            exhaustion,
+            granularity: Service::ZERO,
+            wake_granularity: Duration::ZERO,
+        };
+        Uniprocessor::with_store(&configuration, order).map_err(|_| ReplayError::Malformed)
+    }
+
+    fn fact(&mut self, kind: u8) -> Result<Fact, ReplayError> {
+        Ok(match kind {
+            1 => Fact::Released { job: self.job()? },
+            2 => Fact::Charged {
+                cpu: CPU,
+                job: self.job()?,
+                amount: self.service()?,
+            },
+            3 => Fact::Completed {
+                cpu: CPU,
+                job: self.job()?,
+            },
+            4 => Fact::Started {
+                cpu: CPU,
+                job: self.job()?,
+            },
+            5 => Fact::Stopped {
+                cpu: CPU,
+                job: self.job()?,
+                why: StopReason::Preempted,
+            },
+            _ => return Err(ReplayError::Malformed),
+        })
+    }
+}
+
+/// Replays every run of `recording` and hashes every plan.
+///
+/// # Errors
+/// [`ReplayError`].
+pub fn replay(recording: &[u8]) -> Result<PlanHash, ReplayError> {
+    let mut reader = Reader(recording);
+    let mut hash = PlanHash::EMPTY;
+    while !reader.0.is_empty() {
+        let mut engine = reader.engine()?;
+        for _ in 0..reader.word()? {
+            let at = reader.instant()?;
+            match reader.byte()? {
+                0 => {
+                    let plan = engine.decide(at).map_err(|_| ReplayError::Refused)?;
+                    hash.plan(at, &plan);
+                }
+                kind => {
+                    let fact = reader.fact(kind)?;
+                    engine.apply(at, fact).map_err(|_| ReplayError::Refused)?;
+                }
+            }
+        }
+    }
+    Ok(hash)
+}

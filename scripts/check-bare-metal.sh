@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# The core on a microcontroller: the image links for a Cortex-M3 without a panic path, and replaying
+# recorded facts in QEMU (mps2-an385) gives the same plans as on this host.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+cd "$ROOT"
+
+package=crates/kernel/replay
+target=thumbv7m-none-eabi
+toolchain=$(toolchain_for "$target") || die 3 "rustup target add $target, then try again"
+work=$PWD/target/bare-metal
+mkdir -p "$work"
+
+host=$(cargo run --locked --quiet --release --manifest-path "$package/Cargo.toml" \
+  --target-dir "$work/host" --features record --bin record -- "$work/recording.bin")
+# shellcheck disable=SC2086
+VESTAL_RECORDING="$work/recording.bin" cargo $toolchain build --locked --quiet --release \
+  --manifest-path "$package/Cargo.toml" --target-dir "$work/image" --target "$target" --bin image
+image=$work/image/$target/release/image
+
+# Symbols of the panic machinery in the linked image mean that some path may panic.
+if strings -a "$image" | grep -E 'core9panicking|panic_fmt|panic_bounds_check' | sort -u | head -n 5 | grep .; then
+  echo "the image has a panic path (symbols above)" >&2
+  exit 1
+fi
+echo "image: $(stat -c %s "$image") bytes with symbols, no panic path"
+
+# -icount with sleep=off makes the run repeat exactly; the image ends by itself within a second.
+guest=$(timeout 60 qemu-system-arm -M mps2-an385 -nographic -monitor none -serial none \
+  -semihosting-config enable=on,target=native,userspace=on -icount shift=7,sleep=off \
+  -kernel "$image" 2>&1) || { echo "the image failed: $guest" >&2; exit 1; }
+echo "host:  $host"
+echo "guest: $guest"
+if [ "$host" != "$guest" ]; then
+  echo "the plans differ between host and microcontroller" >&2
+  exit 1
+fi
+echo "the same plans on both"
+echo "test result: ok. 2 passed; 0 failed;"
