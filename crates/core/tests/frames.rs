@@ -94,6 +94,11 @@ fn draw(
                 engine.apply(at(now), fact).unwrap();
             }
         }
+        engine.decide(at(now)).unwrap();
+        // A plan is idempotent: asking again changes nothing.
+        let before = engine.clone();
+        engine.decide(at(now)).unwrap();
+        assert_eq!(*engine, before);
         let plan = engine.decide(at(now)).unwrap();
         for ((&cpu, row), walk) in cpus.iter().zip(&mut rows).zip(&mut walks) {
             let sequence = plan.sequence(cpu);

@@ -326,9 +326,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
                         self.observer.dropped(at, &state, why);
                     }
                 }
-                Event::Late { .. }
-                | Event::FrameOverrun { .. }
-                | Event::FramesSkipped { .. } => {}
+                Event::Late { .. } | Event::FrameOverrun { .. } | Event::FramesSkipped { .. } => {}
             }
         }
         let lost = self.scheduler.lost_notices();

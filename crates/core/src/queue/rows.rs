@@ -68,9 +68,11 @@ impl<T: Entry + Copy, S: Store> Rows<T, S> {
         let queue = self
             .entries
             .get_mut(start..start.saturating_add(self.bound))?;
-        let first = queue.first_mut()?.take();
-        queue.rotate_left(1);
-        first
+        // From the back each entry takes the place of the one before it.
+        queue
+            .iter_mut()
+            .rev()
+            .fold(None, |behind, entry| core::mem::replace(entry, behind))
     }
 
     /// Whether a queue has no room. A row that does not exist has none.

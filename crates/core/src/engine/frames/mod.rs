@@ -258,7 +258,9 @@ fn copied<S: Store, T: crate::store::Entry + Copy>(from: &[T]) -> Option<S::Tabl
     // No list of a table that passed its check is empty.
     let first = *from.first()?;
     let mut table = S::table(from.len(), first)?;
-    table.copy_from_slice(from);
+    for (entry, value) in table.iter_mut().zip(from) {
+        *entry = *value;
+    }
     Some(table)
 }
 

@@ -21,6 +21,9 @@ impl<S: Store> Frames<S> {
     /// A CPU whose jobs are all complete waits at the barrier; one that waits there has completed
     /// all its jobs.
     pub(super) fn settle_completions(&mut self) {
+        let Phase::Running(_) = self.phase else {
+            return;
+        };
         for cpu in self.cpus.iter_mut() {
             if cpu.completed >= cpu.len {
                 cpu.reached = true;

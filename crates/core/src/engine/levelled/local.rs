@@ -78,7 +78,9 @@ impl<S: Store> LocalDomain<S> {
             task: TaskId(0),
         };
         let mut slots = S::table(table.slots.len(), filler).ok_or(too_many)?;
-        slots.copy_from_slice(table.slots);
+        for (entry, slot) in slots.iter_mut().zip(table.slots) {
+            *entry = *slot;
+        }
         Ok(Self {
             servers: Servers::new(configuration, Some(cpu))?,
             slots,

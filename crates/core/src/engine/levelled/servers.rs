@@ -101,7 +101,9 @@ impl<S: Store> Servers<S> {
             .first()
             .ok_or(ConfigurationError::NoTasks)?;
         let mut tasks = S::table(count, first).ok_or(too_many)?;
-        tasks.copy_from_slice(configuration.tasks);
+        for (entry, task) in tasks.iter_mut().zip(configuration.tasks) {
+            *entry = *task;
+        }
         let server = Server {
             current: None,
             running: None,
