@@ -1,161 +1,9 @@
 //! FTTS, drawn tick by tick: one row per CPU, one character per tick, the task's number or a dot.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+mod frames_world;
+
+use frames_world::{Report, Table, at, draw, events, job, task};
 use vestal_core::*;
-
-fn task(criticality: u8, period: u64, wcet: &[u64]) -> Task {
-    let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
-    let span = Duration::from_nanos(period);
-    Task::new(Level(criticality), span, span, Wcet::new(&values).unwrap()).unwrap()
-}
-
-fn at(ns: u64) -> Instant {
-    Instant::from_nanos(ns)
-}
-
-fn job(task: u16, sequence: u64) -> JobId {
-    JobId {
-        task: TaskId(task),
-        sequence,
-    }
-}
-
-/// A table written down as lists: frame, criticality (lowest first), CPU.
-struct Table {
-    frame: u64,
-    lists: Vec<Vec<Vec<Vec<u16>>>>,
-    /// Frame, criticality, confidence.
-    barriers: Vec<Vec<Vec<u64>>>,
-}
-
-impl Table {
-    fn build(&self, tasks: &[Task], cpus: u16) -> Result<Frames, ConfigurationError> {
-        let mut entries = Vec::new();
-        let mut spans = Vec::new();
-        for list in self.lists.iter().flatten().flatten() {
-            spans.push(Span {
-                start: entries.len(),
-                len: list.len(),
-            });
-            entries.extend(list.iter().copied().map(TaskId));
-        }
-        let barriers: Vec<Duration> = self
-            .barriers
-            .iter()
-            .flatten()
-            .flatten()
-            .map(|&ns| Duration::from_nanos(ns))
-            .collect();
-        Frames::new(&FrameConfiguration {
-            tasks,
-            levels: LevelSet::new(self.lists[0].len()).unwrap(),
-            cpus,
-            table: FrameTable {
-                frame: Duration::from_nanos(self.frame),
-                spans: &spans,
-                entries: &entries,
-                barriers: &barriers,
-            },
-            overhead: Duration::ZERO,
-            wake_granularity: Duration::ZERO,
-        })
-    }
-}
-
-/// How a world tells that a CPU is through with its sequence.
-#[derive(Clone, Copy, PartialEq)]
-enum Report {
-    /// Each completion, and nothing else.
-    Completions,
-    /// Barriers only, the last CPU first.
-    Barriers,
-}
-
-/// Steps tick by tick over `ticks`; `need` says what a job executes (more than nothing).
-fn draw(
-    engine: &mut Frames,
-    tasks: &[Task],
-    ticks: u64,
-    report: Report,
-    need: &dyn Fn(JobId) -> u64,
-) -> Vec<String> {
-    let cpus = (0..).take_while(|&cpu| engine.apply(at(0), Fact::Idle { cpu: CpuId(cpu) }).is_ok());
-    let cpus: Vec<CpuId> = cpus.map(CpuId).collect();
-    let mut rows = vec![String::new(); cpus.len()];
-    let mut walks: Vec<Option<Walk>> = vec![None; cpus.len()];
-    for now in 0..ticks {
-        for (index, model) in tasks.iter().enumerate() {
-            if now % model.period.as_nanos() == 0 {
-                let job = job(index as u16, now / model.period.as_nanos());
-                engine.apply(at(now), Fact::Released { job }).unwrap();
-            }
-        }
-        for (&cpu, walk) in cpus.iter().zip(&mut walks).rev() {
-            if let Some(fact) = walk.as_mut().and_then(|walk| walk.step(cpu, report, need)) {
-                engine.apply(at(now), fact).unwrap();
-            }
-        }
-        engine.decide(at(now)).unwrap();
-        // A plan is idempotent: asking again changes nothing.
-        let before = engine.clone();
-        engine.decide(at(now)).unwrap();
-        assert_eq!(*engine, before);
-        let plan = engine.decide(at(now)).unwrap();
-        for ((&cpu, row), walk) in cpus.iter().zip(&mut rows).zip(&mut walks) {
-            let sequence = plan.sequence(cpu);
-            let present = sequence.map(|sequence| sequence.barrier);
-            if present != walk.as_ref().map(|walk| walk.barrier) {
-                *walk = sequence.map(|sequence| Walk {
-                    barrier: sequence.barrier,
-                    jobs: sequence.jobs.to_vec(),
-                    executed: 0,
-                });
-            }
-            let running = walk.as_mut().and_then(Walk::run);
-            if report == Report::Completions {
-                assert_eq!(plan.slot(cpu).map(|slot| slot.job), running, "tick {now}");
-            }
-            row.push(running.map_or('.', |job| char::from(b'0' + job.task.0 as u8)));
-        }
-        assert!(engine.check_invariants());
-    }
-    rows
-}
-
-/// A worker on its way to a barrier.
-#[derive(Clone)]
-struct Walk {
-    barrier: BarrierId,
-    jobs: Vec<JobId>,
-    executed: u64,
-}
-
-impl Walk {
-    fn step(&mut self, cpu: CpuId, report: Report, need: &dyn Fn(JobId) -> u64) -> Option<Fact> {
-        let job = *self
-            .jobs
-            .first()
-            .filter(|&&job| self.executed == need(job))?;
-        self.jobs.remove(0);
-        self.executed = 0;
-        let barrier = self.barrier;
-        match report {
-            Report::Completions => Some(Fact::Completed { cpu, job }),
-            Report::Barriers if self.jobs.is_empty() => Some(Fact::BarrierReached { cpu, barrier }),
-            Report::Barriers => None,
-        }
-    }
-
-    fn run(&mut self) -> Option<JobId> {
-        self.executed += 1;
-        self.jobs.first().copied()
-    }
-}
-
-fn events(engine: &mut Frames) -> Vec<(u64, Event)> {
-    std::iter::from_fn(|| engine.take_notice())
-        .map(|notice| (notice.at.as_nanos(), notice.what))
-        .collect()
-}
 
 /// Two CPUs and two frames of 10: HI tasks 0 (every frame) and 1 (frame 0), LO tasks 2 and 3.
 fn two_cpus() -> (Vec<Task>, Table) {
@@ -455,134 +303,38 @@ fn table_without_cpus(tasks: &[Task]) -> Option<ConfigurationError> {
     two_cpus().1.build(tasks, 0).err()
 }
 
-/// A small generator of its own, so that a run is the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
-/// A random table over four frames with lengths that its jobs just fill.
-fn random_table(random: &mut Random, levels: usize, cpus: usize) -> (Vec<Task>, Table) {
-    let mut lists = vec![vec![vec![Vec::new(); cpus]; levels]; 4];
-    let mut models = Vec::new();
-    for number in 0..=random.below(7) {
-        let criticality = random.below(levels as u64) as usize;
-        let mut wcet: Vec<u64> = (0..=criticality).map(|_| 1 + random.below(5)).collect();
-        wcet.sort_unstable();
-        let (frames, cpu) = (1 << random.below(3), random.below(cpus as u64) as usize);
-        for first in (0..4).step_by(frames) {
-            let frame = first + random.below(frames as u64) as usize;
-            lists[frame][criticality][cpu].push(number as u16);
-        }
-        models.push((criticality as u8, frames as u64, wcet));
-    }
-    let wcet = |&number: &u16, level: usize| {
-        let values = &models[usize::from(number)].2;
-        values[level.min(values.len() - 1)]
-    };
-    let barriers: Vec<Vec<Vec<u64>>> = lists
-        .iter()
-        .map(|frame| {
-            let length = |cpus: &Vec<Vec<u16>>, level| {
-                let work = cpus
-                    .iter()
-                    .map(|list| list.iter().map(|task| wcet(task, level)).sum::<u64>());
-                work.max().unwrap()
-            };
-            let of = |cpus| (0..levels).map(|level| length(cpus, level)).collect();
-            frame.iter().map(of).collect()
-        })
-        .collect();
-    let need =
-        |frame: &Vec<Vec<u64>>, level: usize| frame[level..].iter().map(|b| b[level]).sum::<u64>();
-    let frame = (0..levels)
-        .flat_map(|level| barriers.iter().map(move |frame| need(frame, level)))
-        .max();
-    let frame = frame.unwrap();
-    let tasks = models
-        .iter()
-        .map(|(criticality, frames, wcet)| task(*criticality, frames * frame, wcet))
-        .collect();
-    let table = Table {
-        frame,
-        lists,
-        barriers,
-    };
-    (tasks, table)
-}
-
-/// The rule itself, frame after frame, with nothing but sums: the drawing of one cycle.
-fn reference(
-    tasks: &[Task],
-    table: &Table,
-    cpus: usize,
-    need: &dyn Fn(JobId) -> u64,
-) -> Vec<String> {
-    let mut rows = vec![vec![b'.'; 4 * table.frame as usize]; cpus];
-    for (number, (lists, barriers)) in table.lists.iter().zip(&table.barriers).enumerate() {
-        let begin = number * table.frame as usize;
-        let mut age = 0;
-        for level in (0..lists.len()).rev() {
-            let limit: u64 = barriers[level + 1..].iter().map(|b| b[level]).sum();
-            if age > limit {
-                break;
-            }
-            let mut longest = age;
-            for (row, list) in rows.iter_mut().zip(&lists[level]) {
-                let mut place = age;
-                for &task in list {
-                    let frames = tasks[usize::from(task)].period.as_nanos() / table.frame;
-                    for _ in 0..need(job(task, number as u64 / frames)) {
-                        row[begin + place as usize] = b'0' + task as u8;
-                        place += 1;
-                    }
-                }
-                longest = longest.max(place);
-            }
-            age = longest;
-        }
-    }
-    rows.into_iter()
-        .map(|row| String::from_utf8(row).unwrap())
-        .collect()
-}
-
 #[test]
-fn random_tables_are_run_as_the_sums_say() {
-    let mut random = Random(7);
-    let mut lost = 0;
-    for _ in 0..3000 {
-        let (levels, cpus) = (1 + random.below(3) as usize, 1 + random.below(3) as usize);
-        let (tasks, table) = random_table(&mut random, levels, cpus);
-        let salt = random.below(1000);
-        let need = |job: JobId| {
-            // At most what the task needs at its own level.
-            let own = tasks[job.task.index()].own_wcet().as_nanos();
-            1 + Random(salt + 97 * u64::from(job.task.0) + 31 * job.sequence).below(own)
-        };
-        let expected = reference(&tasks, &table, cpus, &need);
-        for report in [Report::Completions, Report::Barriers] {
-            let mut engine = table.build(&tasks, cpus as u16).unwrap();
-            let rows = draw(&mut engine, &tasks, 4 * table.frame, report, &need);
-            assert_eq!(rows, expected, "{tasks:?} {:?}", table.lists);
-            let events = events(&mut engine);
-            assert!(
-                !events
-                    .iter()
-                    .any(|event| matches!(event.1, Event::FrameOverrun { .. }))
-            );
-            lost += events
-                .iter()
-                .filter(|event| matches!(event.1, Event::Dropped { .. }))
-                .count();
-        }
+fn a_world_that_is_late_gets_the_plan_of_the_true_time() {
+    let (tasks, table) = two_cpus();
+    let mut engine = table.build(&tasks, 2).unwrap();
+    for task in 0..4 {
+        let released = Fact::Released { job: job(task, 0) };
+        engine.apply(at(0), released).unwrap();
     }
-    assert!(lost > 1000, "the latch was hardly ever used: {lost}");
+    // Nobody called before 21: frames 0 and 1 are gone, and frame 2 is 1 old already.
+    let plan = engine.decide(at(21)).unwrap();
+    assert_eq!(plan.sequence(CpuId(0)).unwrap().jobs, [job(0, 0)]);
+    assert_eq!(plan.next.map(|wake| wake.at), Some(at(30)));
+    let skipped = Event::FramesSkipped { first: 0, count: 2 };
+    assert_eq!(events(&mut engine), [(21, skipped)]);
+    // Its HI jobs end at an age of 3 = barrier(0,1,LO): the LO jobs are in time.
+    for cpu in [0, 1] {
+        let (cpu, barrier) = (CpuId(cpu), engine.barrier(0, Level(1)).unwrap());
+        engine
+            .apply(at(23), Fact::BarrierReached { cpu, barrier })
+            .unwrap();
+    }
+    let plan = engine.decide(at(23)).unwrap();
+    assert_eq!(plan.slot(CpuId(0)).unwrap().job, job(2, 0));
+    // Called 2 after the next frame should have begun; LO ended in time.
+    for cpu in [0, 1] {
+        let (cpu, barrier) = (CpuId(cpu), engine.barrier(0, Level(0)).unwrap());
+        engine
+            .apply(at(26), Fact::BarrierReached { cpu, barrier })
+            .unwrap();
+    }
+    engine.decide(at(32)).unwrap();
+    let by = Duration::from_nanos(2);
+    assert_eq!(events(&mut engine), [(32, Event::Late { by })]);
+    assert_eq!(engine.frame(), 3);
 }

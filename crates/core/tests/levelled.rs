@@ -299,6 +299,55 @@ fn what_a_job_takes_beyond_its_budgets_is_paid_by_the_next_one() {
 }
 
 #[test]
+fn a_remainder_below_the_granularity_counts_as_used_up() {
+    let tasks = [task(Container::Local(CPU), 8, 5)];
+    let tables = [NO_TABLE];
+    let configuration = LevelledConfiguration {
+        granularity: Service::from_nanos(2),
+        ..configuration(&tasks, &tables, 4)
+    };
+    let mut engine = Levelled::new(&configuration).unwrap();
+    let job = JobId {
+        task: TaskId(0),
+        sequence: 0,
+    };
+    let at = Instant::from_nanos;
+    engine.apply(at(0), Fact::Released { job }).unwrap();
+    engine.decide(at(0)).unwrap();
+    engine
+        .apply(at(0), Fact::Started { cpu: CPU, job })
+        .unwrap();
+    engine.apply(at(3), charged(0, job, 3)).unwrap();
+    let remaining = engine
+        .decide(at(3))
+        .unwrap()
+        .slot(CPU)
+        .unwrap()
+        .budget
+        .unwrap()
+        .remaining;
+    assert_eq!(remaining, Service::from_nanos(2));
+    engine.apply(at(4), charged(0, job, 1)).unwrap();
+    assert_eq!(engine.decide(at(4)).unwrap().slot(CPU), None);
+    let notice = engine.take_notice().map(|notice| notice.what);
+    let executed = Service::from_nanos(4);
+    assert_eq!(
+        notice,
+        Some(Event::Overrun {
+            job,
+            level: Level(2),
+            executed
+        })
+    );
+    // Completing then is too late for the budget, and no second overrun.
+    engine
+        .apply(at(4), Fact::Completed { cpu: CPU, job })
+        .unwrap();
+    engine.decide(at(4)).unwrap();
+    assert_eq!(engine.take_notice(), None);
+}
+
+#[test]
 fn a_violation_leaves_the_state_as_it_was() {
     let (tasks, slots) = two_cpus();
     let cycle = Duration::from_nanos(4);

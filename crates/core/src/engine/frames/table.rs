@@ -243,11 +243,12 @@ impl FrameConfiguration<'_> {
             for frame in first..first.saturating_add(per_period) {
                 for cpu in 0..shape.cpus {
                     let entries = self.entries(shape.span(frame, model.criticality, cpu))?;
-                    let here = entries.iter().filter(|&&entry| entry == task).count();
-                    if here > 0 && *home.get_or_insert(cpu) != cpu {
-                        return Err(TableError::TwoCpus(task));
+                    for _ in entries.iter().filter(|&&entry| entry == task) {
+                        if *home.get_or_insert(cpu) != cpu {
+                            return Err(TableError::TwoCpus(task));
+                        }
+                        found = found.saturating_add(1);
                     }
-                    found = found.saturating_add(here);
                 }
             }
             if found != 1 {

@@ -228,11 +228,12 @@ impl<S: Store> SharedDomain<S> {
 
     /// Takes as many tasks as there are CPUs to be had, the most urgent first.
     fn choose(&mut self, queue: Queue) {
+        // `count` has a path that panics when it overflows.
         let free = self
             .cpus
             .iter()
             .filter(|cpu| cpu.open && !cpu.taken)
-            .count();
+            .fold(0_usize, |count, _| count.saturating_add(1));
         let heap = match queue {
             Queue::Deadline => &mut self.servers.by_deadline,
             Queue::Release => &mut self.servers.by_release,
