@@ -137,7 +137,7 @@ pub struct Frames<S: Store = Boxed> {
     slots: S::Table<Option<Slot>>,
     sequences: S::Table<Option<SequenceSpan>>,
     wake: Option<Wake>,
-    notices: NoticeQueue,
+    notices: NoticeQueue<S>,
 }
 
 /// Stands in the sequence behind the last job.
@@ -203,7 +203,7 @@ impl<S: Store> Frames<S> {
             slots: S::table(shape.cpus, None).ok_or(too_many)?,
             sequences: S::table(shape.cpus, None).ok_or(too_many)?,
             wake: None,
-            notices: NoticeQueue::new(),
+            notices: NoticeQueue::new(count),
         })
     }
 

@@ -86,7 +86,7 @@ pub(super) struct Servers<S: Store> {
     budgets: Budgets,
     granularity: Service,
     pub(super) clock: Instant,
-    pub(super) notices: NoticeQueue,
+    pub(super) notices: NoticeQueue<S>,
 }
 
 impl<S: Store> Servers<S> {
@@ -95,6 +95,11 @@ impl<S: Store> Servers<S> {
         home: Option<CpuId>,
     ) -> Result<Self, ConfigurationError> {
         let count = configuration.tasks.len();
+        let members = configuration
+            .tasks
+            .iter()
+            .filter(|entry| entry.container.home() == home)
+            .fold(0_usize, |members, _| members.saturating_add(1));
         let too_many = ConfigurationError::TooManyTasks { found: count };
         let first = *configuration
             .tasks
@@ -128,7 +133,7 @@ impl<S: Store> Servers<S> {
             budgets: configuration.budgets,
             granularity: configuration.granularity,
             clock: Instant::EPOCH,
-            notices: NoticeQueue::new(),
+            notices: NoticeQueue::new(members),
         })
     }
 
