@@ -338,3 +338,23 @@ fn a_world_that_is_late_gets_the_plan_of_the_true_time() {
     assert_eq!(events(&mut engine), [(32, Event::Late { by })]);
     assert_eq!(engine.frame(), 3);
 }
+
+#[test]
+fn the_overhead_is_how_much_later_a_sub_frame_may_begin() {
+    let (tasks, table) = two_cpus();
+    let need = |j: JobId| {
+        if j == job(0, 0) { 4 } else { lo(j, &tasks) }
+    };
+    let overhead = Duration::from_nanos(1);
+    let mut engine = table.build_with(&tasks, 2, overhead).unwrap();
+    let rows = draw(&mut engine, &tasks, 10, Report::Barriers, &need);
+    assert_eq!(rows, ["0000222...", "111......."]);
+    // Frame 0 needs 3 + 3 at LO.
+    let long = TableError::FrameTooShort {
+        frame: 0,
+        level: Level(0),
+    };
+    let overhead = Duration::from_nanos(5);
+    let found = table.build_with(&tasks, 2, overhead).err();
+    assert_eq!(found, Some(long.into()));
+}

@@ -29,6 +29,15 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn build(&self, tasks: &[Task], cpus: u16) -> Result<Frames, ConfigurationError> {
+        self.build_with(tasks, cpus, Duration::ZERO)
+    }
+
+    pub(crate) fn build_with(
+        &self,
+        tasks: &[Task],
+        cpus: u16,
+        overhead: Duration,
+    ) -> Result<Frames, ConfigurationError> {
         let mut entries = Vec::new();
         let mut spans = Vec::new();
         for list in self.lists.iter().flatten().flatten() {
@@ -55,7 +64,7 @@ impl Table {
                 entries: &entries,
                 barriers: &barriers,
             },
-            overhead: Duration::ZERO,
+            overhead,
             wake_granularity: Duration::ZERO,
         })
     }
