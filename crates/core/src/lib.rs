@@ -54,7 +54,9 @@ pub mod time;
 
 pub use enforce::{Enforcement, Exhaustion, OnMiss};
 pub use engine::{
-    Configuration, ConfigurationError, Guard, TaskConfiguration, TaskOrder, Uniprocessor,
+    Budgets, Configuration, ConfigurationError, Container, CpuTable, FrameConfiguration,
+    FrameTable, Frames, Guard, Levelled, LevelledConfiguration, LevelledTask, LocalDomain,
+    SharedDomain, Span, TableError, TableSlot, TaskConfiguration, TaskOrder, Uniprocessor,
 };
 pub use engine::{
     DeviceConfiguration, Hierarchy, HierarchyConfiguration, HierarchyError, LocalOrder, ServedTask,
@@ -65,7 +67,10 @@ pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
 pub use notice::{DropReason, Event, Notice};
 pub use order::{ClassicOrder, Urgency};
-pub use plan::{Budget, BudgetOwner, OnExhaustion, Permit, Plan, Slot, Wake, WakeReason};
+pub use plan::{
+    Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot, Wake,
+    WakeReason,
+};
 pub use policy::{OrderRule, Policy};
 pub use scheduler::{ContractViolation, Scheduler};
 pub use server::{ByLevel, ServerKind, Utilization, WhenFull};

@@ -26,7 +26,7 @@
 //! - **C9 locks.** A fact belongs to exactly one domain; no call takes two domain locks.
 
 use crate::fact::Fact;
-use crate::ids::{CpuId, DeviceId, JobId, ServerId, TaskId};
+use crate::ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 use crate::notice::Notice;
 use crate::plan::{Permit, Plan};
 use crate::time::{Instant, Service};
@@ -80,6 +80,8 @@ pub enum ContractViolation {
     UnknownServer(ServerId),
     /// A device that is not in the configuration.
     UnknownDevice(DeviceId),
+    /// A barrier that is not in the table.
+    UnknownBarrier(BarrierId),
     /// A fact of a kind that this policy has no use for, such as a barrier on one CPU.
     NotOfThisPolicy,
     /// A job that is not pending, or not of the CPU the fact names.
@@ -126,6 +128,9 @@ impl fmt::Display for ContractViolation {
             }
             Self::UnknownDevice(DeviceId(device)) => {
                 write!(f, "device {device} is not configured")
+            }
+            Self::UnknownBarrier(BarrierId(barrier)) => {
+                write!(f, "barrier {barrier} is not in the table")
             }
             Self::NotOfThisPolicy => f.write_str("this policy has no use for such a fact"),
             Self::UnknownJob(job) => write!(f, "{job} is not pending here"),

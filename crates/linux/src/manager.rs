@@ -344,6 +344,11 @@ impl Manager {
                 }
                 // Workers count their dropped jobs themselves; the guard asks for no wake-ups.
                 Event::Dropped { .. } | Event::Late { .. } => {}
+                // A guard has neither servers nor frames.
+                Event::Depleted { .. }
+                | Event::Postponed { .. }
+                | Event::FrameOverrun { .. }
+                | Event::FramesSkipped { .. } => {}
             }
         }
     }

@@ -261,6 +261,8 @@ impl<O: Observer + ?Sized> NativeWorld<'_, O> {
                 Event::Dropped { .. } | Event::Late { .. } => {}
                 // A guard has no servers.
                 Event::Depleted { .. } | Event::Postponed { .. } => {}
+                // A guard has no frames.
+                Event::FrameOverrun { .. } | Event::FramesSkipped { .. } => {}
             }
         }
         match self.guard.lost_notices() {

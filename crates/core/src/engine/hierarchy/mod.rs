@@ -58,7 +58,7 @@ use crate::ids::{DeviceId, JobId, ServerId, TaskId};
 use crate::job_table::Jobs;
 use crate::model::{Level, LevelSet};
 use crate::notice::{Event, Notice, NoticeQueue};
-use crate::plan::{Permit, Plan, Slot, Wake};
+use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
 use crate::queue::TaskBits;
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::server::{Chunk, Server};
@@ -475,6 +475,7 @@ impl<S: Store> Scheduler for Hierarchy<S> {
         self.for_servers(Self::settle_work);
         self.select();
         Ok(Plan {
+            sequences: Sequences::NONE,
             slots: &self.slots,
             next: self.wake,
             mode: self.mode,
