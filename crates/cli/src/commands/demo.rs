@@ -207,9 +207,9 @@ fn summary(
             session,
             output,
         ));
-        text.push_str("\nThe simulation has exact time and no overheads. ");
+        text.push_str("\nThe simulation has exact time and no overheads.\n");
         text.push_str(if comparison::exceeds_bounds(&real.result, &bounds) {
-            "Where a real response time is above the proved bound, waking,\nswitching, measuring and the rest of this machine took the difference: the analysis counts none of it.\n"
+            "Where a real response time is above the proved bound, waking, switching, measuring and the rest\nof this machine took the difference: the analysis counts none of it.\n"
         } else {
             "The real run has them, and stayed within the proved bounds all the same.\n"
         });

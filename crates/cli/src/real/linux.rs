@@ -192,12 +192,12 @@ fn machine_lines(report: &Report) -> Vec<String> {
     let overshoot = &enforcement.overshoot;
     if overshoot.count > 0 {
         lines.push(format!(
-            "{} used-up budgets were noticed {} late in the median, {} at most; {} of them later than tolerance ({}) and granularity",
+            "a job may exceed its budget by {} before that counts; {} used-up budgets were noticed {} after that in the median, {} at most, {} of them later than the granularity",
+            short(enforcement.tolerance.as_nanos()),
             overshoot.count,
             short(overshoot.median),
             short(overshoot.max),
             enforcement.late,
-            short(enforcement.tolerance.as_nanos())
         ));
     }
     for task in &report.tasks {
