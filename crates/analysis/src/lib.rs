@@ -32,6 +32,7 @@
 
 mod audsley;
 mod bounds;
+mod change_instants;
 #[cfg(feature = "controls")]
 pub mod controls;
 mod demand;
@@ -44,6 +45,6 @@ pub mod registry;
 pub mod schedulability;
 
 pub use fixed_priority::Scratch;
-pub use outcome::{Kind, Names, Outcome, Parameters, Reason, TaskOutcome, Verdict};
+pub use outcome::{Kind, Names, Outcome, Parameters, Ratio, Reason, TaskOutcome, Verdict};
 pub use problem::{Phasing, Problem, ProblemError};
 pub use registry::{Test, find, tests};

@@ -3,7 +3,7 @@
 use crate::fixed_priority::Scratch;
 use crate::outcome::{Kind, Outcome};
 use crate::problem::Problem;
-use crate::schedulability::{amc_rtb, cms, dms, rms, smc};
+use crate::schedulability::{amc_max, amc_rtb, cms, dms, rms, smc};
 use core::fmt;
 
 /// A schedulability test: what it is called, what its answer is worth, and the test itself.
@@ -132,5 +132,14 @@ const TESTS: &[Test] = &[
         summary: "adaptive enforcement, response-time bound, Audsley's priorities",
         analyse: amc_rtb::analyse,
         accepts: amc_rtb::accepts,
+    },
+    Test {
+        name: "amc-max",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "amc",
+        summary: "adaptive enforcement, the worst instants of mode changes, Audsley's priorities",
+        analyse: amc_max::analyse,
+        accepts: amc_max::accepts,
     },
 ];

@@ -1,5 +1,6 @@
 //! One file for each schedulability test, named after the test.
 
+pub mod amc_max;
 pub mod amc_rtb;
 pub mod cms;
 pub mod dms;
