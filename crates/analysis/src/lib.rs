@@ -41,6 +41,7 @@ pub mod oracle;
 pub mod order;
 pub mod outcome;
 pub mod problem;
+mod rational;
 pub mod registry;
 pub mod schedulability;
 

@@ -1,5 +1,9 @@
 //! `amc-max`: the search over change instants against all integer instants.
-#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail loudly and say how much it has seen"
+)]
 
 mod common;
 

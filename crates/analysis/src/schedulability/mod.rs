@@ -4,5 +4,8 @@ pub mod amc_max;
 pub mod amc_rtb;
 pub mod cms;
 pub mod dms;
+pub mod edf;
+pub mod edf_vd;
+pub mod edf_vd_util;
 pub mod rms;
 pub mod smc;
