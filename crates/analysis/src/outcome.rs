@@ -192,7 +192,7 @@ pub enum Reason {
         /// ... contains jobs that need at least this much.
         demand: Duration,
     },
-    /// EDF-VD: the utilisations, in millionths rounded up, violate the test's condition.
+    /// EDF-VD: the utilisations, in millionths to the nearest, violate the test's condition.
     Utilizations {
         /// a: the tasks of level 0 at level 0.
         low_ppm: u64,

@@ -118,7 +118,7 @@ pub(crate) struct Sums {
 
 impl Sums {
     /// C_i(z_i) <= T_i must have been checked.
-    fn of(rows: &[Row]) -> Self {
+    pub(crate) fn of(rows: &[Row]) -> Self {
         let mut sums = Self {
             low: Bracket::default(),
             high_at_low: Bracket::default(),
@@ -137,9 +137,9 @@ impl Sums {
 
     pub(crate) fn reason(&self) -> Reason {
         Reason::Utilizations {
-            low_ppm: self.low.millionths_ceil(),
-            high_at_low_ppm: self.high_at_low.millionths_ceil(),
-            high_ppm: self.high.millionths_ceil(),
+            low_ppm: self.low.millionths_nearest(),
+            high_at_low_ppm: self.high_at_low.millionths_nearest(),
+            high_ppm: self.high.millionths_nearest(),
         }
     }
 
@@ -209,7 +209,7 @@ impl ExactSums {
         self.a.plus(&self.c).is_at_most(&Fraction::new(1, 1))
     }
 
-    fn pass(&self) -> bool {
+    pub(crate) fn pass(&self) -> bool {
         if self.plain_edf_does() {
             return true;
         }
@@ -223,7 +223,7 @@ impl ExactSums {
     }
 
     /// The largest x, in words; `None` if it is 0, which no deadline can be.
-    fn factor(&self) -> Option<Ratio> {
+    pub(crate) fn factor(&self) -> Option<Ratio> {
         let (numerator, denominator) = if self.plain_edf_does() {
             (1, 1)
         } else {
