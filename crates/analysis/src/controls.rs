@@ -73,9 +73,9 @@ const CONTROLS: &[Test] = &[
         variant: Some("control-rounded-up"),
         kind: Kind::Unsafe,
         policy: "edf-vd",
-        summary: "WRONG: edf-vd whose virtual deadlines are rounded up",
+        summary: "WRONG: edf-vd whose factor is rounded up to eighths",
         analyse: virtual_deadlines::analyse_rounded_up,
-        accepts: |problem, _: &mut Scratch| virtual_deadlines::accepts_rounded_up(problem),
+        accepts: |problem, _: &mut Scratch| virtual_deadlines::accepts_by_theorem(problem),
     },
 ];
 

@@ -178,7 +178,7 @@ impl Fraction {
     }
 
     /// 1 - self; `None` if that is negative.
-    pub(crate) fn from_one(&self) -> Option<Self> {
+    pub(crate) fn one_minus_self(&self) -> Option<Self> {
         Some(Self {
             numerator: self.denominator.minus(&self.numerator)?,
             denominator: self.denominator.clone(),
@@ -279,7 +279,9 @@ mod tests {
         // Three periods whose product needs 186 bits; the last share fills the CPU exactly.
         let periods = [(1 << 62) - 57, (1 << 62) - 87, (1 << 61) - 31];
         let mut terms: Vec<(u64, u64)> = periods.iter().map(|&t: &u64| (t / 4, t)).collect();
-        let rest = Fraction::sum(terms.iter().copied()).from_one().unwrap();
+        let rest = Fraction::sum(terms.iter().copied())
+            .one_minus_self()
+            .unwrap();
         assert!(!rest.is_zero());
         let whole = Fraction::sum(terms.iter().copied()).plus(&rest);
         assert!(whole.is_at_most(&Fraction::new(1, 1)));
@@ -287,7 +289,7 @@ mod tests {
         terms.push((1, u64::MAX));
         let more = Fraction::sum(terms.into_iter()).plus(&rest);
         assert!(!more.is_at_most(&Fraction::new(1, 1)));
-        assert!(more.from_one().is_none());
+        assert!(more.one_minus_self().is_none());
     }
 
     #[test]
@@ -303,7 +305,7 @@ mod tests {
                         assert!(sum.is_at_most(&expected) && expected.is_at_most(&sum));
                         let product = one.times(&other).in_words();
                         assert_eq!(product, Fraction::new(a * c, b * d).in_words());
-                        assert_eq!(one.from_one().is_some(), a <= b);
+                        assert_eq!(one.one_minus_self().is_some(), a <= b);
                     }
                 }
             }

@@ -119,10 +119,10 @@ struct Refutation {
     refuted: u32,
 }
 
-const RUNS: u32 = 20;
+const RUNS: u32 = 60;
 
 fn some_run_misses(tasks: &[Task], order: &Order<'_>, random: &mut Random) -> bool {
-    (0..RUNS).any(|_| misses(tasks, order, 300, random))
+    (0..RUNS).any(|_| misses(tasks, order, 400, random))
 }
 
 /// Without the job under way, `amc-max` accepts more than it does, never less, and runs miss.
@@ -153,7 +153,7 @@ fn amc_max_without_plus_one_is_refuted_by_runs() {
         }
     }
     println!("without + 1: {seen:?}");
-    assert!(seen.refuted > 20, "{seen:?}");
+    assert!(seen.refuted > 5, "{seen:?}");
 }
 
 /// Sets of two levels and implicit deadlines near the border of `edf-vd`.
@@ -161,7 +161,7 @@ fn implicit_set(random: &mut Random) -> Vec<Task> {
     let count = random.between(2, 4);
     (0..count)
         .map(|_| {
-            let period = random.between(3, 15);
+            let period = random.between(5, 30);
             let low = random.between(1, (period * 3 / (2 * count)).max(1));
             if random.once_in(2) {
                 task(0, period, period, &[low])
@@ -204,8 +204,22 @@ fn edf_vd_without_the_guard_is_refuted_by_runs() {
     assert!(seen.refuted > 100, "{seen:?}");
 }
 
+/// a = 2/3, b = 3/16, c = 9/16, so x <= 21/32; the control takes 3/4. Both tasks are then due at 12,
+/// the first goes first until 8, the second overruns at 11 and ends at 17 > 16. With the real
+/// virtual deadline 10 it ends at 9.
 #[test]
-fn virtual_deadlines_rounded_up_are_refuted_by_runs() {
+fn a_factor_rounded_up_is_refuted_by_runs() {
+    let tasks = vec![task(0, 12, 12, &[8]), task(1, 16, 16, &[3, 9])];
+    let set = problem(2, tasks);
+    let deadlines = |test: &Test| -> Vec<u64> {
+        let deadlines = test.analyse(&set).parameters.virtual_deadlines.unwrap();
+        deadlines
+            .iter()
+            .map(|deadline| deadline.as_nanos())
+            .collect()
+    };
+    assert_eq!(deadlines(control("control-rounded-up")), [12, 12]);
+    assert_eq!(deadlines(find("edf-vd", None).unwrap()), [12, 10]);
     let seen = refute_virtual_deadlines("control-rounded-up", 24);
-    assert!(seen.refuted > 5, "{seen:?}");
+    assert!(seen.refuted > 3, "{seen:?}");
 }

@@ -96,8 +96,9 @@ fn demand(row: &Row, level: usize, instants: &[u64], window: u64) -> u64 {
         (end, end / row.period + 1)
     };
     let mut sum = jobs.saturating_mul(row.wcet[0]);
-    for lower in 0..row.criticality.min(level) {
-        let after = end.saturating_sub(instants[lower] + (row.period - row.deadline));
+    let changes = row.criticality.min(level);
+    for (lower, instant) in instants.iter().enumerate().take(changes) {
+        let after = end.saturating_sub(instant + (row.period - row.deadline));
         // Right would be one more.
         let upgraded = jobs.min(after.div_ceil(row.period));
         let growth = row.wcet[lower + 1] - row.wcet[lower];

@@ -36,8 +36,8 @@
 //!
 //! Slow twin: `tests/edf_vd.rs` repeats the condition in fractions of machine words, and looks for
 //! integer deadlines by trying all of them. A campaign that simulates accepted sets would refute
-//! the test by one miss; `crate::controls` holds a variant without the guard and one that rounds
-//! up, which it has to find.
+//! the test by one miss; `crate::controls` holds a variant without the guard and one with
+//! a factor rounded up, which it has to find.
 
 use crate::fixed_priority::{Scratch, hopeless};
 use crate::outcome::{Kind, Outcome, Parameters, Ratio, Reason, TaskOutcome};
@@ -205,7 +205,7 @@ impl ExactSums {
         }
     }
 
-    fn plain_edf_does(&self) -> bool {
+    pub(crate) fn plain_edf_does(&self) -> bool {
         self.a.plus(&self.c).is_at_most(&Fraction::new(1, 1))
     }
 
@@ -213,7 +213,7 @@ impl ExactSums {
         if self.plain_edf_does() {
             return true;
         }
-        match (self.a.from_one(), self.c.from_one()) {
+        match (self.a.one_minus_self(), self.c.one_minus_self()) {
             (Some(rest_of_a), Some(rest_of_c)) => {
                 let product = rest_of_a.times(&rest_of_c);
                 !rest_of_a.is_zero() && self.a.times(&self.b).is_at_most(&product)
@@ -227,7 +227,10 @@ impl ExactSums {
         let (numerator, denominator) = if self.plain_edf_does() {
             (1, 1)
         } else {
-            self.c.from_one()?.divided_by(&self.a)?.in_words_floor()
+            self.c
+                .one_minus_self()?
+                .divided_by(&self.a)?
+                .in_words_floor()
         };
         (numerator > 0).then_some(Ratio {
             numerator,
@@ -253,7 +256,7 @@ fn parameters(rows: &[Row]) -> Parameters {
 }
 
 /// floor(x T_i) at level 1, T_i at level 0; x is at most 1.
-fn virtual_deadline_floor(row: &Row, factor: Ratio) -> u64 {
+pub(crate) fn virtual_deadline_floor(row: &Row, factor: Ratio) -> u64 {
     if row.criticality == 0 {
         return row.period;
     }
