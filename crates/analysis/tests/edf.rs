@@ -1,9 +1,5 @@
 //! `edf`: QPA against every window and against the run it speaks of.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail loudly and say how much it has seen"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod common;
 

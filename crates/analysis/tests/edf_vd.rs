@@ -1,10 +1,6 @@
 //! `edf-vd` and `edf-vd-util` at borders computed by hand, against fractions of machine words, and
 //! against runs.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail loudly and say how much it has seen"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod common;
 
