@@ -1,1 +1,35 @@
-//! See the crate's description.
+//! Task-set files of Vestal: read, diagnose, describe, write; scenarios; parameters.
+//!
+//! [`TaskSet::parse`] takes the name and the text of a file and gives either the resolved set or
+//! *all* that is wrong with it, each with place, code and cure. Times are exact: they are read
+//! from their decimal text and never rounded. Nothing here prints or reads a clock, and only
+//! [`source::read_file`] touches the file system.
+#![forbid(unsafe_code)]
+
+pub mod codes;
+mod convert;
+pub mod diagnostic;
+mod facts;
+pub mod model;
+pub mod number;
+pub mod parameters;
+pub mod quantity;
+mod read;
+pub mod scenario;
+pub mod schema;
+pub mod source;
+mod tree;
+mod usage;
+mod write;
+
+pub use codes::{Code, explain};
+pub use convert::WcetRule;
+pub use diagnostic::{Diagnostic, Diagnostics, RenderOptions, Severity};
+pub use facts::{DEFAULT_DURATION_MAX, Utilisation};
+pub use model::TaskSet;
+pub use number::{Ratio, Rational};
+pub use parameters::Parameters;
+pub use read::FORMAT;
+pub use scenario::{Scenario, ScenarioFile, ScenarioSpec, Workload};
+pub use source::{Source, read_file};
+pub use usage::{Consumer, UnusedField};

@@ -35,7 +35,7 @@ fn without_facts(steps: &[Step]) -> Vec<(u64, Option<Slot>, Option<Wake>, Level)
 
 #[test]
 fn the_runs_of_this_file_exercise_what_they_claim_to() {
-    let (mut raised, mut aborted, mut background, mut edf) = (0, 0, 0, 0);
+    let (mut raised, mut aborted, mut background, mut edf, mut lists) = (0, 0, 0, 0, 0);
     for_each_run(|seed, setup| {
         let (steps, _) = plain(seed, setup);
         raised += u32::from(steps.iter().any(|step| step.mode > Level(0)));
@@ -44,9 +44,10 @@ fn the_runs_of_this_file_exercise_what_they_claim_to() {
             step.slot.is_some_and(|slot| slot.budget.is_none())
                 && setup.exhaustion == Exhaustion::Background
         }));
+        lists += u32::from(setup.lists.is_some());
         edf += u32::from(setup.virtual_deadlines.is_some());
     });
-    assert!(raised > 80 && aborted > 80 && background > 40 && edf > 80);
+    assert!(raised > 80 && aborted > 80 && background > 40 && edf > 80 && lists > 60);
 }
 
 #[test]
@@ -184,6 +185,7 @@ fn c6_a_late_wake_up_is_noticed() {
     let mut setup = Setup::random(&mut Random::new(0));
     setup.tasks = tasks.to_vec();
     setup.virtual_deadlines = None;
+    setup.lists = None;
     setup.enforcement = Enforcement::Static;
     let mut engine = setup.engine();
     let job = JobId {

@@ -39,6 +39,7 @@ pub(crate) struct Setup {
     pub(crate) enforcement: Enforcement,
     pub(crate) exhaustion: Exhaustion,
     pub(crate) virtual_deadlines: Option<Vec<Duration>>,
+    pub(crate) lists: Option<Vec<Vec<u32>>>,
     pub(crate) offsets: Vec<u64>,
 }
 
@@ -55,7 +56,10 @@ impl Setup {
             };
             tasks.iter().map(|entry| due(entry, random)).collect()
         });
+        let lists = (virtual_deadlines.is_none() && random.below(3) == 0)
+            .then(|| random_lists(random, tasks.len()));
         Self {
+            lists,
             offsets: tasks.iter().map(|_| random.below(8)).collect(),
             tasks,
             levels,
@@ -84,18 +88,33 @@ impl Setup {
         }
     }
 
-    pub(crate) fn order(&self) -> TaskOrder<'_> {
-        match &self.virtual_deadlines {
-            Some(due) => TaskOrder::EarliestDeadline {
+    pub(crate) fn engine(&self) -> Uniprocessor {
+        let borrowed: Vec<&[u32]> = self.lists.iter().flatten().map(Vec::as_slice).collect();
+        let order = match (&self.virtual_deadlines, &self.lists) {
+            (Some(due), _) => TaskOrder::EarliestDeadline {
                 virtual_deadlines: due,
             },
-            None => TaskOrder::FixedPriority,
-        }
+            (None, Some(_)) => TaskOrder::JobLists { lists: &borrowed },
+            (None, None) => TaskOrder::FixedPriority,
+        };
+        Uniprocessor::with_order(&self.configuration(), order).unwrap()
     }
+}
 
-    pub(crate) fn engine(&self) -> Uniprocessor {
-        Uniprocessor::with_order(&self.configuration(), self.order()).unwrap()
+/// How many jobs of a task a random list has room for.
+pub(crate) const LIST_LENGTH: usize = 5;
+
+/// Decreasing lists over all priorities, as an analysis would interleave them.
+fn random_lists(random: &mut Random, tasks: usize) -> Vec<Vec<u32>> {
+    let mut owners: Vec<usize> = (0..tasks * LIST_LENGTH)
+        .map(|entry| entry % tasks)
+        .collect();
+    random.shuffle(&mut owners);
+    let mut lists = vec![Vec::new(); tasks];
+    for (priority, owner) in owners.iter().enumerate().rev() {
+        lists[*owner].push(priority as u32);
     }
+    lists
 }
 
 fn random_task(random: &mut Random, levels: LevelSet, count: u64) -> TaskConfiguration {

@@ -12,6 +12,9 @@ use vestal_core::*;
 /// The most tasks of a recorded run.
 pub const TASKS_MAX: usize = 8;
 
+/// The most entries of all job-priority lists of a recorded run.
+pub const LIST_ENTRIES_MAX: usize = 32;
+
 /// A running FNV-1a hash (64 bits) over plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanHash(u64);
@@ -135,7 +138,7 @@ impl Reader<'_> {
         })
     }
 
-    fn engine(&mut self) -> Result<Uniprocessor<Inline<TASKS_MAX>>, ReplayError> {
+    fn engine(&mut self) -> Result<Uniprocessor<Inline<LIST_ENTRIES_MAX>>, ReplayError> {
         let levels = LevelSet::new(usize::from(self.byte()?)).ok_or(ReplayError::Malformed)?;
         let enforcement = if self.byte()? == 0 {
             Enforcement::Static
@@ -147,7 +150,7 @@ impl Reader<'_> {
             1 => Exhaustion::Abort,
             _ => Exhaustion::Continue,
         };
-        let edf = self.byte()? != 0;
+        let order = self.byte()?;
         let count = usize::from(self.byte()?);
         let first = self.task(levels)?;
         let mut tasks = [first; TASKS_MAX];
@@ -158,12 +161,27 @@ impl Reader<'_> {
         for entry in virtual_deadlines.iter_mut().take(count) {
             *entry = self.span()?;
         }
-        let order = if edf {
-            TaskOrder::EarliestDeadline {
-                virtual_deadlines: &virtual_deadlines,
+        let mut entries = [0; LIST_ENTRIES_MAX];
+        let mut lists: [&[u32]; TASKS_MAX] = [&[]; TASKS_MAX];
+        let mut rest = entries.as_mut_slice();
+        for list in lists.iter_mut().take(count) {
+            let length = usize::from(self.byte()?);
+            let (own, others) = rest
+                .split_at_mut_checked(length)
+                .ok_or(ReplayError::Malformed)?;
+            for entry in own.iter_mut() {
+                *entry = self.word()?;
             }
-        } else {
-            TaskOrder::FixedPriority
+            (*list, rest) = (own, others);
+        }
+        let order = match order {
+            0 => TaskOrder::FixedPriority,
+            1 => TaskOrder::EarliestDeadline {
+                virtual_deadlines: &virtual_deadlines,
+            },
+            _ => TaskOrder::JobLists {
+                lists: lists.get(..count).ok_or(ReplayError::Malformed)?,
+            },
         };
         let configuration = Configuration {
             tasks: tasks.get(..count).ok_or(ReplayError::Malformed)?,

@@ -5,8 +5,8 @@
 #[allow(dead_code, reason = "the tests of the contract use more of it")]
 mod world;
 
-use vestal_replay::{PlanHash, replay};
 use vestal_core::*;
+use vestal_replay::{PlanHash, replay};
 use world::{Random, Setup, run};
 
 const RUNS: u64 = 24;
@@ -65,7 +65,11 @@ fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
         Exhaustion::Abort => 1,
         Exhaustion::Continue => 2,
     });
-    bytes.push(u8::from(setup.virtual_deadlines.is_some()));
+    bytes.push(match (&setup.virtual_deadlines, &setup.lists) {
+        (Some(_), _) => 1,
+        (None, Some(_)) => 2,
+        (None, None) => 0,
+    });
     bytes.push(setup.tasks.len() as u8);
     for entry in &setup.tasks {
         bytes.push(entry.task.criticality.0);
@@ -87,6 +91,13 @@ fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
             .as_ref()
             .map_or(0, |due| due[index].as_nanos());
         word(bytes, due);
+    }
+    for (index, _) in setup.tasks.iter().enumerate() {
+        let list = setup.lists.as_ref().map_or(&[][..], |lists| &lists[index]);
+        bytes.push(list.len() as u8);
+        for entry in list {
+            word(bytes, u64::from(*entry));
+        }
     }
 }
 

@@ -1,0 +1,357 @@
+//! Which deadlines a policy had promised to keep: the world's judgement over a miss.
+//!
+//! Vestal's guarantee (RTSS 2007) for a job of task i with criticality z_i: it meets its deadline in
+//! every run in which no job of any task j executes for more than C_j(z_i). Schedulability tests
+//! prove that, and this module says after the fact whether a run kept the condition. It knows what
+//! every job really executed, and trusts no scheduler's word for it.
+//!
+//! *Prefixes.* Whether a job is complete at its deadline d depends only on what happened before d.
+//! If up to d no job has *exceeded* C_j(l), there is a run that is equal up to d and keeps the
+//! assumption of level l: the one in which jobs that stand exactly at C_j(l) complete there. So a
+//! miss at d breaks the promise of level l unless C_j(l) was exceeded strictly before d.
+//!
+//! *Busy periods.* At an instant at which no admitted job is pending, apart from those released just
+//! then, everything before is forgotten by a work-conserving fixed-priority scheduler: what follows
+//! is a run from a fresh start. So a crossing excuses misses only until the next such instant. Jobs
+//! in the background do not count: they run below every admitted job.
+//!
+//! *Enforcement.* A task j with z_j <= l cannot void the promise of level l: its jobs leave the
+//! admitted ones when they have executed C_j(z_j) <= C_j(l). Where nothing stops them
+//! ([`Exhaustion::Continue`]) executing beyond C_j(z_j) voids the promise of every level. A job that
+//! used up its own limit by its deadline was promised nothing. Under adaptive enforcement a job that
+//! stands at C_j(l) and is not complete raises the mode there and then, whether or not it goes on at
+//! once; there the crossing is that instant.
+//!
+//! *Withdrawn jobs.* A job that was dropped before its deadline, because the mode rose or its limit
+//! was used up, is no miss: the policy said beforehand that it would not be completed. A job that
+//! was dropped because too many jobs of its task waited is a miss, and a consequence of the misses
+//! before it, so that it is not counted as a broken promise once more.
+
+use crate::observer::{JobState, Observer, Segment};
+use vestal_core::model::LEVELS_MAX;
+use vestal_core::{
+    CpuId, DropReason, Enforcement, Exhaustion, Instant, Level, Service, Task, TaskId,
+};
+
+/// How a job left the world, or lost what it had been promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It finished all its work.
+    Completed,
+    /// It used up its last limit and is in the background from now on. Judged at once if it is late
+    /// already, because the promise may have to be looked up before the next idle instant.
+    Demoted,
+    /// It was withdrawn.
+    Dropped(DropReason),
+    /// It was still pending when the run ended.
+    Unfinished,
+}
+
+/// What became of a job's deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was complete at its deadline.
+    Met,
+    /// It was withdrawn before its deadline.
+    Withdrawn,
+    /// It was incomplete at its deadline.
+    Missed {
+        /// The policy had promised that this would not happen.
+        guaranteed: bool,
+    },
+}
+
+/// Follows a run and knows at each instant which levels' assumptions still hold.
+///
+/// O(levels) per segment, constant memory.
+#[derive(Clone, Debug)]
+pub struct Promise {
+    tasks: Vec<Task>,
+    enforcement: Enforcement,
+    exhaustion: Exhaustion,
+    /// By level, the first instant since the last idle one at which its assumption was broken.
+    crossings: [Option<Instant>; LEVELS_MAX],
+}
+
+impl Promise {
+    /// The promise of a policy with this enforcement, provided that its test accepts the tasks.
+    #[must_use]
+    pub fn new(tasks: &[Task], enforcement: Enforcement, exhaustion: Exhaustion) -> Self {
+        Self {
+            tasks: tasks.to_vec(),
+            enforcement,
+            exhaustion,
+            crossings: [None; LEVELS_MAX],
+        }
+    }
+
+    /// Whether the assumption of `level` held from the last idle instant until `deadline`.
+    #[must_use]
+    pub fn holds_until(&self, level: Level, deadline: Instant) -> bool {
+        self.crossings
+            .get(level.index())
+            .copied()
+            .flatten()
+            .is_none_or(|crossing| crossing >= deadline)
+    }
+
+    /// What became of the deadline of `job`, which ends at `at`. `None` if that was judged before,
+    /// when the job was demoted, or if the run ended before the deadline.
+    #[must_use]
+    pub fn judge(&self, job: &JobState, at: Instant, ending: Ending) -> Option<Verdict> {
+        let judged_before = job.demoted.is_some_and(|when| when > job.deadline);
+        let complete_or_withdrawn = match ending {
+            Ending::Demoted => {
+                return (at > job.deadline).then(|| self.missed(job));
+            }
+            _ if judged_before => return None,
+            Ending::Unfinished => return (at >= job.deadline).then(|| self.missed(job)),
+            Ending::Dropped(DropReason::BacklogFull) => {
+                return Some(Verdict::Missed { guaranteed: false });
+            }
+            Ending::Completed => (at <= job.deadline).then_some(Verdict::Met),
+            Ending::Dropped(
+                DropReason::Mode
+                | DropReason::Exhausted
+                | DropReason::Superseded
+                | DropReason::Deadline,
+            ) => (at < job.deadline).then_some(Verdict::Withdrawn),
+        };
+        Some(complete_or_withdrawn.unwrap_or_else(|| self.missed(job)))
+    }
+
+    fn missed(&self, job: &JobState) -> Verdict {
+        let used_up_its_limit = job.demoted.is_some_and(|when| when <= job.deadline);
+        let guaranteed = !used_up_its_limit
+            && self
+                .task(job.id.task)
+                .is_some_and(|task| self.holds_until(task.criticality, job.deadline));
+        Verdict::Missed { guaranteed }
+    }
+
+    fn task(&self, task: TaskId) -> Option<&Task> {
+        self.tasks.get(task.index())
+    }
+
+    /// Records what the execution of `job` from `start` on, `ran` long, means for each level.
+    fn record(&mut self, job: &JobState, start: Instant, ran: Service) {
+        let Some(task) = self.tasks.get(job.id.task.index()) else {
+            return;
+        };
+        if job.demoted.is_some() {
+            return;
+        }
+        let before = job.executed.saturating_sub(ran);
+        for (level, crossing) in (0..).map(Level).zip(self.crossings.iter_mut()) {
+            let below_own = level < task.criticality;
+            if !below_own && self.exhaustion != Exhaustion::Continue {
+                break;
+            }
+            let limit = task.enforced_wcet(level);
+            let raises_mode = self.enforcement == Enforcement::Adaptive
+                && below_own
+                && job.executed == limit
+                && job.demand > limit;
+            if job.executed > limit || raises_mode {
+                let until = limit.saturating_sub(before).time_on_dedicated_cpu();
+                let at = start.saturating_add(until);
+                *crossing = Some(crossing.map_or(at, |earlier| earlier.min(at)));
+            }
+        }
+    }
+}
+
+impl Observer for Promise {
+    fn executed(&mut self, segment: Segment, job: &JobState) {
+        let ran = Service::supplied_during(segment.end.saturating_since(segment.start));
+        self.record(job, segment.start, ran);
+    }
+
+    /// A limit of nothing is used up before the job has run at all.
+    fn started(&mut self, at: Instant, _: CpuId, job: &JobState) {
+        self.record(job, at, Service::ZERO);
+    }
+
+    fn idle(&mut self, _: Instant) {
+        self.crossings = [None; LEVELS_MAX];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_core::{Duration, JobId, Wcet};
+
+    const MISSED: Verdict = Verdict::Missed { guaranteed: true };
+    const EXCUSED: Verdict = Verdict::Missed { guaranteed: false };
+
+    fn ns(value: u64) -> Instant {
+        Instant::from_nanos(value)
+    }
+
+    /// LO: C 3, D 10. HI: C 4/9, D 20. All deadlines are counted from 0.
+    fn tasks() -> [Task; 2] {
+        let wcet = |values: &[u64]| {
+            let values: Vec<Service> = values.iter().copied().map(Service::from_nanos).collect();
+            Wcet::new(&values).unwrap()
+        };
+        let span = Duration::from_nanos;
+        [
+            Task::new(Level(0), span(10), span(10), wcet(&[3])).unwrap(),
+            Task::new(Level(1), span(20), span(20), wcet(&[4, 9])).unwrap(),
+        ]
+    }
+
+    fn job(task: u16, executed: u64, demand: u64) -> JobState {
+        JobState {
+            id: JobId {
+                task: TaskId(task),
+                sequence: 0,
+            },
+            released: ns(0),
+            deadline: ns(if task == 0 { 10 } else { 20 }),
+            demand: Service::from_nanos(demand),
+            executed: Service::from_nanos(executed),
+            demoted: None,
+            last_cpu: None,
+        }
+    }
+
+    fn promise(enforcement: Enforcement, exhaustion: Exhaustion) -> Promise {
+        Promise::new(&tasks(), enforcement, exhaustion)
+    }
+
+    /// `executed` is what the job has executed at `end`.
+    fn runs(promise: &mut Promise, start: u64, end: u64, job: &JobState) {
+        let segment = Segment {
+            cpu: CpuId(0),
+            start: ns(start),
+            end: ns(end),
+        };
+        promise.executed(segment, job);
+    }
+
+    #[test]
+    fn a_miss_without_any_overrun_was_promised_not_to_happen() {
+        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        runs(&mut smc, 0, 4, &job(1, 4, 4));
+        assert_eq!(
+            smc.judge(&job(0, 3, 3), ns(11), Ending::Completed),
+            Some(MISSED)
+        );
+        assert_eq!(
+            smc.judge(&job(0, 3, 3), ns(10), Ending::Completed),
+            Some(Verdict::Met)
+        );
+        assert_eq!(
+            smc.judge(&job(0, 2, 3), ns(10), Ending::Unfinished),
+            Some(MISSED)
+        );
+        assert_eq!(smc.judge(&job(0, 2, 3), ns(9), Ending::Unfinished), None);
+    }
+
+    #[test]
+    fn a_hi_job_beyond_its_lo_value_excuses_lo_misses_and_no_hi_miss() {
+        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        runs(&mut smc, 2, 9, &job(1, 7, 9));
+        assert_eq!(smc.crossings[0], Some(ns(6)), "4 units after 2");
+        assert_eq!(
+            smc.judge(&job(0, 3, 3), ns(11), Ending::Completed),
+            Some(EXCUSED)
+        );
+        assert_eq!(
+            smc.judge(&job(1, 9, 9), ns(21), Ending::Completed),
+            Some(MISSED)
+        );
+    }
+
+    #[test]
+    fn a_crossing_at_the_deadline_or_after_it_comes_too_late_to_excuse() {
+        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        runs(&mut smc, 6, 12, &job(1, 6, 9));
+        assert_eq!(smc.crossings[0], Some(ns(10)));
+        assert_eq!(
+            smc.judge(&job(0, 0, 3), ns(15), Ending::Completed),
+            Some(MISSED)
+        );
+    }
+
+    #[test]
+    fn standing_exactly_at_the_lo_value_is_a_crossing_only_where_it_raises_the_mode() {
+        let standing = job(1, 4, 9);
+        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        runs(&mut smc, 0, 4, &standing);
+        assert_eq!(smc.crossings[0], None);
+        let mut amc = promise(Enforcement::Adaptive, Exhaustion::Background);
+        runs(&mut amc, 0, 4, &standing);
+        assert_eq!(amc.crossings[0], Some(ns(4)));
+        let mut amc = promise(Enforcement::Adaptive, Exhaustion::Background);
+        runs(&mut amc, 0, 4, &job(1, 4, 4));
+        assert_eq!(amc.crossings[0], None, "it completed there");
+    }
+
+    #[test]
+    fn an_idle_instant_restores_the_promise() {
+        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        runs(&mut smc, 0, 9, &job(1, 9, 9));
+        smc.idle(ns(9));
+        assert!(smc.holds_until(Level(0), ns(100)));
+    }
+
+    #[test]
+    fn background_execution_voids_nothing_and_a_demoted_job_was_promised_nothing() {
+        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        let demoted = JobState {
+            demoted: Some(ns(9)),
+            ..job(1, 12, 15)
+        };
+        runs(&mut smc, 9, 12, &demoted);
+        assert!(smc.holds_until(Level(0), ns(100)));
+        assert_eq!(
+            smc.judge(&demoted, ns(30), Ending::Completed),
+            Some(EXCUSED)
+        );
+    }
+
+    #[test]
+    fn a_job_demoted_after_its_deadline_is_judged_then_and_only_then() {
+        let smc = promise(Enforcement::Static, Exhaustion::Background);
+        let demoted = JobState {
+            demoted: Some(ns(21)),
+            ..job(1, 9, 15)
+        };
+        assert_eq!(smc.judge(&demoted, ns(21), Ending::Demoted), Some(MISSED));
+        assert_eq!(smc.judge(&demoted, ns(30), Ending::Completed), None);
+    }
+
+    #[test]
+    fn without_enforcement_a_lo_job_beyond_its_own_value_voids_every_promise() {
+        let mut smc = promise(Enforcement::Static, Exhaustion::Continue);
+        runs(&mut smc, 0, 5, &job(0, 5, 5));
+        assert_eq!(smc.crossings[0], Some(ns(3)));
+        assert_eq!(smc.crossings[1], Some(ns(3)));
+        let mut enforced = promise(Enforcement::Static, Exhaustion::Background);
+        runs(&mut enforced, 0, 5, &job(0, 5, 5));
+        assert!(enforced.holds_until(Level(0), ns(100)));
+    }
+
+    #[test]
+    fn a_job_dropped_before_its_deadline_is_withdrawn_and_one_dropped_at_it_is_late() {
+        let mut amc = promise(Enforcement::Adaptive, Exhaustion::Background);
+        runs(&mut amc, 6, 10, &job(1, 4, 9));
+        let by_mode = Ending::Dropped(DropReason::Mode);
+        assert_eq!(
+            amc.judge(&job(0, 1, 3), ns(9), by_mode),
+            Some(Verdict::Withdrawn)
+        );
+        assert_eq!(
+            amc.judge(&job(0, 1, 3), ns(10), by_mode),
+            Some(MISSED),
+            "the HI job may have completed at 10: the LO job was late all the same"
+        );
+        let full = Ending::Dropped(DropReason::BacklogFull);
+        assert_eq!(amc.judge(&job(0, 0, 3), ns(0), full), Some(EXCUSED));
+        let at_deadline = Ending::Dropped(DropReason::Deadline);
+        assert_eq!(amc.judge(&job(0, 1, 3), ns(10), at_deadline), Some(MISSED));
+    }
+}

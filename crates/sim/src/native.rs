@@ -1,0 +1,427 @@
+//! The event loop around a [`Guard`]: what a natively dispatched Linux run does, in exact time.
+//!
+//! Here the scheduler does not dispatch. The world keeps the order of SCHED_FIFO: among the first
+//! job of each task the most urgent permitted one runs, jobs in the background below all of these.
+//! The workers' own rules live here as well: a worker reads its permit at release and after each
+//! decision, serves its jobs in the order of arrival, keeps at most [`BACKLOG_MAX`] waiting, gives
+//! up a job in the background when its next one arrives, and a late one where its task wants that.
+//!
+//! The guard hears only exceptions: an exhausted limit (`Charged` with what the job has executed
+//! since the last charge), before that `Released` with the newest job of each task, and `Idle` when
+//! nothing admitted is pending in a raised mode. At an instant that is idle and has releases, idle
+//! comes first, so that the schedule is that of [`vestal_core::Uniprocessor`] in [`crate::world`].
+
+use crate::calendar::Calendar;
+use crate::error::SimulationError;
+use crate::observer::{JobState, Observer, Segment};
+use crate::workload::{Demand, Releases};
+use crate::world::Effort;
+use std::collections::VecDeque;
+use vestal_core::job_table::BACKLOG_MAX;
+use vestal_core::{
+    CpuId, DropReason, Event, Fact, Guard, Instant, JobId, Level, OnMiss, Permit, Scheduler,
+    Service, TaskConfiguration, TaskId,
+};
+
+const CPU: CpuId = CpuId(0);
+
+/// Simulates a natively dispatched run of `tasks` over `[0, end)`. O(n) per event.
+///
+/// The guard has to be new and built from the same tasks.
+///
+/// # Errors
+/// [`SimulationError`]: a workload that contradicts itself, or a broken invariant.
+pub fn simulate_native<O: Observer + ?Sized>(
+    guard: &mut Guard,
+    tasks: &[TaskConfiguration],
+    end: Instant,
+    releases: &dyn Releases,
+    demand: &dyn Demand,
+    observer: &mut O,
+) -> Result<Effort, SimulationError> {
+    if end > Instant::HORIZON {
+        return Err(SimulationError::EndBeyondHorizon(end));
+    }
+    let numbers =
+        u16::try_from(tasks.len()).map_err(|_| SimulationError::TooManyTasks(tasks.len()))?;
+    let first = (0..numbers)
+        .map(|task| releases.release(TaskId(task), 0, None))
+        .collect();
+    let mut world = NativeWorld {
+        guard,
+        tasks,
+        end,
+        releases,
+        demand,
+        observer,
+        calendar: Calendar::new(first),
+        workers: vec![Worker::default(); tasks.len()],
+        running: None,
+        now: Instant::EPOCH,
+        busy: false,
+        effort: Effort::default(),
+    };
+    world.run()?;
+    Ok(world.effort)
+}
+
+/// The thread of one task.
+#[derive(Clone, Debug, Default)]
+struct Worker {
+    /// Jobs that arrived and are not over, oldest first; the first one is being served.
+    jobs: VecDeque<JobState>,
+    /// What the guard knows of the first job's execution.
+    charged: Service,
+    /// How many releases there were, and how many the guard knows of.
+    released: u64,
+    told: u64,
+}
+
+impl Worker {
+    fn end_first(&mut self) -> Option<JobState> {
+        self.charged = Service::ZERO;
+        self.jobs.pop_front()
+    }
+}
+
+struct NativeWorld<'a, O: ?Sized> {
+    guard: &'a mut Guard,
+    tasks: &'a [TaskConfiguration],
+    end: Instant,
+    releases: &'a dyn Releases,
+    demand: &'a dyn Demand,
+    observer: &'a mut O,
+    calendar: Calendar,
+    workers: Vec<Worker>,
+    running: Option<TaskId>,
+    now: Instant,
+    busy: bool,
+    effort: Effort,
+}
+
+impl<O: Observer + ?Sized> NativeWorld<'_, O> {
+    fn run(&mut self) -> Result<(), SimulationError> {
+        loop {
+            let next = self.next_instant();
+            self.advance_to(next);
+            self.settle_exhaustion()?;
+            self.give_up_late_jobs();
+            self.settle_idle()?;
+            if next >= self.end {
+                break;
+            }
+            self.release_due_jobs()?;
+            self.dispatch();
+        }
+        for job in self.workers.iter().flat_map(|worker| &worker.jobs) {
+            self.observer.unfinished(self.end, job);
+        }
+        self.observer.finished(self.end);
+        Ok(())
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = TaskId> + use<O> {
+        (0..=u16::MAX).take(self.tasks.len()).map(TaskId)
+    }
+
+    fn first_job(&self, task: TaskId) -> Option<&JobState> {
+        self.workers.get(task.index())?.jobs.front()
+    }
+
+    /// What the job may execute in all until the guard has to be told.
+    fn limit(&self, job: &JobState) -> Option<Service> {
+        match self.guard.permit_for(job.id) {
+            Permit::Run { limit } if job.demoted.is_none() => limit,
+            Permit::Run { .. }
+            | Permit::Background
+            | Permit::Suspended
+            | Permit::Dropped
+            | Permit::NotAdmitted => None,
+        }
+    }
+
+    fn aborts_when_late(&self, task: TaskId) -> bool {
+        self.tasks
+            .get(task.index())
+            .is_some_and(|entry| entry.on_miss == OnMiss::Abort)
+    }
+
+    fn next_instant(&self) -> Instant {
+        let mut next = self.end;
+        if let Some((_, _, release)) = self.calendar.first() {
+            next = next.min(release);
+        }
+        for task in self.numbers() {
+            if let Some(job) = self.first_job(task)
+                && self.aborts_when_late(task)
+            {
+                next = next.min(job.deadline.max(self.now));
+            }
+        }
+        if let Some(job) = self.running.and_then(|task| self.first_job(task)) {
+            let mut left = job.remaining();
+            if let Some(limit) = self.limit(job) {
+                left = left.min(limit.saturating_sub(job.executed));
+            }
+            next = next.min(self.now.saturating_add(left.time_on_dedicated_cpu()));
+        }
+        next
+    }
+
+    fn advance_to(&mut self, next: Instant) {
+        let start = self.now;
+        let amount = Service::supplied_during(next.saturating_since(start));
+        self.now = next;
+        let Some(task) = self.running else { return };
+        let worker = &mut self.workers[task.index()];
+        let Some(job) = worker.jobs.front_mut() else {
+            return;
+        };
+        job.executed = job.executed.saturating_add(amount);
+        let job = *job;
+        if !amount.is_zero() {
+            let segment = Segment {
+                cpu: CPU,
+                start,
+                end: next,
+            };
+            self.observer.executed(segment, &job);
+        }
+        if job.remaining().is_zero() {
+            worker.end_first();
+            self.running = None;
+            self.observer.completed(next, &job);
+        }
+    }
+
+    /// Tells the guard of limits that are used up, until nobody stands at one: a rise of the mode
+    /// may leave another job with less than it has used.
+    fn settle_exhaustion(&mut self) -> Result<(), SimulationError> {
+        while let Some(task) = self.numbers().find(|&task| self.stands_at_limit(task)) {
+            for other in self.numbers() {
+                let worker = &mut self.workers[other.index()];
+                if worker.told < worker.released {
+                    worker.told = worker.released;
+                    let job = JobId {
+                        task: other,
+                        sequence: worker.released - 1,
+                    };
+                    self.apply(Fact::Released { job })?;
+                }
+            }
+            let worker = &mut self.workers[task.index()];
+            if let Some(job) = worker.jobs.front().copied() {
+                let amount = job.executed.saturating_sub(worker.charged);
+                worker.charged = job.executed;
+                self.apply(Fact::Charged {
+                    cpu: CPU,
+                    job: job.id,
+                    amount,
+                })?;
+            }
+            self.decide()?;
+            self.read_permits();
+        }
+        Ok(())
+    }
+
+    /// A job that has only just started at a limit of nothing has to be stopped as well, but not
+    /// one that waits for the CPU.
+    fn stands_at_limit(&self, task: TaskId) -> bool {
+        self.first_job(task).is_some_and(|job| {
+            let touched = self.running == Some(task) || !job.executed.is_zero();
+            touched && self.limit(job).is_some_and(|limit| job.executed >= limit)
+        })
+    }
+
+    fn apply(&mut self, fact: Fact) -> Result<(), SimulationError> {
+        let at = self.now;
+        self.effort.facts += 1;
+        self.guard
+            .apply(at, fact)
+            .map_err(|violation| SimulationError::Refused { at, violation })
+    }
+
+    fn decide(&mut self) -> Result<(), SimulationError> {
+        let at = self.now;
+        self.effort.decisions += 1;
+        if let Err(violation) = self.guard.decide(at) {
+            return Err(SimulationError::Refused { at, violation });
+        }
+        while let Some(notice) = self.guard.take_notice() {
+            match notice.what {
+                Event::ModeChanged { from, to, cause } => {
+                    self.observer.mode_changed(at, from, to, cause);
+                }
+                Event::Overrun { job, level, .. } => {
+                    self.observer.overran(at, job, level);
+                    self.demote(job, level);
+                }
+                // The worker finds that out by itself, from its permit.
+                Event::Dropped { .. } | Event::Late { .. } => {}
+            }
+        }
+        match self.guard.lost_notices() {
+            0 => Ok(()),
+            lost => Err(SimulationError::NoticesLost { at, lost }),
+        }
+    }
+
+    fn demote(&mut self, id: JobId, level: Level) {
+        let at = self.now;
+        let own = self.tasks[id.task.index()].task.criticality;
+        if level >= own
+            && let Some(job) = self.workers[id.task.index()].jobs.front_mut()
+            && job.id == id
+        {
+            job.demoted = Some(at);
+            self.observer.demoted(at, job);
+        }
+    }
+
+    /// Every worker looks what its jobs are still allowed.
+    fn read_permits(&mut self) {
+        for task in self.numbers() {
+            while let Some(job) = self.first_job(task) {
+                let waiting = self.workers[task.index()].jobs.len() > 1;
+                match self.guard.permit_for(job.id) {
+                    Permit::Run { .. } | Permit::Suspended => break,
+                    Permit::Background if waiting => self.end(task, DropReason::Superseded),
+                    Permit::Background => break,
+                    Permit::Dropped if job.demoted == Some(self.now) => {
+                        self.end(task, DropReason::Exhausted);
+                    }
+                    Permit::Dropped | Permit::NotAdmitted => self.end(task, DropReason::Mode),
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, task: TaskId, why: DropReason) {
+        if let Some(job) = self.workers[task.index()].end_first() {
+            self.observer.dropped(self.now, &job, why);
+        }
+        if self.running == Some(task) {
+            self.running = None;
+        }
+    }
+
+    fn give_up_late_jobs(&mut self) {
+        for task in self.numbers() {
+            while self.aborts_when_late(task)
+                && self
+                    .first_job(task)
+                    .is_some_and(|job| job.deadline <= self.now)
+            {
+                self.end(task, DropReason::Deadline);
+            }
+        }
+    }
+
+    fn settle_idle(&mut self) -> Result<(), SimulationError> {
+        let pending = self.workers.iter().flat_map(|worker| &worker.jobs);
+        let admitted = pending.filter(|job| job.demoted.is_none()).count();
+        if admitted > 0 {
+            self.busy = true;
+            return Ok(());
+        }
+        if self.guard.mode() > Level::LOWEST {
+            self.apply(Fact::Idle { cpu: CPU })?;
+            self.decide()?;
+        }
+        if core::mem::take(&mut self.busy) {
+            self.observer.idle(self.now);
+        }
+        Ok(())
+    }
+
+    fn release_due_jobs(&mut self) -> Result<(), SimulationError> {
+        while let Some((task, sequence, at)) = self.calendar.first() {
+            if at > self.now {
+                break;
+            }
+            let next = self
+                .releases
+                .release(task, sequence.saturating_add(1), Some(at));
+            if let Some(next) = next
+                && next <= at
+            {
+                return Err(SimulationError::ReleasesNotAscending {
+                    task,
+                    previous: at,
+                    next,
+                });
+            }
+            self.calendar.replace(task, next);
+            self.release(JobState {
+                id: JobId { task, sequence },
+                released: at,
+                deadline: at.saturating_add(self.tasks[task.index()].task.deadline),
+                demand: self.demand.execution(task, sequence),
+                executed: Service::ZERO,
+                demoted: None,
+                last_cpu: None,
+            });
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, job: JobState) {
+        let (at, task) = (self.now, job.id.task);
+        self.observer.released(at, &job);
+        self.workers[task.index()].released = job.id.sequence + 1;
+        match self.guard.permit_for(job.id) {
+            Permit::Run { .. } | Permit::Background | Permit::Suspended => {}
+            Permit::Dropped | Permit::NotAdmitted => {
+                self.observer.dropped(at, &job, DropReason::Mode);
+                return;
+            }
+        }
+        if self
+            .first_job(task)
+            .is_some_and(|first| first.demoted.is_some())
+        {
+            self.end(task, DropReason::Superseded);
+        }
+        let worker = &mut self.workers[task.index()];
+        if worker.jobs.len() > BACKLOG_MAX {
+            self.observer.dropped(at, &job, DropReason::BacklogFull);
+        } else {
+            worker.jobs.push_back(job);
+            self.busy = true;
+        }
+    }
+
+    /// What SCHED_FIFO does; equal priorities go to the task that stands first.
+    fn dispatch(&mut self) {
+        let at = self.now;
+        let mut best: Option<(bool, u32, TaskId)> = None;
+        for task in self.numbers() {
+            let Some(job) = self.first_job(task) else {
+                continue;
+            };
+            let rank = (
+                job.demoted.is_none(),
+                self.tasks[task.index()].priority,
+                task,
+            );
+            if best.is_none_or(|best| (rank.0, rank.1) > (best.0, best.1)) {
+                best = Some(rank);
+            }
+        }
+        let chosen = best.map(|(_, _, task)| task);
+        if chosen == self.running {
+            return;
+        }
+        if let Some(job) = self.running.and_then(|task| self.first_job(task)).copied() {
+            self.observer.preempted(at, CPU, &job);
+        }
+        self.running = chosen;
+        if let Some(task) = chosen
+            && let Some(job) = self.workers[task.index()].jobs.front_mut()
+        {
+            self.observer.started(at, CPU, job);
+            job.last_cpu = Some(CPU);
+        }
+    }
+}

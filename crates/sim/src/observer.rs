@@ -1,0 +1,195 @@
+//! What a world tells those who watch it: statistics, drawings, traces.
+
+use vestal_core::{CpuId, DropReason, Instant, JobId, Level, Service};
+
+/// A pending job as its world knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobState {
+    /// The job.
+    pub id: JobId,
+    /// When it arrived.
+    pub released: Instant,
+    /// Its absolute deadline: the release plus D_i.
+    pub deadline: Instant,
+    /// What it executes in all if nothing stops it. Only a simulated world knows that beforehand.
+    pub demand: Service,
+    /// What it has executed so far.
+    pub executed: Service,
+    /// When it used up the limit beyond which nothing was promised to it and lost its place among
+    /// the admitted jobs; `None` while it is admitted.
+    pub demoted: Option<Instant>,
+    /// Where it ran last.
+    pub last_cpu: Option<CpuId>,
+}
+
+impl JobState {
+    /// What it still has to execute.
+    #[must_use]
+    pub const fn remaining(&self) -> Service {
+        self.demand.saturating_sub(self.executed)
+    }
+}
+
+/// An uninterrupted stretch of execution of one job on one CPU, `[start, end)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Where.
+    pub cpu: CpuId,
+    /// From when on.
+    pub start: Instant,
+    /// Until when.
+    pub end: Instant,
+}
+
+/// Somebody who watches a world. Every method has an empty body, so that an observer writes only
+/// what it wants to know.
+///
+/// Instants never fall from call to call. At one instant the order is: executions that end there,
+/// completions, releases, then what the scheduler decided (overruns, mode changes, demotions,
+/// drops), the idle instant, and who stops and starts.
+pub trait Observer {
+    /// A job arrived.
+    fn released(&mut self, at: Instant, job: &JobState) {
+        let _ = (at, job);
+    }
+    /// A job ran; `job.executed` includes the segment. Two segments of one job may be adjacent.
+    fn executed(&mut self, segment: Segment, job: &JobState) {
+        let _ = (segment, job);
+    }
+    /// A job finished all its work.
+    fn completed(&mut self, at: Instant, job: &JobState) {
+        let _ = (at, job);
+    }
+    /// A job used up its limit of `level`.
+    fn overran(&mut self, at: Instant, job: JobId, level: Level) {
+        let _ = (at, job, level);
+    }
+    /// A job used up its last limit, and is in the background from now on.
+    fn demoted(&mut self, at: Instant, job: &JobState) {
+        let _ = (at, job);
+    }
+    /// A job was withdrawn for good.
+    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        let _ = (at, job, why);
+    }
+    /// The criticality indicator changed; `cause` is `None` for the return at an idle instant.
+    fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
+        let _ = (at, from, to, cause);
+    }
+    /// No admitted job was pending at this instant, apart from those released just then.
+    fn idle(&mut self, at: Instant) {
+        let _ = at;
+    }
+    /// A pending job lost its CPU.
+    fn preempted(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        let _ = (at, cpu, job);
+    }
+    /// A job got a CPU; `job.last_cpu` still says where it ran before.
+    fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        let _ = (at, cpu, job);
+    }
+    /// A job is still pending when the run ends.
+    fn unfinished(&mut self, end: Instant, job: &JobState) {
+        let _ = (end, job);
+    }
+    /// The run is over.
+    fn finished(&mut self, end: Instant) {
+        let _ = end;
+    }
+}
+
+/// Nobody watches.
+impl Observer for () {}
+
+macro_rules! forward {
+    ($self:ident => $($target:expr),+) => {
+        fn released(&mut $self, at: Instant, job: &JobState) {
+            $($target.released(at, job);)+
+        }
+        fn executed(&mut $self, segment: Segment, job: &JobState) {
+            $($target.executed(segment, job);)+
+        }
+        fn completed(&mut $self, at: Instant, job: &JobState) {
+            $($target.completed(at, job);)+
+        }
+        fn overran(&mut $self, at: Instant, job: JobId, level: Level) {
+            $($target.overran(at, job, level);)+
+        }
+        fn demoted(&mut $self, at: Instant, job: &JobState) {
+            $($target.demoted(at, job);)+
+        }
+        fn dropped(&mut $self, at: Instant, job: &JobState, why: DropReason) {
+            $($target.dropped(at, job, why);)+
+        }
+        fn mode_changed(&mut $self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
+            $($target.mode_changed(at, from, to, cause);)+
+        }
+        fn idle(&mut $self, at: Instant) {
+            $($target.idle(at);)+
+        }
+        fn preempted(&mut $self, at: Instant, cpu: CpuId, job: &JobState) {
+            $($target.preempted(at, cpu, job);)+
+        }
+        fn started(&mut $self, at: Instant, cpu: CpuId, job: &JobState) {
+            $($target.started(at, cpu, job);)+
+        }
+        fn unfinished(&mut $self, end: Instant, job: &JobState) {
+            $($target.unfinished(end, job);)+
+        }
+        fn finished(&mut $self, end: Instant) {
+            $($target.finished(end);)+
+        }
+    };
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    forward!(self => (**self));
+}
+
+/// Both watch, the first one first.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    forward!(self => self.0, self.1);
+}
+
+/// All watch, in order.
+impl Observer for Vec<&mut dyn Observer> {
+    fn released(&mut self, at: Instant, job: &JobState) {
+        self.iter_mut().for_each(|each| each.released(at, job));
+    }
+    fn executed(&mut self, segment: Segment, job: &JobState) {
+        self.iter_mut().for_each(|each| each.executed(segment, job));
+    }
+    fn completed(&mut self, at: Instant, job: &JobState) {
+        self.iter_mut().for_each(|each| each.completed(at, job));
+    }
+    fn overran(&mut self, at: Instant, job: JobId, level: Level) {
+        self.iter_mut()
+            .for_each(|each| each.overran(at, job, level));
+    }
+    fn demoted(&mut self, at: Instant, job: &JobState) {
+        self.iter_mut().for_each(|each| each.demoted(at, job));
+    }
+    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        self.iter_mut().for_each(|each| each.dropped(at, job, why));
+    }
+    fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
+        self.iter_mut()
+            .for_each(|each| each.mode_changed(at, from, to, cause));
+    }
+    fn idle(&mut self, at: Instant) {
+        self.iter_mut().for_each(|each| each.idle(at));
+    }
+    fn preempted(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        self.iter_mut()
+            .for_each(|each| each.preempted(at, cpu, job));
+    }
+    fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        self.iter_mut().for_each(|each| each.started(at, cpu, job));
+    }
+    fn unfinished(&mut self, end: Instant, job: &JobState) {
+        self.iter_mut().for_each(|each| each.unfinished(end, job));
+    }
+    fn finished(&mut self, end: Instant) {
+        self.iter_mut().for_each(|each| each.finished(end));
+    }
+}

@@ -1,0 +1,319 @@
+//! What a run was like: counts, response times and percentiles, in constant memory.
+//!
+//! Response and execution times are those of *completed* jobs, late ones included; a job's response
+//! time is the time from its release to its completion. A miss is judged when the job ends, or when
+//! the run does ([`crate::guarantee`]).
+
+mod histogram;
+
+pub use histogram::Histogram;
+
+use crate::guarantee::{Ending, Promise, Verdict};
+use crate::observer::{JobState, Observer, Segment};
+use vestal_core::{
+    CpuId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Service, Task,
+};
+
+/// How many mode changes are kept with instant and cause; later ones are only counted.
+pub const MODE_CHANGES_KEPT: usize = 1000;
+
+/// A mode change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModeChange {
+    /// When.
+    pub at: Instant,
+    /// The mode before.
+    pub from: Level,
+    /// The mode from then on.
+    pub to: Level,
+    /// The job that overran; `None` for the return at an idle instant.
+    pub cause: Option<JobId>,
+}
+
+/// What became of the jobs of one task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskStatistics {
+    /// Jobs that arrived.
+    pub released: u64,
+    /// Jobs that finished their work.
+    pub completed: u64,
+    /// Jobs that were incomplete at their deadline and had not been withdrawn before it.
+    pub missed: u64,
+    /// Those of them that the policy had promised to complete in time.
+    pub missed_guaranteed: u64,
+    /// Jobs that were withdrawn.
+    pub dropped: u64,
+    /// How often a job used up its limit of some level.
+    pub overruns: u64,
+    /// How often a pending job lost its CPU.
+    pub preemptions: u64,
+    /// Response times in ns.
+    pub response: Histogram,
+    /// Execution times in ns.
+    pub execution: Spread,
+    /// By how much jobs completed after their deadline, in ns; 0 for those in time.
+    pub tardiness: Spread,
+}
+
+impl TaskStatistics {
+    /// The mean response time over the period.
+    #[must_use]
+    pub fn relative_response(&self, task: &Task) -> Option<f64> {
+        let count = self.response.count();
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a figure for display, not for decisions"
+        )]
+        let ratio = self.response.sum() as f64 / count as f64 / task.period.as_nanos() as f64;
+        (count > 0).then_some(ratio)
+    }
+}
+
+/// Smallest, mean and largest of a number of values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
+    count: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Spread {
+    /// Counts a value.
+    pub fn record(&mut self, value: u64) {
+        self.min = if self.count == 0 {
+            value
+        } else {
+            self.min.min(value)
+        };
+        self.max = self.max.max(value);
+        self.count += 1;
+        self.sum += u128::from(value);
+    }
+    /// How many values were counted.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+    /// The smallest value.
+    #[must_use]
+    pub fn min(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+    /// The largest value.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+    /// The mean, rounded to the nearest integer (halves upwards).
+    #[must_use]
+    pub fn mean(&self) -> Option<u64> {
+        mean(self.sum, self.count)
+    }
+}
+
+fn mean(sum: u128, count: u64) -> Option<u64> {
+    let count = u128::from(count);
+    let rounded = (sum + count / 2).checked_div(count)?;
+    u64::try_from(rounded).ok()
+}
+
+/// What one CPU did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuStatistics {
+    /// How long it executed jobs.
+    pub busy: Service,
+    /// How often a job got it.
+    pub switches: u64,
+    /// How often a pending job lost it.
+    pub preemptions: u64,
+    /// How often a job got it that had last run on another one.
+    pub migrations: u64,
+}
+
+/// The sums over all tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobTotals {
+    /// Jobs that arrived.
+    pub released: u64,
+    /// Jobs that finished their work.
+    pub completed: u64,
+    /// Jobs that were withdrawn.
+    pub dropped: u64,
+    /// Jobs that were incomplete at their deadline and had not been withdrawn before it.
+    pub missed: u64,
+    /// Those of them that the policy had promised to complete in time.
+    pub missed_guaranteed: u64,
+}
+
+/// Everything about one run. An [`Observer`].
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    promise: Promise,
+    tasks: Vec<TaskStatistics>,
+    cpus: Vec<CpuStatistics>,
+    mode_changes: Vec<ModeChange>,
+    mode_changes_count: u64,
+    end: Instant,
+}
+
+impl Statistics {
+    /// For a run of `tasks` on `cpus` CPUs; enforcement says what was promised.
+    #[must_use]
+    pub fn new(
+        tasks: &[Task],
+        cpus: u16,
+        enforcement: Enforcement,
+        exhaustion: Exhaustion,
+    ) -> Self {
+        Self {
+            promise: Promise::new(tasks, enforcement, exhaustion),
+            tasks: vec![TaskStatistics::default(); tasks.len()],
+            cpus: vec![CpuStatistics::default(); usize::from(cpus)],
+            mode_changes: Vec::new(),
+            mode_changes_count: 0,
+            end: Instant::EPOCH,
+        }
+    }
+
+    /// By task.
+    #[must_use]
+    pub fn tasks(&self) -> &[TaskStatistics] {
+        &self.tasks
+    }
+    /// By CPU.
+    #[must_use]
+    pub fn cpus(&self) -> &[CpuStatistics] {
+        &self.cpus
+    }
+    /// The first [`MODE_CHANGES_KEPT`] mode changes.
+    #[must_use]
+    pub fn mode_changes(&self) -> &[ModeChange] {
+        &self.mode_changes
+    }
+    /// How many mode changes there were in all.
+    #[must_use]
+    pub const fn mode_changes_count(&self) -> u64 {
+        self.mode_changes_count
+    }
+    /// When the run ended.
+    #[must_use]
+    pub const fn end(&self) -> Instant {
+        self.end
+    }
+    /// The sums over all tasks.
+    #[must_use]
+    pub fn jobs(&self) -> JobTotals {
+        self.tasks
+            .iter()
+            .fold(JobTotals::default(), |sum, task| JobTotals {
+                released: sum.released + task.released,
+                completed: sum.completed + task.completed,
+                dropped: sum.dropped + task.dropped,
+                missed: sum.missed + task.missed,
+                missed_guaranteed: sum.missed_guaranteed + task.missed_guaranteed,
+            })
+    }
+
+    fn task(&mut self, job: &JobState) -> Option<&mut TaskStatistics> {
+        self.tasks.get_mut(job.id.task.index())
+    }
+
+    fn judge(&mut self, job: &JobState, at: Instant, ending: Ending) {
+        let verdict = self.promise.judge(job, at, ending);
+        let Some(task) = self.task(job) else { return };
+        match verdict {
+            Some(Verdict::Missed { guaranteed }) => {
+                task.missed += 1;
+                task.missed_guaranteed += u64::from(guaranteed);
+            }
+            Some(Verdict::Met | Verdict::Withdrawn) | None => {}
+        }
+    }
+}
+
+impl Observer for Statistics {
+    fn released(&mut self, _: Instant, job: &JobState) {
+        if let Some(task) = self.task(job) {
+            task.released += 1;
+        }
+    }
+
+    fn executed(&mut self, segment: Segment, job: &JobState) {
+        self.promise.executed(segment, job);
+        if let Some(cpu) = self.cpus.get_mut(segment.cpu.index()) {
+            let span = segment.end.saturating_since(segment.start);
+            cpu.busy = cpu.busy.saturating_add(Service::supplied_during(span));
+        }
+    }
+
+    fn completed(&mut self, at: Instant, job: &JobState) {
+        self.judge(job, at, Ending::Completed);
+        if let Some(task) = self.task(job) {
+            task.completed += 1;
+            task.response
+                .record(at.saturating_since(job.released).as_nanos());
+            task.execution.record(job.executed.as_nanos());
+            task.tardiness
+                .record(at.saturating_since(job.deadline).as_nanos());
+        }
+    }
+
+    fn overran(&mut self, _: Instant, job: JobId, _: Level) {
+        if let Some(task) = self.tasks.get_mut(job.task.index()) {
+            task.overruns += 1;
+        }
+    }
+
+    fn demoted(&mut self, at: Instant, job: &JobState) {
+        self.judge(job, at, Ending::Demoted);
+    }
+
+    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        self.judge(job, at, Ending::Dropped(why));
+        if let Some(task) = self.task(job) {
+            task.dropped += 1;
+        }
+    }
+
+    fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
+        self.mode_changes_count += 1;
+        if self.mode_changes.len() < MODE_CHANGES_KEPT {
+            self.mode_changes.push(ModeChange {
+                at,
+                from,
+                to,
+                cause,
+            });
+        }
+    }
+
+    fn idle(&mut self, at: Instant) {
+        self.promise.idle(at);
+    }
+
+    fn preempted(&mut self, _: Instant, cpu: CpuId, job: &JobState) {
+        if let Some(task) = self.task(job) {
+            task.preemptions += 1;
+        }
+        if let Some(cpu) = self.cpus.get_mut(cpu.index()) {
+            cpu.preemptions += 1;
+        }
+    }
+
+    fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        self.promise.started(at, cpu, job);
+        if let Some(entry) = self.cpus.get_mut(cpu.index()) {
+            entry.switches += 1;
+            entry.migrations += u64::from(job.last_cpu.is_some_and(|last| last != cpu));
+        }
+    }
+
+    fn unfinished(&mut self, end: Instant, job: &JobState) {
+        self.judge(job, end, Ending::Unfinished);
+    }
+
+    fn finished(&mut self, end: Instant) {
+        self.end = end;
+    }
+}

@@ -1,0 +1,450 @@
+//! The event loop: exact time, one total plan at a time.
+//!
+//! The next instant at which anything can happen is the earliest of: the next release, the
+//! completion of a running job, the exhaustion of a budget on a CPU, the wake-up that the last plan
+//! asked for, and the end. The world jumps there, charges what ran (C2), reports completions and
+//! releases, and only then asks for one decision (C3). What the plan gives to a CPU is confirmed
+//! with `Stopped` and `Started` at the same instant (C5).
+//!
+//! A job of no execution at all completes at the instant at which it is first given a CPU; that
+//! takes a second decision at the same instant. The end is exclusive for releases and inclusive for
+//! everything else: a job that completes exactly then has completed.
+//!
+//! O(log n) per event apart from the scheduler, and no allocation per job: the queue of each task
+//! keeps the room it once had.
+
+use crate::calendar::Calendar;
+use crate::error::SimulationError;
+use crate::observer::{JobState, Observer, Segment};
+use crate::workload::{Demand, Releases};
+use std::collections::VecDeque;
+use vestal_core::{
+    CpuId, Event, Fact, Instant, JobId, Level, Scheduler, Service, StopReason, Task, TaskId,
+};
+
+/// How many jobs of one task may be pending in the world. Schedulers drop what exceeds their
+/// backlog, so that more than this is an error in a scheduler.
+pub const PENDING_MAX: usize = 1024;
+
+/// What is simulated, apart from scheduler and workload.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The tasks; a [`TaskId`] is the place in this list. Only deadlines and criticalities are read.
+    pub tasks: &'a [Task],
+    /// How many CPUs there are.
+    pub cpus: u16,
+    /// The run covers `[0, end)`.
+    pub end: Instant,
+}
+
+/// How much work a run was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Calls of [`Scheduler::decide`].
+    pub decisions: u64,
+    /// Calls of [`Scheduler::apply`].
+    pub facts: u64,
+}
+
+/// Simulates `scheduler` on `setting` from the epoch to the end.
+///
+/// # Errors
+/// [`SimulationError`]: a workload that contradicts itself, or a broken invariant. Missed deadlines
+/// are no errors.
+pub fn simulate<O: Observer + ?Sized>(
+    scheduler: &mut dyn Scheduler,
+    setting: &Setting<'_>,
+    releases: &dyn Releases,
+    demand: &dyn Demand,
+    observer: &mut O,
+) -> Result<Effort, SimulationError> {
+    if setting.end > Instant::HORIZON {
+        return Err(SimulationError::EndBeyondHorizon(setting.end));
+    }
+    let tasks = setting.tasks.len();
+    let numbers = u16::try_from(tasks).map_err(|_| SimulationError::TooManyTasks(tasks))?;
+    let first = (0..numbers)
+        .map(|task| releases.release(TaskId(task), 0, None))
+        .collect();
+    let mut world = World {
+        setting,
+        releases,
+        demand,
+        scheduler,
+        observer,
+        calendar: Calendar::new(first),
+        jobs: vec![VecDeque::new(); tasks],
+        cpus: vec![Cpu::default(); usize::from(setting.cpus)],
+        wake: None,
+        now: Instant::EPOCH,
+        admitted: 0,
+        fresh: 0,
+        busy: false,
+        lost: 0,
+        effort: Effort::default(),
+    };
+    world.lost = world.scheduler.lost_notices();
+    world.run()?;
+    Ok(world.effort)
+}
+
+/// What runs on a CPU, and how much longer it may.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cpu {
+    running: Option<JobId>,
+    /// What is left of the budget of the running job; `None`: no budget.
+    budget: Option<Service>,
+    /// What the last plan gave this CPU.
+    planned: Option<(JobId, Option<Service>)>,
+}
+
+struct World<'a, 'o, O: ?Sized> {
+    setting: &'a Setting<'a>,
+    releases: &'a dyn Releases,
+    demand: &'a dyn Demand,
+    scheduler: &'o mut dyn Scheduler,
+    observer: &'o mut O,
+    calendar: Calendar,
+    /// By task, the pending jobs in the order of their release.
+    jobs: Vec<VecDeque<JobState>>,
+    cpus: Vec<Cpu>,
+    wake: Option<Instant>,
+    now: Instant,
+    /// How many admitted jobs are pending.
+    admitted: u64,
+    /// How many of them were released at this very instant.
+    fresh: u64,
+    /// An admitted job has been pending since the last idle instant.
+    busy: bool,
+    lost: u64,
+    effort: Effort,
+}
+
+impl<O: Observer + ?Sized> World<'_, '_, O> {
+    fn run(&mut self) -> Result<(), SimulationError> {
+        // Between two instants each job can be released, completed, and exhausted once per level.
+        let limit = 64 + 16 * self.setting.tasks.len() as u64;
+        let mut decisions_here = 0;
+        loop {
+            let next = self.next_instant();
+            if next > self.now {
+                decisions_here = 0;
+                self.fresh = 0;
+            }
+            if decisions_here >= limit {
+                return Err(SimulationError::NoProgress {
+                    at: self.now,
+                    decisions: decisions_here,
+                });
+            }
+            decisions_here += 1;
+            self.advance_to(next)?;
+            if next >= self.setting.end {
+                self.decide()?;
+                self.finish();
+                return Ok(());
+            }
+            self.release_due_jobs()?;
+            self.decide()?;
+            self.enact()?;
+        }
+    }
+
+    fn next_instant(&self) -> Instant {
+        let mut next = self.setting.end;
+        if let Some((_, _, release)) = self.calendar.first() {
+            next = next.min(release);
+        }
+        if let Some(wake) = self.wake {
+            next = next.min(wake.max(self.now));
+        }
+        for cpu in &self.cpus {
+            let Some(job) = cpu.running.and_then(|job| self.job(job)) else {
+                continue;
+            };
+            let mut left = job.remaining();
+            if let Some(budget) = cpu.budget {
+                left = left.min(budget);
+            }
+            next = next.min(self.now.saturating_add(left.time_on_dedicated_cpu()));
+        }
+        next
+    }
+
+    /// Lets every CPU run until `next`, and reports what became of the jobs there.
+    fn advance_to(&mut self, next: Instant) -> Result<(), SimulationError> {
+        let start = self.now;
+        let amount = Service::supplied_during(next.saturating_since(start));
+        self.now = next;
+        for index in 0..self.cpus.len() {
+            let Some(id) = self.cpus[index].running else {
+                continue;
+            };
+            let Ok(number) = u16::try_from(index) else {
+                break;
+            };
+            self.run_job(CpuId(number), id, start, amount)?;
+        }
+        if self.wake.is_some_and(|wake| wake <= next) {
+            self.wake = None;
+            self.apply(Fact::Timer)?;
+        }
+        Ok(())
+    }
+
+    fn run_job(
+        &mut self,
+        cpu: CpuId,
+        id: JobId,
+        start: Instant,
+        amount: Service,
+    ) -> Result<(), SimulationError> {
+        let end = self.now;
+        let slot = &mut self.cpus[cpu.index()];
+        if let Some(budget) = slot.budget.as_mut() {
+            *budget = budget.saturating_sub(amount);
+        }
+        let exhausted = slot.budget.is_some_and(Service::is_zero);
+        let Some(job) = find(&mut self.jobs, id) else {
+            return Err(SimulationError::UnknownJobPlanned {
+                at: start,
+                cpu,
+                job: id,
+            });
+        };
+        job.executed = job.executed.saturating_add(amount);
+        let job = *job;
+        if !amount.is_zero() {
+            self.observer.executed(Segment { cpu, start, end }, &job);
+        }
+        // A budget of nothing is exhausted without having run: the scheduler has to hear of it.
+        if !amount.is_zero() || exhausted {
+            self.apply(Fact::Charged {
+                cpu,
+                job: id,
+                amount,
+            })?;
+        }
+        if job.remaining().is_zero() {
+            self.cpus[cpu.index()].running = None;
+            self.apply(Fact::Completed { cpu, job: id })?;
+            self.forget(id);
+            self.observer.completed(end, &job);
+        }
+        Ok(())
+    }
+
+    fn release_due_jobs(&mut self) -> Result<(), SimulationError> {
+        while let Some((task, sequence, at)) = self.calendar.first() {
+            if at > self.now {
+                break;
+            }
+            let next = self
+                .releases
+                .release(task, sequence.saturating_add(1), Some(at));
+            if let Some(next) = next
+                && next <= at
+            {
+                return Err(SimulationError::ReleasesNotAscending {
+                    task,
+                    previous: at,
+                    next,
+                });
+            }
+            self.calendar.replace(task, next);
+            let job = JobState {
+                id: JobId { task, sequence },
+                released: at,
+                deadline: at.saturating_add(self.setting.tasks[task.index()].deadline),
+                demand: self.demand.execution(task, sequence),
+                executed: Service::ZERO,
+                demoted: None,
+                last_cpu: None,
+            };
+            let pending = &mut self.jobs[task.index()];
+            if pending.len() >= PENDING_MAX {
+                return Err(SimulationError::TooManyPending(task));
+            }
+            pending.push_back(job);
+            self.admitted += 1;
+            self.fresh += 1;
+            self.apply(Fact::Released { job: job.id })?;
+            self.observer.released(at, &job);
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self) -> Result<(), SimulationError> {
+        let at = self.now;
+        self.effort.decisions += 1;
+        let plan = self
+            .scheduler
+            .decide(at)
+            .map_err(|violation| SimulationError::Refused { at, violation })?;
+        for (cpu, number) in self.cpus.iter_mut().zip(0..=u16::MAX) {
+            cpu.planned = plan
+                .slot(CpuId(number))
+                .map(|slot| (slot.job, slot.budget.map(|budget| budget.remaining)));
+        }
+        self.wake = plan.next.map(|wake| wake.at);
+        self.hear_notices()?;
+        if self.admitted == self.fresh {
+            if self.busy {
+                self.observer.idle(at);
+            }
+            self.busy = self.admitted > 0;
+        } else {
+            self.busy = true;
+        }
+        Ok(())
+    }
+
+    fn hear_notices(&mut self) -> Result<(), SimulationError> {
+        let at = self.now;
+        while let Some(notice) = self.scheduler.take_notice() {
+            match notice.what {
+                Event::ModeChanged { from, to, cause } => {
+                    self.observer.mode_changed(at, from, to, cause);
+                }
+                Event::Overrun { job, level, .. } => {
+                    self.observer.overran(at, job, level);
+                    self.demote(job, level);
+                }
+                Event::Dropped { job, why } => {
+                    if let Some(state) = self.forget(job) {
+                        self.observer.dropped(at, &state, why);
+                    }
+                }
+                Event::Late { .. } => {}
+            }
+        }
+        let lost = self.scheduler.lost_notices();
+        if lost > self.lost {
+            return Err(SimulationError::NoticesLost {
+                at,
+                lost: lost - self.lost,
+            });
+        }
+        Ok(())
+    }
+
+    /// A job that used up the limit of its own level, or of a mode above it, has lost its place.
+    fn demote(&mut self, id: JobId, level: Level) {
+        let own = self
+            .setting
+            .tasks
+            .get(id.task.index())
+            .map(|task| task.criticality);
+        let at = self.now;
+        if own.is_none_or(|own| level < own) {
+            return;
+        }
+        if let Some(job) = find(&mut self.jobs, id)
+            && job.demoted.is_none()
+        {
+            job.demoted = Some(at);
+            let job = *job;
+            self.leave(&job);
+            self.observer.demoted(at, &job);
+        }
+    }
+
+    /// Confirms what the plan wants: first everybody who has to go, then everybody who comes.
+    fn enact(&mut self) -> Result<(), SimulationError> {
+        let at = self.now;
+        for index in 0..self.cpus.len() {
+            let Ok(number) = u16::try_from(index) else {
+                break;
+            };
+            let cpu = CpuId(number);
+            let Cpu {
+                running, planned, ..
+            } = self.cpus[index];
+            let Some(job) = running else { continue };
+            if planned.map(|(job, _)| job) == Some(job) {
+                continue;
+            }
+            self.cpus[index].running = None;
+            let pending = self.job(job).copied();
+            let why = match pending {
+                Some(_) => StopReason::Preempted,
+                None => StopReason::Cancelled,
+            };
+            self.apply(Fact::Stopped { cpu, job, why })?;
+            if let Some(state) = pending {
+                self.observer.preempted(at, cpu, &state);
+            }
+        }
+        for index in 0..self.cpus.len() {
+            let Ok(number) = u16::try_from(index) else {
+                break;
+            };
+            let cpu = CpuId(number);
+            let Some((job, budget)) = self.cpus[index].planned else {
+                continue;
+            };
+            self.cpus[index].budget = budget;
+            if self.cpus[index].running == Some(job) {
+                continue;
+            }
+            if self.cpus.iter().any(|other| other.running == Some(job)) {
+                return Err(SimulationError::PlannedTwice { at, job });
+            }
+            self.cpus[index].running = Some(job);
+            self.apply(Fact::Started { cpu, job })?;
+            let Some(state) = find(&mut self.jobs, job) else {
+                return Err(SimulationError::UnknownJobPlanned { at, cpu, job });
+            };
+            self.observer.started(at, cpu, state);
+            state.last_cpu = Some(cpu);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) {
+        let end = self.now;
+        for job in self.jobs.iter().flatten() {
+            self.observer.unfinished(end, job);
+        }
+        self.observer.finished(end);
+    }
+
+    fn apply(&mut self, fact: Fact) -> Result<(), SimulationError> {
+        let at = self.now;
+        self.effort.facts += 1;
+        self.scheduler
+            .apply(at, fact)
+            .map_err(|violation| SimulationError::Refused { at, violation })
+    }
+
+    fn job(&self, id: JobId) -> Option<&JobState> {
+        self.jobs
+            .get(id.task.index())?
+            .iter()
+            .find(|job| job.id == id)
+    }
+
+    fn forget(&mut self, id: JobId) -> Option<JobState> {
+        let pending = self.jobs.get_mut(id.task.index())?;
+        let place = pending.iter().position(|job| job.id == id)?;
+        let job = pending.remove(place)?;
+        if job.demoted.is_none() {
+            self.leave(&job);
+        }
+        Some(job)
+    }
+
+    /// The job no longer counts as admitted.
+    fn leave(&mut self, job: &JobState) {
+        self.admitted -= 1;
+        if job.released == self.now {
+            self.fresh -= 1;
+        }
+    }
+}
+
+fn find(jobs: &mut [VecDeque<JobState>], id: JobId) -> Option<&mut JobState> {
+    jobs.get_mut(id.task.index())?
+        .iter_mut()
+        .find(|job| job.id == id)
+}

@@ -1,0 +1,89 @@
+//! A run of the engine, written down as the reference writes its own.
+
+use super::system::{configuration, tasks_of, workload_of};
+use crate::reference::{Reason, Schedule, System};
+use vestal_core::{DropReason, Instant, JobId, Level, Task, Uniprocessor};
+use vestal_sim::{JobState, Observer, Segment, Setting, simulate};
+
+/// Writes a run down tick by tick.
+pub(crate) struct Recorder {
+    pub(crate) schedule: Schedule,
+    mode: u8,
+    since: usize,
+}
+
+impl Recorder {
+    pub(crate) fn new(end: u64) -> Self {
+        let ticks = end as usize;
+        Self {
+            schedule: Schedule {
+                ran: vec![None; ticks],
+                modes: vec![0; ticks],
+                completed: Vec::new(),
+                dropped: Vec::new(),
+                rises: 0,
+            },
+            mode: 0,
+            since: 0,
+        }
+    }
+
+    fn fill_mode_until(&mut self, at: usize) {
+        self.schedule.modes[self.since..at].fill(self.mode);
+        self.since = at;
+    }
+}
+
+fn place(job: &JobState) -> (usize, usize) {
+    (job.id.task.index(), job.id.sequence as usize)
+}
+
+impl Observer for Recorder {
+    fn executed(&mut self, segment: Segment, job: &JobState) {
+        let ticks = segment.start.as_nanos() as usize..segment.end.as_nanos() as usize;
+        self.schedule.ran[ticks].fill(Some(place(job)));
+    }
+    fn completed(&mut self, at: Instant, job: &JobState) {
+        let (task, number) = place(job);
+        self.schedule.completed.push((at.as_nanos(), task, number));
+    }
+    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        let (task, number) = place(job);
+        let why = match why {
+            DropReason::Mode => Reason::Mode,
+            DropReason::Exhausted => Reason::Exhausted,
+            DropReason::Superseded => Reason::Superseded,
+            DropReason::Deadline => Reason::Deadline,
+            DropReason::BacklogFull => Reason::BacklogFull,
+        };
+        self.schedule
+            .dropped
+            .push((at.as_nanos(), task, number, why));
+    }
+    fn mode_changed(&mut self, at: Instant, from: Level, to: Level, _: Option<JobId>) {
+        assert_eq!(from.0, self.mode);
+        self.schedule.rises += usize::from(to > from);
+        self.fill_mode_until(at.as_nanos() as usize);
+        self.mode = to.0;
+    }
+    fn finished(&mut self, end: Instant) {
+        self.fill_mode_until(end.as_nanos() as usize);
+        self.schedule.dropped.sort_unstable();
+    }
+}
+
+pub(crate) fn run_engine(system: &System) -> Schedule {
+    let configured = tasks_of(system);
+    let tasks: Vec<Task> = configured.iter().map(|entry| entry.task).collect();
+    let mut engine = Uniprocessor::new(&configuration(system, &configured)).unwrap();
+    let (releases, demand) = workload_of(system);
+    let mut recorder = Recorder::new(system.end);
+    let setting = Setting {
+        tasks: &tasks,
+        cpus: 1,
+        end: Instant::from_nanos(system.end),
+    };
+    simulate(&mut engine, &setting, &releases, &demand, &mut recorder).unwrap();
+    assert!(engine.check_invariants());
+    recorder.schedule
+}

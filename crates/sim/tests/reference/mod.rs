@@ -1,0 +1,263 @@
+//! The obvious scheduler: one tick at a time, every rule written out, nothing remembered that could
+//! be looked up. It shares nothing with the engine but the task model.
+//!
+//! At each instant, in this order: the job that ran is complete; limits are used up (the mode rises
+//! as often as needed, tasks below it lose their jobs); late jobs are aborted where their task wants
+//! that; if no admitted job is left, the mode is 0; jobs that arrive are admitted or lost; the most
+//! urgent admitted job runs for one tick, or else the most urgent one in the background.
+
+use vestal_core::ids::TaskId;
+use vestal_core::model::{Level, Task};
+use vestal_core::time::Service;
+
+/// How many jobs of one task wait behind its first one; more are dropped.
+const BACKLOG: usize = 4;
+
+/// A task with its priority (larger first, then the one that stands first).
+#[derive(Clone, Debug)]
+pub(crate) struct ReferenceTask {
+    pub(crate) task: Task,
+    pub(crate) priority: u32,
+    pub(crate) abort_when_late: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limits {
+    /// C_i(z_i) for each job.
+    Static,
+    /// C_i(mode).
+    Adaptive,
+}
+
+/// What happens to a job at its own level's limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtLimit {
+    Background,
+    Abort,
+    GoOn,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reason {
+    Mode,
+    Exhausted,
+    Superseded,
+    Deadline,
+    BacklogFull,
+}
+
+/// Everything that is given: releases and executions of job k of task i at `[i][k]`, ascending.
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    pub(crate) tasks: Vec<ReferenceTask>,
+    pub(crate) levels: usize,
+    pub(crate) limits: Limits,
+    pub(crate) at_limit: AtLimit,
+    pub(crate) releases: Vec<Vec<u64>>,
+    pub(crate) demand: Vec<Vec<u64>>,
+    pub(crate) end: u64,
+}
+
+/// What happened, instant by instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Schedule {
+    /// For each tick the task and the number of the job that ran.
+    pub(crate) ran: Vec<Option<(usize, usize)>>,
+    /// For each tick the mode in which it ran.
+    pub(crate) modes: Vec<u8>,
+    /// Completions: instant, task, job.
+    pub(crate) completed: Vec<(u64, usize, usize)>,
+    /// Drops: instant, task, job, reason; sorted.
+    pub(crate) dropped: Vec<(u64, usize, usize, Reason)>,
+    /// How often the mode rose.
+    pub(crate) rises: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Job {
+    number: usize,
+    released: u64,
+    executed: u64,
+    background: bool,
+}
+
+struct State<'a> {
+    system: &'a System,
+    /// By task, its jobs in the order of arrival; only the first one may run.
+    jobs: Vec<Vec<Job>>,
+    mode: u8,
+    out: Schedule,
+}
+
+pub(crate) fn schedule(system: &System) -> Schedule {
+    let mut state = State {
+        system,
+        jobs: vec![Vec::new(); system.tasks.len()],
+        mode: 0,
+        out: Schedule {
+            ran: Vec::new(),
+            modes: Vec::new(),
+            completed: Vec::new(),
+            dropped: Vec::new(),
+            rises: 0,
+        },
+    };
+    for now in 0..=system.end {
+        state.complete(now);
+        state.use_up_limits(now);
+        state.abort_late_jobs(now);
+        if !state.is_anybody_admitted() {
+            state.mode = 0;
+        }
+        if now == system.end {
+            break;
+        }
+        state.admit(now);
+        state.run_one_tick();
+    }
+    state.out.dropped.sort_unstable();
+    state.out
+}
+
+impl State<'_> {
+    fn task(&self, i: usize) -> &Task {
+        &self.system.tasks[i].task
+    }
+
+    /// Whether a job of task i may be admitted now.
+    fn admits(&self, i: usize) -> bool {
+        let task = self.task(i);
+        self.system.limits == Limits::Static
+            || task.criticality.0 >= self.mode
+            || task.degraded.is_some()
+    }
+
+    /// What a job of task i may execute in all.
+    fn limit(&self, i: usize) -> u64 {
+        let task = self.task(i);
+        let limit = match self.system.limits {
+            Limits::Static => task.wcet.at(task.criticality),
+            Limits::Adaptive if self.mode <= task.criticality.0 => task.wcet.at(Level(self.mode)),
+            Limits::Adaptive => task.degraded.unwrap_or(Service::ZERO),
+        };
+        limit.as_nanos()
+    }
+
+    fn drop_first(&mut self, i: usize, now: u64, why: Reason) {
+        let job = self.jobs[i].remove(0);
+        self.out.dropped.push((now, i, job.number, why));
+    }
+
+    fn complete(&mut self, now: u64) {
+        for i in 0..self.jobs.len() {
+            if let Some(job) = self.jobs[i].first()
+                && job.executed >= self.system.demand[i][job.number]
+            {
+                self.out.completed.push((now, i, job.number));
+                self.jobs[i].remove(0);
+            }
+        }
+    }
+
+    /// Looks at every job again and again until nobody stands at a limit.
+    fn use_up_limits(&mut self, now: u64) {
+        while let Some(i) = (0..self.jobs.len()).find(|&i| self.stands_at_limit(i)) {
+            let own = self.task(i).criticality.0;
+            if self.system.limits == Limits::Adaptive && own > self.mode {
+                self.mode += 1;
+                self.out.rises += 1;
+                for other in 0..self.jobs.len() {
+                    while !self.admits(other) && !self.jobs[other].is_empty() {
+                        self.drop_first(other, now, Reason::Mode);
+                    }
+                }
+                continue;
+            }
+            match self.system.at_limit {
+                AtLimit::Abort => self.drop_first(i, now, Reason::Exhausted),
+                AtLimit::Background if self.jobs[i].len() > 1 => {
+                    self.drop_first(i, now, Reason::Superseded);
+                }
+                AtLimit::Background => self.jobs[i][0].background = true,
+                AtLimit::GoOn => unreachable!("such a job never stands at its limit"),
+            }
+        }
+    }
+
+    fn stands_at_limit(&self, i: usize) -> bool {
+        let raises =
+            self.system.limits == Limits::Adaptive && self.task(i).criticality.0 > self.mode;
+        let has_limit = raises || self.system.at_limit != AtLimit::GoOn;
+        has_limit
+            && self.jobs[i]
+                .first()
+                .is_some_and(|job| !job.background && job.executed >= self.limit(i))
+    }
+
+    fn abort_late_jobs(&mut self, now: u64) {
+        for i in 0..self.jobs.len() {
+            let deadline = self.task(i).deadline.as_nanos();
+            while self.system.tasks[i].abort_when_late
+                && self.jobs[i]
+                    .first()
+                    .is_some_and(|job| job.released + deadline <= now)
+            {
+                self.drop_first(i, now, Reason::Deadline);
+            }
+        }
+    }
+
+    fn is_anybody_admitted(&self) -> bool {
+        self.jobs.iter().flatten().any(|job| !job.background)
+    }
+
+    fn admit(&mut self, now: u64) {
+        for i in 0..self.jobs.len() {
+            let Ok(number) = self.system.releases[i].binary_search(&now) else {
+                continue;
+            };
+            if !self.admits(i) {
+                self.out.dropped.push((now, i, number, Reason::Mode));
+                continue;
+            }
+            if self.jobs[i].first().is_some_and(|job| job.background) {
+                self.drop_first(i, now, Reason::Superseded);
+            }
+            if self.jobs[i].len() > BACKLOG {
+                self.out.dropped.push((now, i, number, Reason::BacklogFull));
+                continue;
+            }
+            self.jobs[i].push(Job {
+                number,
+                released: now,
+                executed: 0,
+                background: false,
+            });
+        }
+    }
+
+    fn run_one_tick(&mut self) {
+        let mut best: Option<(bool, u32, TaskId)> = None;
+        for (i, number) in (0..self.jobs.len()).zip(0..) {
+            let Some(job) = self.jobs[i].first() else {
+                continue;
+            };
+            let candidate = (
+                !job.background,
+                self.system.tasks[i].priority,
+                TaskId(number),
+            );
+            if best.is_none_or(|best| (candidate.0, candidate.1) > (best.0, best.1)) {
+                best = Some(candidate);
+            }
+        }
+        self.out.modes.push(self.mode);
+        let Some((_, _, chosen)) = best else {
+            self.out.ran.push(None);
+            return;
+        };
+        let job = &mut self.jobs[chosen.index()][0];
+        job.executed += 1;
+        self.out.ran.push(Some((chosen.index(), job.number)));
+    }
+}

@@ -1,0 +1,14 @@
+//! Whole runs: the simulated world against drawings, against the unit-step reference, and against
+//! the natively dispatched world.
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../reference/mod.rs"]
+mod reference;
+
+mod against_native;
+mod against_reference;
+mod drawings;
+mod random_systems;
+mod statistics;

@@ -1,0 +1,283 @@
+//! Draws sets, runs what is accepted, and sums up.
+
+use crate::common::recorder::run_engine;
+use crate::common::system::{shrink, text};
+use crate::common::{Random, mix};
+use crate::patterns;
+use crate::reference::{self, AtLimit, Limits, ReferenceTask, System};
+use crate::sets::DrawnSet;
+use crate::trial::{Bounds, Broken, observe};
+use std::fmt;
+use vestal_analysis::{Outcome, Problem, Scratch, Test};
+use vestal_core::{Enforcement, Exhaustion, policy};
+
+const SETS_SMOKE: u64 = 3_000;
+const SETS_LONG: u64 = 2_000_000;
+/// How many runs each accepted set has.
+const RUNS: u64 = 12;
+/// How often a long campaign says where it is.
+const SETS_PER_PROGRESS: u64 = 5_000;
+
+/// Which sets are drawn.
+pub(crate) struct Campaign {
+    sets: u64,
+    seed: u64,
+    from: u64,
+    progress: bool,
+}
+
+impl Campaign {
+    pub(crate) fn smoke() -> Self {
+        Self {
+            sets: SETS_SMOKE,
+            seed: 1,
+            from: 0,
+            progress: false,
+        }
+    }
+
+    pub(crate) fn from_environment() -> Self {
+        let number = |name: &str| {
+            let text = std::env::var(name).ok()?;
+            let number = text.parse::<u64>();
+            Some(number.unwrap_or_else(|_| panic!("{name} has to be a number, not {text:?}")))
+        };
+        let long = std::env::var("VESTAL_CAMPAIGN").is_ok_and(|size| size == "long");
+        let sets = if long { SETS_LONG } else { SETS_SMOKE };
+        Self {
+            sets: number("VESTAL_SOUNDNESS_SETS").unwrap_or(sets),
+            seed: number("VESTAL_SOUNDNESS_SEED").unwrap_or(1),
+            from: number("VESTAL_SOUNDNESS_FROM").unwrap_or(0),
+            progress: long,
+        }
+    }
+}
+
+/// A test, and how its policy is carried out.
+pub(crate) struct Subject {
+    pub(crate) test: &'static Test,
+    /// What happens at a job's own limit, if that is not what was promised.
+    pub(crate) carried_out: Option<Exhaustion>,
+    /// Only a missed deadline counts, not a response time above its bound.
+    pub(crate) only_misses: bool,
+}
+
+impl Subject {
+    pub(crate) fn real(test: &'static Test) -> Self {
+        Self {
+            test,
+            carried_out: None,
+            only_misses: false,
+        }
+    }
+
+    pub(crate) fn control(test: &'static Test) -> Self {
+        Self {
+            only_misses: true,
+            ..Self::real(test)
+        }
+    }
+}
+
+/// What a campaign found.
+pub(crate) struct Summary {
+    name: String,
+    drawn: u64,
+    accepted: u64,
+    runs: u64,
+    raised: u64,
+    /// The largest response time over its bound.
+    tightest: f64,
+    /// The sum over the tasks of accepted sets of each one's largest ratio, and how many they are.
+    tightness_sum: f64,
+    tasks: u64,
+    pub(crate) broken: Option<Broken>,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |part: u64, whole: u64| part as f64 * 100.0 / whole.max(1) as f64;
+        write!(
+            f,
+            "{}: {} sets drawn, {} accepted ({:.1} %), {} runs, {} with raised mode ({:.1} %), \
+             tightest ratio {:.3}, mean over tasks {:.3}, {}",
+            self.name,
+            self.drawn,
+            self.accepted,
+            percent(self.accepted, self.drawn),
+            self.runs,
+            self.raised,
+            percent(self.raised, self.runs),
+            self.tightest,
+            self.tightness_sum / self.tasks.max(1) as f64,
+            if self.broken.is_some() {
+                "BROKEN"
+            } else {
+                "no promise broken"
+            },
+        )?;
+        match &self.broken {
+            Some(broken) => write!(f, "\n{broken}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Summary {
+    /// A campaign without refutation means something only if it tried.
+    pub(crate) fn check_that_it_says_something(&self) {
+        if self.drawn < SETS_SMOKE {
+            return;
+        }
+        let accepted = self.accepted * 100 / self.drawn;
+        assert!((5..=95).contains(&accepted), "{self}");
+        assert!(self.raised * 5 >= self.runs, "{self}");
+        let mean = self.tightness_sum / self.tasks.max(1) as f64;
+        assert!(self.tightest > 0.99 && mean > 0.8, "{self}");
+    }
+}
+
+/// Runs the campaign until its end or until the first broken promise.
+pub(crate) fn run(campaign: &Campaign, subject: &Subject) -> Summary {
+    let mut summary = Summary {
+        name: subject.test.to_string(),
+        drawn: 0,
+        accepted: 0,
+        runs: 0,
+        raised: 0,
+        tightest: 0.0,
+        tightness_sum: 0.0,
+        tasks: 0,
+        broken: None,
+    };
+    let mut scratch = Scratch::default();
+    for number in campaign.from..campaign.sets {
+        // Each set has its own seed, so that a campaign can start at any of them.
+        let mut random = Random(mix(campaign.seed ^ mix(number)));
+        let mut set = DrawnSet::draw(&mut random);
+        summary.drawn += 1;
+        if subject.test.accepts(&set.problem(), &mut scratch) {
+            summary.accepted += 1;
+            if random.once_in(2) {
+                set.move_to_border(subject.test, &mut scratch, &mut random);
+            }
+            try_set(&set.problem(), subject, &mut random, number, &mut summary);
+        }
+        if summary.broken.is_some() {
+            break;
+        }
+        if campaign.progress && (number + 1).is_multiple_of(SETS_PER_PROGRESS) {
+            eprintln!("next set {}: {summary}", number + 1);
+        }
+    }
+    summary
+}
+
+fn try_set(
+    problem: &Problem,
+    subject: &Subject,
+    random: &mut Random,
+    number: u64,
+    summary: &mut Summary,
+) {
+    let outcome = subject.test.analyse(problem);
+    let bounds = bounds_of(&outcome);
+    let promised = random.pick(&[
+        Exhaustion::Background,
+        Exhaustion::Background,
+        Exhaustion::Abort,
+    ]);
+    let mut system = system_of(problem, &outcome, subject, promised);
+    let mut tightness = vec![0.0_f64; problem.tasks().len()];
+    for run in 0..RUNS {
+        patterns::draw(&mut system, random);
+        let seen = observe(&system, &bounds, promised);
+        summary.runs += 1;
+        summary.raised += u64::from(seen.raised);
+        for (largest, now) in tightness.iter_mut().zip(&seen.tightness) {
+            *largest = largest.max(*now);
+        }
+        if run == 0 {
+            let expected = reference::schedule(&system);
+            let schedule = run_engine(&system);
+            assert!(schedule == expected, "set {number}\n{}", text(&system));
+        }
+        if let Some(broken) = seen.broken
+            && (broken.is_a_miss || !subject.only_misses)
+        {
+            summary.broken = Some(explain(system, &bounds, promised, number, &broken));
+            return;
+        }
+    }
+    for ratio in tightness {
+        summary.tightest = summary.tightest.max(ratio);
+        summary.tightness_sum += ratio;
+        summary.tasks += 1;
+    }
+}
+
+fn bounds_of(outcome: &Outcome) -> Bounds {
+    let tasks = outcome.tasks.iter();
+    tasks
+        .map(|task| {
+            let responses = task.responses.iter().flatten();
+            responses.map(|response| response.as_nanos()).collect()
+        })
+        .collect()
+}
+
+fn system_of(
+    problem: &Problem,
+    outcome: &Outcome,
+    subject: &Subject,
+    promised: Exhaustion,
+) -> System {
+    let policy = policy::find(subject.test.policy).unwrap();
+    let tasks = problem.tasks().iter().zip(&outcome.tasks);
+    System {
+        tasks: tasks
+            .map(|(&task, found)| ReferenceTask {
+                task,
+                priority: found.priority.unwrap(),
+                abort_when_late: false,
+            })
+            .collect(),
+        levels: problem.levels().count(),
+        limits: match policy.enforcement {
+            Enforcement::Static => Limits::Static,
+            Enforcement::Adaptive => Limits::Adaptive,
+        },
+        at_limit: match subject.carried_out.unwrap_or(promised) {
+            Exhaustion::Background => AtLimit::Background,
+            Exhaustion::Abort => AtLimit::Abort,
+            Exhaustion::Continue => AtLimit::GoOn,
+        },
+        releases: Vec::new(),
+        demand: Vec::new(),
+        end: 0,
+    }
+}
+
+/// Makes the run as small as it gets without touching the set, and writes it down.
+fn explain(
+    system: System,
+    bounds: &Bounds,
+    promised: Exhaustion,
+    number: u64,
+    broken: &Broken,
+) -> Broken {
+    let tasks = system.tasks.len();
+    let fails = |smaller: &System| {
+        smaller.tasks.len() == tasks
+            && observe(smaller, bounds, promised)
+                .broken
+                .is_some_and(|found| found.is_a_miss == broken.is_a_miss)
+    };
+    let small = shrink(system, fails);
+    let found = observe(&small, bounds, promised).broken;
+    let what = found.unwrap_or_else(|| broken.clone());
+    Broken {
+        is_a_miss: what.is_a_miss,
+        text: format!("set {number}: {what}\n{}bounds {bounds:?}", text(&small)),
+    }
+}

@@ -1,0 +1,83 @@
+//! Release and execution patterns meant to find a late job.
+//!
+//! A run consists of windows. Each one begins with an idle processor, if the set is not overloaded,
+//! and releases all tasks together or nearly so, after which they keep to their periods with a rare
+//! delay: sporadic tasks may wait for that. Within a window the jobs have one plan: all keep to the
+//! values of one level, or one task exceeds them from some job on.
+
+use crate::common::Random;
+use crate::reference::System;
+use vestal_core::{Level, Task};
+
+/// How the jobs of one window execute.
+struct Plan {
+    /// Nobody exceeds this level's value, apart from `offender`.
+    level: Level,
+    /// This task may go up to its own level's value.
+    offender: Option<usize>,
+    /// Jobs may exceed what their own level allows: enforcement has to stop them.
+    runaways: bool,
+}
+
+/// Fills in the releases and executions of `system` for a new run.
+pub(crate) fn draw(system: &mut System, random: &mut Random) {
+    let tasks: Vec<Task> = system.tasks.iter().map(|entry| entry.task).collect();
+    let longest = tasks.iter().map(|task| task.period.as_nanos()).max();
+    let length = longest.unwrap_or(1) * random.between(1, 3) + random.between(1, 8);
+    let windows = random.between(3, 6);
+    system.end = length * (windows + 1);
+    system.releases = vec![Vec::new(); tasks.len()];
+    system.demand = vec![Vec::new(); tasks.len()];
+    for window in 0..windows {
+        let start = window * length;
+        let plan = draw_plan(&tasks, system.levels, random);
+        // All together, or each up to a few ticks later: a job that was released just before the
+        // critical instant of another one carries its work in.
+        let spread = random.pick(&[0, 0, 1, 2, 6]);
+        let is_late = random.once_in(4);
+        for (i, task) in tasks.iter().enumerate() {
+            let period = task.period.as_nanos();
+            let earliest = system.releases[i].last().map_or(0, |last| last + period);
+            let mut at = (start + random.between(0, spread)).max(earliest);
+            while at + period <= start + length {
+                system.releases[i].push(at);
+                system.demand[i].push(draw_execution(i, task, &plan, random));
+                let delay = if is_late && random.once_in(3) {
+                    random.between(1, 3)
+                } else {
+                    0
+                };
+                at += period + delay;
+            }
+        }
+    }
+}
+
+fn draw_plan(tasks: &[Task], levels: usize, random: &mut Random) -> Plan {
+    let offender = random.between(0, tasks.len() as u64 - 1) as usize;
+    Plan {
+        level: Level(random.between(0, levels as u64 - 1) as u8),
+        offender: random.once_in(2).then_some(offender),
+        runaways: random.once_in(3),
+    }
+}
+
+/// Mostly all that is allowed, sometimes a lower level's value, that and one more, or anything.
+fn draw_execution(i: usize, task: &Task, plan: &Plan, random: &mut Random) -> u64 {
+    let own = task.own_wcet().as_nanos();
+    let most = if plan.offender == Some(i) {
+        own
+    } else {
+        task.enforced_wcet(plan.level).as_nanos()
+    };
+    let level = Level(random.between(0, u64::from(task.criticality.0)) as u8);
+    let lower = task.wcet.at(level).as_nanos().min(most);
+    match random.between(0, 19) {
+        0..=10 => most,
+        11..=14 => lower,
+        15..=16 => (lower + 1).min(most),
+        17 => random.between(1, most),
+        _ if plan.runaways => own + random.between(1, own + 5),
+        _ => most,
+    }
+}

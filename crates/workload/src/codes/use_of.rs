@@ -1,0 +1,78 @@
+//! Codes about using a task set: policies (V04xx), scenarios (V05xx), parameters (V06xx).
+
+use super::Sample::{Parameters, Scenario, Spec, Used};
+use super::codes;
+
+codes! {
+WCET_MISSING = 400, "an execution time that the test or policy needs is missing",
+"Which levels of `wcet` a task must give is the rule of the test or policy. Every one of this version needs the values of all levels up to the task's own, because at each of these levels the task is part of what must be proved.",
+Used("[[task]]\nname = \"a\"\ncriticality = \"HI\"\nperiod = 10\nwcet = { HI = 2 }\n") => Used("[[task]]\nname = \"a\"\ncriticality = \"HI\"\nperiod = 10\nwcet = { LO = 1, HI = 2 }\n");
+
+NEEDS_TASKS = 401, "the test or policy needs tasks, and the file has jobs",
+"A file with `[[job]]` is a finite job set. Only OCBP works on those; everything else schedules recurrent tasks.",
+Used("[[job]]\nname = \"first\"\nrelease = 0\ndeadline = 10\ncriticality = \"LO\"\nwcet = { LO = 1 }\n") => Used("[[task]]\nname = \"first\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 1 }\n");
+
+DEGRADED_NOT_UNIFORM = 402, "degraded budgets that differ between modes are not in this version",
+"A task has one degraded budget here, valid in every mode above its own level. Give the same value for all of them, or none.",
+Used("levels = [\"LO\", \"MID\", \"HI\"]\n[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 2 }\ndegraded = { HI = 1 }\n") => Used("levels = [\"LO\", \"MID\", \"HI\"]\n[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 2 }\ndegraded = { MID = 1, HI = 1 }\n");
+
+PRIORITIES_PARTIAL = 403, "only some tasks have a priority",
+"Priorities are given for all tasks of a set or for none. With some of them missing, the order would be half the file's and half the policy's, and nobody could say what was proved.",
+Used("task = [\n  { name = \"a\", criticality = \"LO\", period = 10, priority = 1, wcet = { LO = 1 } },\n  { name = \"b\", criticality = \"LO\", period = 20, wcet = { LO = 1 } },\n]\n") => Used("task = [\n  { name = \"a\", criticality = \"LO\", period = 10, priority = 2, wcet = { LO = 1 } },\n  { name = \"b\", criticality = \"LO\", period = 20, priority = 1, wcet = { LO = 1 } },\n]\n");
+
+UNKNOWN_SCENARIO = 500, "no such scenario",
+"A scenario says how long each job runs: `lo`, `hi`, `overrun=P`, `beta=MEAN,P`, or the name of a file that ends in `.csv`, `.toml` or `.json`.",
+Spec("low") => Spec("lo");
+
+BAD_PROBABILITY = 501, "not a probability",
+"Probabilities are decimals from 0 to 1 with at most 18 places, read exactly from their text.",
+Spec("overrun=30%") => Spec("overrun=0.3");
+
+BAD_MEAN = 502, "not a mean of the beta distribution",
+"The mean of `beta=MEAN,P` is above 0 and at most 1: it is a share of the execution time at the highest level.",
+Spec("beta=2,0.1") => Spec("beta=0.05,0.1");
+
+UNKNOWN_ROW = 510, "no such kind of row",
+"The first column of a scenario row names its kind: `task`, `device` or `mode`.",
+Scenario("job,control,0,0,1ms\n") => Scenario("task,control,0,0,1ms\n");
+
+ROW_LENGTH = 511, "a row with the wrong number of columns",
+"A `task` row has the columns kind, task, job, release, execution; a `device` row kind, device, at, count; a `mode` row kind, at, level. Release and execution may be empty.",
+Scenario("task,control,0,1ms\n") => Scenario("task,control,0,,1ms\n");
+
+BAD_CELL = 512, "a cell whose quotation marks do not match",
+"A cell that contains a comma stands in double quotes, and a double quote inside it is written twice. After the closing mark comes a comma or the end of the line.",
+Scenario("task,\"control,0,0,1ms\n") => Scenario("task,\"control\",0,0,1ms\n");
+
+ROW_TWICE = 513, "a row says what another row said already",
+"A job, and a mode request at an instant, are described by one row each.",
+Scenario("task,control,0,0,1ms\ntask,control,0,0,2ms\n") => Scenario("task,control,0,0,1ms\ntask,control,1,10ms,2ms\n");
+
+TOO_EARLY = 514, "a job is released before the model allows it",
+"The first job of a task is released at its offset or later, and any two consecutive jobs are at least a period apart; nothing could be promised about a task that is released more often. Jobs between two rows, and after the last, follow one another at the distance of one period. Later releases are legal for periodic tasks too, and shift what follows.",
+Scenario("task,control,0,0,1ms\ntask,control,1,9ms,1ms\n") => Scenario("task,control,0,0,1ms\ntask,control,1,11ms,1ms\n");
+
+RUNS_AWAY = 515, "a job runs longer than its task's own level allows",
+"This is a note: a scenario may let a task run away, to see what enforcement does about it. Nothing is promised to that task then, and without enforcement nothing to others.",
+Scenario("task,control,0,0,9ms\n") => Scenario("task,control,0,0,4ms\n");
+
+SCENARIO_UNKNOWN_TASK = 516, "a row about something the task set does not have",
+"Rows name tasks, devices and levels of the task set that is simulated or run.",
+Scenario("task,contrl,0,0,1ms\n") => Scenario("task,control,0,0,1ms\n");
+
+PARAMETER_UNKNOWN_TASK = 600, "parameters for a task that the set does not have",
+"A parameters file belongs to one task set. A name that the set does not have means that the two do not belong together.",
+Parameters("{ \"priorities\": { \"control\": 2, \"screen\": 1 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
+
+PARAMETER_TASK_MISSING = 601, "a task has no priority",
+"`priorities` orders all tasks of the set. A task without priority would be placed arbitrarily.",
+Parameters("{ \"priorities\": { \"control\": 2 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
+
+PRIORITY_TWICE = 602, "two tasks have the same priority",
+"Priorities are a total order: larger is more urgent, and no two tasks are equal.",
+Parameters("{ \"priorities\": { \"control\": 1, \"display\": 1 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
+
+PARAMETER_NOT_IN_VERSION = 603, "a parameter that this version does not use",
+"The key is part of the format, but this version computes and uses only `priorities`. It is refused rather than ignored, because a result that leaves it out would be another result.",
+Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 }, \"partition\": { \"control\": 0, \"display\": 0 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
+}

@@ -1,0 +1,189 @@
+//! A file as a tree of values that know where they stand: the same for TOML and JSON.
+//!
+//! Numbers keep their text, so that decimal fractions are read exactly.
+
+mod json;
+mod toml;
+
+use crate::codes;
+use crate::diagnostic::Sink;
+use crate::source::{Source, Span};
+
+/// How deeply tables and arrays may be nested. The format itself needs four.
+pub(crate) const DEPTH_MAX: usize = 32;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) span: Span,
+    pub(crate) value: Value,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Null,
+    Bool,
+    /// A number as it was written (hexadecimal ones as decimals).
+    Number(String),
+    Text(String),
+    List(Vec<Node>),
+    Table(Vec<Entry>),
+    /// A TOML date or time.
+    Date,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) key_span: Span,
+    pub(crate) node: Node,
+}
+
+impl Node {
+    /// What kind of value this is, for "found ...".
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.value {
+            Value::Null => "null",
+            Value::Bool => "a truth value",
+            Value::Number(_) => "a number",
+            Value::Text(_) => "a string",
+            Value::List(_) => "a list",
+            Value::Table(_) => "a table",
+            Value::Date => "a date",
+        }
+    }
+}
+
+/// Parses `source` as JSON or TOML; `None` if a diagnostic was given instead.
+pub(crate) fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
+    let visible = source.text.trim_start_matches('\u{feff}').trim();
+    if visible.is_empty() {
+        sink.error(
+            codes::EMPTY,
+            Span::default(),
+            "",
+            "nothing",
+            "a file that starts with its `format`",
+            "start from examples/starter.toml",
+        );
+        return None;
+    }
+    if source.is_json() {
+        json::parse(source, sink)
+    } else {
+        toml::parse(source, sink)
+    }
+}
+
+fn too_deep(span: Span, sink: &mut Sink) {
+    sink.error(
+        codes::TOO_DEEP,
+        span,
+        "",
+        format!("more than {DEPTH_MAX} levels of nesting"),
+        "at most four levels, which is all the format has",
+        "remove the nesting",
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(toml: &str, json: &str) {
+        for (name, text) in [("a.toml", toml), ("a.json", json)] {
+            let source = Source::new(name, text);
+            let mut sink = Sink::new(source.clone());
+            let node = parse(&source, &mut sink).unwrap_or_else(|| panic!("{:?}", sink.finish()));
+            let Value::Table(entries) = &node.value else {
+                panic!("no table")
+            };
+            let number = entries.iter().find(|entry| entry.key == "x").unwrap();
+            assert!(
+                matches!(&number.node.value, Value::Number(text) if text == "1.450"),
+                "{node:?}"
+            );
+            assert_eq!(source.slice(number.node.span), "1.450");
+            assert_eq!(source.slice(number.key_span).trim_matches('"'), "x");
+            let list = entries.iter().find(|entry| entry.key == "list").unwrap();
+            let Value::List(items) = &list.node.value else {
+                panic!("no list")
+            };
+            assert!(matches!(&items[1].value, Value::Text(text) if text == "b\n"));
+        }
+    }
+
+    #[test]
+    fn toml_and_json_give_the_same_tree_with_the_numbers_own_text() {
+        both(
+            "list = [true, \"b\\n\"]\nx = 1.450",
+            "{ \"list\": [true, \"b\\n\"],\n  \"x\": 1.450 }",
+        );
+    }
+
+    #[test]
+    fn nesting_is_bounded_in_both_languages() {
+        for (name, text) in [
+            (
+                "a.toml",
+                format!("x = {}{}", "[".repeat(5000), "]".repeat(5000)),
+            ),
+            (
+                "a.toml",
+                format!("x = {}{}", "[".repeat(40), "]".repeat(40)),
+            ),
+            ("a.toml", format!("{}a = 1", "a.".repeat(60))),
+            ("a.toml", format!("{}a = 1", "a.".repeat(60_000))),
+            (
+                "a.json",
+                format!("{{\"x\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000)),
+            ),
+            (
+                "a.json",
+                format!("{}1{}", "{\"x\":".repeat(100_000), "}".repeat(100_000)),
+            ),
+        ] {
+            let source = Source::new(name, &text);
+            let mut sink = Sink::new(source.clone());
+            assert!(parse(&source, &mut sink).is_none());
+            assert_eq!(sink.finish()[0].code, codes::TOO_DEEP, "{}", &text[..20]);
+        }
+    }
+
+    #[test]
+    fn broken_text_has_a_place() {
+        for (name, text, line) in [
+            ("a.toml", "a = 1\nb = \n", 2),
+            ("a.json", "{\n\"a\": 1,\n\"b\" 2}", 3),
+            ("a.json", "{\"a\": 1} x", 1),
+            ("a.json", "{\"a\": ", 1),
+        ] {
+            let source = Source::new(name, text);
+            let mut sink = Sink::new(source.clone());
+            assert!(parse(&source, &mut sink).is_none());
+            let list = sink.finish();
+            assert_eq!(
+                (list[0].code, list[0].line),
+                (codes::SYNTAX, line),
+                "{list:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_key_given_twice_is_named() {
+        for (name, text) in [
+            ("a.toml", "a = 1\na = 2\n"),
+            ("a.json", "{\"a\": 1,\n\"a\": 2}"),
+        ] {
+            let source = Source::new(name, text);
+            let mut sink = Sink::new(source.clone());
+            let _ = parse(&source, &mut sink);
+            let list = sink.finish();
+            assert_eq!(
+                (list[0].code, list[0].line),
+                (codes::DUPLICATE_KEY, 2),
+                "{list:?}"
+            );
+        }
+    }
+}
