@@ -33,9 +33,13 @@ use crate::demand::{Bound, Demand};
 use crate::problem::Row;
 use vestal_core::model::LEVELS_MAX;
 
-/// After so many change instants a search is given up. Twenty tasks with two levels need some
-/// hundreds, and no campaign of this repository comes near it.
-pub(crate) const STEPS_MAX: u64 = 1_000_000;
+/// After so many change instants the decisions of one analysis are given up. Twenty tasks with two
+/// levels need some hundreds, with four up to a hundred thousand.
+pub(crate) const STEPS_MAX: u64 = 10_000_000;
+
+/// After so many change instants the search for one exact value is replaced by a decision, which
+/// finds an upper bound of it. With two levels no value needs a thousand.
+const VALUE_STEPS_MAX: u64 = 20_000;
 
 /// Memory of the search.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +69,8 @@ pub(crate) enum Goal {
     /// Whether the greatest response time is within the limit. What is found is an upper bound of
     /// it that is within the limit.
     Decision,
-    /// The greatest response time itself.
+    /// The greatest response time itself, or an upper bound that is within the limit if the search
+    /// for it takes more than [`VALUE_STEPS_MAX`] instants.
     Value,
 }
 
@@ -74,7 +79,7 @@ pub(crate) enum Goal {
 pub(crate) struct MaxBounds<'a> {
     tables: &'a mut ChangeTables,
     goal: Goal,
-    /// How many of the [`STEPS_MAX`] are left for all searches together.
+    /// How many of the [`STEPS_MAX`] are left for all decisions together.
     steps_left: u64,
 }
 
@@ -103,23 +108,51 @@ impl<'a> MaxBounds<'a> {
     }
 }
 
-impl Bounds for MaxBounds<'_> {
-    fn load(&mut self, _: &[Row]) {}
-
-    fn at(&mut self, set: &[Row], level: usize, limit: u64) -> Bound {
+impl MaxBounds<'_> {
+    fn search(
+        &mut self,
+        set: &[Row],
+        target: usize,
+        limit: u64,
+        goal: Goal,
+        steps_left: &mut u64,
+    ) -> Result<u64, Stop> {
         self.tables.points.clear();
         let mut walk = Walk {
             set,
             tables: self.tables,
             instants: [0; LEVELS_MAX],
-            target: level,
+            target,
             limit,
-            goal: self.goal,
+            goal,
             reached: 0,
-            steps_left: &mut self.steps_left,
+            steps_left,
         };
-        match walk.descend(0) {
-            Ok(()) => Bound::Found(walk.reached),
+        walk.descend(0)?;
+        Ok(walk.reached)
+    }
+}
+
+impl Bounds for MaxBounds<'_> {
+    fn load(&mut self, _: &[Row]) {}
+
+    fn at(&mut self, set: &[Row], level: usize, limit: u64) -> Bound {
+        let mut value_steps = VALUE_STEPS_MAX;
+        let found = match self.goal {
+            Goal::Value => self.search(set, level, limit, Goal::Value, &mut value_steps),
+            Goal::Decision => Err(Stop::OutOfSteps),
+        };
+        let found = match found {
+            Err(Stop::OutOfSteps) => {
+                let mut steps = self.steps_left;
+                let found = self.search(set, level, limit, Goal::Decision, &mut steps);
+                self.steps_left = steps;
+                found
+            }
+            Ok(_) | Err(Stop::Exceeds(_)) => found,
+        };
+        match found {
+            Ok(greatest) => Bound::Found(greatest),
             Err(Stop::Exceeds(response)) => Bound::AtLeast(response),
             Err(Stop::OutOfSteps) => Bound::AtLeast(limit.saturating_add(1)),
         }

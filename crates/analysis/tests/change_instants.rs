@@ -329,3 +329,58 @@ fn enormous_numbers_and_searches_end() {
     assert!(matches!(outcome.why, Some(Reason::SearchLimit { .. })));
     assert!(!test.accepts(&given, &mut Scratch::default()));
 }
+
+/// Up to 20 tasks of milliseconds to a second, counted in nanoseconds, near the border.
+fn set_of_real_size(random: &mut Random, levels: u64) -> Problem {
+    let count = random.between(8, 20);
+    // Execution times grow by about 30 % a level.
+    let percent = random.between(100 - 8 * levels, 120 - 8 * levels);
+    let weights: Vec<u64> = (0..count).map(|_| random.between(1, 1000)).collect();
+    let total: u64 = weights.iter().sum();
+    let tasks = weights.iter().map(|weight| {
+        let scale =
+            [1_000_000, 10_000_000, 100_000_000][usize::try_from(random.between(0, 2)).unwrap()];
+        let period = scale * random.between(1000, 9999) / 1000;
+        let deadline = if random.once_in(2) {
+            period
+        } else {
+            random.between(period * 3 / 4, period)
+        };
+        let criticality = random.between(0, levels - 1);
+        let mut cost = (period / 100 * weight * percent / total).max(1);
+        let wcet: Vec<u64> = (0..=criticality)
+            .map(|level| {
+                if level > 0 {
+                    cost = (cost + cost * random.between(1, 60) / 100).min(deadline);
+                }
+                cost.min(deadline)
+            })
+            .collect();
+        task(u8::try_from(criticality).unwrap(), period, deadline, &wcet)
+    });
+    problem(usize::try_from(levels).unwrap(), tasks.collect())
+}
+
+/// The limit is for pathological sets only, and the verdicts of both ways to ask agree.
+#[test]
+fn sets_of_real_size_are_decided() {
+    let mut random = Random::new(9);
+    let mut scratch = Scratch::default();
+    let test = find("amc-max", None).unwrap();
+    for levels in 2..=5 {
+        let (mut accepted, mut beyond_simple) = (0, 0);
+        for _ in 0..60 {
+            let set = set_of_real_size(&mut random, levels);
+            let outcome = test.analyse(&set);
+            let undecided = matches!(outcome.why, Some(Reason::SearchLimit { .. }));
+            assert!(!undecided, "{:?}", set.tasks());
+            let passes = outcome.verdict == Verdict::Schedulable;
+            assert_eq!(passes, test.accepts(&set, &mut scratch));
+            accepted += u32::from(passes);
+            let simple = find("amc-rtb", None).unwrap().accepts(&set, &mut scratch);
+            beyond_simple += u32::from(passes && !simple);
+        }
+        println!("{levels} levels: {accepted} of 60 accepted, {beyond_simple} not by amc-rtb");
+        assert!(accepted > 6 && accepted < 54);
+    }
+}

@@ -40,8 +40,12 @@
 //! ([`crate::bounds`]). A task that passes `amc-rtb` is preferred to one that does not: it costs
 //! less to find, and a set that `amc-rtb` accepts gets the same priorities from both tests.
 //!
-//! An analysis that has visited a million vectors of instants is given up; the answer is then
-//! *not proven* with [`Reason::SearchLimit`].
+//! # Limits
+//!
+//! The decisions of one analysis may visit ten million vectors of instants together; beyond that
+//! the answer is *not proven* with [`Reason::SearchLimit`]. A reported value may visit twenty
+//! thousand; beyond that the table has an upper bound of R_i(L) that is within the deadline. Two
+//! levels stay far below both.
 //!
 //! Slow twins: [`crate::oracle::greatest_response`] tries all integer instants and windows;
 //! [`crate::oracle::greatest_assign`] is Audsley's algorithm without reduction on top of it.
@@ -62,7 +66,8 @@ use crate::problem::{Problem, Row};
 use vestal_core::order::ClassicOrder;
 use vestal_core::{Duration, Level, TaskId};
 
-/// The test's answer with response times; `responses[L]` is R_i(L).
+/// The test's answer with response times; `responses[L]` is R_i(L), or an upper bound of it where
+/// the value takes too long to find.
 #[must_use]
 pub fn analyse(problem: &Problem) -> Outcome {
     if let Some(reason) = outside(problem) {
@@ -124,7 +129,8 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
 /// R_i(L) of `task` below the tasks `more_urgent`, for a level up to the task's own. `limit` may be
 /// beyond the deadline; `None` if R_i(l) exceeds it for some l <= L, or if the search was given up.
 ///
-/// For looking at single values: the test itself stops at deadlines. A task that the problem does
+/// For looking at single values: the test itself stops at deadlines. Where the value takes too long
+/// to find, the result is an upper bound of it that is within the limit. A task that the problem does
 /// not have has no response time.
 #[must_use]
 pub fn response(
