@@ -37,7 +37,7 @@
 //! that is possible for the smaller set is for the larger. So Audsley's algorithm is optimal for
 //! this test. Of the tasks of one criticality only the one with the longest deadline needs to be
 //! tried, as the bound of a whole set does not depend on which member is the least urgent
-//! ([`crate::bounds`]). A task that passes `amc-rtb` is preferred to one that does not: it costs
+//! (module `bounds`). A task that passes `amc-rtb` is preferred to one that does not: it costs
 //! less to find, and a set that `amc-rtb` accepts gets the same priorities from both tests.
 //!
 //! # Limits

@@ -21,7 +21,7 @@
 //! Assumptions: A1 one CPU, preemptive, no blocking, no overhead. A2 sporadic tasks, D_i = T_i. A3
 //! two levels. A4 no task keeps a degraded budget. A5 an overrun is noticed exactly at C_i(0).
 //! Outside of them the answer is *not proven*. Kind: sufficient. Sums and products are exact
-//! ([`crate::rational`]).
+//! (`rational`).
 //!
 //! # Whole nanoseconds
 //!
