@@ -26,8 +26,10 @@
 //!
 //! Layout: each test is one file in [`schedulability`] and opens with its policy, its assumptions,
 //! its equation and its paper. What tests share stands beside it: `demand` (the least fixed point),
-//! `bounds` (response times of the least urgent task of a set), `fixed_priority` (walking a given
-//! order) and `audsley` (finding one). The slow, obvious twin of all of it is [`oracle`].
+//! `bounds` (response times of the least urgent task of a set), `change_instants` (the greatest of
+//! them over the instants at which the mode changes), `fixed_priority` (walking a given order),
+//! `audsley` (finding one) and `rational` (exact sums of utilisations). The slow, obvious twin of all
+//! of it is [`oracle`].
 #![forbid(unsafe_code)]
 
 mod audsley;
