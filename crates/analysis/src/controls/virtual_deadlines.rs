@@ -35,9 +35,9 @@ fn c_is_below_the_nonsense(sums: &ExactSums) -> bool {
 /// The mistake: the largest x, (1 - c) / a, is rounded up, to a multiple of 1/8. A virtual deadline
 /// later than x T_i leaves the tasks of level 1 too little time after the change of mode.
 ///
-/// The step is coarse on purpose. Rounding each x T_i up to the next whole number is as wrong, but
-/// no run with whole release and execution times shows it: the work of level 0 that the later
-/// virtual deadline lets pass grows by less than a < 1, which then is nothing.
+/// The step is coarse on purpose. Rounding each x T_i up to the next whole number is not covered by
+/// the theorem either, but random runs with whole release and execution times do not refute it: the
+/// work of level 0 that the later virtual deadline lets pass grows by less than a < 1.
 pub(super) fn analyse_rounded_up(problem: &Problem) -> Outcome {
     outcome(problem, accepts_by_theorem(problem), factor_in_eighths_ceil)
 }
