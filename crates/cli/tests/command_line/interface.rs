@@ -19,7 +19,7 @@ fn what_a_later_version_has_says_so() {
         &["report", "x"],
         &["doctor"],
         &["analyze", FMS, "--overheads", "m.json"],
-        &["analyze", FMS, "--test", "amc-max"],
+        &["analyze", FMS, "--test", "amc-ia"],
         &["simulate", FMS, "--policy", "zss"],
         &["simulate", FMS, "--policy", "amc", "--trace", "x.svg"],
         &["run", FMS, "--policy", "amc", "--dispatch", "managed"],
