@@ -87,6 +87,11 @@ impl<S: Scheduler, K: Sink> Recorder<S, K> {
         &self.inner
     }
 
+    /// How many facts were told since the last decision.
+    pub(crate) const fn facts_told(&self) -> u32 {
+        self.facts
+    }
+
     /// Ends the recording at `at`, or at the last call if that was later; notices that nobody took
     /// are recorded first.
     pub fn finish(mut self, at: Instant) -> (S, K) {
@@ -94,7 +99,7 @@ impl<S: Scheduler, K: Sink> Recorder<S, K> {
         while self.take_notice().is_some() {}
         self.sink.put(Record {
             at: at.max(self.clock),
-            what: What::End,
+            what: What::End { facts: self.facts },
         });
         (self.inner, self.sink)
     }

@@ -199,7 +199,7 @@ impl Timeline {
             } => self.overhead(at, cpu, mechanism, edge, give),
             What::Gap { cpu, length } => give(at, Item::Gap { cpu, length }),
             What::Lost { count } => give(at, Item::Lost { count }),
-            What::End => self.end(give),
+            What::End { .. } => self.end(give),
             What::Refused(_)
             | What::DecisionRefused { .. }
             | What::Wake(_)

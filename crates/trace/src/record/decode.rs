@@ -230,7 +230,9 @@ impl Raw {
                 remaining: Service::from_nanos(self.value),
             },
             0x35 => What::Lost { count: self.value },
-            _ => What::End,
+            _ => What::End {
+                facts: self.narrow("the number of facts", self.value)?,
+            },
         })
     }
 }

@@ -132,7 +132,10 @@ pub enum What {
         count: u64,
     },
     /// The recording ends.
-    End,
+    End {
+        /// How many facts the scheduler was told since its last decision.
+        facts: u32,
+    },
 }
 
 /// Whether a span begins or ends.

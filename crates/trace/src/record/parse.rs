@@ -199,7 +199,9 @@ fn what(line: &Line<'_>) -> Result<What, LineError> {
         "lost" => What::Lost {
             count: line.value()?,
         },
-        "end" => What::End,
+        "end" => What::End {
+            facts: line.number(VALUE, "the number of facts")?,
+        },
         _ => return Err(line.error(1, "a kind of record of this schema")),
     })
 }

@@ -188,7 +188,7 @@ impl Raw {
             | What::Gap { .. }
             | What::Budget { .. }
             | What::Lost { .. }
-            | What::End => Self::of_world(record.what),
+            | What::End { .. } => Self::of_world(record.what),
         };
         raw.at = record.at.as_nanos();
         raw
@@ -379,7 +379,10 @@ impl Raw {
                 value: count,
                 ..Self::tagged(0x35, 0)
             },
-            What::End => Self::tagged(0x36, 0),
+            What::End { facts } => Self {
+                value: u64::from(facts),
+                ..Self::tagged(0x36, 0)
+            },
             What::Fact(_)
             | What::Observed(_)
             | What::Refused(_)

@@ -125,7 +125,7 @@ fn cells(what: &What) -> Cells {
             .value(remaining.as_nanos())
             .detail(owner_text(owner)),
         What::Lost { count } => none.value(count),
-        What::End => none,
+        What::End { facts } => none.value(u64::from(facts)),
     }
 }
 

@@ -179,7 +179,7 @@ impl Record {
             What::Gap { .. } => "gap",
             What::Budget { .. } => "budget",
             What::Lost { .. } => "lost",
-            What::End => "end",
+            What::End { .. } => "end",
         }
     }
 }

@@ -5,7 +5,10 @@
 //!   release only;
 //! - **W3** a job completes once, and starts no more afterwards;
 //! - **W4** a job that runs does not start again before it stopped;
-//! - **W5** only a job that runs stops;
+//! - **W5** only a job that runs stops, and only one that runs or is preempted completes, where starts
+//!   of its task are recorded;
+//! - **W6** no job starts while an earlier one of its task has started and neither stopped nor
+//!   completed;
 //! - **M1** a miss names the deadline of its job, **M2** not before that deadline, **M3** not for a
 //!   job that completed in time, **M4** once for each job; **M5** where the header says that misses
 //!   are judged, each job that completes late has one;
@@ -55,6 +58,8 @@ struct TaskAccount {
     jobs: VecDeque<(u64, Instant, Option<Instant>)>,
     /// The latest completed jobs, oldest first.
     completed: VecDeque<u64>,
+    /// Starts of the task are recorded.
+    starts: bool,
 }
 
 type Verdict = Result<(), &'static str>;
@@ -112,7 +117,7 @@ impl Checks {
                 }
                 Ok(())
             }
-            What::End => self.end(),
+            What::End { .. } => self.end(),
             What::Refused(_)
             | What::Decided { .. }
             | What::DecisionRefused { .. }
@@ -221,6 +226,11 @@ impl Account {
                 if self.is_over(job) {
                     return Err("W3: the job is complete");
                 }
+                let earlier = |other: &JobId| other.task == job.task && *other != job;
+                if self.running.values().flatten().any(earlier) {
+                    return Err("W6: another job of the task has not ended");
+                }
+                self.tasks.entry(job.task).or_default().starts = true;
                 let running = self.running.entry(cpu).or_default();
                 if running.last() == Some(&job) {
                     return Err("W4: the job runs already");
@@ -238,11 +248,14 @@ impl Account {
                 if self.is_over(job) {
                     return Err("W3: the job completes twice");
                 }
-                // A native world may have told nothing of its start.
-                if let Some(running) = self.running.get_mut(&cpu) {
-                    running.retain(|other| *other != job);
-                }
+                let running = self.running.entry(cpu).or_default();
+                let count = running.len();
+                running.retain(|other| *other != job);
+                let ran = running.len() < count;
                 let account = self.tasks.entry(job.task).or_default();
+                if account.starts && !ran {
+                    return Err("W5: the job does not run there");
+                }
                 if let Some((_, _, done)) = account
                     .jobs
                     .iter_mut()

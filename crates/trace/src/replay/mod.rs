@@ -207,7 +207,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             | What::Gap { .. }
             | What::Budget { .. }
             | What::Lost { .. }
-            | What::End => self.see(record),
+            | What::End { .. } => self.see(record),
         }
     }
 
@@ -235,10 +235,14 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
     fn see(&mut self, record: &Record) -> Result<(), Mismatch> {
         self.recorder.settle_permits();
         self.collect();
-        if let What::End = record.what {
+        if let What::End { facts } = record.what {
             while self.recorder.take_notice().is_some() {}
             self.collect();
             self.ended = true;
+            if facts != self.recorder.facts_told() && self.expected.is_empty() {
+                let rule = "another number of facts was told since the last decision";
+                return Err(Mismatch::Inconsistent(rule));
+            }
         }
         if let Some(missing) = self.expected.front() {
             return Err(Mismatch::Instead(*missing));

@@ -251,7 +251,9 @@ pub(crate) fn random_record(random: &mut Random) -> Record {
             What::Lost {
                 count: random.next(),
             },
-            What::End,
+            What::End {
+                facts: random.next() as u32,
+            },
         ][random.below(2) as usize],
     };
     Record {
