@@ -9,12 +9,12 @@
 //! | `.svg`, `.txt`, `.tex` | Gantt charts of a window of time | bounded by [`Options::items_max`] |
 
 pub(crate) mod csv;
-//pf
-//proto
-//svg
-//tex
-//text
-//vcd
+mod perfetto;
+pub mod proto;
+mod svg;
+mod tex;
+mod text;
+mod vcd;
 pub(crate) mod vtrace;
 
 use crate::chart::Window;
@@ -169,16 +169,11 @@ pub fn writer<W: Write + 'static>(
     Ok(match format {
         Format::Vtrace => Box::new(vtrace::Writer::new(header, out)?),
         Format::Csv => Box::new(csv::Writer::new(header, out)?),
-        //W        Format::Perfetto => Box::new(perfetto::Writer::new(header, out)?),
-        //W        Format::Vcd => Box::new(vcd::Writer::new(header, out)?),
-        //W        Format::Svg => Box::new(svg::Writer::new(header, options, out)),
-        //W        Format::Text => Box::new(text::Writer::new(header, options, out)),
-        //W        Format::Tex => Box::new(tex::Writer::new(header, options, out)),
-        //W_
-        Format::Perfetto | Format::Vcd | Format::Svg | Format::Text | Format::Tex => {
-            let _ = options;
-            return Err(io::Error::from(io::ErrorKind::Unsupported));
-        }
+        Format::Perfetto => Box::new(perfetto::Writer::new(header, out)?),
+        Format::Vcd => Box::new(vcd::Writer::new(header, out)?),
+        Format::Svg => Box::new(svg::Writer::new(header, options, out)),
+        Format::Text => Box::new(text::Writer::new(header, options, out)),
+        Format::Tex => Box::new(tex::Writer::new(header, options, out)),
     })
 }
 
