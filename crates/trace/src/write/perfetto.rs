@@ -84,9 +84,9 @@ pub(super) struct Writer<W: Write> {
 struct Output<W: Write> {
     out: W,
     leaving: BTreeMap<CpuId, Leaving>,
-    /// CPUs whose overhead track is described already.
-    described: BTreeSet<CpuId>,
-    /// Tasks whose slice has begun, to be ended.
+    /// Tracks that are described already.
+    described: BTreeSet<u64>,
+    /// The slice of a raised mode has begun.
     raised: bool,
 }
 
@@ -139,6 +139,25 @@ fn task_name(header: &Header, task: TaskId) -> String {
         .map_or_else(|| format!("task {}", task.0), |task| task.name.clone())
 }
 
+/// The task on whose tracks an item is shown.
+const fn task_of(item: &Item) -> Option<TaskId> {
+    match item {
+        Item::Release { job, .. }
+        | Item::Deadline { job }
+        | Item::Begin { job, .. }
+        | Item::Finish { job, .. }
+        | Item::Overrun { job, .. }
+        | Item::Miss { job, .. }
+        | Item::Drop { job, .. } => Some(job.task),
+        Item::Budget { task, .. } => Some(*task),
+        Item::Mode { .. }
+        | Item::Overhead { .. }
+        | Item::Gap { .. }
+        | Item::Lost { .. }
+        | Item::End => None,
+    }
+}
+
 fn track(tracks: u64, number: u16) -> u64 {
     tracks + u64::from(number)
 }
@@ -160,11 +179,6 @@ impl<W: Write> Output<W> {
     }
 
     fn describe(&mut self, header: &Header) -> io::Result<()> {
-        let named = |uuid, name: &str| {
-            Message::new()
-                .number(field::descriptor::UUID, uuid)
-                .text(field::descriptor::NAME, name)
-        };
         // The first packet says that nothing came before it.
         let process = Message::new()
             .number(1, PROCESS)
@@ -177,28 +191,44 @@ impl<W: Write> Output<W> {
                 .number(field::packet::SEQUENCE_FLAGS, 1)
                 .message(field::packet::TRACK_DESCRIPTOR, &descriptor),
         )?;
-        let mode = named(MODE_TRACK, "mode").number(field::descriptor::PARENT, PROCESS_TRACK);
+        let mode = Message::new()
+            .number(field::descriptor::UUID, MODE_TRACK)
+            .text(field::descriptor::NAME, "mode")
+            .number(field::descriptor::PARENT, PROCESS_TRACK);
         self.descriptor(&mode)?;
-        for (number, task) in (0..=u16::MAX).zip(&header.tasks) {
-            let id = TaskId(number);
-            let level = header.level_name(task.criticality);
-            let descriptor = Message::new()
-                .number(1, PROCESS)
-                .number(2, thread(id))
-                .text(5, &format!("{} [{level}]", task.name));
-            let descriptor = Message::new()
-                .number(field::descriptor::UUID, track(TASK_TRACKS, number))
-                .number(field::descriptor::PARENT, PROCESS_TRACK)
-                .message(field::descriptor::THREAD, &descriptor);
-            self.descriptor(&descriptor)?;
-            let counter = Message::new().number(3, 1);
-            let name = format!("budget {}", task.name);
-            let descriptor = named(track(BUDGET_TRACKS, number), &name)
-                .number(field::descriptor::PARENT, PROCESS_TRACK)
-                .message(field::descriptor::COUNTER, &counter);
-            self.descriptor(&descriptor)?;
+        for (number, _) in (0..=u16::MAX).zip(&header.tasks) {
+            self.describe_task(header, TaskId(number))?;
         }
         Ok(())
+    }
+
+    /// Describes the tracks of a task before they are used. A task that the header does not name is
+    /// described when it first appears.
+    fn describe_task(&mut self, header: &Header, task: TaskId) -> io::Result<()> {
+        if !self.described.insert(track(TASK_TRACKS, task.0)) {
+            return Ok(());
+        }
+        let name = task_name(header, task);
+        let level = header.tasks.get(task.index());
+        let level = level.map_or_else(String::new, |task| {
+            format!(" [{}]", header.level_name(task.criticality))
+        });
+        let descriptor = Message::new()
+            .number(1, PROCESS)
+            .number(2, thread(task))
+            .text(5, &format!("{name}{level}"));
+        let descriptor = Message::new()
+            .number(field::descriptor::UUID, track(TASK_TRACKS, task.0))
+            .number(field::descriptor::PARENT, PROCESS_TRACK)
+            .message(field::descriptor::THREAD, &descriptor);
+        self.descriptor(&descriptor)?;
+        let counter = Message::new().number(3, 1);
+        let descriptor = Message::new()
+            .number(field::descriptor::UUID, track(BUDGET_TRACKS, task.0))
+            .text(field::descriptor::NAME, &format!("budget {name}"))
+            .number(field::descriptor::PARENT, PROCESS_TRACK)
+            .message(field::descriptor::COUNTER, &counter);
+        self.descriptor(&descriptor)
     }
 
     fn event(
@@ -230,6 +260,9 @@ impl<W: Write> Output<W> {
     }
 
     fn item(&mut self, header: &Header, at: Instant, item: Item) -> io::Result<()> {
+        if let Some(task) = task_of(&item) {
+            self.describe_task(header, task)?;
+        }
         // Who left earlier and had no successor left the CPU idle.
         while let Some((cpu, leaving)) = self
             .leaving
@@ -303,7 +336,10 @@ impl<W: Write> Output<W> {
         resumed: bool,
     ) -> io::Result<()> {
         let leaving = self.leaving.remove(&cpu);
-        self.switch(header, at, cpu, leaving, Some(job.task))?;
+        // The next job of the same task runs in the same thread: that is no switch.
+        if leaving.is_none_or(|leaving| leaving.job.task != job.task) {
+            self.switch(header, at, cpu, leaving, Some(job.task))?;
+        }
         let track = track(TASK_TRACKS, job.task.0);
         self.event(at, Kind::Begin, track, |event| {
             let event = event.text(field::event::NAME, &format!("job {}", job.sequence));
@@ -338,7 +374,7 @@ impl<W: Write> Output<W> {
 
     fn overhead_track(&mut self, cpu: CpuId) -> io::Result<u64> {
         let track = track(OVERHEAD_TRACKS, cpu.0);
-        if self.described.insert(cpu) {
+        if self.described.insert(track) {
             let descriptor = Message::new()
                 .number(field::descriptor::UUID, track)
                 .text(field::descriptor::NAME, &format!("overhead CPU {}", cpu.0))

@@ -82,7 +82,7 @@ impl Picture {
             .unwrap_or(0) as u64;
         let span = chart.window.to.saturating_since(chart.window.from);
         Self {
-            left: (longest.min(40) * 7 + 24).max(70),
+            left: (longest.min(40) * 8 + 24).max(70),
             text: String::new(),
             unit: Unit::for_span(span),
             chart,
@@ -310,9 +310,9 @@ impl Picture {
                 );
             }
             Mark::Deadline { at_release } => {
-                // Where the next job arrives at the deadline, the arrow stands four pixels before it.
+                // Where the next job arrives at the deadline, the arrow stands six pixels before it.
                 let aside = if at_release {
-                    "transform=\"translate(-4 0)\" "
+                    "transform=\"translate(-6 0)\" "
                 } else {
                     ""
                 };

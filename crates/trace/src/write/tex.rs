@@ -1,6 +1,6 @@
 //! `.tex`: a drawing for the LaTeX package `rtsched` (G. Lipari).
 //!
-//! A document of its own that a paper can take the `RTGrid` environment from. Numbers are in the unit
+//! The commands are those of version 2.0 of the package. A document of its own that a paper can take the `RTGrid` environment from. Numbers are in the unit
 //! that the caption names; one grid line is one step of it.
 
 use super::{Options, TraceWriter};
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use vestal_core::{Instant, Level};
 
 /// The most grid lines.
-const LINES_MAX: u64 = 60;
+const LINES_MAX: u64 = 40;
 
 pub(super) struct Writer<W: Write> {
     collector: Collector,
@@ -81,40 +81,46 @@ fn draw(chart: &Chart) -> String {
     put!(text, "\\usepackage{{rtsched}}");
     put!(text, "\\definecolor{{vestalLO}}{{HTML}}{{2166AC}}");
     put!(text, "\\definecolor{{vestalHI}}{{HTML}}{{B2182B}}");
-    put!(text, "\\definecolor{{vestalmode}}{{HTML}}{{FDDBC7}}");
     put!(text, "\\begin{{document}}");
-    put!(text, "\\begin{{RTGrid}}[width=16cm]{{{rows}}}{{{lines}}}");
+    put!(
+        text,
+        "\\begin{{RTGrid}}[width=16cm,nosymbols=1]{{{rows}}}{{{lines}}}"
+    );
     for band in &chart.bands {
-        // The band lies behind every row: rows are numbered from 1 at the top.
-        for row in 1..=rows {
-            put!(
-                text,
-                "\\RTBox[color=vestalmode]{{{row}}}{{{}}}{{{}}} % mode {}",
-                grid.at(band.from),
-                grid.at(band.to),
-                comment(&chart.header.level_name(band.mode))
-            );
-        }
+        put!(
+            text,
+            "\\RTBox{{{}}}{{{}}} % mode {}",
+            grid.at(band.from),
+            grid.at(band.to),
+            comment(&chart.header.level_name(band.mode))
+        );
     }
     for (row, task) in (1..).zip(&chart.rows) {
+        // Labels count thirds of rows.
+        let third = 3 * row;
         put!(text, "\\RowLabel{{{row}}}{{{}}}", escape(&task.task.name));
         for (at, mark) in &task.marks {
+            let at_ns = at.as_nanos();
             let at = grid.at(*at);
             match mark {
                 Mark::Release => {
                     put!(text, "\\TaskArrival{{{row}}}{{{at}}}");
                 }
-                Mark::Deadline { .. } => {
+                Mark::Deadline { at_release } => {
+                    // Where the next job arrives at the deadline, the arrow stands a fifth of a step
+                    // before it.
+                    let aside = if *at_release { grid.step / 5 } else { 0 };
+                    let at = grid.at(Instant::from_nanos(at_ns.saturating_sub(aside)));
                     put!(text, "\\TaskDeadline{{{row}}}{{{at}}}");
                 }
                 Mark::Overrun => {
-                    put!(text, "\\Label{{{row}}}{{{at}}}{{\\tiny overrun}}");
+                    put!(text, "\\Label{{{third}}}{{{at}}}{{\\tiny overrun}}");
                 }
                 Mark::Miss => {
-                    put!(text, "\\Label{{{row}}}{{{at}}}{{\\tiny miss}}");
+                    put!(text, "\\Label{{{third}}}{{{at}}}{{\\tiny miss}}");
                 }
                 Mark::Drop => {
-                    put!(text, "\\Label{{{row}}}{{{at}}}{{\\tiny drop}}");
+                    put!(text, "\\Label{{{third}}}{{{at}}}{{\\tiny drop}}");
                 }
             }
         }

@@ -7,7 +7,9 @@
 
 mod common;
 mod damage;
+mod example;
 mod formats;
+mod perfetto;
 mod recorded;
 mod tampering;
 #[path = "../../../core/tests/contract/world.rs"]
