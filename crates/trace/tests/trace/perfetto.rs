@@ -102,6 +102,20 @@ fn decode(trace: &[u8]) -> Counts {
     counts
 }
 
+/// Leaves a trace where `VESTAL_KEEP` says, for the check with Perfetto's own schema.
+fn keep(name: &str, header: &Header, records: &[Record]) {
+    let Some(directory) = std::env::var_os("VESTAL_KEEP") else {
+        return;
+    };
+    for format in [Format::Csv, Format::Perfetto] {
+        let path = std::path::Path::new(&directory)
+            .join(name)
+            .with_extension(format.extension());
+        let bytes = written(format, header, Options::default(), records);
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
 fn items(header: &Header, records: &[Record]) -> Vec<Item> {
     let mut timeline = Timeline::new(header);
     let mut items = Vec::new();
@@ -117,6 +131,7 @@ fn items(header: &Header, records: &[Record]) -> Vec<Item> {
 fn traces_of_runs_are_balanced_ordered_and_complete() {
     for seed in 0..60 {
         let (_, header, records) = recording(seed, 200, false);
+        keep(&format!("run-{seed}"), &header, &records);
         let counts = decode(&written(
             Format::Perfetto,
             &header,
@@ -191,6 +206,7 @@ fn the_examples_trace_has_what_its_drawing_shows() {
         &example::records(),
     );
     let counts = decode(&bytes);
+    keep("example", &example::header(), &example::records());
     let instants: Vec<(&str, u32)> = counts
         .instants
         .iter()
