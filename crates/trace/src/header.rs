@@ -393,7 +393,6 @@ fn unescape(field: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
 
     fn full() -> Header {

@@ -4,7 +4,7 @@
 //! that a file contains makes a reader panic or allocate more than its limits.
 
 mod csv;
-//ftrace
+pub mod ftrace;
 mod vtrace;
 
 use crate::error::TraceError;

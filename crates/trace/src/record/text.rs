@@ -5,7 +5,7 @@
 //! `decide` (facts), `interrupt` and `lost`, and for the number of a `barrier`.
 
 use super::words::{drop_word, stop_word};
-use super::{Edge, Record, What};
+use super::{Edge, Mechanism, Record, What};
 use alloc::borrow::Cow;
 use alloc::format;
 use core::fmt;
@@ -109,10 +109,7 @@ fn cells(what: &What) -> Cells {
             cpu,
             mechanism,
             edge: Edge::Begin | Edge::End,
-        } => none.on(cpu).detail(match mechanism {
-            super::Mechanism::Other(number) => Cow::Owned(format!("other:{number}")),
-            known => Cow::Borrowed(known.word()),
-        }),
+        } => none.on(cpu).detail(mechanism_text(mechanism)),
         What::Gap { cpu, length } => none.on(cpu).value(length.as_nanos()),
         What::Budget {
             cpu,
@@ -204,6 +201,13 @@ fn owner_text(owner: BudgetOwner) -> Cow<'static, str> {
         BudgetOwner::Task(task) => Cow::Owned(format!("owner=task:{}", task.0)),
         BudgetOwner::Server(server) => Cow::Owned(format!("owner=server:{}", server.0)),
     }
+}
+
+fn mechanism_text(mechanism: Mechanism) -> Cow<'static, str> {
+    if let Mechanism::Other(number) = mechanism {
+        return Cow::Owned(format!("other:{number}"));
+    }
+    Cow::Borrowed(mechanism.word())
 }
 
 fn wake_cells(wake: Wake) -> Cells {

@@ -1,6 +1,5 @@
 #[cfg(not(loom))]
 mod real {
-    #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
     use crate::ring::channel;
     use std::thread;
 
@@ -57,7 +56,6 @@ mod real {
 
 #[cfg(loom)]
 mod model {
-    #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
     use crate::ring::channel;
     use loom::thread;
 

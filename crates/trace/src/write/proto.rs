@@ -132,7 +132,6 @@ impl<'a> Iterator for Decoder<'a> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
 
     /// The examples of the Protocol Buffers documentation, "Encoding".

@@ -350,14 +350,13 @@ impl Picture {
         for (number, name) in levels.iter().enumerate() {
             let level = Level(u8::try_from(number).unwrap_or(u8::MAX));
             let colour = self.colour(level);
-            for fill in [Some(colour), (number > 0).then_some("url(#hatch)")] {
-                if let Some(fill) = fill {
-                    put!(
-                        self,
-                        "<rect x=\"{x}\" y=\"{}\" width=\"14\" height=\"10\" fill=\"{fill}\"/>",
-                        y - 9
-                    );
-                }
+            let fills = [Some(colour), (number > 0).then_some("url(#hatch)")];
+            for fill in fills.into_iter().flatten() {
+                put!(
+                    self,
+                    "<rect x=\"{x}\" y=\"{}\" width=\"14\" height=\"10\" fill=\"{fill}\"/>",
+                    y - 9
+                );
             }
             put!(
                 self,

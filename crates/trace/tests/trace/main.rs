@@ -4,11 +4,16 @@
     clippy::cast_possible_truncation,
     reason = "numbers drawn here are small"
 )]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a test looks at the kinds it is about"
+)]
 
 mod common;
 mod damage;
 mod example;
 mod formats;
+mod ftrace;
 mod perfetto;
 mod recorded;
 mod tampering;
