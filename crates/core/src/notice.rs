@@ -1,11 +1,18 @@
 //! What observers may want to know: modelled behaviour, neither errors nor decisions.
 
 use crate::ids::{JobId, TaskId};
+use crate::job_table::BACKLOG_MAX;
 use crate::model::Level;
+use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
 
-/// How many notices wait for an observer; what does not fit is counted and dropped.
-pub const NOTICES_MAX: usize = 64;
+/// How many notices wait for an observer at least; what does not fit is counted and dropped.
+pub const NOTICES_MIN: usize = 64;
+
+/// How many notices of one task a single decision can give: each of its jobs (one current, the
+/// backlog, the arrivals) used up a limit and was withdrawn. Engines on the heap have room for that
+/// many more, so that a world that takes the notices after each decision loses none.
+pub const NOTICES_PER_TASK: usize = 2 * (1 + 2 * BACKLOG_MAX);
 
 /// Something that happened inside a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,19 +78,19 @@ pub enum DropReason {
 
 /// A bounded first-in, first-out queue of notices that counts what it lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct NoticeQueue {
-    ring: [Option<Notice>; NOTICES_MAX],
+pub struct NoticeQueue<S: Store = Boxed> {
+    ring: S::NoticeRing,
     head: usize,
     len: usize,
     lost: u64,
 }
 
-impl NoticeQueue {
-    /// An empty queue.
+impl<S: Store> NoticeQueue<S> {
+    /// An empty queue for an engine of `tasks` tasks.
     #[must_use]
-    pub const fn new() -> Self {
+    pub fn new(tasks: usize) -> Self {
         Self {
-            ring: [None; NOTICES_MAX],
+            ring: S::notice_ring(tasks),
             head: 0,
             len: 0,
             lost: 0,
@@ -92,12 +99,11 @@ impl NoticeQueue {
 
     /// Adds a notice; when the queue is full, counts it as lost instead.
     pub fn push(&mut self, notice: Notice) {
-        if self.len >= NOTICES_MAX {
+        if self.len >= self.ring.len() {
             self.lost = self.lost.saturating_add(1);
             return;
         }
-        // Both summands are below NOTICES_MAX, a power of two: the mask is the remainder.
-        let place = self.head.saturating_add(self.len) & (NOTICES_MAX - 1);
+        let place = self.wrapped(self.head.saturating_add(self.len));
         if let Some(entry) = self.ring.get_mut(place) {
             *entry = Some(notice);
             self.len = self.len.saturating_add(1);
@@ -110,21 +116,20 @@ impl NoticeQueue {
             return None;
         }
         let notice = self.ring.get_mut(self.head).and_then(Option::take);
-        self.head = self.head.saturating_add(1) & (NOTICES_MAX - 1);
+        self.head = self.wrapped(self.head.saturating_add(1));
         self.len = self.len.saturating_sub(1);
         notice
+    }
+
+    /// A place below twice the ring's length, brought back into the ring.
+    fn wrapped(&self, place: usize) -> usize {
+        place.checked_sub(self.ring.len()).unwrap_or(place)
     }
 
     /// How many notices were lost because nobody took them in time.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
-    }
-}
-
-impl Default for NoticeQueue {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -139,6 +144,7 @@ impl core::fmt::Display for JobId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Inline;
 
     fn late(by: u64) -> Notice {
         Notice {
@@ -151,7 +157,7 @@ mod tests {
 
     #[test]
     fn notices_come_out_in_order_and_the_lost_are_counted() {
-        let mut queue = NoticeQueue::new();
+        let mut queue = NoticeQueue::<Inline<2>>::new(2);
         for round in 0..3 {
             for n in 0..70 {
                 queue.push(late(n));

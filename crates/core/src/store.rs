@@ -2,6 +2,7 @@
 //!
 //! One parameter, [`Store`], decides. Every table gets its final size at construction.
 
+use crate::notice::{NOTICES_MIN, NOTICES_PER_TASK, Notice};
 use alloc::boxed::Box;
 use alloc::vec;
 use core::fmt::Debug;
@@ -17,8 +18,21 @@ pub trait Store: Clone + PartialEq + Eq + Hash + Debug {
     /// A table of fixed length.
     type Table<T: Entry>: Deref<Target = [T]> + DerefMut + Clone + PartialEq + Eq + Hash + Debug;
 
+    /// The ring behind a queue of notices.
+    type NoticeRing: Deref<Target = [Option<Notice>]>
+        + DerefMut
+        + Clone
+        + PartialEq
+        + Eq
+        + Hash
+        + Debug;
+
     /// A table of `len` times `initial`; `None` if the storage cannot hold so many.
     fn table<T: Entry>(len: usize, initial: T) -> Option<Self::Table<T>>;
+
+    /// An empty ring for an engine of `tasks` tasks. Where memory allows, it holds everything that
+    /// one decision can have to say.
+    fn notice_ring(tasks: usize) -> Self::NoticeRing;
 }
 
 /// Tables on the heap, allocated once at construction.
@@ -27,9 +41,15 @@ pub struct Boxed;
 
 impl Store for Boxed {
     type Table<T: Entry> = Box<[T]>;
+    type NoticeRing = Box<[Option<Notice>]>;
 
     fn table<T: Entry>(len: usize, initial: T) -> Option<Self::Table<T>> {
         Some(vec![initial; len].into_boxed_slice())
+    }
+
+    fn notice_ring(tasks: usize) -> Self::NoticeRing {
+        let len = NOTICES_MIN.saturating_add(NOTICES_PER_TASK.saturating_mul(tasks));
+        vec![None; len].into_boxed_slice()
     }
 }
 
@@ -60,6 +80,8 @@ impl<T, const N: usize> DerefMut for InlineTable<T, N> {
 
 impl<const N: usize> Store for Inline<N> {
     type Table<T: Entry> = InlineTable<T, N>;
+    /// A microcontroller's observer has to keep up; what does not fit is counted as lost.
+    type NoticeRing = InlineTable<Option<Notice>, NOTICES_MIN>;
 
     fn table<T: Entry>(len: usize, initial: T) -> Option<Self::Table<T>> {
         if len > N {
@@ -69,6 +91,13 @@ impl<const N: usize> Store for Inline<N> {
             entries: core::array::from_fn(|_| initial.clone()),
             len,
         })
+    }
+
+    fn notice_ring(_: usize) -> Self::NoticeRing {
+        InlineTable {
+            entries: [None; NOTICES_MIN],
+            len: NOTICES_MIN,
+        }
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! one column is 1 ns
-//!      0         10
-//! mode 0000000111110000000
-//!      ↑         ×
-//! lo   ███
-//!      ↑                  
-//! hi   ···█████████
+//!       0
+//! mode  010000000
+//!       ↑ ↓↑ ↓↑ ↓
+//! t1 HI ██ █  █
+//!       ↑× ↕  ↕  ↓
+//! t2 LO ·  ·█ ·█
+//!         ↑     ↓
+//! t3 LO   █··█
 //! ```
 //! The upper line of a task has its arrivals, deadlines and drops, the lower one its execution. Only
 //! whole columns are kept, so that the memory does not grow with the run.

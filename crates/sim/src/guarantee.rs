@@ -2,8 +2,8 @@
 //!
 //! Vestal's guarantee (RTSS 2007) for a job of task i with criticality z_i: it meets its deadline in
 //! every run in which no job of any task j executes for more than C_j(z_i). Schedulability tests
-//! prove that, and this module says after the fact whether a run kept the condition. It knows what
-//! every job really executed, and trusts no scheduler's word for it.
+//! prove that, and this module says after the fact whether a run kept the condition. It measures
+//! what every job really executed; from the scheduler it takes only which jobs it demoted or dropped.
 //!
 //! *Prefixes.* Whether a job is complete at its deadline d depends only on what happened before d.
 //! If up to d no job has *exceeded* C_j(l), there is a run that is equal up to d and keeps the
@@ -11,7 +11,7 @@
 //! miss at d breaks the promise of level l unless C_j(l) was exceeded strictly before d.
 //!
 //! *Busy periods.* At an instant at which no admitted job is pending, apart from those released just
-//! then, everything before is forgotten by a work-conserving fixed-priority scheduler: what follows
+//! then, everything before is forgotten by a work-conserving scheduler: what follows
 //! is a run from a fresh start. So a crossing excuses misses only until the next such instant. Jobs
 //! in the background do not count: they run below every admitted job.
 //!

@@ -14,6 +14,46 @@
 //! | [`guarantee`] | which deadlines a policy had promised to keep |
 //! | [`statistics`] | counts, response times and percentiles in constant memory |
 //! | [`gantt`] | a schedule as text |
+//!
+//! ```
+//! use vestal_core::*;
+//! use vestal_sim::workload::{ListedDemand, Periodic};
+//! use vestal_sim::{Gantt, Setting, Statistics, simulate};
+//!
+//! let (ms, work) = (Duration::from_millis, Service::from_millis);
+//! let tasks = [
+//!     Task::new(Level(0), ms(10), ms(10), Wcet::constant(work(3)))?,
+//!     Task::new(Level(1), ms(20), ms(20), Wcet::new(&[work(4), work(9)])?)?,
+//! ];
+//! let with_priority = |(&task, priority)| TaskConfiguration {
+//!     task,
+//!     priority,
+//!     on_miss: OnMiss::Continue,
+//! };
+//! let configured: Vec<TaskConfiguration> = tasks.iter().zip([2, 1]).map(with_priority).collect();
+//! let configuration = Configuration {
+//!     tasks: &configured,
+//!     levels: LevelSet::new(2).ok_or("no such number of levels")?,
+//!     enforcement: Enforcement::Adaptive,
+//!     exhaustion: Exhaustion::Background,
+//!     granularity: Service::ZERO,
+//!     wake_granularity: Duration::ZERO,
+//! };
+//! let end = Instant::EPOCH.saturating_add(ms(40));
+//! let mut watch = (
+//!     Statistics::new(&tasks, 1, configuration.enforcement, configuration.exhaustion),
+//!     Gantt::new(vec!["radio".into(), "motor".into()], end, Some(ms(1))),
+//! );
+//! let setting = Setting { tasks: &tasks, cpus: 1, end };
+//! let releases = Periodic::synchronous(&tasks);
+//! let demand = ListedDemand::at_level(&tasks, Level(1)); // every job needs its own level's value
+//! simulate(&mut Uniprocessor::new(&configuration)?, &setting, &releases, &demand, &mut watch)?;
+//! let (statistics, gantt) = watch;
+//! assert_eq!(statistics.jobs().missed_guaranteed, 0);
+//! assert_eq!(statistics.jobs().dropped, 2); // each rise costs the radio a job
+//! assert!(gantt.text().contains("motor ···█████████"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod calendar;

@@ -58,6 +58,39 @@ impl TaskSet {
         Ok(tasks)
     }
 
+    /// The priorities that the file gives, in the order of its tasks; `None` if it gives none.
+    /// Larger is more urgent.
+    ///
+    /// # Errors
+    /// `V0403` if some tasks have a priority and others have none.
+    pub fn file_priorities(&self) -> Result<Option<Vec<u32>>, Diagnostics> {
+        let given: Vec<u32> = self.tasks.iter().filter_map(|task| task.priority).collect();
+        if given.is_empty() {
+            return Ok(None);
+        }
+        if given.len() == self.tasks.len() {
+            return Ok(Some(given));
+        }
+        let mut sink = Sink::new(Arc::clone(&self.origin.source));
+        let without = || self.tasks.iter().filter(|task| task.priority.is_none());
+        let span = without()
+            .next()
+            .map(|task| task.places.name.0)
+            .unwrap_or_default();
+        sink.error(
+            codes::PRIORITIES_PARTIAL,
+            span,
+            "task.priority",
+            format!(
+                "no priority for {}",
+                one_of(without().map(|task| task.name.as_str()))
+            ),
+            format!("a priority for all {} tasks, or for none", self.tasks.len()),
+            "add the missing ones, or remove `priority` everywhere to let the policy assign them",
+        );
+        sink.into_result().map(|_| None)
+    }
+
     fn to_task(&self, index: usize, spec: &TaskSpec, user: &str, sink: &mut Sink) -> Option<Task> {
         let wcet = self.wcet_vector(index, spec, user, sink);
         let degraded = self.degraded_budget(index, spec, user, sink);
@@ -237,12 +270,16 @@ mod tests {
 
     #[test]
     fn a_set_that_a_program_broke_loses_no_task_silently() {
-        let mut set = set("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 2 }\n");
+        let mut set =
+            set("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 2 }\n");
         set.tasks[0].deadline = vestal_core::Duration::from_millis(11);
         let error = set.to_tasks("rms").unwrap_err();
         assert_eq!(error.list()[0].code, codes::DEADLINE_AFTER_PERIOD);
         set.tasks[0].deadline = vestal_core::Duration::from_millis(10);
         set.tasks[0].wcet[0] = Some(Service::ZERO);
-        assert_eq!(set.to_tasks("rms").unwrap_err().list()[0].code, codes::NOT_POSITIVE);
+        assert_eq!(
+            set.to_tasks("rms").unwrap_err().list()[0].code,
+            codes::NOT_POSITIVE
+        );
     }
 }

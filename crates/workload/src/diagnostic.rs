@@ -372,7 +372,7 @@ impl Sink {
         field: &str,
         [found, expected, help]: [String; 3],
     ) {
-        if self.list.len() >= DIAGNOSTICS_MAX {
+        if self.is_full() {
             return;
         }
         let text = &self.source.text;
@@ -398,6 +398,11 @@ impl Sink {
             help,
             span: Span::new(start, end),
         });
+    }
+
+    /// Whether nothing more is kept, so that looking for more is of no use.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= DIAGNOSTICS_MAX
     }
 
     pub(crate) fn has_errors(&self) -> bool {

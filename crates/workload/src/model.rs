@@ -5,6 +5,7 @@ use crate::number::Ratio;
 use crate::quantity::Unit;
 use crate::source::{Place, Source};
 use std::sync::Arc;
+pub use vestal_core::OnMiss;
 use vestal_core::{Duration, Instant, Level, Service};
 
 /// One value per level, lowest first; `None` where the file gives none.
@@ -146,15 +147,6 @@ pub enum Arrival {
     Periodic,
     /// At least a period apart.
     Sporadic,
-}
-
-/// What happens to a job past its deadline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnMiss {
-    /// It goes on, late.
-    Continue,
-    /// It is cancelled.
-    Abort,
 }
 
 /// One blocking operation inside a job.

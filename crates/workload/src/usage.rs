@@ -48,15 +48,19 @@ impl Consumer<'_> {
                 "no effect: a set that is schedulable misses no deadline, and the tests do not bound what follows a miss"
             }
             Self::Simulate(_) | Self::Run(_) => match self.name() {
-                "rms" | "dms" | "cms" => {
-                    "holds: the policy has no rule of its own for a job past its deadline"
-                }
-                "smc" | "amc" => {
-                    "holds for a job past its deadline; a job at its execution limit is stopped by the policy in any case"
+                "rms" | "dms" | "cms" | "smc" | "amc" => {
+                    "holds: the policy has no rule of its own for a job past its deadline; a job that used up its execution limit is stopped by the policy in any case"
                 }
                 _ => "the policy's own rule for a job past its deadline, if it has one, wins",
             },
         }
+    }
+
+    /// Whether values of `wcet` above a task's own level count.
+    fn counts_estimates(&self) -> bool {
+        // The classic tests let jobs run to completion; every policy stops them at their own
+        // level's value.
+        self.is_analysis() && matches!(self.name(), "rms" | "dms" | "cms")
     }
 
     /// Why a field of `[[task]]` has no effect; `None` if it has one.
@@ -66,7 +70,7 @@ impl Consumer<'_> {
         let rule_orders = matches!(name, "rms" | "dms" | "cms");
         match key {
             "offset" if analysis => {
-                Some("the test holds for every release pattern, so offsets only make it safer")
+                Some("the test assumes the worst phasing, whatever the offsets")
             }
             "arrival" if analysis => Some("the test covers periodic and sporadic tasks alike"),
             "degraded" if !name.starts_with("amc") => {
@@ -98,7 +102,7 @@ impl TaskSet {
             });
             unused.extend(summary(&format!("task.{key}"), given, why));
         }
-        if !matches!(consumer.name(), "rms" | "dms" | "cms") {
+        if !consumer.counts_estimates() {
             let above = self.tasks.iter().filter(|task| {
                 task.wcet
                     .iter()
@@ -106,8 +110,7 @@ impl TaskSet {
                     .any(Option::is_some)
             });
             let given = above.map(|task| (task.name.clone(), task.places.wcet));
-            let why =
-                "execution is limited at the task's own level, so estimates above it do not count";
+            let why = "jobs are stopped at their own level's value; only the scenario `beta` looks at estimates above it";
             unused.extend(summary("task.wcet above the own level", given, why));
         }
         self.unused_tables(&mut unused);
@@ -242,7 +245,17 @@ mod tests {
         );
         assert_eq!(
             fields(Consumer::Simulate("rms")),
-            ["task.priority", "task.work", "platform.cpus"]
+            ["task.priority", "task.work", estimates, "platform.cpus"]
+        );
+        assert_eq!(
+            fields(Consumer::Analyze("rms")),
+            [
+                "task.offset",
+                "task.priority",
+                "task.on_miss",
+                "task.work",
+                "platform.cpus"
+            ]
         );
         assert_eq!(fields(Consumer::Run("smc")), [estimates, "platform.cpus"]);
         let remark = set.on_miss_remark(Consumer::Simulate("smc")).unwrap();

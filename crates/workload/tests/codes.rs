@@ -15,7 +15,10 @@ fn said(sample: Sample) -> Vec<Diagnostic> {
         Sample::File(_) | Sample::Part(_) | Sample::Used(_) => {
             let text = common::file_text(sample).unwrap();
             match (TaskSet::parse("sample.toml", &text), sample) {
-                (Ok(set), Sample::Used(_)) => set.to_tasks("amc-rtb").err(),
+                (Ok(set), Sample::Used(_)) => set
+                    .to_tasks("amc-rtb")
+                    .err()
+                    .or(set.file_priorities().err()),
                 (Ok(set), _) => set.warnings(),
                 (Err(errors), _) => Some(errors),
             }

@@ -369,3 +369,40 @@ fn a_scenario_may_be_toml() {
         .collect();
     assert!(codes_found.contains(&codes::UNKNOWN_KEY) && codes_found.contains(&codes::MISSING_KEY));
 }
+
+#[test]
+fn a_file_with_thousands_of_mistakes_is_answered_with_the_first_ones() {
+    let part: String = (0..20_000)
+        .map(|index| format!("k{index} = {index}\n"))
+        .collect();
+    let errors = errors(&part);
+    assert_eq!(errors.list().len(), 200);
+    assert!(
+        errors
+            .list()
+            .iter()
+            .all(|error| error.code == codes::UNKNOWN_KEY)
+    );
+}
+
+#[test]
+fn the_largest_task_set_is_read() {
+    let mut text = with_prelude("");
+    let mut names = String::new();
+    for index in 0..65_535 {
+        text +=
+            &format!("[[task]]\nname=\"t{index}\"\ncriticality=\"LO\"\nperiod=9\nwcet={{LO=1}}\n");
+        names += &format!("\"t{index}\",");
+    }
+    text += &format!(
+        "[[server]]\nname=\"s\"\nkind=\"polling\"\nperiod=5\ncapacity=1\ntasks=[{names}]\n"
+    );
+    let set = TaskSet::parse("large.toml", &text).unwrap();
+    assert_eq!(
+        (set.tasks.len(), set.servers[0].tasks.len()),
+        (65_535, 65_535)
+    );
+    text += "[[task]]\nname=\"more\"\n";
+    let errors = TaskSet::parse("large.toml", &text).unwrap_err();
+    assert_eq!(errors.list()[0].code, codes::TOO_MANY);
+}

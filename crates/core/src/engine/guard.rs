@@ -79,7 +79,7 @@ pub struct Guard<S: Store = Boxed> {
     idle: bool,
     mode: Level,
     clock: Instant,
-    notices: NoticeQueue,
+    notices: NoticeQueue<S>,
 }
 
 impl Guard<Boxed> {
@@ -120,7 +120,7 @@ impl<S: Store> Guard<S> {
             idle: false,
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
-            notices: NoticeQueue::new(),
+            notices: NoticeQueue::new(count),
         })
     }
 

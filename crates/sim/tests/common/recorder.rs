@@ -2,7 +2,9 @@
 
 use super::system::{configuration, tasks_of, workload_of};
 use crate::reference::{Reason, Schedule, System};
-use vestal_core::{DropReason, Instant, JobId, Level, Task, Uniprocessor};
+use vestal_core::{
+    DropReason, Duration, Instant, JobId, Level, Task, TaskConfiguration, TaskOrder, Uniprocessor,
+};
 use vestal_sim::{JobState, Observer, Segment, Setting, simulate};
 
 /// Writes a run down tick by tick.
@@ -72,18 +74,34 @@ impl Observer for Recorder {
     }
 }
 
-pub(crate) fn run_engine(system: &System) -> Schedule {
+/// Runs the system under the engine while somebody else watches too.
+pub(crate) fn run_engine<O: Observer>(system: &System, other: &mut O) -> Schedule {
     let configured = tasks_of(system);
     let tasks: Vec<Task> = configured.iter().map(|entry| entry.task).collect();
-    let mut engine = Uniprocessor::new(&configuration(system, &configured)).unwrap();
+    let mut engine = engine_of(system, &configured);
     let (releases, demand) = workload_of(system);
-    let mut recorder = Recorder::new(system.end);
+    let mut observers = (Recorder::new(system.end), other);
     let setting = Setting {
         tasks: &tasks,
         cpus: 1,
         end: Instant::from_nanos(system.end),
     };
-    simulate(&mut engine, &setting, &releases, &demand, &mut recorder).unwrap();
+    simulate(&mut engine, &setting, &releases, &demand, &mut observers).unwrap();
     assert!(engine.check_invariants());
-    recorder.schedule
+    observers.0.schedule
+}
+
+fn engine_of(system: &System, configured: &[TaskConfiguration]) -> Uniprocessor {
+    let due = system.tasks.iter();
+    let due: Vec<Duration> = due
+        .map(|entry| Duration::from_nanos(entry.virtual_deadline))
+        .collect();
+    let order = if system.by_deadline {
+        TaskOrder::EarliestDeadline {
+            virtual_deadlines: &due,
+        }
+    } else {
+        TaskOrder::FixedPriority
+    };
+    Uniprocessor::with_order(&configuration(system, configured), order).unwrap()
 }

@@ -118,8 +118,8 @@ fn candidates(system: &System) -> Vec<System> {
 /// A few lines from which the system can be typed in again.
 pub(crate) fn text(system: &System) -> String {
     let mut out = format!(
-        "{:?} {:?}, {} levels, until {}\n",
-        system.limits, system.at_limit, system.levels, system.end
+        "{:?} {:?}, by deadline {}, {} levels, until {}\n",
+        system.limits, system.at_limit, system.by_deadline, system.levels, system.end
     );
     for (i, entry) in system.tasks.iter().enumerate() {
         let task = &entry.task;
@@ -127,11 +127,12 @@ pub(crate) fn text(system: &System) -> String {
         let values: Vec<u64> = levels.map(|l| task.wcet.at(l).as_nanos()).collect();
         writeln!(
             out,
-            "task {i}: z {} T {} D {} C {values:?} priority {} degraded {:?} abort {} releases {:?} demand {:?}",
+            "task {i}: z {} T {} D {} C {values:?} priority {} virtual D {} degraded {:?} abort {} releases {:?} demand {:?}",
             task.criticality.0,
             task.period.as_nanos(),
             task.deadline.as_nanos(),
             entry.priority,
+            entry.virtual_deadline,
             task.degraded,
             entry.abort_when_late,
             system.releases[i],

@@ -4,7 +4,8 @@
 //! At each instant, in this order: the job that ran is complete; limits are used up (the mode rises
 //! as often as needed, tasks below it lose their jobs); late jobs are aborted where their task wants
 //! that; if no admitted job is left, the mode is 0; jobs that arrive are admitted or lost; the most
-//! urgent admitted job runs for one tick, or else the most urgent one in the background.
+//! urgent admitted job runs for one tick, or else the most urgent one in the background. Urgent is
+//! the highest priority or the earliest deadline, and then the task that stands first.
 
 use vestal_core::ids::TaskId;
 use vestal_core::model::{Level, Task};
@@ -18,6 +19,8 @@ const BACKLOG: usize = 4;
 pub(crate) struct ReferenceTask {
     pub(crate) task: Task,
     pub(crate) priority: u32,
+    /// How long after its release a job counts as due in mode 0, where deadlines order jobs.
+    pub(crate) virtual_deadline: u64,
     pub(crate) abort_when_late: bool,
 }
 
@@ -51,6 +54,8 @@ pub(crate) enum Reason {
 pub(crate) struct System {
     pub(crate) tasks: Vec<ReferenceTask>,
     pub(crate) levels: usize,
+    /// The earliest deadline first (EDF, EDF-VD) instead of the highest priority.
+    pub(crate) by_deadline: bool,
     pub(crate) limits: Limits,
     pub(crate) at_limit: AtLimit,
     pub(crate) releases: Vec<Vec<u64>>,
@@ -73,12 +78,22 @@ pub(crate) struct Schedule {
     pub(crate) rises: usize,
 }
 
+/// What cannot be seen from outside.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inside {
+    /// Instants at which no admitted job was pending, releases of that instant apart.
+    pub(crate) idle: Vec<u64>,
+    /// When which job went into the background or was stopped for good at its last limit.
+    pub(crate) demoted: Vec<(u64, usize, usize)>,
+}
+
 #[derive(Clone, Debug)]
 struct Job {
     number: usize,
     released: u64,
     executed: u64,
-    background: bool,
+    /// In the background, with the rank it had when it went there.
+    background: Option<u64>,
 }
 
 struct State<'a> {
@@ -87,9 +102,10 @@ struct State<'a> {
     jobs: Vec<Vec<Job>>,
     mode: u8,
     out: Schedule,
+    inside: Inside,
 }
 
-pub(crate) fn schedule(system: &System) -> Schedule {
+pub(crate) fn schedule(system: &System) -> (Schedule, Inside) {
     let mut state = State {
         system,
         jobs: vec![Vec::new(); system.tasks.len()],
@@ -101,6 +117,7 @@ pub(crate) fn schedule(system: &System) -> Schedule {
             dropped: Vec::new(),
             rises: 0,
         },
+        inside: Inside::default(),
     };
     for now in 0..=system.end {
         state.complete(now);
@@ -108,6 +125,7 @@ pub(crate) fn schedule(system: &System) -> Schedule {
         state.abort_late_jobs(now);
         if !state.is_anybody_admitted() {
             state.mode = 0;
+            state.inside.idle.push(now);
         }
         if now == system.end {
             break;
@@ -116,7 +134,7 @@ pub(crate) fn schedule(system: &System) -> Schedule {
         state.run_one_tick();
     }
     state.out.dropped.sort_unstable();
-    state.out
+    (state.out, state.inside)
 }
 
 impl State<'_> {
@@ -173,12 +191,17 @@ impl State<'_> {
                 }
                 continue;
             }
+            let number = self.jobs[i][0].number;
+            self.inside.demoted.push((now, i, number));
             match self.system.at_limit {
                 AtLimit::Abort => self.drop_first(i, now, Reason::Exhausted),
                 AtLimit::Background if self.jobs[i].len() > 1 => {
                     self.drop_first(i, now, Reason::Superseded);
                 }
-                AtLimit::Background => self.jobs[i][0].background = true,
+                AtLimit::Background => {
+                    let rank = self.rank(i, &self.jobs[i][0]);
+                    self.jobs[i][0].background = Some(rank);
+                }
                 AtLimit::GoOn => unreachable!("such a job never stands at its limit"),
             }
         }
@@ -191,7 +214,7 @@ impl State<'_> {
         has_limit
             && self.jobs[i]
                 .first()
-                .is_some_and(|job| !job.background && job.executed >= self.limit(i))
+                .is_some_and(|job| job.background.is_none() && job.executed >= self.limit(i))
     }
 
     fn abort_late_jobs(&mut self, now: u64) {
@@ -208,7 +231,10 @@ impl State<'_> {
     }
 
     fn is_anybody_admitted(&self) -> bool {
-        self.jobs.iter().flatten().any(|job| !job.background)
+        self.jobs
+            .iter()
+            .flatten()
+            .any(|job| job.background.is_none())
     }
 
     fn admit(&mut self, now: u64) {
@@ -220,7 +246,10 @@ impl State<'_> {
                 self.out.dropped.push((now, i, number, Reason::Mode));
                 continue;
             }
-            if self.jobs[i].first().is_some_and(|job| job.background) {
+            if self.jobs[i]
+                .first()
+                .is_some_and(|job| job.background.is_some())
+            {
                 self.drop_first(i, now, Reason::Superseded);
             }
             if self.jobs[i].len() > BACKLOG {
@@ -231,23 +260,34 @@ impl State<'_> {
                 number,
                 released: now,
                 executed: 0,
-                background: false,
+                background: None,
             });
         }
     }
 
+    /// The job of the lowest rank goes first.
+    fn rank(&self, i: usize, job: &Job) -> u64 {
+        let entry = &self.system.tasks[i];
+        if !self.system.by_deadline {
+            u64::from(u32::MAX - entry.priority)
+        } else if self.mode == 0 {
+            job.released + entry.virtual_deadline
+        } else {
+            job.released + entry.task.deadline.as_nanos()
+        }
+    }
+
     fn run_one_tick(&mut self) {
-        let mut best: Option<(bool, u32, TaskId)> = None;
+        let mut best: Option<(bool, u64, TaskId)> = None;
         for (i, number) in (0..self.jobs.len()).zip(0..) {
             let Some(job) = self.jobs[i].first() else {
                 continue;
             };
-            let candidate = (
-                !job.background,
-                self.system.tasks[i].priority,
-                TaskId(number),
-            );
-            if best.is_none_or(|best| (candidate.0, candidate.1) > (best.0, best.1)) {
+            let candidate = match job.background {
+                None => (false, self.rank(i, job), TaskId(number)),
+                Some(rank) => (true, rank, TaskId(number)),
+            };
+            if best.is_none_or(|best| candidate < best) {
                 best = Some(candidate);
             }
         }

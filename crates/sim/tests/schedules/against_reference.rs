@@ -1,10 +1,10 @@
-//! The engine in the simulated world, against the unit-step reference, on random systems.
+//! The engine in the simulated world against the unit-step reference, and the statistics' judgement
+//! over misses against its definition, on random systems.
 
 use crate::common::Random;
-use crate::common::recorder::run_engine;
-use crate::common::system::{shrink, text};
+use crate::common::judgement::cross_check;
 use crate::random_systems::draw;
-use crate::reference::{self, Reason, System};
+use crate::reference::Reason;
 
 /// How many systems are compared; `VESTAL_REFERENCE_SYSTEMS` overrides it.
 const SYSTEMS: u64 = 50_000;
@@ -13,13 +13,13 @@ const SYSTEMS: u64 = 50_000;
 fn engine_and_unit_step_reference_give_the_same_schedule() {
     let systems =
         std::env::var("VESTAL_REFERENCE_SYSTEMS").map_or(SYSTEMS, |count| count.parse().unwrap());
-    let mut rises = 0;
+    let (mut rises, mut guaranteed) = (0, 0);
     let mut reasons = [0_u64; 5];
     for seed in 0..systems {
         let system = draw(&mut Random(seed));
-        let expected = reference::schedule(&system);
-        rises += u64::from(expected.rises > 0);
-        for &(_, _, _, why) in &expected.dropped {
+        let expected = cross_check(&system);
+        rises += u64::from(expected.0.rises > 0);
+        for &(_, _, _, why) in &expected.0.dropped {
             let place = match why {
                 Reason::Mode => 0,
                 Reason::Exhausted => 1,
@@ -29,19 +29,11 @@ fn engine_and_unit_step_reference_give_the_same_schedule() {
             };
             reasons[place] += 1;
         }
-        if run_engine(&system) != expected {
-            let fails = |system: &System| run_engine(system) != reference::schedule(system);
-            let small = shrink(system, fails);
-            panic!(
-                "seed {seed}\n{}reference {:?}\nengine    {:?}",
-                text(&small),
-                reference::schedule(&small),
-                run_engine(&small)
-            );
-        }
+        guaranteed += u64::from(expected.1 > 0);
     }
     // The comparison says something only where the rules were met.
     assert!(rises > systems / 5, "{rises} systems with a raised mode");
+    assert!(guaranteed > systems / 20, "{guaranteed} systems miss");
     assert!(
         reasons.iter().all(|&count| count > systems / 50),
         "{reasons:?}"

@@ -9,6 +9,7 @@ mod reference;
 
 mod against_native;
 mod against_reference;
+mod contract;
 mod drawings;
 mod random_systems;
 mod statistics;

@@ -36,12 +36,14 @@ pub(crate) fn draw(random: &mut Random) -> System {
         tasks.push(ReferenceTask {
             task,
             priority: random.between(1, 4) as u32,
+            virtual_deadline: random.between(1, task.deadline.as_nanos()),
             abort_when_late,
         });
     }
     System {
         tasks,
         levels: levels as usize,
+        by_deadline: random.once_in(3),
         limits,
         at_limit,
         releases,

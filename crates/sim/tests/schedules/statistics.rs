@@ -130,3 +130,13 @@ fn a_runaway_lo_job_is_late_and_was_promised_nothing() {
     assert_eq!((lo.missed, lo.missed_guaranteed, lo.dropped), (1, 0, 1));
     assert_eq!((hi.completed, hi.missed), (2, 0));
 }
+
+/// One rise of the mode withdraws more jobs than a queue of fixed length has room for.
+#[test]
+fn a_hundred_lo_tasks_lose_their_jobs_in_one_instant() {
+    let mut tasks = vec![task(1, 1000, &[2, 9])];
+    tasks.extend(vec![task(0, 1000, &[1]); 100]);
+    let statistics = run(&tasks, Enforcement::Adaptive, &[&[9]], 1000);
+    assert_eq!(statistics.jobs().dropped, 100);
+    assert_eq!(statistics.jobs().completed, 1);
+}

@@ -101,3 +101,16 @@ fn control_smc_without_enforcement_is_refuted() {
         ..Subject::control(the_test("smc"))
     });
 }
+
+/// A bound one tick too small is seen although no deadline is missed.
+#[test]
+fn control_amc_rtb_with_bounds_too_small_by_one_is_refuted() {
+    let subject = Subject {
+        bounds_too_small_by: 1,
+        ..Subject::real(the_test("amc-rtb"))
+    };
+    let summary = run(&Campaign::smoke(), &subject);
+    println!("{summary}");
+    let broken = summary.broken.as_ref();
+    assert!(broken.is_some_and(|how| !how.is_a_miss), "{summary}");
+}

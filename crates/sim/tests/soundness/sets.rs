@@ -4,7 +4,8 @@ use crate::common::Random;
 use vestal_analysis::{Problem, Scratch, Test};
 use vestal_core::{Duration, Level, LevelSet, Service, Task, Wcet};
 
-/// A drawn set: at most five tasks, times of a few ticks, so that a short run meets every phase.
+/// A drawn set: mostly two to five tasks with times of a few ticks, so that a short run meets every
+/// phase; now and then a larger one.
 pub(crate) struct DrawnSet {
     pub(crate) levels: usize,
     tasks: Vec<DrawnTask>,
@@ -22,7 +23,12 @@ struct DrawnTask {
 impl DrawnSet {
     pub(crate) fn draw(random: &mut Random) -> Self {
         let levels = random.pick(&[2, 2, 3, 4]);
-        let count = random.between(2, 5);
+        let is_large = random.once_in(12);
+        let count = if is_large {
+            random.between(6, 10)
+        } else {
+            random.between(2, 5)
+        };
         let implicit = random.once_in(2);
         // Thousandths of the processor for each task's own level, shared out at random cuts.
         let total = random.between(550, 1150);
@@ -33,7 +39,11 @@ impl DrawnSet {
             .windows(2)
             .map(|cut| {
                 let criticality = random.between(0, levels - 1) as u8;
-                let period: u64 = random.pick(&[3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40]);
+                let period = if is_large {
+                    random.between(10, 200)
+                } else {
+                    random.pick(&[3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40])
+                };
                 let deadline = if implicit || random.once_in(3) {
                     period
                 } else {

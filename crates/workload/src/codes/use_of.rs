@@ -16,6 +16,10 @@ DEGRADED_NOT_UNIFORM = 402, "degraded budgets that differ between modes are not 
 "A task has one degraded budget here, valid in every mode above its own level. Give the same value for all of them, or none.",
 Used("levels = [\"LO\", \"MID\", \"HI\"]\n[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 2 }\ndegraded = { HI = 1 }\n") => Used("levels = [\"LO\", \"MID\", \"HI\"]\n[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 2 }\ndegraded = { MID = 1, HI = 1 }\n");
 
+PRIORITIES_PARTIAL = 403, "only some tasks have a priority",
+"Priorities are given for all tasks of a set or for none. With some of them missing, the order would be half the file's and half the policy's, and nobody could say what was proved.",
+Used("task = [\n  { name = \"a\", criticality = \"LO\", period = 10, priority = 1, wcet = { LO = 1 } },\n  { name = \"b\", criticality = \"LO\", period = 20, wcet = { LO = 1 } },\n]\n") => Used("task = [\n  { name = \"a\", criticality = \"LO\", period = 10, priority = 2, wcet = { LO = 1 } },\n  { name = \"b\", criticality = \"LO\", period = 20, priority = 1, wcet = { LO = 1 } },\n]\n");
+
 UNKNOWN_SCENARIO = 500, "no such scenario",
 "A scenario says how long each job runs: `lo`, `hi`, `overrun=P`, `beta=MEAN,P`, or the name of a file that ends in `.csv`, `.toml` or `.json`.",
 Spec("low") => Spec("lo");

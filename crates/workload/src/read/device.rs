@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, Reader};
 use super::task::{services, wcet};
-use super::{keys, reference, tables, written_names};
+use super::{Names, keys, reference, tables, written_names};
 use crate::codes;
 use crate::diagnostic::quote;
 use crate::model::{DeviceArrival, DeviceSpec, JobSpec};
@@ -46,7 +46,7 @@ pub(super) fn devices(top: &Fields<'_>, reader: &mut Reader<'_>) -> Vec<DeviceSp
 fn device(
     fields: &Fields<'_>,
     name: Option<(String, Span)>,
-    servers: &[String],
+    servers: &Names,
     reader: &mut Reader<'_>,
 ) -> Option<DeviceSpec> {
     let server = fields

@@ -47,6 +47,9 @@ impl<'n> Fields<'n> {
             return None;
         };
         for entry in entries {
+            if reader.sink.is_full() {
+                break;
+            }
             if !known.contains(&entry.key.as_str()) {
                 let field = join(&path, &entry.key);
                 let otherwise = "remove it; unknown keys are not ignored";

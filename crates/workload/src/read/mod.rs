@@ -13,6 +13,7 @@ use crate::quantity::Unit;
 use crate::source::{Source, Span};
 use crate::tree::{self, Node, Value};
 use fields::{Fields, Reader};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 
@@ -261,13 +262,13 @@ fn tables<'n>(top: &Fields<'n>, key: &str, reader: &mut Reader<'_>) -> Vec<(Stri
 
 /// The names in a list of tables as they stand there, right or wrong: a reference to a task whose
 /// period is missing is no error of its own.
-fn written_names(top: &Fields<'_>, key: &str) -> Vec<String> {
+fn written_names(top: &Fields<'_>, key: &str) -> Names {
     let Some(Node {
         value: Value::List(items),
         ..
     }) = top.get(key)
     else {
-        return Vec::new();
+        return Names::default();
     };
     let name = |item: &Node| match &item.value {
         Value::Table(entries) => {
@@ -289,10 +290,29 @@ fn written_names(top: &Fields<'_>, key: &str) -> Vec<String> {
         | Value::List(_)
         | Value::Date => None,
     };
-    items
-        .iter()
-        .map(|item| name(item).unwrap_or_default())
-        .collect()
+    let mut names = Names::default();
+    for item in items {
+        names.push(name(item).unwrap_or_default());
+    }
+    names
+}
+
+/// Names in the order of their table, found by name without a search through all of them.
+#[derive(Default)]
+struct Names {
+    list: Vec<String>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Names {
+    fn push(&mut self, name: String) {
+        // Of equal names the first one counts; that there are two is an error of its own.
+        self.places.entry(name.clone()).or_insert(self.list.len());
+        self.list.push(name);
+    }
+    fn get(&self, place: usize) -> Option<&String> {
+        self.list.get(place)
+    }
 }
 
 /// The place of a name in a list of names, or an error that lists them.
@@ -301,13 +321,13 @@ fn reference(
     what: &str,
     node: &Node,
     field: &str,
-    names: &[String],
+    names: &Names,
     reader: &mut Reader<'_>,
 ) -> Option<usize> {
     let text = reader.text(node, field)?;
-    let found = names.iter().position(|name| name == text);
+    let found = names.places.get(text).copied();
     if found.is_none() {
-        let known = || names.iter().map(String::as_str);
+        let known = || names.list.iter().map(String::as_str);
         let help = did_you_mean(text, known(), &format!("add a `[[{what}]]` of that name"));
         let expected = format!("the name of a {what}: {}", one_of(known()));
         reader

@@ -3,7 +3,7 @@
 use super::fields::{Fields, Reader};
 use super::platform::cpu;
 use super::task::{degraded, priority, services};
-use super::{keys, reference, tables, written_names};
+use super::{Names, keys, reference, tables, written_names};
 use crate::codes;
 use crate::diagnostic::quote;
 use crate::model::{
@@ -69,8 +69,8 @@ pub(super) fn servers(
 
 struct Context<'p> {
     platform: &'p Platform,
-    tasks: Vec<String>,
-    servers: Vec<String>,
+    tasks: Names,
+    servers: Names,
     /// Which servers say that they are PIBS.
     pibs: Vec<bool>,
 }

@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, Reader, join, value_span};
 use super::platform::cpu;
-use super::{keys, reference, tables, written_names};
+use super::{Names, keys, reference, tables, written_names};
 use crate::codes;
 use crate::diagnostic::quote;
 use crate::model::{Arrival, IoSpec, OnMiss, PerLevel, Platform, TaskPlaces, TaskSpec, Work};
@@ -38,7 +38,7 @@ fn task(
     fields: &Fields<'_>,
     name: Option<(String, Span)>,
     platform: &Platform,
-    devices: &[String],
+    devices: &Names,
     reader: &mut Reader<'_>,
 ) -> Option<TaskSpec> {
     let criticality = fields
@@ -220,7 +220,7 @@ fn accesses(fields: &Fields<'_>, reader: &mut Reader<'_>) -> PerLevel<u64> {
 
 fn io(
     fields: &Fields<'_>,
-    devices: &[String],
+    devices: &Names,
     wcet: Option<&[Option<u64>]>,
     reader: &mut Reader<'_>,
 ) -> Vec<IoSpec> {

@@ -274,7 +274,11 @@ impl Collector<'_, '_> {
             return;
         };
         if rows.insert(job, (row, fields.span)).is_some() {
-            let name = self.set.tasks.get(task).map_or("", |spec| spec.name.as_str());
+            let name = self
+                .set
+                .tasks
+                .get(task)
+                .map_or("", |spec| spec.name.as_str());
             self.reader.sink.error(
                 codes::ROW_TWICE,
                 fields.span,
@@ -400,7 +404,9 @@ fn named(
         let help = did_you_mean(text, names(), "use a name of the task set");
         let expected = format!("a {key} of the task set: {}", one_of(names()));
         let code = codes::SCENARIO_UNKNOWN_TASK;
-        reader.sink.error(code, node.span, &field, quote(text), expected, help);
+        reader
+            .sink
+            .error(code, node.span, &field, quote(text), expected, help);
     }
     found
 }

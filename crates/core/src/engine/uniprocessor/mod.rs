@@ -73,7 +73,7 @@ pub struct Uniprocessor<S: Store = Boxed> {
     left: bool,
     slots: [Option<Slot>; 1],
     wake: Option<Wake>,
-    notices: NoticeQueue,
+    notices: NoticeQueue<S>,
 }
 
 /// The order among admitted jobs, with its tables.
@@ -168,7 +168,7 @@ impl<S: Store> Uniprocessor<S> {
             left: false,
             slots: [None],
             wake: None,
-            notices: NoticeQueue::new(),
+            notices: NoticeQueue::new(count),
         })
     }
 
