@@ -89,6 +89,28 @@ pub enum Problem {
     AfterEnd,
 }
 
+/// Every code of this crate with its title, in order, for pages that explain them.
+pub const CODES: [(&str, &str); 12] = [
+    ("V0800", "a trace file cannot be read"),
+    ("V0801", "the file is no trace of this format"),
+    ("V0802", "the trace ends early"),
+    ("V0803", "a checksum of the trace is wrong"),
+    (
+        "V0804",
+        "a frame of the trace is out of place or of a wrong length",
+    ),
+    ("V0805", "the header of the trace is not one"),
+    ("V0806", "a record of a binary trace is not one"),
+    ("V0807", "a line of a text trace is no record"),
+    ("V0808", "a line of a text trace is too long or no text"),
+    (
+        "V0809",
+        "an event in ftrace's text is not as its tools print it",
+    ),
+    ("V0810", "something follows the end of the trace"),
+    ("V0811", "the extension names no trace format"),
+];
+
 impl Problem {
     /// The stable code of the diagnostic.
     #[must_use]
@@ -188,6 +210,59 @@ impl TraceError {
         Self {
             place: Place::Line { line, column },
             problem,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// One problem of each kind.
+    fn every() -> Vec<Problem> {
+        let (what, expected, found) = ("x", "x", String::from("x"));
+        vec![
+            Problem::Io(io::Error::other("x")),
+            Problem::Foreign { expected },
+            Problem::Truncated { expected },
+            Problem::Checksum {
+                found: 1,
+                computed: 2,
+            },
+            Problem::Frame {
+                found: found.clone(),
+                expected,
+            },
+            Problem::Header(HeaderError {
+                line: 1,
+                what: found.clone(),
+            }),
+            Problem::Record(RecordError::UnknownKind { kind: 0 }),
+            Problem::Line(LineError {
+                cell: 1,
+                what: found.clone(),
+            }),
+            Problem::NotText { what },
+            Problem::Event { found, expected },
+            Problem::AfterEnd,
+        ]
+    }
+
+    #[test]
+    fn every_problem_has_its_own_code_in_the_list() {
+        let codes: Vec<&str> = every().iter().map(Problem::code).collect();
+        let listed: Vec<&str> = CODES.iter().map(|(code, _)| *code).collect();
+        assert_eq!(codes, listed[..listed.len() - 1]);
+        let unknown = crate::write::Format::from_path(Path::new("x")).unwrap_err();
+        assert!(unknown.to_string().starts_with(listed[listed.len() - 1]));
+        for problem in every() {
+            let error = TraceError::at_line(7, 2, problem);
+            let text = error.to_string();
+            assert!(
+                text.contains("line 7, column 2") && text.contains('('),
+                "{text}"
+            );
         }
     }
 }

@@ -14,8 +14,8 @@
 //! consumer `tail`; R2 the places in `tail..head` hold values, and only the consumer touches them;
 //! R3 all other places belong to the producer. An index is published with `Release` after the place
 //! was written (or read), and read with `Acquire` before the place is read (or written): that hands
-//! the place over. Indices are 64 bits and do not wrap within any run; they are taken modulo 2^64
-//! all the same.
+//! the place over. Indices are taken modulo the range of `usize`, of which the capacity is a divisor
+//! and at most a sixteenth: on 32-bit machines they wrap, and differences stay right.
 //!
 //! How it is checked: the tests run threads against each other; `RUSTFLAGS="--cfg loom" cargo test -p
 //! vestal-trace --lib ring` tries every interleaving of small cases with the loom model checker; `cargo
@@ -27,7 +27,7 @@ mod tests;
 
 use alloc::boxed::Box;
 use core::mem::MaybeUninit;
-use sync::{Arc, AtomicU64, Ordering, UnsafeCell};
+use sync::{Arc, AtomicUsize, Ordering, UnsafeCell};
 
 /// The largest capacity: 2^28 records.
 pub const CAPACITY_MAX: usize = 1 << 28;
@@ -39,11 +39,11 @@ struct Line<T>(T);
 struct Shared<T> {
     places: Box<[UnsafeCell<MaybeUninit<T>>]>,
     /// The index of the next place to write. Written by the producer only.
-    head: Line<AtomicU64>,
+    head: Line<AtomicUsize>,
     /// The index of the next place to read. Written by the consumer only.
-    tail: Line<AtomicU64>,
+    tail: Line<AtomicUsize>,
     /// How many values found no room. Written by the producer only.
-    lost: Line<AtomicU64>,
+    lost: Line<AtomicUsize>,
 }
 
 // SAFETY: a place is touched by one side at a time (R2, R3), and handing it over is ordered by the
@@ -54,18 +54,13 @@ unsafe impl<T: Copy + Send> Sync for Shared<T> {}
 unsafe impl<T: Copy + Send> Send for Shared<T> {}
 
 impl<T> Shared<T> {
-    fn place(&self, index: u64) -> Option<&UnsafeCell<MaybeUninit<T>>> {
-        // The length is a power of two that fits in usize, so the masked index does too.
-        let mask = self.places.len().wrapping_sub(1);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the mask keeps the low bits only"
-        )]
-        self.places.get(index as usize & mask)
+    fn place(&self, index: usize) -> Option<&UnsafeCell<MaybeUninit<T>>> {
+        // The length is a power of two: the mask is the remainder.
+        self.places.get(index & self.places.len().wrapping_sub(1))
     }
 
-    fn capacity(&self) -> u64 {
-        self.places.len() as u64
+    fn capacity(&self) -> usize {
+        self.places.len()
     }
 }
 
@@ -73,20 +68,20 @@ impl<T> Shared<T> {
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
     /// The same as the shared head, which nobody else writes.
-    head: u64,
+    head: usize,
     /// A tail seen earlier: the true one is at least this.
-    tail_seen: u64,
+    tail_seen: usize,
     /// The same as the shared count, which nobody else writes.
-    lost: u64,
+    lost: usize,
 }
 
 /// The side that reads.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     /// The same as the shared tail, which nobody else writes.
-    tail: u64,
+    tail: usize,
     /// A head seen earlier: the true one is at least this.
-    head_seen: u64,
+    head_seen: usize,
 }
 
 /// A ring for at least `capacity` values: the next power of two, at least 2 and at most
@@ -98,9 +93,9 @@ pub fn channel<T: Copy + Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
         places: (0..capacity)
             .map(|_| UnsafeCell::new(MaybeUninit::uninit()))
             .collect(),
-        head: Line(AtomicU64::new(0)),
-        tail: Line(AtomicU64::new(0)),
-        lost: Line(AtomicU64::new(0)),
+        head: Line(AtomicUsize::new(0)),
+        tail: Line(AtomicUsize::new(0)),
+        lost: Line(AtomicUsize::new(0)),
     });
     let producer = Producer {
         shared: Arc::clone(&shared),
@@ -145,7 +140,7 @@ impl<T: Copy + Send> Producer<T> {
     /// How many values found no room so far.
     #[must_use]
     pub const fn lost(&self) -> u64 {
-        self.lost
+        self.lost as u64
     }
 }
 
@@ -174,7 +169,7 @@ impl<T: Copy + Send> Consumer<T> {
     /// How many values found no room so far.
     #[must_use]
     pub fn lost(&self) -> u64 {
-        self.shared.lost.0.load(Ordering::Relaxed)
+        self.shared.lost.0.load(Ordering::Relaxed) as u64
     }
 }
 

@@ -5,14 +5,14 @@ pub(super) use loom::{
     cell::UnsafeCell,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
 };
 
 #[cfg(not(all(test, loom)))]
 pub(super) use {
     alloc::sync::Arc,
-    core::sync::atomic::{AtomicU64, Ordering},
+    core::sync::atomic::{AtomicUsize, Ordering},
     real::UnsafeCell,
 };
 

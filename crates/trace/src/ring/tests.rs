@@ -65,13 +65,14 @@ mod model {
         loom::model(|| {
             let (mut producer, mut consumer) = channel::<u64>(2);
             let writer = thread::spawn(move || {
-                for value in 1..=4 {
+                for value in 1..=5 {
                     producer.push(value);
                 }
                 producer.lost()
             });
             let mut seen = Vec::new();
-            for _ in 0..3 {
+            // Some while the producer runs, the rest after it.
+            for _ in 0..4 {
                 seen.extend(consumer.pop());
             }
             let lost = writer.join().unwrap();
@@ -79,7 +80,7 @@ mod model {
                 seen.push(value);
             }
             assert!(seen.windows(2).all(|pair| pair[0] < pair[1]));
-            assert_eq!(seen.len() as u64 + lost, 4);
+            assert_eq!(seen.len() as u64 + lost, 5);
             assert_eq!(consumer.lost(), lost);
         });
     }
