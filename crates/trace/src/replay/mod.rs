@@ -16,6 +16,7 @@
 //! | an instant of an accepted fact moved without passing its neighbours, where no deadline is computed from it | the scheduler takes execution from charges, never from the clock (C2) |
 
 pub mod checks;
+pub mod inversion;
 
 use crate::header::Header;
 use crate::record::{Record, What};

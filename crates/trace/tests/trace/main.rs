@@ -14,6 +14,7 @@ mod damage;
 mod example;
 mod formats;
 mod ftrace;
+mod inversion;
 mod perfetto;
 mod recorded;
 mod tampering;
