@@ -33,6 +33,18 @@ pub(crate) fn assign(
     problem: &Problem,
     tables: &mut Tables,
     bounds: &mut impl Bounds,
+    place: impl FnMut(&Row),
+) -> bool {
+    assign_with_rescue(problem, tables, bounds, |_, _| None, place)
+}
+
+/// As [`assign`] for an analysis that accepts whatever `bounds` do and more: where they let nobody
+/// pass, `rescue` may name the level of a head that does.
+pub(crate) fn assign_with_rescue(
+    problem: &Problem,
+    tables: &mut Tables,
+    bounds: &mut impl Bounds,
+    mut rescue: impl FnMut(&[Row], &Heads) -> Option<usize>,
     mut place: impl FnMut(&Row),
 ) -> bool {
     let Tables {
@@ -50,7 +62,8 @@ pub(crate) fn assign(
         let level = if known[level] <= deadline {
             level
         } else {
-            match search(left, &heads, bounds, &mut known) {
+            let found = search(left, &heads, bounds, &mut known);
+            match found.or_else(|| rescue(left, &heads)) {
                 Some(level) => level,
                 None => return false,
             }
@@ -100,7 +113,7 @@ fn search(
 
 /// Where the tasks of each criticality start in a table sorted by criticality and, inside one, by
 /// falling deadline: the first of each is its head.
-struct Heads {
+pub(crate) struct Heads {
     /// Level l occupies starts[l]..starts[l + 1].
     starts: [usize; LEVELS_MAX + 1],
     levels: usize,
@@ -115,8 +128,13 @@ impl Heads {
         Self { starts, levels }
     }
 
+    /// The number of levels.
+    pub(crate) fn levels(&self) -> usize {
+        self.levels
+    }
+
     /// The deadline of a level's head, if the level has one.
-    fn deadline(&self, rows: &[Row], level: usize) -> Option<u64> {
+    pub(crate) fn deadline(&self, rows: &[Row], level: usize) -> Option<u64> {
         let start = self.starts[level];
         (start < self.starts[level + 1]).then(|| rows[start].deadline)
     }

@@ -1,4 +1,4 @@
-//! Wrong on purpose: `amc-rtb` with the mistakes that implementations of it have made.
+//! Wrong on purpose: tests with the mistakes that implementations of them have made.
 //!
 //! A soundness campaign simulates what a test accepts and looks for a miss. That it finds none in
 //! the real tests shows something only if it finds one in these: they are its positive controls.
@@ -6,14 +6,19 @@
 //! `controls`, and their kind is [`Kind::Unsafe`]: what they accept stands in
 //! [`Outcome::claim`], and [`Test::accepts`] gives the same.
 //!
-//! Each honours given priorities and else runs Audsley's algorithm on its wrong bound. The code is
-//! slow and apart from the real analyses, which therefore carry no switch for a mistake.
+//! Those for fixed priorities honour given ones and else run Audsley's algorithm on their wrong
+//! bound; those for EDF-VD give the virtual deadlines to run with. The code is slow and apart from
+//! the real analyses, which therefore carry no switch for a mistake.
+
+mod change_instants;
+mod virtual_deadlines;
 
 use crate::fixed_priority::{Scratch, Tables};
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::problem::{Problem, Row, task_id};
 use crate::registry::Test;
+use change_instants::responses_without_plus_one;
 use core::cmp::Reverse;
 use vestal_core::Duration;
 use vestal_core::order::ClassicOrder;
@@ -31,8 +36,8 @@ const CONTROLS: &[Test] = &[
         kind: Kind::Unsafe,
         policy: "amc",
         summary: "WRONG: amc-rtb whose equation is evaluated once instead of to the fixed point",
-        analyse: |problem| analyse(problem, one_pass),
-        accepts: |problem, _: &mut Scratch| accepted_order(problem, one_pass).is_ok(),
+        analyse: |problem| analyse(problem, responses_by_one_pass),
+        accepts: |problem, _: &mut Scratch| accepted_order(problem, responses_by_one_pass).is_ok(),
     },
     Test {
         name: "amc-rtb",
@@ -40,8 +45,37 @@ const CONTROLS: &[Test] = &[
         kind: Kind::Unsafe,
         policy: "amc",
         summary: "WRONG: amc-rtb that never compares C(l) with the deadline",
-        analyse: |problem| analyse(problem, unchecked),
-        accepts: |problem, _: &mut Scratch| accepted_order(problem, unchecked).is_ok(),
+        analyse: |problem| analyse(problem, responses_unchecked),
+        accepts: |problem, _: &mut Scratch| accepted_order(problem, responses_unchecked).is_ok(),
+    },
+    Test {
+        name: "amc-max",
+        variant: Some("control-no-plus-one"),
+        kind: Kind::Unsafe,
+        policy: "amc",
+        summary: "WRONG: amc-max that forgets the job under way when the mode changes",
+        analyse: |problem| analyse(problem, responses_without_plus_one),
+        accepts: |problem, _: &mut Scratch| {
+            accepted_order(problem, responses_without_plus_one).is_ok()
+        },
+    },
+    Test {
+        name: "edf-vd",
+        variant: Some("control-no-guard"),
+        kind: Kind::Unsafe,
+        policy: "edf-vd",
+        summary: "WRONG: edf-vd that does not ask whether the LO tasks alone fit",
+        analyse: virtual_deadlines::analyse_without_guard,
+        accepts: |problem, _: &mut Scratch| virtual_deadlines::accepts_without_guard(problem),
+    },
+    Test {
+        name: "edf-vd",
+        variant: Some("control-rounded-up"),
+        kind: Kind::Unsafe,
+        policy: "edf-vd",
+        summary: "WRONG: edf-vd whose factor is rounded up to eighths",
+        analyse: virtual_deadlines::analyse_rounded_up,
+        accepts: |problem, _: &mut Scratch| virtual_deadlines::accepts_by_theorem(problem),
     },
 ];
 
@@ -73,15 +107,27 @@ fn unchecked(own: u64, needed: &dyn Fn(u64) -> u64, deadline: u64) -> Option<u64
     }
 }
 
-fn analyse(problem: &Problem, search: WrongSearch) -> Outcome {
+/// The wrong R_i(L) of a task below others for each level up to its own; `None` if one exceeds the
+/// deadline.
+type WrongBound = fn(&Row, &[Row]) -> Option<Vec<u64>>;
+
+fn responses_by_one_pass(row: &Row, more_urgent: &[Row]) -> Option<Vec<u64>> {
+    responses(row, more_urgent, one_pass)
+}
+
+fn responses_unchecked(row: &Row, more_urgent: &[Row]) -> Option<Vec<u64>> {
+    responses(row, more_urgent, unchecked)
+}
+
+fn analyse(problem: &Problem, wrong: WrongBound) -> Outcome {
     let mut tasks = vec![TaskOutcome::default(); problem.rows().len()];
-    let (order, why) = match accepted_order(problem, search) {
+    let (order, why) = match accepted_order(problem, wrong) {
         Ok(order) => (order, None),
         Err(reason) => (Vec::new(), Some(reason)),
     };
     let count = order.len();
     for (place, row) in order.iter().enumerate() {
-        let found = responses(row, &order[..place], search).unwrap_or_default();
+        let found = wrong(row, &order[..place]).unwrap_or_default();
         let computed = u32::try_from(count - place).unwrap_or(u32::MAX);
         let priority = problem
             .priorities()
@@ -99,7 +145,7 @@ fn analyse(problem: &Problem, search: WrongSearch) -> Outcome {
 }
 
 /// An order, most urgent first, whose every task has a wrong bound.
-fn accepted_order(problem: &Problem, search: WrongSearch) -> Result<Vec<Row>, Reason> {
+fn accepted_order(problem: &Problem, wrong: WrongBound) -> Result<Vec<Row>, Reason> {
     let mut tables = Tables::default();
     order::rows_by_urgency(problem, ClassicOrder::DeadlineMonotonic, &mut tables);
     let mut left = tables.order;
@@ -118,7 +164,7 @@ fn accepted_order(problem: &Problem, search: WrongSearch) -> Result<Vec<Row>, Re
         let fits = |&place: &usize| {
             let mut others = left.clone();
             let row = others.remove(place);
-            responses(&row, &others, search).is_some()
+            wrong(&row, &others).is_some()
         };
         let Some(place) = candidates.rev().find(fits) else {
             let left = left.iter().map(|row| task_id(row.task)).collect();
@@ -130,7 +176,7 @@ fn accepted_order(problem: &Problem, search: WrongSearch) -> Result<Vec<Row>, Re
     Ok(order)
 }
 
-/// The wrong R_i(L) for each level up to the task's own.
+/// The equation of `amc-rtb`, solved the wrong way.
 fn responses(row: &Row, more_urgent: &[Row], search: WrongSearch) -> Option<Vec<u64>> {
     let mut found: Vec<u64> = Vec::new();
     for level in 0..=row.criticality {

@@ -67,6 +67,23 @@ impl Demand {
         self.window = self.window.saturating_add(cost);
     }
 
+    /// Adds time that every window contains.
+    pub(crate) fn add_constant(&mut self, time: u64) {
+        self.window = self.window.saturating_add(time);
+    }
+
+    /// Adds what grows by `cost` at `next_release` and each `period` later, and has already grown
+    /// `jobs` times. All of these are to be before the fixed point (I1).
+    pub(crate) fn add_running(&mut self, next_release: u64, period: u64, cost: u64, jobs: u64) {
+        self.counted.push(Counted {
+            period,
+            cost,
+            jobs,
+            next_release,
+        });
+        self.window = self.window.saturating_add(cost.saturating_mul(jobs));
+    }
+
     /// Raises the execution time of each job of the task that was added as the `index`-th, those
     /// counted already included. `cost` is never below the previous one.
     pub(crate) fn raise(&mut self, index: usize, cost: u64) {

@@ -2,6 +2,7 @@
 
 use crate::audsley;
 use crate::bounds::{Bounds, Charge};
+use crate::change_instants::ChangeTables;
 use crate::demand::{Bound, Demand};
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
@@ -18,6 +19,8 @@ pub struct Scratch {
     pub(crate) tables: Tables,
     /// Jobs counted, one collection for each level.
     pub(crate) demands: [Demand; LEVELS_MAX],
+    /// What the search over change instants counts.
+    pub(crate) changes: ChangeTables,
 }
 
 /// Sorted copies of a problem's rows.
@@ -91,6 +94,19 @@ pub(crate) fn analyse_or_assign(
         // The rule is not used: the problem's own priorities go before it.
         return analyse_in_order(problem, kind, ClassicOrder::DeadlineMonotonic, bounds);
     }
+    analyse_assigned(problem, kind, bounds, |tables, bounds, place| {
+        audsley::assign(problem, tables, bounds, place);
+    })
+}
+
+/// The outcome for the priorities that `assign` finds; it places the least urgent task first and
+/// leaves in the set of the tables those that have no place.
+pub(crate) fn analyse_assigned<B: Bounds>(
+    problem: &Problem,
+    kind: Kind,
+    bounds: &mut B,
+    assign: impl FnOnce(&mut Tables, &mut B, &mut dyn FnMut(&Row)),
+) -> Outcome {
     let kind = kind_for(problem, kind);
     let unknown = |row: &Row| TaskOutcome {
         priority: None,
@@ -102,7 +118,7 @@ pub(crate) fn analyse_or_assign(
     }
     let mut tables = Tables::default();
     let mut placed = Vec::new();
-    audsley::assign(problem, &mut tables, bounds, |row| placed.push(*row));
+    assign(&mut tables, bounds, &mut |row| placed.push(*row));
     placed.reverse();
     let left = &mut tables.set;
     let mut missing: Vec<_> = left.iter().map(|row| task_id(row.task)).collect();
@@ -183,7 +199,9 @@ pub(crate) fn accepts_static(
     if hopeless(problem).is_some() {
         return false;
     }
-    let Scratch { tables, demands } = scratch;
+    let Scratch {
+        tables, demands, ..
+    } = scratch;
     order::rows_by_urgency(problem, rule, tables);
     let order = &tables.order;
     demands.iter_mut().for_each(Demand::clear);

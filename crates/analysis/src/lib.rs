@@ -26,12 +26,15 @@
 //!
 //! Layout: each test is one file in [`schedulability`] and opens with its policy, its assumptions,
 //! its equation and its paper. What tests share stands beside it: `demand` (the least fixed point),
-//! `bounds` (response times of the least urgent task of a set), `fixed_priority` (walking a given
-//! order) and `audsley` (finding one). The slow, obvious twin of all of it is [`oracle`].
+//! `bounds` (response times of the least urgent task of a set), `change_instants` (the greatest of
+//! them over the instants at which the mode changes), `fixed_priority` (walking a given order),
+//! `audsley` (finding one) and `rational` (exact sums of utilisations). The slow, obvious twin of all
+//! of it is [`oracle`].
 #![forbid(unsafe_code)]
 
 mod audsley;
 mod bounds;
+mod change_instants;
 #[cfg(feature = "controls")]
 pub mod controls;
 mod demand;
@@ -40,10 +43,11 @@ pub mod oracle;
 pub mod order;
 pub mod outcome;
 pub mod problem;
+mod rational;
 pub mod registry;
 pub mod schedulability;
 
 pub use fixed_priority::Scratch;
-pub use outcome::{Kind, Names, Outcome, Parameters, Reason, TaskOutcome, Verdict};
+pub use outcome::{Kind, Names, Outcome, Parameters, Ratio, Reason, TaskOutcome, Verdict};
 pub use problem::{Phasing, Problem, ProblemError};
 pub use registry::{Test, find, tests};

@@ -84,6 +84,20 @@ pub struct TaskOutcome {
 pub struct Parameters {
     /// One for each task in task order, larger = more urgent; `None` if no complete order was found.
     pub priorities: Option<Vec<u32>>,
+    /// EDF-VD's factor x: the virtual deadline of a task above level 0 is x T_i. At most 1.
+    pub deadline_factor: Option<Ratio>,
+    /// The relative virtual deadline of each task in task order, in whole nanoseconds and never 0;
+    /// `None` if the test chooses none, or if no integers do what x does.
+    pub virtual_deadlines: Option<Vec<Duration>>,
+}
+
+/// A fraction in lowest terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ratio {
+    /// The numerator.
+    pub numerator: u64,
+    /// The denominator, never 0.
+    pub denominator: u64,
 }
 
 impl Outcome {
@@ -97,7 +111,10 @@ impl Outcome {
             claim: kind.claim(holds),
             tasks,
             why,
-            parameters: Parameters { priorities },
+            parameters: Parameters {
+                priorities,
+                ..Parameters::default()
+            },
         }
     }
 
@@ -146,6 +163,43 @@ pub enum Reason {
     DegradedBudget {
         /// Which task.
         task: TaskId,
+    },
+    /// Outside the assumptions: the test is for sets with two levels.
+    NotTwoLevels {
+        /// How many the set has.
+        found: usize,
+    },
+    /// Outside the assumptions: the test is for D_i = T_i.
+    ConstrainedDeadline {
+        /// A task with D_i < T_i.
+        task: TaskId,
+    },
+    /// The search was given up before it had decided; a larger machine would not help, a test with
+    /// a simpler bound may.
+    SearchLimit {
+        /// After how many steps.
+        steps: u64,
+    },
+    /// EDF: sum of C_i(z_i) / T_i > 1.
+    Overload {
+        /// The sum in millionths, rounded up.
+        utilization_ppm: u64,
+    },
+    /// EDF: the jobs that are released and due within the window need more than the window.
+    DemandExceedsWindow {
+        /// A window of this length ...
+        window: Duration,
+        /// ... contains jobs that need at least this much.
+        demand: Duration,
+    },
+    /// EDF-VD: the utilisations, in millionths to the nearest, violate the test's condition.
+    Utilizations {
+        /// a: the tasks of level 0 at level 0.
+        low_ppm: u64,
+        /// b: the tasks of level 1 at level 0.
+        high_at_low_ppm: u64,
+        /// c: the tasks of level 1 at level 1.
+        high_ppm: u64,
     },
 }
 
@@ -241,8 +295,66 @@ impl fmt::Display for NamedReason<'_> {
                      tasks that are dropped then",
                 )
             }
+            Reason::NotTwoLevels { found } => {
+                write!(
+                    f,
+                    "the test is for sets with two levels, this one has {found}"
+                )
+            }
+            Reason::ConstrainedDeadline { task } => {
+                f.write_str("the test is for deadlines equal to the periods; ")?;
+                self.task(f, *task)?;
+                f.write_str(" has a shorter one")
+            }
+            Reason::SearchLimit { steps } => {
+                write!(
+                    f,
+                    "not decided: the search was given up after {steps} steps"
+                )
+            }
+            Reason::Overload { utilization_ppm } => {
+                f.write_str("the tasks ask for ")?;
+                write_millionths(f, *utilization_ppm)?;
+                f.write_str(" of the CPU")
+            }
+            Reason::DemandExceedsWindow { window, demand } => {
+                f.write_str("jobs that are released and due within ")?;
+                write_time(f, *window)?;
+                f.write_str(" may need ")?;
+                write_time(f, *demand)
+            }
+            Reason::Utilizations {
+                low_ppm,
+                high_at_low_ppm,
+                high_ppm,
+            } => {
+                f.write_str("the utilisations exceed what the test accepts: ")?;
+                self.level(f, Level(0))?;
+                f.write_str(" tasks ")?;
+                write_millionths(f, *low_ppm)?;
+                f.write_str(", ")?;
+                self.level(f, Level(1))?;
+                f.write_str(" tasks ")?;
+                write_millionths(f, *high_at_low_ppm)?;
+                f.write_str(" at ")?;
+                self.level(f, Level(0))?;
+                f.write_str(" and ")?;
+                write_millionths(f, *high_ppm)?;
+                f.write_str(" at ")?;
+                self.level(f, Level(1))
+            }
         }
     }
+}
+
+/// Writes a number of millionths as a decimal fraction.
+fn write_millionths(f: &mut fmt::Formatter<'_>, millionths: u64) -> fmt::Result {
+    write!(
+        f,
+        "{}.{:06}",
+        millionths / 1_000_000,
+        millionths % 1_000_000
+    )
 }
 
 /// Writes a time exactly, in the largest unit in which it is at least 1.

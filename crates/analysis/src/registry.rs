@@ -3,7 +3,7 @@
 use crate::fixed_priority::Scratch;
 use crate::outcome::{Kind, Outcome};
 use crate::problem::Problem;
-use crate::schedulability::{amc_rtb, cms, dms, rms, smc};
+use crate::schedulability::{amc_max, amc_rtb, cms, dms, edf, edf_vd, edf_vd_util, rms, smc};
 use core::fmt;
 
 /// A schedulability test: what it is called, what its answer is worth, and the test itself.
@@ -32,7 +32,8 @@ impl Test {
 
     /// Whether the test's condition holds: for a sound test, whether [`Test::analyse`] says
     /// schedulable; for an unsafe one, what its paper claims. The fast path: once `scratch` has
-    /// grown to the size of the problem, nothing is allocated.
+    /// grown to the size of the problem, nothing is allocated (except where sums of utilisations
+    /// are compared that differ by less than about 2^-55).
     #[must_use]
     pub fn accepts(&self, problem: &Problem, scratch: &mut Scratch) -> bool {
         (self.accepts)(problem, scratch)
@@ -132,5 +133,41 @@ const TESTS: &[Test] = &[
         summary: "adaptive enforcement, response-time bound, Audsley's priorities",
         analyse: amc_rtb::analyse,
         accepts: amc_rtb::accepts,
+    },
+    Test {
+        name: "amc-max",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "amc",
+        summary: "adaptive enforcement, the worst instants of mode changes, Audsley's priorities",
+        analyse: amc_max::analyse,
+        accepts: amc_max::accepts,
+    },
+    Test {
+        name: "edf",
+        variant: None,
+        kind: Kind::Exact,
+        policy: "edf",
+        summary: "earliest deadline first, processor demand at each task's own level",
+        analyse: edf::analyse,
+        accepts: edf::accepts,
+    },
+    Test {
+        name: "edf-vd",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "edf-vd",
+        summary: "virtual deadlines, two levels, D = T: the exact condition on utilisations",
+        analyse: edf_vd::analyse,
+        accepts: edf_vd::accepts,
+    },
+    Test {
+        name: "edf-vd-util",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "edf-vd",
+        summary: "virtual deadlines, two levels, D = T: no utilisation above 3/4",
+        analyse: edf_vd_util::analyse,
+        accepts: edf_vd_util::accepts,
     },
 ];

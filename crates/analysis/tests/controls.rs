@@ -1,13 +1,18 @@
 //! The positive controls really are wrong, and wrong only where they say.
 #![cfg(feature = "controls")]
-#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail loudly and say how much it has seen"
+)]
 
 mod common;
 
+use common::run::{Order, misses};
 use common::{Random, problem, random_set, task};
 use vestal_analysis::oracle::{Formula, synchronous_response};
 use vestal_analysis::{Kind, Problem, Scratch, Test, Verdict, controls, find, tests};
-use vestal_core::{Level, TaskId};
+use vestal_core::{Level, Task, TaskId};
 
 fn control(variant: &str) -> &'static Test {
     controls::tests()
@@ -103,4 +108,118 @@ fn each_control_is_wrong_only_in_the_way_it_says() {
     }
     println!("accepted although not proven (one pass, unchecked): {optimistic:?}");
     assert!(optimistic.iter().all(|&count| count > 20), "{optimistic:?}");
+}
+
+/// What random legal runs do with the sets that a control accepts and the real test does not, and
+/// with those that the real test accepts.
+#[derive(Debug, Default)]
+struct Refutation {
+    wrongly_accepted: u32,
+    /// Of the wrongly accepted ones, those for which a run with a miss was found.
+    refuted: u32,
+}
+
+const RUNS: u32 = 60;
+
+fn some_run_misses(tasks: &[Task], order: &Order<'_>, random: &mut Random) -> bool {
+    (0..RUNS).any(|_| misses(tasks, order, 400, random))
+}
+
+/// Without the job under way, `amc-max` accepts more than it does, never less, and runs miss.
+#[test]
+fn amc_max_without_plus_one_is_refuted_by_runs() {
+    let mut random = Random::new(22);
+    let wrong = control("control-no-plus-one");
+    let real = find("amc-max", None).unwrap();
+    let mut seen = Refutation::default();
+    for _ in 0..20_000 {
+        let (levels, tasks) = random_set(&mut random);
+        if tasks.iter().any(|task| task.wcet.at(Level(0)).is_zero()) {
+            continue;
+        }
+        let set = problem(levels, tasks);
+        let proven = accepts(real, &set);
+        let claimed = accepts(wrong, &set);
+        assert!(claimed || !proven, "{:?}", set.tasks());
+        if proven {
+            continue;
+        }
+        let outcome = wrong.analyse(&set);
+        assert_eq!(outcome.claim == Some(Verdict::Schedulable), claimed);
+        if let Some(priorities) = outcome.parameters.priorities.filter(|_| claimed) {
+            seen.wrongly_accepted += 1;
+            let order = Order::Priorities(&priorities);
+            seen.refuted += u32::from(some_run_misses(set.tasks(), &order, &mut random));
+        }
+    }
+    println!("without + 1: {seen:?}");
+    assert!(seen.refuted > 5, "{seen:?}");
+}
+
+/// Sets of two levels and implicit deadlines near the border of `edf-vd`.
+fn implicit_set(random: &mut Random) -> Vec<Task> {
+    let count = random.between(2, 4);
+    (0..count)
+        .map(|_| {
+            let period = random.between(5, 30);
+            let low = random.between(1, (period * 3 / (2 * count)).max(1));
+            if random.once_in(2) {
+                task(0, period, period, &[low])
+            } else {
+                let high = (low + random.between(0, low + 3)).min(period);
+                task(1, period, period, &[low, high])
+            }
+        })
+        .collect()
+}
+
+fn refute_virtual_deadlines(variant: &str, seed: u64) -> Refutation {
+    let mut random = Random::new(seed);
+    let wrong = control(variant);
+    let real = find("edf-vd", None).unwrap();
+    let mut seen = Refutation::default();
+    for _ in 0..40_000 {
+        let set = problem(2, implicit_set(&mut random));
+        let outcome = wrong.analyse(&set);
+        let claimed = outcome.claim == Some(Verdict::Schedulable);
+        assert_eq!(claimed, accepts(wrong, &set));
+        let proven = real.analyse(&set);
+        assert!(claimed || proven.verdict != Verdict::Schedulable);
+        let deadlines = outcome.parameters.virtual_deadlines;
+        if !claimed || proven.parameters.virtual_deadlines == deadlines {
+            continue;
+        }
+        seen.wrongly_accepted += 1;
+        let deadlines: Vec<u64> = deadlines.unwrap().iter().map(|d| d.as_nanos()).collect();
+        let order = Order::VirtualDeadlines(&deadlines);
+        seen.refuted += u32::from(some_run_misses(set.tasks(), &order, &mut random));
+    }
+    println!("{variant}: {seen:?}");
+    seen
+}
+
+#[test]
+fn edf_vd_without_the_guard_is_refuted_by_runs() {
+    let seen = refute_virtual_deadlines("control-no-guard", 23);
+    assert!(seen.refuted > 100, "{seen:?}");
+}
+
+/// a = 2/3, b = 3/16, c = 9/16, so x <= 21/32; the control takes 3/4. Both tasks are then due at 12,
+/// the first goes first until 8, the second overruns at 11 and ends at 17 > 16. With the real
+/// virtual deadline 10 it ends at 9.
+#[test]
+fn a_factor_rounded_up_is_refuted_by_runs() {
+    let tasks = vec![task(0, 12, 12, &[8]), task(1, 16, 16, &[3, 9])];
+    let set = problem(2, tasks);
+    let deadlines = |test: &Test| -> Vec<u64> {
+        let deadlines = test.analyse(&set).parameters.virtual_deadlines.unwrap();
+        deadlines
+            .iter()
+            .map(|deadline| deadline.as_nanos())
+            .collect()
+    };
+    assert_eq!(deadlines(control("control-rounded-up")), [12, 12]);
+    assert_eq!(deadlines(find("edf-vd", None).unwrap()), [12, 10]);
+    let seen = refute_virtual_deadlines("control-rounded-up", 24);
+    assert!(seen.refuted > 3, "{seen:?}");
 }

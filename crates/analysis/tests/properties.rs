@@ -48,6 +48,12 @@ fn renamed(outcome: &Outcome, new_index_of: &[usize]) -> Outcome {
     }
     let priorities = result.tasks.iter().map(|task| task.priority).collect();
     result.parameters.priorities = priorities;
+    if let Some(deadlines) = &mut result.parameters.virtual_deadlines {
+        let before = deadlines.clone();
+        for (deadline, &new) in before.into_iter().zip(new_index_of) {
+            deadlines[new] = deadline;
+        }
+    }
     result
 }
 
@@ -117,6 +123,17 @@ fn a_longer_unit_of_time_changes_only_the_unit() {
                 {
                     (*at_least, *deadline) = (Duration::ZERO, Duration::ZERO);
                 }
+                // Neither is which of several windows is found.
+                if let Some(Reason::DemandExceedsWindow { window, demand }) = &mut outcome.why {
+                    (*window, *demand) = (Duration::ZERO, Duration::ZERO);
+                }
+            }
+            // Whole numbers of a shorter unit come closer to x T.
+            let coarse = before.parameters.virtual_deadlines.take();
+            let fine = after.parameters.virtual_deadlines.take();
+            assert!(coarse.is_none() || fine.is_some());
+            for (coarse, fine) in coarse.iter().flatten().zip(fine.iter().flatten()) {
+                assert_eq!(coarse.as_nanos(), fine.as_nanos() / factor);
             }
             assert_eq!(before, after, "{test} times {factor}: {:?}", set.tasks());
         }

@@ -44,3 +44,19 @@ impl CpuId {
         self.0 as usize
     }
 }
+
+impl ServerId {
+    /// The server's place in tables indexed by server.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl DeviceId {
+    /// The device's place in tables indexed by device.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}

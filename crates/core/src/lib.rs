@@ -32,6 +32,9 @@
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
+// A world that the integration tests share is part of some unit tests as well.
+#[cfg(test)]
+extern crate self as vestal_core;
 
 pub mod enforce;
 pub mod engine;
@@ -45,19 +48,30 @@ pub mod plan;
 pub mod policy;
 pub mod queue;
 pub mod scheduler;
+pub mod server;
 pub mod store;
 pub mod time;
 
 pub use enforce::{Enforcement, Exhaustion, OnMiss};
 pub use engine::{
-    Configuration, ConfigurationError, Guard, TaskConfiguration, TaskOrder, Uniprocessor,
+    Budgets, Configuration, ConfigurationError, Container, CpuTable, FrameConfiguration,
+    FrameTable, Frames, Guard, Levelled, LevelledConfiguration, LevelledTask, LocalDomain,
+    SharedDomain, Span, TableError, TableSlot, TaskConfiguration, TaskOrder, Uniprocessor,
+};
+pub use engine::{
+    DeviceConfiguration, Hierarchy, HierarchyConfiguration, HierarchyError, LocalOrder, ServedTask,
+    ServerConfiguration,
 };
 pub use fact::{Fact, StopReason};
 pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
 pub use notice::{DropReason, Event, Notice};
 pub use order::{ClassicOrder, Urgency};
-pub use plan::{Budget, BudgetOwner, OnExhaustion, Permit, Plan, Slot, Wake, WakeReason};
+pub use plan::{
+    Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot, Wake,
+    WakeReason,
+};
 pub use policy::{OrderRule, Policy};
 pub use scheduler::{ContractViolation, Scheduler};
+pub use server::{ByLevel, ServerKind, Utilization, WhenFull};
 pub use time::{Duration, Instant, Service};

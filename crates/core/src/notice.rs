@@ -1,6 +1,6 @@
 //! What observers may want to know: modelled behaviour, neither errors nor decisions.
 
-use crate::ids::{JobId, TaskId};
+use crate::ids::{JobId, ServerId, TaskId};
 use crate::job_table::BACKLOG_MAX;
 use crate::model::Level;
 use crate::store::{Boxed, Store};
@@ -35,7 +35,8 @@ pub enum Event {
         from: Level,
         /// The mode from now on.
         to: Level,
-        /// The job that overran, for a rise; `None` for the return at an idle instant.
+        /// The job that overran, for a rise; `None` for the return to mode 0, and where a whole
+        /// sub-frame was late rather than one job.
         cause: Option<JobId>,
     },
     /// A job used up its limit of some level without completing.
@@ -54,6 +55,30 @@ pub enum Event {
         /// Why.
         why: DropReason,
     },
+    /// A server used up its budget; its jobs wait for the next replenishment.
+    Depleted {
+        /// The server.
+        server: ServerId,
+    },
+    /// A sporadic server's replenishment list was full, and budget was postponed to make room.
+    Postponed {
+        /// The server.
+        server: ServerId,
+        /// How much comes later than it would have.
+        amount: Service,
+    },
+    /// A frame ended before its last sub-frame did.
+    FrameOverrun {
+        /// The number of the frame since the epoch.
+        frame: u64,
+    },
+    /// Frames passed of which nothing ran, because an earlier one had not ended or the world was late.
+    FramesSkipped {
+        /// The number of the first of them since the epoch.
+        first: u64,
+        /// How many.
+        count: u64,
+    },
     /// The world called later than the last plan had asked for (C6).
     Late {
         /// By how much.
@@ -68,7 +93,8 @@ pub enum DropReason {
     Mode,
     /// It used up its own level's limit.
     Exhausted,
-    /// It was still running in the background when its task's next job was admitted.
+    /// It was still in the background, or waiting for its place in a table, when its task's next
+    /// job was admitted.
     Superseded,
     /// It was incomplete at its deadline, and its task aborts then.
     Deadline,

@@ -1,6 +1,6 @@
 //! What a scheduler answers: the complete intention, never a difference to the last one (C4).
 
-use crate::ids::{CpuId, JobId, ServerId, TaskId};
+use crate::ids::{BarrierId, CpuId, JobId, ServerId, TaskId};
 use crate::model::Level;
 use crate::time::{Instant, Service};
 
@@ -12,6 +12,9 @@ use crate::time::{Instant, Service};
 pub struct Plan<'a> {
     /// For each CPU of the domain the job to run, by [`CpuId::index`]; `None`: leave it idle.
     pub slots: &'a [Option<Slot>],
+    /// Under a dispatch table, for each CPU the jobs that its worker walks by itself up to a
+    /// barrier; [`Sequences::NONE`] elsewhere. The slot of such a CPU names the job it has reached.
+    pub sequences: Sequences<'a>,
     /// When to call [`crate::Scheduler::decide`] at the latest if nothing happens before; an instant
     /// that has passed already means "at once".
     pub next: Option<Wake>,
@@ -19,12 +22,60 @@ pub struct Plan<'a> {
     pub mode: Level,
 }
 
-impl Plan<'_> {
+impl<'a> Plan<'a> {
     /// What `cpu` shall run.
     #[must_use]
     pub fn slot(&self, cpu: CpuId) -> Option<Slot> {
         self.slots.get(cpu.index()).copied().flatten()
     }
+
+    /// What `cpu` shall walk through before it waits; `None`: there is no sequence for it now.
+    #[must_use]
+    pub fn sequence(&self, cpu: CpuId) -> Option<Sequence<'a>> {
+        let span = self.sequences.spans.get(cpu.index()).copied().flatten()?;
+        let end = span.start.checked_add(span.len)?;
+        Some(Sequence {
+            jobs: self.sequences.jobs.get(span.start..end)?,
+            barrier: span.barrier,
+        })
+    }
+}
+
+/// The sequences of all CPUs: spans of one list of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sequences<'a> {
+    /// The jobs of all CPUs.
+    pub jobs: &'a [JobId],
+    /// For each CPU its part of `jobs`, by [`CpuId::index`].
+    pub spans: &'a [Option<SequenceSpan>],
+}
+
+impl Sequences<'_> {
+    /// No CPU has a sequence.
+    pub const NONE: Self = Self {
+        jobs: &[],
+        spans: &[],
+    };
+}
+
+/// Where the sequence of one CPU stands in [`Sequences::jobs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SequenceSpan {
+    /// The place of its first job.
+    pub start: usize,
+    /// How many jobs; none means that the CPU waits at the barrier from the beginning.
+    pub len: usize,
+    /// Where the CPU waits for the others afterwards.
+    pub barrier: BarrierId,
+}
+
+/// Jobs that a CPU runs one after the other, each to its completion, and the barrier at their end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sequence<'a> {
+    /// The jobs in their order.
+    pub jobs: &'a [JobId],
+    /// Where the CPU waits for the others afterwards.
+    pub barrier: BarrierId,
 }
 
 /// What one CPU shall run.

@@ -26,7 +26,7 @@
 //! - **C9 locks.** A fact belongs to exactly one domain; no call takes two domain locks.
 
 use crate::fact::Fact;
-use crate::ids::{CpuId, JobId, TaskId};
+use crate::ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 use crate::notice::Notice;
 use crate::plan::{Permit, Plan};
 use crate::time::{Instant, Service};
@@ -76,6 +76,12 @@ pub enum ContractViolation {
     UnknownTask(TaskId),
     /// A CPU that is not in this domain.
     UnknownCpu(CpuId),
+    /// A server that is not in the configuration, or from which the task's server cannot inherit.
+    UnknownServer(ServerId),
+    /// A device that is not in the configuration.
+    UnknownDevice(DeviceId),
+    /// A barrier that is not in the table.
+    UnknownBarrier(BarrierId),
     /// A fact of a kind that this policy has no use for, such as a barrier on one CPU.
     NotOfThisPolicy,
     /// A job that is not pending, or not of the CPU the fact names.
@@ -114,6 +120,18 @@ impl fmt::Display for ContractViolation {
             Self::BeyondHorizon(at) => write!(f, "{at:?} is beyond the horizon"),
             Self::UnknownTask(TaskId(task)) => write!(f, "task {task} is not configured"),
             Self::UnknownCpu(CpuId(cpu)) => write!(f, "CPU {cpu} is not in this domain"),
+            Self::UnknownServer(ServerId(server)) => {
+                write!(
+                    f,
+                    "server {server} is not configured, or nothing to inherit from"
+                )
+            }
+            Self::UnknownDevice(DeviceId(device)) => {
+                write!(f, "device {device} is not configured")
+            }
+            Self::UnknownBarrier(BarrierId(barrier)) => {
+                write!(f, "barrier {barrier} is not in the table")
+            }
             Self::NotOfThisPolicy => f.write_str("this policy has no use for such a fact"),
             Self::UnknownJob(job) => write!(f, "{job} is not pending here"),
             Self::ReleaseOutOfOrder(job) => write!(f, "{job} was released out of order"),

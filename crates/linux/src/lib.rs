@@ -1,1 +1,57 @@
-//! See the crate's description.
+//! The Linux world of Vestal: tasks run as SCHED_FIFO threads of a stock kernel, and mixed-criticality
+//! enforcement happens in user space.
+//!
+//! *Native dispatch* on one CPU: the kernel's fixed priorities keep the order of jobs, each task's
+//! worker releases its own jobs, and a manager thread handles only exceptions (exhausted limits, mode
+//! changes, idle instants), for which it asks [`vestal_core::Guard`]. A job that keeps its limits costs
+//! no context switch beyond its own.
+//!
+//! | thread | priority | does |
+//! |---|---|---|
+//! | watchdog | the highest, on another CPU if there is one | ends the run if the manager does not |
+//! | manager | above all workers | enforcement |
+//! | a worker per task | in the order of the tasks' priorities | releases and runs its jobs |
+//! | idle detector | below all workers | tells the manager that nothing admitted runs |
+//! | workers whose job was withdrawn | SCHED_OTHER | go on until the body's next cancellation point |
+//!
+//! Two tasks from Rust:
+//!
+//! ```no_run
+#![doc = include_str!("../examples/two_tasks.rs")]
+//! ```
+//!
+//! The machine is left as it was found, whatever happens: see [`Executive::run`].
+#![cfg(target_os = "linux")]
+#![warn(unsafe_code)]
+
+pub mod body;
+mod calibrate;
+pub mod config;
+pub mod error;
+mod executive;
+#[cfg(feature = "real")]
+#[doc(hidden)]
+pub mod fault;
+mod gaps;
+mod idle;
+mod manager;
+mod plan;
+mod promise;
+pub mod report;
+pub mod rights;
+mod shared;
+pub mod stats;
+mod summary;
+#[expect(unsafe_code, reason = "system calls; each block says why it is sound")]
+mod sys;
+mod threads;
+mod watchdog;
+mod worker;
+
+pub use body::{Cancelled, JobContext};
+pub use config::{Config, Monitor, TaskSpec};
+pub use error::{ErrorKind, RunError};
+pub use executive::Executive;
+pub use report::{Ended, Report};
+pub use rights::{Refusal, Rights};
+pub use stats::Summary;

@@ -259,6 +259,10 @@ impl<O: Observer + ?Sized> NativeWorld<'_, O> {
                 }
                 // The worker finds that out by itself, from its permit.
                 Event::Dropped { .. } | Event::Late { .. } => {}
+                // A guard has no servers.
+                Event::Depleted { .. } | Event::Postponed { .. } => {}
+                // A guard has no frames.
+                Event::FrameOverrun { .. } | Event::FramesSkipped { .. } => {}
             }
         }
         match self.guard.lost_notices() {

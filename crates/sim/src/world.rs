@@ -146,7 +146,18 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             }
             self.release_due_jobs()?;
             self.decide()?;
-            self.enact()?;
+            // On several CPUs a job that had to leave one may be wanted on another, which no
+            // scheduler says before the job has stopped (C5).
+            while self.enact()? && self.cpus.len() > 1 {
+                if decisions_here >= limit {
+                    return Err(SimulationError::NoProgress {
+                        at: self.now,
+                        decisions: decisions_here,
+                    });
+                }
+                decisions_here += 1;
+                self.decide()?;
+            }
         }
     }
 
@@ -315,7 +326,12 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
                         self.observer.dropped(at, &state, why);
                     }
                 }
-                Event::Late { .. } => {}
+                // What servers do shows in the plans.
+                Event::Late { .. }
+                | Event::Depleted { .. }
+                | Event::Postponed { .. }
+                | Event::FrameOverrun { .. }
+                | Event::FramesSkipped { .. } => {}
             }
         }
         let lost = self.scheduler.lost_notices();
@@ -349,9 +365,11 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
         }
     }
 
-    /// Confirms what the plan wants: first everybody who has to go, then everybody who comes.
-    fn enact(&mut self) -> Result<(), SimulationError> {
+    /// Confirms what the plan wants: first everybody who has to go, then everybody who comes. Says
+    /// whether a job stopped that may go on elsewhere.
+    fn enact(&mut self) -> Result<bool, SimulationError> {
         let at = self.now;
+        let mut displaced = false;
         for index in 0..self.cpus.len() {
             let Ok(number) = u16::try_from(index) else {
                 break;
@@ -372,6 +390,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             };
             self.apply(Fact::Stopped { cpu, job, why })?;
             if let Some(state) = pending {
+                displaced = true;
                 self.observer.preempted(at, cpu, &state);
             }
         }
@@ -398,7 +417,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             self.observer.started(at, cpu, state);
             state.last_cpu = Some(cpu);
         }
-        Ok(())
+        Ok(displaced)
     }
 
     fn finish(&mut self) {

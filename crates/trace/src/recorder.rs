@@ -244,7 +244,12 @@ impl Fnv {
 #[must_use]
 pub fn plan_hash(now: Instant, plan: &Plan<'_>) -> u64 {
     // Taken apart by name, so that a new field of plans cannot be forgotten here.
-    let Plan { slots, next, mode } = *plan;
+    let Plan {
+        slots,
+        sequences,
+        next,
+        mode,
+    } = *plan;
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     hash.number(now.as_nanos());
     hash.number(u64::from(mode.0));
@@ -253,6 +258,17 @@ pub fn plan_hash(now: Instant, plan: &Plan<'_>) -> u64 {
         hash.number(u64::from(slot.is_some()));
         if let Some(slot) = slot {
             hash.slot(slot);
+        }
+    }
+    // A plan without sequences has the hash it would have if there were no such thing.
+    for (cpu, span) in (1_u64..).zip(sequences.spans) {
+        let Some(span) = span else { continue };
+        hash.number(cpu);
+        hash.number(u64::from(span.barrier.0));
+        hash.number(span.len as u64);
+        for job in sequences.jobs.iter().skip(span.start).take(span.len) {
+            hash.number(u64::from(job.task.0));
+            hash.number(job.sequence);
         }
     }
     hash.number(u64::from(next.is_some()));

@@ -354,7 +354,11 @@ impl Timeline {
             }
             Event::Overrun { job, level, .. } => give(at, Item::Overrun { job, level }),
             Event::Dropped { job, why } => give(at, Item::Drop { job, why }),
-            Event::Late { .. } => {}
+            Event::Depleted { .. }
+            | Event::Postponed { .. }
+            | Event::FrameOverrun { .. }
+            | Event::FramesSkipped { .. }
+            | Event::Late { .. } => {}
         }
     }
 

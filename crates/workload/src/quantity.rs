@@ -144,6 +144,13 @@ pub fn time_text(nanos: u64) -> String {
     format!("{whole}.{}{unit}", digits.trim_end_matches('0'))
 }
 
+/// Text such as `10s` or `1.5 ms` in nanoseconds, exactly; `None` if it is not a time with its unit,
+/// not a whole number of nanoseconds, or beyond the horizon.
+#[must_use]
+pub fn parse_time(text: &str) -> Option<u64> {
+    time_from_text(text, None).ok()
+}
+
 /// Bytes from text such as `32KiB`, `1MiB`, `512B`; `None` if it is not a whole, positive size.
 pub(crate) fn size_from_text(text: &str) -> Option<u64> {
     let split = text.find(|c: char| c.is_ascii_alphabetic())?;

@@ -7,9 +7,13 @@
 //! set panics.
 
 mod assignment;
+mod change_instants;
+mod demand;
 mod response;
 mod schedule;
 
 pub use assignment::{assign, some_order_passes};
+pub use change_instants::{greatest_assign, greatest_passes, greatest_response};
+pub use demand::first_overfull_window;
 pub use response::{Formula, iterated_response, order_passes, passes, response};
 pub use schedule::synchronous_response;

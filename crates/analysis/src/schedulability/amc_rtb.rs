@@ -65,6 +65,7 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
     let Scratch {
         tables,
         demands: [demand, ..],
+        ..
     } = scratch;
     let mut bounds = AdaptiveBounds::new(demand);
     if problem.priorities().is_some() {
@@ -80,7 +81,7 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
 }
 
 /// The first task that breaks assumption A4. A task of the highest level never sees a mode above.
-fn outside(problem: &Problem) -> Option<Reason> {
+pub(super) fn outside(problem: &Problem) -> Option<Reason> {
     let highest = problem.levels().highest();
     let degraded = |task: &Task| task.degraded.is_some() && task.criticality < highest;
     let index = problem.tasks().iter().position(degraded)?;
@@ -93,14 +94,14 @@ fn outside(problem: &Problem) -> Option<Reason> {
 /// are the first ones of the set: their jobs stay as counted at R_U(z_j), and are not looked at
 /// again.
 #[derive(Debug)]
-struct AdaptiveBounds<'a> {
+pub(super) struct AdaptiveBounds<'a> {
     demand: &'a mut Demand,
     /// How many tasks are below the level last asked for.
     below: usize,
 }
 
 impl<'a> AdaptiveBounds<'a> {
-    fn new(demand: &'a mut Demand) -> Self {
+    pub(super) fn new(demand: &'a mut Demand) -> Self {
         Self { demand, below: 0 }
     }
 }

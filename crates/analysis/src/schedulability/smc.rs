@@ -78,6 +78,7 @@ fn accepts_charged(problem: &Problem, charge: Charge, scratch: &mut Scratch) -> 
     let Scratch {
         tables,
         demands: [demand, ..],
+        ..
     } = scratch;
     hopeless(problem).is_none()
         && audsley::assign(

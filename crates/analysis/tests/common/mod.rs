@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its part of this module")]
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+pub(crate) mod run;
+
 use vestal_analysis::Problem;
 use vestal_core::{Duration, Level, LevelSet, Service, Task, Wcet};
 

@@ -1,6 +1,7 @@
 //! What a one-CPU engine is built from.
 
 use crate::enforce::{Enforcement, Exhaustion, OnMiss};
+use crate::engine::table_error::TableError;
 use crate::model::{Level, LevelSet, TASKS_MAX, Task};
 use crate::time::{Duration, Service};
 use core::fmt;
@@ -78,6 +79,8 @@ pub enum ConfigurationError {
         /// The task's place in the list.
         task: usize,
     },
+    /// A table does not fit the tasks.
+    Table(TableError),
 }
 
 impl fmt::Display for ConfigurationError {
@@ -103,6 +106,7 @@ impl fmt::Display for ConfigurationError {
                 f,
                 "the virtual deadline of task {task} is missing, zero or after its deadline"
             ),
+            Self::Table(error) => error.fmt(f),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::fact::Fact;
 use crate::ids::{JobId, TaskId};
 use crate::model::{Level, LevelSet};
 use crate::notice::{DropReason, Event, Notice, NoticeQueue};
-use crate::plan::{OnExhaustion, Permit, Plan};
+use crate::plan::{OnExhaustion, Permit, Plan, Sequences};
 use crate::queue::TaskBits;
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
@@ -355,6 +355,7 @@ impl<S: Store> Scheduler for Guard<S> {
         }
         Ok(Plan {
             slots: &[],
+            sequences: Sequences::NONE,
             next: None,
             mode: self.mode,
         })

@@ -3,8 +3,8 @@
 
 use vestal_core::{
     Configuration, ContractViolation, CpuId, Duration, Enforcement, Exhaustion, Fact, Instant,
-    JobId, Level, LevelSet, Notice, OnMiss, Permit, Plan, Scheduler, Service, Slot, Task,
-    TaskConfiguration, TaskId, Uniprocessor, Wake, WakeReason, Wcet,
+    JobId, Level, LevelSet, Notice, OnMiss, Permit, Plan, Scheduler, Sequences, Service, Slot,
+    Task, TaskConfiguration, TaskId, Uniprocessor, Wake, WakeReason, Wcet,
 };
 use vestal_sim::workload::{ListedDemand, ListedReleases, Periodic};
 use vestal_sim::{Demand, Effort, Releases, Setting, SimulationError, Statistics, simulate};
@@ -46,6 +46,7 @@ impl Scheduler for Stubborn {
     fn decide(&mut self, _: Instant) -> Result<Plan<'_>, ContractViolation> {
         Ok(Plan {
             slots: &self.slots,
+            sequences: Sequences::NONE,
             next: self.next,
             mode: Level::LOWEST,
         })
@@ -226,6 +227,7 @@ impl Scheduler for Scripted {
         let next = self.script.iter().find(|line| line.0 > now.as_nanos());
         Ok(Plan {
             slots: &self.slots,
+            sequences: Sequences::NONE,
             next: next.map(|line| Wake {
                 at: at(line.0),
                 why: WakeReason::TableSlot,

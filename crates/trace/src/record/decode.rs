@@ -51,7 +51,7 @@ impl Raw {
                     }
                 })
             }
-            0x20..=0x23 => self.event().map(What::Notice),
+            0x20..=0x27 => self.event().map(What::Notice),
             0x30..=0x36 => self.world(),
             kind if kind & OBSERVED != 0 => self.fact_of_kind(kind & !OBSERVED).map(What::Observed),
             kind => self.fact_of_kind(kind).map(What::Fact),
@@ -127,6 +127,18 @@ impl Raw {
                 why: *DROP_REASONS
                     .get(usize::from(self.a))
                     .ok_or_else(|| self.bad("the reason", self.a))?,
+            },
+            0x24 => Event::Depleted {
+                server: ServerId(self.narrow("the server", self.value)?),
+            },
+            0x25 => Event::Postponed {
+                server: ServerId(self.narrow("the server", self.extra)?),
+                amount: Service::from_nanos(self.value),
+            },
+            0x26 => Event::FrameOverrun { frame: self.value },
+            0x27 => Event::FramesSkipped {
+                first: self.value,
+                count: self.extra,
             },
             _ => Event::Late {
                 by: Duration::from_nanos(self.value),

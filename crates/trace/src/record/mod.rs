@@ -194,6 +194,9 @@ impl Refusal {
             ContractViolation::CpuBusy { .. } => 9,
             ContractViolation::TooManyFacts { .. } => 10,
             ContractViolation::ChargeOverflow { .. } => 11,
+            ContractViolation::UnknownServer(_) => 12,
+            ContractViolation::UnknownDevice(_) => 13,
+            ContractViolation::UnknownBarrier(_) => 14,
         })
     }
 }

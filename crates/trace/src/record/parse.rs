@@ -276,6 +276,20 @@ fn event(line: &Line<'_>, kind: &str) -> Result<Option<Event>, LineError> {
                 .find(|why| drop_word(*why) == line.cell(DETAIL))
                 .ok_or_else(|| line.error(DETAIL, "a reason for dropping"))?,
         },
+        "depleted" => Event::Depleted {
+            server: ServerId(line.key("server")?),
+        },
+        "postponed" => Event::Postponed {
+            server: ServerId(line.key("server")?),
+            amount: Service::from_nanos(line.value()?),
+        },
+        "frame-overrun" => Event::FrameOverrun {
+            frame: line.number(VALUE, "a frame's number")?,
+        },
+        "frames-skipped" => Event::FramesSkipped {
+            first: line.key("first")?,
+            count: line.number(VALUE, "a count")?,
+        },
         "late" => Event::Late {
             by: Duration::from_nanos(line.value()?),
         },

@@ -271,6 +271,24 @@ impl Raw {
                 let place = DROP_REASONS.iter().position(|known| *known == why);
                 Self::tagged(0x22, small(place)).with_job(job)
             }
+            Event::Depleted { server } => Self {
+                value: u64::from(server.0),
+                ..Self::tagged(0x24, 0)
+            },
+            Event::Postponed { server, amount } => Self {
+                value: amount.as_nanos(),
+                extra: u64::from(server.0),
+                ..Self::tagged(0x25, 0)
+            },
+            Event::FrameOverrun { frame } => Self {
+                value: frame,
+                ..Self::tagged(0x26, 0)
+            },
+            Event::FramesSkipped { first, count } => Self {
+                value: first,
+                extra: count,
+                ..Self::tagged(0x27, 0)
+            },
             Event::Late { by } => Self {
                 value: by.as_nanos(),
                 ..Self::tagged(0x23, 0)

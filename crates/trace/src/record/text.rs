@@ -2,7 +2,8 @@
 //!
 //! Every cell that a kind does not use is empty; no cell ever needs quotes. A fact that was observed
 //! but not told has `seen-` before its kind. `value` is in nanoseconds but for the counts of
-//! `decide` (facts), `interrupt` and `lost`, and for the number of a `barrier`.
+//! `decide` and `end` (facts), `interrupt`, `frames-skipped` and `lost`, and for the numbers of a
+//! `barrier` and a frame (`frame-overrun`).
 
 use super::words::{drop_word, stop_word};
 use super::{Edge, Mechanism, Record, What};
@@ -171,6 +172,12 @@ fn event_cells(event: Event) -> Cells {
             .value(executed.as_nanos())
             .detail(format!("level={level}")),
         Event::Dropped { job, why } => none.of(job).detail(drop_word(why)),
+        Event::Depleted { server } => none.detail(format!("server={}", server.0)),
+        Event::Postponed { server, amount } => none
+            .value(amount.as_nanos())
+            .detail(format!("server={}", server.0)),
+        Event::FrameOverrun { frame } => none.value(frame),
+        Event::FramesSkipped { first, count } => none.value(count).detail(format!("first={first}")),
         Event::Late { by } => none.value(by.as_nanos()),
     }
 }

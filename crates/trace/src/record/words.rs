@@ -4,7 +4,7 @@ use super::{Edge, Mechanism, Record, Refusal, What};
 use vestal_core::{DropReason, Event, Fact, StopReason};
 
 /// What each number of a [`Refusal`] is called; the first stands for number 1.
-const REFUSALS: [&str; 11] = [
+const REFUSALS: [&str; 14] = [
     "clock-went-back",
     "beyond-horizon",
     "unknown-task",
@@ -16,6 +16,9 @@ const REFUSALS: [&str; 11] = [
     "cpu-busy",
     "too-many-facts",
     "charge-overflow",
+    "unknown-server",
+    "unknown-device",
+    "unknown-barrier",
 ];
 
 impl Refusal {
@@ -168,6 +171,10 @@ impl Record {
             What::Notice(Event::ModeChanged { .. }) => "mode",
             What::Notice(Event::Overrun { .. }) => "overrun",
             What::Notice(Event::Dropped { .. }) => "drop",
+            What::Notice(Event::Depleted { .. }) => "depleted",
+            What::Notice(Event::Postponed { .. }) => "postponed",
+            What::Notice(Event::FrameOverrun { .. }) => "frame-overrun",
+            What::Notice(Event::FramesSkipped { .. }) => "frames-skipped",
             What::Notice(Event::Late { .. }) => "late",
             What::Miss { .. } => "miss",
             What::Overhead {

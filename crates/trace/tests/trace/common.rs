@@ -133,7 +133,7 @@ fn random_event(random: &mut Random) -> Event {
         DropReason::Deadline,
         DropReason::BacklogFull,
     ];
-    match random.below(4) {
+    match random.below(8) {
         0 => Event::ModeChanged {
             from: level(random),
             to: level(random),
@@ -148,6 +148,20 @@ fn random_event(random: &mut Random) -> Event {
             job: job(random),
             why: reasons[random.below(5) as usize],
         },
+        3 => Event::Depleted {
+            server: ServerId(random.next() as u16),
+        },
+        4 => Event::Postponed {
+            server: ServerId(random.next() as u16),
+            amount: service(random),
+        },
+        5 => Event::FrameOverrun {
+            frame: random.next(),
+        },
+        6 => Event::FramesSkipped {
+            first: random.next(),
+            count: random.next(),
+        },
         _ => Event::Late {
             by: Duration::from_nanos(random.next()),
         },
@@ -156,7 +170,8 @@ fn random_event(random: &mut Random) -> Event {
 
 fn random_refusal(random: &mut Random) -> Refusal {
     let at = instant(random);
-    Refusal::of(&match random.below(4) {
+    Refusal::of(&match random.below(5) {
+        4 => ContractViolation::UnknownBarrier(BarrierId(1)),
         0 => ContractViolation::ClockWentBack { last: at, now: at },
         1 => ContractViolation::NotOfThisPolicy,
         2 => ContractViolation::UnknownJob(job(random)),

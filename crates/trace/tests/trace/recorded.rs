@@ -184,6 +184,7 @@ fn the_hash_of_a_plan_is_pinned() {
     };
     let plan = Plan {
         slots: &[Some(slot), None],
+        sequences: Sequences::NONE,
         next: Some(Wake {
             at: Instant::from_nanos(9),
             why: WakeReason::Deadline(job),

@@ -35,7 +35,7 @@ use crate::job_table::{Current, Jobs, Standing};
 use crate::model::{Level, LevelSet};
 use crate::notice::{Event, Notice, NoticeQueue};
 use crate::order::{JobLists, JobPriority, Urgency};
-use crate::plan::{Permit, Plan, Slot, Wake};
+use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
 use crate::queue::{ReadyHeap, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
@@ -309,6 +309,7 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
         self.select();
         Ok(Plan {
             slots: &self.slots,
+            sequences: Sequences::NONE,
             next: self.wake,
             mode: self.mode,
         })
@@ -348,7 +349,7 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
     }
 }
 
-fn on_this(cpu: CpuId) -> Result<(), ContractViolation> {
+pub(super) fn on_this(cpu: CpuId) -> Result<(), ContractViolation> {
     if cpu == CPU {
         Ok(())
     } else {

@@ -1,0 +1,430 @@
+//! The worst instants at which the mode may change: the search behind `amc-max`.
+//!
+//! For a set U of tasks and change instants s_1 <= s_2 <= ... <= s_L (the mode becomes l at s_l)
+//! the window R_U(L; s) is a least fixed point of the equation in [`crate::schedulability::amc_max`].
+//! As in [`crate::bounds`], the least urgent task of U counts as one more interfering job: a window
+//! that ends by its deadline contains one job of it, and that job needs C(L) whatever s is. So the
+//! values depend on U alone, and R_U(L) is the greatest of them.
+//!
+//! # From counts to streams
+//!
+//! Write off = s_{l+1} + T_j - D_j. Of the N_j jobs of j in the window, those that may need more
+//! than C_j(l) are m_{l+1} = min(m_l, ceil((end - off)^+ / T_j) + 1), and the demand of j is
+//! N_j C_j(0) + sum over l of m_{l+1} (C_j(l+1) - C_j(l)). Instants do not fall, so neither do the
+//! offsets, and the minimum matters for N_j only:
+//!
+//! - s_{l+1} < D_j, that is off < T_j: ceil((end - off)^+ / T_j) + 1 >= N_j, so all N_j jobs count;
+//! - otherwise: one job at first, and one more whenever the end passes off + n T_j. Their number
+//!   never exceeds N_j.
+//!
+//! Each summand thus grows by a constant at fixed distances, which is what a [`Demand`] counts.
+//! It also follows that R_U(l; s) > s_l: up to s_l the demand is at least that of level l - 1, and
+//! R_U(l - 1; s) > s_l. What has grown by s_l may be counted before the search starts.
+//!
+//! # Pruning
+//!
+//! With the instants up to s_l fixed, the equation of `amc-rtb` with R(l; s) in place of R(l) is an
+//! upper bound of everything below. A branch is left out if that bound cannot change the answer.
+//! At the root the bound is that of `amc-rtb` itself. In the innermost loop it only grows with the
+//! instant, so that one count serves the whole loop.
+
+use crate::bounds::Bounds;
+use crate::demand::{Bound, Demand};
+use crate::problem::Row;
+use vestal_core::model::LEVELS_MAX;
+
+/// After so many change instants the decisions of one analysis are given up. Twenty tasks with two
+/// levels need some hundreds, with four up to a hundred thousand.
+pub(crate) const STEPS_MAX: u64 = 10_000_000;
+
+/// After so many change instants the search for one exact value is replaced by a decision, which
+/// finds an upper bound of it. With two levels no value needs a thousand.
+const VALUE_STEPS_MAX: u64 = 20_000;
+
+/// Memory of the search.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChangeTables {
+    /// Of one vector of instants.
+    exact: Demand,
+    /// Of the upper bound for a branch.
+    branch: Demand,
+    /// Of the upper bound in the innermost loop.
+    innermost: Demand,
+    /// The next candidates of all open loops, innermost last.
+    points: Vec<Point>,
+}
+
+/// Instants `next`, `next + period`, ... at which a demand grows.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    next: u64,
+    period: u64,
+    /// The execution time of the job released there; 0 if none is.
+    cost: u64,
+}
+
+/// What is asked of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// Whether the greatest response time is within the limit. What is found is an upper bound of
+    /// it that is within the limit.
+    Decision,
+    /// The greatest response time itself, or an upper bound that is within the limit if the search
+    /// for it takes more than [`VALUE_STEPS_MAX`] instants.
+    Value,
+}
+
+/// The greatest response times of sets over all change instants.
+#[derive(Debug)]
+pub(crate) struct MaxBounds<'a> {
+    tables: &'a mut ChangeTables,
+    goal: Goal,
+    /// How many of the [`STEPS_MAX`] are left for all decisions together.
+    steps_left: u64,
+}
+
+impl<'a> MaxBounds<'a> {
+    pub(crate) fn new(goal: Goal, tables: &'a mut ChangeTables) -> Self {
+        Self {
+            tables,
+            goal,
+            steps_left: STEPS_MAX,
+        }
+    }
+
+    /// Whether a search was given up undecided.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.steps_left == 0
+    }
+
+    /// Marks the search as given up: another one on whose answer this one rests was.
+    pub(crate) fn give_up(&mut self) {
+        self.steps_left = 0;
+    }
+
+    /// Whether every R_U(l) up to `level` is at most `limit`.
+    pub(crate) fn all_within(&mut self, set: &[Row], level: usize, limit: u64) -> bool {
+        (0..=level).all(|level| matches!(self.at(set, level, limit), Bound::Found(_)))
+    }
+}
+
+impl MaxBounds<'_> {
+    fn search(
+        &mut self,
+        set: &[Row],
+        target: usize,
+        limit: u64,
+        goal: Goal,
+        steps_left: &mut u64,
+    ) -> Result<u64, Stop> {
+        self.tables.points.clear();
+        let mut walk = Walk {
+            set,
+            tables: self.tables,
+            instants: [0; LEVELS_MAX],
+            target,
+            limit,
+            goal,
+            reached: 0,
+            steps_left,
+        };
+        walk.descend(0)?;
+        Ok(walk.reached)
+    }
+}
+
+impl Bounds for MaxBounds<'_> {
+    fn load(&mut self, _: &[Row]) {}
+
+    fn at(&mut self, set: &[Row], level: usize, limit: u64) -> Bound {
+        let mut value_steps = VALUE_STEPS_MAX;
+        let found = match self.goal {
+            Goal::Value => self.search(set, level, limit, Goal::Value, &mut value_steps),
+            Goal::Decision => Err(Stop::OutOfSteps),
+        };
+        let found = match found {
+            Err(Stop::OutOfSteps) => {
+                let mut steps = self.steps_left;
+                let found = self.search(set, level, limit, Goal::Decision, &mut steps);
+                self.steps_left = steps;
+                found
+            }
+            Ok(_) | Err(Stop::Exceeds(_)) => found,
+        };
+        match found {
+            Ok(greatest) => Bound::Found(greatest),
+            Err(Stop::Exceeds(response)) => Bound::AtLeast(response),
+            Err(Stop::OutOfSteps) => Bound::AtLeast(limit.saturating_add(1)),
+        }
+    }
+}
+
+/// Why a search ended before it had seen everything.
+#[derive(Clone, Copy, Debug)]
+enum Stop {
+    /// One response time is at least this, and this is above the limit.
+    Exceeds(u64),
+    OutOfSteps,
+}
+
+/// One depth-first search. At depth l the instants s_1 to s_l are fixed.
+struct Walk<'a> {
+    /// Sorted by criticality, lowest first.
+    set: &'a [Row],
+    tables: &'a mut ChangeTables,
+    /// s_{l + 1} at index l.
+    instants: [u64; LEVELS_MAX],
+    /// The level whose greatest response time is sought.
+    target: usize,
+    limit: u64,
+    goal: Goal,
+    /// The greatest value seen, bounds of pruned branches included.
+    reached: u64,
+    steps_left: &'a mut u64,
+}
+
+impl Walk<'_> {
+    /// Looks at all instants from s_{level + 1} on.
+    fn descend(&mut self, level: usize) -> Result<(), Stop> {
+        let response = match self.response(level) {
+            Bound::Found(response) => response,
+            Bound::AtLeast(response) => return Err(Stop::Exceeds(response)),
+        };
+        if level == self.target {
+            self.reached = self.reached.max(response);
+            return Ok(());
+        }
+        if let Bound::Found(bound) = self.branch_bound(level, response)
+            && self.settles(bound)
+        {
+            return Ok(());
+        }
+        let first = self.tables.points.len();
+        self.push_points(level);
+        if level + 1 == self.target {
+            self.try_innermost(level, response, first)?;
+        } else {
+            self.try_instants(level, response, first)?;
+        }
+        self.tables.points.truncate(first);
+        Ok(())
+    }
+
+    /// Whether a branch with this upper bound may be left out.
+    fn settles(&mut self, bound: u64) -> bool {
+        let enough = match self.goal {
+            Goal::Decision => self.limit,
+            Goal::Value => self.reached,
+        };
+        if bound > enough {
+            return false;
+        }
+        self.reached = self.reached.max(bound);
+        true
+    }
+
+    /// Tries each candidate for s_{level + 1}, from s_level on and below `response`.
+    fn try_instants(&mut self, level: usize, response: u64, first: usize) -> Result<(), Stop> {
+        let mut instant = self.latest(level);
+        loop {
+            self.step()?;
+            self.instants[level] = instant;
+            self.descend(level + 1)?;
+            (instant, _) = next_instant(&mut self.tables.points[first..], instant);
+            if instant >= response {
+                return Ok(());
+            }
+        }
+    }
+
+    /// As [`Self::try_instants`] where s_{level + 1} is the last instant: the bound is counted
+    /// along, so that most instants need nothing more.
+    fn try_innermost(&mut self, level: usize, response: u64, first: usize) -> Result<(), Stop> {
+        let mut instant = self.latest(level);
+        self.load_innermost(level);
+        // Once the bound exceeds the limit it does so for all later instants.
+        let mut bounded = true;
+        loop {
+            self.step()?;
+            self.instants[level] = instant;
+            let mut settled = false;
+            if bounded {
+                match self.tables.innermost.solve(0, self.limit) {
+                    Bound::Found(bound) => settled = self.settles(bound),
+                    Bound::AtLeast(_) => bounded = false,
+                }
+            }
+            if !settled {
+                self.descend(level + 1)?;
+            }
+            let gained;
+            (instant, gained) = next_instant(&mut self.tables.points[first..], instant);
+            self.tables.innermost.add_constant(gained);
+            if instant >= response {
+                return Ok(());
+            }
+        }
+    }
+
+    fn step(&mut self) -> Result<(), Stop> {
+        match self.steps_left.checked_sub(1) {
+            Some(left) if left > 0 => *self.steps_left = left,
+            Some(_) | None => {
+                *self.steps_left = 0;
+                return Err(Stop::OutOfSteps);
+            }
+        }
+        Ok(())
+    }
+
+    /// s_level, with s_0 = 0.
+    fn latest(&self, level: usize) -> u64 {
+        level.checked_sub(1).map_or(0, |index| self.instants[index])
+    }
+
+    /// The place in the set of the first task of at least this criticality.
+    fn start(&self, level: usize) -> usize {
+        self.set.partition_point(|row| row.criticality < level)
+    }
+
+    /// R_U(level; s_1, ..., s_level).
+    fn response(&mut self, level: usize) -> Bound {
+        let latest = self.latest(level);
+        let (left, running) = self.set.split_at(self.start(level));
+        let demand = &mut self.tables.exact;
+        demand.clear();
+        for row in left {
+            demand.add_constant(demand_of_left(row, &self.instants));
+        }
+        let fixed = &self.instants[..level];
+        for row in running {
+            let full = fixed.partition_point(|&instant| instant < row.deadline);
+            let jobs = latest / row.period + 1;
+            let next = jobs.saturating_mul(row.period);
+            demand.add_running(next, row.period, row.wcet[full], jobs);
+            for (index, &instant) in fixed.iter().enumerate().skip(full) {
+                let growth = row.wcet[index + 1] - row.wcet[index];
+                if growth == 0 {
+                    continue;
+                }
+                let offset = instant.saturating_add(row.period - row.deadline);
+                let passed = latest
+                    .checked_sub(offset)
+                    .map_or(0, |since| since / row.period + 1);
+                let next = offset.saturating_add(passed.saturating_mul(row.period));
+                demand.add_running(next, row.period, growth, passed + 1);
+            }
+        }
+        demand.solve(0, self.limit)
+    }
+
+    /// The bound of `amc-rtb` for R_U(target; s) with s_1, ..., s_level as they are and
+    /// R_U(level; s) = `response`.
+    fn branch_bound(&mut self, level: usize, response: u64) -> Bound {
+        let start = self.start(level);
+        let demand = &mut self.tables.branch;
+        demand.clear();
+        for row in &self.set[..start] {
+            demand.add_constant(demand_of_left(row, &self.instants));
+        }
+        for row in &self.set[start..] {
+            let jobs = if row.criticality == level {
+                response.div_ceil(row.period).max(1)
+            } else {
+                1
+            };
+            let next = jobs.saturating_mul(row.period);
+            demand.add_running(next, row.period, row.wcet[level], jobs);
+        }
+        let mut bound = Bound::Found(response);
+        for mode in level + 1..=self.target {
+            let below = self.start(mode) - start;
+            for (index, row) in self.set[start..].iter().enumerate().skip(below) {
+                self.tables.branch.raise(index, row.wcet[mode]);
+            }
+            bound = self.tables.branch.solve(below, self.limit);
+            if let Bound::AtLeast(_) = bound {
+                break;
+            }
+        }
+        bound
+    }
+
+    /// The candidates for s_{level + 1} after s_level. The demand of a task of criticality `level`
+    /// ends there, so it gains a job at n T_j, and an upgraded one just after
+    /// s_{l'} + (T_j - D_j) + n T_j for each earlier change l'. Between these instants a later one
+    /// only moves jobs of the tasks that stay from the higher execution time to the lower.
+    fn push_points(&mut self, level: usize) {
+        let latest = self.latest(level);
+        for row in &self.set[self.start(level)..self.start(level + 1)] {
+            self.tables.points.push(Point {
+                next: (latest / row.period + 1).saturating_mul(row.period),
+                period: row.period,
+                cost: row.wcet[level],
+            });
+            for &instant in &self.instants[..level] {
+                let gain = instant
+                    .saturating_add(row.period - row.deadline)
+                    .saturating_add(1);
+                let passed = latest
+                    .checked_sub(gain)
+                    .map_or(0, |since| since / row.period + 1);
+                self.tables.points.push(Point {
+                    next: gain.saturating_add(passed.saturating_mul(row.period)),
+                    period: row.period,
+                    cost: 0,
+                });
+            }
+        }
+    }
+
+    /// The bound of the innermost loop at s_{level + 1} = s_level: all jobs of the tasks that stay
+    /// need C(target), those of criticality `level` their own execution time.
+    fn load_innermost(&mut self, level: usize) {
+        let latest = self.latest(level);
+        let (start, stay) = (self.start(level), self.start(level + 1));
+        let demand = &mut self.tables.innermost;
+        demand.clear();
+        for row in &self.set[..start] {
+            demand.add_constant(demand_of_left(row, &self.instants));
+        }
+        for row in &self.set[start..stay] {
+            let jobs = latest / row.period + 1;
+            demand.add_constant(jobs.saturating_mul(row.wcet[level]));
+        }
+        for row in &self.set[stay..] {
+            demand.add(row.period, row.wcet[level + 1]);
+        }
+    }
+}
+
+/// The demand of a task whose level the mode has left at s_{z + 1}.
+fn demand_of_left(row: &Row, instants: &[u64; LEVELS_MAX]) -> u64 {
+    let end = instants[row.criticality];
+    let jobs = end / row.period + 1;
+    let mut sum = jobs.saturating_mul(row.wcet[0]);
+    for (level, instant) in instants[..row.criticality].iter().enumerate() {
+        let offset = instant.saturating_add(row.period - row.deadline);
+        let upgraded = end.saturating_sub(offset).div_ceil(row.period) + 1;
+        let growth = row.wcet[level + 1] - row.wcet[level];
+        sum = sum.saturating_add(jobs.min(upgraded).saturating_mul(growth));
+    }
+    sum
+}
+
+/// Moves all points to after `instant`. The result is the next candidate, `u64::MAX` if there is
+/// none, and the execution time of the jobs that are gained there.
+fn next_instant(points: &mut [Point], instant: u64) -> (u64, u64) {
+    let (mut next, mut gained) = (u64::MAX, 0u64);
+    for point in points {
+        if point.next <= instant {
+            point.next = point.next.saturating_add(point.period);
+        }
+        if point.next < next {
+            (next, gained) = (point.next, point.cost);
+        } else if point.next == next {
+            gained = gained.saturating_add(point.cost);
+        }
+    }
+    (next, gained)
+}

@@ -1,0 +1,363 @@
+//! `vestal analyze FILE`: is the task set schedulable, by which test, and why not?
+
+use crate::args::AnalyzeArgs;
+use crate::clock::Stopwatch;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::input::{self, shown};
+use crate::names::{self, RESULT_FORMAT};
+use crate::ordered::Ordered;
+use crate::output::{Output, Painter, Style};
+use crate::parameters;
+use crate::problem::{self, Given, Giver};
+use crate::progress::Progress;
+use crate::quantity::exact;
+use crate::table::{Column, Grid};
+use serde::Serialize;
+use serde_json::Value;
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+use std::path::Path;
+use vestal_analysis::{Kind, Names, Outcome as TestOutcome, Test, Verdict};
+use vestal_core::policy;
+use vestal_workload::{Parameters, TaskSet};
+
+#[derive(Serialize)]
+pub(crate) struct Document {
+    format: &'static str,
+    file: String,
+    results: Vec<TestResult>,
+}
+
+/// What one test found, as results show it.
+#[derive(Serialize)]
+pub(crate) struct TestResult {
+    test: &'static str,
+    variant: Option<&'static str>,
+    verdict: &'static str,
+    kind: &'static str,
+    claim: Option<&'static str>,
+    tasks: Vec<TaskResult>,
+    parameters: Value,
+    why: Option<String>,
+    elapsed_us: u64,
+    #[serde(skip)]
+    chosen: Parameters,
+    #[serde(skip)]
+    sound: bool,
+}
+
+#[derive(Serialize)]
+struct TaskResult {
+    name: String,
+    criticality: String,
+    priority: Option<u32>,
+    cpu: u16,
+    deadline_ns: u64,
+    response_ns: Ordered<Option<u64>>,
+}
+
+pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
+    if args.overheads.is_some() {
+        return Err(Failure::not_in_this_version("--overheads"));
+    }
+    let tests = wanted_tests(args)?;
+    let set = input::task_set(&args.file, output)?;
+    let parameters = parameters::read(args.parameters.as_deref(), &set)?;
+    let given = problem::given_priorities(&args.file, &set, parameters)?;
+    say_where_priorities_come_from(&tests, given.as_ref(), output);
+    let mut progress = Progress::new(output, "analyzing", tests.len() as u64);
+    let mut results = Vec::with_capacity(tests.len());
+    for (done, test) in tests.iter().enumerate() {
+        progress.at(done as u64);
+        results.push(one(&args.file, &set, test, given.as_ref())?);
+    }
+    drop(progress);
+    let exit = Exit::holds(holds(args, &results));
+    for result in &results {
+        output.human(&section(result, &set, output));
+    }
+    output.human(&conclusion(&set, &results, output.painter()));
+    if let Some(path) = &args.emit {
+        let proved = results.iter().find(|result| result.is_proved());
+        match proved.map(|result| &result.chosen).filter(|chosen| chosen.priorities.is_some()) {
+            Some(chosen) => parameters::write(path, chosen, output)?,
+            None => output.warning(&format!(
+                "{} was not written: no test proved the set schedulable, so there is nothing to use",
+                path.display()
+            )),
+        }
+    }
+    output.json(&Document {
+        format: RESULT_FORMAT,
+        file: shown(&args.file),
+        results,
+    })?;
+    Ok(exit)
+}
+
+/// The answer of one test, with the time that it took.
+pub(crate) fn one(
+    path: &Path,
+    set: &TaskSet,
+    test: &Test,
+    given: Option<&Given>,
+) -> Result<TestResult, Failure> {
+    let problem = problem::problem(path, set, test, given)?;
+    let watch = Stopwatch::start();
+    let found = test.analyse(&problem);
+    let elapsed_us = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
+    Ok(TestResult::new(test, set, &found, elapsed_us))
+}
+
+/// Each test asked for by name; without names every sound test, with `--all` every test.
+fn wanted_tests(args: &AnalyzeArgs) -> Result<Vec<&'static Test>, Failure> {
+    let mut wanted: Vec<&Test> = Vec::new();
+    for name in &args.tests {
+        let test = find_test(name)?;
+        if !wanted
+            .iter()
+            .any(|known| known.to_string() == test.to_string())
+        {
+            wanted.push(test);
+        }
+    }
+    if args.all || args.tests.is_empty() {
+        for test in vestal_analysis::tests() {
+            let named = wanted
+                .iter()
+                .any(|known| known.to_string() == test.to_string());
+            if !named && (args.all || test.is_sound()) {
+                wanted.push(test);
+            }
+        }
+    }
+    Ok(wanted)
+}
+
+/// The test written as `name` or `name:variant`.
+pub(crate) fn find_test(text: &str) -> Result<&'static Test, Failure> {
+    let (name, variant) = match text.split_once(':') {
+        Some((name, variant)) => (name, Some(variant)),
+        None => (text, None),
+    };
+    if let Some(test) = vestal_analysis::find(name, variant) {
+        return Ok(test);
+    }
+    let exists = vestal_analysis::find(name, None).is_some();
+    if names::is_planned_test(name) && !exists {
+        return Err(Failure::not_in_this_version(&format!("the test `{text}`")));
+    }
+    let known: Vec<String> = vestal_analysis::tests()
+        .iter()
+        .map(Test::to_string)
+        .collect();
+    let kind = if exists {
+        "variant of that test"
+    } else {
+        "test"
+    };
+    Err(names::unknown("analyze", kind, text, &known))
+}
+
+fn say_where_priorities_come_from(tests: &[&Test], given: Option<&Given>, output: &Output) {
+    let own_rule: Vec<String> = tests
+        .iter()
+        .filter(|test| !problem::takes_priorities(policy::find(test.policy)))
+        .map(|test| test.to_string())
+        .collect();
+    match given.map(|given| given.by) {
+        Some(Giver::Parameters) if !own_rule.is_empty() => output.note(&format!(
+            "{} order tasks by a rule of their own and do not use the priorities of --parameters",
+            own_rule.join(", ")
+        )),
+        Some(Giver::File) if own_rule.len() < tests.len() => {
+            output.note(
+                "the file gives every task a priority; those are analyzed, none are searched for",
+            );
+        }
+        Some(Giver::Parameters | Giver::File) | None => {}
+    }
+}
+
+/// The rule for the exit code: all tests asked for by name, else any sound one.
+fn holds(args: &AnalyzeArgs, results: &[TestResult]) -> bool {
+    if args.all || args.tests.is_empty() {
+        results.iter().any(TestResult::is_proved)
+    } else {
+        results.iter().all(TestResult::is_proved)
+    }
+}
+
+impl TestResult {
+    pub(crate) fn new(test: &Test, set: &TaskSet, found: &TestOutcome, elapsed_us: u64) -> Self {
+        let task_names: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
+        let chosen = parameters::chosen(set, &found.parameters);
+        let names = Names {
+            tasks: &task_names,
+            levels: &set.levels,
+        };
+        let tasks = set
+            .tasks
+            .iter()
+            .zip(&found.tasks)
+            .map(|(task, outcome)| TaskResult {
+                name: task.name.clone(),
+                criticality: set.level_name(task.criticality).to_owned(),
+                priority: outcome.priority,
+                cpu: 0,
+                deadline_ns: task.deadline.as_nanos(),
+                response_ns: Ordered(
+                    set.levels
+                        .iter()
+                        .zip(task.criticality.up_to_self())
+                        .map(|(name, level)| {
+                            let bound = outcome.responses.get(level.index()).copied().flatten();
+                            (name.clone(), bound.map(|bound| bound.as_nanos()))
+                        })
+                        .collect(),
+                ),
+            });
+        Self {
+            test: test.name,
+            variant: test.variant,
+            verdict: verdict_name(found.verdict),
+            kind: kind_name(found.kind),
+            claim: found.claim.map(verdict_name),
+            tasks: tasks.collect(),
+            parameters: chosen.to_json(),
+            why: found
+                .why
+                .as_ref()
+                .map(|why| why.with_names(names).to_string()),
+            elapsed_us,
+            chosen,
+            sound: test.is_sound(),
+        }
+    }
+
+    /// The bound on the response time of a task in the runs of its own level.
+    pub(crate) fn own_bound(&self, task: usize) -> Option<u64> {
+        let (_, bound) = self.tasks.get(task)?.response_ns.0.last()?;
+        *bound
+    }
+
+    /// Whether a sound test says schedulable.
+    pub(crate) fn is_proved(&self) -> bool {
+        self.sound && self.verdict == verdict_name(Verdict::Schedulable)
+    }
+
+    fn name(&self) -> String {
+        match self.variant {
+            Some(variant) => format!("{}:{variant}", self.test),
+            None => self.test.to_owned(),
+        }
+    }
+}
+
+fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Schedulable => "schedulable",
+        Verdict::Unschedulable => "unschedulable",
+        Verdict::NotProven => "not-proven",
+    }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Exact => "exact",
+        Kind::Sufficient => "sufficient",
+        Kind::Necessary => "necessary",
+        Kind::Unsafe => "unsafe",
+    }
+}
+
+fn verdict_style(verdict: &str) -> Style {
+    match verdict {
+        "schedulable" => Style::Good,
+        "unschedulable" => Style::Bad,
+        _ => Style::Caution,
+    }
+}
+
+/// One test for people: its verdict, its table, its reason.
+pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> String {
+    let painter = output.painter();
+    let mut text = format!(
+        "{}: {} ({} test, took {} us)\n",
+        painter.paint(Style::Bold, &result.name()),
+        painter.paint(verdict_style(result.verdict), result.verdict),
+        result.kind,
+        result.elapsed_us
+    );
+    if let Some(claim) = result.claim {
+        let _ = writeln!(
+            text,
+            "  its paper claims: {claim}; this test is refuted and kept for comparison"
+        );
+    }
+    if let Some(why) = &result.why {
+        let _ = writeln!(text, "  why: {why}");
+    }
+    let columns = [
+        Column::Text("task"),
+        Column::Text("criticality"),
+        Column::Number("priority"),
+        Column::Number("deadline"),
+    ];
+    let mut grid = Grid::new(output, &columns);
+    for level in &set.levels {
+        grid.number(&format!("response {level}"));
+    }
+    let mut tasks: Vec<&TaskResult> = result.tasks.iter().collect();
+    tasks.sort_by_key(|task| Reverse(task.priority));
+    for task in tasks {
+        let mut cells = vec![
+            (task.name.clone(), None),
+            (task.criticality.clone(), None),
+            (
+                task.priority
+                    .map_or_else(|| "-".to_owned(), |priority| priority.to_string()),
+                None,
+            ),
+            (exact(task.deadline_ns), None),
+        ];
+        for level in &set.levels {
+            let bound = task.response_ns.0.iter().find(|(name, _)| name == level);
+            cells.push(match bound {
+                None => (String::new(), None),
+                Some((_, None)) => ("-".to_owned(), Some(Style::Bad)),
+                Some((_, Some(bound))) if *bound > task.deadline_ns => {
+                    (exact(*bound), Some(Style::Bad))
+                }
+                Some((_, Some(bound))) => (exact(*bound), None),
+            });
+        }
+        grid.styled_row(cells);
+    }
+    let _ = writeln!(text, "{}", grid.render());
+    text
+}
+
+fn conclusion(set: &TaskSet, results: &[TestResult], painter: Painter) -> String {
+    let proved: Vec<String> = results
+        .iter()
+        .filter(|result| result.is_proved())
+        .map(TestResult::name)
+        .collect();
+    let name = if set.name.is_empty() {
+        "The task set"
+    } else {
+        set.name.as_str()
+    };
+    if proved.is_empty() {
+        return format!(
+            "{name} is {} schedulable by any of these tests.\n",
+            painter.paint(Style::Bad, "not proved")
+        );
+    }
+    format!(
+        "{name} is {} by {}.\n",
+        painter.paint(Style::Good, "schedulable"),
+        proved.join(", ")
+    )
+}

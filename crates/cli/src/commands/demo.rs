@@ -1,0 +1,273 @@
+//! `vestal demo`: check, analysis, simulation and a real run of the flight management system, and
+//! what a newcomer should take home from them.
+
+use crate::args::{DemoArgs, WorldArgs};
+use crate::commands::analyze::{self, TestResult};
+use crate::commands::{check, run, simulate};
+use crate::comparison;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::names::RESULT_FORMAT;
+use crate::output::{Output, Style};
+use crate::real::{self, RealRun, Settings};
+use crate::report::RunResult;
+use crate::session::Session;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use vestal_workload::TaskSet;
+
+/// The example, as it is in the repository.
+const FLIGHT_MANAGEMENT_SYSTEM: &str = include_str!("../../../../examples/fms.toml");
+/// Where it is found there.
+const FILE: &str = "examples/fms.toml";
+const POLICY: &str = "amc";
+const TEST: &str = "amc-rtb";
+const SCENARIO: &str = "overrun=0.5";
+const DURATION: &str = "10s";
+const SEED: u64 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    file: &'static str,
+    analysis: &'a TestResult,
+    simulation: &'a RunResult,
+    run: Option<&'a RunResult>,
+    /// Why there was no real run.
+    refused: Option<Refused<'a>>,
+}
+
+#[derive(Serialize)]
+struct Refused<'a> {
+    message: String,
+    help: &'a [String],
+}
+
+pub(crate) fn demo(_: &DemoArgs, output: &Output) -> Outcome {
+    let set = built_in()?;
+    let path = PathBuf::from(FILE);
+    step(
+        output,
+        1,
+        "Is the file a valid task set?",
+        &format!("vestal check {FILE}"),
+        CHECK,
+    );
+    output.human(&check::page(&path, &set, output));
+
+    step(
+        output,
+        2,
+        "Is it schedulable, whatever happens?",
+        &format!("vestal analyze {FILE} --test {TEST}"),
+        ANALYZE,
+    );
+    let analysis = analyze::one(&path, &set, analyze::find_test(TEST)?, None)?;
+    output.human(&analyze::section(&analysis, &set, output));
+
+    let world = world();
+    let line =
+        format!("vestal simulate {FILE} --policy {POLICY} --scenario {SCENARIO} --for {DURATION}");
+    step(
+        output,
+        3,
+        "What happens when jobs exceed their budgets?",
+        &line,
+        SIMULATE,
+    );
+    let session = Session::with_set(&world, set, output)?;
+    let simulation = simulate::run(&session, &[], output)?;
+    output.human(&simulation.page(&session, output));
+    output.human(&simulation.verdict(&session, output));
+
+    let line =
+        format!("vestal run {FILE} --policy {POLICY} --scenario {SCENARIO} --for {DURATION}");
+    step(output, 4, "And on this machine, for real?", &line, RUN);
+    let real = real::execute(&session, &Settings::default(), output);
+    let (real, failure) = match real {
+        Ok(real) => (Some(real), None),
+        // What the machine cannot do is part of the demonstration; anything else ends it.
+        Err(failure) if failure.exit == Exit::Machine => (None, Some(failure)),
+        Err(failure) => return Err(failure),
+    };
+    if let Some(real) = &real {
+        for warning in &real.warnings {
+            output.warning(warning);
+        }
+        output.human(&real.result.page(&session, output));
+        output.human(&run::machine_page(real, output));
+        output.human(&real.result.verdict(&session, output));
+    } else {
+        output.human("There was no real run: see the last lines.\n");
+    }
+    step(output, 5, "What to take home", "", "");
+    output.human(&summary(
+        &analysis,
+        &simulation,
+        real.as_ref(),
+        &session,
+        output,
+    ));
+    finish(&analysis, &simulation, real.as_ref(), failure, output)
+}
+
+const CHECK: &str = "\
+Eleven tasks of an aircraft's flight management system at two levels of criticality. Each HI task
+has two execution times: a LO one that is nearly always enough, and a HI one that always is.";
+const ANALYZE: &str = "\
+Under the policy amc. A response time below the deadline is a promise: LO tasks keep their deadlines
+as long as nobody needs more than C(LO), HI tasks in any case.";
+const SIMULATE: &str = "\
+Every second job of a HI task needs 10 ms instead of its LO budget, for 10 simulated seconds. The
+scheduler then gives up LO jobs (it drops them) to keep the promise to the HI ones.";
+const RUN: &str = "\
+The same jobs as threads of this machine, the same scheduler, the same seed; budgets are enforced
+with the means of a stock Linux kernel. This takes 10 seconds.";
+
+/// The built-in example, with jobs that only compute: then both worlds get the same demand.
+fn built_in() -> Result<TaskSet, Failure> {
+    let mut set = TaskSet::parse(FILE, FLIGHT_MANAGEMENT_SYSTEM)
+        .map_err(|found| Failure::bug("read the built-in example", found.to_string()))?;
+    for task in &mut set.tasks {
+        task.work = None;
+    }
+    Ok(set)
+}
+
+fn world() -> WorldArgs {
+    WorldArgs {
+        file: PathBuf::from(FILE),
+        policy: POLICY.to_owned(),
+        duration: Some(DURATION.to_owned()),
+        scenario: Some(SCENARIO.to_owned()),
+        seed: SEED,
+        options: Vec::new(),
+        parameters: None,
+    }
+}
+
+/// Announces what comes next and why.
+fn step(output: &Output, number: u32, title: &str, command: &str, why: &str) {
+    let painter = output.painter();
+    let mut text = String::new();
+    if number > 1 {
+        text.push('\n');
+    }
+    let _ = writeln!(
+        text,
+        "{}",
+        painter.paint(Style::Bold, &format!("== {number} of 5: {title}"))
+    );
+    if !command.is_empty() {
+        let _ = writeln!(
+            text,
+            "   {}",
+            painter.paint(Style::Name, &format!("$ {command}"))
+        );
+    }
+    if !why.is_empty() {
+        let _ = writeln!(text, "{why}");
+    }
+    text.push('\n');
+    output.human(&text);
+}
+
+fn summary(
+    analysis: &TestResult,
+    simulation: &RunResult,
+    real: Option<&RealRun>,
+    session: &Session,
+    output: &Output,
+) -> String {
+    let bounds: Vec<Option<u64>> = (0..session.tasks.len())
+        .map(|task| analysis.own_bound(task))
+        .collect();
+    let not = if analysis.is_proved() {
+        ""
+    } else {
+        "not proved "
+    };
+    let mut text = format!("- {TEST} says: the set is {not}schedulable under {POLICY}.\n");
+    let (shown, world) = match real {
+        Some(real) => (&real.result, "in the real run"),
+        None => (simulation, "in the simulation"),
+    };
+    let _ = writeln!(text, "- What happened {world}:");
+    for line in comparison::story(shown, session) {
+        let _ = writeln!(text, "  - {line}");
+    }
+    let _ = writeln!(text, "- {}", promise("In the simulation", simulation));
+    if let Some(real) = real {
+        let _ = writeln!(text, "- {}", promise("In the real run", &real.result));
+        let _ = writeln!(text, "\nThe same jobs in both worlds:\n");
+        text.push_str(&comparison::table(
+            simulation,
+            &real.result,
+            &bounds,
+            session,
+            output,
+        ));
+        text.push_str("\nThe simulation has exact time and no overheads.\n");
+        text.push_str(if comparison::exceeds_bounds(&real.result, &bounds) {
+            "Where a real response time is above the proved bound, waking, switching, measuring and the rest\nof this machine took the difference: the analysis counts none of it.\n"
+        } else {
+            "The real run has them, and stayed within the proved bounds all the same.\n"
+        });
+    }
+    text
+}
+
+/// Whether a run kept what was promised.
+fn promise(world: &str, run: &RunResult) -> String {
+    let (missed, outside) = (run.jobs.missed_guaranteed, run.machine.missed_outside_gaps);
+    match (missed, outside) {
+        (0, _) => format!("{world} no guaranteed deadline was missed."),
+        (_, 0) => format!(
+            "{world} {missed} guaranteed deadlines were missed, all of them while the machine had taken the CPU away."
+        ),
+        (_, _) => format!(
+            "{world} {missed} guaranteed deadlines were missed, {outside} of them by our own fault."
+        ),
+    }
+}
+
+fn finish(
+    analysis: &TestResult,
+    simulation: &RunResult,
+    real: Option<&RealRun>,
+    failure: Option<Failure>,
+    output: &Output,
+) -> Outcome {
+    let refused = failure.as_ref().map(|failure| Refused {
+        message: format!("failed to {}: {}", failure.what, failure.why),
+        help: &failure.help,
+    });
+    output.json(&Document {
+        format: RESULT_FORMAT,
+        file: FILE,
+        analysis,
+        simulation,
+        run: real.map(|real| &real.result),
+        refused,
+    })?;
+    if let Some(failure) = failure {
+        output.complaint(&failure);
+        return Ok(failure.exit);
+    }
+    let kept = real.is_some_and(|real| real.result.machine.missed_outside_gaps == 0);
+    Ok(Exit::holds(
+        analysis.is_proved() && simulation.jobs.missed_guaranteed == 0 && kept,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_example_is_valid_and_only_computes() {
+        let set = built_in().unwrap();
+        assert_eq!(set.tasks.len(), 11);
+        assert!(set.tasks.iter().all(|task| task.work.is_none()));
+    }
+}

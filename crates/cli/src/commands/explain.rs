@@ -1,0 +1,181 @@
+//! `vestal explain POLICY|TEST|CODE`: pages for people, from `docs/explain` and from the table of
+//! diagnostic codes.
+
+use crate::args::ExplainArgs;
+use crate::failure::Failure;
+use crate::failure::{Exit, Outcome};
+use crate::markdown;
+use crate::names;
+use crate::output::Output;
+use crate::table::{Column, Grid};
+use serde::Serialize;
+use vestal_core::policy::POLICIES;
+use vestal_workload::codes;
+
+/// All pages by name, embedded when the program is built.
+const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    topic: &'a str,
+    kind: &'static str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct ListDocument {
+    format: &'static str,
+    topics: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    topic: String,
+    kind: &'static str,
+    summary: &'static str,
+}
+
+pub(crate) fn explain(args: &ExplainArgs, output: &Output) -> Outcome {
+    let Some(topic) = &args.topic else {
+        return list(output);
+    };
+    if let Some(text) = vestal_workload::explain(topic) {
+        return print(topic, "code", &text, output);
+    }
+    let wanted = topic.to_lowercase();
+    // A variant is explained on the page of its test.
+    let page = wanted.split(':').next().unwrap_or_default();
+    match PAGES
+        .iter()
+        .find(|(name, _)| *name == page && is_known(&wanted))
+    {
+        Some((name, text)) => print(name, "page", text, output),
+        None => Err(unknown(topic, &wanted)),
+    }
+}
+
+fn print(topic: &str, kind: &'static str, text: &str, output: &Output) -> Outcome {
+    output.json(&Document {
+        format: names::RESULT_FORMAT,
+        topic,
+        kind,
+        text,
+    })?;
+    if output.is_terminal() {
+        output.human(&markdown::render(text, output.painter(), output.width()));
+    } else {
+        output.human(text);
+    }
+    Ok(Exit::Holds)
+}
+
+/// Whether the name, with its variant, is a policy or a test of this version.
+fn is_known(name: &str) -> bool {
+    entries().iter().any(|entry| entry.topic == name)
+}
+
+fn unknown(topic: &str, wanted: &str) -> Failure {
+    if names::is_planned_policy(wanted) || names::is_planned_test(wanted) {
+        return Failure::not_in_this_version(&format!("`{topic}`"));
+    }
+    let mut known: Vec<String> = Vec::new();
+    for entry in entries() {
+        // Some names are those of a policy and of a test.
+        if !known.contains(&entry.topic) {
+            known.push(entry.topic);
+        }
+    }
+    names::unknown(
+        &format!("explain `{topic}`"),
+        "policy, test or code",
+        topic,
+        &known,
+    )
+    .with_help("`vestal explain` without a name lists all of them, diagnostic codes included")
+}
+
+fn entries() -> Vec<Entry> {
+    let policies = POLICIES.iter().map(|policy| Entry {
+        topic: policy.name.to_owned(),
+        kind: "policy",
+        summary: policy.summary,
+    });
+    let tests = vestal_analysis::tests().iter().map(|test| Entry {
+        topic: test.to_string(),
+        kind: "test",
+        summary: test.summary,
+    });
+    policies.chain(tests).collect()
+}
+
+fn list(output: &Output) -> Outcome {
+    let mut topics = entries();
+    topics.extend(codes::all().map(|info| Entry {
+        topic: info.code.to_string(),
+        kind: "code",
+        summary: info.title,
+    }));
+    let mut grid = Grid::new(
+        output,
+        &[
+            Column::Text("topic"),
+            Column::Text("kind"),
+            Column::Text("what"),
+        ],
+    );
+    for entry in &topics {
+        grid.row(vec![
+            entry.topic.clone(),
+            entry.kind.to_owned(),
+            entry.summary.to_owned(),
+        ]);
+    }
+    output.human(&grid.render());
+    output.json(&ListDocument {
+        format: names::RESULT_FORMAT,
+        topics,
+    })?;
+    Ok(Exit::Holds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_policy_and_every_test_has_a_page() {
+        for entry in entries() {
+            let name = entry.topic.split(':').next().unwrap();
+            assert!(
+                PAGES.iter().any(|(page, _)| *page == name),
+                "docs/explain/{name}.md is missing"
+            );
+        }
+    }
+
+    #[test]
+    fn no_page_explains_what_does_not_exist() {
+        for (page, text) in PAGES {
+            assert!(
+                is_known(page),
+                "docs/explain/{page}.md explains no policy or test"
+            );
+            assert!(
+                text.starts_with(&format!("# {page}: ")),
+                "{page} starts with its name"
+            );
+        }
+    }
+
+    #[test]
+    fn every_code_explains_itself() {
+        for info in codes::all() {
+            assert!(
+                vestal_workload::explain(&info.code.to_string()).is_some(),
+                "{}",
+                info.code
+            );
+        }
+    }
+}

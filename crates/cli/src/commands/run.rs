@@ -1,0 +1,132 @@
+//! `vestal run FILE --policy P`: the task set on this machine's CPUs, for real.
+
+use crate::args::RunArgs;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::output::{Output, Style};
+use crate::real::{self, Monitor, RealRun, Settings};
+use crate::session::Session;
+use std::fmt::Write as _;
+
+pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
+    let settings = settings(args)?;
+    let session = Session::open(&args.world, "run", output)?;
+    let run = real::execute(&session, &settings, output)?;
+    for warning in &run.warnings {
+        output.warning(warning);
+    }
+    output.human(&run.result.page(&session, output));
+    output.human(&machine_page(&run, output));
+    output.human(&run.result.verdict(&session, output));
+    output.json(&run.result)?;
+    Ok(Exit::holds(run.result.machine.missed_outside_gaps == 0))
+}
+
+fn settings(args: &RunArgs) -> Result<Settings, Failure> {
+    let trace = !args.traces.is_empty();
+    let planned = [
+        (args.observe, "--observe"),
+        (args.watch, "--watch"),
+        (trace, "--trace of a real run"),
+    ];
+    for (given, option) in planned {
+        if given {
+            return Err(Failure::not_in_this_version(option));
+        }
+    }
+    let unknown = |option: &str, value: &str, known: &str| {
+        Failure::input(
+            format!("use {option} {value}"),
+            format!("`{value}` is no value of {option}"),
+        )
+        .with_help(format!("this version knows: {known}"))
+    };
+    match args.dispatch.as_str() {
+        "native" => {}
+        "managed" => return Err(Failure::not_in_this_version("--dispatch managed")),
+        other => return Err(unknown("--dispatch", other, "native")),
+    }
+    let monitor = match args.monitor.as_deref() {
+        None | Some("perf") => Monitor::Perf,
+        Some("manager") => Monitor::Manager,
+        Some(planned @ ("heartbeat" | "posix-timer")) => {
+            return Err(Failure::not_in_this_version(&format!(
+                "--monitor {planned}"
+            )));
+        }
+        Some(other) => return Err(unknown("--monitor", other, "perf, manager")),
+    };
+    match args.termination.as_deref() {
+        None | Some("immediate") => {}
+        Some("deferred") => return Err(Failure::not_in_this_version("--termination deferred")),
+        Some(other) => return Err(unknown("--termination", other, "immediate")),
+    }
+    Ok(Settings {
+        monitor,
+        cpu: args.cpus.as_deref().map(cpu).transpose()?,
+        priorities: args.rt_priority.as_deref().map(priorities).transpose()?,
+    })
+}
+
+/// The CPU of `--cpus`: every policy of this version runs on one.
+fn cpu(text: &str) -> Result<usize, Failure> {
+    if let Ok(cpu) = text.parse() {
+        return Ok(cpu);
+    }
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let failure = format!("use --cpus {text}");
+    if text.split([',', '-']).all(digits) {
+        return Err(
+            Failure::input(failure, "the policies of this version run on one CPU")
+                .with_help("name one, for instance --cpus 1"),
+        );
+    }
+    Err(
+        Failure::input(failure, format!("`{text}` is no list of CPUs"))
+            .with_help("name one, for instance --cpus 1"),
+    )
+}
+
+/// `LOW-HIGH` of `--rt-priority`.
+fn priorities(text: &str) -> Result<(u8, u8), Failure> {
+    let range = text
+        .split_once('-')
+        .and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    match range {
+        Some((low, high)) if (1..=99).contains(&low) && low < high && high <= 99 => Ok((low, high)),
+        Some(_) | None => Err(Failure::input(
+            format!("use --rt-priority {text}"),
+            format!("`{text}` is no range of SCHED_FIFO priorities within 1 to 99"),
+        )
+        .with_help("write for instance --rt-priority 10-80")),
+    }
+}
+
+/// What the machine and the mechanisms did, for people.
+pub(crate) fn machine_page(run: &RealRun, output: &Output) -> String {
+    let mut text = format!("\n{}\n", output.painter().paint(Style::Bold, "the machine"));
+    for line in &run.machine {
+        let _ = writeln!(text, "  {line}");
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_cpu_is_taken_and_several_are_explained() {
+        assert_eq!(cpu("3").unwrap(), 3);
+        assert!(cpu("0-3").unwrap_err().why.contains("one CPU"));
+        assert!(cpu("x").unwrap_err().why.contains("no list"));
+    }
+
+    #[test]
+    fn priorities_are_a_range_within_those_of_the_kernel() {
+        assert_eq!(priorities("10-80").unwrap(), (10, 80));
+        for text in ["80-10", "0-80", "10-100", "10", "a-b"] {
+            assert!(priorities(text).is_err(), "{text}");
+        }
+    }
+}

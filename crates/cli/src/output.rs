@@ -1,0 +1,301 @@
+//! The only module that prints.
+//!
+//! Results go to standard output, everything else to standard error. With `--format json` standard
+//! output gets exactly one JSON document. A reader that closes the pipe early ends the printing
+//! without a message: `vestal ... | head` is no error.
+
+use crate::args::Format;
+use crate::failure::{BUG_HELP, Failure};
+use serde::Serialize;
+use std::cell::Cell;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::{env, process};
+use vestal_workload::Diagnostics;
+use vestal_workload::diagnostic::RenderOptions;
+
+/// The width where there is no terminal that could tell.
+const WIDTH_DEFAULT: usize = 100;
+/// Lines above this width are hard to read, however wide the terminal is.
+const WIDTH_MAX: usize = 120;
+
+/// Where a command prints, and how.
+#[derive(Debug)]
+pub(crate) struct Output {
+    format: Format,
+    /// Whether standard output and standard error take colours.
+    colour: [bool; 2],
+    width: usize,
+    /// Standard output took all that was written so far.
+    state: Cell<Stdout>,
+}
+
+/// What became of standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stdout {
+    Open,
+    /// The reader went away, which is its right.
+    Closed,
+    /// Something else kept us from writing, and the person was told.
+    Broken,
+}
+
+/// How a piece of text is shown on a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Bold,
+    Good,
+    Bad,
+    Caution,
+    Name,
+}
+
+impl Style {
+    fn codes(self) -> &'static str {
+        match self {
+            Self::Bold => "1",
+            Self::Good => "1;32",
+            Self::Bad => "1;31",
+            Self::Caution => "1;33",
+            Self::Name => "36",
+        }
+    }
+}
+
+/// Puts colours around text, or leaves it as it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Painter {
+    pub(crate) colour: bool,
+}
+
+impl Painter {
+    pub(crate) fn paint(self, style: Style, text: &str) -> String {
+        if self.colour {
+            format!("\x1b[{}m{text}\x1b[0m", style.codes())
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+impl Output {
+    /// An output for this process' standard streams.
+    pub(crate) fn new(format: Format) -> Self {
+        // https://no-color.org: any value but the empty one counts.
+        let wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && env::var_os("TERM").is_none_or(|value| value != "dumb");
+        let width = terminal_width().unwrap_or(WIDTH_DEFAULT).min(WIDTH_MAX);
+        Self {
+            format,
+            colour: [
+                wanted && io::stdout().is_terminal(),
+                wanted && io::stderr().is_terminal(),
+            ],
+            width,
+            state: Cell::new(Stdout::Open),
+        }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.format == Format::Json
+    }
+
+    pub(crate) fn is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// Whether standard error is a terminal and progress may be drawn there.
+    pub(crate) fn shows_progress(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Colours for standard output.
+    pub(crate) fn painter(&self) -> Painter {
+        let [colour, _] = self.colour;
+        Painter { colour }
+    }
+
+    /// Colours for standard error.
+    fn error_painter(&self) -> Painter {
+        let [_, colour] = self.colour;
+        Painter { colour }
+    }
+
+    /// The human form of a result; nothing with `--format json`.
+    pub(crate) fn human(&self, text: &str) {
+        if !self.is_json() {
+            self.write(text);
+        }
+    }
+
+    /// A result that has one form only, such as a completion script.
+    pub(crate) fn raw(&self, text: &str) {
+        self.write(text);
+    }
+
+    /// The JSON form of a result; nothing without `--format json`.
+    pub(crate) fn json<T: Serialize>(&self, document: &T) -> Result<(), Failure> {
+        if !self.is_json() {
+            return Ok(());
+        }
+        let mut text = serde_json::to_string_pretty(document)
+            .map_err(|error| Failure::bug("write the result as JSON", error.to_string()))?;
+        text.push('\n');
+        self.write(&text);
+        Ok(())
+    }
+
+    fn write(&self, text: &str) {
+        if self.state.get() != Stdout::Open {
+            return;
+        }
+        let mut stdout = io::stdout().lock();
+        let Err(error) = stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+        else {
+            return;
+        };
+        if error.kind() == ErrorKind::BrokenPipe {
+            self.state.set(Stdout::Closed);
+        } else {
+            self.state.set(Stdout::Broken);
+            self.failure(&Failure::machine(
+                "write to standard output",
+                error.to_string(),
+            ));
+        }
+    }
+
+    /// Whether standard output could not be written for another reason than a closed pipe.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.state.get() == Stdout::Broken
+    }
+
+    /// Says something that is not the result.
+    pub(crate) fn note(&self, text: &str) {
+        self.label(Style::Name, "note", text);
+    }
+
+    /// Says something that the person should know before trusting the result.
+    pub(crate) fn warning(&self, text: &str) {
+        self.label(Style::Caution, "warning", text);
+    }
+
+    fn label(&self, style: Style, label: &str, text: &str) {
+        let label = self.error_painter().paint(style, label);
+        write_stderr(&format!("{label}: {text}\n"));
+    }
+
+    /// Diagnostics about a source, with excerpts.
+    pub(crate) fn diagnostics(&self, diagnostics: &Diagnostics) {
+        let [_, colour] = self.colour;
+        let options = RenderOptions {
+            colour,
+            width: self.width,
+        };
+        write_stderr(&diagnostics.render(options));
+    }
+
+    /// Why the command ended early: on standard error for people, and as the one JSON document on
+    /// standard output for programs that asked for JSON.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        self.complaint(failure);
+        self.failure_document(failure);
+    }
+
+    /// Why something failed, for people.
+    pub(crate) fn complaint(&self, failure: &Failure) {
+        let painter = self.error_painter();
+        if let Some(diagnostics) = &failure.diagnostics {
+            self.diagnostics(diagnostics);
+        }
+        let label = painter.paint(Style::Bad, "error");
+        let mut text = format!("{label}: failed to {}: {}\n", failure.what, failure.why);
+        for help in &failure.help {
+            let label = painter.paint(Style::Name, "help");
+            text.push_str(&format!("  {label}: {help}\n"));
+        }
+        write_stderr(&text);
+    }
+
+    /// The one JSON document for programs that asked for JSON, without a message for people.
+    pub(crate) fn failure_document(&self, failure: &Failure) {
+        // With standard output broken there is nobody to read the document.
+        let document = FailureDocument::new(failure);
+        if self.is_json() && self.state.get() == Stdout::Open && self.json(&document).is_err() {
+            write_stderr("error: failed to write the error as JSON\n");
+        }
+    }
+}
+
+/// The JSON form of a failure.
+#[derive(Serialize)]
+struct FailureDocument<'a> {
+    format: &'static str,
+    error: FailureBody<'a>,
+}
+
+#[derive(Serialize)]
+struct FailureBody<'a> {
+    exit: u8,
+    message: String,
+    help: &'a [String],
+    diagnostics: serde_json::Value,
+}
+
+impl<'a> FailureDocument<'a> {
+    fn new(failure: &'a Failure) -> Self {
+        let diagnostics = failure.diagnostics.as_ref();
+        Self {
+            format: crate::names::RESULT_FORMAT,
+            error: FailureBody {
+                exit: failure.exit.code(),
+                message: format!("failed to {}: {}", failure.what, failure.why),
+                help: &failure.help,
+                diagnostics: diagnostics.map_or_else(
+                    || serde_json::json!([]),
+                    |diagnostics| diagnostics.to_json(),
+                ),
+            },
+        }
+    }
+}
+
+/// Tells a person that the program is at fault; called from the panic hook, so it relies on nothing.
+pub(crate) fn panic_message(what: &str) {
+    let version = crate::names::VERSION;
+    write_stderr(&format!(
+        "error: internal error: {what}\n  help: {BUG_HELP}\n  version: {version} (process {})\n",
+        process::id()
+    ));
+}
+
+/// What clap has to say about the command line, with its own colours.
+pub(crate) fn print_clap(error: &clap::Error) {
+    // A closed pipe is the only way in which this fails that a person could notice, and no error.
+    let _closed = error.print();
+}
+
+/// Standard error has no further place to complain to if it fails itself.
+fn write_stderr(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _lost = stderr
+        .write_all(text.as_bytes())
+        .and_then(|()| stderr.flush());
+}
+
+/// The terminal's width, from the variable that shells and tests set, or from the terminal.
+fn terminal_width() -> Option<usize> {
+    if let Some(columns) = env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
+        return (40..=1000).contains(&columns).then_some(columns);
+    }
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let (terminal_size::Width(columns), _) = terminal_size::terminal_size()?;
+    Some(usize::from(columns))
+}

@@ -1,0 +1,68 @@
+//! Times and shares as people read them.
+
+use vestal_workload::quantity::time_text;
+
+/// A time of the model, exactly.
+pub(crate) fn exact(nanos: u64) -> String {
+    time_text(nanos)
+}
+
+/// A measured time, to three digits after the point of its unit.
+pub(crate) fn short(nanos: u64) -> String {
+    let (unit, name) = match nanos {
+        1_000_000_000.. => (1_000_000_000, "s"),
+        1_000_000.. => (1_000_000, "ms"),
+        1_000.. => (1_000, "us"),
+        _ => return format!("{nanos}ns"),
+    };
+    let step = unit / 1000;
+    let rounded = nanos.saturating_add(step / 2) / step;
+    let (whole, fraction) = (rounded / 1000, rounded % 1000);
+    if fraction == 0 {
+        return format!("{whole}{name}");
+    }
+    let fraction = format!("{fraction:03}");
+    format!("{whole}.{}{name}", fraction.trim_end_matches('0'))
+}
+
+/// `part` of `whole` in percent.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "-".to_owned();
+    }
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "for display, to one digit after the point"
+    )]
+    let share = part as f64 / whole as f64;
+    format!("{:.1}%", share * 100.0)
+}
+
+/// `1 task`, `2 tasks`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measured_times_are_rounded_and_exact_times_are_not() {
+        assert_eq!(short(0), "0ns");
+        assert_eq!(short(999), "999ns");
+        assert_eq!(short(1_203_457), "1.203ms");
+        assert_eq!(short(1_500_000_000), "1.5s");
+        assert_eq!(short(999_999_999), "1000ms");
+        assert_eq!(exact(1_203_457), "1.203457ms");
+    }
+
+    #[test]
+    fn a_share_of_nothing_is_no_number() {
+        assert_eq!(percent(1, 0), "-");
+        assert_eq!(percent(1, 8), "12.5%");
+    }
+}

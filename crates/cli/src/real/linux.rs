@@ -1,0 +1,381 @@
+//! Between a session and the Linux world: how it is configured, and what it reports.
+
+use super::work::Body;
+use super::{Monitor, RealRun, Settings};
+use crate::failure::Failure;
+use crate::input::shown;
+use crate::output::Output;
+use crate::progress::ClockProgress;
+use crate::quantity::short;
+use crate::report::{
+    CpuRow, Enforced, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
+};
+use crate::session::Session;
+use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use vestal_core::{Service, TaskId};
+use vestal_linux::report::{Overhead, TaskReport};
+use vestal_linux::{Config, Ended, ErrorKind, Executive, Report, RunError, Summary, TaskSpec};
+use vestal_workload::Scenario;
+use vestal_workload::model::{Arrival, Work};
+
+/// Runs a session on this machine.
+pub(crate) fn execute(
+    session: &Session,
+    settings: &Settings,
+    output: &Output,
+) -> Result<RealRun, Failure> {
+    let refused = Arc::new(AtomicU64::new(0));
+    let executive = executive(session, settings, &refused)?;
+    let span = Duration::from_nanos(session.duration.as_nanos());
+    let progress = ClockProgress::start(output, "running", span);
+    let report = executive.run(session.duration);
+    drop(progress);
+    let report = report.map_err(|error| failure(session, error))?;
+    let result = result(session, &report);
+    let warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
+    Ok(RealRun {
+        machine: machine_lines(&report),
+        warnings,
+        result,
+    })
+}
+
+/// The session's tasks with bodies that do what the file and the scenario say.
+fn executive(
+    session: &Session,
+    settings: &Settings,
+    refused: &Arc<AtomicU64>,
+) -> Result<Executive, Failure> {
+    let mut config = Config::new(session.levels, session.policy.enforcement);
+    config.cpu = settings.cpu;
+    config.exhaustion = session.exhaustion;
+    config.monitor = match settings.monitor {
+        Monitor::Perf => vestal_linux::Monitor::Perf,
+        Monitor::Manager => vestal_linux::Monitor::Manager,
+    };
+    if let Some(priorities) = settings.priorities {
+        config.priorities = priorities;
+    }
+    let mut executive = Executive::new(config);
+    let tasks = session
+        .set
+        .tasks
+        .iter()
+        .zip(&session.configurations)
+        .zip((0..).map(TaskId));
+    for ((task, configuration), id) in tasks {
+        let spec = TaskSpec {
+            name: task.name.clone(),
+            configuration: *configuration,
+            offset: task.offset,
+            demand_max: Some(session.demand_max(id)),
+        };
+        let workload = session.workload.clone();
+        let work = task.work.unwrap_or(Work::Spin);
+        let mut body = Body::new(work, session.seed, refused).ok_or_else(|| {
+            Failure::machine(
+                format!("run {}", shown(&session.file)),
+                format!("there is not enough memory for the work of {}", task.name),
+            )
+            .with_help("make its `work` smaller")
+        })?;
+        executive = executive.task_with_demand(
+            spec,
+            move |job| workload.execution(id, job),
+            move |job| body.run(job),
+        );
+    }
+    Ok(executive)
+}
+
+/// Who is to blame, and what mends it.
+fn failure(session: &Session, error: RunError) -> Failure {
+    let what = format!("run {}", shown(&session.file));
+    if let RunError::Refused(refusals) = &error {
+        let why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        let mut failure = Failure::machine(what, why.join("; "));
+        for refusal in refusals {
+            failure = failure.with_help(format!("mend it with: {}", refusal.remedy()));
+        }
+        return failure;
+    }
+    let why = error.to_string();
+    match error.kind() {
+        ErrorKind::BadInput => {
+            Failure::input(what, why).with_help("`vestal run --help` lists what can be chosen")
+        }
+        ErrorKind::MachineCannot => Failure::machine(what, why),
+        // The bodies are ours too.
+        ErrorKind::BodyFailed | ErrorKind::Internal => Failure::bug(what, why),
+    }
+}
+
+/// What a person must know before trusting the result.
+fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Ended::Signal(signal) = report.ended {
+        warnings.push(format!(
+            "signal {signal} ended the run after {}; what was measured until then is shown",
+            short(report.duration.as_nanos())
+        ));
+    }
+    let sporadic = session
+        .set
+        .tasks
+        .iter()
+        .any(|task| task.arrival == Arrival::Sporadic);
+    if sporadic || matches!(session.workload.scenario(), Scenario::File(_)) {
+        warnings.push(
+            "a real run releases every task periodically, as densely as it may; the gaps of sporadic tasks and the releases of a scenario file are for `simulate`"
+                .to_owned(),
+        );
+    }
+    let allocating: Vec<&str> = session
+        .set
+        .tasks
+        .iter()
+        .filter(|task| matches!(task.work, Some(Work::Alloc { .. })))
+        .map(|task| task.name.as_str())
+        .collect();
+    if !allocating.is_empty() {
+        warnings.push(format!(
+            "jobs of {} allocate memory, as their `work` says; where that takes longer than the scenario's demand it is an overrun",
+            allocating.join(", ")
+        ));
+    }
+    if refused > 0 {
+        warnings.push(format!(
+            "the system refused {refused} blocks of memory that jobs asked for"
+        ));
+    }
+    let outside = result.machine.missed_outside_gaps;
+    let inside = result.jobs.missed_guaranteed.saturating_sub(outside);
+    if inside > 0 {
+        warnings.push(format!(
+            "{inside} of the misses fell into stretches in which the machine took the CPU away, and do not count"
+        ));
+    }
+    if report.lost_notices > 0 || report.modes_lost > 0 {
+        warnings.push(format!(
+            "records lost: {} notices, {} mode changes",
+            report.lost_notices, report.modes_lost
+        ));
+    }
+    for task in &report.stuck {
+        warnings.push(format!(
+            "{task} did not come to a cancellation point before the end"
+        ));
+    }
+    warnings
+}
+
+/// What the machine and the mechanisms did.
+fn machine_lines(report: &Report) -> Vec<String> {
+    let mut lines = vec![format!(
+        "CPU {}, budgets watched by {}",
+        report.cpu.cpu,
+        report.monitor.name()
+    )];
+    if let Some(why) = &report.monitor_fallback {
+        lines.push(format!("not by the monitor asked for: {why}"));
+    }
+    let enforcement = &report.enforcement;
+    if let Some(granularity) = enforcement.granularity {
+        let granularity = short(granularity.as_nanos());
+        lines.push(format!(
+            "granularity obtained: {granularity} (99th percentile of a trial)"
+        ));
+    }
+    let overshoot = &enforcement.overshoot;
+    if overshoot.count > 0 {
+        lines.push(format!(
+            "a job may exceed its budget by {} before that counts; {} used-up budgets were noticed {} after that in the median, {} at most, {} of them later than the granularity",
+            short(enforcement.tolerance.as_nanos()),
+            overshoot.count,
+            short(overshoot.median),
+            short(overshoot.max),
+            enforcement.late,
+        ));
+    }
+    for task in &report.tasks {
+        for (level, limit) in &task.limits_below_granularity {
+            lines.push(format!(
+                "{}: its budget of level {}, {}, is below the granularity and cannot be enforced exactly",
+                task.name,
+                level.0,
+                short(limit.as_nanos())
+            ));
+        }
+    }
+    let machine = &report.machine;
+    if machine.gaps > 0 {
+        lines.push(format!(
+            "the machine took the CPU away {} times, {} in all, {} at the longest",
+            machine.gaps,
+            short(machine.lost.as_nanos()),
+            short(machine.longest_gap.as_nanos())
+        ));
+    }
+    let lateness = &report.release_lateness;
+    if lateness.count > 0 {
+        lines.push(format!(
+            "releases came {} late in the median, {} in the 99th percentile, {} at most",
+            short(lateness.median),
+            short(lateness.p99),
+            short(lateness.max)
+        ));
+    }
+    let share: f64 = report.overhead.iter().map(|overhead| overhead.share).sum();
+    lines.push(format!(
+        "our own mechanisms cost {:.3}% of the time",
+        share * 100.0
+    ));
+    lines
+}
+
+fn result(session: &Session, report: &Report) -> RunResult {
+    let level = |level| session.set.level_name(level).to_owned();
+    let cpu = u16::try_from(report.cpu.cpu).ok();
+    let modes = report.modes.iter().map(|change| ModeChange {
+        at_ns: change.at.as_nanos(),
+        from: level(change.from),
+        to: level(change.to),
+        cause: change.cause.map(|job| session.task_name(job.task)),
+        // One mode for the whole system.
+        cpu: None,
+    });
+    let jobs = &report.jobs;
+    let tasks = session.tasks.iter().zip(&report.tasks);
+    RunResult {
+        duration_ns: report.duration.as_nanos(),
+        jobs: Jobs {
+            released: jobs.released,
+            completed: jobs.completed,
+            dropped: jobs.dropped,
+            missed: jobs.missed,
+            missed_guaranteed: jobs.missed_guaranteed,
+        },
+        modes: modes.collect(),
+        mode_changes: (report.modes.len() as u64).saturating_add(report.modes_lost),
+        tasks: tasks
+            .map(|(task, found)| row(task.period.as_nanos(), found))
+            .collect(),
+        cpus: vec![CpuRow {
+            cpu: cpu.unwrap_or(u16::MAX),
+            busy_ns: report.cpu.busy.as_nanos(),
+            switches: report.cpu.switches,
+            preemptions: report.cpu.preemptions,
+            migrations: 0,
+        }],
+        overhead: overhead(&report.overhead),
+        machine: machine(report),
+        ..RunResult::of(session, "linux")
+    }
+}
+
+fn machine(report: &Report) -> Machine {
+    let enforcement = &report.enforcement;
+    Machine {
+        gaps: report.machine.gaps,
+        longest_gap_ns: report.machine.longest_gap.as_nanos(),
+        lost_ns: report.machine.lost.as_nanos(),
+        missed_outside_gaps: report.machine.missed_outside_gaps,
+        enforced: Some(Enforced {
+            monitor: report.monitor.name(),
+            granularity_ns: enforcement.granularity.map(Service::as_nanos),
+            tolerance_ns: enforcement.tolerance.as_nanos(),
+            overruns_noticed: enforcement.overshoot.count,
+            overshoot_median_ns: enforcement.overshoot.median,
+            overshoot_max_ns: enforcement.overshoot.max,
+            noticed_late: enforcement.late,
+            records_lost: report.lost_notices.saturating_add(report.modes_lost),
+        }),
+    }
+}
+
+fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
+    let (response, execution, tardiness) = (&found.response, &found.execution, &found.tardiness);
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a figure for display, not for decisions"
+    )]
+    let relative = response.mean / period_ns as f64;
+    TaskRow {
+        name: found.name.clone(),
+        released: found.jobs.released,
+        completed: found.jobs.completed,
+        missed: found.jobs.missed,
+        dropped: found.jobs.dropped,
+        overruns: found.overruns,
+        preemptions: found.preemptions,
+        response_ns: Response {
+            min: some(response, response.min),
+            mean: some(response, whole(response.mean)),
+            p99: some(response, response.p99),
+            max: some(response, response.max),
+        },
+        execution_ns: Execution {
+            min: some(execution, execution.min),
+            mean: some(execution, whole(execution.mean)),
+            max: some(execution, execution.max),
+        },
+        tardiness_ns: Tardiness {
+            mean: some(tardiness, whole(tardiness.mean)),
+            max: some(tardiness, tardiness.max),
+        },
+        relative_response: (response.count > 0).then_some(relative),
+    }
+}
+
+/// A figure of a summary, if anything was measured.
+fn some(summary: &Summary, value: u64) -> Option<u64> {
+    (summary.count > 0).then_some(value)
+}
+
+/// A mean in whole nanoseconds.
+fn whole(mean: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a mean of times of at most 2^62 ns, rounded for display"
+    )]
+    let whole = mean.round() as u64;
+    whole
+}
+
+#[derive(Serialize)]
+struct Cost {
+    count: u64,
+    mean: f64,
+    p99: u64,
+    max: u64,
+    share: f64,
+}
+
+fn overhead(found: &[Overhead]) -> serde_json::Value {
+    let entries = found.iter().map(|overhead| {
+        let Summary {
+            count,
+            mean,
+            p99,
+            max,
+            ..
+        } = overhead.summary;
+        let cost = Cost {
+            count,
+            mean,
+            p99,
+            max,
+            share: overhead.share,
+        };
+        // Plain numbers always become a value.
+        (
+            overhead.mechanism.to_owned(),
+            serde_json::to_value(cost).unwrap_or_default(),
+        )
+    });
+    serde_json::Value::Object(entries.collect())
+}

@@ -1,0 +1,298 @@
+//! The result of a simulated or a real run: one JSON document, or a page for people.
+
+use crate::input::shown;
+use crate::names::RESULT_FORMAT;
+use crate::output::{Output, Style};
+use crate::quantity::{exact, percent, short};
+use crate::session::Session;
+use crate::table::{Column, Grid};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct RunResult {
+    pub(crate) format: &'static str,
+    pub(crate) file: String,
+    pub(crate) policy: &'static str,
+    pub(crate) world: &'static str,
+    pub(crate) duration_ns: u64,
+    pub(crate) seed: u64,
+    pub(crate) jobs: Jobs,
+    pub(crate) modes: Vec<ModeChange>,
+    pub(crate) tasks: Vec<TaskRow>,
+    pub(crate) cpus: Vec<CpuRow>,
+    /// Servers and devices are part of the format; no policy of this version has any.
+    pub(crate) servers: [(); 0],
+    pub(crate) devices: [(); 0],
+    pub(crate) frames: Frames,
+    pub(crate) overhead: serde_json::Value,
+    pub(crate) machine: Machine,
+    /// Mode changes that happened, also those that are not listed.
+    #[serde(skip)]
+    pub(crate) mode_changes: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Jobs {
+    pub(crate) released: u64,
+    pub(crate) completed: u64,
+    pub(crate) dropped: u64,
+    pub(crate) missed: u64,
+    pub(crate) missed_guaranteed: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ModeChange {
+    pub(crate) at_ns: u64,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    /// The task that overran; none for the return at an idle instant.
+    pub(crate) cause: Option<String>,
+    pub(crate) cpu: Option<u16>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct TaskRow {
+    pub(crate) name: String,
+    pub(crate) released: u64,
+    pub(crate) completed: u64,
+    pub(crate) missed: u64,
+    pub(crate) dropped: u64,
+    pub(crate) overruns: u64,
+    pub(crate) preemptions: u64,
+    pub(crate) response_ns: Response,
+    pub(crate) execution_ns: Execution,
+    pub(crate) tardiness_ns: Tardiness,
+    pub(crate) relative_response: Option<f64>,
+}
+
+/// Of the completed jobs; null if there is none.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Response {
+    pub(crate) min: Option<u64>,
+    pub(crate) mean: Option<u64>,
+    pub(crate) p99: Option<u64>,
+    pub(crate) max: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Execution {
+    pub(crate) min: Option<u64>,
+    pub(crate) mean: Option<u64>,
+    pub(crate) max: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Tardiness {
+    pub(crate) mean: Option<u64>,
+    pub(crate) max: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct CpuRow {
+    pub(crate) cpu: u16,
+    pub(crate) busy_ns: u64,
+    pub(crate) switches: u64,
+    pub(crate) preemptions: u64,
+    pub(crate) migrations: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Frames {
+    pub(crate) total: u64,
+    pub(crate) lo_skipped: u64,
+    pub(crate) overrun: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Machine {
+    pub(crate) gaps: u64,
+    pub(crate) longest_gap_ns: u64,
+    pub(crate) lost_ns: u64,
+    pub(crate) missed_outside_gaps: u64,
+    /// How well limits were enforced; a simulated world enforces exactly.
+    #[serde(flatten)]
+    pub(crate) enforced: Option<Enforced>,
+}
+
+/// How well limits were enforced in a real run.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Enforced {
+    pub(crate) monitor: &'static str,
+    pub(crate) granularity_ns: Option<u64>,
+    pub(crate) tolerance_ns: u64,
+    pub(crate) overruns_noticed: u64,
+    pub(crate) overshoot_median_ns: u64,
+    pub(crate) overshoot_max_ns: u64,
+    pub(crate) noticed_late: u64,
+    pub(crate) records_lost: u64,
+}
+
+/// How many mode changes people are shown.
+const MODES_SHOWN: usize = 6;
+
+impl RunResult {
+    /// A result without figures.
+    pub(crate) fn of(session: &Session, world: &'static str) -> Self {
+        Self {
+            format: RESULT_FORMAT,
+            file: shown(&session.file),
+            policy: session.policy.name,
+            world,
+            duration_ns: session.duration.as_nanos(),
+            seed: session.seed,
+            jobs: Jobs::default(),
+            modes: Vec::new(),
+            tasks: Vec::new(),
+            cpus: Vec::new(),
+            servers: [],
+            devices: [],
+            frames: Frames::default(),
+            overhead: serde_json::Value::Object(serde_json::Map::new()),
+            machine: Machine::default(),
+            mode_changes: 0,
+        }
+    }
+
+    /// Head, mode changes and tables for people.
+    pub(crate) fn page(&self, session: &Session, output: &Output) -> String {
+        let painter = output.painter();
+        let done = if self.world == "simulator" {
+            "Simulated"
+        } else {
+            "Ran"
+        };
+        let mut text = format!(
+            "{done} {} for {} under {} (scenario {}, seed {})\norder: {}\n\n",
+            painter.paint(Style::Bold, &self.file),
+            short(self.duration_ns),
+            painter.paint(Style::Bold, self.policy),
+            session.scenario,
+            self.seed,
+            session.order,
+        );
+        text.push_str(&self.task_table(session, output));
+        for cpu in &self.cpus {
+            let _ = writeln!(
+                text,
+                "\nCPU {}: busy {}, {} switches, {} preemptions",
+                cpu.cpu,
+                percent(cpu.busy_ns, self.duration_ns),
+                cpu.switches,
+                cpu.preemptions
+            );
+        }
+        text.push('\n');
+        text.push_str(&self.mode_list());
+        let jobs = &self.jobs;
+        let _ = writeln!(
+            text,
+            "jobs: {} released, {} completed, {} dropped, {} missed their deadline",
+            jobs.released, jobs.completed, jobs.dropped, jobs.missed
+        );
+        text
+    }
+
+    /// The last line: whether what was promised was kept.
+    pub(crate) fn verdict(&self, session: &Session, output: &Output) -> String {
+        let painter = output.painter();
+        let missed = self.jobs.missed_guaranteed;
+        let (style, text) = match (missed, session.promised) {
+            (0, true) => (Style::Good, "No guaranteed deadline was missed.".to_owned()),
+            (0, false) => (
+                Style::Caution,
+                "No deadline was missed that a proof would have guaranteed; there is no proof."
+                    .to_owned(),
+            ),
+            (_, true) => (
+                Style::Bad,
+                format!("{} missed.", plural(missed, "guaranteed deadline")),
+            ),
+            (_, false) => (
+                Style::Bad,
+                format!(
+                    "{} missed that a proof would have guaranteed; there is no proof.",
+                    plural(missed, "deadline")
+                ),
+            ),
+        };
+        format!("{}\n", painter.paint(style, &text))
+    }
+
+    fn task_table(&self, session: &Session, output: &Output) -> String {
+        let columns = [
+            Column::Text("task"),
+            Column::Text("level"),
+            Column::Number("prio"),
+            Column::Number("jobs"),
+            Column::Number("dropped"),
+            Column::Number("missed"),
+            Column::Number("overruns"),
+            Column::Number("mean response"),
+            Column::Number("max response"),
+            Column::Number("deadline"),
+        ];
+        let mut grid = Grid::new(output, &columns);
+        let time = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
+        let mut rows: Vec<_> = self
+            .tasks
+            .iter()
+            .zip(&session.set.tasks)
+            .zip(&session.configurations)
+            .collect();
+        rows.sort_by_key(|(_, configuration)| std::cmp::Reverse(configuration.priority));
+        for ((row, spec), configuration) in rows {
+            let level = session.set.level_name(spec.criticality).to_owned();
+            let mark = |number: u64, style| (number.to_string(), (number > 0).then_some(style));
+            grid.styled_row(vec![
+                (row.name.clone(), None),
+                (level, None),
+                (configuration.priority.to_string(), None),
+                (row.released.to_string(), None),
+                mark(row.dropped, Style::Caution),
+                mark(row.missed, Style::Bad),
+                mark(row.overruns, Style::Caution),
+                (time(row.response_ns.mean), None),
+                (time(row.response_ns.max), None),
+                (exact(spec.deadline.as_nanos()), None),
+            ]);
+        }
+        grid.render()
+    }
+
+    fn mode_list(&self) -> String {
+        if self.mode_changes == 0 {
+            return "modes: no change\n".to_owned();
+        }
+        let mut text = format!("modes: {} changes\n", self.mode_changes);
+        for change in self.modes.iter().take(MODES_SHOWN) {
+            let why = match &change.cause {
+                Some(task) => format!("{task} used up its {} budget", change.from),
+                None => "nothing admitted was left to do".to_owned(),
+            };
+            let _ = writeln!(
+                text,
+                "  {:>12}  {} -> {}: {why}",
+                short(change.at_ns),
+                change.from,
+                change.to
+            );
+        }
+        if self.mode_changes > MODES_SHOWN as u64 {
+            let _ = writeln!(
+                text,
+                "  and {} more",
+                self.mode_changes - MODES_SHOWN as u64
+            );
+        }
+        text
+    }
+}
+
+/// `1 deadline was`, `2 deadlines were`.
+fn plural(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun} was"),
+        _ => format!("{number} {noun}s were"),
+    }
+}

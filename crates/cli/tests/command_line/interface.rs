@@ -1,0 +1,233 @@
+//! What all commands have in common: names, errors, JSON, pipes, pages.
+
+use crate::FMS;
+use crate::support::{Scratch, command, shell, vestal};
+use std::io::Read;
+use std::process::Stdio;
+
+#[test]
+fn what_a_later_version_has_says_so() {
+    let planned: [&[&str]; 16] = [
+        &["replay", "x.vtrace"],
+        &["generate", "--recipe", "x"],
+        &["sweep", "x.toml"],
+        &["regenerate", "x"],
+        &["reproduce", "--list"],
+        &["bench", "primitives"],
+        &["advise", FMS],
+        &["convert", "a", "b"],
+        &["report", "x"],
+        &["doctor"],
+        &["analyze", FMS, "--overheads", "m.json"],
+        &["analyze", FMS, "--test", "amc-ia"],
+        &["simulate", FMS, "--policy", "zss"],
+        &["simulate", FMS, "--policy", "amc", "--trace", "x.svg"],
+        &["run", FMS, "--policy", "amc", "--dispatch", "managed"],
+        &["run", FMS, "--policy", "amc", "--observe"],
+    ];
+    let help = shell("vestal --help; vestal analyze --help; vestal run --help");
+    for arguments in planned {
+        let done = vestal(arguments);
+        assert_eq!(done.exit, 2, "{arguments:?}");
+        assert!(
+            done.stderr.contains("not in this version"),
+            "{arguments:?}: {}",
+            done.stderr
+        );
+    }
+    for hidden in [
+        "replay",
+        "generate",
+        "sweep",
+        "doctor",
+        "--overheads",
+        "--observe",
+        "--watch",
+        "managed",
+    ] {
+        assert!(!help.contains(hidden), "--help speaks of {hidden}");
+    }
+    for shown in [
+        "check",
+        "analyze",
+        "simulate",
+        "run",
+        "explain",
+        "demo",
+        "--scenario",
+        "--format",
+    ] {
+        assert!(help.contains(shown), "--help does not speak of {shown}");
+    }
+}
+
+#[test]
+fn misspelt_names_get_a_guess_and_the_known_names() {
+    let cases: [(&[&str], &str); 5] = [
+        (&["analyse", FMS], "did you mean `analyze`?"),
+        (
+            &["analyze", FMS, "--test", "amc-rtp"],
+            "did you mean `amc-rtb`?",
+        ),
+        (
+            &["analyze", FMS, "--test", "smc:printd"],
+            "did you mean `smc:printed`?",
+        ),
+        (
+            &["simulate", FMS, "--policy", "smcc"],
+            "did you mean `smc`?",
+        ),
+        (&["explain", "amc-rtp"], "did you mean `amc-rtb`?"),
+    ];
+    for (arguments, guess) in cases {
+        let done = vestal(arguments);
+        assert_eq!(done.exit, 2, "{arguments:?}");
+        assert!(
+            done.stderr.starts_with("error: failed to "),
+            "{}",
+            done.stderr
+        );
+        assert!(done.stderr.contains(guess), "{}", done.stderr);
+        assert!(
+            done.stderr.contains("this version knows: "),
+            "{}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn wrong_options_are_explained() {
+    let cases: [(&[&str], &str); 7] = [
+        (
+            &["--set", "exhaustion=never"],
+            "exhaustion=background|abort|continue",
+        ),
+        (&["--set", "foo=1"], "exhaustion=background|abort|continue"),
+        (&["--for", "10"], "10s, 500ms"),
+        (&["--for", "0s"], "positive"),
+        (&["--scenario", "overrun=2"], "V0501"),
+        (&["--trace", "x.doc"], ".txt"),
+        (&["--parameters", "nowhere.json"], "nowhere.json"),
+    ];
+    for (arguments, part) in cases {
+        let done = vestal(&[&["simulate", FMS, "--policy", "amc"], arguments].concat());
+        assert_eq!(done.exit, 2, "{arguments:?}");
+        assert!(
+            done.stderr.contains(part),
+            "{part} is not in {}",
+            done.stderr
+        );
+        assert_eq!(done.stdout, "");
+    }
+}
+
+#[test]
+fn programs_get_one_json_document_whatever_goes_wrong() {
+    let cases: [&[&str]; 5] = [
+        &["analyze", "nowhere.toml", "--format", "json"],
+        &["simulate", FMS, "--policy", "nothing", "--format", "json"],
+        &["--format", "json", "replay"],
+        &["analyze", "--format", "json"],
+        &["explain", "nothing", "--format=json"],
+    ];
+    for arguments in cases {
+        let done = vestal(arguments);
+        let document = done.json();
+        assert_eq!(done.exit, 2, "{arguments:?}");
+        assert_eq!(document["error"]["exit"], 2, "{arguments:?}");
+        assert!(
+            document["error"]["message"]
+                .as_str()
+                .unwrap()
+                .starts_with("failed to ")
+        );
+        assert_ne!(done.stderr, "", "messages go to standard error");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    for arguments in [
+        &["explain", "amc"][..],
+        &["analyze", FMS],
+        &["--help"],
+        &["completions", "bash"],
+    ] {
+        let mut child = command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut stderr)
+            .unwrap();
+        let exit = child.wait().unwrap().code();
+        assert_eq!((exit, stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error() {
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let done = command(&["explain", "amc"]).stdout(full).output().unwrap();
+    assert_eq!(done.status.code(), Some(3));
+    let message = String::from_utf8(done.stderr).unwrap();
+    assert!(
+        message.contains("failed to write to standard output"),
+        "{message}"
+    );
+}
+
+#[test]
+fn explain_lists_everything_and_explains_codes() {
+    let list = vestal(&["explain"]);
+    assert_eq!(list.exit, 0);
+    for name in ["amc", "amc-rtb", "smc:printed", "V0100"] {
+        assert!(list.stdout.contains(name), "{name} is not listed");
+    }
+    let page = vestal(&["explain", "V0100", "--format", "json"]).json();
+    assert_eq!(
+        (&page["topic"], &page["kind"]),
+        (&"V0100".into(), &"code".into())
+    );
+    let raw = vestal(&["explain", "AMC"]).stdout;
+    assert!(
+        raw.starts_with("# amc: "),
+        "pages are printed as they are written where nobody reads them"
+    );
+    assert_eq!(vestal(&["explain", "V9999"]).exit, 2);
+}
+
+#[test]
+fn version_names_the_commit_and_completions_and_manual_pages_are_made() {
+    let version = vestal(&["--version"]).stdout;
+    let commit = version
+        .trim()
+        .strip_prefix("vestal 0.")
+        .and_then(|rest| rest.split_once(" ("))
+        .unwrap()
+        .1;
+    let commit = commit.strip_suffix(')').unwrap();
+    assert!(
+        commit == "unknown" || commit.chars().all(|c| c.is_ascii_hexdigit()),
+        "{version}"
+    );
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(vestal(&["completions", shell]).stdout.contains("simulate"));
+    }
+    let scratch = Scratch::new("manpages");
+    let folder = scratch.0.join("man");
+    assert_eq!(vestal(&["manpages", folder.to_str().unwrap()]).exit, 0);
+    let page = std::fs::read_to_string(folder.join("vestal-simulate.1")).unwrap();
+    assert!(page.contains(".TH") && page.contains("scenario"));
+    assert!(folder.join("vestal.1").exists());
+}

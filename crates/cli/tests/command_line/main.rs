@@ -1,0 +1,24 @@
+//! The command line as scripts and strangers meet it: exit codes, JSON, messages, pipes.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod files;
+mod interface;
+#[path = "../support/mod.rs"]
+mod support;
+mod worlds;
+
+use serde_json::Value;
+
+const FMS: &str = "examples/fms.toml";
+const THREE: &str = "examples/huang-three-tasks.toml";
+
+/// The keys of a JSON object, sorted.
+fn keys(value: &Value) -> Vec<&str> {
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
+}

@@ -1,0 +1,287 @@
+//! `simulate` and `run`: results, exit codes, charts, scenarios.
+
+use crate::support::{Scratch, repository, vestal, vestal_with_input};
+use crate::{FMS, THREE, keys};
+
+#[test]
+fn simulate_answers_in_the_promised_shape() {
+    let arguments = [
+        "simulate",
+        FMS,
+        "--policy",
+        "amc",
+        "--scenario",
+        "overrun=0.5",
+        "--seed",
+        "7",
+        "--format",
+        "json",
+    ];
+    let done = vestal(&arguments);
+    let document = done.json();
+    assert_eq!(done.exit, 0);
+    let expected = [
+        "cpus",
+        "devices",
+        "duration_ns",
+        "file",
+        "format",
+        "frames",
+        "jobs",
+        "machine",
+        "modes",
+        "overhead",
+        "policy",
+        "seed",
+        "servers",
+        "tasks",
+        "world",
+    ];
+    assert_eq!(keys(&document), expected);
+    assert_eq!(
+        (&document["world"], &document["seed"]),
+        (&"simulator".into(), &7.into())
+    );
+    assert_eq!(document["duration_ns"], 10_000_000_000_u64);
+    assert!(done.stderr.contains("two hyperperiods"), "{}", done.stderr);
+    assert_eq!(
+        keys(&document["jobs"]),
+        [
+            "completed",
+            "dropped",
+            "missed",
+            "missed_guaranteed",
+            "released"
+        ]
+    );
+    assert_eq!(document["jobs"]["missed_guaranteed"], 0);
+    assert!(
+        document["jobs"]["dropped"].as_u64().unwrap() > 0,
+        "overruns drop LO jobs"
+    );
+    assert_eq!(
+        keys(&document["modes"][0]),
+        ["at_ns", "cause", "cpu", "from", "to"]
+    );
+    assert_eq!(
+        (&document["modes"][0]["from"], &document["modes"][0]["to"]),
+        (&"LO".into(), &"HI".into())
+    );
+    let expected = [
+        "completed",
+        "dropped",
+        "execution_ns",
+        "missed",
+        "name",
+        "overruns",
+        "preemptions",
+        "relative_response",
+        "released",
+        "response_ns",
+        "tardiness_ns",
+    ];
+    assert_eq!(keys(&document["tasks"][0]), expected);
+    assert_eq!(
+        keys(&document["tasks"][0]["response_ns"]),
+        ["max", "mean", "min", "p99"]
+    );
+    assert_eq!(
+        keys(&document["tasks"][0]["execution_ns"]),
+        ["max", "mean", "min"]
+    );
+    assert_eq!(keys(&document["tasks"][0]["tardiness_ns"]), ["max", "mean"]);
+    assert_eq!(
+        keys(&document["cpus"][0]),
+        ["busy_ns", "cpu", "migrations", "preemptions", "switches"]
+    );
+    assert_eq!(
+        keys(&document["frames"]),
+        ["lo_skipped", "overrun", "total"]
+    );
+    assert_eq!(
+        keys(&document["machine"]),
+        ["gaps", "longest_gap_ns", "lost_ns", "missed_outside_gaps"]
+    );
+    assert_eq!(
+        document,
+        vestal(&arguments).json(),
+        "the same seed gives the same run"
+    );
+}
+
+#[test]
+fn simulate_exits_by_broken_promises() {
+    let done = vestal(&["simulate", THREE, "--policy", "smc", "--scenario", "hi"]);
+    assert_eq!(done.exit, 1, "tau3 misses: {}", done.stdout);
+    assert!(
+        done.stderr
+            .contains("warning: smc does not prove the set schedulable"),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        done.stderr
+            .contains("the order used is: priorities of the file"),
+        "{}",
+        done.stderr
+    );
+    let text: String = std::fs::read_to_string(repository().join(THREE))
+        .unwrap()
+        .lines()
+        .filter(|line| !line.starts_with("priority"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let arguments = ["simulate", "-", "--policy", "smc", "--scenario", "hi"];
+    let done = vestal_with_input(&arguments, text.as_bytes());
+    assert_eq!(done.exit, 1, "{}", done.stdout);
+    assert!(
+        done.stderr
+            .contains("the order used is: deadline-monotonic order"),
+        "{}",
+        done.stderr
+    );
+    let done = vestal(&["simulate", THREE, "--policy", "amc", "--scenario", "hi"]);
+    assert_eq!(done.exit, 0, "{}", done.stdout);
+    assert!(
+        done.stdout.contains("No guaranteed deadline was missed."),
+        "{}",
+        done.stdout
+    );
+    assert!(!done.stderr.contains("warning"), "{}", done.stderr);
+}
+
+#[test]
+fn simulated_response_times_reach_the_bounds_and_no_more() {
+    let document = vestal(&["analyze", THREE, "--test", "amc-rtb", "--format", "json"]).json();
+    let run = vestal(&[
+        "simulate",
+        THREE,
+        "--policy",
+        "amc",
+        "--scenario",
+        "lo",
+        "--format",
+        "json",
+    ])
+    .json();
+    for (bound, found) in [(0, 1_000_000_u64), (1, 2_000_000), (2, 50_000_000)] {
+        assert_eq!(
+            document["results"][0]["tasks"][bound]["response_ns"]["LO"],
+            found
+        );
+        assert_eq!(run["tasks"][bound]["response_ns"]["max"], found);
+    }
+}
+
+/// No machine has that many CPUs, so nothing runs, with whatever rights the test has.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_machine_that_cannot_run_it_is_told_apart_from_bad_input() {
+    let done = vestal(&[
+        "run", FMS, "--policy", "amc", "--for", "1s", "--cpus", "60000",
+    ]);
+    assert_eq!(done.exit, 3, "{}", done.stderr);
+    assert!(
+        done.stderr
+            .contains("error: failed to run examples/fms.toml: "),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        done.stderr.contains("60000") && done.stderr.contains("mend it with: "),
+        "{}",
+        done.stderr
+    );
+    let document = vestal(&[
+        "run", FMS, "--policy", "amc", "--cpus", "60000", "--format", "json",
+    ])
+    .json();
+    assert_eq!(document["error"]["exit"], 3);
+    let wrong: [&[&str]; 6] = [
+        &["--cpus", "many"],
+        &["--cpus", "0-1"],
+        &["--rt-priority", "80-10"],
+        &["--rt-priority", "90-99"],
+        &["--monitor", "eyes"],
+        &["--monitor", "heartbeat"],
+    ];
+    for arguments in wrong {
+        let done = vestal(&[&["run", FMS, "--policy", "amc", "--for", "1s"], arguments].concat());
+        assert_eq!(done.exit, 2, "{arguments:?}: {}", done.stderr);
+        assert!(
+            done.stderr.contains("help: "),
+            "{arguments:?}: {}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn a_schedule_is_drawn() {
+    let scratch = Scratch::new("chart");
+    let file = scratch.0.join("three.txt");
+    let path = file.to_str().unwrap();
+    let done = vestal(&[
+        "simulate",
+        THREE,
+        "--policy",
+        "amc",
+        "--scenario",
+        "hi",
+        "--for",
+        "60ms",
+        "--trace",
+        path,
+    ]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let chart = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        chart.contains("mode 00001111"),
+        "the mode rises after 2 ms: {chart}"
+    );
+    assert!(
+        chart
+            .lines()
+            .any(|line| line.starts_with("tau") && line.contains('█')),
+        "{chart}"
+    );
+    let done = vestal(&[
+        "simulate",
+        THREE,
+        "--policy",
+        "amc",
+        "--trace",
+        "/no/such/folder/x.txt",
+    ]);
+    assert_eq!(done.exit, 2);
+    assert!(
+        done.stderr.contains("/no/such/folder/x.txt"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn scenario_files_say_when_jobs_come_and_how_long_they_run() {
+    let scratch = Scratch::new("scenario");
+    let file = scratch.file("s.csv", "task,tau2,0,0,5ms\ntask,tau2,1,12ms,1ms\n");
+    let names = vestal(&["check", THREE, "--format", "json"]);
+    assert_eq!(names.exit, 0);
+    let done = vestal(&[
+        "simulate",
+        THREE,
+        "--policy",
+        "amc",
+        "--for",
+        "30ms",
+        "--format",
+        "json",
+        "--scenario",
+        file.to_str().unwrap(),
+    ]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    assert_eq!(document["tasks"][1]["released"], 3, "at 0, 12 and 22 ms");
+    assert_eq!(document["tasks"][1]["overruns"], 1);
+    assert_eq!(document["modes"][0]["cause"], document["tasks"][1]["name"]);
+}

@@ -1,0 +1,105 @@
+//! On whose behalf a PIBS runs: rules (a) and (b) of [`crate::server::Pibs`].
+
+use super::Hierarchy;
+use crate::ids::{ServerId, TaskId};
+use crate::server::{Activation, Server};
+use crate::store::Store;
+use core::cmp::Reverse;
+
+impl<S: Store> Hierarchy<S> {
+    /// Work of `task` has arrived on behalf of `named`, or of whom its configuration names. If work
+    /// of it is pending already, both wait on behalf of the host preferred of the two.
+    pub(super) fn inherit(&mut self, task: TaskId, waited: bool, named: Option<ServerId>) {
+        let Some(entry) = self.tasks.get(task.index()) else {
+            return;
+        };
+        let server = entry.server;
+        let served = named.or(entry.on_behalf_of);
+        let before = self
+            .work
+            .get(task.index())
+            .and_then(|work| work.on_behalf_of);
+        let served = if waited {
+            self.preferred_host(server, before, served)
+        } else {
+            served
+        };
+        if let Some(work) = self.work.get_mut(task.index()) {
+            work.on_behalf_of = served;
+        }
+        #[cfg(test)]
+        super::counterexamples::break_rule_a(self, task);
+    }
+
+    /// Of two servers on whose behalf work of a PIBS waits the more urgent one; but one that the mode
+    /// does not let it serve must not hold back the other.
+    pub(super) fn preferred_host(
+        &self,
+        pibs: ServerId,
+        one: Option<ServerId>,
+        other: Option<ServerId>,
+    ) -> Option<ServerId> {
+        let key = |&id: &ServerId| {
+            let seat = self.seats.get(id.index());
+            let priority = seat.map(|seat| seat.configuration.priority);
+            (Reverse((self.may_serve(pibs, id), priority)), id)
+        };
+        one.into_iter().chain(other).min_by_key(key)
+    }
+
+    /// Activates a PIBS that rests, is eligible and has work, on behalf of the most urgent server
+    /// for whom any of its ready tasks works.
+    pub(super) fn try_activation(&mut self, id: ServerId) {
+        let Some(seat) = self.seats.get(id.index()) else {
+            return;
+        };
+        let Server::Pibs(pibs) = &seat.server else {
+            return;
+        };
+        if seat.ready == 0 || !pibs.is_activatable(self.clock) {
+            return;
+        }
+        let mut served = None;
+        for task in self.members.get(seat.members.clone()).unwrap_or(&[]) {
+            let work = self.work.get(task.index()).filter(|work| work.ready);
+            let candidate = work.and_then(|work| work.on_behalf_of);
+            let candidate = candidate.filter(|&candidate| self.may_serve(id, candidate));
+            served = self.preferred_host(id, served, candidate);
+        }
+        let Some(on_behalf_of) = served else { return };
+        let Some(host) = self.seats.get(on_behalf_of.index()) else {
+            return;
+        };
+        let Some(period) = host.configuration.kind.period() else {
+            return;
+        };
+        let capacity = pibs.capacity_for(period);
+        if capacity.is_zero() {
+            return;
+        }
+        let priority = host.configuration.priority;
+        if let Some((seat, _)) = self.seat_mut(id)
+            && let Server::Pibs(pibs) = &mut seat.server
+        {
+            pibs.activate(Activation {
+                on_behalf_of,
+                priority,
+                capacity,
+            });
+        }
+    }
+
+    /// Rule (b): while the mode is above the PIBS' criticality it may serve only those that the mode
+    /// is about.
+    pub(super) fn may_serve(&self, pibs: ServerId, served: ServerId) -> bool {
+        #[cfg(test)]
+        if super::counterexamples::rule_b_is_broken() {
+            return true;
+        }
+        let criticality = |id: ServerId| {
+            let seat = self.seats.get(id.index());
+            seat.map(|seat| seat.configuration.criticality)
+        };
+        criticality(pibs) >= Some(self.mode) || criticality(served) >= Some(self.mode)
+    }
+}

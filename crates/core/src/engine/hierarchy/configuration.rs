@@ -1,0 +1,263 @@
+//! What a hierarchical engine is built from.
+
+use crate::ids::{ServerId, TaskId};
+use crate::model::{Level, LevelSet, TASKS_MAX, Task};
+use crate::server::{Pibs, ServerKind};
+use crate::time::{Duration, Service};
+use core::fmt;
+
+/// The order of the jobs of one server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LocalOrder {
+    /// By [`ServedTask::priority`].
+    FixedPriority,
+    /// By absolute deadline.
+    EarliestDeadline,
+}
+
+/// A server with what its policy decided about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ServerConfiguration {
+    /// What it is.
+    pub kind: ServerKind,
+    /// Its fixed priority; larger is more urgent, equal ones go to the server that stands first. A
+    /// PIBS inherits instead.
+    pub priority: u32,
+    /// How critical it is; in a raised mode this decides on whose behalf a PIBS may be activated.
+    pub criticality: Level,
+    /// The order of its jobs.
+    pub order: LocalOrder,
+}
+
+/// A task and the server that executes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ServedTask {
+    /// The task. Its execution times are not enforced: the server's budget is.
+    pub task: Task,
+    /// Its server.
+    pub server: ServerId,
+    /// Its fixed priority inside that server; larger is more urgent, equal ones go to the task that
+    /// stands first.
+    pub priority: u32,
+    /// Inside a PIBS: on whose behalf it runs unless [`crate::Fact::Woken`] names somebody else.
+    pub on_behalf_of: Option<ServerId>,
+}
+
+/// A device that interrupts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceConfiguration {
+    /// The task each job of which is the bottom half of one interrupt, in order of arrival. Its jobs
+    /// come from [`crate::Fact::Interrupt`] only, and are numbered from 0 as they are begun. Queued
+    /// interrupts are counted, not dated: under a local EDF order the deadline of one that waited
+    /// counts from the end of its predecessor.
+    pub bottom_half: TaskId,
+}
+
+/// Fixed priority over servers on one CPU, and a local order inside each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HierarchyConfiguration<'a> {
+    /// The servers; a [`ServerId`] is the place in this list.
+    pub servers: &'a [ServerConfiguration],
+    /// The tasks; a [`TaskId`] is the place in this list.
+    pub tasks: &'a [ServedTask],
+    /// The devices; a [`crate::DeviceId`] is the place in this list.
+    pub devices: &'a [DeviceConfiguration],
+    /// How many levels there are.
+    pub levels: LevelSet,
+    /// The smallest budget the world can enforce: a smaller remainder counts as exhausted (C2).
+    pub granularity: Service,
+    /// How late the world may wake the scheduler before that is worth a notice (C6).
+    pub wake_granularity: Duration,
+}
+
+/// A configuration that no hierarchical engine can be built from. Places count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HierarchyError {
+    /// There is no server.
+    NoServers,
+    /// There is no task.
+    NoTasks,
+    /// More tasks, servers, devices or replenishments than numbers can tell apart, or than the
+    /// storage holds.
+    TooMany {
+        /// How many of the largest kind there were.
+        found: usize,
+    },
+    /// A task's server is not in the list.
+    UnknownServer {
+        /// The task's place.
+        task: usize,
+        /// The server it names.
+        server: ServerId,
+    },
+    /// A device's bottom half is not in the list, or is that of another device already.
+    BottomHalf {
+        /// The device's place.
+        device: usize,
+    },
+    /// A criticality is not among the levels.
+    UnknownLevel {
+        /// The server's place.
+        server: usize,
+        /// Its criticality.
+        level: Level,
+    },
+    /// A period of zero.
+    NoPeriod {
+        /// The server's place.
+        server: usize,
+    },
+    /// A capacity at the lowest level that is zero, below the world's granularity, or one at any
+    /// level that is above the period.
+    Capacity {
+        /// The server's place.
+        server: usize,
+    },
+    /// A replenishment list shorter than two.
+    ShortList {
+        /// The server's place.
+        server: usize,
+    },
+    /// A task in a PIBS that names nobody to inherit from, itself a PIBS, or a server with so short
+    /// a period that floor(U * T) at the lowest level is zero or below the world's granularity.
+    NothingToInherit {
+        /// The task's place.
+        task: usize,
+    },
+}
+
+impl fmt::Display for HierarchyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoServers => f.write_str("there is no server"),
+            Self::NoTasks => f.write_str("there is no task to schedule"),
+            Self::TooMany { found } => write!(f, "{found} are more than there is room for"),
+            Self::UnknownServer {
+                task,
+                server: ServerId(server),
+            } => write!(f, "task {task} names server {server}, which does not exist"),
+            Self::BottomHalf { device } => write!(
+                f,
+                "the bottom half of device {device} does not exist or belongs to another device"
+            ),
+            Self::UnknownLevel {
+                server,
+                level: Level(level),
+            } => write!(
+                f,
+                "server {server} has criticality {level}, which is not among the levels"
+            ),
+            Self::NoPeriod { server } => write!(f, "server {server} has a period of zero"),
+            Self::Capacity { server } => write!(
+                f,
+                "server {server} has a capacity of zero, below the granularity, or above its period"
+            ),
+            Self::ShortList { server } => write!(
+                f,
+                "server {server} needs a list of at least two replenishments"
+            ),
+            Self::NothingToInherit { task } => write!(
+                f,
+                "task {task} runs in a PIBS and names no server whose period gives it a capacity"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for HierarchyError {}
+
+impl HierarchyConfiguration<'_> {
+    /// Checks what construction relies on.
+    pub(super) fn check(&self) -> Result<(), HierarchyError> {
+        if self.servers.is_empty() {
+            return Err(HierarchyError::NoServers);
+        }
+        if self.tasks.is_empty() {
+            return Err(HierarchyError::NoTasks);
+        }
+        let found = self
+            .tasks
+            .len()
+            .max(self.servers.len())
+            .max(self.devices.len());
+        if found >= TASKS_MAX {
+            return Err(HierarchyError::TooMany { found });
+        }
+        for (index, server) in self.servers.iter().enumerate() {
+            self.check_server(index, server)?;
+        }
+        for (index, task) in self.tasks.iter().enumerate() {
+            self.check_task(index, task)?;
+        }
+        for (device, entry) in self.devices.iter().enumerate() {
+            let others = self.devices.iter().take(device);
+            let taken = others
+                .map(|other| other.bottom_half)
+                .any(|task| task == entry.bottom_half);
+            if taken || entry.bottom_half.index() >= self.tasks.len() {
+                return Err(HierarchyError::BottomHalf { device });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_server(
+        &self,
+        index: usize,
+        server: &ServerConfiguration,
+    ) -> Result<(), HierarchyError> {
+        if server.criticality > self.levels.highest() {
+            return Err(HierarchyError::UnknownLevel {
+                server: index,
+                level: server.criticality,
+            });
+        }
+        if let (Some(period), Some(capacity)) = (server.kind.period(), server.kind.capacity()) {
+            if period.is_zero() {
+                return Err(HierarchyError::NoPeriod { server: index });
+            }
+            let lowest = capacity.at(Level::LOWEST);
+            if self.is_too_small(lowest) || capacity.iter().any(|value| value.exceeds(period)) {
+                return Err(HierarchyError::Capacity { server: index });
+            }
+        }
+        match server.kind {
+            ServerKind::Sporadic { replenishments, .. }
+                if replenishments < crate::server::REPLENISHMENTS_MIN =>
+            {
+                Err(HierarchyError::ShortList { server: index })
+            }
+            ServerKind::Sporadic { .. }
+            | ServerKind::Polling { .. }
+            | ServerKind::IdlingPeriodic { .. }
+            | ServerKind::Deferrable { .. }
+            | ServerKind::Pibs { .. } => Ok(()),
+        }
+    }
+
+    fn check_task(&self, index: usize, task: &ServedTask) -> Result<(), HierarchyError> {
+        let server = task.server;
+        let Some(own) = self.servers.get(server.index()) else {
+            return Err(HierarchyError::UnknownServer {
+                task: index,
+                server,
+            });
+        };
+        let ServerKind::Pibs { utilization } = own.kind else {
+            return Ok(());
+        };
+        let capacity = task
+            .on_behalf_of
+            .and_then(|served| self.servers.get(served.index()))
+            .and_then(|served| served.kind.period())
+            .map(|period| Pibs::new(utilization.at(Level::LOWEST)).capacity_for(period));
+        match capacity {
+            Some(capacity) if !self.is_too_small(capacity) => Ok(()),
+            Some(_) | None => Err(HierarchyError::NothingToInherit { task: index }),
+        }
+    }
+
+    fn is_too_small(&self, capacity: Service) -> bool {
+        capacity.is_zero() || capacity < self.granularity
+    }
+}

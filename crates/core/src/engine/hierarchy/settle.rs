@@ -1,0 +1,270 @@
+//! Settling: every consequence but the selection, in the fixed order of C3.
+
+use super::{Hierarchy, Seat, Staged};
+use crate::ids::{JobId, ServerId, TaskId};
+use crate::job_table::{Arrival, Current, Standing};
+use crate::model::Level;
+use crate::notice::{DropReason, Event};
+use crate::order::JobPriority;
+use crate::server::{Server, ServerKind};
+use crate::store::Store;
+use crate::time::{Duration, Service};
+
+impl<S: Store> Hierarchy<S> {
+    /// A server that had the CPU without work is charged by time: nothing ran that could be measured.
+    pub(super) fn settle_idling(&mut self, since_last: Duration) {
+        let Some(id) = self.idler else { return };
+        let Some((seat, _)) = self.seat_mut(id) else {
+            return;
+        };
+        let Server::Idling(server) = &mut seat.server else {
+            return;
+        };
+        let had = !server.remaining().is_zero();
+        server.idle_for(since_last);
+        let had = had && server.remaining().is_zero();
+        if had {
+            self.notice(Event::Depleted { server: id });
+        }
+    }
+
+    /// Completed jobs end, and their backlog moves up; blocked ones are ready no longer.
+    pub(super) fn settle_end(&mut self, task: TaskId) {
+        let Some(work) = self.work.get_mut(task.index()) else {
+            return;
+        };
+        if work.jobs.current.is_some() && work.jobs.completed {
+            work.blocked = false;
+            work.staged.blocked_at = None;
+            self.next_job(task);
+        } else if work.staged.blocked_at.is_some() {
+            work.blocked = true;
+        }
+        self.count(task);
+    }
+
+    /// Makes the oldest waiting job, or the next interrupt, the current one.
+    fn next_job(&mut self, task: TaskId) {
+        let clock = self.clock;
+        let Some(work) = self.work.get_mut(task.index()) else {
+            return;
+        };
+        if work.jobs.advance() || work.interrupts == 0 {
+            return;
+        }
+        work.interrupts = work.interrupts.saturating_sub(1);
+        let sequence = work.jobs.next_sequence;
+        work.jobs.next_sequence = sequence.saturating_add(1);
+        work.jobs.current = Some(admitted(Arrival {
+            sequence,
+            at: clock,
+            priority: JobPriority::BEYOND_PATTERN,
+        }));
+    }
+
+    /// Brings the server's counts up to date with the state of `task` (I2).
+    fn count(&mut self, task: TaskId) {
+        let (Some(work), Some(entry)) = (
+            self.work.get_mut(task.index()),
+            self.tasks.get(task.index()),
+        ) else {
+            return;
+        };
+        let Some(seat) = self.seats.get_mut(entry.server.index()) else {
+            return;
+        };
+        let pending = work.jobs.current.is_some();
+        let ready = pending && !work.blocked;
+        recount(&mut seat.pending, &mut work.pending, pending);
+        recount(&mut seat.ready, &mut work.ready, ready);
+    }
+
+    /// What was executed is charged to the server: a job that completed exactly at the end of the
+    /// budget did so in time, and the budget is used up all the same.
+    pub(super) fn settle_charge(&mut self, id: ServerId) {
+        let now = self.clock;
+        let Some((seat, chunks)) = self.seat_mut(id) else {
+            return;
+        };
+        let charged = core::mem::take(&mut seat.charged);
+        if let (Server::Pibs(pibs), Some(start)) = (&mut seat.server, seat.started.take()) {
+            pibs.start(start);
+        }
+        if charged.is_zero() {
+            return;
+        }
+        let had = !seat.server.remaining(chunks, now).is_zero();
+        seat.server.charge(chunks, now, charged);
+        if had && seat.server.remaining(chunks, now).is_zero() {
+            self.notice(Event::Depleted { server: id });
+        }
+    }
+
+    pub(super) fn settle_mode_request(&mut self) {
+        if let Some(level) = self.requested.take() {
+            let to = level.min(self.levels.highest());
+            if to > self.mode {
+                self.change_mode(to);
+            }
+        }
+    }
+
+    fn change_mode(&mut self, to: Level) {
+        let (now, from) = (self.clock, self.mode);
+        self.mode = to;
+        self.for_servers(|engine, id| {
+            let Some((seat, chunks)) = engine.seat_mut(id) else {
+                return;
+            };
+            match (&mut seat.server, &seat.configuration.kind) {
+                (Server::Pibs(pibs), ServerKind::Pibs { utilization }) => {
+                    pibs.set_utilization(utilization.at(to));
+                }
+                (server, kind) => {
+                    if let Some(capacity) = kind.capacity() {
+                        server.set_capacity(chunks, now, capacity.at(to));
+                    }
+                }
+            }
+        });
+        let cause = None;
+        self.notice(Event::ModeChanged { from, to, cause });
+    }
+
+    pub(super) fn settle_replenishment(&mut self, id: ServerId) {
+        let now = self.clock;
+        if let Some((seat, _)) = self.seat_mut(id) {
+            seat.server.replenish(now, seat.had_work);
+        }
+    }
+
+    /// Nothing is pending that the mode lets run: back to mode 0. Releases of this instant do not
+    /// count, suspended jobs of degraded servers neither.
+    pub(super) fn settle_idle_instant(&mut self) {
+        if self.mode > Level::LOWEST {
+            let mut seats = (0..u16::MAX).map(ServerId).zip(self.seats.iter());
+            if !seats.any(|(id, seat)| self.is_busy(id, seat)) {
+                self.change_mode(Level::LOWEST);
+            }
+        }
+    }
+
+    /// Whether a server has pending work that it may execute in this mode, now or later.
+    fn is_busy(&self, id: ServerId, seat: &Seat) -> bool {
+        if seat.pending == 0 || !seat.configuration.kind.runs_in(self.mode) {
+            return false;
+        }
+        match &seat.server {
+            Server::Polling(_)
+            | Server::Idling(_)
+            | Server::Deferrable(_)
+            | Server::Sporadic(_) => true,
+            // What it may not be activated for in this mode waits for the return to mode 0, and must
+            // not hold it up.
+            Server::Pibs(_) => {
+                let members = self.members.get(seat.members.clone()).unwrap_or(&[]);
+                let mut pending = members
+                    .iter()
+                    .filter_map(|task| self.work.get(task.index()))
+                    .filter(|work| work.pending);
+                pending.any(|work| {
+                    work.on_behalf_of
+                        .is_some_and(|served| self.may_serve(id, served))
+                })
+            }
+        }
+    }
+
+    /// Woken, interrupted and released.
+    pub(super) fn admit(&mut self, task: TaskId) {
+        let Some(work) = self.work.get_mut(task.index()) else {
+            return;
+        };
+        let staged = core::mem::replace(&mut work.staged, Staged::NOTHING);
+        let blocked = work.blocked || staged.blocked_at.is_some();
+        let waited = work.jobs.current.is_some();
+        // A wake-up before the job blocked is not the one it waits for.
+        let woken = blocked && staged.woken_at.is_some() && staged.woken_at >= staged.blocked_at;
+        work.blocked = blocked && !woken;
+        let arrived = staged.interrupts > 0 || !work.jobs.arrived.is_empty();
+        work.interrupts = work.interrupts.saturating_add(staged.interrupts);
+        self.admit_releases(task);
+        let Some(work) = self.work.get(task.index()) else {
+            return;
+        };
+        if work.jobs.current.is_none() {
+            self.next_job(task);
+        }
+        if woken || arrived {
+            self.inherit(task, waited, staged.woken_for);
+        }
+        self.count(task);
+    }
+
+    fn admit_releases(&mut self, task: TaskId) {
+        loop {
+            let Some(work) = self.work.get_mut(task.index()) else {
+                return;
+            };
+            let Some(arrival) = work.jobs.arrived.pop() else {
+                return;
+            };
+            if work.jobs.current.is_none() {
+                work.jobs.current = Some(admitted(arrival));
+                work.jobs.completed = false;
+            } else if !work.jobs.waiting.push(arrival) {
+                let sequence = arrival.sequence;
+                self.notice(Event::Dropped {
+                    job: JobId { task, sequence },
+                    why: DropReason::BacklogFull,
+                });
+            }
+        }
+    }
+
+    /// Tells each server whether it has work; what is too little to be enforced is given up.
+    pub(super) fn settle_work(&mut self, id: ServerId) {
+        let (now, granularity) = (self.clock, self.granularity);
+        self.try_activation(id);
+        let Some((seat, chunks)) = self.seat_mut(id) else {
+            return;
+        };
+        let work = seat.ready > 0;
+        seat.had_work = work;
+        let postponed = seat.server.settle_work(chunks, now, work);
+        // Each turn uses up one chunk at hand, and none comes back before a period has passed.
+        let turns = chunks.len().saturating_add(1);
+        for _ in 0..turns {
+            let rest = seat.server.remaining(chunks, now);
+            if !work || rest.is_zero() || rest >= granularity {
+                break;
+            }
+            seat.server.charge(chunks, now, rest);
+        }
+        if postponed > Service::ZERO {
+            let amount = postponed;
+            self.notice(Event::Postponed { server: id, amount });
+        }
+    }
+}
+
+/// A job that may run.
+const fn admitted(arrival: Arrival) -> Current {
+    Current {
+        arrival,
+        executed: Service::ZERO,
+        standing: Standing::Admitted,
+    }
+}
+
+/// Adds or takes one from `count` when a task's flag changes.
+fn recount(count: &mut usize, flag: &mut bool, now: bool) {
+    if *flag != now {
+        *count = if now {
+            count.saturating_add(1)
+        } else {
+            count.saturating_sub(1)
+        };
+        *flag = now;
+    }
+}

@@ -1,0 +1,318 @@
+//! The domain that all CPUs share: level C by earliest deadline over level D.
+//!
+//! As many of the earliest level-C budgets as there are open CPUs are used at a time, each on one of
+//! them: by its task's job, or without work by its ghost, and then the CPU is level D's.
+//!
+//! ```text
+//!                 CPU opens (1)                    a chosen budget has work (2)
+//!   closed --------------------> open, no claim -------------------------------> claim: C runs
+//!      ^                             |    ^                                         |
+//!      |                 ghost or    |    | another decision                        | another
+//!      |                 nobody (3)  v    |                                         v decision
+//!      +------------------------- claim: D runs, or nobody <------------------------+
+//!          CPU closes (1), from anywhere
+//! ```
+//! (1) `publish`, (2) `place_jobs`, (3) `place_ghosts` and `place_best_effort`.
+//!
+//! A job stays on the CPU where it is confirmed to run, if that is open; others get the open CPUs in
+//! the order of their numbers. A job that runs elsewhere is not claimed before the world has
+//! confirmed that it stopped (C5); its CPU stays reserved for it meanwhile.
+
+use super::configuration::{Container, LevelledConfiguration};
+use super::servers::Servers;
+use crate::engine::configuration::ConfigurationError;
+use crate::fact::Fact;
+use crate::ids::{CpuId, TaskId};
+use crate::notice::{Event, Notice};
+use crate::order::Urgency;
+use crate::plan::{Permit, Slot, Wake, WakeReason};
+use crate::scheduler::ContractViolation;
+use crate::store::{Boxed, Store};
+use crate::time::{Duration, Instant, Service};
+
+/// What the shared domain answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SharedPlan<'a> {
+    /// For each CPU the level-C or level-D job to run if it is open, by [`CpuId::index`].
+    pub claims: &'a [Option<Slot>],
+    /// When to settle this domain at the latest if nothing happens before.
+    pub next: Option<Wake>,
+}
+
+/// What the shared domain thinks of one CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Cpu {
+    /// As published last: levels A and B do not want it.
+    open: bool,
+    /// The level-C task whose ghost uses up budget there.
+    ghost: Option<TaskId>,
+    /// A job was placed there by the present decision, claimed or reserved.
+    taken: bool,
+}
+
+/// A task that may have a CPU, while CPUs are given away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Candidate {
+    urgency: Urgency,
+    task: TaskId,
+}
+
+/// Levels C and D of all CPUs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SharedDomain<S: Store = Boxed> {
+    servers: Servers<S>,
+    wake_granularity: Duration,
+    cpus: S::Table<Cpu>,
+    claims: S::Table<Option<Slot>>,
+    /// Scratch of a decision: the tasks chosen. Empty between decisions.
+    chosen: S::Table<Option<Candidate>>,
+    wake: Option<Wake>,
+}
+
+impl<S: Store> SharedDomain<S> {
+    /// The domain that all CPUs of the configuration share; every CPU counts as closed until it
+    /// publishes that it is open.
+    ///
+    /// # Errors
+    /// [`ConfigurationError`].
+    pub fn with_store(
+        configuration: &LevelledConfiguration<'_>,
+    ) -> Result<Self, ConfigurationError> {
+        configuration.check()?;
+        let found = configuration.tasks.len();
+        let too_many = ConfigurationError::TooManyTasks { found };
+        let cpus = configuration.tables.len();
+        let closed = Cpu {
+            open: false,
+            ghost: None,
+            taken: false,
+        };
+        Ok(Self {
+            servers: Servers::new(configuration, None)?,
+            wake_granularity: configuration.wake_granularity,
+            cpus: S::table(cpus, closed).ok_or(too_many)?,
+            claims: S::table(cpus, None).ok_or(too_many)?,
+            chosen: S::table(cpus, None).ok_or(too_many)?,
+            wake: None,
+        })
+    }
+
+    /// Records one thing that happened to a level-C or level-D task. O(1).
+    ///
+    /// # Errors
+    /// A [`ContractViolation`] by the world; the state is then unchanged.
+    pub fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
+        self.servers.apply(at, fact)
+    }
+
+    /// Draws all consequences. `published` is what one CPU's own domain says at `now`: whether the
+    /// CPU is open. It takes effect after what passed until `now`; `None` where nothing was
+    /// published.
+    ///
+    /// # Errors
+    /// [`ContractViolation::ClockWentBack`], [`ContractViolation::BeyondHorizon`],
+    /// [`ContractViolation::UnknownCpu`]; the state is then unchanged.
+    pub fn settle(
+        &mut self,
+        now: Instant,
+        published: Option<(CpuId, bool)>,
+    ) -> Result<SharedPlan<'_>, ContractViolation> {
+        if let Some((cpu, _)) = published
+            && cpu.index() >= self.cpus.len()
+        {
+            return Err(ContractViolation::UnknownCpu(cpu));
+        }
+        self.pass(now)?;
+        if let Some((cpu, open)) = published {
+            self.publish(cpu, open);
+        }
+        self.servers.settle_past();
+        self.servers.admit_all();
+        self.select(now);
+        Ok(SharedPlan {
+            claims: &self.claims,
+            next: self.wake,
+        })
+    }
+
+    /// Moves the clock, and charges the ghosts for the time that passed.
+    pub(super) fn pass(&mut self, now: Instant) -> Result<(), ContractViolation> {
+        let before = self.servers.clock;
+        self.servers.advance_clock(now)?;
+        if let Some(wake) = self.wake.take() {
+            let by = now.saturating_since(wake.at);
+            if by > self.wake_granularity {
+                self.servers.notice(Event::Late { by });
+            }
+        }
+        let elapsed = Service::supplied_during(now.saturating_since(before));
+        for cpu in self.cpus.iter_mut() {
+            if let Some(task) = cpu.ghost.take() {
+                self.servers.consume_as_ghost(task, elapsed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over whether a CPU is open.
+    pub(super) fn publish(&mut self, cpu: CpuId, open: bool) {
+        if let Some(cpu) = self.cpus.get_mut(cpu.index()) {
+            cpu.open = open;
+        }
+    }
+
+    /// What enforcement allows a task of levels C and D since the last decision.
+    #[must_use]
+    pub fn permit(&self, task: TaskId) -> Permit {
+        match self.servers.entry(task).map(|entry| entry.container) {
+            Some(Container::Global) => self.servers.permit(task),
+            Some(Container::BestEffort) => Permit::Background,
+            Some(Container::Table(_) | Container::Local(_)) | None => Permit::NotAdmitted,
+        }
+    }
+
+    /// The claim on one CPU since the last decision.
+    #[must_use]
+    pub fn claim(&self, cpu: CpuId) -> Option<Slot> {
+        self.claims.get(cpu.index()).copied().flatten()
+    }
+
+    /// The level-C task whose ghost uses up its budget on `cpu` since the last decision.
+    #[must_use]
+    pub fn ghost(&self, cpu: CpuId) -> Option<TaskId> {
+        self.cpus.get(cpu.index())?.ghost
+    }
+
+    /// When to settle this domain at the latest, as of the last decision.
+    #[must_use]
+    pub const fn next(&self) -> Option<Wake> {
+        self.wake
+    }
+
+    /// Takes the oldest notice not yet taken.
+    pub fn take_notice(&mut self) -> Option<Notice> {
+        self.servers.notices.pop()
+    }
+
+    /// How many notices were lost because nobody took them in time.
+    #[must_use]
+    pub fn lost_notices(&self) -> u64 {
+        self.servers.notices.lost()
+    }
+
+    /// Whether the invariants hold; for tests.
+    #[must_use]
+    pub fn check_invariants(&self) -> bool {
+        self.servers.check_invariants()
+            && self.chosen.iter().all(Option::is_none)
+            && self
+                .cpus
+                .iter()
+                .zip(self.claims.iter())
+                .all(|(cpu, claim)| cpu.open || (cpu.ghost.is_none() && claim.is_none()))
+    }
+
+    /// O(m log n + m^2) for m CPUs.
+    fn select(&mut self, now: Instant) {
+        self.claims.fill(None);
+        for cpu in self.cpus.iter_mut() {
+            cpu.ghost = None;
+            cpu.taken = false;
+        }
+        self.choose(Queue::Deadline);
+        self.place_jobs();
+        self.place_ghosts(now);
+        self.choose(Queue::Release);
+        self.place_jobs();
+    }
+
+    /// Takes as many tasks as there are CPUs to be had, the most urgent first.
+    fn choose(&mut self, queue: Queue) {
+        // `count` has a path that panics when it overflows.
+        let free = self
+            .cpus
+            .iter()
+            .filter(|cpu| cpu.open && !cpu.taken)
+            .fold(0_usize, |count, _| count.saturating_add(1));
+        let heap = match queue {
+            Queue::Deadline => &mut self.servers.by_deadline,
+            Queue::Release => &mut self.servers.by_release,
+        };
+        for place in self.chosen.iter_mut().take(free) {
+            *place = heap.first().map(|(urgency, task)| {
+                heap.remove(task);
+                Candidate { urgency, task }
+            });
+        }
+        for candidate in self.chosen.iter().flatten() {
+            heap.insert(candidate.task, candidate.urgency);
+        }
+    }
+
+    /// Gives a CPU to each chosen task that has work: its own one first, the first free one otherwise.
+    fn place_jobs(&mut self) {
+        for staying in [true, false] {
+            for place in 0..self.chosen.len() {
+                let Some(Candidate { task, .. }) = self.chosen.get(place).copied().flatten() else {
+                    continue;
+                };
+                if !self.servers.has_work(task) {
+                    continue;
+                }
+                let running = self.servers.running(task);
+                let found = if staying {
+                    running.map(CpuId::index).filter(|&cpu| self.is_free(cpu))
+                } else {
+                    (0..self.cpus.len()).find(|&cpu| self.is_free(cpu))
+                };
+                let Some(found) = found else {
+                    continue;
+                };
+                if let Some(entry) = self.chosen.get_mut(place) {
+                    *entry = None;
+                }
+                if let Some(cpu) = self.cpus.get_mut(found) {
+                    cpu.taken = true;
+                }
+                if let Some(claim) = self.claims.get_mut(found)
+                    && (staying || running.is_none())
+                {
+                    *claim = self.servers.budgeted_slot(task);
+                }
+            }
+        }
+    }
+
+    fn is_free(&self, cpu: usize) -> bool {
+        self.cpus.get(cpu).is_some_and(|cpu| cpu.open && !cpu.taken)
+    }
+
+    /// Lets the budgets of the chosen tasks without work be used up by their ghosts.
+    fn place_ghosts(&mut self, now: Instant) {
+        for place in 0..self.chosen.len() {
+            let Some(Candidate { task, .. }) = self.chosen.get_mut(place).and_then(Option::take)
+            else {
+                continue;
+            };
+            let free = |cpu: &&mut Cpu| cpu.open && !cpu.taken && cpu.ghost.is_none();
+            if let Some(cpu) = self.cpus.iter_mut().find(free) {
+                cpu.ghost = Some(task);
+            }
+            let remaining = self.servers.remaining(task).unwrap_or(Service::ZERO);
+            let at = now.saturating_add(remaining.time_on_dedicated_cpu());
+            if self.wake.is_none_or(|wake| at < wake.at) {
+                let why = WakeReason::Consumption;
+                self.wake = Some(Wake { at, why });
+            }
+        }
+    }
+}
+
+/// Which of the two lower levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Queue {
+    /// Level C.
+    Deadline,
+    /// Level D.
+    Release,
+}

@@ -1,0 +1,146 @@
+//! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
+
+use crate::gaps::GAP_NANOS_MIN;
+use crate::shared::{Shared, TaskShared};
+use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
+use std::fmt;
+use std::sync::atomic::Ordering;
+use vestal_core::{Instant, JobId, Service};
+
+/// The job lost its place and came to a cancellation point. Bodies pass it on with `?`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled;
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the job was cancelled")
+    }
+}
+
+impl std::error::Error for Cancelled {}
+
+/// One job of a task; its body is called once with it.
+pub type Body = dyn FnMut(&mut JobContext<'_>) -> Result<(), Cancelled> + Send;
+
+/// What a job body may know and do.
+#[derive(Debug)]
+pub struct JobContext<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) task: &'a TaskShared,
+    pub(crate) job: JobId,
+    /// Clock readings.
+    pub(crate) release: u64,
+    pub(crate) demand: Service,
+    pub(crate) saw_cancellation: bool,
+}
+
+impl JobContext<'_> {
+    /// Which job this is.
+    #[must_use]
+    pub const fn id(&self) -> JobId {
+        self.job
+    }
+
+    /// When it was released.
+    #[must_use]
+    pub fn release(&self) -> Instant {
+        self.shared.instant(self.release)
+    }
+
+    /// When it is due.
+    #[must_use]
+    pub fn deadline(&self) -> Instant {
+        self.release()
+            .saturating_add(self.task.configuration.task.deadline)
+    }
+
+    /// The present instant on the clock of releases and deadlines.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.shared.instant(monotonic_nanos())
+    }
+
+    /// The execution that the scenario demands of this job.
+    #[must_use]
+    pub const fn demand(&self) -> Service {
+        self.demand
+    }
+
+    /// The CPU time that this job has consumed.
+    #[must_use]
+    pub fn executed(&self) -> Service {
+        Service::from_nanos(own_cpu_nanos().saturating_sub(self.task.base.load(Ordering::SeqCst)))
+    }
+
+    /// Whether the job lost its place: it exhausted its limit, the mode rose above its task, or the
+    /// run ends. The body should then return; until it does, it runs in the background.
+    #[must_use]
+    pub fn cancelled(&mut self) -> bool {
+        let cancelled = self.task.withdrawn(self.job.sequence);
+        self.saw_cancellation |= cancelled;
+        cancelled
+    }
+
+    /// A cancellation point.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if the job lost its place.
+    pub fn checkpoint(&mut self) -> Result<(), Cancelled> {
+        if self.cancelled() {
+            Err(Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Consumes `amount` of CPU time by the thread's own clock, with cancellation points all along.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if the job lost its place before the amount was consumed.
+    pub fn burn(&mut self, amount: Service) -> Result<(), Cancelled> {
+        self.burn_while(amount, |job| !job.cancelled());
+        self.checkpoint()
+    }
+
+    /// Consumes what [`Self::demand`] says.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if the job lost its place before that.
+    pub fn burn_demand(&mut self) -> Result<(), Cancelled> {
+        self.burn(self.demand)
+    }
+
+    /// Consumes `amount` of CPU time without any cancellation point: a body that does not listen.
+    pub fn burn_deaf(&mut self, amount: Service) {
+        self.burn_while(amount, |_| true);
+    }
+
+    /// Every round reads the clock and the thread's account of CPU time. A jump of the clock between
+    /// two rounds with no stint of another thread of ours in between is a machine gap; a job in the
+    /// background cannot tell, because anybody may preempt it.
+    fn burn_while(&mut self, amount: Service, mut goes_on: impl FnMut(&mut Self) -> bool) {
+        let mut cpu = own_cpu_nanos();
+        let end = cpu.saturating_add(amount.as_nanos());
+        let mut wall = monotonic_nanos();
+        let mut stints = self.shared.activity.load(Ordering::Relaxed);
+        loop {
+            // The last round too ends with a look at the clock: a gap that the kernel charged to
+            // this thread may be what completes the amount.
+            let cpu_now = own_cpu_nanos();
+            let goes_on = cpu_now < end && goes_on(self);
+            let now = monotonic_nanos();
+            let stints_now = self.shared.activity.load(Ordering::Relaxed);
+            if !self.task.withdrawn(self.job.sequence) {
+                if now.saturating_sub(wall) >= GAP_NANOS_MIN && stints == stints_now {
+                    self.shared.gaps.record(wall, now, cpu_now - cpu);
+                }
+                self.shared.burning.store(now, Ordering::Relaxed);
+            }
+            (wall, cpu, stints) = (now, cpu_now, stints_now);
+            if !goes_on {
+                break;
+            }
+        }
+        self.shared.burning.store(0, Ordering::Relaxed);
+    }
+}

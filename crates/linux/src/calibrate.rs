@@ -1,0 +1,114 @@
+//! How sharp a budget monitor really is here: tried out on a thread that does nothing but run.
+
+use crate::config::Monitor;
+use crate::shared::{Armed, QUANTUM_NANOS};
+use crate::stats::{Distribution, Summary};
+use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
+use crate::sys::signal::ManagerSignals;
+use crate::sys::{self, Tid};
+use crate::worker::enter_real_time;
+use std::io;
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+/// Trials and their budget: 40 ms of burning. The rests in between let others use the CPU and its
+/// caches, as they do between the overruns of a run.
+const TRIALS: u32 = 40;
+const BUDGET_NANOS: u64 = 1_000_000;
+const REST_NANOS: u64 = 3_000_000;
+
+/// No trial may take longer; on a machine on which one does, a run would be pointless.
+const TRIAL_NANOS_MAX: u64 = 50_000_000;
+
+/// The two threads of a calibration: one burns, the other waits for the monitor.
+#[derive(Default)]
+struct Trial {
+    manager: AtomicI32,
+    burner: AtomicI32,
+    /// The CPU clock of the burner at the start of its budget.
+    base: AtomicU64,
+    /// Number of the trial whose budget the observer has seen exhausted.
+    seen: AtomicU32,
+    ended: AtomicU32,
+    monitor: OnceLock<Armed>,
+}
+
+/// By how much a thread on `cpu` had exceeded its budget when the monitor's signal led to a look at
+/// its clock. Takes about 170 ms.
+pub(crate) fn calibrate(
+    monitor: Monitor,
+    cpu: usize,
+    priorities: (i32, i32),
+) -> io::Result<Summary> {
+    let trial = Arc::new(Trial::default());
+    let (burner_priority, observer_priority) = priorities;
+    let observer = {
+        let trial = Arc::clone(&trial);
+        thread::spawn(move || observe(&trial, cpu, observer_priority))
+    };
+    let burner = {
+        let trial = Arc::clone(&trial);
+        thread::spawn(move || {
+            let outcome = burn_trials(&trial, monitor, cpu, burner_priority);
+            trial.ended.store(1, Ordering::SeqCst);
+            outcome
+        })
+    };
+    let panicked = || io::Error::other("a thread of the calibration panicked");
+    let burned = burner.join().map_err(|_| panicked())?;
+    let observed = observer.join().map_err(|_| panicked())?;
+    burned?;
+    Ok(observed?.summary())
+}
+
+fn observe(trial: &Trial, cpu: usize, priority: i32) -> io::Result<Distribution> {
+    let mut overshoots = Distribution::new();
+    // Published even on failure, else the burner would wait for it.
+    let ready = enter_real_time(cpu, priority);
+    trial.manager.store(sys::sched::own_tid(), Ordering::SeqCst);
+    ready?;
+    let signals = ManagerSignals::new();
+    while trial.ended.load(Ordering::SeqCst) == 0 {
+        if signals.wait(TRIAL_NANOS_MAX).is_none() {
+            continue;
+        }
+        let burner: Tid = trial.burner.load(Ordering::SeqCst);
+        let base = trial.base.load(Ordering::SeqCst);
+        let executed = cpu_nanos_of(burner).map_or(0, |cpu| cpu.saturating_sub(base));
+        if base != 0 && executed >= BUDGET_NANOS {
+            overshoots.record(executed - BUDGET_NANOS);
+            trial.base.store(0, Ordering::SeqCst);
+            trial.seen.fetch_add(1, Ordering::SeqCst);
+        } else if base != 0
+            && let Some(monitor) = trial.monitor.get()
+        {
+            // Fired early, as after a preemption: another round, as the manager does it.
+            monitor.start((BUDGET_NANOS - executed).max(QUANTUM_NANOS));
+        }
+    }
+    Ok(overshoots)
+}
+
+fn burn_trials(trial: &Trial, monitor: Monitor, cpu: usize, priority: i32) -> io::Result<()> {
+    let patience = monotonic_nanos() + TRIAL_NANOS_MAX;
+    while trial.manager.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {
+        thread::yield_now();
+    }
+    enter_real_time(cpu, priority)?;
+    let armed = Armed::of_this_thread(monitor, trial.manager.load(Ordering::SeqCst))?;
+    trial.burner.store(sys::sched::own_tid(), Ordering::SeqCst);
+    let armed = trial.monitor.get_or_init(|| armed);
+    for _ in 0..TRIALS {
+        let seen = trial.seen.load(Ordering::SeqCst);
+        trial.base.store(own_cpu_nanos(), Ordering::SeqCst);
+        armed.start(BUDGET_NANOS);
+        let patience = monotonic_nanos() + TRIAL_NANOS_MAX;
+        while trial.seen.load(Ordering::SeqCst) == seen && monotonic_nanos() < patience {}
+        armed.stop();
+        trial.base.store(0, Ordering::SeqCst);
+        let rest = monotonic_nanos() + REST_NANOS;
+        sys::futex::wait_until(&trial.ended, 0, Some(rest));
+    }
+    Ok(())
+}

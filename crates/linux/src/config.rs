@@ -1,0 +1,105 @@
+//! What a run is made from.
+
+use vestal_core::enforce::{Enforcement, Exhaustion};
+use vestal_core::model::LevelSet;
+use vestal_core::{Duration, Service, TaskConfiguration};
+
+/// How an exhausted limit is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Monitor {
+    /// A `task-clock` counter of `perf_event_open` per worker, which overflows when the *thread* has
+    /// run for its limit. No wake-up without an overrun, some tens of microseconds late.
+    Perf,
+    /// A wall timer at the predicted exhaustion, after which the manager reads the thread's CPU
+    /// clock again. Sharper, but wakes the manager for every job that was preempted.
+    Manager,
+}
+
+impl Monitor {
+    /// The name on the command line and in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Perf => "perf",
+            Self::Manager => "manager",
+        }
+    }
+}
+
+/// What reading clocks, switching threads and a timer interrupt add to a job.
+pub const TOLERANCE_MIN: Service = Service::from_micros(50);
+/// A calibration that found worse met a disturbance, and says nothing about what can be enforced.
+pub const TOLERANCE_MAX: Service = Service::from_micros(250);
+
+/// A task with what a run needs to know beside its configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskSpec {
+    /// Its name in results and diagnostics.
+    pub name: String,
+    /// The task, and its priority among the others.
+    pub configuration: TaskConfiguration,
+    /// When its first job is released, counted from the start of the run. Releases are periodic:
+    /// for a sporadic task the densest arrivals it may have.
+    pub offset: Duration,
+    /// The most that any job will demand, if that is known to be below the task's own C_i(z_i).
+    /// Only the check against RT throttling uses it.
+    pub demand_max: Option<Service>,
+}
+
+/// How to run a set of tasks on one CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The CPU; `None`: the last one that the process may use (CPU 0 serves most interrupts).
+    pub cpu: Option<usize>,
+    /// The criticality levels.
+    pub levels: LevelSet,
+    /// How long jobs may run.
+    pub enforcement: Enforcement,
+    /// What happens to a job that used up its own level's limit.
+    pub exhaustion: Exhaustion,
+    /// Whether limits are enforced at all; `false` only measures.
+    pub enforce: bool,
+    /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
+    /// `perf_event_open` is refused, and [`crate::Report::monitor`] says so.
+    pub monitor: Monitor,
+    /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For n tasks n + 3 of
+    /// them are used, from the lowest up.
+    pub priorities: (u8, u8),
+    /// By how much a job may exceed a limit before that is an overrun: what this world itself adds
+    /// to a job (reading clocks, arming its monitor, interrupts charged to it), and what it could
+    /// not enforce anyway. `None`: the granularity obtained in the calibration, at least
+    /// [`TOLERANCE_MIN`], at most [`TOLERANCE_MAX`].
+    pub tolerance: Option<Service>,
+    /// Whether to measure the monitor's granularity before the run; takes about 170 ms.
+    pub calibrate: bool,
+    /// Whether to lock the process's memory.
+    pub lock_memory: bool,
+    /// How long to wait for job bodies that do not come to a cancellation point after the end.
+    pub patience: Duration,
+    /// How much of the share that RT throttling allows to stay away from, in thousandths of the CPU.
+    pub throttling_margin_permille: u32,
+    /// The stack of each worker, in bytes.
+    pub stack_bytes: usize,
+}
+
+impl Config {
+    /// The defaults for one way of enforcement.
+    #[must_use]
+    pub const fn new(levels: LevelSet, enforcement: Enforcement) -> Self {
+        Self {
+            cpu: None,
+            levels,
+            enforcement,
+            exhaustion: Exhaustion::Background,
+            enforce: true,
+            monitor: Monitor::Perf,
+            priorities: (1, 98),
+            tolerance: None,
+            calibrate: true,
+            lock_memory: true,
+            patience: Duration::from_millis(1_000),
+            throttling_margin_permille: 20,
+            stack_bytes: 512 * 1024,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Why a run did not take place, or came to a bad end.
+
+use crate::rights::Refusal;
+use std::fmt;
+use std::io;
+use vestal_core::ConfigurationError;
+
+/// Which exit code, in the sense of the command line, an error deserves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The input is wrong: exit code 2.
+    BadInput,
+    /// The machine cannot do it: exit code 3.
+    MachineCannot,
+    /// A job body failed: the user's code, exit code 1.
+    BodyFailed,
+    /// A bug of ours: exit code 4.
+    Internal,
+}
+
+/// Why a run did not take place, or came to a bad end. After each of them no thread of the run is
+/// left in a real-time class.
+#[derive(Debug)]
+pub enum RunError {
+    /// The tasks and their policy do not fit together.
+    Configuration(ConfigurationError),
+    /// A setting that native dispatch on one CPU cannot carry out.
+    Unsupported(String),
+    /// The machine, or the process's rights on it, are not enough. All reasons are listed.
+    Refused(Vec<Refusal>),
+    /// Another run of this process has not ended: SIGINT and memory locks belong to the process.
+    AlreadyRunning,
+    /// A system call failed.
+    System {
+        /// What was attempted.
+        what: &'static str,
+        /// How it failed.
+        source: io::Error,
+    },
+    /// A job body panicked; the run was stopped.
+    BodyPanicked {
+        /// The name of its task.
+        task: String,
+        /// The panic's message.
+        message: String,
+    },
+    /// The manager panicked; the run was stopped.
+    ManagerPanicked {
+        /// The panic's message.
+        message: String,
+    },
+    /// The manager did not answer the watchdog, which stopped the run.
+    ManagerHung,
+}
+
+impl RunError {
+    /// Which exit code the error deserves.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Configuration(_) | Self::Unsupported(_) => ErrorKind::BadInput,
+            Self::Refused(_) | Self::AlreadyRunning | Self::System { .. } => {
+                ErrorKind::MachineCannot
+            }
+            Self::BodyPanicked { .. } => ErrorKind::BodyFailed,
+            Self::ManagerPanicked { .. } | Self::ManagerHung => ErrorKind::Internal,
+        }
+    }
+
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { what, source }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Configuration(error) => write!(f, "{error}"),
+            Self::Unsupported(what) => f.write_str(what),
+            Self::Refused(refusals) => {
+                f.write_str("this machine cannot run it:")?;
+                for refusal in refusals {
+                    write!(f, "\n  - {refusal}\n    mend it with: {}", refusal.remedy())?;
+                }
+                Ok(())
+            }
+            Self::AlreadyRunning => f.write_str("another run of this process has not ended yet"),
+            Self::System { what, source } => write!(f, "failed to {what}: {source}"),
+            Self::BodyPanicked { task, message } => {
+                write!(
+                    f,
+                    "a job of {task} panicked, and the run was stopped: {message}"
+                )
+            }
+            Self::ManagerPanicked { message } => {
+                write!(
+                    f,
+                    "the manager panicked, and the run was stopped: {message}"
+                )
+            }
+            Self::ManagerHung => {
+                f.write_str("the manager did not answer its watchdog, and the run was stopped")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Configuration(error) => Some(error),
+            Self::System { source, .. } => Some(source),
+            Self::Unsupported(_)
+            | Self::Refused(_)
+            | Self::AlreadyRunning
+            | Self::BodyPanicked { .. }
+            | Self::ManagerPanicked { .. }
+            | Self::ManagerHung => None,
+        }
+    }
+}

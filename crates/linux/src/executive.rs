@@ -1,0 +1,328 @@
+//! The executive: checks that a run is possible, starts its threads, ends it, and reports.
+
+use crate::body::{Body, Cancelled, JobContext};
+use crate::calibrate::calibrate;
+use crate::config::{Config, TaskSpec};
+use crate::error::RunError;
+use crate::idle::IdleDetector;
+use crate::manager::Manager;
+use crate::plan::{RunPlan, first_limit, tolerance};
+use crate::report::{Ended, ManagerRecord, Report};
+use crate::rights::Rights;
+use crate::shared::{RUN, Shared, StopCause, TaskShared};
+use crate::stats::Summary;
+use crate::summary::{Measured, report};
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::futex;
+use crate::sys::memory::LockedMemory;
+use crate::sys::signal::StopSignals;
+use crate::threads::{Crew, Started};
+use crate::watchdog::Watchdog;
+use crate::worker::Worker;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use vestal_core::{Duration, Level, Service, TaskId};
+
+/// Threads get so long to reach their places, and the first release is so far from the start.
+const HEAD_START_NANOS: u64 = 20_000_000;
+
+/// A set of tasks with their bodies, about to run on one CPU.
+///
+/// See the [crate's description](crate) for an example.
+pub struct Executive {
+    pub(crate) config: Config,
+    pub(crate) tasks: Vec<(TaskSpec, Bodies)>,
+    #[cfg(feature = "real")]
+    fault: Option<crate::fault::Fault>,
+}
+
+/// What a task's jobs do, and how much of it.
+pub(crate) struct Bodies {
+    body: Box<Body>,
+    demand: Box<dyn FnMut(u64) -> Service + Send>,
+}
+
+impl std::fmt::Debug for Executive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tasks: Vec<_> = self.tasks.iter().map(|(spec, _)| spec).collect();
+        f.debug_struct("Executive")
+            .field("config", &self.config)
+            .field("tasks", &tasks)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Executive {
+    /// An executive without tasks.
+    #[must_use]
+    pub const fn new(config: Config) -> Self {
+        Self {
+            config,
+            tasks: Vec::new(),
+            #[cfg(feature = "real")]
+            fault: None,
+        }
+    }
+
+    /// Adds a task whose jobs do what `body` does. [`JobContext::demand`] is C(0).
+    ///
+    /// Task numbers follow the order of these calls. A body that panics ends the run; one that
+    /// blocks keeps the mode up while it waits.
+    #[must_use]
+    pub fn task(
+        self,
+        spec: TaskSpec,
+        body: impl FnMut(&mut JobContext<'_>) -> Result<(), Cancelled> + Send + 'static,
+    ) -> Self {
+        let usual = spec.configuration.task.wcet.at(Level::LOWEST);
+        self.task_with_demand(spec, move |_| usual, body)
+    }
+
+    /// Adds a task whose job number k is demanded to execute `demand(k)`, as
+    /// [`JobContext::demand`] tells the body. Job numbers never fall; dropped jobs are not asked for.
+    #[must_use]
+    pub fn task_with_demand(
+        mut self,
+        spec: TaskSpec,
+        demand: impl FnMut(u64) -> Service + Send + 'static,
+        body: impl FnMut(&mut JobContext<'_>) -> Result<(), Cancelled> + Send + 'static,
+    ) -> Self {
+        let bodies = Bodies {
+            body: Box::new(body),
+            demand: Box::new(demand),
+        };
+        self.tasks.push((spec, bodies));
+        self
+    }
+
+    /// Lets something go wrong, for tests.
+    #[cfg(feature = "real")]
+    #[must_use]
+    pub const fn with_fault(mut self, fault: crate::fault::Fault) -> Self {
+        self.fault = Some(fault);
+        self
+    }
+
+    /// Runs for `span`, or until SIGINT or SIGTERM.
+    ///
+    /// Blocks the calling thread, which stays in its scheduling class. Afterwards no thread of the
+    /// run is in a real-time class, whatever the outcome.
+    ///
+    /// # Errors
+    /// [`RunError`]; nothing has run unless it says so.
+    pub fn run(self, span: Duration) -> Result<Report, RunError> {
+        let (_alone, plan) = (Alone::claim()?, self.prepare(&Rights::probe())?);
+        let _locked = self.lock_memory()?;
+        let _signals =
+            StopSignals::take_over().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
+        let calibration = self.calibrate(&plan)?;
+        self.execute(&plan, calibration, span)
+    }
+
+    /// Whether [`Self::run`] would be refused with these rights; nothing runs.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn check(&self, rights: &Rights) -> Result<(), RunError> {
+        self.prepare(rights).map(|_| ())
+    }
+
+    fn lock_memory(&self) -> Result<Option<LockedMemory>, RunError> {
+        if !self.config.lock_memory {
+            return Ok(None);
+        }
+        LockedMemory::lock()
+            .map(Some)
+            .map_err(RunError::system("lock the process's memory"))
+    }
+
+    fn calibrate(&self, plan: &RunPlan) -> Result<Option<Summary>, RunError> {
+        if !self.config.calibrate {
+            return Ok(None);
+        }
+        let low = i32::from(self.config.priorities.0);
+        calibrate(plan.monitor, plan.cpu, (low, low + 1))
+            .map(Some)
+            .map_err(RunError::system("calibrate the budget monitor"))
+    }
+
+    /// What the threads of the run will share, and what only the workers will have.
+    fn share(self, plan: &RunPlan, tolerance: Service) -> (Arc<Shared>, Vec<Bodies>, Config) {
+        let config = self.config;
+        let (specs, bodies): (Vec<TaskSpec>, Vec<Bodies>) = self.tasks.into_iter().unzip();
+        let tasks = specs
+            .into_iter()
+            .zip(&plan.fifo)
+            .map(|(spec, &fifo)| {
+                let limit = first_limit(&config, &spec.configuration);
+                let offset = spec.offset.as_nanos();
+                TaskShared::new(spec.name, spec.configuration, offset, fifo, limit)
+            })
+            .collect();
+        #[cfg_attr(
+            not(feature = "real"),
+            expect(unused_mut, reason = "only tests inject faults")
+        )]
+        let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor, tolerance);
+        #[cfg(feature = "real")]
+        {
+            shared.fault = self.fault;
+        }
+        (Arc::new(shared), bodies, config)
+    }
+
+    fn execute(
+        self,
+        plan: &RunPlan,
+        calibration: Option<Summary>,
+        span: Duration,
+    ) -> Result<Report, RunError> {
+        let count = self.tasks.len();
+        let low = i32::from(self.config.priorities.0);
+        let over = low + 1 + i32::try_from(count).unwrap_or(i32::MAX / 2);
+        let granularity = calibration.map(|summary| Service::from_nanos(summary.p99));
+        let tolerance = tolerance(&self.config, granularity);
+        let guard = self.guard(tolerance)?;
+        let (shared, bodies, config) = self.share(plan, tolerance);
+        let late_beyond = granularity.map_or(0, Service::as_nanos);
+
+        let mut crew = Crew::new(Arc::clone(&shared), config.stack_bytes);
+        let manager = Manager {
+            shared: Arc::clone(&shared),
+            guard,
+            charged: vec![(0, 0); count],
+            record: ManagerRecord::new(count, late_beyond),
+            priority: over,
+        };
+        let started = start_all(&mut crew, manager, bodies, plan, low);
+        let manager = match started {
+            Ok(manager) => manager,
+            Err(error) => {
+                shared.request_stop(StopCause::SetupFailed);
+                shared.halt();
+                let _ = crew.gather(config.patience);
+                return Err(RunError::System {
+                    what: "start the threads of the run",
+                    source: error,
+                });
+            }
+        };
+        go(&shared, span);
+        let record = manager.join(&shared, config.patience);
+        let stuck = crew.gather(config.patience);
+        let ended = how_it_ended(&shared)?;
+        let Some(record) = record else {
+            return Err(RunError::ManagerHung);
+        };
+        Ok(report(
+            &shared,
+            &Measured {
+                ended,
+                calibration,
+                granularity,
+                config: &config,
+                fallback: plan.fallback.clone(),
+                manager: record,
+                stuck,
+            },
+        ))
+    }
+}
+
+/// Starts every thread and waits until it stands at its place: in its class, on its CPU, blocked.
+fn start_all(
+    crew: &mut Crew,
+    manager: Manager,
+    bodies: Vec<Bodies>,
+    plan: &RunPlan,
+    low: i32,
+) -> io::Result<Started<ManagerRecord>> {
+    let shared = Arc::clone(&manager.shared);
+    let over = manager.priority;
+    let watchdog = Watchdog {
+        shared: Arc::clone(&shared),
+        cpu: plan.watchdog_cpu,
+        priority: over + 1,
+    };
+    crew.start(
+        "vestal-watchdog",
+        watchdog,
+        Watchdog::set_up,
+        Watchdog::main,
+    )?;
+    let manager = crew.start("vestal-manager", manager, Manager::set_up, Manager::main)?;
+    let idle = IdleDetector {
+        shared: Arc::clone(&shared),
+        priority: low,
+    };
+    crew.start(
+        "vestal-idle",
+        idle,
+        IdleDetector::set_up,
+        IdleDetector::main,
+    )?;
+    for (index, bodies) in bodies.into_iter().enumerate() {
+        let worker = Worker {
+            shared: Arc::clone(&shared),
+            index,
+            id: TaskId(u16::try_from(index).unwrap_or(u16::MAX)),
+            body: bodies.body,
+            demand: bodies.demand,
+        };
+        crew.start_worker(index, worker, Worker::set_up, Worker::main)?;
+    }
+    Ok(manager)
+}
+
+/// Opens the run.
+fn go(shared: &Shared, span: Duration) {
+    let epoch = monotonic_nanos() + HEAD_START_NANOS;
+    shared.epoch.store(epoch, Ordering::SeqCst);
+    shared
+        .end
+        .store(epoch.saturating_add(span.as_nanos()), Ordering::SeqCst);
+    shared.beat.store(epoch, Ordering::SeqCst);
+    shared.phase.store(RUN, Ordering::SeqCst);
+    futex::wake_all(&shared.phase);
+}
+
+fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {
+    match shared.stop_cause() {
+        Some(StopCause::Finished) => Ok(Ended::Finished),
+        Some(StopCause::Signal(signal)) => Ok(Ended::Signal(signal)),
+        Some(StopCause::BodyPanicked { task, message }) => Err(RunError::BodyPanicked {
+            task: shared
+                .tasks
+                .get(task)
+                .map_or_else(String::new, |task| task.name.clone()),
+            message,
+        }),
+        Some(StopCause::ManagerPanicked { message }) => Err(RunError::ManagerPanicked { message }),
+        Some(StopCause::SetupFailed) => Err(RunError::System {
+            what: "restore a worker's priority",
+            source: io::Error::other("refused during the run"),
+        }),
+        Some(StopCause::ManagerHung) | None => Err(RunError::ManagerHung),
+    }
+}
+
+/// Only one run at a time in a process: signal handlers and memory locks belong to all of it.
+struct Alone;
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+impl Alone {
+    fn claim() -> Result<Self, RunError> {
+        if RUNNING.swap(true, Ordering::SeqCst) {
+            return Err(RunError::AlreadyRunning);
+        }
+        Ok(Self)
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        RUNNING.store(false, Ordering::SeqCst);
+    }
+}

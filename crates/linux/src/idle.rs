@@ -1,0 +1,61 @@
+//! The idle detector: the thread that runs when no admitted job does.
+//!
+//! It has the lowest SCHED_FIFO priority of the run. Withdrawn jobs run in SCHED_OTHER, below it,
+//! so they do not keep the CPU from counting as idle; and whoever else uses the CPU outside the
+//! real-time classes does not either. Putting background jobs there rather than into a lower FIFO
+//! priority has a second reason: a body that never ends would use up what RT throttling allows, and
+//! the kernel would then stall everybody's HI jobs with it.
+//!
+//! It sleeps until somebody wants to know, which is only the case above mode 0.
+
+use crate::shared::{RUN, Shared};
+use crate::sys::{self, futex};
+use crate::worker::enter_real_time;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What the idle detector's thread is made of.
+pub(crate) struct IdleDetector {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) priority: i32,
+}
+
+impl IdleDetector {
+    /// Prepares the calling thread.
+    pub(crate) fn set_up(&self) -> std::io::Result<()> {
+        enter_real_time(self.shared.cpu, self.priority)?;
+        self.shared
+            .idle_tid
+            .store(sys::sched::own_tid(), Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Detects until the run ends.
+    pub(crate) fn main(self) {
+        let shared = &self.shared;
+        loop {
+            match shared.idle_wanted.load(Ordering::SeqCst) {
+                0 => {
+                    futex::wait_until(&shared.idle_wanted, 0, None);
+                }
+                1 => self.report(),
+                _ => break,
+            }
+        }
+        let _ = sys::sched::set_other(sys::sched::own_tid());
+    }
+
+    /// Runs, so nobody more urgent does: says so.
+    fn report(&self) {
+        let shared = &self.shared;
+        shared.stint();
+        // A worker that completes from here on asks again.
+        let taken = shared
+            .idle_wanted
+            .compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst);
+        if taken.is_ok() && shared.phase() == RUN {
+            shared.idle_seen.store(true, Ordering::SeqCst);
+            shared.kick_manager();
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The manager: the thread that owns the [`Guard`] and handles exceptions only.
+//!
+//! It has the highest priority of the run on the CPU of the run, so while it decides no worker
+//! moves. A job that keeps its limits never wakes it. What does: a budget monitor, a worker that
+//! completed beyond its limit, the idle detector, the end of the run.
+
+use crate::report::{MODES_MAX, ManagerRecord, ModeChange};
+use crate::shared::{
+    Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared, UNLIMITED,
+};
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::signal::{ManagerSignals, kick_signal};
+use crate::sys::{self, futex};
+use crate::worker::{enter_real_time, message_of};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use vestal_core::engine::uniprocessor::CPU;
+use vestal_core::{
+    ContractViolation, Event, Fact, Guard, Instant, JobId, Level, Permit, Scheduler, Service,
+    TaskId,
+};
+
+/// The manager goes round at least this often, so that its watchdog sees it alive.
+pub(crate) const BEAT_NANOS: u64 = 100_000_000;
+
+/// The manager's own state.
+pub(crate) struct Manager {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) guard: Guard,
+    /// Per task: the job that was charged last, and what the guard was told that it executed.
+    pub(crate) charged: Vec<(u64, u64)>,
+    pub(crate) record: ManagerRecord,
+    pub(crate) priority: i32,
+}
+
+impl Manager {
+    /// Prepares the calling thread.
+    pub(crate) fn set_up(&self) -> std::io::Result<()> {
+        enter_real_time(self.shared.cpu, self.priority)?;
+        self.shared
+            .manager_tid
+            .store(sys::sched::own_tid(), Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Manages until the run ends. Whatever happens in here, the run is halted afterwards.
+    pub(crate) fn main(mut self) -> ManagerRecord {
+        let shared = Arc::clone(&self.shared);
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.manage()));
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(violation)) => shared.request_stop(StopCause::ManagerPanicked {
+                message: format!("contract violated: {violation}"),
+            }),
+            Err(panic) => shared.request_stop(StopCause::ManagerPanicked {
+                message: message_of(panic.as_ref()),
+            }),
+        }
+        shared.halt();
+        let _ = sys::sched::set_other(sys::sched::own_tid());
+        self.record.lost_notices = self.guard.lost_notices();
+        self.record
+    }
+
+    fn manage(&mut self) -> Result<(), ContractViolation> {
+        let shared = Arc::clone(&self.shared);
+        while shared.phase() != RUN {
+            if shared.phase() == STOP {
+                return Ok(());
+            }
+            futex::wait_until(&shared.phase, shared.phase(), None);
+        }
+        let signals = ManagerSignals::new();
+        let end = shared.end.load(Ordering::SeqCst);
+        loop {
+            let now = monotonic_nanos();
+            shared.beat.store(now, Ordering::SeqCst);
+            if shared.phase() == STOP || shared.stop_cause().is_some() {
+                return Ok(());
+            }
+            if now >= end {
+                shared.request_stop(StopCause::Finished);
+                return Ok(());
+            }
+            #[cfg(feature = "real")]
+            crate::fault::strike(&shared, now);
+            let signal = signals.wait((end - now).min(BEAT_NANOS));
+            let Some(signal) = signal else { continue };
+            let woken = monotonic_nanos();
+            shared.stint_begins(woken);
+            self.handle(&shared, signal != kick_signal())?;
+            self.record
+                .handling
+                .record(monotonic_nanos().saturating_sub(woken));
+            shared.stint();
+        }
+    }
+
+    /// Looks at everything that could have happened. Which signal came says little: they merge.
+    fn handle(&mut self, shared: &Shared, monitor_fired: bool) -> Result<(), ContractViolation> {
+        if shared.phase() != RUN {
+            return Ok(());
+        }
+        let mut changed = self.note_completed_overruns(shared)?;
+        // A rise gives new limits, which degraded tasks may have used up already. Each round stops
+        // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
+        for _ in 0..=shared.tasks.len() + vestal_core::model::LEVELS_MAX {
+            if !self.charge_exhausted(shared)? && !changed {
+                break;
+            }
+            self.decide(shared)?;
+            changed = false;
+        }
+        if shared.idle_seen.swap(false, Ordering::SeqCst) {
+            self.settle_idle(shared)?;
+        }
+        if monitor_fired {
+            self.rearm(shared);
+        }
+        Ok(())
+    }
+
+    /// Jobs that completed beyond their limit before the monitor noticed.
+    fn note_completed_overruns(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+        let mut any = false;
+        for (index, task) in shared.tasks.iter().enumerate() {
+            let Some(sequence) = task.overran.swap(0, Ordering::SeqCst).checked_sub(1) else {
+                continue;
+            };
+            let executed = task.overran_executed.load(Ordering::SeqCst);
+            let now = shared.instant(monotonic_nanos());
+            let job = JobId {
+                task: id_of(index),
+                sequence,
+            };
+            self.charge(now, job, executed)?;
+            self.guard.apply(now, Fact::Completed { cpu: CPU, job })?;
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// Charges every running job that has used up its limit; says whether there was one.
+    fn charge_exhausted(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+        let mut any = false;
+        for (index, task) in shared.tasks.iter().enumerate() {
+            let Some(sequence) = task.running_admitted() else {
+                continue;
+            };
+            let limit = task.limit.load(Ordering::SeqCst);
+            let (Some(threshold), Some(executed)) = (shared.threshold(limit), task.executed())
+            else {
+                continue;
+            };
+            if executed < threshold {
+                continue;
+            }
+            let overshoot = executed - threshold;
+            self.record.overshoot.record(overshoot);
+            self.record.late += u64::from(overshoot > self.record.late_beyond_nanos);
+            let job = JobId {
+                task: id_of(index),
+                sequence,
+            };
+            self.charge(shared.instant(monotonic_nanos()), job, executed)?;
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// Tells the guard what `job` has executed beyond what it was told before.
+    fn charge(&mut self, at: Instant, job: JobId, executed: u64) -> Result<(), ContractViolation> {
+        let Some(charged) = self.charged.get_mut(job.task.index()) else {
+            return Err(ContractViolation::UnknownTask(job.task));
+        };
+        let before = if charged.0 == job.sequence + 1 {
+            charged.1
+        } else {
+            0
+        };
+        *charged = (job.sequence + 1, executed);
+        let amount = Service::from_nanos(executed.saturating_sub(before));
+        self.guard.apply(
+            at,
+            Fact::Charged {
+                cpu: CPU,
+                job,
+                amount,
+            },
+        )
+    }
+
+    /// Lets the guard decide, and carries the permits out.
+    fn decide(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+        let now = shared.instant(monotonic_nanos());
+        for (index, task) in shared.tasks.iter().enumerate() {
+            if let Some(sequence) = task.newest_release(now.as_nanos()) {
+                let job = JobId {
+                    task: id_of(index),
+                    sequence,
+                };
+                self.guard.apply(now, Fact::Released { job })?;
+            }
+        }
+        let before = self.guard.mode();
+        self.guard.decide(now)?;
+        self.take_notices();
+        self.enact(shared, now);
+        if self.guard.mode() != before {
+            // The limits of running jobs have changed, and with them what the monitors wait for.
+            self.rearm(shared);
+        }
+        if self.guard.mode() > Level::LOWEST {
+            shared.want_idle();
+        }
+        Ok(())
+    }
+
+    /// The CPU had nothing to run. That was an idle instant if no admitted job waits for something.
+    fn settle_idle(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+        if self.guard.mode() == Level::LOWEST {
+            return Ok(());
+        }
+        if shared
+            .tasks
+            .iter()
+            .any(|task| task.running_admitted().is_some())
+        {
+            // Its completion will ask the idle detector again.
+            return Ok(());
+        }
+        let now = shared.instant(monotonic_nanos());
+        // Jobs released while their task was not admitted stay dropped in mode 0: a worker that was
+        // busy in the background until now has not seen them yet.
+        for (index, task) in shared.tasks.iter().enumerate() {
+            if self.guard.permit(id_of(index)) == Permit::NotAdmitted
+                && let Some(newest) = task.newest_release(now.as_nanos())
+            {
+                task.withdraw(newest);
+            }
+        }
+        self.guard.apply(now, Fact::Idle { cpu: CPU })?;
+        self.guard.decide(now)?;
+        self.take_notices();
+        self.enact(shared, now);
+        Ok(())
+    }
+
+    /// Publishes the permits, and takes the CPU from jobs that lost theirs.
+    fn enact(&mut self, shared: &Shared, now: Instant) {
+        shared.mode.store(self.guard.mode().0, Ordering::SeqCst);
+        for (index, task) in shared.tasks.iter().enumerate() {
+            let id = id_of(index);
+            let limit = match self.guard.permit(id) {
+                Permit::Run { limit: Some(limit) } => limit.as_nanos().max(1),
+                Permit::Run { limit: None } => UNLIMITED,
+                Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => {
+                    NOT_ADMITTED
+                }
+            };
+            task.limit.store(limit, Ordering::SeqCst);
+            if let Some(newest) = task.newest_release(now.as_nanos())
+                && self.loses_its_place(id, newest)
+            {
+                task.withdraw(newest);
+            }
+            let Some(running) = task.running() else {
+                continue;
+            };
+            if self.loses_its_place(id, running) {
+                task.withdraw(running);
+            }
+            if task.withdrawn(running) {
+                self.demote(task);
+            }
+        }
+    }
+
+    fn loses_its_place(&self, task: TaskId, sequence: u64) -> bool {
+        match self.guard.permit_for(JobId { task, sequence }) {
+            Permit::Run { .. } => false,
+            Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => true,
+        }
+    }
+
+    fn demote(&mut self, task: &TaskShared) {
+        let before = monotonic_nanos();
+        // A worker lives as long as the run, and leaving the real-time class needs no right.
+        let _ = sys::sched::set_other(task.tid.load(Ordering::SeqCst));
+        if let Some(monitor) = task.monitor.get() {
+            monitor.stop();
+        }
+        self.record
+            .demotion
+            .record(monotonic_nanos().saturating_sub(before));
+    }
+
+    /// Arms the monitors of running jobs for what is left of their limits.
+    ///
+    /// A wall timer only makes sense for the job that runs when the manager has finished, the most
+    /// urgent one; whoever ends before another goes on arms that one's (`worker::resume_preempted`).
+    fn rearm(&self, shared: &Shared) {
+        for &index in &shared.by_urgency {
+            let Some(task) = shared.tasks.get(index) else {
+                continue;
+            };
+            if task.running_admitted().is_none() {
+                continue;
+            }
+            let monitor = task.monitor.get();
+            if let Some(monitor) = monitor
+                && let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
+                && let Some(executed) = task.executed()
+            {
+                monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
+            }
+            if let Some(Armed::Wall(_)) = monitor {
+                return;
+            }
+        }
+    }
+
+    fn take_notices(&mut self) {
+        while let Some(notice) = self.guard.take_notice() {
+            match notice.what {
+                Event::ModeChanged { from, to, cause } => {
+                    if self.record.modes.len() < MODES_MAX {
+                        let at = notice.at;
+                        self.record.modes.push(ModeChange {
+                            at,
+                            from,
+                            to,
+                            cause,
+                        });
+                    } else {
+                        self.record.modes_lost += 1;
+                    }
+                }
+                Event::Overrun { job, .. } => {
+                    if let Some(overruns) = self.record.overruns.get_mut(job.task.index()) {
+                        *overruns += 1;
+                    }
+                }
+                // Workers count their dropped jobs themselves; the guard asks for no wake-ups.
+                Event::Dropped { .. } | Event::Late { .. } => {}
+                // A guard has neither servers nor frames.
+                Event::Depleted { .. }
+                | Event::Postponed { .. }
+                | Event::FrameOverrun { .. }
+                | Event::FramesSkipped { .. } => {}
+            }
+        }
+    }
+}
+
+/// The number of the task at `index`: construction has checked that there are not too many.
+fn id_of(index: usize) -> TaskId {
+    TaskId(u16::try_from(index).unwrap_or(u16::MAX))
+}

@@ -1,0 +1,169 @@
+//! What is decided before anything starts: whether a run is possible here, and how.
+
+use crate::config::{Config, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
+use crate::error::RunError;
+use crate::executive::Executive;
+use crate::rights::{Needs, Refusal, Rights, judge};
+use crate::shared::UNLIMITED;
+use vestal_core::engine::Configuration;
+use vestal_core::{Duration, Guard, Level, OnMiss, Service, TaskConfiguration};
+
+/// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
+const PRIORITIES_BESIDE_WORKERS: usize = 3;
+
+/// What is noted down for each task, its copy in the report included.
+const RECORD_BYTES: u64 = 1 << 20;
+
+/// Room for what a run allocates beside the stacks.
+const LOCKED_RESERVE_BYTES: u64 = 16 << 20;
+
+/// What was decided before anything started.
+pub(crate) struct RunPlan {
+    pub(crate) fifo: Vec<i32>,
+    pub(crate) cpu: usize,
+    pub(crate) watchdog_cpu: usize,
+    pub(crate) monitor: Monitor,
+    pub(crate) fallback: Option<String>,
+}
+
+impl Executive {
+    /// Checks the tasks against each other, the settings and the rights.
+    pub(crate) fn prepare(&self, rights: &Rights) -> Result<RunPlan, RunError> {
+        self.guard(Service::ZERO)?;
+        let fifo = self.fifo_priorities()?;
+        let highest = self.config.priorities.0 as usize + self.tasks.len() + 2;
+        let specs = || self.tasks.iter().map(|(spec, _)| spec);
+        if let Some(spec) = specs().find(|spec| spec.configuration.on_miss == OnMiss::Abort) {
+            return Err(RunError::Unsupported(format!(
+                "{}: on_miss = \"abort\" needs managed dispatch; native dispatch watches limits, not deadlines (use on_miss = \"continue\")",
+                spec.name
+            )));
+        }
+        let stacks = self.config.stack_bytes as u64 * (self.tasks.len() as u64 + 3);
+        let records = RECORD_BYTES * self.tasks.len() as u64;
+        let needs = Needs {
+            priority: u8::try_from(highest).unwrap_or(u8::MAX),
+            cpu: self.config.cpu,
+            locked_bytes: self
+                .config
+                .lock_memory
+                .then_some(stacks + records + LOCKED_RESERVE_BYTES),
+            utilization_ppm: utilization_ppm(specs()),
+            margin_ppm: u64::from(self.config.throttling_margin_permille) * 1_000,
+        };
+        let refusals = judge(rights, &needs);
+        if !refusals.is_empty() {
+            return Err(RunError::Refused(refusals));
+        }
+        let Some(cpu) = self.config.cpu.or_else(|| rights.cpus.last().copied()) else {
+            return Err(RunError::Refused(vec![Refusal::CpuNotAllowed {
+                cpu: 0,
+                allowed: Vec::new(),
+            }]));
+        };
+        let elsewhere = rights.cpus.iter().copied().find(|&other| other != cpu);
+        let fallback = self.config.monitor == Monitor::Perf && !rights.perf;
+        Ok(RunPlan {
+            fifo,
+            cpu,
+            watchdog_cpu: elsewhere.unwrap_or(cpu),
+            monitor: if fallback {
+                Monitor::Manager
+            } else {
+                self.config.monitor
+            },
+            fallback: fallback.then(|| {
+                "perf_event_open is refused (kernel.perf_event_paranoid above 1 without CAP_PERFMON, or a sandbox)"
+                    .to_owned()
+            }),
+        })
+    }
+
+    /// The state machine of the run.
+    pub(crate) fn guard(&self, tolerance: Service) -> Result<Guard, RunError> {
+        let configurations: Vec<TaskConfiguration> = self
+            .tasks
+            .iter()
+            .map(|(spec, _)| spec.configuration)
+            .collect();
+        Guard::new(&Configuration {
+            tasks: &configurations,
+            levels: self.config.levels,
+            enforcement: self.config.enforcement,
+            exhaustion: self.config.exhaustion,
+            granularity: tolerance,
+            wake_granularity: Duration::ZERO,
+        })
+        .map_err(RunError::Configuration)
+    }
+
+    /// A distinct SCHED_FIFO priority per task, in the order of the tasks' priorities; of equals the
+    /// first task gets the higher one.
+    fn fifo_priorities(&self) -> Result<Vec<i32>, RunError> {
+        let (low, high) = self.config.priorities;
+        let needed = self.tasks.len() + PRIORITIES_BESIDE_WORKERS;
+        let room = (usize::from(high) + 1).saturating_sub(usize::from(low));
+        if low == 0 || high > 99 || needed > room {
+            return Err(RunError::Unsupported(format!(
+                "{} tasks need {needed} SCHED_FIFO priorities within 1 to 99, but {low} to {high} was given",
+                self.tasks.len()
+            )));
+        }
+        let mut least_urgent_first: Vec<usize> = (0..self.tasks.len()).collect();
+        least_urgent_first.sort_by_key(|&index| {
+            let priority = self
+                .tasks
+                .get(index)
+                .map_or(0, |(spec, _)| spec.configuration.priority);
+            (priority, std::cmp::Reverse(index))
+        });
+        let mut fifo = vec![0; self.tasks.len()];
+        for (index, priority) in least_urgent_first.into_iter().zip(i32::from(low) + 1..) {
+            if let Some(entry) = fifo.get_mut(index) {
+                *entry = priority;
+            }
+        }
+        Ok(fifo)
+    }
+}
+
+/// What the run tolerates, given the granularity that its monitor obtained.
+pub(crate) fn tolerance(config: &Config, granularity: Option<Service>) -> Service {
+    let obtained = granularity.unwrap_or(Service::ZERO);
+    let usual = obtained.clamp(TOLERANCE_MIN, TOLERANCE_MAX);
+    config.tolerance.unwrap_or(usual)
+}
+
+/// What a job may execute in mode 0.
+pub(crate) fn first_limit(config: &Config, entry: &TaskConfiguration) -> u64 {
+    let rule = config.enforcement;
+    match rule.on_exhaustion(&entry.task, Level::LOWEST, config.exhaustion) {
+        Some(_) => rule.limit(&entry.task, Level::LOWEST).as_nanos().max(1),
+        None => UNLIMITED,
+    }
+}
+
+/// What the tasks may use of the CPU in the real-time class, in millionths: beyond its own C_i(z_i)
+/// enforcement takes a job out of it.
+///
+/// A task with a period above a second counts with its whole job, because RT throttling looks at
+/// single seconds. Without enforcement at run time the figure is only what the tasks promise.
+fn utilization_ppm<'a>(specs: impl Iterator<Item = &'a TaskSpec>) -> u64 {
+    specs
+        .map(|spec| {
+            let task = &spec.configuration.task;
+            let own = task.own_wcet();
+            let most = spec.demand_max.map_or(own, |demand| demand.min(own));
+            let window = task
+                .period
+                .as_nanos()
+                .min(vestal_core::time::NANOS_PER_SECOND);
+            let ppm = u128::from(most.as_nanos()) * 1_000_000 / u128::from(window.max(1));
+            u64::try_from(ppm).unwrap_or(u64::MAX)
+        })
+        .fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

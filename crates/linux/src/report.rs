@@ -1,0 +1,275 @@
+//! What a run has to say.
+
+use crate::config::Monitor;
+use crate::stats::{Distribution, Summary};
+use vestal_core::{Duration, Instant, JobId, Level, Service};
+
+/// How a run that took place came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ended {
+    /// It ran for the time asked for.
+    Finished,
+    /// This signal (SIGINT or SIGTERM) ended it before.
+    Signal(i32),
+}
+
+/// Everything a run measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// How it ended.
+    pub ended: Ended,
+    /// How long it took.
+    pub duration: Duration,
+    /// The CPU it ran on.
+    pub cpu: CpuReport,
+    /// The budget monitor used.
+    pub monitor: Monitor,
+    /// Why another monitor than the one asked for was used, if so.
+    pub monitor_fallback: Option<String>,
+    /// Whether limits were enforced.
+    pub enforced: bool,
+    /// Sums over all tasks.
+    pub jobs: JobCounts,
+    /// Mode changes, oldest first; at most [`MODES_MAX`].
+    pub modes: Vec<ModeChange>,
+    /// Mode changes beyond those.
+    pub modes_lost: u64,
+    /// Per task, in the order of the tasks.
+    pub tasks: Vec<TaskReport>,
+    /// What the mechanisms of this world cost.
+    pub overhead: Vec<Overhead>,
+    /// What the machine took away.
+    pub machine: MachineReport,
+    /// How well limits were enforced.
+    pub enforcement: EnforcementReport,
+    /// How late workers woke for releases that found the CPU free.
+    pub release_lateness: Summary,
+    /// Notices of the scheduler that nobody could take in time.
+    pub lost_notices: u64,
+    /// Names of tasks whose body had not come to a cancellation point when patience ended. Their
+    /// threads live on, outside the real-time classes.
+    pub stuck: Vec<String>,
+}
+
+/// How many mode changes a report lists.
+pub const MODES_MAX: usize = 10_000;
+
+/// A change of the criticality indicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModeChange {
+    /// When, counted from the start of the run.
+    pub at: Instant,
+    /// The mode before.
+    pub from: Level,
+    /// The mode from then on.
+    pub to: Level,
+    /// The job that overran, for a rise; `None` for the return at an idle instant.
+    pub cause: Option<JobId>,
+}
+
+/// Sums over jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobCounts {
+    /// Released.
+    pub released: u64,
+    /// Completed.
+    pub completed: u64,
+    /// Not admitted, withdrawn by enforcement, or too many to wait.
+    pub dropped: u64,
+    /// Neither when the run ended.
+    pub unfinished: u64,
+    /// Completed after their deadline, or unfinished with a deadline before the end.
+    pub missed: u64,
+    /// Missed although the policy had promised them: no job had exceeded its C at the level of the
+    /// late job's task, in the same busy period and before that deadline.
+    pub missed_guaranteed: u64,
+    /// Of those: missed also with the machine gaps in their window taken out.
+    pub missed_outside_gaps: u64,
+}
+
+impl JobCounts {
+    fn add(&mut self, other: &Self) {
+        self.released += other.released;
+        self.completed += other.completed;
+        self.dropped += other.dropped;
+        self.unfinished += other.unfinished;
+        self.missed += other.missed;
+        self.missed_guaranteed += other.missed_guaranteed;
+        self.missed_outside_gaps += other.missed_outside_gaps;
+    }
+}
+
+/// One task's share of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskReport {
+    /// Its name.
+    pub name: String,
+    /// Its jobs.
+    pub jobs: JobCounts,
+    /// How often a job of it used up a limit.
+    pub overruns: u64,
+    /// How often its worker was preempted.
+    pub preemptions: u64,
+    /// From release to completion, of completed jobs, in nanoseconds.
+    pub response: Summary,
+    /// CPU time of completed jobs, in nanoseconds.
+    pub execution: Summary,
+    /// Time after the deadline (0 if before) of completed jobs, in nanoseconds.
+    pub tardiness: Summary,
+    /// Limits of it that are smaller than the granularity obtained: they cannot be enforced.
+    pub limits_below_granularity: Vec<(Level, Service)>,
+}
+
+/// The CPU of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuReport {
+    /// Its number in the system.
+    pub cpu: usize,
+    /// CPU time of the workers.
+    pub busy: Service,
+    /// Context switches of the workers.
+    pub switches: u64,
+    /// Of those, forced ones.
+    pub preemptions: u64,
+}
+
+/// What one mechanism costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overhead {
+    /// `job-start`, `job-end`, `manager`, `demotion`.
+    pub mechanism: &'static str,
+    /// Its durations, in nanoseconds.
+    pub summary: Summary,
+    /// Their sum as a share of the run's duration.
+    pub share: f64,
+}
+
+/// What the machine took away: while jobs were burning, or when a release was due on a free CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MachineReport {
+    /// Stretches in which the clock jumped and no thread of ours explains it.
+    pub gaps: u64,
+    /// The longest of them.
+    pub longest_gap: Duration,
+    /// The most that the kernel put on a job's account for one of them. With a limit closer than
+    /// that, the machine can make a job overrun that did not.
+    pub longest_charged: Service,
+    /// All of them.
+    pub lost: Duration,
+    /// Promised deadlines missed also with the gaps taken out: what decides about success.
+    pub missed_outside_gaps: u64,
+}
+
+/// How well limits were enforced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EnforcementReport {
+    /// By how much a trial thread exceeded its budget before the monitor said so, in nanoseconds;
+    /// `None` without calibration.
+    pub calibration: Option<Summary>,
+    /// The granularity obtained: the 99th percentile of that.
+    pub granularity: Option<Service>,
+    /// By how much jobs exceeded their limits and the tolerance when the manager noticed, in
+    /// nanoseconds. A job that completed before it could be noticed is not among them.
+    pub overshoot: Summary,
+    /// Of those: by more than the granularity obtained in the calibration.
+    pub late: u64,
+    /// What a job may exceed a limit by ([`crate::Config::tolerance`]).
+    pub tolerance: Service,
+}
+
+/// What a worker notes down.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskRecord {
+    pub(crate) jobs: JobCounts,
+    pub(crate) response: Distribution,
+    pub(crate) execution: Distribution,
+    pub(crate) tardiness: Distribution,
+    pub(crate) lateness: Distribution,
+    pub(crate) start_cost: Distribution,
+    pub(crate) end_cost: Distribution,
+    pub(crate) switches: u64,
+    pub(crate) preemptions: u64,
+    pub(crate) cpu_nanos: u64,
+}
+
+impl TaskRecord {
+    pub(crate) fn new() -> Self {
+        Self {
+            jobs: JobCounts::default(),
+            response: Distribution::new(),
+            execution: Distribution::new(),
+            tardiness: Distribution::new(),
+            lateness: Distribution::new(),
+            start_cost: Distribution::new(),
+            end_cost: Distribution::new(),
+            switches: 0,
+            preemptions: 0,
+            cpu_nanos: 0,
+        }
+    }
+}
+
+/// What the manager notes down.
+#[derive(Clone, Debug)]
+pub(crate) struct ManagerRecord {
+    pub(crate) modes: Vec<ModeChange>,
+    pub(crate) modes_lost: u64,
+    pub(crate) overruns: Vec<u64>,
+    pub(crate) overshoot: Distribution,
+    pub(crate) late: u64,
+    pub(crate) late_beyond_nanos: u64,
+    pub(crate) handling: Distribution,
+    pub(crate) demotion: Distribution,
+    pub(crate) lost_notices: u64,
+}
+
+impl ManagerRecord {
+    pub(crate) fn new(tasks: usize, late_beyond_nanos: u64) -> Self {
+        Self {
+            modes: Vec::with_capacity(MODES_MAX),
+            modes_lost: 0,
+            overruns: vec![0; tasks],
+            overshoot: Distribution::new(),
+            late: 0,
+            late_beyond_nanos,
+            handling: Distribution::new(),
+            demotion: Distribution::new(),
+            lost_notices: 0,
+        }
+    }
+}
+
+/// Sums the records of all tasks.
+pub(crate) struct Totals {
+    pub(crate) jobs: JobCounts,
+    pub(crate) lateness: Distribution,
+    pub(crate) start_cost: Distribution,
+    pub(crate) end_cost: Distribution,
+    pub(crate) switches: u64,
+    pub(crate) preemptions: u64,
+    pub(crate) cpu_nanos: u64,
+}
+
+impl Totals {
+    pub(crate) fn of<'a>(records: impl Iterator<Item = &'a TaskRecord>) -> Self {
+        let mut totals = Self {
+            jobs: JobCounts::default(),
+            lateness: Distribution::new(),
+            start_cost: Distribution::new(),
+            end_cost: Distribution::new(),
+            switches: 0,
+            preemptions: 0,
+            cpu_nanos: 0,
+        };
+        for record in records {
+            totals.jobs.add(&record.jobs);
+            totals.lateness.merge(&record.lateness);
+            totals.start_cost.merge(&record.start_cost);
+            totals.end_cost.merge(&record.end_cost);
+            totals.switches += record.switches;
+            totals.preemptions += record.preemptions;
+            totals.cpu_nanos += record.cpu_nanos;
+        }
+        totals
+    }
+}

@@ -1,0 +1,355 @@
+//! What the threads of a run share: words that one of them writes and others read, without locks.
+//!
+//! A lock between threads of different priorities on one CPU would need priority inheritance, and
+//! the manager would wait for a worker. Instead each word has one writer, and where two threads have
+//! to agree each first writes its own word and then reads the other's:
+//!
+//! ```text
+//! worker:   state := running job    then reads   limit, withdrawn_up_to
+//! manager:  limit, withdrawn_up_to  then reads   state        (and demotes who runs a withdrawn job)
+//! worker:   own priority := FIFO    then reads   withdrawn_up_to  (as above, before each job)
+//! ```
+//! All of these are sequentially consistent: at least one of the two sees the other's word, so no
+//! withdrawn job goes on at its priority.
+
+use crate::config::{Config, Monitor};
+use crate::gaps::GapLog;
+use crate::promise::Promises;
+use crate::report::TaskRecord;
+use crate::sys::{self, Tid};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use vestal_core::{Instant, Service, TaskConfiguration};
+
+/// Threads are being started.
+pub(crate) const SETUP: u32 = 0;
+/// Jobs are released.
+pub(crate) const RUN: u32 = 1;
+/// Everybody goes home.
+pub(crate) const STOP: u32 = 2;
+
+/// In [`TaskShared::limit`]: jobs are not admitted.
+pub(crate) const NOT_ADMITTED: u64 = 0;
+/// In [`TaskShared::limit`]: jobs may run without end.
+pub(crate) const UNLIMITED: u64 = u64::MAX;
+
+/// The smallest remainder worth another round of the monitor. With less, a timer on the same core
+/// would fire again before the job gets to run: a livelock until RT throttling.
+pub(crate) const QUANTUM_NANOS: u64 = 30_000;
+
+/// More than switching from a burning job to a thread that just woke ever takes by itself.
+const SWITCH_NANOS_MAX: u64 = 100_000;
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StopCause {
+    Finished,
+    Signal(i32),
+    SetupFailed,
+    BodyPanicked { task: usize, message: String },
+    ManagerPanicked { message: String },
+    ManagerHung,
+}
+
+/// The armed monitor of one worker.
+#[derive(Debug)]
+pub(crate) enum Armed {
+    Perf(sys::perf::TaskClock),
+    Wall(sys::timer::WallTimer),
+}
+
+impl Armed {
+    /// Creates the monitor `kind` of the calling thread.
+    pub(crate) fn of_this_thread(kind: Monitor, manager: Tid) -> std::io::Result<Self> {
+        match kind {
+            Monitor::Perf => sys::perf::TaskClock::of_this_thread(manager).map(Self::Perf),
+            Monitor::Manager => sys::timer::WallTimer::new(manager).map(Self::Wall),
+        }
+    }
+
+    /// Lets it fire when its thread has run, or can at the earliest have run, for `nanos`.
+    pub(crate) fn start(&self, nanos: u64) {
+        match self {
+            Self::Perf(counter) => counter.start(nanos),
+            Self::Wall(timer) => timer.set(nanos),
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        match self {
+            Self::Perf(counter) => counter.stop(),
+            Self::Wall(timer) => timer.set(0),
+        }
+    }
+}
+
+/// One task, as its worker and the manager see it.
+#[derive(Debug)]
+pub(crate) struct TaskShared {
+    pub(crate) name: String,
+    pub(crate) configuration: TaskConfiguration,
+    pub(crate) offset_nanos: u64,
+    /// The SCHED_FIFO priority of its worker.
+    pub(crate) fifo: i32,
+    pub(crate) tid: AtomicI32,
+    pub(crate) monitor: OnceLock<Armed>,
+    /// Written by the worker: the job it has begun times two, plus one while it runs.
+    state: AtomicU64,
+    /// Written by the worker before `state`: its CPU clock when that job began.
+    pub(crate) base: AtomicU64,
+    /// Written by the manager: what a job may execute; [`NOT_ADMITTED`], [`UNLIMITED`].
+    pub(crate) limit: AtomicU64,
+    /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
+    withdrawn_up_to: AtomicU64,
+    /// Written by the worker, cleared by the manager: a completed job, plus one, that exceeded its
+    /// limit without the monitor noticing in time.
+    pub(crate) overran: AtomicU64,
+    /// Written by the worker before `overran`: what that job executed.
+    pub(crate) overran_executed: AtomicU64,
+    /// Written by the worker between jobs; read when it is gone.
+    pub(crate) record: Mutex<TaskRecord>,
+}
+
+impl TaskShared {
+    pub(crate) fn new(
+        name: String,
+        configuration: TaskConfiguration,
+        offset_nanos: u64,
+        fifo: i32,
+        limit: u64,
+    ) -> Self {
+        Self {
+            name,
+            configuration,
+            offset_nanos,
+            fifo,
+            tid: AtomicI32::new(0),
+            monitor: OnceLock::new(),
+            state: AtomicU64::new(0),
+            base: AtomicU64::new(0),
+            limit: AtomicU64::new(limit),
+            withdrawn_up_to: AtomicU64::new(0),
+            overran: AtomicU64::new(0),
+            overran_executed: AtomicU64::new(0),
+            record: Mutex::new(TaskRecord::new()),
+        }
+    }
+
+    pub(crate) fn begin(&self, sequence: u64, cpu_nanos: u64) {
+        self.base.store(cpu_nanos, Ordering::SeqCst);
+        self.state.store(sequence << 1 | 1, Ordering::SeqCst);
+    }
+
+    /// The job's own work begins here: what came before, its account does not show.
+    pub(crate) fn start_account(&self, cpu_nanos: u64) {
+        self.base.store(cpu_nanos, Ordering::SeqCst);
+    }
+
+    pub(crate) fn finish(&self, sequence: u64) {
+        self.state.store(sequence << 1, Ordering::SeqCst);
+    }
+
+    /// The job that was begun and has not ended.
+    pub(crate) fn running(&self) -> Option<u64> {
+        let state = self.state.load(Ordering::SeqCst);
+        (state & 1 == 1).then_some(state >> 1)
+    }
+
+    /// The job that was begun, has not ended, and keeps its place.
+    pub(crate) fn running_admitted(&self) -> Option<u64> {
+        self.running().filter(|&job| !self.withdrawn(job))
+    }
+
+    pub(crate) fn withdrawn(&self, sequence: u64) -> bool {
+        sequence < self.withdrawn_up_to.load(Ordering::SeqCst)
+    }
+
+    /// Job `sequence` and all before it lose their place.
+    pub(crate) fn withdraw(&self, sequence: u64) {
+        self.withdrawn_up_to
+            .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
+    }
+
+    /// The newest job released until `now_nanos` after the epoch.
+    pub(crate) fn newest_release(&self, now_nanos: u64) -> Option<u64> {
+        let since = now_nanos.checked_sub(self.offset_nanos)?;
+        since.checked_div(self.configuration.task.period.as_nanos())
+    }
+
+    /// What the running job has executed; `None` if its thread is gone.
+    pub(crate) fn executed(&self) -> Option<u64> {
+        let cpu = sys::clock::cpu_nanos_of(self.tid.load(Ordering::SeqCst))?;
+        Some(cpu.saturating_sub(self.base.load(Ordering::SeqCst)))
+    }
+}
+
+/// A whole run.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) tasks: Vec<TaskShared>,
+    /// Places in `tasks`, the most urgent first.
+    pub(crate) by_urgency: Vec<usize>,
+    pub(crate) cpu: usize,
+    pub(crate) monitor: Monitor,
+    pub(crate) enforce: bool,
+    pub(crate) tolerance_nanos: u64,
+    /// [`SETUP`], [`RUN`], [`STOP`]; workers wait on it for their releases.
+    pub(crate) phase: AtomicU32,
+    /// The clock when the run began, and when it shall end.
+    pub(crate) epoch: AtomicU64,
+    pub(crate) end: AtomicU64,
+    pub(crate) stopped_at: AtomicU64,
+    halting: AtomicBool,
+    pub(crate) manager_tid: AtomicI32,
+    pub(crate) idle_tid: AtomicI32,
+    /// Written by the manager: the mode.
+    pub(crate) mode: AtomicU8,
+    /// 1: somebody wants to know when the CPU is idle; 2: nobody ever will again.
+    pub(crate) idle_wanted: AtomicU32,
+    /// The CPU was idle since the manager last looked.
+    pub(crate) idle_seen: AtomicBool,
+    /// Counts whenever a thread of ours starts or ends a stint, so that others can tell a
+    /// preemption of ours from a machine gap.
+    pub(crate) activity: AtomicU64,
+    /// The clock when a burning job that keeps its place last looked; 0: none burns.
+    pub(crate) burning: AtomicU64,
+    /// The clock when the manager last went round.
+    pub(crate) beat: AtomicU64,
+    pub(crate) gaps: GapLog,
+    pub(crate) promises: Promises,
+    cause: Mutex<Option<StopCause>>,
+    #[cfg(feature = "real")]
+    pub(crate) fault: Option<crate::fault::Fault>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        tasks: Vec<TaskShared>,
+        config: &Config,
+        cpu: usize,
+        monitor: Monitor,
+        tolerance: Service,
+    ) -> Self {
+        let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
+        by_urgency.sort_by_key(|&index| tasks.get(index).map(|task| std::cmp::Reverse(task.fifo)));
+        Self {
+            tasks,
+            by_urgency,
+            cpu,
+            monitor,
+            enforce: config.enforce,
+            tolerance_nanos: tolerance.as_nanos(),
+            phase: AtomicU32::new(SETUP),
+            epoch: AtomicU64::new(0),
+            end: AtomicU64::new(0),
+            stopped_at: AtomicU64::new(0),
+            halting: AtomicBool::new(false),
+            manager_tid: AtomicI32::new(0),
+            idle_tid: AtomicI32::new(0),
+            mode: AtomicU8::new(0),
+            idle_wanted: AtomicU32::new(0),
+            idle_seen: AtomicBool::new(false),
+            activity: AtomicU64::new(0),
+            burning: AtomicU64::new(0),
+            beat: AtomicU64::new(0),
+            gaps: GapLog::new(),
+            promises: Promises::new(),
+            cause: Mutex::new(None),
+            #[cfg(feature = "real")]
+            fault: None,
+        }
+    }
+
+    pub(crate) fn phase(&self) -> u32 {
+        self.phase.load(Ordering::SeqCst)
+    }
+
+    /// A thread of ours starts or ends a stint on the CPU.
+    pub(crate) fn stint(&self) {
+        self.activity.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A thread of ours that woke at `now` starts a stint. If it took the CPU from a burning job,
+    /// that job cannot tell any more whether the machine was away before; so it is told here. How
+    /// much of such a gap the job was charged for is unknown: at most all of it.
+    pub(crate) fn stint_begins(&self, now: u64) {
+        self.stint();
+        let burned = self.burning.swap(0, Ordering::Relaxed);
+        let span = now.saturating_sub(burned);
+        if burned != 0 && span >= SWITCH_NANOS_MAX {
+            self.gaps.record(burned, now, span);
+        }
+    }
+
+    /// The clock reading `nanos` as an instant of this world.
+    pub(crate) fn instant(&self, nanos: u64) -> Instant {
+        Instant::from_nanos(nanos.saturating_sub(self.epoch.load(Ordering::SeqCst)))
+    }
+
+    /// The execution at which a job with `limit` has overrun; `None`: never.
+    pub(crate) fn threshold(&self, limit: u64) -> Option<u64> {
+        (self.enforce && limit != UNLIMITED && limit != NOT_ADMITTED)
+            .then(|| limit.saturating_add(self.tolerance_nanos))
+    }
+
+    pub(crate) fn want_idle(&self) {
+        if self.idle_wanted.swap(1, Ordering::SeqCst) == 0 {
+            sys::futex::wake_all(&self.idle_wanted);
+        }
+    }
+
+    pub(crate) fn kick_manager(&self) {
+        sys::signal::kick(self.manager_tid.load(Ordering::SeqCst));
+    }
+
+    /// Whether the run is being ended: everything is withdrawn then.
+    pub(crate) fn stop_requested(&self) -> bool {
+        self.halting.load(Ordering::SeqCst)
+    }
+
+    /// Asks for the end of the run; the first cause is the one reported.
+    pub(crate) fn request_stop(&self, cause: StopCause) {
+        // Nobody panics while holding this lock, and the data would be whole if somebody did.
+        let mut present = self.cause.lock().unwrap_or_else(PoisonError::into_inner);
+        present.get_or_insert(cause);
+    }
+
+    pub(crate) fn stop_cause(&self) -> Option<StopCause> {
+        self.cause
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Ends the run: every job loses its place, every worker leaves the real-time class, everybody
+    /// is woken to go home. Called by whoever finds out first that the run is over.
+    ///
+    /// The thread numbers are valid here, because workers end only after the phase has changed.
+    pub(crate) fn halt(&self) {
+        if self.halting.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        self.stopped_at
+            .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
+        for task in &self.tasks {
+            task.withdraw(u64::MAX);
+            if let Some(monitor) = task.monitor.get() {
+                monitor.stop();
+            }
+            demote(task.tid.load(Ordering::SeqCst));
+        }
+        demote(self.idle_tid.load(Ordering::SeqCst));
+        self.phase.store(STOP, Ordering::SeqCst);
+        self.idle_wanted.store(2, Ordering::SeqCst);
+        sys::futex::wake_all(&self.phase);
+        sys::futex::wake_all(&self.idle_wanted);
+    }
+}
+
+/// Takes a thread out of the real-time class. A worker that has not started has no number yet.
+fn demote(tid: Tid) {
+    if tid != 0 {
+        // Leaving the real-time class needs no right; the thread exists (see `halt`).
+        let _ = sys::sched::set_other(tid);
+    }
+}

@@ -1,0 +1,141 @@
+//! Puts the notes of all threads together.
+
+use crate::config::Config;
+use crate::report::{
+    CpuReport, Ended, EnforcementReport, MachineReport, ManagerRecord, Overhead, Report,
+    TaskRecord, TaskReport, Totals,
+};
+use crate::shared::{Shared, TaskShared};
+use crate::stats::{Distribution, Summary};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use vestal_core::{Duration, Enforcement, Level, Service};
+
+/// What there is beside the shared words.
+pub(crate) struct Measured<'a> {
+    pub(crate) ended: Ended,
+    pub(crate) calibration: Option<Summary>,
+    pub(crate) granularity: Option<Service>,
+    pub(crate) config: &'a Config,
+    pub(crate) fallback: Option<String>,
+    pub(crate) manager: ManagerRecord,
+    pub(crate) stuck: Vec<String>,
+}
+
+/// The report of a run that has ended.
+pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
+    let records: Vec<TaskRecord> = shared
+        .tasks
+        .iter()
+        .map(|task| {
+            task.record
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone()
+        })
+        .collect();
+    let totals = Totals::of(records.iter());
+    let manager = &measured.manager;
+    let stopped = shared.stopped_at.load(Ordering::SeqCst);
+    let nanos = stopped.saturating_sub(shared.epoch.load(Ordering::SeqCst));
+    let tasks = shared
+        .tasks
+        .iter()
+        .zip(&records)
+        .zip(&manager.overruns)
+        .map(|((task, record), &overruns)| task_report(task, record, overruns, measured))
+        .collect();
+    let overhead = [
+        ("job-start", &totals.start_cost),
+        ("job-end", &totals.end_cost),
+        ("manager", &manager.handling),
+        ("demotion", &manager.demotion),
+    ]
+    .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
+    Report {
+        ended: measured.ended,
+        duration: Duration::from_nanos(nanos),
+        cpu: CpuReport {
+            cpu: shared.cpu,
+            busy: Service::from_nanos(totals.cpu_nanos),
+            switches: totals.switches,
+            preemptions: totals.preemptions,
+        },
+        monitor: shared.monitor,
+        monitor_fallback: measured.fallback.clone(),
+        enforced: shared.enforce,
+        jobs: totals.jobs,
+        modes: manager.modes.clone(),
+        modes_lost: manager.modes_lost,
+        tasks,
+        overhead: overhead.to_vec(),
+        machine: MachineReport {
+            gaps: shared.gaps.count(),
+            longest_gap: Duration::from_nanos(shared.gaps.longest_nanos()),
+            longest_charged: Service::from_nanos(shared.gaps.longest_charged_nanos()),
+            lost: Duration::from_nanos(shared.gaps.lost_nanos()),
+            missed_outside_gaps: totals.jobs.missed_outside_gaps,
+        },
+        enforcement: EnforcementReport {
+            calibration: measured.calibration,
+            granularity: measured.granularity,
+            overshoot: manager.overshoot.summary(),
+            late: manager.late,
+            tolerance: Service::from_nanos(shared.tolerance_nanos),
+        },
+        release_lateness: totals.lateness.summary(),
+        lost_notices: manager.lost_notices,
+        stuck: measured.stuck.clone(),
+    }
+}
+
+fn overhead(mechanism: &'static str, costs: &Distribution, run_nanos: u64) -> Overhead {
+    let summary = costs.summary();
+    Overhead {
+        mechanism,
+        summary,
+        share: summary.sum as f64 / run_nanos.max(1) as f64,
+    }
+}
+
+fn task_report(
+    task: &TaskShared,
+    record: &TaskRecord,
+    overruns: u64,
+    measured: &Measured<'_>,
+) -> TaskReport {
+    TaskReport {
+        name: task.name.clone(),
+        jobs: record.jobs,
+        overruns,
+        preemptions: record.preemptions,
+        response: record.response.summary(),
+        execution: record.execution.summary(),
+        tardiness: record.tardiness.summary(),
+        limits_below_granularity: measured.granularity.map_or_else(Vec::new, |granularity| {
+            limits_below(task, measured.config.enforcement, granularity)
+        }),
+    }
+}
+
+/// The limits of a task that are too small to be enforced at `granularity`.
+fn limits_below(
+    task: &TaskShared,
+    enforcement: Enforcement,
+    granularity: Service,
+) -> Vec<(Level, Service)> {
+    let model = &task.configuration.task;
+    let modes = match enforcement {
+        Enforcement::Static => Level::LOWEST.up_to_self(),
+        Enforcement::Adaptive => model.criticality.up_to_self(),
+    };
+    modes
+        .map(|mode| {
+            (
+                enforcement.limit_level(model, mode),
+                enforcement.limit(model, mode),
+            )
+        })
+        .filter(|&(_, limit)| limit < granularity)
+        .collect()
+}

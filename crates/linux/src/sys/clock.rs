@@ -1,0 +1,47 @@
+//! Clocks: the wall (`CLOCK_MONOTONIC`) and the CPU time of threads.
+
+use super::Tid;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+const NANOS: u64 = vestal_core::time::NANOS_PER_SECOND;
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+pub(crate) fn monotonic_nanos() -> u64 {
+    nanos_of(clock_gettime(ClockId::Monotonic))
+}
+
+/// The CPU time that the calling thread has consumed, in nanoseconds.
+pub(crate) fn own_cpu_nanos() -> u64 {
+    nanos_of(clock_gettime(ClockId::ThreadCPUTime))
+}
+
+/// The CPU time that a thread of this process has consumed, in nanoseconds; `None` once it is gone.
+///
+/// Exact also while the thread runs on another CPU: the kernel brings its account up to date.
+pub(crate) fn cpu_nanos_of(tid: Tid) -> Option<u64> {
+    // The kernel's encoding of "the scheduler's account of thread `tid`": MAKE_THREAD_CPUCLOCK with
+    // CPUCLOCK_PERTHREAD (4) and CPUCLOCK_SCHED (2). `pthread_getcpuclockid` computes the same, but
+    // needs a `pthread_t` that outlives its thread.
+    let clock = (!tid << 3) | 6;
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is a valid place for one timespec, and the call writes nothing else.
+    let outcome = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    super::checked(outcome).ok()?;
+    Some(u64::try_from(time.tv_sec).ok()? * NANOS + u64::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+/// The absolute time `nanos` in the kernel's form.
+pub(crate) fn timespec(nanos: u64) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(nanos / NANOS).unwrap_or(i64::MAX),
+        tv_nsec: i64::try_from(nanos % NANOS).unwrap_or_default(),
+    }
+}
+
+fn nanos_of(time: Timespec) -> u64 {
+    u64::try_from(time.tv_sec).unwrap_or_default() * NANOS
+        + u64::try_from(time.tv_nsec).unwrap_or_default()
+}

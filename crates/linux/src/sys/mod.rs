@@ -1,0 +1,24 @@
+//! Every system call, and all of the crate's `unsafe`.
+//!
+//! Small wrappers only: nothing in here knows what a task or a mode is. `rustix` makes the calls it
+//! has; the rest goes through `libc`.
+
+pub(crate) mod clock;
+pub(crate) mod futex;
+pub(crate) mod memory;
+pub(crate) mod perf;
+pub(crate) mod sched;
+pub(crate) mod signal;
+pub(crate) mod timer;
+
+/// A kernel's number for a thread.
+pub(crate) type Tid = libc::pid_t;
+
+/// The outcome of a system call that reports failure as -1.
+fn checked(outcome: libc::c_int) -> std::io::Result<()> {
+    if outcome == -1 {
+        Err(std::io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}

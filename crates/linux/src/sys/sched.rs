@@ -1,0 +1,90 @@
+//! Scheduling classes, affinity, limits and the accounts of threads.
+
+use super::{Tid, checked};
+use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
+use std::io;
+use std::num::NonZeroU64;
+
+/// The calling thread.
+pub(crate) fn own_tid() -> Tid {
+    rustix::thread::gettid().as_raw_nonzero().get()
+}
+
+/// Gives a thread of this process a SCHED_FIFO priority.
+///
+/// Its children start in SCHED_OTHER: no real-time thread is inherited by what a job body starts.
+pub(crate) fn set_fifo(tid: Tid, priority: i32) -> io::Result<()> {
+    set_class(tid, libc::SCHED_FIFO, priority)
+}
+
+/// Puts a thread of this process into SCHED_OTHER.
+pub(crate) fn set_other(tid: Tid) -> io::Result<()> {
+    set_class(tid, libc::SCHED_OTHER, 0)
+}
+
+fn set_class(tid: Tid, class: libc::c_int, priority: i32) -> io::Result<()> {
+    let parameter = libc::sched_param {
+        sched_priority: priority,
+    };
+    // SAFETY: `parameter` is valid for reading one sched_param; the call keeps no pointer. A number
+    // that names no thread gives ESRCH.
+    let outcome = unsafe {
+        libc::sched_setscheduler(tid, class | libc::SCHED_RESET_ON_FORK, &raw const parameter)
+    };
+    checked(outcome)
+}
+
+/// Pins the calling thread to one CPU.
+pub(crate) fn pin_to(cpu: usize) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+/// The CPUs on which the calling thread may run, ascending.
+pub(crate) fn affinity() -> io::Result<Vec<usize>> {
+    let set = sched_getaffinity(None)?;
+    Ok((0..CpuSet::MAX_CPU)
+        .filter(|&cpu| set.is_set(cpu))
+        .collect())
+}
+
+/// Asks for timers of the calling thread without slack. Only matters outside SCHED_FIFO.
+pub(crate) fn no_timer_slack() {
+    // An old kernel that refuses leaves the default of 50 us, which a thread in SCHED_FIFO never has.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// The highest SCHED_FIFO priority that RLIMIT_RTPRIO allows; `None`: unlimited.
+pub(crate) fn priority_limit() -> Option<u64> {
+    getrlimit(Resource::Rtprio).current
+}
+
+/// How much memory RLIMIT_MEMLOCK allows to be locked, in bytes; `None`: unlimited.
+pub(crate) fn memory_lock_limit() -> Option<u64> {
+    getrlimit(Resource::Memlock).current
+}
+
+/// How often the calling thread gave up its CPU, and how often it was taken away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Switches {
+    pub(crate) voluntary: u64,
+    pub(crate) involuntary: u64,
+}
+
+/// The context switches of the calling thread so far.
+pub(crate) fn own_switches() -> Switches {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: `usage` is a valid place for one rusage, which the call fills or leaves alone.
+    let outcome = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    if checked(outcome).is_err() {
+        return Switches::default();
+    }
+    // SAFETY: every field is an integer, for which zeroed memory is a value.
+    let usage = unsafe { usage.assume_init() };
+    Switches {
+        voluntary: u64::try_from(usage.ru_nvcsw).unwrap_or_default(),
+        involuntary: u64::try_from(usage.ru_nivcsw).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,61 @@
+//! Timers on `CLOCK_MONOTONIC` that send a signal to one thread.
+
+use super::{Tid, checked, signal};
+use std::io;
+use std::ptr;
+
+/// A one-shot timer that wakes the manager. Any thread of the process may set it.
+#[derive(Debug)]
+pub(crate) struct WallTimer(libc::timer_t);
+
+// SAFETY: a timer_t is a number of the kernel's that belongs to the process, not to a thread; the C
+// library declares it as a pointer but no memory is behind it that threads could race for.
+unsafe impl Send for WallTimer {}
+// SAFETY: as above; the kernel serialises calls on one timer.
+unsafe impl Sync for WallTimer {}
+
+impl WallTimer {
+    /// A timer, not running, that signals `manager`.
+    pub(crate) fn new(manager: Tid) -> io::Result<Self> {
+        let mut event = std::mem::MaybeUninit::<libc::sigevent>::zeroed();
+        // SAFETY: sigevent consists of integers and one optional pointer: zeroes are a value.
+        let event = unsafe { event.assume_init_mut() };
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_signo = signal::monitor_signal();
+        event.sigev_notify_thread_id = manager;
+        let mut timer: libc::timer_t = ptr::null_mut();
+        // SAFETY: `event` is valid for reading, `timer` for writing.
+        checked(unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, event, &raw mut timer) })?;
+        Ok(Self(timer))
+    }
+
+    /// Lets it fire after `nanos`; zero stops it.
+    pub(crate) fn set(&self, nanos: u64) {
+        let value = super::clock::timespec(nanos);
+        let zero = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let setting = libc::itimerspec {
+            it_interval: zero,
+            it_value: libc::timespec {
+                tv_sec: value.tv_sec,
+                tv_nsec: value.tv_nsec,
+            },
+        };
+        // SAFETY: `setting` is valid for reading; the timer lives as long as `self`. Failure would
+        // need an invalid timer or time, which the types exclude.
+        unsafe {
+            libc::timer_settime(self.0, 0, &raw const setting, ptr::null_mut());
+        }
+    }
+}
+
+impl Drop for WallTimer {
+    fn drop(&mut self) {
+        // SAFETY: created by `new` and deleted only here.
+        unsafe {
+            libc::timer_delete(self.0);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Starting threads so that none runs before all are at their places, and gathering them again.
+//!
+//! A thread that enters SCHED_FIFO on a pinned CPU and then spins for the others can keep them from
+//! ever starting. Everybody therefore blocks on the phase word, and the starter waits for each one's
+//! report before it starts the next.
+
+use crate::shared::Shared;
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::futex::wait_until;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread::{self, JoinHandle};
+use vestal_core::Duration;
+
+/// How long a thread may take to its place.
+const SETUP_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// The threads of a run.
+pub(crate) struct Crew {
+    shared: Arc<Shared>,
+    stack_bytes: usize,
+    /// Everybody but the manager; workers with the place of their task.
+    members: Vec<(Option<usize>, JoinHandle<()>)>,
+}
+
+/// A thread whose result matters.
+pub(crate) struct Started<T> {
+    result: std::sync::mpsc::Receiver<T>,
+}
+
+impl<T> Started<T> {
+    /// Waits for the end of the thread; `None` if it ended without a result, or did not end within
+    /// `patience` after the run had stopped. That the run stops is the watchdog's business.
+    pub(crate) fn join(self, shared: &Shared, patience: Duration) -> Option<T> {
+        const POLL: std::time::Duration = std::time::Duration::from_millis(50);
+        loop {
+            match self.result.recv_timeout(POLL) {
+                Ok(result) => return Some(result),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let stopped = shared.stopped_at.load(Ordering::SeqCst);
+            if stopped != 0 && monotonic_nanos() > stopped.saturating_add(patience.as_nanos()) {
+                return None;
+            }
+        }
+    }
+}
+
+impl Crew {
+    pub(crate) const fn new(shared: Arc<Shared>, stack_bytes: usize) -> Self {
+        Self {
+            shared,
+            stack_bytes,
+            members: Vec::new(),
+        }
+    }
+
+    /// Starts a thread that sets itself up, reports, and then does `main`.
+    pub(crate) fn start<M: Send + 'static, T: Send + 'static>(
+        &mut self,
+        name: &str,
+        member: M,
+        set_up: fn(&M) -> io::Result<()>,
+        main: fn(M) -> T,
+    ) -> io::Result<Started<T>> {
+        self.launch(name.to_owned(), None, member, set_up, main)
+    }
+
+    /// As [`Self::start`], for the worker of the task at `index`.
+    pub(crate) fn start_worker<M: Send + 'static, T: Send + 'static>(
+        &mut self,
+        index: usize,
+        member: M,
+        set_up: fn(&M) -> io::Result<()>,
+        main: fn(M) -> T,
+    ) -> io::Result<Started<T>> {
+        self.launch(format!("vestal-{index}"), Some(index), member, set_up, main)
+    }
+
+    fn launch<M: Send + 'static, T: Send + 'static>(
+        &mut self,
+        name: String,
+        worker: Option<usize>,
+        member: M,
+        set_up: fn(&M) -> io::Result<()>,
+        main: fn(M) -> T,
+    ) -> io::Result<Started<T>> {
+        let (ready, is_ready) = sync_channel::<io::Result<()>>(1);
+        let (give, result) = sync_channel::<T>(1);
+        let handle = thread::Builder::new()
+            .name(name)
+            .stack_size(self.stack_bytes)
+            .spawn(move || {
+                let outcome = set_up(&member);
+                let failed = outcome.is_err();
+                // The starter may have given up waiting; then the phase says what to do.
+                let _ = ready.send(outcome);
+                if !failed {
+                    // The channel has room for the one value; nobody may want it any more.
+                    let _ = give.send(main(member));
+                }
+            })?;
+        self.members.push((worker, handle));
+        is_ready
+            .recv_timeout(SETUP_TIMEOUT)
+            .map_err(|_| io::Error::other("a thread did not get to its place within 5 s"))??;
+        Ok(Started { result })
+    }
+
+    /// Waits for all threads, `patience` at most; names the tasks whose workers are still busy.
+    pub(crate) fn gather(self, patience: Duration) -> Vec<String> {
+        const POLL_NANOS: u64 = 1_000_000;
+        let until = monotonic_nanos().saturating_add(patience.as_nanos());
+        let never = AtomicU32::new(0);
+        let mut members = self.members;
+        loop {
+            members.retain(|(_, handle)| !handle.is_finished());
+            let now = monotonic_nanos();
+            if members.is_empty() || now >= until {
+                break;
+            }
+            wait_until(&never, 0, Some(now + POLL_NANOS));
+        }
+        members
+            .iter()
+            .filter_map(|(worker, _)| {
+                let task = self.shared.tasks.get((*worker)?)?;
+                Some(task.name.clone())
+            })
+            .collect()
+    }
+}

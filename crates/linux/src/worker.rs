@@ -1,0 +1,359 @@
+//! A worker: the thread that releases and runs the jobs of one task.
+//!
+//! ```text
+//!            release (1)            permitted (2)            body returns (4)
+//!  waiting -------------> released ---------------> running ------------------> waiting
+//!     ^                      | not admitted (2)        | withdrawn by the manager (3)
+//!     +----------------------+                         v
+//!     +--------------------------------------- background
+//!            cancellation point, priority restored (4)
+//! ```
+//! (1) [`Worker::main`], (2) [`Worker::release`], (3) in [`crate::manager`], (4) [`Worker::end`].
+
+use crate::body::{Body, JobContext};
+use crate::shared::{Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
+use crate::sys::{self, futex};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use vestal_core::job_table::BACKLOG_MAX;
+use vestal_core::{JobId, Service, TaskId};
+
+/// What a worker thread is made of.
+pub(crate) struct Worker {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) index: usize,
+    pub(crate) id: TaskId,
+    pub(crate) body: Box<Body>,
+    pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
+}
+
+impl Worker {
+    fn task(&self) -> Option<&TaskShared> {
+        self.shared.tasks.get(self.index)
+    }
+
+    /// Prepares the calling thread; what it returns is reported to the starter.
+    pub(crate) fn set_up(&self) -> std::io::Result<()> {
+        let Some(task) = self.task() else {
+            return Ok(());
+        };
+        enter_real_time(self.shared.cpu, task.fifo)?;
+        let manager = self.shared.manager_tid.load(Ordering::SeqCst);
+        let armed = Armed::of_this_thread(self.shared.monitor, manager)?;
+        // Set once, here.
+        let _ = task.monitor.set(armed);
+        task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Releases jobs until the run ends.
+    pub(crate) fn main(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let Some(task) = shared.tasks.get(self.index) else {
+            return;
+        };
+        while shared.phase() != RUN {
+            if shared.phase() == STOP {
+                return;
+            }
+            futex::wait_until(&shared.phase, shared.phase(), None);
+        }
+        let switches = sys::sched::own_switches();
+        let end = shared.end.load(Ordering::SeqCst);
+        let period = task.configuration.task.period.as_nanos();
+        let mut release = shared
+            .epoch
+            .load(Ordering::SeqCst)
+            .saturating_add(task.offset_nanos);
+        let mut sequence = 0;
+        while release < end {
+            if !wait_for_release(&shared, task, release) {
+                break;
+            }
+            self.release(&shared, task, sequence, release);
+            sequence += 1;
+            release = release.saturating_add(period);
+        }
+        // The thread stays until everybody goes: its number must not name somebody else's thread.
+        while shared.phase() != STOP {
+            futex::wait_until(&shared.phase, RUN, None);
+        }
+        let _ = sys::sched::set_other(sys::sched::own_tid());
+        account_never_begun(&shared, task, release);
+        let after = sys::sched::own_switches();
+        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
+        record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
+        record.cpu_nanos = own_cpu_nanos();
+    }
+
+    /// Handles one release: reads the permit, and runs the job if it has one.
+    fn release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64, release: u64) {
+        let woken = monotonic_nanos();
+        shared.stint_begins(woken);
+        let waiting = u64::try_from(BACKLOG_MAX).unwrap_or(u64::MAX);
+        let period = task.configuration.task.period.as_nanos();
+        let hopeless = woken > release.saturating_add(period.saturating_mul(waiting + 1));
+        // First say what runs, then read whether it may: see `shared`.
+        task.begin(sequence, own_cpu_nanos());
+        let limit = task.limit.load(Ordering::SeqCst);
+        let stopping = shared.stop_requested();
+        if hopeless || limit == NOT_ADMITTED || (task.withdrawn(sequence) && !stopping) {
+            task.finish(sequence);
+            self.note_dropped(task);
+            shared.stint();
+            return;
+        }
+        if stopping {
+            task.finish(sequence);
+            note_unfinished(shared, task, release);
+            return;
+        }
+        shared.promises.begin(release);
+        let monitor = task.monitor.get();
+        if let (Some(monitor), Some(threshold)) = (monitor, shared.threshold(limit)) {
+            monitor.start(threshold);
+        }
+        let started = monotonic_nanos();
+        let base = own_cpu_nanos();
+        task.start_account(base);
+        let completed = self.call_body(shared, task, sequence, release);
+        let executed = own_cpu_nanos().saturating_sub(base);
+        let finished = monotonic_nanos();
+        if let Some(monitor) = monitor {
+            monitor.stop();
+        }
+        let ended = Ended {
+            sequence,
+            release,
+            finished,
+            executed,
+            completed,
+        };
+        end(shared, task, &ended);
+        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.start_cost.record(started.saturating_sub(woken));
+        record
+            .end_cost
+            .record(monotonic_nanos().saturating_sub(finished));
+    }
+
+    /// Runs the body of one job; says whether it did all its work.
+    fn call_body(
+        &mut self,
+        shared: &Shared,
+        task: &TaskShared,
+        sequence: u64,
+        release: u64,
+    ) -> bool {
+        let mut job = JobContext {
+            shared,
+            task,
+            job: JobId {
+                task: self.id,
+                sequence,
+            },
+            release,
+            demand: Service::ZERO,
+            saw_cancellation: false,
+        };
+        // A body that panics half-way is never called again: the run ends.
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            job.demand = (self.demand)(sequence);
+            (self.body)(&mut job)
+        }));
+        match outcome {
+            Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
+            Err(panic) => {
+                shared.request_stop(StopCause::BodyPanicked {
+                    task: self.index,
+                    message: message_of(panic.as_ref()),
+                });
+                shared.kick_manager();
+                false
+            }
+        }
+    }
+
+    fn note_dropped(&self, task: &TaskShared) {
+        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.jobs.released += 1;
+        record.jobs.dropped += 1;
+    }
+}
+
+/// A job whose body has returned.
+struct Ended {
+    sequence: u64,
+    release: u64,
+    finished: u64,
+    executed: u64,
+    completed: bool,
+}
+
+/// Takes the job off, restores the worker's place among the others, and notes the job down.
+fn end(shared: &Shared, task: &TaskShared, job: &Ended) {
+    let stopping = shared.stop_requested();
+    let withdrawn = task.withdrawn(job.sequence);
+    task.finish(job.sequence);
+    let model = &task.configuration.task;
+    shared
+        .promises
+        .end(model, job.executed, shared.tolerance_nanos, job.finished);
+    if shared.mode.load(Ordering::SeqCst) > 0 {
+        shared.want_idle();
+    }
+    if withdrawn && !stopping {
+        // Back to its place before the next release: waking in SCHED_OTHER could take forever.
+        // Whether the next job may run at all, its release will ask.
+        if sys::sched::set_fifo(sys::sched::own_tid(), task.fifo).is_err() {
+            shared.request_stop(StopCause::SetupFailed);
+        }
+    } else if let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
+        && job.executed > threshold
+    {
+        // Complete before the monitor noticed: an overrun all the same (contract C2).
+        task.overran_executed.store(job.executed, Ordering::SeqCst);
+        task.overran.store(job.sequence + 1, Ordering::SeqCst);
+        shared.kick_manager();
+    }
+    resume_preempted(shared);
+    // At the end of the run everything is withdrawn; what was completed then counts as such.
+    let completed = job.completed && (stopping || !withdrawn);
+    if completed {
+        note_completed(shared, task, job);
+    } else if stopping {
+        note_unfinished(shared, task, job.release);
+    } else {
+        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.jobs.released += 1;
+        record.jobs.dropped += 1;
+    }
+    shared.stint();
+}
+
+fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended) {
+    let response = job.finished.saturating_sub(job.release);
+    let deadline = task.configuration.task.deadline.as_nanos();
+    let missed = response > deadline;
+    let (promised, outside_gaps) = if missed {
+        judge_miss(shared, task, job.release, job.finished)
+    } else {
+        (false, false)
+    };
+    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+    record.jobs.released += 1;
+    record.jobs.completed += 1;
+    record.jobs.missed += u64::from(missed);
+    record.jobs.missed_guaranteed += u64::from(promised);
+    record.jobs.missed_outside_gaps += u64::from(outside_gaps);
+    record.response.record(response);
+    record.execution.record(job.executed);
+    record.tardiness.record(response.saturating_sub(deadline));
+}
+
+/// A job that the end of the run met; missed if its deadline had passed by then.
+fn note_unfinished(shared: &Shared, task: &TaskShared, release: u64) {
+    let stopped = shared.stopped_at.load(Ordering::SeqCst).max(release);
+    let deadline = release.saturating_add(task.configuration.task.deadline.as_nanos());
+    let missed = deadline < stopped;
+    let (promised, outside_gaps) = if missed {
+        judge_miss(shared, task, release, stopped)
+    } else {
+        (false, false)
+    };
+    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+    record.jobs.released += 1;
+    record.jobs.unfinished += 1;
+    record.jobs.missed += u64::from(missed);
+    record.jobs.missed_guaranteed += u64::from(promised);
+    record.jobs.missed_outside_gaps += u64::from(outside_gaps);
+}
+
+/// Whether the deadline missed by a job that ended, or was given up, at `end` had been promised,
+/// and whether it was missed also without the machine gaps.
+fn judge_miss(shared: &Shared, task: &TaskShared, release: u64, end: u64) -> (bool, bool) {
+    let model = &task.configuration.task;
+    let deadline = model.deadline.as_nanos();
+    let promised = shared
+        .promises
+        .promised(model.criticality, release.saturating_add(deadline));
+    let gaps = shared.gaps.within(release, end);
+    let without_gaps = end.saturating_sub(release).saturating_sub(gaps);
+    (promised, promised && without_gaps > deadline)
+}
+
+/// Counts the jobs that were released before the end but never begun.
+fn account_never_begun(shared: &Shared, task: &TaskShared, first: u64) {
+    let stopped = shared
+        .stopped_at
+        .load(Ordering::SeqCst)
+        .min(shared.end.load(Ordering::SeqCst));
+    let mut release = first;
+    while release < stopped {
+        note_unfinished(shared, task, release);
+        release = release.saturating_add(task.configuration.task.period.as_nanos());
+    }
+}
+
+/// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
+/// in vain, while its job was preempted.
+fn resume_preempted(shared: &Shared) {
+    let next = shared.by_urgency.iter().find_map(|&index| {
+        let task = shared.tasks.get(index)?;
+        task.running_admitted().map(|_| task)
+    });
+    if let Some(task) = next
+        && let Some(monitor @ Armed::Wall(_)) = task.monitor.get()
+        && let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
+        && let Some(executed) = task.executed()
+    {
+        monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
+    }
+}
+
+/// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
+const LATE_WAKE_NANOS_MIN: u64 = 500_000;
+
+/// Waits for `release`; says whether the run still goes on then.
+fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
+    let mut waited = false;
+    loop {
+        if shared.phase() != RUN || shared.stop_requested() {
+            return false;
+        }
+        let now = monotonic_nanos();
+        if now >= release {
+            if waited && shared.promises.free_since(release) {
+                let late = now - release;
+                if late >= LATE_WAKE_NANOS_MIN {
+                    shared.gaps.record(release, now, 0);
+                }
+                let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+                record.lateness.record(late);
+            }
+            return true;
+        }
+        waited = true;
+        futex::wait_until(&shared.phase, RUN, Some(release));
+    }
+}
+
+/// Puts the calling thread on its CPU and into SCHED_FIFO.
+pub(crate) fn enter_real_time(cpu: usize, priority: i32) -> std::io::Result<()> {
+    sys::signal::block_all()?;
+    sys::sched::pin_to(cpu)?;
+    sys::sched::no_timer_slack();
+    sys::sched::set_fifo(sys::sched::own_tid(), priority)
+}
+
+/// The text of a panic.
+pub(crate) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
+}

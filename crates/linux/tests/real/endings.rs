@@ -1,0 +1,122 @@
+//! However a run ends, no real-time thread of ours stays behind.
+
+use crate::child::{outcome_of, spawn};
+use crate::support::{HI, LO, alone, config, eventually, ms, real_time_threads, spec};
+use std::process::Command;
+use vestal_core::{Duration, Enforcement};
+use vestal_linux::fault::Fault;
+use vestal_linux::{ErrorKind, Executive, Monitor, RunError};
+
+const NOBODY: Vec<String> = Vec::new();
+
+fn send(signal: &str, pid: u32) {
+    let status = Command::new("kill")
+        .args([signal, &pid.to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+/// The threads of the run are there: watchdog, manager, idle detector and two workers.
+fn is_running(pid: u32) -> bool {
+    eventually(|| real_time_threads(pid).len() == 5)
+}
+
+fn a_signal_ends_the_run(signal: &str, number: i32) {
+    let _alone = alone();
+    let child = spawn(20, &[]);
+    let pid = child.id();
+    assert!(is_running(pid));
+    send(signal, pid);
+    assert!(eventually(|| real_time_threads(pid).is_empty()));
+    let outcome = outcome_of(child);
+    assert!(
+        outcome.starts_with(&format!("Signal({number}) ")),
+        "{outcome}"
+    );
+    assert!(outcome.contains("[]"), "{outcome}");
+}
+
+#[test]
+fn sigint_ends_the_run_and_leaves_no_real_time_thread() {
+    a_signal_ends_the_run("-INT", 2);
+}
+
+#[test]
+fn sigterm_ends_the_run_and_leaves_no_real_time_thread() {
+    a_signal_ends_the_run("-TERM", 15);
+}
+
+#[test]
+fn sigkill_takes_everything_with_it() {
+    let _alone = alone();
+    let mut child = spawn(20, &[]);
+    let pid = child.id();
+    assert!(is_running(pid));
+    send("-KILL", pid);
+    assert!(eventually(|| real_time_threads(pid).is_empty()));
+    assert!(!child.wait().unwrap().success());
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+}
+
+#[test]
+fn a_panic_in_a_body_stops_the_run_and_names_the_task() {
+    let _alone = alone();
+    let error = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+        .task(spec("steady", HI, 2, 20, &[2, 5]), |job| job.burn(ms(1)))
+        .task(spec("faulty", LO, 1, 50, &[5]), |job| {
+            assert!(job.id().sequence < 3, "the fourth is too much");
+            job.burn(ms(1))
+        })
+        .run(Duration::from_millis(20_000))
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BodyFailed);
+    let RunError::BodyPanicked { task, message } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(
+        (task.as_str(), message.as_str()),
+        ("faulty", "the fourth is too much")
+    );
+    assert_eq!(real_time_threads(std::process::id()), NOBODY);
+}
+
+fn a_fault_stops_the_run(fault: Fault) -> RunError {
+    let _alone = alone();
+    let error = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+        .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(8)))
+        .task(spec("lo", LO, 1, 50, &[8]), |job| job.burn(ms(6)))
+        .with_fault(fault)
+        .run(Duration::from_millis(20_000))
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Internal);
+    assert_eq!(real_time_threads(std::process::id()), NOBODY);
+    error
+}
+
+#[test]
+fn a_panic_in_the_manager_stops_the_run() {
+    let error = a_fault_stops_the_run(Fault::ManagerPanics(200));
+    assert!(
+        matches!(&error, RunError::ManagerPanicked { message } if message == "injected fault"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_manager_that_hangs_is_put_down_by_the_watchdog() {
+    let error = a_fault_stops_the_run(Fault::ManagerHangs(200));
+    assert!(matches!(error, RunError::ManagerHung), "{error}");
+}
+
+#[test]
+fn after_every_ending_the_next_run_works() {
+    let error = a_fault_stops_the_run(Fault::ManagerPanics(0));
+    assert!(matches!(error, RunError::ManagerPanicked { .. }));
+    let _alone = alone();
+    let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+        .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(2)))
+        .run(Duration::from_millis(300))
+        .unwrap();
+    assert_eq!(report.jobs.completed, 6);
+}

@@ -1,0 +1,88 @@
+//! Task sets, and a look at the scheduling classes of threads.
+
+use std::fs;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use vestal_core::model::LevelSet;
+use vestal_core::{Duration, Enforcement, Level, OnMiss, Service, Task, TaskConfiguration, Wcet};
+use vestal_linux::{Config, Monitor, TaskSpec};
+
+pub(crate) const LO: Level = Level(0);
+pub(crate) const HI: Level = Level(1);
+
+/// Only one run at a time in a process, also when somebody forgets `--test-threads=1`.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A task with an implicit deadline, times in milliseconds.
+pub(crate) fn spec(
+    name: &str,
+    criticality: Level,
+    priority: u32,
+    period: u64,
+    wcet: &[u64],
+) -> TaskSpec {
+    let period = Duration::from_millis(period);
+    let wcet: Vec<_> = wcet.iter().copied().map(Service::from_millis).collect();
+    let task = Task::new(criticality, period, period, Wcet::new(&wcet).unwrap()).unwrap();
+    TaskSpec {
+        name: name.to_owned(),
+        configuration: TaskConfiguration {
+            task,
+            priority,
+            on_miss: OnMiss::Continue,
+        },
+        offset: Duration::ZERO,
+        demand_max: None,
+    }
+}
+
+pub(crate) fn config(enforcement: Enforcement, monitor: Monitor) -> Config {
+    let mut config = Config::new(LevelSet::new(2).unwrap(), enforcement);
+    config.monitor = monitor;
+    config.calibrate = false;
+    config
+}
+
+pub(crate) const fn ms(value: u64) -> Service {
+    Service::from_millis(value)
+}
+
+/// The names of all threads of process `pid` that are in a real-time class; none if it is gone.
+pub(crate) fn real_time_threads(pid: u32) -> Vec<String> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return Vec::new();
+    };
+    threads
+        .flatten()
+        .filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok())
+        .filter(|stat| is_real_time(stat))
+        .collect()
+}
+
+/// Field 41 of a thread's `stat` is its class: 1 SCHED_FIFO, 2 SCHED_RR, 6 SCHED_DEADLINE. The name in
+/// field 2 may contain spaces, so counting starts behind it.
+fn is_real_time(stat: &str) -> bool {
+    let Some((_, rest)) = stat.rsplit_once(')') else {
+        return false;
+    };
+    let class = rest.split_whitespace().nth(41 - 3);
+    matches!(class, Some("1" | "2" | "6"))
+}
+
+/// Waits until `condition` holds, for five seconds at most; says whether it came to hold.
+pub(crate) fn eventually(mut condition: impl FnMut() -> bool) -> bool {
+    for _ in 0..500 {
+        if condition() {
+            return true;
+        }
+        pause(10);
+    }
+    false
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests wait for other processes")]
+pub(crate) fn pause(milliseconds: u64) {
+    std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+}
