@@ -34,20 +34,21 @@ mod real {
             producer.lost()
         });
         let (mut received, mut last) = (0, None);
-        loop {
-            let finished = writer.is_finished();
+        let mut drain = || {
             while let Some([value, not, mixed, again]) = consumer.pop() {
                 assert!(not == !value && mixed == value ^ 7 && again == value);
                 assert!(last.is_none_or(|last| value > last));
                 last = Some(value);
                 received += 1;
             }
-            if finished {
-                break;
-            }
+        };
+        while !writer.is_finished() {
+            drain();
             thread::yield_now();
         }
+        // Only joining orders the writer's last values before what is read from here on.
         let lost = writer.join().unwrap();
+        drain();
         assert_eq!(received + lost, VALUES);
         assert_eq!(consumer.lost(), lost);
         assert!(received > 0);
