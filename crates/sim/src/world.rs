@@ -12,12 +12,15 @@
 //!
 //! O(log n) per event apart from the scheduler, and no allocation per job: the queue of each task
 //! keeps the room it once had.
+//!
+//! The loop is compiled for each kind of scheduler, workload and observer it meets, so that the
+//! compiler sees through the calls between them; any of them may be `dyn` all the same.
 
 use crate::calendar::Calendar;
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer, Segment};
+use crate::pending::Pending;
 use crate::workload::{Demand, Releases};
-use std::collections::VecDeque;
 use vestal_core::{
     CpuId, Event, Fact, Instant, JobId, Level, Scheduler, Service, StopReason, Task, TaskId,
 };
@@ -51,13 +54,19 @@ pub struct Effort {
 /// # Errors
 /// [`SimulationError`]: a workload that contradicts itself, or a broken invariant. Missed deadlines
 /// are no errors.
-pub fn simulate<O: Observer + ?Sized>(
-    scheduler: &mut dyn Scheduler,
+pub fn simulate<S, R, D, O>(
+    scheduler: &mut S,
     setting: &Setting<'_>,
-    releases: &dyn Releases,
-    demand: &dyn Demand,
+    releases: &R,
+    demand: &D,
     observer: &mut O,
-) -> Result<Effort, SimulationError> {
+) -> Result<Effort, SimulationError>
+where
+    S: Scheduler + ?Sized,
+    R: Releases + ?Sized,
+    D: Demand + ?Sized,
+    O: Observer + ?Sized,
+{
     if setting.end > Instant::HORIZON {
         return Err(SimulationError::EndBeyondHorizon(setting.end));
     }
@@ -73,7 +82,7 @@ pub fn simulate<O: Observer + ?Sized>(
         scheduler,
         observer,
         calendar: Calendar::new(first),
-        jobs: vec![VecDeque::new(); tasks],
+        jobs: vec![Pending::default(); tasks],
         cpus: vec![Cpu::default(); usize::from(setting.cpus)],
         wake: None,
         now: Instant::EPOCH,
@@ -92,21 +101,23 @@ pub fn simulate<O: Observer + ?Sized>(
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
     running: Option<JobId>,
+    /// What the running job still has to execute.
+    remaining: Service,
     /// What is left of the budget of the running job; `None`: no budget.
     budget: Option<Service>,
     /// What the last plan gave this CPU.
     planned: Option<(JobId, Option<Service>)>,
 }
 
-struct World<'a, 'o, O: ?Sized> {
+struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized> {
     setting: &'a Setting<'a>,
-    releases: &'a dyn Releases,
-    demand: &'a dyn Demand,
-    scheduler: &'o mut dyn Scheduler,
+    releases: &'a R,
+    demand: &'a D,
+    scheduler: &'o mut S,
     observer: &'o mut O,
     calendar: Calendar,
-    /// By task, the pending jobs in the order of their release.
-    jobs: Vec<VecDeque<JobState>>,
+    /// By task.
+    jobs: Vec<Pending>,
     cpus: Vec<Cpu>,
     wake: Option<Instant>,
     now: Instant,
@@ -120,7 +131,13 @@ struct World<'a, 'o, O: ?Sized> {
     effort: Effort,
 }
 
-impl<O: Observer + ?Sized> World<'_, '_, O> {
+impl<S, R, D, O> World<'_, '_, S, R, D, O>
+where
+    S: Scheduler + ?Sized,
+    R: Releases + ?Sized,
+    D: Demand + ?Sized,
+    O: Observer + ?Sized,
+{
     fn run(&mut self) -> Result<(), SimulationError> {
         // Between two instants each job can be released, completed, and exhausted once per level.
         let limit = 64 + 16 * self.setting.tasks.len() as u64;
@@ -159,10 +176,10 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             next = next.min(wake.max(self.now));
         }
         for cpu in &self.cpus {
-            let Some(job) = cpu.running.and_then(|job| self.job(job)) else {
+            if cpu.running.is_none() {
                 continue;
-            };
-            let mut left = job.remaining();
+            }
+            let mut left = cpu.remaining;
             if let Some(budget) = cpu.budget {
                 left = left.min(budget);
             }
@@ -201,6 +218,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
     ) -> Result<(), SimulationError> {
         let end = self.now;
         let slot = &mut self.cpus[cpu.index()];
+        slot.remaining = slot.remaining.saturating_sub(amount);
         if let Some(budget) = slot.budget.as_mut() {
             *budget = budget.saturating_sub(amount);
         }
@@ -213,9 +231,8 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             });
         };
         job.executed = job.executed.saturating_add(amount);
-        let job = *job;
         if !amount.is_zero() {
-            self.observer.executed(Segment { cpu, start, end }, &job);
+            self.observer.executed(Segment { cpu, start, end }, job);
         }
         // A budget of nothing is exhausted without having run: the scheduler has to hear of it.
         if !amount.is_zero() || exhausted {
@@ -225,11 +242,13 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
                 amount,
             })?;
         }
-        if job.remaining().is_zero() {
-            self.cpus[cpu.index()].running = None;
+        let slot = &mut self.cpus[cpu.index()];
+        if slot.remaining.is_zero() {
+            slot.running = None;
             self.apply(Fact::Completed { cpu, job: id })?;
-            self.forget(id);
-            self.observer.completed(end, &job);
+            if let Some(job) = self.forget(id) {
+                self.observer.completed(end, &job);
+            }
         }
         Ok(())
     }
@@ -251,7 +270,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
                     next,
                 });
             }
-            self.calendar.replace(task, next);
+            self.calendar.replace_first(next);
             let job = JobState {
                 id: JobId { task, sequence },
                 released: at,
@@ -265,7 +284,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             if pending.len() >= PENDING_MAX {
                 return Err(SimulationError::TooManyPending(task));
             }
-            pending.push_back(job);
+            pending.push(job);
             self.admitted += 1;
             self.fresh += 1;
             self.apply(Fact::Released { job: job.id })?;
@@ -365,7 +384,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
                 continue;
             }
             self.cpus[index].running = None;
-            let pending = self.job(job).copied();
+            let pending = find(&mut self.jobs, job).copied();
             let why = match pending {
                 Some(_) => StopReason::Preempted,
                 None => StopReason::Cancelled,
@@ -395,6 +414,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             let Some(state) = find(&mut self.jobs, job) else {
                 return Err(SimulationError::UnknownJobPlanned { at, cpu, job });
             };
+            self.cpus[index].remaining = state.remaining();
             self.observer.started(at, cpu, state);
             state.last_cpu = Some(cpu);
         }
@@ -403,7 +423,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
 
     fn finish(&mut self) {
         let end = self.now;
-        for job in self.jobs.iter().flatten() {
+        for job in self.jobs.iter().flat_map(Pending::iter) {
             self.observer.unfinished(end, job);
         }
         self.observer.finished(end);
@@ -417,17 +437,8 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             .map_err(|violation| SimulationError::Refused { at, violation })
     }
 
-    fn job(&self, id: JobId) -> Option<&JobState> {
-        self.jobs
-            .get(id.task.index())?
-            .iter()
-            .find(|job| job.id == id)
-    }
-
     fn forget(&mut self, id: JobId) -> Option<JobState> {
-        let pending = self.jobs.get_mut(id.task.index())?;
-        let place = pending.iter().position(|job| job.id == id)?;
-        let job = pending.remove(place)?;
+        let job = self.jobs.get_mut(id.task.index())?.remove(id)?;
         if job.demoted.is_none() {
             self.leave(&job);
         }
@@ -443,8 +454,6 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
     }
 }
 
-fn find(jobs: &mut [VecDeque<JobState>], id: JobId) -> Option<&mut JobState> {
-    jobs.get_mut(id.task.index())?
-        .iter_mut()
-        .find(|job| job.id == id)
+fn find(jobs: &mut [Pending], id: JobId) -> Option<&mut JobState> {
+    jobs.get_mut(id.task.index())?.find(id)
 }
