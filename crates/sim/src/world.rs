@@ -85,6 +85,7 @@ where
         jobs: vec![Pending::default(); tasks],
         cpus: vec![Cpu::default(); usize::from(setting.cpus)],
         wake: None,
+        differs: false,
         now: Instant::EPOCH,
         admitted: 0,
         fresh: 0,
@@ -101,12 +102,13 @@ where
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
     running: Option<JobId>,
-    /// What the running job still has to execute.
+    /// What the running job still has to execute; kept here so that the next instant is found
+    /// without looking the job up.
     remaining: Service,
-    /// What is left of the budget of the running job; `None`: no budget.
-    budget: Option<Service>,
     /// What the last plan gave this CPU.
-    planned: Option<(JobId, Option<Service>)>,
+    planned: Option<JobId>,
+    /// What is left of that job's budget; `None`: no budget.
+    budget: Option<Service>,
 }
 
 struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized> {
@@ -120,6 +122,8 @@ struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized> {
     jobs: Vec<Pending>,
     cpus: Vec<Cpu>,
     wake: Option<Instant>,
+    /// The plan wants something else than what runs.
+    differs: bool,
     now: Instant,
     /// How many admitted jobs are pending.
     admitted: u64,
@@ -163,10 +167,13 @@ where
             }
             self.release_due_jobs()?;
             self.decide()?;
-            self.enact()?;
+            if self.differs {
+                self.enact()?;
+            }
         }
     }
 
+    #[inline]
     fn next_instant(&self) -> Instant {
         let mut next = self.setting.end;
         if let Some((_, _, release)) = self.calendar.first() {
@@ -193,14 +200,10 @@ where
         let start = self.now;
         let amount = Service::supplied_during(next.saturating_since(start));
         self.now = next;
-        for index in 0..self.cpus.len() {
-            let Some(id) = self.cpus[index].running else {
-                continue;
-            };
-            let Ok(number) = u16::try_from(index) else {
-                break;
-            };
-            self.run_job(CpuId(number), id, start, amount)?;
+        for cpu in (0..self.setting.cpus).map(CpuId) {
+            if let Some(id) = self.cpus[cpu.index()].running {
+                self.run_job(cpu, id, start, amount)?;
+            }
         }
         if self.wake.is_some_and(|wake| wake <= next) {
             self.wake = None;
@@ -296,15 +299,20 @@ where
     fn decide(&mut self) -> Result<(), SimulationError> {
         let at = self.now;
         self.effort.decisions += 1;
+        let mut differs = false;
         let plan = self
             .scheduler
             .decide(at)
             .map_err(|violation| SimulationError::Refused { at, violation })?;
-        for (cpu, number) in self.cpus.iter_mut().zip(0..=u16::MAX) {
-            cpu.planned = plan
-                .slot(CpuId(number))
-                .map(|slot| (slot.job, slot.budget.map(|budget| budget.remaining)));
+        for (index, cpu) in self.cpus.iter_mut().enumerate() {
+            let slot = plan.slots.get(index).and_then(Option::as_ref);
+            cpu.planned = slot.map(|slot| slot.job);
+            cpu.budget = slot
+                .and_then(|slot| slot.budget.as_ref())
+                .map(|budget| budget.remaining);
+            differs |= cpu.planned != cpu.running;
         }
+        self.differs = differs;
         self.wake = plan.next.map(|wake| wake.at);
         self.hear_notices()?;
         if self.admitted == self.fresh {
@@ -371,19 +379,13 @@ where
     /// Confirms what the plan wants: first everybody who has to go, then everybody who comes.
     fn enact(&mut self) -> Result<(), SimulationError> {
         let at = self.now;
-        for index in 0..self.cpus.len() {
-            let Ok(number) = u16::try_from(index) else {
-                break;
-            };
-            let cpu = CpuId(number);
-            let Cpu {
-                running, planned, ..
-            } = self.cpus[index];
-            let Some(job) = running else { continue };
-            if planned.map(|(job, _)| job) == Some(job) {
+        for cpu in (0..self.setting.cpus).map(CpuId) {
+            let state = &mut self.cpus[cpu.index()];
+            let Some(job) = state.running else { continue };
+            if state.planned == Some(job) {
                 continue;
             }
-            self.cpus[index].running = None;
+            state.running = None;
             let pending = find(&mut self.jobs, job).copied();
             let why = match pending {
                 Some(_) => StopReason::Preempted,
@@ -394,27 +396,23 @@ where
                 self.observer.preempted(at, cpu, &state);
             }
         }
-        for index in 0..self.cpus.len() {
-            let Ok(number) = u16::try_from(index) else {
-                break;
-            };
-            let cpu = CpuId(number);
-            let Some((job, budget)) = self.cpus[index].planned else {
+        for cpu in (0..self.setting.cpus).map(CpuId) {
+            let state = &self.cpus[cpu.index()];
+            let Some(job) = state.planned else {
                 continue;
             };
-            self.cpus[index].budget = budget;
-            if self.cpus[index].running == Some(job) {
+            if state.running == Some(job) {
                 continue;
             }
             if self.cpus.iter().any(|other| other.running == Some(job)) {
                 return Err(SimulationError::PlannedTwice { at, job });
             }
-            self.cpus[index].running = Some(job);
+            self.cpus[cpu.index()].running = Some(job);
             self.apply(Fact::Started { cpu, job })?;
             let Some(state) = find(&mut self.jobs, job) else {
                 return Err(SimulationError::UnknownJobPlanned { at, cpu, job });
             };
-            self.cpus[index].remaining = state.remaining();
+            self.cpus[cpu.index()].remaining = state.remaining();
             self.observer.started(at, cpu, state);
             state.last_cpu = Some(cpu);
         }
@@ -429,6 +427,7 @@ where
         self.observer.finished(end);
     }
 
+    #[inline]
     fn apply(&mut self, fact: Fact) -> Result<(), SimulationError> {
         let at = self.now;
         self.effort.facts += 1;

@@ -3,5 +3,5 @@
 mod bitset;
 mod heap;
 
-pub use bitset::TaskBits;
+pub use bitset::{Cursor, TaskBits};
 pub use heap::ReadyHeap;

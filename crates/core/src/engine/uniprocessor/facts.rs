@@ -10,6 +10,7 @@ use crate::store::Store;
 use crate::time::{Instant, Service};
 
 impl<S: Store> Uniprocessor<S> {
+    #[inline]
     pub(super) fn release(&mut self, at: Instant, job: JobId) -> Result<(), ContractViolation> {
         let jobs = self
             .jobs
@@ -31,10 +32,15 @@ impl<S: Store> Uniprocessor<S> {
             });
         }
         jobs.next_sequence = next;
-        self.touched.insert(job.task);
+        self.arrived.insert(job.task);
+        self.arrivals = true;
+        if jobs.current.is_some() {
+            self.touched.insert(job.task);
+        }
         Ok(())
     }
 
+    #[inline]
     pub(super) fn charge(&mut self, job: JobId, amount: Service) -> Result<(), ContractViolation> {
         if self.running != Some(job) {
             return Err(ContractViolation::ChargedWhileNotRunning(job));
@@ -59,6 +65,7 @@ impl<S: Store> Uniprocessor<S> {
         Ok(())
     }
 
+    #[inline]
     pub(super) fn complete(&mut self, job: JobId) -> Result<(), ContractViolation> {
         if self.running() != Some(job) {
             return Err(ContractViolation::UnknownJob(job));
@@ -68,11 +75,13 @@ impl<S: Store> Uniprocessor<S> {
             && jobs.current_if(job.sequence).is_some()
         {
             jobs.completed = true;
+            self.completions = true;
             self.touched.insert(job.task);
         }
         Ok(())
     }
 
+    #[inline]
     pub(super) fn start(&mut self, job: JobId) -> Result<(), ContractViolation> {
         if let Some(running) = self.running() {
             return Err(ContractViolation::CpuBusy { cpu: CPU, running });
@@ -91,6 +100,7 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
+    #[inline]
     pub(super) fn stop(&mut self, job: JobId, why: StopReason) -> Result<(), ContractViolation> {
         if self.running() != Some(job) {
             return Err(ContractViolation::UnknownJob(job));
@@ -104,6 +114,7 @@ impl<S: Store> Uniprocessor<S> {
                     && jobs.current_if(job.sequence).is_some()
                 {
                     jobs.completed = true;
+                    self.completions = true;
                     self.touched.insert(job.task);
                 }
             }

@@ -62,8 +62,12 @@ pub struct Uniprocessor<S: Store = Boxed> {
     background: ReadyHeap<S>,
     /// Tasks that abort late jobs and have a current one, by its absolute deadline.
     deadlines: ReadyHeap<S>,
-    /// Tasks with facts since the last decision.
+    /// Tasks whose current job has facts since the last decision.
     touched: TaskBits<S>,
+    /// Tasks with releases since the last decision.
+    arrived: TaskBits<S>,
+    /// Whether there are any: most decisions follow a completion.
+    arrivals: bool,
     mode: Level,
     clock: Instant,
     /// What the world confirmed to be running (C5).
@@ -71,6 +75,8 @@ pub struct Uniprocessor<S: Store = Boxed> {
     /// That job has completed or stopped since the last decision. It stays named until then, so that
     /// its charge of the same instant may be told after that (C3).
     left: bool,
+    /// Some current job was reported complete since the last decision.
+    completions: bool,
     slots: [Option<Slot>; 1],
     wake: Option<Wake>,
     notices: NoticeQueue<S>,
@@ -162,10 +168,13 @@ impl<S: Store> Uniprocessor<S> {
             background: ReadyHeap::new(count).ok_or(too_many)?,
             deadlines: ReadyHeap::new(count).ok_or(too_many)?,
             touched: TaskBits::new(count).ok_or(too_many)?,
+            arrived: TaskBits::new(count).ok_or(too_many)?,
+            arrivals: false,
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
             running: None,
             left: false,
+            completions: false,
             slots: [None],
             wake: None,
             notices: NoticeQueue::new(count),
@@ -206,6 +215,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// How urgent the current job of `task` is in the present mode.
+    #[inline]
     fn urgency(&self, task: TaskId) -> Urgency {
         let (Some(entry), Some(jobs)) = (self.entry(task), self.jobs.get(task.index())) else {
             return Urgency::of_priority(0);
@@ -223,7 +233,10 @@ impl<S: Store> Uniprocessor<S> {
                     Some(due) if self.mode == Level::LOWEST => *due,
                     Some(_) | None => entry.task.deadline,
                 };
-                let released = jobs.current.map_or(self.clock, |job| job.arrival.at);
+                let released = match &jobs.current {
+                    Some(current) => current.arrival.at,
+                    None => self.clock,
+                };
                 Urgency::of_deadline_nanos(released.saturating_add(relative).as_nanos())
             }
         }
@@ -238,6 +251,7 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
+    #[inline]
     fn entry(&self, task: TaskId) -> Option<&TaskConfiguration> {
         self.tasks.get(task.index())
     }
@@ -251,6 +265,8 @@ impl<S: Store> Uniprocessor<S> {
 }
 
 impl<S: Store> Scheduler for Uniprocessor<S> {
+    // The world's calls name the kind of fact: inlined there, the match takes no time.
+    #[inline(always)]
     fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
         if at > Instant::HORIZON {
             return Err(ContractViolation::BeyondHorizon(at));
@@ -273,6 +289,7 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
         }
     }
 
+    #[inline]
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
         if now < self.clock {
             return Err(ContractViolation::ClockWentBack {
@@ -293,7 +310,9 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
                 self.notice(Event::Late { by });
             }
         }
-        self.for_touched(Self::settle_completion);
+        if core::mem::take(&mut self.completions) {
+            self.for_touched(Self::settle_completion);
+        }
         // A rise may leave a degraded task, visited before, with less than it has used.
         loop {
             let mode = self.mode;
@@ -304,8 +323,10 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
         }
         self.settle_deadlines(now);
         self.settle_idle();
-        self.settle_arrivals();
         self.touched.clear();
+        if core::mem::take(&mut self.arrivals) {
+            self.settle_arrivals();
+        }
         self.select();
         Ok(Plan {
             slots: &self.slots,
@@ -339,10 +360,12 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
         }
     }
 
+    #[inline]
     fn take_notice(&mut self) -> Option<Notice> {
         self.notices.pop()
     }
 
+    #[inline]
     fn lost_notices(&self) -> u64 {
         self.notices.lost()
     }

@@ -4,17 +4,19 @@ use super::{Order, Uniprocessor};
 use crate::enforce::OnMiss;
 use crate::engine::configuration::TaskConfiguration;
 use crate::ids::{JobId, TaskId};
-use crate::job_table::{Arrival, Current, Standing};
+use crate::job_table::{Arrival, Current, Jobs, Standing};
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
 use crate::order::{JobPriority, Urgency};
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Slot, Wake, WakeReason};
+use crate::queue::Cursor;
 use crate::store::Store;
 use crate::time::{Instant, Service};
 
 impl<S: Store> Uniprocessor<S> {
     /// Ends the current job of `task`, which neither heap may hold afterwards, and moves its backlog
     /// up.
+    #[inline]
     pub(super) fn end_current(&mut self, task: TaskId) {
         self.ready.remove(task);
         self.background.remove(task);
@@ -27,13 +29,15 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// Queues the current job of `task` as admitted.
+    #[inline]
     pub(super) fn make_ready(&mut self, task: TaskId) {
         self.ready.insert(task, self.urgency(task));
         let Some(entry) = self.tasks.get(task.index()) else {
             return;
         };
         if entry.on_miss == OnMiss::Abort
-            && let Some(current) = self.jobs.get(task.index()).and_then(|jobs| jobs.current)
+            && let Some(jobs) = self.jobs.get(task.index())
+            && let Some(current) = &jobs.current
         {
             let deadline = current.arrival.at.saturating_add(entry.task.deadline);
             self.deadlines
@@ -53,10 +57,10 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// Visits the tasks with facts, in task order.
+    #[inline]
     pub(super) fn for_touched(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
-        let mut from = 0;
-        while let Some(task) = self.touched.first_from(from) {
-            from = task.index().saturating_add(1);
+        let mut cursor = Cursor::default();
+        while let Some(task) = self.touched.next(&mut cursor) {
             settle(self, task);
         }
     }
@@ -67,7 +71,7 @@ impl<S: Store> Uniprocessor<S> {
         let Some(jobs) = self.jobs.get_mut(task.index()) else {
             return;
         };
-        let (Some(current), true) = (jobs.current, jobs.completed) else {
+        let (Some(current), true) = (&jobs.current, jobs.completed) else {
             return;
         };
         if current.standing == Standing::Admitted {
@@ -76,16 +80,41 @@ impl<S: Store> Uniprocessor<S> {
         self.end_current(task);
     }
 
+    /// Nearly always there is nothing to settle, which the first lines find out by themselves.
+    #[inline]
     pub(super) fn settle_exhaustion(&mut self, task: TaskId) {
+        let (Some(entry), Some(jobs)) = (
+            self.tasks.get(task.index()),
+            self.jobs.get_mut(task.index()),
+        ) else {
+            return;
+        };
+        let limit = self.enforcement.limit(&entry.task, self.mode);
+        let completed_in_time = jobs
+            .overran
+            .is_none_or(|(_, executed)| executed <= limit.saturating_add(self.granularity));
+        let in_time = jobs.current.as_ref().is_none_or(|current| {
+            current.standing == Standing::Background
+                || !is_used_up(limit, current.executed, self.granularity)
+        });
+        if completed_in_time && in_time {
+            jobs.overran = None;
+            return;
+        }
+        self.settle_overruns(task);
+    }
+
+    #[cold]
+    fn settle_overruns(&mut self, task: TaskId) {
         self.settle_completed_overrun(task);
         while let (Some(entry), Some(current)) = (
             self.entry(task),
             self.jobs.get(task.index()).and_then(|jobs| jobs.current),
         ) {
             let limit = self.enforcement.limit(&entry.task, self.mode);
-            let remaining = limit.saturating_sub(current.executed);
-            let used_up = remaining.is_zero() || remaining < self.granularity;
-            if current.standing == Standing::Background || !used_up {
+            if current.standing == Standing::Background
+                || !is_used_up(limit, current.executed, self.granularity)
+            {
                 break;
             }
             let job = JobId {
@@ -161,6 +190,7 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
+    #[cold]
     /// O(n), under EDF-VD O(n log n): every task below the new mode loses its jobs, admitted, waiting or in the background.
     pub(super) fn raise_mode(&mut self, to: Level, cause: JobId) {
         let to = to.min(self.levels.highest());
@@ -225,12 +255,11 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// Releases of this instant, in task order; those of tasks that the mode does not admit are lost.
+    #[inline]
     pub(super) fn settle_arrivals(&mut self) {
         let pending = self.most_urgent_pending();
         let mut begun = false;
-        let mut from = 0;
-        while let Some(task) = self.touched.first_from(from) {
-            from = task.index().saturating_add(1);
+        while let Some(task) = self.arrived.take_first() {
             while let Some(arrival) = self
                 .jobs
                 .get_mut(task.index())
@@ -263,6 +292,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// Whether the arrival becomes a pending job; says why not otherwise.
+    #[inline]
     fn admissible(&mut self, task: TaskId, arrival: Arrival) -> bool {
         let (Some(entry), Some(jobs)) = (self.entry(task), self.jobs.get(task.index())) else {
             return false;
@@ -282,16 +312,12 @@ impl<S: Store> Uniprocessor<S> {
         false
     }
 
+    #[inline]
     fn admit(&mut self, task: TaskId, mut arrival: Arrival) {
         if let Order::JobLists(lists) = &mut self.order {
             arrival.priority = lists.take(task);
         }
-        let standing = self
-            .jobs
-            .get(task.index())
-            .and_then(|jobs| jobs.current)
-            .map(|current| current.standing);
-        if standing == Some(Standing::Background) {
+        if self.jobs.get(task.index()).is_some_and(Jobs::in_background) {
             self.drop_current(task, DropReason::Superseded);
         }
         let Some(jobs) = self.jobs.get_mut(task.index()) else {
@@ -311,22 +337,23 @@ impl<S: Store> Uniprocessor<S> {
         self.make_ready(task);
     }
 
+    #[inline]
     pub(super) fn select(&mut self) {
         let chosen = self.ready.first().or_else(|| self.background.first());
         let slot = chosen.and_then(|(_, task)| {
-            let entry = self.entry(task)?;
-            let current = self.jobs.get(task.index())?.current?;
+            let entry = self.tasks.get(task.index())?;
+            let current = self.jobs.get(task.index())?.current.as_ref()?;
             Some(Slot {
                 job: JobId {
                     task,
                     sequence: current.arrival.sequence,
                 },
-                budget: self.budget(entry, &current),
+                budget: self.budget(entry, current),
             })
         });
         self.slots = [slot];
         self.wake = self.deadlines.first().and_then(|(_, task)| {
-            let current = self.jobs.get(task.index())?.current?;
+            let current = self.jobs.get(task.index())?.current.as_ref()?;
             let at = current
                 .arrival
                 .at
@@ -342,6 +369,7 @@ impl<S: Store> Uniprocessor<S> {
         });
     }
 
+    #[inline]
     pub(super) fn budget(&self, entry: &TaskConfiguration, current: &Current) -> Option<Budget> {
         if current.standing == Standing::Background {
             return None;
@@ -357,4 +385,11 @@ impl<S: Store> Uniprocessor<S> {
             on_exhaustion,
         })
     }
+}
+
+/// C2: a remainder below the granularity of the world counts as exhausted.
+#[inline]
+fn is_used_up(limit: Service, executed: Service, granularity: Service) -> bool {
+    let remaining = limit.saturating_sub(executed);
+    remaining.is_zero() || remaining < granularity
 }
