@@ -226,6 +226,7 @@ where
             *budget = budget.saturating_sub(amount);
         }
         let exhausted = slot.budget.is_some_and(Service::is_zero);
+        let completed = slot.remaining.is_zero();
         let Some(job) = find(&mut self.jobs, id) else {
             return Err(SimulationError::UnknownJobPlanned {
                 at: start,
@@ -239,23 +240,21 @@ where
         }
         // A budget of nothing is exhausted without having run: the scheduler has to hear of it.
         if !amount.is_zero() || exhausted {
-            self.apply(Fact::Charged {
-                cpu,
-                job: id,
-                amount,
-            })?;
+            let job = id;
+            let charged = Fact::Charged { cpu, job, amount };
+            tell(self.scheduler, &mut self.effort, end, charged)?;
         }
-        let slot = &mut self.cpus[cpu.index()];
-        if slot.remaining.is_zero() {
+        if completed {
             slot.running = None;
-            self.apply(Fact::Completed { cpu, job: id })?;
-            if let Some(job) = self.forget(id) {
-                self.observer.completed(end, &job);
-            }
+            let job_completed = Fact::Completed { cpu, job: id };
+            tell(self.scheduler, &mut self.effort, end, job_completed)?;
+            self.observer.completed(end, job);
+            self.forget(id);
         }
         Ok(())
     }
 
+    #[inline]
     fn release_due_jobs(&mut self) -> Result<(), SimulationError> {
         while let Some((task, sequence, at)) = self.calendar.first() {
             if at > self.now {
@@ -296,6 +295,7 @@ where
         Ok(())
     }
 
+    #[inline]
     fn decide(&mut self) -> Result<(), SimulationError> {
         let at = self.now;
         self.effort.decisions += 1;
@@ -429,13 +429,10 @@ where
 
     #[inline]
     fn apply(&mut self, fact: Fact) -> Result<(), SimulationError> {
-        let at = self.now;
-        self.effort.facts += 1;
-        self.scheduler
-            .apply(at, fact)
-            .map_err(|violation| SimulationError::Refused { at, violation })
+        tell(self.scheduler, &mut self.effort, self.now, fact)
     }
 
+    #[inline]
     fn forget(&mut self, id: JobId) -> Option<JobState> {
         let job = self.jobs.get_mut(id.task.index())?.remove(id)?;
         if job.demoted.is_none() {
@@ -453,6 +450,21 @@ where
     }
 }
 
+/// Tells the scheduler a fact.
+#[inline]
+fn tell<S: Scheduler + ?Sized>(
+    scheduler: &mut S,
+    effort: &mut Effort,
+    at: Instant,
+    fact: Fact,
+) -> Result<(), SimulationError> {
+    effort.facts += 1;
+    scheduler
+        .apply(at, fact)
+        .map_err(|violation| SimulationError::Refused { at, violation })
+}
+
+#[inline]
 fn find(jobs: &mut [Pending], id: JobId) -> Option<&mut JobState> {
     jobs.get_mut(id.task.index())?.find(id)
 }

@@ -1,5 +1,6 @@
 //! Staging: what a fact records. No consequence is drawn here (C3).
 
+use super::settle::is_used_up;
 use super::{CPU, Uniprocessor};
 use crate::fact::StopReason;
 use crate::ids::JobId;
@@ -33,9 +34,10 @@ impl<S: Store> Uniprocessor<S> {
         }
         jobs.next_sequence = next;
         self.arrived.insert(job.task);
-        self.arrivals = true;
+        self.staged.arrived = true;
+        // A job with a limit of nothing, which did not run, is beyond it all the same.
         if jobs.current.is_some() {
-            self.touched.insert(job.task);
+            self.touch(job.task);
         }
         Ok(())
     }
@@ -61,7 +63,19 @@ impl<S: Store> Uniprocessor<S> {
             .executed
             .checked_add(amount)
             .ok_or(ContractViolation::ChargeOverflow { job, amount })?;
-        self.touched.insert(job.task);
+        // Most charges leave the job below its limit, and then there is nothing to settle: until the
+        // decision the mode stays, and a rise touches those whose limit it lowers.
+        let (executed, completed) = (current.executed, jobs.completed);
+        let used_up = self.tasks.get(job.task.index()).is_some_and(|entry| {
+            let limit = self.enforcement.limit(&entry.task, self.mode);
+            is_used_up(limit, executed, self.granularity)
+        });
+        if used_up && !completed {
+            let before = self.at_limit.replace(job.task);
+            if let Some(other) = before.filter(|&other| other != job.task) {
+                self.touch(other);
+            }
+        }
         Ok(())
     }
 
@@ -75,8 +89,11 @@ impl<S: Store> Uniprocessor<S> {
             && jobs.current_if(job.sequence).is_some()
         {
             jobs.completed = true;
-            self.completions = true;
-            self.touched.insert(job.task);
+            self.completed.insert(job.task);
+            self.staged.completed = true;
+            if self.at_limit == Some(job.task) {
+                self.at_limit = None;
+            }
         }
         Ok(())
     }
@@ -114,8 +131,11 @@ impl<S: Store> Uniprocessor<S> {
                     && jobs.current_if(job.sequence).is_some()
                 {
                     jobs.completed = true;
-                    self.completions = true;
-                    self.touched.insert(job.task);
+                    self.completed.insert(job.task);
+                    self.staged.completed = true;
+                    if self.at_limit == Some(job.task) {
+                        self.at_limit = None;
+                    }
                 }
             }
         }

@@ -62,12 +62,18 @@ pub struct Uniprocessor<S: Store = Boxed> {
     background: ReadyHeap<S>,
     /// Tasks that abort late jobs and have a current one, by its absolute deadline.
     deadlines: ReadyHeap<S>,
-    /// Tasks whose current job has facts since the last decision.
+    /// Tasks that may have a job beyond its limit.
     touched: TaskBits<S>,
+    /// The task whose job was charged up to its limit last. Most of these complete at the same instant,
+    /// which needs no look at their limit; the others are touched.
+    at_limit: Option<TaskId>,
+    /// Tasks whose current job was reported complete since the last decision.
+    completed: TaskBits<S>,
     /// Tasks with releases since the last decision.
     arrived: TaskBits<S>,
-    /// Whether there are any: most decisions follow a completion.
-    arrivals: bool,
+    /// Which of these three sets are not empty. Most decisions follow one completion or one release,
+    /// and take no step that has nothing to settle.
+    staged: Staged,
     mode: Level,
     clock: Instant,
     /// What the world confirmed to be running (C5).
@@ -75,11 +81,17 @@ pub struct Uniprocessor<S: Store = Boxed> {
     /// That job has completed or stopped since the last decision. It stays named until then, so that
     /// its charge of the same instant may be told after that (C3).
     left: bool,
-    /// Some current job was reported complete since the last decision.
-    completions: bool,
     slots: [Option<Slot>; 1],
     wake: Option<Wake>,
     notices: NoticeQueue<S>,
+}
+
+/// What has to be settled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Staged {
+    touched: bool,
+    completed: bool,
+    arrived: bool,
 }
 
 /// The order among admitted jobs, with its tables.
@@ -169,12 +181,13 @@ impl<S: Store> Uniprocessor<S> {
             deadlines: ReadyHeap::new(count).ok_or(too_many)?,
             touched: TaskBits::new(count).ok_or(too_many)?,
             arrived: TaskBits::new(count).ok_or(too_many)?,
-            arrivals: false,
+            completed: TaskBits::new(count).ok_or(too_many)?,
+            staged: Staged::default(),
+            at_limit: None,
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
             running: None,
             left: false,
-            completions: false,
             slots: [None],
             wake: None,
             notices: NoticeQueue::new(count),
@@ -310,21 +323,20 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
                 self.notice(Event::Late { by });
             }
         }
-        if core::mem::take(&mut self.completions) {
-            self.for_touched(Self::settle_completion);
-        }
-        // A rise may leave a degraded task, visited before, with less than it has used.
-        loop {
-            let mode = self.mode;
-            self.for_touched(Self::settle_exhaustion);
-            if self.mode == mode {
-                break;
+        if core::mem::take(&mut self.staged.completed) {
+            while let Some(task) = self.completed.take_first() {
+                self.settle_completion(task);
             }
+        }
+        if let Some(task) = self.at_limit.take() {
+            self.touch(task);
+        }
+        if core::mem::take(&mut self.staged.touched) {
+            self.settle_touched();
         }
         self.settle_deadlines(now);
         self.settle_idle();
-        self.touched.clear();
-        if core::mem::take(&mut self.arrivals) {
+        if core::mem::take(&mut self.staged.arrived) {
             self.settle_arrivals();
         }
         self.select();

@@ -14,16 +14,22 @@ use crate::store::Store;
 use crate::time::{Instant, Service};
 
 impl<S: Store> Uniprocessor<S> {
-    /// Ends the current job of `task`, which neither heap may hold afterwards, and moves its backlog
-    /// up.
+    /// Ends the current job of `task`, which neither heap may hold afterwards (I1: one of them did),
+    /// and moves its backlog up.
     #[inline]
     pub(super) fn end_current(&mut self, task: TaskId) {
-        self.ready.remove(task);
-        self.background.remove(task);
+        let Some(jobs) = self.jobs.get_mut(task.index()) else {
+            return;
+        };
+        let in_background = jobs.in_background();
+        let another = jobs.advance();
+        if in_background {
+            self.background.remove(task);
+        } else {
+            self.ready.remove(task);
+        }
         self.deadlines.remove(task);
-        if let Some(jobs) = self.jobs.get_mut(task.index())
-            && jobs.advance()
-        {
+        if another {
             self.make_ready(task);
         }
     }
@@ -68,44 +74,54 @@ impl<S: Store> Uniprocessor<S> {
     /// Completions come first, so that a job which completes exactly at its limit is no overrun. One
     /// that was charged more than its limit and the world's granularity has overrun all the same (C2).
     pub(super) fn settle_completion(&mut self, task: TaskId) {
-        let Some(jobs) = self.jobs.get_mut(task.index()) else {
-            return;
-        };
-        let (Some(current), true) = (&jobs.current, jobs.completed) else {
-            return;
-        };
-        if current.standing == Standing::Admitted {
-            jobs.overran = Some((current.arrival.sequence, current.executed));
-        }
-        self.end_current(task);
-    }
-
-    /// Nearly always there is nothing to settle, which the first lines find out by themselves.
-    #[inline]
-    pub(super) fn settle_exhaustion(&mut self, task: TaskId) {
         let (Some(entry), Some(jobs)) = (
             self.tasks.get(task.index()),
             self.jobs.get_mut(task.index()),
         ) else {
             return;
         };
-        let limit = self.enforcement.limit(&entry.task, self.mode);
-        let completed_in_time = jobs
-            .overran
-            .is_none_or(|(_, executed)| executed <= limit.saturating_add(self.granularity));
-        let in_time = jobs.current.as_ref().is_none_or(|current| {
-            current.standing == Standing::Background
-                || !is_used_up(limit, current.executed, self.granularity)
-        });
-        if completed_in_time && in_time {
-            jobs.overran = None;
+        let (Some(current), true) = (&jobs.current, jobs.completed) else {
             return;
+        };
+        // The least limit that any mode of this decision can give: modes only rise, and with them
+        // limits, but for the degraded one.
+        let limit = self.enforcement.limit(&entry.task, self.mode);
+        let least = entry
+            .task
+            .degraded
+            .map_or(limit, |degraded| degraded.min(limit));
+        let overran = current.standing == Standing::Admitted && current.executed > least;
+        if overran {
+            jobs.overran = Some((current.arrival.sequence, current.executed));
         }
-        self.settle_overruns(task);
+        // A job that waited may have a limit of nothing.
+        if overran || !jobs.waiting.is_empty() {
+            self.touch(task);
+        }
+        self.end_current(task);
     }
 
-    #[cold]
-    fn settle_overruns(&mut self, task: TaskId) {
+    /// Has the task looked at when exhaustion is settled.
+    #[inline]
+    pub(super) fn touch(&mut self, task: TaskId) {
+        self.touched.insert(task);
+        self.staged.touched = true;
+    }
+
+    /// Settles whatever is beyond its limit.
+    pub(super) fn settle_touched(&mut self) {
+        // A rise may leave a degraded task, visited before, with less than it has used.
+        loop {
+            let mode = self.mode;
+            self.for_touched(Self::settle_exhaustion);
+            if self.mode == mode {
+                break;
+            }
+        }
+        self.touched.clear();
+    }
+
+    pub(super) fn settle_exhaustion(&mut self, task: TaskId) {
         self.settle_completed_overrun(task);
         while let (Some(entry), Some(current)) = (
             self.entry(task),
@@ -389,7 +405,7 @@ impl<S: Store> Uniprocessor<S> {
 
 /// C2: a remainder below the granularity of the world counts as exhausted.
 #[inline]
-fn is_used_up(limit: Service, executed: Service, granularity: Service) -> bool {
+pub(super) fn is_used_up(limit: Service, executed: Service, granularity: Service) -> bool {
     let remaining = limit.saturating_sub(executed);
     remaining.is_zero() || remaining < granularity
 }
