@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes this machine able to run a make target: scripts/setup.sh demo|test|ci
+# Makes this machine able to run a make target: scripts/setup.sh demo|test|bench|ci
 #
 # Looks first and changes nothing that is there. What is missing is installed when we are root,
 # after saying what and why; otherwise the command that installs it is named and we exit with 3.
@@ -114,14 +114,21 @@ test_needs() {
     need_component rustfmt rustfmt "part fmt"
     need_component cargo-clippy clippy "part clippy"
     need_target thumbv7m-none-eabi "part bare-metal builds the core for a microcontroller"
+    need_package valgrind "part bench counts instructions" valgrind
     need_package qemu-system-arm "part bare-metal runs its image" qemu-system-arm
+}
+
+bench_needs() {
+    demo_needs
+    need_package valgrind "benchmarks count instructions" valgrind
 }
 
 cd "$ROOT"
 case "${1:-}" in
     demo) demo_needs ;;
     test) test_needs ;;
+    bench) bench_needs ;;
     ci) need_package make ".ci/run calls make" make ;;
-    *) die 2 "usage: scripts/setup.sh demo|test|ci" ;;
+    *) die 2 "usage: scripts/setup.sh demo|test|bench|ci" ;;
 esac
 finish
