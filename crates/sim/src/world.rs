@@ -22,7 +22,7 @@ use crate::observer::{JobState, Observer, Segment};
 use crate::pending::Pending;
 use crate::workload::{Demand, Releases};
 use vestal_core::{
-    CpuId, Event, Fact, Instant, JobId, Level, Scheduler, Service, StopReason, Task, TaskId,
+    CpuId, Event, Fact, Instant, JobId, Level, Notice, Scheduler, Service, StopReason, Task, TaskId,
 };
 
 /// How many jobs of one task may be pending in the world. Schedulers drop what exceeds their
@@ -249,7 +249,13 @@ where
             let job_completed = Fact::Completed { cpu, job: id };
             tell(self.scheduler, &mut self.effort, end, job_completed)?;
             self.observer.completed(end, job);
-            self.forget(id);
+            let (released, admitted) = (job.released, job.demoted.is_none());
+            if let Some(pending) = self.jobs.get_mut(id.task.index()) {
+                pending.end(id);
+            }
+            if admitted {
+                self.leave(released);
+            }
         }
         Ok(())
     }
@@ -314,7 +320,15 @@ where
         }
         self.differs = differs;
         self.wake = plan.next.map(|wake| wake.at);
-        self.hear_notices()?;
+        // Most decisions have nothing to say.
+        if let Some(notice) = self.scheduler.take_notice() {
+            self.hear_notices(notice);
+        }
+        let lost = self.scheduler.lost_notices();
+        if lost > self.lost {
+            let lost = lost - self.lost;
+            return Err(SimulationError::NoticesLost { at, lost });
+        }
         if self.admitted == self.fresh {
             if self.busy {
                 self.observer.idle(at);
@@ -326,9 +340,12 @@ where
         Ok(())
     }
 
-    fn hear_notices(&mut self) -> Result<(), SimulationError> {
+    /// Passes on what the scheduler says, of which `first` is the beginning.
+    #[cold]
+    fn hear_notices(&mut self, first: Notice) {
         let at = self.now;
-        while let Some(notice) = self.scheduler.take_notice() {
+        let mut next = Some(first);
+        while let Some(notice) = next {
             match notice.what {
                 Event::ModeChanged { from, to, cause } => {
                     self.observer.mode_changed(at, from, to, cause);
@@ -344,15 +361,8 @@ where
                 }
                 Event::Late { .. } => {}
             }
+            next = self.scheduler.take_notice();
         }
-        let lost = self.scheduler.lost_notices();
-        if lost > self.lost {
-            return Err(SimulationError::NoticesLost {
-                at,
-                lost: lost - self.lost,
-            });
-        }
-        Ok(())
     }
 
     /// A job that used up the limit of its own level, or of a mode above it, has lost its place.
@@ -371,7 +381,7 @@ where
         {
             job.demoted = Some(at);
             let job = *job;
-            self.leave(&job);
+            self.leave(job.released);
             self.observer.demoted(at, &job);
         }
     }
@@ -432,19 +442,19 @@ where
         tell(self.scheduler, &mut self.effort, self.now, fact)
     }
 
-    #[inline]
     fn forget(&mut self, id: JobId) -> Option<JobState> {
         let job = self.jobs.get_mut(id.task.index())?.remove(id)?;
         if job.demoted.is_none() {
-            self.leave(&job);
+            self.leave(job.released);
         }
         Some(job)
     }
 
-    /// The job no longer counts as admitted.
-    fn leave(&mut self, job: &JobState) {
+    /// A job of that release no longer counts as admitted.
+    #[inline]
+    fn leave(&mut self, released: Instant) {
         self.admitted -= 1;
-        if job.released == self.now {
+        if released == self.now {
             self.fresh -= 1;
         }
     }

@@ -51,6 +51,7 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
+    #[cold]
     pub(super) fn drop_current(&mut self, task: TaskId, why: DropReason) {
         if let Some(current) = self.jobs.get(task.index()).and_then(|jobs| jobs.current) {
             let job = JobId {
@@ -109,6 +110,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// Settles whatever is beyond its limit.
+    #[cold]
     pub(super) fn settle_touched(&mut self) {
         // A rise may leave a degraded task, visited before, with less than it has used.
         loop {
@@ -145,6 +147,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// A job that is complete and used more than it had can only raise the mode.
+    #[cold]
     pub(super) fn settle_completed_overrun(&mut self, task: TaskId) {
         let Some((sequence, executed)) = self
             .jobs
@@ -184,6 +187,7 @@ impl<S: Store> Uniprocessor<S> {
         Some(verdict)
     }
 
+    #[cold]
     pub(super) fn exhaust(&mut self, job: JobId, verdict: OnExhaustion) {
         match verdict {
             OnExhaustion::RaiseMode(to) => self.raise_mode(to, job),
