@@ -8,34 +8,29 @@
 
 use vestal_core::{Instant, TaskId};
 
-/// How many bits of a key are the task.
-const TASK_BITS: u32 = u16::BITS;
-
-/// A task and its next release as one number, so that a match is one comparison: the instant in the
-/// high bits, the task below it, and never after every instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key(u128);
+/// A task and its next release. Ordered by the instant and then by the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    /// In nanoseconds; the largest number is never, since it is beyond the horizon of every world.
+    at: u64,
+    task: u16,
+}
 
 impl Key {
     /// Stands at the leaves behind the last task, and loses against every task.
-    const NOBODY: Self = Self(u128::MAX);
-    /// Above every instant.
-    const NEVER: u128 = 1 << u64::BITS;
+    const NOBODY: Self = Self {
+        at: u64::MAX,
+        task: u16::MAX,
+    };
 
     fn new(task: u16, at: Option<Instant>) -> Self {
-        let at = at.map_or(Self::NEVER, |at| u128::from(at.as_nanos()));
-        Self(at << TASK_BITS | u128::from(task))
+        let at = at.map_or(u64::MAX, Instant::as_nanos);
+        Self { at, task }
     }
 
-    /// The task; the low bits of the key.
-    #[expect(clippy::cast_possible_truncation, reason = "the rest is the instant")]
-    const fn task(self) -> u16 {
-        self.0 as u16
-    }
-
-    fn at(self) -> Option<Instant> {
-        let nanos = u64::try_from(self.0 >> TASK_BITS).ok()?;
-        Some(Instant::from_nanos(nanos))
+    #[inline]
+    const fn wins_against(self, other: Self) -> bool {
+        self.at < other.at || (self.at == other.at && self.task < other.task)
     }
 }
 
@@ -61,8 +56,11 @@ impl Calendar {
         let mut losers = vec![Key::NOBODY; leaves];
         for node in (1..leaves).rev() {
             let (left, right) = (winners[2 * node], winners[2 * node + 1]);
-            winners[node] = left.min(right);
-            losers[node] = left.max(right);
+            (winners[node], losers[node]) = if right.wins_against(left) {
+                (right, left)
+            } else {
+                (left, right)
+            };
         }
         Self {
             sequences: vec![0; first.len()],
@@ -74,15 +72,18 @@ impl Calendar {
     /// The next release of all: whose, which, when.
     #[inline]
     pub(crate) fn first(&self) -> Option<(TaskId, u64, Instant)> {
-        let at = self.champion.at()?;
-        let task = TaskId(self.champion.task());
-        Some((task, *self.sequences.get(task.index())?, at))
+        let Key { at, task } = self.champion;
+        if at == u64::MAX {
+            return None;
+        }
+        let sequence = *self.sequences.get(usize::from(task))?;
+        Some((TaskId(task), sequence, Instant::from_nanos(at)))
     }
 
     /// The release that [`Self::first`] names has taken place; the same task's next one is at `at`.
     #[inline]
     pub(crate) fn replace_first(&mut self, at: Option<Instant>) {
-        let task = self.champion.task();
+        let task = self.champion.task;
         let Some(sequence) = self.sequences.get_mut(usize::from(task)) else {
             return;
         };
@@ -91,7 +92,7 @@ impl Calendar {
         let mut node = (self.losers.len() + usize::from(task)) / 2;
         while node >= 1 {
             let loser = &mut self.losers[node];
-            if *loser < winner {
+            if loser.wins_against(winner) {
                 core::mem::swap(loser, &mut winner);
             }
             node /= 2;

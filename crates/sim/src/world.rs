@@ -212,6 +212,7 @@ where
         Ok(())
     }
 
+    #[inline]
     fn run_job(
         &mut self,
         cpu: CpuId,
@@ -387,45 +388,67 @@ where
     }
 
     /// Confirms what the plan wants: first everybody who has to go, then everybody who comes.
+    #[inline]
     fn enact(&mut self) -> Result<(), SimulationError> {
+        for cpu in (0..self.setting.cpus).map(CpuId) {
+            self.withdraw(cpu)?;
+        }
+        for cpu in (0..self.setting.cpus).map(CpuId) {
+            self.dispatch(cpu)?;
+        }
+        Ok(())
+    }
+
+    /// Stops what runs on `cpu` if the plan wants something else.
+    #[inline]
+    fn withdraw(&mut self, cpu: CpuId) -> Result<(), SimulationError> {
         let at = self.now;
-        for cpu in (0..self.setting.cpus).map(CpuId) {
-            let state = &mut self.cpus[cpu.index()];
-            let Some(job) = state.running else { continue };
-            if state.planned == Some(job) {
-                continue;
-            }
-            state.running = None;
-            let pending = find(&mut self.jobs, job).copied();
-            let why = match pending {
-                Some(_) => StopReason::Preempted,
-                None => StopReason::Cancelled,
-            };
-            self.apply(Fact::Stopped { cpu, job, why })?;
-            if let Some(state) = pending {
-                self.observer.preempted(at, cpu, &state);
-            }
+        let state = &mut self.cpus[cpu.index()];
+        let Some(job) = state.running else {
+            return Ok(());
+        };
+        if state.planned == Some(job) {
+            return Ok(());
         }
-        for cpu in (0..self.setting.cpus).map(CpuId) {
-            let state = &self.cpus[cpu.index()];
-            let Some(job) = state.planned else {
-                continue;
-            };
-            if state.running == Some(job) {
-                continue;
-            }
-            if self.cpus.iter().any(|other| other.running == Some(job)) {
-                return Err(SimulationError::PlannedTwice { at, job });
-            }
-            self.cpus[cpu.index()].running = Some(job);
-            self.apply(Fact::Started { cpu, job })?;
-            let Some(state) = find(&mut self.jobs, job) else {
-                return Err(SimulationError::UnknownJobPlanned { at, cpu, job });
-            };
-            self.cpus[cpu.index()].remaining = state.remaining();
-            self.observer.started(at, cpu, state);
-            state.last_cpu = Some(cpu);
+        state.running = None;
+        let pending = find(&mut self.jobs, job);
+        let why = match pending {
+            Some(_) => StopReason::Preempted,
+            None => StopReason::Cancelled,
+        };
+        let stopped = Fact::Stopped { cpu, job, why };
+        tell(self.scheduler, &mut self.effort, at, stopped)?;
+        if let Some(state) = pending {
+            self.observer.preempted(at, cpu, state);
         }
+        Ok(())
+    }
+
+    /// Starts on `cpu` what the plan wants if it does not run.
+    #[inline]
+    fn dispatch(&mut self, cpu: CpuId) -> Result<(), SimulationError> {
+        let at = self.now;
+        let state = &self.cpus[cpu.index()];
+        let Some(job) = state.planned else {
+            return Ok(());
+        };
+        if state.running == Some(job) {
+            return Ok(());
+        }
+        let elsewhere = |other: &Cpu| other.running == Some(job);
+        if self.cpus.len() > 1 && self.cpus.iter().any(elsewhere) {
+            return Err(SimulationError::PlannedTwice { at, job });
+        }
+        let started = Fact::Started { cpu, job };
+        tell(self.scheduler, &mut self.effort, at, started)?;
+        let Some(pending) = find(&mut self.jobs, job) else {
+            return Err(SimulationError::UnknownJobPlanned { at, cpu, job });
+        };
+        let state = &mut self.cpus[cpu.index()];
+        state.running = Some(job);
+        state.remaining = pending.remaining();
+        self.observer.started(at, cpu, pending);
+        pending.last_cpu = Some(cpu);
         Ok(())
     }
 
