@@ -17,6 +17,6 @@ soundness: ## the long campaign of random task sets (hours)
 	@scripts/setup.sh test
 	@scripts/soundness.sh
 
-bench: ## instructions of the analyses beside plain textbook loops, with gates
+bench: ## every benchmark against its limits
 	@scripts/setup.sh bench
-	@scripts/bench-analysis.sh
+	@scripts/bench.sh

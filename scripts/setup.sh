@@ -114,12 +114,13 @@ test_needs() {
     need_component rustfmt rustfmt "part fmt"
     need_component cargo-clippy clippy "part clippy"
     need_target thumbv7m-none-eabi "part bare-metal builds the core for a microcontroller"
+    need_package valgrind "part bench counts instructions" valgrind
     need_package qemu-system-arm "part bare-metal runs its image" qemu-system-arm
 }
 
 bench_needs() {
     demo_needs
-    need_package valgrind "callgrind counts instructions" valgrind
+    need_package valgrind "benchmarks count instructions" valgrind
 }
 
 cd "$ROOT"

@@ -68,6 +68,7 @@ impl Jobs {
     };
 
     /// The current job, if it is release number `sequence`.
+    #[inline]
     #[must_use]
     pub fn current_if(&self, sequence: u64) -> Option<&Current> {
         self.current
@@ -75,7 +76,17 @@ impl Jobs {
             .filter(|current| current.arrival.sequence == sequence)
     }
 
+    /// Whether the current job is in the background.
+    #[inline]
+    #[must_use]
+    pub fn in_background(&self) -> bool {
+        self.current
+            .as_ref()
+            .is_some_and(|current| current.standing == Standing::Background)
+    }
+
     /// Makes the oldest waiting job the current one; says whether there was one.
+    #[inline]
     pub fn advance(&mut self) -> bool {
         self.current = self.waiting.pop().map(|arrival| Current {
             arrival,
@@ -106,6 +117,7 @@ impl Ring {
     };
 
     /// Appends an arrival; says whether there was room.
+    #[inline]
     #[must_use]
     pub fn push(&mut self, arrival: Arrival) -> bool {
         match self.entries.get_mut(self.len) {
@@ -120,9 +132,16 @@ impl Ring {
 
     /// Takes the oldest arrival. Four entries are moved up rather than indexed in a circle: two
     /// queues of equal content are then equal.
+    #[inline]
     pub fn pop(&mut self) -> Option<Arrival> {
         if self.len == 0 {
             return None;
+        }
+        if self.len == 1 {
+            // What nearly every release finds: nothing has to move up.
+            let first = core::mem::replace(self.entries.first_mut()?, Self::EMPTY.entries[0]);
+            self.len = 0;
+            return Some(first);
         }
         let [first, second, third, fourth] = self.entries;
         self.entries = [second, third, fourth, Self::EMPTY.entries[0]];

@@ -137,6 +137,7 @@ impl<S: Store> NoticeQueue<S> {
     }
 
     /// Takes the oldest notice.
+    #[inline]
     pub fn pop(&mut self) -> Option<Notice> {
         if self.len == 0 {
             return None;

@@ -1,73 +1,103 @@
-//! Who releases a job next: a tournament tree over the tasks.
+//! Who releases a job next: a tree of losers over the tasks (Knuth, The Art of Computer Programming
+//! vol. 3, section 5.4.1).
 //!
-//! Each leaf is a task with its next release, each inner node the earlier of its two children, so
-//! that the champion at the root is the next release of all: O(1) to read, O(log n) to replace,
-//! nothing moves and nothing is allocated after construction. Ties go to the task that stands first.
+//! Each leaf is a task with its next release, each inner node the one that lost the match there, and
+//! the champion, who lost none, is the next release of all: O(1) to read. When the champion gets a
+//! later release, it meets exactly those who lost on its path, one comparison a level: O(log n), and
+//! nothing is allocated after construction. Ties go to the task that stands first.
 
 use vestal_core::{Instant, TaskId};
+
+/// A task and its next release. Ordered by the instant and then by the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    /// In nanoseconds; the largest number is never, since it is beyond the horizon of every world.
+    at: u64,
+    task: u16,
+}
+
+impl Key {
+    /// Stands at the leaves behind the last task, and loses against every task.
+    const NOBODY: Self = Self {
+        at: u64::MAX,
+        task: u16::MAX,
+    };
+
+    fn new(task: u16, at: Option<Instant>) -> Self {
+        let at = at.map_or(u64::MAX, Instant::as_nanos);
+        Self { at, task }
+    }
+
+    #[inline]
+    const fn wins_against(self, other: Self) -> bool {
+        self.at < other.at || (self.at == other.at && self.task < other.task)
+    }
+}
 
 /// The next release of each task.
 #[derive(Clone, Debug)]
 pub(crate) struct Calendar {
-    /// By task: the number of the next release, and when it is.
-    next: Vec<(u64, Option<Instant>)>,
-    /// Inner nodes and leaves: the task that wins there. Node 1 is the root, node k has the
-    /// children 2k and 2k + 1, and the leaf of task i is node `leaves + i`.
-    winners: Vec<u16>,
-    leaves: usize,
+    /// By task, the number of the next release.
+    sequences: Vec<u64>,
+    champion: Key,
+    /// Who lost at each inner node. Node 1 is the root, node k has the children 2k and 2k + 1, and
+    /// the leaf of task i would be node `losers.len() + i`.
+    losers: Vec<Key>,
 }
 
 impl Calendar {
     /// Task i's first release is `first[i]`. There are at most `u16::MAX` tasks.
     pub(crate) fn new(first: Vec<Option<Instant>>) -> Self {
         let leaves = first.len().next_power_of_two();
-        let mut winners: Vec<u16> = vec![u16::MAX; 2 * leaves];
-        for (leaf, number) in winners[leaves..].iter_mut().zip(0..=u16::MAX) {
-            *leaf = number;
+        let mut winners = vec![Key::NOBODY; 2 * leaves];
+        for ((leaf, number), at) in winners[leaves..].iter_mut().zip(0..=u16::MAX).zip(&first) {
+            *leaf = Key::new(number, *at);
         }
-        let mut calendar = Self {
-            next: first.into_iter().map(|at| (0, at)).collect(),
-            winners,
-            leaves,
-        };
+        let mut losers = vec![Key::NOBODY; leaves];
         for node in (1..leaves).rev() {
-            calendar.play(node);
+            let (left, right) = (winners[2 * node], winners[2 * node + 1]);
+            (winners[node], losers[node]) = if right.wins_against(left) {
+                (right, left)
+            } else {
+                (left, right)
+            };
         }
-        calendar
-    }
-
-    fn instant_of(&self, task: u16) -> Option<Instant> {
-        self.next.get(usize::from(task)).and_then(|entry| entry.1)
-    }
-
-    fn play(&mut self, node: usize) {
-        let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
-        let right_wins = match (self.instant_of(left), self.instant_of(right)) {
-            (Some(left), Some(right)) => right < left,
-            (None, Some(_)) => true,
-            (Some(_) | None, None) => false,
-        };
-        self.winners[node] = if right_wins { right } else { left };
+        Self {
+            sequences: vec![0; first.len()],
+            champion: winners[1],
+            losers,
+        }
     }
 
     /// The next release of all: whose, which, when.
+    #[inline]
     pub(crate) fn first(&self) -> Option<(TaskId, u64, Instant)> {
-        let task = *self.winners.get(1)?;
-        let (sequence, at) = *self.next.get(usize::from(task))?;
-        at.map(|at| (TaskId(task), sequence, at))
+        let Key { at, task } = self.champion;
+        if at == u64::MAX {
+            return None;
+        }
+        let sequence = *self.sequences.get(usize::from(task))?;
+        Some((TaskId(task), sequence, Instant::from_nanos(at)))
     }
 
-    /// The task's next release has taken place; the one after it is at `at`.
-    pub(crate) fn replace(&mut self, task: TaskId, at: Option<Instant>) {
-        let Some(entry) = self.next.get_mut(task.index()) else {
+    /// The release that [`Self::first`] names has taken place; the same task's next one is at `at`.
+    #[inline]
+    pub(crate) fn replace_first(&mut self, at: Option<Instant>) {
+        let task = self.champion.task;
+        let Some(sequence) = self.sequences.get_mut(usize::from(task)) else {
             return;
         };
-        *entry = (entry.0.saturating_add(1), at);
-        let mut node = (self.leaves + task.index()) / 2;
+        *sequence += 1;
+        let mut winner = Key::new(task, at);
+        let mut node = (self.losers.len() + usize::from(task)) / 2;
         while node >= 1 {
-            self.play(node);
+            let loser = &mut self.losers[node];
+            if loser.wins_against(winner) {
+                core::mem::swap(loser, &mut winner);
+            }
             node /= 2;
         }
+        self.champion = winner;
     }
 }
 
@@ -91,7 +121,7 @@ mod tests {
                     (at, task, sequence)
                 );
                 let next = (sequence < 4).then(|| Instant::from_nanos(at + task + 1));
-                calendar.replace(found, next);
+                calendar.replace_first(next);
             }
             assert_eq!(calendar.first(), None);
         }

@@ -67,6 +67,9 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct Promise {
     tasks: Vec<Task>,
+    /// By task, C_i(0). Every value of every level is at least that: a job below it has broken no
+    /// assumption yet.
+    lowest: Vec<Service>,
     enforcement: Enforcement,
     exhaustion: Exhaustion,
     /// By level, the first instant since the last idle one at which its assumption was broken.
@@ -79,6 +82,7 @@ impl Promise {
     pub fn new(tasks: &[Task], enforcement: Enforcement, exhaustion: Exhaustion) -> Self {
         Self {
             tasks: tasks.to_vec(),
+            lowest: tasks.iter().map(|task| task.wcet.at(Level(0))).collect(),
             enforcement,
             exhaustion,
             crossings: [None; LEVELS_MAX],
@@ -134,7 +138,18 @@ impl Promise {
     }
 
     /// Records what the execution of `job` from `start` on, `ran` long, means for each level.
+    #[inline]
     fn record(&mut self, job: &JobState, start: Instant, ran: Service) {
+        let Some(&lowest) = self.lowest.get(job.id.task.index()) else {
+            return;
+        };
+        if job.executed < lowest || (job.executed == lowest && job.demand <= lowest) {
+            return;
+        }
+        self.record_crossings(job, start, ran);
+    }
+
+    fn record_crossings(&mut self, job: &JobState, start: Instant, ran: Service) {
         let Some(task) = self.tasks.get(job.id.task.index()) else {
             return;
         };
@@ -162,12 +177,14 @@ impl Promise {
 }
 
 impl Observer for Promise {
+    #[inline]
     fn executed(&mut self, segment: Segment, job: &JobState) {
         let ran = Service::supplied_during(segment.end.saturating_since(segment.start));
         self.record(job, segment.start, ran);
     }
 
     /// A limit of nothing is used up before the job has run at all.
+    #[inline]
     fn started(&mut self, at: Instant, _: CpuId, job: &JobState) {
         self.record(job, at, Service::ZERO);
     }

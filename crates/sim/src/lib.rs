@@ -62,6 +62,7 @@ pub mod gantt;
 pub mod guarantee;
 pub mod native;
 pub mod observer;
+mod pending;
 pub mod statistics;
 pub mod workload;
 pub mod world;

@@ -356,7 +356,7 @@ impl<O: Observer + ?Sized> NativeWorld<'_, O> {
                     next,
                 });
             }
-            self.calendar.replace(task, next);
+            self.calendar.replace_first(next);
             self.release(JobState {
                 id: JobId { task, sequence },
                 released: at,

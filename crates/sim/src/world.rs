@@ -12,14 +12,17 @@
 //!
 //! O(log n) per event apart from the scheduler, and no allocation per job: the queue of each task
 //! keeps the room it once had.
+//!
+//! The loop is compiled for each kind of scheduler, workload and observer it meets, so that the
+//! compiler sees through the calls between them; any of them may be `dyn` all the same.
 
 use crate::calendar::Calendar;
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer, Segment};
+use crate::pending::Pending;
 use crate::workload::{Demand, Releases};
-use std::collections::VecDeque;
 use vestal_core::{
-    CpuId, Event, Fact, Instant, JobId, Level, Scheduler, Service, StopReason, Task, TaskId,
+    CpuId, Event, Fact, Instant, JobId, Level, Notice, Scheduler, Service, StopReason, Task, TaskId,
 };
 
 /// How many jobs of one task may be pending in the world. Schedulers drop what exceeds their
@@ -51,13 +54,19 @@ pub struct Effort {
 /// # Errors
 /// [`SimulationError`]: a workload that contradicts itself, or a broken invariant. Missed deadlines
 /// are no errors.
-pub fn simulate<O: Observer + ?Sized>(
-    scheduler: &mut dyn Scheduler,
+pub fn simulate<S, R, D, O>(
+    scheduler: &mut S,
     setting: &Setting<'_>,
-    releases: &dyn Releases,
-    demand: &dyn Demand,
+    releases: &R,
+    demand: &D,
     observer: &mut O,
-) -> Result<Effort, SimulationError> {
+) -> Result<Effort, SimulationError>
+where
+    S: Scheduler + ?Sized,
+    R: Releases + ?Sized,
+    D: Demand + ?Sized,
+    O: Observer + ?Sized,
+{
     if setting.end > Instant::HORIZON {
         return Err(SimulationError::EndBeyondHorizon(setting.end));
     }
@@ -73,9 +82,10 @@ pub fn simulate<O: Observer + ?Sized>(
         scheduler,
         observer,
         calendar: Calendar::new(first),
-        jobs: vec![VecDeque::new(); tasks],
+        jobs: vec![Pending::default(); tasks],
         cpus: vec![Cpu::default(); usize::from(setting.cpus)],
         wake: None,
+        differs: false,
         now: Instant::EPOCH,
         admitted: 0,
         fresh: 0,
@@ -92,23 +102,28 @@ pub fn simulate<O: Observer + ?Sized>(
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
     running: Option<JobId>,
-    /// What is left of the budget of the running job; `None`: no budget.
-    budget: Option<Service>,
+    /// What the running job still has to execute; kept here so that the next instant is found
+    /// without looking the job up.
+    remaining: Service,
     /// What the last plan gave this CPU.
-    planned: Option<(JobId, Option<Service>)>,
+    planned: Option<JobId>,
+    /// What is left of that job's budget; `None`: no budget.
+    budget: Option<Service>,
 }
 
-struct World<'a, 'o, O: ?Sized> {
+struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized> {
     setting: &'a Setting<'a>,
-    releases: &'a dyn Releases,
-    demand: &'a dyn Demand,
-    scheduler: &'o mut dyn Scheduler,
+    releases: &'a R,
+    demand: &'a D,
+    scheduler: &'o mut S,
     observer: &'o mut O,
     calendar: Calendar,
-    /// By task, the pending jobs in the order of their release.
-    jobs: Vec<VecDeque<JobState>>,
+    /// By task.
+    jobs: Vec<Pending>,
     cpus: Vec<Cpu>,
     wake: Option<Instant>,
+    /// The plan wants something else than what runs.
+    differs: bool,
     now: Instant,
     /// How many admitted jobs are pending.
     admitted: u64,
@@ -120,7 +135,13 @@ struct World<'a, 'o, O: ?Sized> {
     effort: Effort,
 }
 
-impl<O: Observer + ?Sized> World<'_, '_, O> {
+impl<S, R, D, O> World<'_, '_, S, R, D, O>
+where
+    S: Scheduler + ?Sized,
+    R: Releases + ?Sized,
+    D: Demand + ?Sized,
+    O: Observer + ?Sized,
+{
     fn run(&mut self) -> Result<(), SimulationError> {
         // Between two instants each job can be released, completed, and exhausted once per level.
         let limit = 64 + 16 * self.setting.tasks.len() as u64;
@@ -148,7 +169,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             self.decide()?;
             // On several CPUs a job that had to leave one may be wanted on another, which no
             // scheduler says before the job has stopped (C5).
-            while self.enact()? && self.cpus.len() > 1 {
+            while self.differs && self.enact()? && self.cpus.len() > 1 {
                 if decisions_here >= limit {
                     return Err(SimulationError::NoProgress {
                         at: self.now,
@@ -161,6 +182,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
         }
     }
 
+    #[inline]
     fn next_instant(&self) -> Instant {
         let mut next = self.setting.end;
         if let Some((_, _, release)) = self.calendar.first() {
@@ -170,10 +192,10 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             next = next.min(wake.max(self.now));
         }
         for cpu in &self.cpus {
-            let Some(job) = cpu.running.and_then(|job| self.job(job)) else {
+            if cpu.running.is_none() {
                 continue;
-            };
-            let mut left = job.remaining();
+            }
+            let mut left = cpu.remaining;
             if let Some(budget) = cpu.budget {
                 left = left.min(budget);
             }
@@ -187,14 +209,10 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
         let start = self.now;
         let amount = Service::supplied_during(next.saturating_since(start));
         self.now = next;
-        for index in 0..self.cpus.len() {
-            let Some(id) = self.cpus[index].running else {
-                continue;
-            };
-            let Ok(number) = u16::try_from(index) else {
-                break;
-            };
-            self.run_job(CpuId(number), id, start, amount)?;
+        for cpu in (0..self.setting.cpus).map(CpuId) {
+            if let Some(id) = self.cpus[cpu.index()].running {
+                self.run_job(cpu, id, start, amount)?;
+            }
         }
         if self.wake.is_some_and(|wake| wake <= next) {
             self.wake = None;
@@ -203,6 +221,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
         Ok(())
     }
 
+    #[inline]
     fn run_job(
         &mut self,
         cpu: CpuId,
@@ -212,10 +231,12 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
     ) -> Result<(), SimulationError> {
         let end = self.now;
         let slot = &mut self.cpus[cpu.index()];
+        slot.remaining = slot.remaining.saturating_sub(amount);
         if let Some(budget) = slot.budget.as_mut() {
             *budget = budget.saturating_sub(amount);
         }
         let exhausted = slot.budget.is_some_and(Service::is_zero);
+        let completed = slot.remaining.is_zero();
         let Some(job) = find(&mut self.jobs, id) else {
             return Err(SimulationError::UnknownJobPlanned {
                 at: start,
@@ -224,27 +245,32 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             });
         };
         job.executed = job.executed.saturating_add(amount);
-        let job = *job;
         if !amount.is_zero() {
-            self.observer.executed(Segment { cpu, start, end }, &job);
+            self.observer.executed(Segment { cpu, start, end }, job);
         }
         // A budget of nothing is exhausted without having run: the scheduler has to hear of it.
         if !amount.is_zero() || exhausted {
-            self.apply(Fact::Charged {
-                cpu,
-                job: id,
-                amount,
-            })?;
+            let job = id;
+            let charged = Fact::Charged { cpu, job, amount };
+            tell(self.scheduler, &mut self.effort, end, charged)?;
         }
-        if job.remaining().is_zero() {
-            self.cpus[cpu.index()].running = None;
-            self.apply(Fact::Completed { cpu, job: id })?;
-            self.forget(id);
-            self.observer.completed(end, &job);
+        if completed {
+            slot.running = None;
+            let job_completed = Fact::Completed { cpu, job: id };
+            tell(self.scheduler, &mut self.effort, end, job_completed)?;
+            self.observer.completed(end, job);
+            let (released, admitted) = (job.released, job.demoted.is_none());
+            if let Some(pending) = self.jobs.get_mut(id.task.index()) {
+                pending.end(id);
+            }
+            if admitted {
+                self.leave(released);
+            }
         }
         Ok(())
     }
 
+    #[inline]
     fn release_due_jobs(&mut self) -> Result<(), SimulationError> {
         while let Some((task, sequence, at)) = self.calendar.first() {
             if at > self.now {
@@ -262,7 +288,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
                     next,
                 });
             }
-            self.calendar.replace(task, next);
+            self.calendar.replace_first(next);
             let job = JobState {
                 id: JobId { task, sequence },
                 released: at,
@@ -276,7 +302,7 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
             if pending.len() >= PENDING_MAX {
                 return Err(SimulationError::TooManyPending(task));
             }
-            pending.push_back(job);
+            pending.push(job);
             self.admitted += 1;
             self.fresh += 1;
             self.apply(Fact::Released { job: job.id })?;
@@ -285,20 +311,34 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
         Ok(())
     }
 
+    #[inline]
     fn decide(&mut self) -> Result<(), SimulationError> {
         let at = self.now;
         self.effort.decisions += 1;
+        let mut differs = false;
         let plan = self
             .scheduler
             .decide(at)
             .map_err(|violation| SimulationError::Refused { at, violation })?;
-        for (cpu, number) in self.cpus.iter_mut().zip(0..=u16::MAX) {
-            cpu.planned = plan
-                .slot(CpuId(number))
-                .map(|slot| (slot.job, slot.budget.map(|budget| budget.remaining)));
+        for (index, cpu) in self.cpus.iter_mut().enumerate() {
+            let slot = plan.slots.get(index).and_then(Option::as_ref);
+            cpu.planned = slot.map(|slot| slot.job);
+            cpu.budget = slot
+                .and_then(|slot| slot.budget.as_ref())
+                .map(|budget| budget.remaining);
+            differs |= cpu.planned != cpu.running;
         }
+        self.differs = differs;
         self.wake = plan.next.map(|wake| wake.at);
-        self.hear_notices()?;
+        // Most decisions have nothing to say.
+        if let Some(notice) = self.scheduler.take_notice() {
+            self.hear_notices(notice);
+        }
+        let lost = self.scheduler.lost_notices();
+        if lost > self.lost {
+            let lost = lost - self.lost;
+            return Err(SimulationError::NoticesLost { at, lost });
+        }
         if self.admitted == self.fresh {
             if self.busy {
                 self.observer.idle(at);
@@ -310,9 +350,12 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
         Ok(())
     }
 
-    fn hear_notices(&mut self) -> Result<(), SimulationError> {
+    /// Passes on what the scheduler says, of which `first` is the beginning.
+    #[cold]
+    fn hear_notices(&mut self, first: Notice) {
         let at = self.now;
-        while let Some(notice) = self.scheduler.take_notice() {
+        let mut next = Some(first);
+        while let Some(notice) = next {
             match notice.what {
                 Event::ModeChanged { from, to, cause } => {
                     self.observer.mode_changed(at, from, to, cause);
@@ -333,15 +376,8 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
                 | Event::FrameOverrun { .. }
                 | Event::FramesSkipped { .. } => {}
             }
+            next = self.scheduler.take_notice();
         }
-        let lost = self.scheduler.lost_notices();
-        if lost > self.lost {
-            return Err(SimulationError::NoticesLost {
-                at,
-                lost: lost - self.lost,
-            });
-        }
-        Ok(())
     }
 
     /// A job that used up the limit of its own level, or of a mode above it, has lost its place.
@@ -360,110 +396,125 @@ impl<O: Observer + ?Sized> World<'_, '_, O> {
         {
             job.demoted = Some(at);
             let job = *job;
-            self.leave(&job);
+            self.leave(job.released);
             self.observer.demoted(at, &job);
         }
     }
 
     /// Confirms what the plan wants: first everybody who has to go, then everybody who comes. Says
     /// whether a job stopped that may go on elsewhere.
+    #[inline]
     fn enact(&mut self) -> Result<bool, SimulationError> {
-        let at = self.now;
         let mut displaced = false;
-        for index in 0..self.cpus.len() {
-            let Ok(number) = u16::try_from(index) else {
-                break;
-            };
-            let cpu = CpuId(number);
-            let Cpu {
-                running, planned, ..
-            } = self.cpus[index];
-            let Some(job) = running else { continue };
-            if planned.map(|(job, _)| job) == Some(job) {
-                continue;
-            }
-            self.cpus[index].running = None;
-            let pending = self.job(job).copied();
-            let why = match pending {
-                Some(_) => StopReason::Preempted,
-                None => StopReason::Cancelled,
-            };
-            self.apply(Fact::Stopped { cpu, job, why })?;
-            if let Some(state) = pending {
-                displaced = true;
-                self.observer.preempted(at, cpu, &state);
-            }
+        for cpu in (0..self.setting.cpus).map(CpuId) {
+            displaced |= self.withdraw(cpu)?;
         }
-        for index in 0..self.cpus.len() {
-            let Ok(number) = u16::try_from(index) else {
-                break;
-            };
-            let cpu = CpuId(number);
-            let Some((job, budget)) = self.cpus[index].planned else {
-                continue;
-            };
-            self.cpus[index].budget = budget;
-            if self.cpus[index].running == Some(job) {
-                continue;
-            }
-            if self.cpus.iter().any(|other| other.running == Some(job)) {
-                return Err(SimulationError::PlannedTwice { at, job });
-            }
-            self.cpus[index].running = Some(job);
-            self.apply(Fact::Started { cpu, job })?;
-            let Some(state) = find(&mut self.jobs, job) else {
-                return Err(SimulationError::UnknownJobPlanned { at, cpu, job });
-            };
-            self.observer.started(at, cpu, state);
-            state.last_cpu = Some(cpu);
+        for cpu in (0..self.setting.cpus).map(CpuId) {
+            self.dispatch(cpu)?;
         }
         Ok(displaced)
     }
 
+    /// Stops what runs on `cpu` if the plan wants something else; says whether that job is pending.
+    #[inline]
+    fn withdraw(&mut self, cpu: CpuId) -> Result<bool, SimulationError> {
+        let at = self.now;
+        let state = &mut self.cpus[cpu.index()];
+        let Some(job) = state.running else {
+            return Ok(false);
+        };
+        if state.planned == Some(job) {
+            return Ok(false);
+        }
+        state.running = None;
+        let pending = find(&mut self.jobs, job);
+        let why = match pending {
+            Some(_) => StopReason::Preempted,
+            None => StopReason::Cancelled,
+        };
+        let stopped = Fact::Stopped { cpu, job, why };
+        tell(self.scheduler, &mut self.effort, at, stopped)?;
+        let Some(state) = pending else {
+            return Ok(false);
+        };
+        self.observer.preempted(at, cpu, state);
+        Ok(true)
+    }
+
+    /// Starts on `cpu` what the plan wants if it does not run.
+    #[inline]
+    fn dispatch(&mut self, cpu: CpuId) -> Result<(), SimulationError> {
+        let at = self.now;
+        let state = &self.cpus[cpu.index()];
+        let Some(job) = state.planned else {
+            return Ok(());
+        };
+        if state.running == Some(job) {
+            return Ok(());
+        }
+        let elsewhere = |other: &Cpu| other.running == Some(job);
+        if self.cpus.len() > 1 && self.cpus.iter().any(elsewhere) {
+            return Err(SimulationError::PlannedTwice { at, job });
+        }
+        let started = Fact::Started { cpu, job };
+        tell(self.scheduler, &mut self.effort, at, started)?;
+        let Some(pending) = find(&mut self.jobs, job) else {
+            return Err(SimulationError::UnknownJobPlanned { at, cpu, job });
+        };
+        let state = &mut self.cpus[cpu.index()];
+        state.running = Some(job);
+        state.remaining = pending.remaining();
+        self.observer.started(at, cpu, pending);
+        pending.last_cpu = Some(cpu);
+        Ok(())
+    }
+
     fn finish(&mut self) {
         let end = self.now;
-        for job in self.jobs.iter().flatten() {
+        for job in self.jobs.iter().flat_map(Pending::iter) {
             self.observer.unfinished(end, job);
         }
         self.observer.finished(end);
     }
 
+    #[inline]
     fn apply(&mut self, fact: Fact) -> Result<(), SimulationError> {
-        let at = self.now;
-        self.effort.facts += 1;
-        self.scheduler
-            .apply(at, fact)
-            .map_err(|violation| SimulationError::Refused { at, violation })
-    }
-
-    fn job(&self, id: JobId) -> Option<&JobState> {
-        self.jobs
-            .get(id.task.index())?
-            .iter()
-            .find(|job| job.id == id)
+        tell(self.scheduler, &mut self.effort, self.now, fact)
     }
 
     fn forget(&mut self, id: JobId) -> Option<JobState> {
-        let pending = self.jobs.get_mut(id.task.index())?;
-        let place = pending.iter().position(|job| job.id == id)?;
-        let job = pending.remove(place)?;
+        let job = self.jobs.get_mut(id.task.index())?.remove(id)?;
         if job.demoted.is_none() {
-            self.leave(&job);
+            self.leave(job.released);
         }
         Some(job)
     }
 
-    /// The job no longer counts as admitted.
-    fn leave(&mut self, job: &JobState) {
+    /// A job of that release no longer counts as admitted.
+    #[inline]
+    fn leave(&mut self, released: Instant) {
         self.admitted -= 1;
-        if job.released == self.now {
+        if released == self.now {
             self.fresh -= 1;
         }
     }
 }
 
-fn find(jobs: &mut [VecDeque<JobState>], id: JobId) -> Option<&mut JobState> {
-    jobs.get_mut(id.task.index())?
-        .iter_mut()
-        .find(|job| job.id == id)
+/// Tells the scheduler a fact.
+#[inline]
+fn tell<S: Scheduler + ?Sized>(
+    scheduler: &mut S,
+    effort: &mut Effort,
+    at: Instant,
+    fact: Fact,
+) -> Result<(), SimulationError> {
+    effort.facts += 1;
+    scheduler
+        .apply(at, fact)
+        .map_err(|violation| SimulationError::Refused { at, violation })
+}
+
+#[inline]
+fn find(jobs: &mut [Pending], id: JobId) -> Option<&mut JobState> {
+    jobs.get_mut(id.task.index())?.find(id)
 }

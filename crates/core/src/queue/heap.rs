@@ -13,6 +13,12 @@ struct Node {
     task: TaskId,
 }
 
+/// Stands in every place that is not used.
+const FILLER: Node = Node {
+    urgency: Urgency::of_deadline_nanos(u64::MAX),
+    task: TaskId(0),
+};
+
 impl Node {
     /// Ties go to the lower task number.
     fn goes_before(self, other: Self) -> bool {
@@ -26,7 +32,8 @@ impl Node {
 pub struct ReadyHeap<S: Store> {
     nodes: S::Table<Node>,
     positions: S::Table<u16>,
-    len: usize,
+    /// Below [`NOT_QUEUED`], so that a place fits the table of positions without a conversion.
+    len: u16,
 }
 
 impl<S: Store> ReadyHeap<S> {
@@ -36,18 +43,15 @@ impl<S: Store> ReadyHeap<S> {
         if tasks >= usize::from(NOT_QUEUED) {
             return None;
         }
-        let filler = Node {
-            urgency: Urgency::of_deadline_nanos(u64::MAX),
-            task: TaskId(0),
-        };
         Some(Self {
-            nodes: S::table(tasks, filler)?,
+            nodes: S::table(tasks, FILLER)?,
             positions: S::table(tasks, NOT_QUEUED)?,
             len: 0,
         })
     }
 
     /// The most urgent task.
+    #[inline]
     #[must_use]
     pub fn first(&self) -> Option<(Urgency, TaskId)> {
         if self.len == 0 {
@@ -59,7 +63,8 @@ impl<S: Store> ReadyHeap<S> {
     /// How many tasks are queued.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.len
+        // Widening; `usize::from` is not const.
+        self.len as usize
     }
 
     /// Whether no task is queued.
@@ -69,84 +74,79 @@ impl<S: Store> ReadyHeap<S> {
     }
 
     /// Queues `task`, or moves it to a new urgency if it is queued already.
+    #[inline]
     pub fn insert(&mut self, task: TaskId, urgency: Urgency) {
-        let place = match self.position(task) {
-            Some(place) => place,
-            None if task.index() < self.positions.len() => {
-                let place = self.len;
-                self.len = self.len.saturating_add(1);
-                place
-            }
-            None => return,
+        let Some(position) = self.positions.get(task.index()) else {
+            return;
         };
-        self.set(place, Node { urgency, task });
-        let place = self.rise(place);
-        self.sink(place);
+        let node = Node { urgency, task };
+        if *position == NOT_QUEUED {
+            // A new one stands at the end, with nobody below it.
+            let place = self.len;
+            self.len = self.len.saturating_add(1);
+            self.rise(place, node);
+        } else {
+            self.replace(*position, node);
+        }
     }
 
     /// Removes `task`; says whether it was queued.
+    #[inline]
     pub fn remove(&mut self, task: TaskId) -> bool {
-        let Some(place) = self.position(task) else {
+        if self.len == 0 {
+            return false;
+        }
+        let Some(position) = self.positions.get_mut(task.index()) else {
             return false;
         };
-        if let Some(entry) = self.positions.get_mut(task.index()) {
-            *entry = NOT_QUEUED;
+        let place = core::mem::replace(position, NOT_QUEUED);
+        if place == NOT_QUEUED {
+            return false;
         }
         self.len = self.len.saturating_sub(1);
-        if place < self.len
-            && let Some(&last) = self.nodes.get(self.len)
-        {
-            self.set(place, last);
-            let place = self.rise(place);
-            self.sink(place);
+        // Two heaps with the same content compare equal, so a place given up holds the filler.
+        let Some(last) = self.nodes.get_mut(usize::from(self.len)) else {
+            return true;
+        };
+        let last = core::mem::replace(last, FILLER);
+        if place < self.len {
+            self.replace(place, last);
         }
-        self.erase(self.len);
         true
     }
 
     /// Whether `task` is queued.
     #[must_use]
     pub fn contains(&self, task: TaskId) -> bool {
-        self.position(task).is_some()
-    }
-
-    fn position(&self, task: TaskId) -> Option<usize> {
         self.positions
             .get(task.index())
-            .copied()
-            .filter(|&at| at != NOT_QUEUED)
-            .map(usize::from)
+            .is_some_and(|&at| at != NOT_QUEUED)
     }
 
-    fn set(&mut self, place: usize, node: Node) {
-        if let Some(entry) = self.nodes.get_mut(place) {
+    /// Puts `node` where `place` is, and then where it belongs from there.
+    #[inline]
+    fn replace(&mut self, place: u16, node: Node) {
+        if self.rise(place, node) == place {
+            self.sink(place, node);
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, place: u16, node: Node) {
+        if let Some(entry) = self.nodes.get_mut(usize::from(place)) {
             *entry = node;
         }
-        if let (Some(entry), Ok(place)) = (
-            self.positions.get_mut(node.task.index()),
-            u16::try_from(place),
-        ) {
+        if let Some(entry) = self.positions.get_mut(node.task.index()) {
             *entry = place;
         }
     }
 
-    /// Two heaps with the same content compare equal, so a place given up holds the filler.
-    fn erase(&mut self, place: usize) {
-        if let Some(entry) = self.nodes.get_mut(place) {
-            *entry = Node {
-                urgency: Urgency::of_deadline_nanos(u64::MAX),
-                task: TaskId(0),
-            };
-        }
-    }
-
-    fn rise(&mut self, mut place: usize) -> usize {
-        let Some(&node) = self.nodes.get(place) else {
-            return place;
-        };
+    /// Puts `node` where it belongs on the way from `place` to the root; says where.
+    #[inline]
+    fn rise(&mut self, mut place: u16, node: Node) -> u16 {
         while place > 0 {
             let parent = place.saturating_sub(1) / 2;
-            match self.nodes.get(parent) {
+            match self.nodes.get(usize::from(parent)) {
                 Some(&above) if node.goes_before(above) => self.set(place, above),
                 Some(_) | None => break,
             }
@@ -156,21 +156,19 @@ impl<S: Store> ReadyHeap<S> {
         place
     }
 
-    fn sink(&mut self, mut place: usize) {
-        let Some(&node) = self.nodes.get(place) else {
-            return;
-        };
+    /// Moves `node`, which stands at `place`, to where it belongs below.
+    #[inline]
+    fn sink(&mut self, mut place: u16, node: Node) {
         loop {
             let left = place.saturating_mul(2).saturating_add(1);
             let right = left.saturating_add(1);
             if left >= self.len {
                 break;
             }
-            let (Some(&left_node), right_node) = (self.nodes.get(left), self.nodes.get(right))
-            else {
+            let Some(&left_node) = self.nodes.get(usize::from(left)) else {
                 break;
             };
-            let (child, child_node) = match right_node {
+            let (child, child_node) = match self.nodes.get(usize::from(right)) {
                 Some(&right_node) if right < self.len && right_node.goes_before(left_node) => {
                     (right, right_node)
                 }
@@ -180,9 +178,9 @@ impl<S: Store> ReadyHeap<S> {
                 break;
             }
             self.set(place, child_node);
+            self.set(child, node);
             place = child;
         }
-        self.set(place, node);
     }
 }
 

@@ -5,6 +5,6 @@ mod bitset;
 mod heap;
 mod rows;
 
-pub use bitset::TaskBits;
+pub use bitset::{Cursor, TaskBits};
 pub use heap::ReadyHeap;
 pub use rows::Rows;

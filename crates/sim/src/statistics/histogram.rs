@@ -54,6 +54,7 @@ fn largest_in(bucket: usize) -> u64 {
 
 impl Histogram {
     /// Counts one value. O(1).
+    #[inline]
     pub fn record(&mut self, value: u64) {
         self.counts[bucket_of(value)] += 1;
         self.count += 1;

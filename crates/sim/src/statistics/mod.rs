@@ -80,6 +80,7 @@ pub struct Spread {
 
 impl Spread {
     /// Counts a value.
+    #[inline]
     pub fn record(&mut self, value: u64) {
         self.min = if self.count == 0 {
             value
@@ -239,6 +240,7 @@ impl Observer for Statistics {
         }
     }
 
+    #[inline]
     fn executed(&mut self, segment: Segment, job: &JobState) {
         self.promise.executed(segment, job);
         if let Some(cpu) = self.cpus.get_mut(segment.cpu.index()) {
@@ -247,8 +249,12 @@ impl Observer for Statistics {
         }
     }
 
+    #[inline]
     fn completed(&mut self, at: Instant, job: &JobState) {
-        self.judge(job, at, Ending::Completed);
+        // A job that completes in time is nothing to judge.
+        if at > job.deadline {
+            self.judge(job, at, Ending::Completed);
+        }
         if let Some(task) = self.task(job) {
             task.completed += 1;
             task.response
@@ -301,6 +307,7 @@ impl Observer for Statistics {
         }
     }
 
+    #[inline]
     fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
         self.promise.started(at, cpu, job);
         if let Some(entry) = self.cpus.get_mut(cpu.index()) {

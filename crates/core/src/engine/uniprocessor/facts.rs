@@ -1,5 +1,6 @@
 //! Staging: what a fact records. No consequence is drawn here (C3).
 
+use super::settle::is_used_up;
 use super::{CPU, Uniprocessor};
 use crate::fact::StopReason;
 use crate::ids::JobId;
@@ -10,6 +11,7 @@ use crate::store::Store;
 use crate::time::{Instant, Service};
 
 impl<S: Store> Uniprocessor<S> {
+    #[inline]
     pub(super) fn release(&mut self, at: Instant, job: JobId) -> Result<(), ContractViolation> {
         let jobs = self
             .jobs
@@ -31,10 +33,16 @@ impl<S: Store> Uniprocessor<S> {
             });
         }
         jobs.next_sequence = next;
-        self.touched.insert(job.task);
+        self.arrived.insert(job.task);
+        self.staged.arrived = true;
+        // A job with a limit of nothing, which did not run, is beyond it all the same.
+        if jobs.current.is_some() {
+            self.touch(job.task);
+        }
         Ok(())
     }
 
+    #[inline]
     pub(super) fn charge(&mut self, job: JobId, amount: Service) -> Result<(), ContractViolation> {
         if self.running != Some(job) {
             return Err(ContractViolation::ChargedWhileNotRunning(job));
@@ -55,10 +63,23 @@ impl<S: Store> Uniprocessor<S> {
             .executed
             .checked_add(amount)
             .ok_or(ContractViolation::ChargeOverflow { job, amount })?;
-        self.touched.insert(job.task);
+        // Most charges leave the job below its limit, and then there is nothing to settle: until the
+        // decision the mode stays, and a rise touches those whose limit it lowers.
+        let (executed, completed) = (current.executed, jobs.completed);
+        let used_up = self.tasks.get(job.task.index()).is_some_and(|entry| {
+            let limit = self.enforcement.limit(&entry.task, self.mode);
+            is_used_up(limit, executed, self.granularity)
+        });
+        if used_up && !completed {
+            let before = self.at_limit.replace(job.task);
+            if let Some(other) = before.filter(|&other| other != job.task) {
+                self.touch(other);
+            }
+        }
         Ok(())
     }
 
+    #[inline]
     pub(super) fn complete(&mut self, job: JobId) -> Result<(), ContractViolation> {
         if self.running() != Some(job) {
             return Err(ContractViolation::UnknownJob(job));
@@ -68,11 +89,16 @@ impl<S: Store> Uniprocessor<S> {
             && jobs.current_if(job.sequence).is_some()
         {
             jobs.completed = true;
-            self.touched.insert(job.task);
+            self.completed.insert(job.task);
+            self.staged.completed = true;
+            if self.at_limit == Some(job.task) {
+                self.at_limit = None;
+            }
         }
         Ok(())
     }
 
+    #[inline]
     pub(super) fn start(&mut self, job: JobId) -> Result<(), ContractViolation> {
         if let Some(running) = self.running() {
             return Err(ContractViolation::CpuBusy { cpu: CPU, running });
@@ -91,6 +117,7 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
+    #[inline]
     pub(super) fn stop(&mut self, job: JobId, why: StopReason) -> Result<(), ContractViolation> {
         if self.running() != Some(job) {
             return Err(ContractViolation::UnknownJob(job));
@@ -104,7 +131,11 @@ impl<S: Store> Uniprocessor<S> {
                     && jobs.current_if(job.sequence).is_some()
                 {
                     jobs.completed = true;
-                    self.touched.insert(job.task);
+                    self.completed.insert(job.task);
+                    self.staged.completed = true;
+                    if self.at_limit == Some(job.task) {
+                        self.at_limit = None;
+                    }
                 }
             }
         }

@@ -62,8 +62,18 @@ pub struct Uniprocessor<S: Store = Boxed> {
     background: ReadyHeap<S>,
     /// Tasks that abort late jobs and have a current one, by its absolute deadline.
     deadlines: ReadyHeap<S>,
-    /// Tasks with facts since the last decision.
+    /// Tasks that may have a job beyond its limit.
     touched: TaskBits<S>,
+    /// The task whose job was charged up to its limit last. Most of these complete at the same instant,
+    /// which needs no look at their limit; the others are touched.
+    at_limit: Option<TaskId>,
+    /// Tasks whose current job was reported complete since the last decision.
+    completed: TaskBits<S>,
+    /// Tasks with releases since the last decision.
+    arrived: TaskBits<S>,
+    /// Which of these three sets are not empty. Most decisions follow one completion or one release,
+    /// and take no step that has nothing to settle.
+    staged: Staged,
     mode: Level,
     clock: Instant,
     /// What the world confirmed to be running (C5).
@@ -74,6 +84,14 @@ pub struct Uniprocessor<S: Store = Boxed> {
     slots: [Option<Slot>; 1],
     wake: Option<Wake>,
     notices: NoticeQueue<S>,
+}
+
+/// What has to be settled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Staged {
+    touched: bool,
+    completed: bool,
+    arrived: bool,
 }
 
 /// The order among admitted jobs, with its tables.
@@ -162,6 +180,10 @@ impl<S: Store> Uniprocessor<S> {
             background: ReadyHeap::new(count).ok_or(too_many)?,
             deadlines: ReadyHeap::new(count).ok_or(too_many)?,
             touched: TaskBits::new(count).ok_or(too_many)?,
+            arrived: TaskBits::new(count).ok_or(too_many)?,
+            completed: TaskBits::new(count).ok_or(too_many)?,
+            staged: Staged::default(),
+            at_limit: None,
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
             running: None,
@@ -206,6 +228,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// How urgent the current job of `task` is in the present mode.
+    #[inline]
     fn urgency(&self, task: TaskId) -> Urgency {
         let (Some(entry), Some(jobs)) = (self.entry(task), self.jobs.get(task.index())) else {
             return Urgency::of_priority(0);
@@ -223,7 +246,10 @@ impl<S: Store> Uniprocessor<S> {
                     Some(due) if self.mode == Level::LOWEST => *due,
                     Some(_) | None => entry.task.deadline,
                 };
-                let released = jobs.current.map_or(self.clock, |job| job.arrival.at);
+                let released = match &jobs.current {
+                    Some(current) => current.arrival.at,
+                    None => self.clock,
+                };
                 Urgency::of_deadline_nanos(released.saturating_add(relative).as_nanos())
             }
         }
@@ -238,6 +264,7 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
+    #[inline]
     fn entry(&self, task: TaskId) -> Option<&TaskConfiguration> {
         self.tasks.get(task.index())
     }
@@ -251,6 +278,8 @@ impl<S: Store> Uniprocessor<S> {
 }
 
 impl<S: Store> Scheduler for Uniprocessor<S> {
+    // The world's calls name the kind of fact: inlined there, the match takes no time.
+    #[inline(always)]
     fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
         if at > Instant::HORIZON {
             return Err(ContractViolation::BeyondHorizon(at));
@@ -273,6 +302,7 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
         }
     }
 
+    #[inline]
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
         if now < self.clock {
             return Err(ContractViolation::ClockWentBack {
@@ -293,19 +323,22 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
                 self.notice(Event::Late { by });
             }
         }
-        self.for_touched(Self::settle_completion);
-        // A rise may leave a degraded task, visited before, with less than it has used.
-        loop {
-            let mode = self.mode;
-            self.for_touched(Self::settle_exhaustion);
-            if self.mode == mode {
-                break;
+        if core::mem::take(&mut self.staged.completed) {
+            while let Some(task) = self.completed.take_first() {
+                self.settle_completion(task);
             }
+        }
+        if let Some(task) = self.at_limit.take() {
+            self.touch(task);
+        }
+        if core::mem::take(&mut self.staged.touched) {
+            self.settle_touched();
         }
         self.settle_deadlines(now);
         self.settle_idle();
-        self.settle_arrivals();
-        self.touched.clear();
+        if core::mem::take(&mut self.staged.arrived) {
+            self.settle_arrivals();
+        }
         self.select();
         Ok(Plan {
             slots: &self.slots,
@@ -340,10 +373,12 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
         }
     }
 
+    #[inline]
     fn take_notice(&mut self) -> Option<Notice> {
         self.notices.pop()
     }
 
+    #[inline]
     fn lost_notices(&self) -> u64 {
         self.notices.lost()
     }

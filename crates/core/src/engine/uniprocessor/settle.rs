@@ -4,36 +4,46 @@ use super::{Order, Uniprocessor};
 use crate::enforce::OnMiss;
 use crate::engine::configuration::TaskConfiguration;
 use crate::ids::{JobId, TaskId};
-use crate::job_table::{Arrival, Current, Standing};
+use crate::job_table::{Arrival, Current, Jobs, Standing};
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
 use crate::order::{JobPriority, Urgency};
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Slot, Wake, WakeReason};
+use crate::queue::Cursor;
 use crate::store::Store;
 use crate::time::{Instant, Service};
 
 impl<S: Store> Uniprocessor<S> {
-    /// Ends the current job of `task`, which neither heap may hold afterwards, and moves its backlog
-    /// up.
+    /// Ends the current job of `task`, which neither heap may hold afterwards (I1: one of them did),
+    /// and moves its backlog up.
+    #[inline]
     pub(super) fn end_current(&mut self, task: TaskId) {
-        self.ready.remove(task);
-        self.background.remove(task);
+        let Some(jobs) = self.jobs.get_mut(task.index()) else {
+            return;
+        };
+        let in_background = jobs.in_background();
+        let another = jobs.advance();
+        if in_background {
+            self.background.remove(task);
+        } else {
+            self.ready.remove(task);
+        }
         self.deadlines.remove(task);
-        if let Some(jobs) = self.jobs.get_mut(task.index())
-            && jobs.advance()
-        {
+        if another {
             self.make_ready(task);
         }
     }
 
     /// Queues the current job of `task` as admitted.
+    #[inline]
     pub(super) fn make_ready(&mut self, task: TaskId) {
         self.ready.insert(task, self.urgency(task));
         let Some(entry) = self.tasks.get(task.index()) else {
             return;
         };
         if entry.on_miss == OnMiss::Abort
-            && let Some(current) = self.jobs.get(task.index()).and_then(|jobs| jobs.current)
+            && let Some(jobs) = self.jobs.get(task.index())
+            && let Some(current) = &jobs.current
         {
             let deadline = current.arrival.at.saturating_add(entry.task.deadline);
             self.deadlines
@@ -41,6 +51,7 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
+    #[cold]
     pub(super) fn drop_current(&mut self, task: TaskId, why: DropReason) {
         if let Some(current) = self.jobs.get(task.index()).and_then(|jobs| jobs.current) {
             let job = JobId {
@@ -53,10 +64,10 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// Visits the tasks with facts, in task order.
+    #[inline]
     pub(super) fn for_touched(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
-        let mut from = 0;
-        while let Some(task) = self.touched.first_from(from) {
-            from = task.index().saturating_add(1);
+        let mut cursor = Cursor::default();
+        while let Some(task) = self.touched.next(&mut cursor) {
             settle(self, task);
         }
     }
@@ -64,16 +75,52 @@ impl<S: Store> Uniprocessor<S> {
     /// Completions come first, so that a job which completes exactly at its limit is no overrun. One
     /// that was charged more than its limit and the world's granularity has overrun all the same (C2).
     pub(super) fn settle_completion(&mut self, task: TaskId) {
-        let Some(jobs) = self.jobs.get_mut(task.index()) else {
+        let (Some(entry), Some(jobs)) = (
+            self.tasks.get(task.index()),
+            self.jobs.get_mut(task.index()),
+        ) else {
             return;
         };
-        let (Some(current), true) = (jobs.current, jobs.completed) else {
+        let (Some(current), true) = (&jobs.current, jobs.completed) else {
             return;
         };
-        if current.standing == Standing::Admitted {
+        // The least limit that any mode of this decision can give: modes only rise, and with them
+        // limits, but for the degraded one.
+        let limit = self.enforcement.limit(&entry.task, self.mode);
+        let least = entry
+            .task
+            .degraded
+            .map_or(limit, |degraded| degraded.min(limit));
+        let overran = current.standing == Standing::Admitted && current.executed > least;
+        if overran {
             jobs.overran = Some((current.arrival.sequence, current.executed));
         }
+        // A job that waited may have a limit of nothing.
+        if overran || !jobs.waiting.is_empty() {
+            self.touch(task);
+        }
         self.end_current(task);
+    }
+
+    /// Has the task looked at when exhaustion is settled.
+    #[inline]
+    pub(super) fn touch(&mut self, task: TaskId) {
+        self.touched.insert(task);
+        self.staged.touched = true;
+    }
+
+    /// Settles whatever is beyond its limit.
+    #[cold]
+    pub(super) fn settle_touched(&mut self) {
+        // A rise may leave a degraded task, visited before, with less than it has used.
+        loop {
+            let mode = self.mode;
+            self.for_touched(Self::settle_exhaustion);
+            if self.mode == mode {
+                break;
+            }
+        }
+        self.touched.clear();
     }
 
     pub(super) fn settle_exhaustion(&mut self, task: TaskId) {
@@ -83,9 +130,9 @@ impl<S: Store> Uniprocessor<S> {
             self.jobs.get(task.index()).and_then(|jobs| jobs.current),
         ) {
             let limit = self.enforcement.limit(&entry.task, self.mode);
-            let remaining = limit.saturating_sub(current.executed);
-            let used_up = remaining.is_zero() || remaining < self.granularity;
-            if current.standing == Standing::Background || !used_up {
+            if current.standing == Standing::Background
+                || !is_used_up(limit, current.executed, self.granularity)
+            {
                 break;
             }
             let job = JobId {
@@ -100,6 +147,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// A job that is complete and used more than it had can only raise the mode.
+    #[cold]
     pub(super) fn settle_completed_overrun(&mut self, task: TaskId) {
         let Some((sequence, executed)) = self
             .jobs
@@ -139,6 +187,7 @@ impl<S: Store> Uniprocessor<S> {
         Some(verdict)
     }
 
+    #[cold]
     pub(super) fn exhaust(&mut self, job: JobId, verdict: OnExhaustion) {
         match verdict {
             OnExhaustion::RaiseMode(to) => self.raise_mode(to, job),
@@ -161,6 +210,7 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
+    #[cold]
     /// O(n), under EDF-VD O(n log n): every task below the new mode loses its jobs, admitted, waiting or in the background.
     pub(super) fn raise_mode(&mut self, to: Level, cause: JobId) {
         let to = to.min(self.levels.highest());
@@ -225,12 +275,11 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// Releases of this instant, in task order; those of tasks that the mode does not admit are lost.
+    #[inline]
     pub(super) fn settle_arrivals(&mut self) {
         let pending = self.most_urgent_pending();
         let mut begun = false;
-        let mut from = 0;
-        while let Some(task) = self.touched.first_from(from) {
-            from = task.index().saturating_add(1);
+        while let Some(task) = self.arrived.take_first() {
             while let Some(arrival) = self
                 .jobs
                 .get_mut(task.index())
@@ -263,6 +312,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// Whether the arrival becomes a pending job; says why not otherwise.
+    #[inline]
     fn admissible(&mut self, task: TaskId, arrival: Arrival) -> bool {
         let (Some(entry), Some(jobs)) = (self.entry(task), self.jobs.get(task.index())) else {
             return false;
@@ -282,16 +332,12 @@ impl<S: Store> Uniprocessor<S> {
         false
     }
 
+    #[inline]
     fn admit(&mut self, task: TaskId, mut arrival: Arrival) {
         if let Order::JobLists(lists) = &mut self.order {
             arrival.priority = lists.take(task);
         }
-        let standing = self
-            .jobs
-            .get(task.index())
-            .and_then(|jobs| jobs.current)
-            .map(|current| current.standing);
-        if standing == Some(Standing::Background) {
+        if self.jobs.get(task.index()).is_some_and(Jobs::in_background) {
             self.drop_current(task, DropReason::Superseded);
         }
         let Some(jobs) = self.jobs.get_mut(task.index()) else {
@@ -311,22 +357,23 @@ impl<S: Store> Uniprocessor<S> {
         self.make_ready(task);
     }
 
+    #[inline]
     pub(super) fn select(&mut self) {
         let chosen = self.ready.first().or_else(|| self.background.first());
         let slot = chosen.and_then(|(_, task)| {
-            let entry = self.entry(task)?;
-            let current = self.jobs.get(task.index())?.current?;
+            let entry = self.tasks.get(task.index())?;
+            let current = self.jobs.get(task.index())?.current.as_ref()?;
             Some(Slot {
                 job: JobId {
                     task,
                     sequence: current.arrival.sequence,
                 },
-                budget: self.budget(entry, &current),
+                budget: self.budget(entry, current),
             })
         });
         self.slots = [slot];
         self.wake = self.deadlines.first().and_then(|(_, task)| {
-            let current = self.jobs.get(task.index())?.current?;
+            let current = self.jobs.get(task.index())?.current.as_ref()?;
             let at = current
                 .arrival
                 .at
@@ -342,6 +389,7 @@ impl<S: Store> Uniprocessor<S> {
         });
     }
 
+    #[inline]
     pub(super) fn budget(&self, entry: &TaskConfiguration, current: &Current) -> Option<Budget> {
         if current.standing == Standing::Background {
             return None;
@@ -357,4 +405,11 @@ impl<S: Store> Uniprocessor<S> {
             on_exhaustion,
         })
     }
+}
+
+/// C2: a remainder below the granularity of the world counts as exhausted.
+#[inline]
+pub(super) fn is_used_up(limit: Service, executed: Service, granularity: Service) -> bool {
+    let remaining = limit.saturating_sub(executed);
+    remaining.is_zero() || remaining < granularity
 }

@@ -1,0 +1,322 @@
+//! Whole simulations of random task sets, to be counted and timed from outside:
+//! scripts/bench-simulator.sh does that, and explains its figures.
+//!
+//! ```text
+//! speed run  POLICY WATCH TASKS SECONDS SEED   simulates, prints jobs and decisions
+//! speed list TASKS SEED                        prints the set: T, C(LO), C(HI) in ns and priority
+//! ```
+//!
+//! POLICY: `amc` (deadline-monotonic priorities, adaptive limits), `amc-overruns` (the same, and one
+//! job in a hundred of the HI tasks needs C(HI)), `edf` (earliest deadline first, static limits).
+//! WATCH: `nothing`, `statistics`, or `trace` (statistics, and every event as a record in memory).
+//!
+//! The recipe: utilisations by UUniFast (Bini and Buttazzo 2005) with U = 0.8 at level 0, T
+//! log-uniform in 10..1000 ms, D = T, half of the tasks HI on average, C(HI) = 2 C(LO), synchronous
+//! periodic releases, and jobs that execute C(LO).
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for developers"
+)]
+
+use std::error::Error;
+use vestal_core::{
+    ClassicOrder, Configuration, CpuId, DropReason, Duration, Enforcement, Exhaustion, Instant,
+    JobId, Level, LevelSet, OnMiss, Service, Task, TaskConfiguration, TaskId, TaskOrder,
+    Uniprocessor, Wcet,
+};
+use vestal_sim::workload::Periodic;
+use vestal_sim::{Demand, JobState, Observer, Segment, Setting, Statistics, simulate};
+
+const USAGE: &str =
+    "usage: speed run amc|amc-overruns|edf nothing|statistics|trace TASKS SECONDS SEED
+       speed list TASKS SEED";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["list", tasks, seed] => list(&generate(tasks.parse()?, seed.parse()?)?),
+        ["run", policy, watch, tasks, seconds, seed] => {
+            let tasks = generate(tasks.parse()?, seed.parse()?)?;
+            run(policy, watch, &tasks, seconds.parse()?)
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            std::process::exit(2)
+        }
+    }
+}
+
+fn list(tasks: &[Task]) -> Result<(), Box<dyn Error>> {
+    for entry in configured(tasks)? {
+        let Task { period, wcet, .. } = entry.task;
+        println!(
+            "{} {} {} {}",
+            period.as_nanos(),
+            wcet.at(Level(0)).as_nanos(),
+            wcet.at(Level(1)).as_nanos(),
+            entry.priority
+        );
+    }
+    Ok(())
+}
+
+fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Box<dyn Error>> {
+    let configured = configured(tasks)?;
+    let deadlines: Vec<Duration> = tasks.iter().map(|task| task.deadline).collect();
+    let (order, enforcement, overruns) = match policy {
+        "amc" => (TaskOrder::FixedPriority, Enforcement::Adaptive, false),
+        "amc-overruns" => (TaskOrder::FixedPriority, Enforcement::Adaptive, true),
+        "edf" => {
+            let virtual_deadlines = &deadlines;
+            let order = TaskOrder::EarliestDeadline { virtual_deadlines };
+            (order, Enforcement::Static, false)
+        }
+        other => return Err(format!("no policy {other:?}\n{USAGE}").into()),
+    };
+    let exhaustion = Exhaustion::Background;
+    let configuration = Configuration {
+        tasks: &configured,
+        levels: LevelSet::new(2).ok_or("two levels are too many")?,
+        enforcement,
+        exhaustion,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    };
+    let mut engine = Uniprocessor::with_order(&configuration, order)?;
+    let end = Instant::EPOCH.saturating_add(Duration::from_millis(seconds * 1000));
+    let setting = Setting {
+        tasks,
+        cpus: 1,
+        end,
+    };
+    let releases = Periodic::synchronous(tasks);
+    let demand = Low { tasks, overruns };
+    let statistics = Statistics::new(tasks, 1, enforcement, exhaustion);
+    let (effort, statistics, records) = match watch {
+        "nothing" => {
+            let effort = simulate(&mut engine, &setting, &releases, &demand, &mut ())?;
+            (effort, statistics, 0)
+        }
+        "statistics" => {
+            let mut watch = statistics;
+            let effort = simulate(&mut engine, &setting, &releases, &demand, &mut watch)?;
+            (effort, watch, 0)
+        }
+        "trace" => {
+            let mut watch = (statistics, Trace::new());
+            let effort = simulate(&mut engine, &setting, &releases, &demand, &mut watch)?;
+            (effort, watch.0, watch.1.written)
+        }
+        other => return Err(format!("nobody watches as {other:?}\n{USAGE}").into()),
+    };
+    let jobs = statistics.jobs();
+    println!(
+        "jobs {} completed {} missed {} decisions {} facts {} mode-changes {} records {records}",
+        jobs.released,
+        jobs.completed,
+        jobs.missed,
+        effort.decisions,
+        effort.facts,
+        statistics.mode_changes_count(),
+    );
+    Ok(())
+}
+
+/// Deadline-monotonic priorities.
+fn configured(tasks: &[Task]) -> Result<Vec<TaskConfiguration>, Box<dyn Error>> {
+    let number = |index| -> Result<TaskId, Box<dyn Error>> { Ok(TaskId(u16::try_from(index)?)) };
+    let configure = |(index, &task): (usize, &Task)| {
+        let priority = ClassicOrder::DeadlineMonotonic.priority_of(number(index)?, tasks);
+        Ok(TaskConfiguration {
+            task,
+            priority: priority.ok_or("a task has no priority")?,
+            on_miss: OnMiss::Continue,
+        })
+    };
+    tasks.iter().enumerate().map(configure).collect()
+}
+
+/// Every job executes C(LO), but for those that overrun.
+struct Low<'a> {
+    tasks: &'a [Task],
+    overruns: bool,
+}
+
+impl Demand for Low<'_> {
+    fn execution(&self, task: TaskId, sequence: u64) -> Service {
+        let Some(model) = self.tasks.get(task.index()) else {
+            return Service::ZERO;
+        };
+        let drawn = Random(u64::from(task.0) << 48 | sequence).next();
+        let level = Level(u8::from(self.overruns && drawn.is_multiple_of(100)));
+        model.enforced_wcet(level)
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014): small, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in the open interval (0, 1).
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+    fn fraction(&mut self) -> f64 {
+        ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the set is random, and rounded to whole nanoseconds here"
+)]
+fn generate(count: usize, seed: u64) -> Result<Vec<Task>, Box<dyn Error>> {
+    let mut random = Random(seed);
+    let mut tasks = Vec::new();
+    let mut rest = 0.8;
+    for index in 0..count {
+        let behind = (count - index - 1) as f64;
+        let after = match behind {
+            0.0 => 0.0,
+            behind => rest * random.fraction().powf(1.0 / behind),
+        };
+        let utilisation = rest - after;
+        rest = after;
+        let period = 1e7 * 100.0_f64.powf(random.fraction());
+        let low = ((period * utilisation) as u64).max(1);
+        let high = random.next() >> 63;
+        let span = Duration::from_nanos(period as u64);
+        let wcet = [low, low << high].map(Service::from_nanos);
+        tasks.push(Task::new(
+            Level(u8::from(high == 1)),
+            span,
+            span,
+            Wcet::new(&wcet)?,
+        )?);
+    }
+    Ok(tasks)
+}
+
+/// How many records are kept. A trace that goes to a file is written out in such pieces.
+const RECORDS: usize = 1 << 14;
+
+/// Every event as a record of fixed size; when the memory is full, the oldest are overwritten.
+struct Trace {
+    records: Vec<Record>,
+    written: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+#[expect(dead_code, reason = "written as a trace is, and not read here")]
+struct Record {
+    at: u64,
+    until: u64,
+    sequence: u64,
+    executed: u64,
+    task: u16,
+    cpu: u16,
+    kind: u8,
+    detail: u8,
+}
+
+impl Trace {
+    fn new() -> Self {
+        Self {
+            records: vec![Record::default(); RECORDS],
+            written: 0,
+        }
+    }
+
+    fn write(&mut self, kind: u8, at: Instant, job: &JobState, record: Record) {
+        // The mask of a power of two keeps the place inside, and the remainder small.
+        let place = self.written as usize & (RECORDS - 1);
+        self.records[place] = Record {
+            at: at.as_nanos(),
+            sequence: job.id.sequence,
+            executed: job.executed.as_nanos(),
+            task: job.id.task.0,
+            kind,
+            ..record
+        };
+        self.written += 1;
+    }
+
+    fn write_id(&mut self, kind: u8, at: Instant, job: Option<JobId>, detail: u8) {
+        let place = self.written as usize & (RECORDS - 1);
+        self.records[place] = Record {
+            at: at.as_nanos(),
+            sequence: job.map_or(0, |job| job.sequence),
+            task: job.map_or(u16::MAX, |job| job.task.0),
+            kind,
+            detail,
+            ..Record::default()
+        };
+        self.written += 1;
+    }
+}
+
+fn on(cpu: CpuId) -> Record {
+    Record {
+        cpu: cpu.0,
+        ..Record::default()
+    }
+}
+
+impl Observer for Trace {
+    fn released(&mut self, at: Instant, job: &JobState) {
+        let until = job.deadline.as_nanos();
+        let record = Record {
+            until,
+            ..Record::default()
+        };
+        self.write(0, at, job, record);
+    }
+    fn executed(&mut self, segment: Segment, job: &JobState) {
+        let record = Record {
+            until: segment.end.as_nanos(),
+            ..on(segment.cpu)
+        };
+        self.write(1, segment.start, job, record);
+    }
+    fn completed(&mut self, at: Instant, job: &JobState) {
+        self.write(2, at, job, Record::default());
+    }
+    fn overran(&mut self, at: Instant, job: JobId, level: Level) {
+        self.write_id(3, at, Some(job), level.0);
+    }
+    fn demoted(&mut self, at: Instant, job: &JobState) {
+        self.write(4, at, job, Record::default());
+    }
+    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        let record = Record {
+            detail: why as u8,
+            ..Record::default()
+        };
+        self.write(5, at, job, record);
+    }
+    fn mode_changed(&mut self, at: Instant, _: Level, to: Level, cause: Option<JobId>) {
+        self.write_id(6, at, cause, to.0);
+    }
+    fn idle(&mut self, at: Instant) {
+        self.write_id(7, at, None, 0);
+    }
+    fn preempted(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        self.write(8, at, job, on(cpu));
+    }
+    fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        self.write(9, at, job, on(cpu));
+    }
+    fn unfinished(&mut self, end: Instant, job: &JobState) {
+        self.write(10, end, job, Record::default());
+    }
+}

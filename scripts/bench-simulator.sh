@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# The simulator's speed: scripts/bench-simulator.sh [--smoke]
+#
+# The task sets are those of crates/sim/examples/speed.rs: 20 or 200 tasks, U = 0.8 by UUniFast, T
+# log-uniform in 10..1000 ms, seeds 1 to 3. Instructions a job are the difference of callgrind's counts
+# for a longer and a shorter run over the difference of their jobs, so that reading the arguments and
+# allocating the tables do not count. Memory is the peak of the heap as DHAT sees it. Jobs a second are
+# of CPU time. SimSo (Cheramy, Hladik and Deplanche 2014) simulates the same set under
+# rate-monotonic priorities, which here order the tasks as ours do.
+set -uo pipefail
+# shellcheck source=scripts/bench-lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/bench-lib.sh"
+cd "$ROOT" || exit 4
+
+readonly SPEED=target/release/examples/speed
+readonly WORK=target/bench
+readonly SIMSO=0.8.5
+
+smoke=0
+seeds=(1 2 3)
+[ "${1:-}" = --smoke ] && smoke=1 seeds=(1)
+
+# field NAME: the number after NAME in the line of results.
+field() { awk -v name="$1" '$1 == "jobs" { for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }'; }
+
+# counted ARGUMENT...: instructions and jobs of one run.
+counted() {
+    local output
+    output=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$SPEED" run "$@" 2>&1) || return
+    awk '$1 == "jobs" { jobs = $2 } / Collected / { count = $NF } END { print count, jobs }' <<<"$output"
+}
+
+# per_job POLICY WATCH TASKS: instructions a job, over all seeds.
+per_job() {
+    local seed short long
+    for seed in "${seeds[@]}"; do
+        short=$(counted "$1" "$2" "$3" 5 "$seed") && long=$(counted "$1" "$2" "$3" 25 "$seed") || return
+        echo "$short $long"
+    done | awk '{ count += $3 - $1; jobs += $4 - $2 } END { if (jobs > 0) printf "%.0f", count / jobs }'
+}
+
+instructions() {
+    local statistics trace large
+    statistics=$(per_job amc statistics 20)
+    trace=$(per_job amc trace 20)
+    large=$(per_job amc statistics 200)
+    gate "instructions a job, statistics, 20 tasks" "$statistics" 1000
+    gate "... with a full trace, times that" "$(ratio "$trace" "$statistics")" 4
+    gate "... of 200 tasks, times that of 20" "$(ratio "$large" "$statistics")" 2
+    [ "$smoke" = 1 ] && return
+    shown "... the same, one HI job in a hundred overruns" "$(per_job amc-overruns statistics 20)" ""
+    shown "... the same under EDF" "$(per_job edf statistics 20)" ""
+}
+
+# heap_peak SECONDS: the largest number of bytes on the heap.
+heap_peak() {
+    valgrind --tool=dhat --dhat-out-file=/dev/null "$SPEED" run amc statistics 20 "$1" 1 2>&1 |
+        sed -n 's/.*At t-gmax: *\([0-9,]*\) bytes.*/\1/p' | tr -d ,
+}
+
+memory() {
+    local short long
+    short=$(heap_peak 10)
+    long=$(heap_peak 1000)
+    gate "peak of the heap, 1000 s of time over 10 s" "$(ratio "$long" "$short" 4)" 1.01
+    shown "... in bytes" "$long" ""
+}
+
+# SimSo into an environment of its own; says why not, if not.
+install_simso() {
+    [ -x "$WORK/simso/bin/python" ] && "$WORK/simso/bin/python" -c 'import simso' 2>/dev/null && return
+    [ -z "${VESTAL_NO_INSTALL:-}" ] || { echo "VESTAL_NO_INSTALL is set, and $WORK/simso has no SimSo"; return 1; }
+    have python3 || { echo "no python3: apt-get install python3-venv"; return 1; }
+    python3 -m venv "$WORK/simso" >"$WORK/simso.log" 2>&1 &&
+        "$WORK/simso/bin/pip" install --quiet "simso==$SIMSO" >>"$WORK/simso.log" 2>&1 && return
+    echo "SimSo $SIMSO could not be installed; see $WORK/simso.log"
+    return 1
+}
+
+jobs_a_second() {
+    local what="jobs a CPU-second, times SimSo's" why ours theirs jobs seconds
+    local TIMEFORMAT='%U'
+    seconds=$({ time "$SPEED" run amc statistics 20 10000 1 >"$WORK/ours"; } 2>&1)
+    jobs=$(field jobs <"$WORK/ours")
+    ours=$(ratio "$jobs" "$seconds" 0)
+    shown "jobs a CPU-second, statistics, 20 tasks" "$ours" "aim 10000000"
+    if ! why=$(install_simso); then
+        not_run_gate "$what" "$why"
+        return
+    fi
+    # The same span in both, so that the same jobs are known to have been simulated.
+    theirs=$("$SPEED" list 20 1 | "$WORK/simso/bin/python" scripts/simso_jobs.py 100) || theirs=
+    read -r theirs_jobs theirs <<<"$theirs"
+    jobs=$("$SPEED" run amc statistics 20 100 1 | field completed)
+    shown "jobs a CPU-second of SimSo $SIMSO" "$theirs" ""
+    # SimSo reads milliseconds as floating-point numbers: a job at the very end may differ.
+    gate "jobs completed in 100 s, SimSo's over ours" "$(ratio "${theirs_jobs:-0}" "$jobs" 4)" 1.0001
+    gate "... and ours over SimSo's" "$(ratio "$jobs" "${theirs_jobs:-0}" 4)" 1.0001
+    at_least "$what" "$(ratio "$ours" "${theirs:-0}" 0)" 1000
+}
+
+main() {
+    have valgrind || die 3 "no valgrind: run scripts/setup.sh bench"
+    mkdir -p "$WORK"
+    cargo build --locked --quiet --release --package vestal-sim --example speed || return 1
+    heading "simulator"
+    instructions
+    if [ "$smoke" = 0 ]; then
+        memory
+        jobs_a_second
+    fi
+    verdict
+}
+
+main
