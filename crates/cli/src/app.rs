@@ -53,9 +53,12 @@ fn wants_json(arguments: &[OsString]) -> bool {
 
 fn execute(cli: &Cli) -> Exit {
     // What follows a command that does not exist was not parsed, the wish for JSON included.
-    let format = match &cli.command {
-        Command::Other(words) if wants_json(words) => Format::Json,
-        _ => cli.format,
+    let format = if let Command::Other(words) = &cli.command
+        && wants_json(words)
+    {
+        Format::Json
+    } else {
+        cli.format
     };
     let output = Output::new(format);
     let exit = dispatch(&cli.command, &output).unwrap_or_else(|failure| {
