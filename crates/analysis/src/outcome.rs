@@ -182,7 +182,7 @@ pub enum Reason {
     },
     /// EDF: sum of C_i(z_i) / T_i > 1.
     Overload {
-        /// The sum in millionths, rounded up.
+        /// The sum in millionths, to the nearest, but above one million.
         utilization_ppm: u64,
     },
     /// EDF: the jobs that are released and due within the window need more than the window.

@@ -262,12 +262,6 @@ impl Bracket {
         let millionths = (self.high * 1_000_000 + Self::ONE / 2) / Self::ONE;
         u64::try_from(millionths).unwrap_or(u64::MAX)
     }
-
-    /// In millionths, rounded up.
-    pub(crate) fn millionths_ceil(self) -> u64 {
-        let millionths = (self.high * 1_000_000).div_ceil(Self::ONE);
-        u64::try_from(millionths).unwrap_or(u64::MAX)
-    }
 }
 
 #[cfg(test)]
@@ -355,7 +349,6 @@ mod tests {
         );
         bracket.add(1, 3);
         assert_eq!(bracket.high - bracket.low, 1);
-        assert_eq!(bracket.millionths_ceil(), 1_333_334);
         assert_eq!(bracket.millionths_nearest(), 1_333_333);
     }
 }

@@ -208,3 +208,19 @@ fn an_astronomic_busy_period_is_given_up() {
     );
     assert!(matches!(outcome.why, Some(Reason::SearchLimit { .. })));
 }
+
+#[test]
+fn an_overload_is_said_to_the_nearest_millionth_but_never_as_one() {
+    let asked_for = |tasks: &[Task]| match analyse(&problem(1, tasks.to_vec())).why {
+        Some(Reason::Overload { utilization_ppm }) => utilization_ppm,
+        other => panic!("{other:?}"),
+    };
+    let six_fifths = [(2, 1), (10, 5), (100, 20)];
+    let tasks = six_fifths.map(|(period, wcet)| task(0, period, period, &[wcet]));
+    assert_eq!(asked_for(&tasks), 1_200_000);
+    let barely = [
+        task(0, 3, 3, &[3]),
+        task(0, 1_000_000_007, 1_000_000_007, &[1]),
+    ];
+    assert_eq!(asked_for(&barely), 1_000_001);
+}

@@ -52,7 +52,15 @@ fn wants_json(arguments: &[OsString]) -> bool {
 }
 
 fn execute(cli: &Cli) -> Exit {
-    let output = Output::new(cli.format);
+    // What follows a command that does not exist was not parsed, the wish for JSON included.
+    let format = if let Command::Other(words) = &cli.command
+        && wants_json(words)
+    {
+        Format::Json
+    } else {
+        cli.format
+    };
+    let output = Output::new(format);
     let exit = dispatch(&cli.command, &output).unwrap_or_else(|failure| {
         output.failure(&failure);
         failure.exit

@@ -103,6 +103,7 @@ impl Manager {
             return Ok(());
         }
         let mut changed = self.note_completed_overruns(shared)?;
+        let mut jobs_ran = changed;
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
         for _ in 0..=shared.tasks.len() + vestal_core::model::LEVELS_MAX {
@@ -111,8 +112,12 @@ impl Manager {
             }
             self.decide(shared)?;
             changed = false;
+            jobs_ran = true;
         }
-        if shared.idle_seen.swap(false, Ordering::SeqCst) {
+        // The detector may have been preempted between its report and its signal. If jobs have
+        // overrun since, others may have been released behind them that have not begun: the report
+        // says nothing about them, and `decide` has asked again.
+        if shared.idle_seen.swap(false, Ordering::SeqCst) && !jobs_ran {
             self.settle_idle(shared)?;
         }
         if monitor_fired {
@@ -286,6 +291,7 @@ impl Manager {
 
     fn demote(&mut self, task: &TaskShared) {
         let before = monotonic_nanos();
+        task.enter_background();
         // A worker lives as long as the run, and leaving the real-time class needs no right.
         let _ = sys::sched::set_other(task.tid.load(Ordering::SeqCst));
         if let Some(monitor) = task.monitor.get() {

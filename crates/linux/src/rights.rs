@@ -6,6 +6,7 @@
 use crate::sys;
 use std::fmt;
 use std::fs;
+use std::path::Path;
 
 /// The part of a second, as the kernel's RT throttling counts, that real-time threads may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +107,8 @@ impl Refusal {
     pub fn remedy(&self) -> String {
         match self {
             Self::NoRealTimePriority { needed, .. } => format!(
-                "sudo setcap cap_sys_nice,cap_ipc_lock+ep $(which vestal)   (or, as root: ulimit -r {needed}; for good: \"@realtime - rtprio {needed}\" in /etc/security/limits.conf)"
+                "{}   (or, as root: ulimit -r {needed}; for good: \"@realtime - rtprio {needed}\" in /etc/security/limits.conf)",
+                setcap(std::env::current_exe().ok().as_deref())
             ),
             Self::RtGroupWithoutRuntime { file } => {
                 format!("echo 950000 | sudo tee {file}   (its parents need as much)")
@@ -116,7 +118,8 @@ impl Refusal {
                     .to_owned()
             }
             Self::NoMemoryLock { needed, .. } => format!(
-                "sudo setcap cap_sys_nice,cap_ipc_lock+ep $(which vestal)   (or, as root: ulimit -l {})",
+                "{}   (or, as root: ulimit -l {})",
+                setcap(std::env::current_exe().ok().as_deref()),
                 needed.div_ceil(1024)
             ),
             Self::CpuNotAllowed { allowed, .. } => {
@@ -131,6 +134,16 @@ impl Refusal {
             }
         }
     }
+}
+
+/// The command that gives `program`, the one that runs, its capabilities. It need not be in the
+/// search path, nor be called `vestal`.
+fn setcap(program: Option<&Path>) -> String {
+    let program = program.map_or_else(
+        || "PROGRAM".to_owned(),
+        |path| format!("'{}'", path.display().to_string().replace('\'', "'\\''")),
+    );
+    format!("sudo setcap cap_sys_nice,cap_ipc_lock+ep {program}")
 }
 
 impl fmt::Display for Refusal {

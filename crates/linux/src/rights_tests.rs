@@ -56,6 +56,20 @@ fn without_capability_a_sufficient_limit_is_enough_and_a_lower_one_is_named() {
 }
 
 #[test]
+fn the_remedy_names_the_program_that_runs_wherever_it_is() {
+    let refusal = Refusal::NoRealTimePriority {
+        needed: 20,
+        limit: 0,
+    };
+    let program = std::env::current_exe().unwrap();
+    assert!(refusal.remedy().contains(program.to_str().unwrap()));
+    assert_eq!(
+        setcap(Some(Path::new("/opt/it's here/vestal"))),
+        r"sudo setcap cap_sys_nice,cap_ipc_lock+ep '/opt/it'\''s here/vestal'"
+    );
+}
+
+#[test]
 fn a_control_group_without_runtime_is_named_with_its_file() {
     let rights = Rights {
         rt_group: Some(("/sys/fs/cgroup/cpu/box/cpu.rt_runtime_us".to_owned(), 0)),

@@ -8,6 +8,8 @@
 //! worker:   state := running job    then reads   limit, withdrawn_up_to
 //! manager:  limit, withdrawn_up_to  then reads   state        (and demotes who runs a withdrawn job)
 //! worker:   own priority := FIFO    then reads   withdrawn_up_to  (as above, before each job)
+//! manager:  background              then         priority := OTHER   (only of who runs)
+//! worker:   state := no job         then reads   background       (and returns to its priority)
 //! ```
 //! All of these are sequentially consistent: at least one of the two sees the other's word, so no
 //! withdrawn job goes on at its priority.
@@ -101,6 +103,10 @@ pub(crate) struct TaskShared {
     pub(crate) limit: AtomicU64,
     /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
     withdrawn_up_to: AtomicU64,
+    /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
+    /// job off and returns to its priority. The manager demotes only who runs a job, so nothing can
+    /// set it after that.
+    background: AtomicBool,
     /// Written by the worker, cleared by the manager: a completed job, plus one, that exceeded its
     /// limit without the monitor noticing in time.
     pub(crate) overran: AtomicU64,
@@ -129,6 +135,7 @@ impl TaskShared {
             base: AtomicU64::new(0),
             limit: AtomicU64::new(limit),
             withdrawn_up_to: AtomicU64::new(0),
+            background: AtomicBool::new(false),
             overran: AtomicU64::new(0),
             overran_executed: AtomicU64::new(0),
             record: Mutex::new(TaskRecord::new()),
@@ -168,6 +175,16 @@ impl TaskShared {
     pub(crate) fn withdraw(&self, sequence: u64) {
         self.withdrawn_up_to
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
+    }
+
+    /// The manager is about to demote the worker.
+    pub(crate) fn enter_background(&self) {
+        self.background.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the worker was demoted since it asked last; asked when its job is off.
+    pub(crate) fn leave_background(&self) -> bool {
+        self.background.swap(false, Ordering::SeqCst)
     }
 
     /// The newest job released until `now_nanos` after the epoch.
@@ -351,5 +368,75 @@ fn demote(tid: Tid) {
     if tid != 0 {
         // Leaving the real-time class needs no right; the thread exists (see `halt`).
         let _ = sys::sched::set_other(tid);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_core::{Duration, Level, OnMiss, Task, Wcet};
+
+    fn task() -> TaskShared {
+        let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
+        let period = Duration::from_millis(10);
+        let configuration = TaskConfiguration {
+            task: Task::new(Level(0), period, period, wcet).unwrap(),
+            priority: 1,
+            on_miss: OnMiss::Continue,
+        };
+        TaskShared::new("task".to_owned(), configuration, 0, 2, 1_000_000)
+    }
+
+    /// What the manager does to a task whose job `sequence` loses its place.
+    fn take_the_place_of(task: &TaskShared, sequence: u64) {
+        task.withdraw(sequence);
+        if task.running().is_some_and(|job| task.withdrawn(job)) {
+            task.enter_background();
+        }
+    }
+
+    /// The steps of a job's end, with the manager before the step `at`; says whether the worker took
+    /// itself for withdrawn when it looked, and whether it returned to its place.
+    fn end_with_the_manager_before(at: usize) -> (bool, bool, bool) {
+        let task = task();
+        let (mut withdrawn, mut demoted, mut returned) = (false, false, false);
+        for step in 0..4 {
+            if step == at {
+                take_the_place_of(&task, 7);
+                demoted = task.running().is_some();
+            }
+            match step {
+                0 => task.begin(7, 0),
+                1 => withdrawn = task.withdrawn(7),
+                2 => task.finish(7),
+                _ => returned = task.leave_background(),
+            }
+        }
+        (withdrawn, demoted, returned)
+    }
+
+    #[test]
+    fn whoever_was_demoted_returns_wherever_the_manager_came_between() {
+        let outcomes: Vec<_> = (0..4).map(end_with_the_manager_before).collect();
+        assert_eq!(
+            outcomes,
+            [
+                (true, false, false),
+                (true, true, true),
+                // The job did not look withdrawn, and its thread was demoted all the same.
+                (false, true, true),
+                (false, false, false),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_worker_returns_once_for_each_demotion() {
+        let task = task();
+        task.begin(0, 0);
+        take_the_place_of(&task, 0);
+        task.finish(0);
+        assert!(task.leave_background());
+        assert!(!task.leave_background());
     }
 }

@@ -102,6 +102,8 @@ impl Worker {
         let stopping = shared.stop_requested();
         if hopeless || limit == NOT_ADMITTED || (task.withdrawn(sequence) && !stopping) {
             task.finish(sequence);
+            return_to_place(shared, task);
+            want_idle_above_lowest(shared);
             self.note_dropped(task);
             shared.stint();
             return;
@@ -202,16 +204,10 @@ fn end(shared: &Shared, task: &TaskShared, job: &Ended) {
     shared
         .promises
         .end(model, job.executed, shared.tolerance_nanos, job.finished);
-    if shared.mode.load(Ordering::SeqCst) > 0 {
-        shared.want_idle();
-    }
-    if withdrawn && !stopping {
-        // Back to its place before the next release: waking in SCHED_OTHER could take forever.
-        // Whether the next job may run at all, its release will ask.
-        if sys::sched::set_fifo(sys::sched::own_tid(), task.fifo).is_err() {
-            shared.request_stop(StopCause::SetupFailed);
-        }
-    } else if let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
+    want_idle_above_lowest(shared);
+    return_to_place(shared, task);
+    if !withdrawn
+        && let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
         && job.executed > threshold
     {
         // Complete before the monitor noticed: an overrun all the same (contract C2).
@@ -232,6 +228,29 @@ fn end(shared: &Shared, task: &TaskShared, job: &Ended) {
         record.jobs.dropped += 1;
     }
     shared.stint();
+}
+
+/// Above mode 0 whoever takes a job off asks whether the CPU is idle now: a manager that saw that
+/// job running has left the question to it.
+fn want_idle_above_lowest(shared: &Shared) {
+    if shared.mode.load(Ordering::SeqCst) > 0 {
+        shared.want_idle();
+    }
+}
+
+/// Puts the calling worker, which has just taken its job off, back to its place if the manager took
+/// it from there: waking in SCHED_OTHER for the next release could take forever. Whether the next
+/// job may run at all, its release will ask.
+///
+/// What counts is whether this thread was demoted, not whether its job is withdrawn: the manager may
+/// demote it after the last look at that, up to the moment at which the job is off.
+fn return_to_place(shared: &Shared, task: &TaskShared) {
+    if task.leave_background()
+        && !shared.stop_requested()
+        && sys::sched::set_fifo(sys::sched::own_tid(), task.fifo).is_err()
+    {
+        shared.request_stop(StopCause::SetupFailed);
+    }
 }
 
 fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended) {

@@ -88,7 +88,8 @@ fn obstacle(problem: &Problem) -> Option<Reason> {
     }
     if is_above_one(rows, utilization) {
         return Some(Reason::Overload {
-            utilization_ppm: utilization.millionths_ceil(),
+            // A sum just above 1 must not read as 1.
+            utilization_ppm: utilization.millionths_nearest().max(1_000_001),
         });
     }
     if rows.iter().all(|row| row.deadline == row.period) {

@@ -79,12 +79,18 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     output.human(&conclusion(&set, &results, output.painter()));
     if let Some(path) = &args.emit {
         let proved = results.iter().find(|result| result.is_proved());
-        match proved.map(|result| &result.chosen).filter(|chosen| chosen.priorities.is_some()) {
-            Some(chosen) => parameters::write(path, chosen, output)?,
-            None => output.warning(&format!(
-                "{} was not written: no test proved the set schedulable, so there is nothing to use",
-                path.display()
-            )),
+        let unwritten = |why: &str| {
+            output.warning(&format!("{} was not written: {why}", path.display()));
+        };
+        match proved.map(|result| &result.chosen) {
+            Some(chosen) if chosen.priorities.is_some() => {
+                parameters::write(path, chosen, output)?;
+            }
+            Some(_) => unwritten(
+                "the first test that proved the set schedulable chose nothing that this version writes; \
+                 it writes priorities",
+            ),
+            None => unwritten("no test proved the set schedulable, so there is nothing to use"),
         }
     }
     output.json(&Document {

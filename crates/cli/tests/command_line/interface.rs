@@ -6,6 +6,60 @@ use std::io::Read;
 use std::process::Stdio;
 
 #[test]
+fn a_command_that_does_not_exist_fails_as_json_where_json_is_wanted() {
+    for word in ["sweep", "nonsense"] {
+        let done = vestal(&[word, "x.toml", "--format", "json"]);
+        assert_eq!(done.exit, 2);
+        let document: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!(document["error"]["exit"], 2, "{word}");
+    }
+}
+
+#[test]
+fn a_proof_without_priorities_is_not_called_a_failed_one_when_nothing_is_written() {
+    let scratch = Scratch::new("emit-without-priorities");
+    let path = scratch.file("chosen.json", "untouched");
+    let emit = |test: &str| {
+        let path = path.to_str().unwrap();
+        vestal(&["analyze", FMS, "--test", test, "--emit", path])
+    };
+    let done = emit("edf-vd");
+    assert_eq!(done.exit, 0);
+    assert!(done.stderr.contains("was not written"), "{}", done.stderr);
+    assert!(!done.stderr.contains("no test proved"), "{}", done.stderr);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "untouched");
+    assert_eq!(emit("amc-rtb").exit, 0);
+    assert_ne!(std::fs::read_to_string(&path).unwrap(), "untouched");
+}
+
+#[test]
+fn the_page_of_interfaces_lists_the_tests_that_this_version_knows() {
+    let page = include_str!("../../../../docs/interfaces.md");
+    let row = page
+        .lines()
+        .find(|line| line.starts_with("| tests |"))
+        .unwrap();
+    let (present, planned) = row["| tests |".len()..].split_once('|').unwrap();
+    let names = |cell: &str| -> Vec<String> {
+        cell.split('`')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect()
+    };
+    for (cell, answer) in [(present, "no variant"), (planned, "not in this version")] {
+        assert!(!names(cell).is_empty());
+        for name in names(cell) {
+            let test = format!("{name}:nonsense");
+            let test = if cell == planned { &name } else { &test };
+            let done = vestal(&["analyze", FMS, "--test", test]);
+            assert_eq!(done.exit, 2, "{test}");
+            assert!(done.stderr.contains(answer), "{test}: {}", done.stderr);
+        }
+    }
+}
+
+#[test]
 fn what_a_later_version_has_says_so() {
     let planned: [&[&str]; 16] = [
         &["replay", "x.vtrace"],
