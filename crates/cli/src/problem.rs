@@ -1,11 +1,12 @@
 //! From a task set to what a test is to prove, and where priorities come from.
 
+use crate::catalogue;
 use crate::failure::Failure;
 use crate::input::shown;
 use std::path::Path;
 use vestal_analysis::{Phasing, Problem, Test};
-use vestal_core::policy::{self, OrderRule};
-use vestal_core::{LevelSet, Policy};
+use vestal_core::LevelSet;
+use vestal_core::OrderRule;
 use vestal_workload::TaskSet;
 use vestal_workload::model::{Arrival, OnMiss};
 
@@ -69,7 +70,7 @@ pub(crate) fn problem(
     let problem = Problem::new(tasks, levels(set)?)
         .map_err(|error| Failure::input(what(), error.to_string()))?
         .with_phasing(phasing(set));
-    match given.filter(|_| takes_priorities(policy::find(test.policy))) {
+    match given.filter(|_| takes_priorities(test)) {
         None => Ok(problem),
         Some(given) => problem
             .with_priorities(given.priorities.clone())
@@ -77,9 +78,12 @@ pub(crate) fn problem(
     }
 }
 
-/// Whether the policy's order is not fixed by a rule of its own.
-pub(crate) fn takes_priorities(policy: Option<&Policy>) -> bool {
-    policy.is_some_and(|policy| policy.order == OrderRule::Assigned)
+/// Whether the order of the test's policy is not fixed by a rule of its own. That of an own policy
+/// always is.
+pub(crate) fn takes_priorities(test: &Test) -> bool {
+    catalogue::own_policy(test.policy).is_none()
+        && catalogue::find_policy(test.policy)
+            .is_some_and(|policy| policy.order == OrderRule::Assigned)
 }
 
 /// Two periodic tasks with different offsets may never be released together; and where jobs are

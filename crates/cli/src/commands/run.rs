@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     let settings = settings(args)?;
     let session = Session::open(&args.world, "run", output)?;
+    session.check_native()?;
     let run = real::execute(&session, &settings, output)?;
     for warning in &run.warnings {
         output.warning(warning);
