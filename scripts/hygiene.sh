@@ -9,8 +9,8 @@
 set -uo pipefail
 export LC_ALL=C
 
-# Where `unsafe` may stand: the Linux world's system calls, the bare-metal world. (Extended regular expression on paths.)
-readonly UNSAFE_ALLOWED='^crates/(linux/src/sys(/|\.rs$)|kernel/)'
+# Where `unsafe` may stand: the Linux world's system calls, the trace rings, the bare-metal world. (Extended regular expression on paths.)
+readonly UNSAFE_ALLOWED='^crates/(linux/src/sys(/|\.rs$)|trace/src/ring(/|\.rs$)|kernel/)'
 
 # The unit-step reference scheduler, and all of vestal_core it may see.
 readonly REFERENCE='^crates/sim/(src|tests)/reference(/|\.rs$)'
@@ -23,6 +23,7 @@ core      -                        external
 workload  vestal-core,external     *
 analysis  vestal-core,external     *
 sim       vestal-core,external     *
+trace     vestal-core,external     vestal-core,external
 linux     vestal-core,external     *
 cli       *                        *
 '

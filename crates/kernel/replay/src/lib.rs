@@ -5,15 +5,14 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-use vestal_core::engine::uniprocessor::CPU;
+pub mod engines;
+
+use engines::{Engine, LIST_ENTRIES_MAX};
 use vestal_core::store::Inline;
 use vestal_core::*;
 
 /// The most tasks of a recorded run.
 pub const TASKS_MAX: usize = 8;
-
-/// The most entries of all job-priority lists of a recorded run.
-pub const LIST_ENTRIES_MAX: usize = 32;
 
 /// A running FNV-1a hash (64 bits) over plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,30 +34,32 @@ impl PlanHash {
         }
     }
 
+    fn slot(&mut self, slot: Option<Slot>) {
+        let Some(slot) = slot else {
+            self.number(u64::MAX);
+            return;
+        };
+        self.number(u64::from(slot.job.task.0));
+        self.number(slot.job.sequence);
+        let Some(budget) = slot.budget else {
+            self.number(u64::MAX);
+            return;
+        };
+        self.number(budget.remaining.as_nanos());
+        self.number(match budget.on_exhaustion {
+            OnExhaustion::RaiseMode(level) => 16_u64.saturating_add(u64::from(level.0)),
+            OnExhaustion::Demote => 1,
+            OnExhaustion::Abort => 2,
+            OnExhaustion::Suspend => 3,
+        });
+    }
+
     /// Takes in one plan.
     pub fn plan(&mut self, now: Instant, plan: &Plan<'_>) {
         self.number(now.as_nanos());
         self.number(u64::from(plan.mode.0));
-        match plan.slot(CPU) {
-            None => self.number(u64::MAX),
-            Some(slot) => {
-                self.number(u64::from(slot.job.task.0));
-                self.number(slot.job.sequence);
-                match slot.budget {
-                    None => self.number(u64::MAX),
-                    Some(budget) => {
-                        self.number(budget.remaining.as_nanos());
-                        self.number(match budget.on_exhaustion {
-                            OnExhaustion::RaiseMode(level) => {
-                                16_u64.saturating_add(u64::from(level.0))
-                            }
-                            OnExhaustion::Demote => 1,
-                            OnExhaustion::Abort => 2,
-                            OnExhaustion::Suspend => 3,
-                        });
-                    }
-                }
-            }
+        for slot in plan.slots {
+            self.slot(*slot);
         }
         self.number(plan.next.map_or(u64::MAX, |wake| wake.at.as_nanos()));
     }
@@ -138,7 +139,14 @@ impl Reader<'_> {
         })
     }
 
-    fn engine(&mut self) -> Result<Uniprocessor<Inline<LIST_ENTRIES_MAX>>, ReplayError> {
+    fn engine(&mut self) -> Result<Engine, ReplayError> {
+        match self.byte()? {
+            0 => self.one_cpu().map(Engine::One),
+            number => Engine::built_in(number).ok_or(ReplayError::Malformed),
+        }
+    }
+
+    fn one_cpu(&mut self) -> Result<Uniprocessor<Inline<LIST_ENTRIES_MAX>>, ReplayError> {
         let levels = LevelSet::new(usize::from(self.byte()?)).ok_or(ReplayError::Malformed)?;
         let enforcement = if self.byte()? == 0 {
             Enforcement::Static
@@ -194,26 +202,34 @@ impl Reader<'_> {
         Uniprocessor::with_store(&configuration, order).map_err(|_| ReplayError::Malformed)
     }
 
+    fn cpu(&mut self) -> Result<CpuId, ReplayError> {
+        Ok(CpuId(u16::from(self.byte()?)))
+    }
+
     fn fact(&mut self, kind: u8) -> Result<Fact, ReplayError> {
         Ok(match kind {
             1 => Fact::Released { job: self.job()? },
             2 => Fact::Charged {
-                cpu: CPU,
+                cpu: self.cpu()?,
                 job: self.job()?,
                 amount: self.service()?,
             },
             3 => Fact::Completed {
-                cpu: CPU,
+                cpu: self.cpu()?,
                 job: self.job()?,
             },
             4 => Fact::Started {
-                cpu: CPU,
+                cpu: self.cpu()?,
                 job: self.job()?,
             },
             5 => Fact::Stopped {
-                cpu: CPU,
+                cpu: self.cpu()?,
                 job: self.job()?,
                 why: StopReason::Preempted,
+            },
+            6 => Fact::Interrupt {
+                device: DeviceId(u16::from(self.byte()?)),
+                count: self.word()?,
             },
             _ => return Err(ReplayError::Malformed),
         })
@@ -229,16 +245,19 @@ pub fn replay(recording: &[u8]) -> Result<PlanHash, ReplayError> {
     let mut hash = PlanHash::EMPTY;
     while !reader.0.is_empty() {
         let mut engine = reader.engine()?;
+        let scheduler = engine.scheduler();
         for _ in 0..reader.word()? {
             let at = reader.instant()?;
             match reader.byte()? {
                 0 => {
-                    let plan = engine.decide(at).map_err(|_| ReplayError::Refused)?;
+                    let plan = scheduler.decide(at).map_err(|_| ReplayError::Refused)?;
                     hash.plan(at, &plan);
                 }
                 kind => {
                     let fact = reader.fact(kind)?;
-                    engine.apply(at, fact).map_err(|_| ReplayError::Refused)?;
+                    scheduler
+                        .apply(at, fact)
+                        .map_err(|_| ReplayError::Refused)?;
                 }
             }
         }

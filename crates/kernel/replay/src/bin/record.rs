@@ -5,7 +5,11 @@
 #[allow(dead_code, reason = "the tests of the contract use more of it")]
 mod world;
 
+#[path = "../episode.rs"]
+mod episode;
+
 use vestal_core::*;
+use vestal_replay::engines::BUILT_IN;
 use vestal_replay::{PlanHash, replay};
 use world::{Random, Setup, run};
 
@@ -22,6 +26,9 @@ fn main() {
     for seed in 0..RUNS {
         record(seed, &mut bytes, &mut hash);
     }
+    for number in 1..=BUILT_IN {
+        episode::record(number, &mut bytes, &mut hash);
+    }
     let replayed = replay(&bytes).expect("what was recorded can be replayed");
     assert_eq!(replayed, hash, "a replay on this host gives other plans");
     std::fs::write(&path, &bytes).expect("the recording can be written");
@@ -30,13 +37,10 @@ fn main() {
 
 fn record(seed: u64, bytes: &mut Vec<u8>, hash: &mut PlanHash) {
     let setup = Setup::random(&mut Random::new(seed));
+    bytes.push(0);
     write_setup(&setup, bytes);
-    let mut recorder = Recorder {
-        inner: setup.engine(),
-        calls: 0,
-        bytes: Vec::new(),
-        hash: *hash,
-    };
+    let mut engine = setup.engine();
+    let mut recorder = Recorder::new(&mut engine, *hash);
     run(
         &setup,
         &mut recorder,
@@ -44,9 +48,7 @@ fn record(seed: u64, bytes: &mut Vec<u8>, hash: &mut PlanHash) {
         TICKS,
         |_| {},
     );
-    bytes.extend(recorder.calls.to_le_bytes());
-    bytes.extend(recorder.bytes);
-    *hash = recorder.hash;
+    *hash = recorder.finish(bytes);
 }
 
 fn word(bytes: &mut Vec<u8>, value: u64) {
@@ -102,43 +104,83 @@ fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
 }
 
 /// Passes every call on and writes it down.
-struct Recorder {
-    inner: Uniprocessor,
+pub(crate) struct Recorder<'a> {
+    inner: &'a mut dyn Scheduler,
     calls: u32,
     bytes: Vec<u8>,
     hash: PlanHash,
 }
 
-impl Recorder {
-    fn call(&mut self, at: Instant, kind: u8, job: Option<JobId>, amount: Option<Service>) {
+impl<'a> Recorder<'a> {
+    pub(crate) fn new(inner: &'a mut dyn Scheduler, hash: PlanHash) -> Self {
+        Self {
+            inner,
+            calls: 0,
+            bytes: Vec::new(),
+            hash,
+        }
+    }
+
+    /// Appends the calls to a recording, and gives the hash of all plans so far.
+    pub(crate) fn finish(self, bytes: &mut Vec<u8>) -> PlanHash {
+        bytes.extend(self.calls.to_le_bytes());
+        bytes.extend(self.bytes);
+        self.hash
+    }
+
+    fn call(&mut self, at: Instant, kind: u8) {
         self.calls += 1;
         word(&mut self.bytes, at.as_nanos());
         self.bytes.push(kind);
-        if let Some(job) = job {
-            self.bytes.push(job.task.0 as u8);
-            word(&mut self.bytes, job.sequence);
-        }
-        if let Some(amount) = amount {
-            word(&mut self.bytes, amount.as_nanos());
+    }
+
+    fn job(&mut self, cpu: Option<CpuId>, job: JobId) {
+        self.bytes.extend(cpu.map(|cpu| cpu.0 as u8));
+        self.bytes.push(job.task.0 as u8);
+        word(&mut self.bytes, job.sequence);
+    }
+
+    fn write(&mut self, at: Instant, fact: Fact) {
+        match fact {
+            Fact::Released { job } => {
+                self.call(at, 1);
+                self.job(None, job);
+            }
+            Fact::Charged { cpu, job, amount } => {
+                self.call(at, 2);
+                self.job(Some(cpu), job);
+                word(&mut self.bytes, amount.as_nanos());
+            }
+            Fact::Completed { cpu, job } => {
+                self.call(at, 3);
+                self.job(Some(cpu), job);
+            }
+            Fact::Started { cpu, job } => {
+                self.call(at, 4);
+                self.job(Some(cpu), job);
+            }
+            Fact::Stopped { cpu, job, .. } => {
+                self.call(at, 5);
+                self.job(Some(cpu), job);
+            }
+            Fact::Interrupt { device, count } => {
+                self.call(at, 6);
+                self.bytes.push(device.0 as u8);
+                word(&mut self.bytes, u64::from(count));
+            }
+            other => unreachable!("these worlds do not tell {other:?}"),
         }
     }
 }
 
-impl Scheduler for Recorder {
+impl Scheduler for Recorder<'_> {
     fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
-        match fact {
-            Fact::Released { job } => self.call(at, 1, Some(job), None),
-            Fact::Charged { job, amount, .. } => self.call(at, 2, Some(job), Some(amount)),
-            Fact::Completed { job, .. } => self.call(at, 3, Some(job), None),
-            Fact::Started { job, .. } => self.call(at, 4, Some(job), None),
-            Fact::Stopped { job, .. } => self.call(at, 5, Some(job), None),
-            other => unreachable!("this world does not tell {other:?}"),
-        }
+        self.write(at, fact);
         self.inner.apply(at, fact)
     }
 
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        self.call(now, 0, None, None);
+        self.call(now, 0);
         let plan = self.inner.decide(now)?;
         self.hash.plan(now, &plan);
         Ok(plan)

@@ -1,0 +1,52 @@
+//! What happened: trace records, the rings they travel through, files of them, and their replay.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`record`] | one thing that happened, in memory and as 40 bytes; schema `vestal-trace/1` |
+//! | [`header`] | what has to be known beside the records to run or draw them again |
+//! | [`ring`] | one producer, one consumer, no lock, and a count of what was lost |
+//! | [`recorder`] | wraps any scheduler and writes down every call a world makes |
+//! | [`replay`](mod@replay) | feeds a recording to a fresh scheduler and finds the first difference |
+//! | [`timeline`] | turns records into slices, arrows and bands for drawings |
+//! | `write`, `read` | files, by extension; with the feature `std` |
+//!
+//! The crate depends on `vestal-core` alone among Vestal's crates, reads no clock and prints nothing.
+//! Without the feature `std` it is `no_std` and needs `alloc` only.
+#![cfg_attr(not(feature = "std"), no_std)]
+#![deny(unsafe_code)]
+
+extern crate alloc;
+
+pub mod header;
+pub mod merge;
+pub mod record;
+pub mod recorder;
+pub mod replay;
+#[expect(
+    unsafe_code,
+    reason = "the ring hands records between threads without a lock"
+)]
+pub mod ring;
+pub mod timeline;
+
+#[cfg(feature = "std")]
+pub mod chart;
+#[cfg(feature = "std")]
+pub mod error;
+#[cfg(feature = "std")]
+pub mod read;
+#[cfg(feature = "std")]
+pub mod write;
+
+pub use header::{Dispatch, Header, TaskInfo, World};
+pub use merge::merge;
+pub use record::{Edge, Mechanism, Record, Refusal, What};
+pub use recorder::{Recorder, Sink};
+pub use replay::{Difference, Summary, replay};
+
+#[cfg(feature = "std")]
+pub use error::{Place, Problem, TraceError};
+#[cfg(feature = "std")]
+pub use read::Trace;
+#[cfg(feature = "std")]
+pub use write::{Format, TraceWriter, writer};

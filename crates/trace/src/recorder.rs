@@ -1,0 +1,290 @@
+//! A recorder stands between a world and any scheduler and writes down every call.
+
+use crate::record::{Record, Refusal, What};
+use crate::ring::Producer;
+use alloc::vec::Vec;
+use vestal_core::{
+    BudgetOwner, ContractViolation, CpuId, Fact, Instant, Notice, OnExhaustion, Permit, Plan,
+    Scheduler, Slot, TaskId, WakeReason,
+};
+
+/// Where records go.
+pub trait Sink {
+    /// Takes one record. What cannot be kept is the sink's to count.
+    fn put(&mut self, record: Record);
+}
+
+impl Sink for Vec<Record> {
+    fn put(&mut self, record: Record) {
+        self.push(record);
+    }
+}
+
+impl Sink for Producer<Record> {
+    fn put(&mut self, record: Record) {
+        self.push(record);
+    }
+}
+
+impl<K: Sink + ?Sized> Sink for &mut K {
+    fn put(&mut self, record: Record) {
+        (**self).put(record);
+    }
+}
+
+/// A scheduler that behaves as the one inside and records what it is told and what it answers.
+///
+/// [`Recorder::finish`] has to be called at the end: a decision's permits can only be asked for when
+/// its plan is no longer in use, so they are written with the next call. O(tasks) more for each
+/// decision if permits are recorded; nothing is allocated after construction by the recorder itself.
+#[derive(Clone, Debug)]
+pub struct Recorder<S, K> {
+    inner: S,
+    sink: K,
+    /// The permits recorded last, by task; empty if permits are not recorded.
+    permits: Vec<Option<Permit>>,
+    /// The decision after which permits have not been looked at yet.
+    permits_due: Option<Instant>,
+    /// The instant of the latest call.
+    clock: Instant,
+    facts: u32,
+}
+
+impl<S: Scheduler, K: Sink> Recorder<S, K> {
+    /// Records facts, decisions with their plans, refusals, and notices as the world takes them.
+    pub const fn new(inner: S, sink: K) -> Self {
+        Self {
+            inner,
+            sink,
+            permits: Vec::new(),
+            permits_due: None,
+            clock: Instant::EPOCH,
+            facts: 0,
+        }
+    }
+
+    /// The same, with the permits of the first `tasks` tasks: what a native world enacts.
+    pub fn with_permits(inner: S, sink: K, tasks: usize) -> Self {
+        Self {
+            permits: alloc::vec![None; tasks],
+            ..Self::new(inner, sink)
+        }
+    }
+
+    /// Records something that is not a call: a miss, an overhead, an observation.
+    pub fn put(&mut self, record: Record) {
+        self.settle_permits();
+        self.sink.put(record);
+    }
+
+    /// Where the records go.
+    pub const fn sink_mut(&mut self) -> &mut K {
+        &mut self.sink
+    }
+
+    /// The scheduler inside.
+    pub const fn inner(&self) -> &S {
+        &self.inner
+    }
+
+    /// How many facts were told since the last decision.
+    pub(crate) const fn facts_told(&self) -> u32 {
+        self.facts
+    }
+
+    /// Ends the recording at `at`, or at the last call if that was later; notices that nobody took
+    /// are recorded first.
+    pub fn finish(mut self, at: Instant) -> (S, K) {
+        self.settle_permits();
+        while self.take_notice().is_some() {}
+        self.sink.put(Record {
+            at: at.max(self.clock),
+            what: What::End { facts: self.facts },
+        });
+        (self.inner, self.sink)
+    }
+
+    /// Writes the permits that the last decision changed.
+    pub(crate) fn settle_permits(&mut self) {
+        let Some(at) = self.permits_due.take() else {
+            return;
+        };
+        for (number, known) in (0..=u16::MAX).zip(self.permits.iter_mut()) {
+            let task = TaskId(number);
+            let permit = self.inner.permit(task);
+            if *known != Some(permit) {
+                *known = Some(permit);
+                let what = What::Permit { task, permit };
+                self.sink.put(Record { at, what });
+            }
+        }
+    }
+}
+
+impl<S: Scheduler, K: Sink> Scheduler for Recorder<S, K> {
+    fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
+        self.settle_permits();
+        self.sink.put(Record::fact(at, fact));
+        self.facts = self.facts.saturating_add(1);
+        match self.inner.apply(at, fact) {
+            Ok(()) => {
+                self.clock = self.clock.max(at);
+                Ok(())
+            }
+            Err(violation) => {
+                let what = What::Refused(Refusal::of(&violation));
+                self.sink.put(Record { at, what });
+                Err(violation)
+            }
+        }
+    }
+
+    fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
+        self.settle_permits();
+        match self.inner.decide(now) {
+            Ok(plan) => {
+                self.clock = self.clock.max(now);
+                put_plan(&mut self.sink, now, &plan, self.facts);
+                self.facts = 0;
+                if !self.permits.is_empty() {
+                    self.permits_due = Some(now);
+                }
+                Ok(plan)
+            }
+            Err(violation) => {
+                // A refused instant may be before the clock: the record stands where it was made.
+                self.sink.put(Record {
+                    at: self.clock,
+                    what: What::DecisionRefused {
+                        refusal: Refusal::of(&violation),
+                        now,
+                    },
+                });
+                Err(violation)
+            }
+        }
+    }
+
+    fn permit(&self, task: TaskId) -> Permit {
+        self.inner.permit(task)
+    }
+
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.settle_permits();
+        let notice = self.inner.take_notice()?;
+        self.sink.put(Record {
+            at: notice.at,
+            what: What::Notice(notice.what),
+        });
+        Some(notice)
+    }
+
+    fn lost_notices(&self) -> u64 {
+        self.inner.lost_notices()
+    }
+}
+
+/// The records of one decision.
+fn put_plan(sink: &mut impl Sink, at: Instant, plan: &Plan<'_>, facts: u32) {
+    let slots = u16::try_from(plan.slots.len()).unwrap_or(u16::MAX);
+    let what = What::Decided {
+        mode: plan.mode,
+        slots,
+        facts,
+        hash: plan_hash(at, plan),
+    };
+    sink.put(Record { at, what });
+    for (number, slot) in (0..slots).zip(plan.slots) {
+        let what = What::Slot {
+            cpu: CpuId(number),
+            slot: *slot,
+        };
+        sink.put(Record { at, what });
+    }
+    if let Some(wake) = plan.next {
+        let what = What::Wake(wake);
+        sink.put(Record { at, what });
+    }
+}
+
+/// FNV-1a with 64 bits (Fowler, Noll and Vo) over the numbers of a plan, eight bytes each.
+#[derive(Clone, Copy)]
+struct Fnv(u64);
+
+impl Fnv {
+    fn number(&mut self, number: u64) {
+        for byte in number.to_le_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn slot(&mut self, slot: &Slot) {
+        self.number(u64::from(slot.job.task.0));
+        self.number(slot.job.sequence);
+        let Some(budget) = slot.budget else {
+            return self.number(0);
+        };
+        self.number(1);
+        self.number(budget.remaining.as_nanos());
+        match budget.owner {
+            BudgetOwner::Job => self.number(0),
+            BudgetOwner::Task(task) => self.number(1 << 16 | u64::from(task.0)),
+            BudgetOwner::Server(server) => self.number(2 << 16 | u64::from(server.0)),
+        }
+        self.number(match budget.on_exhaustion {
+            OnExhaustion::RaiseMode(level) => 16 + u64::from(level.0),
+            OnExhaustion::Demote => 1,
+            OnExhaustion::Abort => 2,
+            OnExhaustion::Suspend => 3,
+        });
+    }
+}
+
+/// A hash of everything a plan says, and of its instant. The same on every platform.
+#[must_use]
+pub fn plan_hash(now: Instant, plan: &Plan<'_>) -> u64 {
+    // Taken apart by name, so that a new field of plans cannot be forgotten here.
+    let Plan {
+        slots,
+        sequences,
+        next,
+        mode,
+    } = *plan;
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    hash.number(now.as_nanos());
+    hash.number(u64::from(mode.0));
+    hash.number(slots.len() as u64);
+    for slot in slots {
+        hash.number(u64::from(slot.is_some()));
+        if let Some(slot) = slot {
+            hash.slot(slot);
+        }
+    }
+    // A plan without sequences has the hash it would have if there were no such thing.
+    for (cpu, span) in (1_u64..).zip(sequences.spans) {
+        let Some(span) = span else { continue };
+        hash.number(cpu);
+        hash.number(u64::from(span.barrier.0));
+        hash.number(span.len as u64);
+        for job in sequences.jobs.iter().skip(span.start).take(span.len) {
+            hash.number(u64::from(job.task.0));
+            hash.number(job.sequence);
+        }
+    }
+    hash.number(u64::from(next.is_some()));
+    if let Some(wake) = next {
+        hash.number(wake.at.as_nanos());
+        match wake.why {
+            WakeReason::Deadline(job) => {
+                hash.number(0);
+                hash.number(u64::from(job.task.0));
+                hash.number(job.sequence);
+            }
+            WakeReason::Replenishment => hash.number(1),
+            WakeReason::Consumption => hash.number(2),
+            WakeReason::TableSlot => hash.number(3),
+            WakeReason::Frame => hash.number(4),
+        }
+    }
+    hash.0
+}

@@ -1,0 +1,354 @@
+//! What a recording has to agree with itself about, whatever the scheduler.
+//!
+//! - **W1** the jobs of a task are released in the order of their numbers, each once;
+//! - **W2** a job of a task whose releases are recorded starts, is charged and completes after its
+//!   release only;
+//! - **W3** a job completes once, and starts no more afterwards;
+//! - **W4** a job that runs does not start again before it stopped;
+//! - **W5** only a job that runs stops, and only one that runs or is preempted completes, where starts
+//!   of its task are recorded;
+//! - **W6** no job starts while an earlier one of its task has started and neither stopped nor
+//!   completed;
+//! - **M1** a miss names the deadline of its job, **M2** not before that deadline, **M3** not for a
+//!   job that completed in time, **M4** once for each job; **M5** where the header says that misses
+//!   are judged, each job that completes late has one;
+//! - **O1** overheads of a CPU are nested, and ended at the end;
+//! - **G1** a gap is not longer than the time that has passed.
+//!
+//! Facts that were told and facts that were only observed are two accounts; the rules hold in each.
+//! A native world tells exceptions only, and releases late and as numbers: of its account only W1 is
+//! checked, with repetitions allowed, and no deadline is computed from it.
+
+use crate::header::{Dispatch, Header};
+use crate::record::{Edge, Mechanism, Record, What};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+use vestal_core::{CpuId, Duration, Fact, Instant, JobId, TaskId};
+
+/// How many of a task's latest jobs are remembered for the rules about deadlines.
+const REMEMBERED: usize = 32;
+
+/// The state of the checks.
+#[derive(Clone, Debug)]
+pub struct Checks {
+    native: bool,
+    /// The highest release told by a native world.
+    numbers: BTreeMap<TaskId, u64>,
+    told: Account,
+    observed: Account,
+    deadlines: Vec<Duration>,
+    judges_misses: bool,
+    missed: BTreeMap<TaskId, VecDeque<u64>>,
+    /// Jobs that completed late and have no miss yet.
+    owed: BTreeSet<JobId>,
+    open: BTreeMap<CpuId, Vec<Mechanism>>,
+}
+
+/// One account of what happened to jobs.
+#[derive(Clone, Debug, Default)]
+struct Account {
+    tasks: BTreeMap<TaskId, TaskAccount>,
+    /// For each CPU the jobs that started there and neither stopped nor completed; the last one runs.
+    running: BTreeMap<CpuId, Vec<JobId>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct TaskAccount {
+    /// The latest released jobs, oldest first, each with its release and its completion.
+    jobs: VecDeque<(u64, Instant, Option<Instant>)>,
+    /// The latest completed jobs, oldest first.
+    completed: VecDeque<u64>,
+    /// Starts of the task are recorded.
+    starts: bool,
+}
+
+type Verdict = Result<(), &'static str>;
+
+impl Checks {
+    /// Checks for a recording with this header.
+    #[must_use]
+    pub fn new(header: &Header) -> Self {
+        Self {
+            native: header.dispatch == Dispatch::Native,
+            numbers: BTreeMap::new(),
+            told: Account::default(),
+            observed: Account::default(),
+            deadlines: header.tasks.iter().map(|task| task.deadline).collect(),
+            judges_misses: header.judges_misses,
+            missed: BTreeMap::new(),
+            owed: BTreeSet::new(),
+            open: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in the next record.
+    ///
+    /// # Errors
+    /// The rule it breaks.
+    pub fn see(&mut self, record: &Record) -> Verdict {
+        let at = record.at;
+        match record.what {
+            What::Fact(Fact::Released { job }) if self.native => {
+                let last = self.numbers.entry(job.task).or_default();
+                if job.sequence < *last {
+                    return Err("W1: a later job of the task was released before");
+                }
+                *last = job.sequence;
+                Ok(())
+            }
+            What::Fact(_) if self.native => Ok(()),
+            What::Fact(fact) => {
+                self.told.see(at, fact)?;
+                self.owe(at, fact)
+            }
+            What::Observed(fact) => {
+                self.observed.see(at, fact)?;
+                self.owe(at, fact)
+            }
+            What::Miss { job, deadline, .. } => self.miss(at, job, deadline),
+            What::Overhead {
+                cpu,
+                mechanism,
+                edge,
+            } => self.overhead(cpu, mechanism, edge),
+            What::Gap { length, .. } => {
+                if length.as_nanos() > at.as_nanos() {
+                    return Err("G1: the gap is longer than the time that has passed");
+                }
+                Ok(())
+            }
+            What::End { .. } => self.end(),
+            What::Refused(_)
+            | What::Decided { .. }
+            | What::DecisionRefused { .. }
+            | What::Slot { .. }
+            | What::Wake(_)
+            | What::Permit { .. }
+            | What::Notice(_)
+            | What::Budget { .. }
+            | What::Lost { .. } => Ok(()),
+        }
+    }
+
+    fn deadline(&self, job: JobId) -> Option<Instant> {
+        let relative = *self.deadlines.get(job.task.index())?;
+        if relative.is_zero() {
+            return None;
+        }
+        let released = self
+            .told
+            .released(job)
+            .or_else(|| self.observed.released(job))?;
+        Some(released.saturating_add(relative))
+    }
+
+    fn was_missed(&self, job: JobId) -> bool {
+        self.missed
+            .get(&job.task)
+            .is_some_and(|jobs| jobs.contains(&job.sequence))
+    }
+
+    /// A late completion asks for a miss.
+    fn owe(&mut self, at: Instant, fact: Fact) -> Verdict {
+        if let Fact::Completed { job, .. } = fact
+            && self.judges_misses
+            && self.deadline(job).is_some_and(|deadline| at > deadline)
+            && !self.was_missed(job)
+        {
+            self.owed.insert(job);
+        }
+        Ok(())
+    }
+
+    fn miss(&mut self, at: Instant, job: JobId, deadline: Instant) -> Verdict {
+        if self.was_missed(job) {
+            return Err("M4: the job has missed its deadline already");
+        }
+        if at < deadline {
+            return Err("M2: the deadline is still to come");
+        }
+        match self.deadline(job) {
+            Some(known) if known != deadline => {
+                return Err("M1: the job has another deadline");
+            }
+            None if self.told.knows(job.task) || self.observed.knows(job.task) => {
+                return Err("M1: no such job was released lately");
+            }
+            Some(_) | None => {}
+        }
+        let completed = self
+            .told
+            .completed(job)
+            .or_else(|| self.observed.completed(job));
+        if completed.is_some_and(|completed| completed <= deadline) {
+            return Err("M3: the job was complete at its deadline");
+        }
+        remember(self.missed.entry(job.task).or_default(), job.sequence);
+        self.owed.remove(&job);
+        Ok(())
+    }
+
+    fn overhead(&mut self, cpu: CpuId, mechanism: Mechanism, edge: Edge) -> Verdict {
+        let open = self.open.entry(cpu).or_default();
+        match edge {
+            Edge::Begin if open.last() == Some(&mechanism) => {
+                Err("O1: this overhead has begun already")
+            }
+            Edge::Begin => {
+                open.push(mechanism);
+                Ok(())
+            }
+            Edge::End if open.last() == Some(&mechanism) => {
+                open.pop();
+                Ok(())
+            }
+            Edge::End => Err("O1: another overhead has to end first, or this one never began"),
+        }
+    }
+
+    fn end(&self) -> Verdict {
+        if self.open.values().any(|open| !open.is_empty()) {
+            return Err("O1: an overhead has not ended");
+        }
+        if !self.owed.is_empty() {
+            return Err("M5: a job completed late without a recorded miss");
+        }
+        Ok(())
+    }
+}
+
+impl Account {
+    fn see(&mut self, at: Instant, fact: Fact) -> Verdict {
+        match fact {
+            Fact::Released { job } => self.release(at, job),
+            Fact::Started { cpu, job } => {
+                self.exists(job)?;
+                if self.is_over(job) {
+                    return Err("W3: the job is complete");
+                }
+                let earlier = |other: &JobId| other.task == job.task && *other != job;
+                if self.running.values().flatten().any(earlier) {
+                    return Err("W6: another job of the task has not ended");
+                }
+                self.tasks.entry(job.task).or_default().starts = true;
+                let running = self.running.entry(cpu).or_default();
+                if running.last() == Some(&job) {
+                    return Err("W4: the job runs already");
+                }
+                // A native world does not say when a job goes on after a preemption; it may say
+                // `Started` again.
+                running.retain(|other| *other != job);
+                running.push(job);
+                Ok(())
+            }
+            Fact::Stopped { cpu, job, .. } => self.leave(cpu, job),
+            Fact::Charged { job, .. } => self.exists(job),
+            Fact::Completed { cpu, job } => {
+                self.exists(job)?;
+                if self.is_over(job) {
+                    return Err("W3: the job completes twice");
+                }
+                let running = self.running.entry(cpu).or_default();
+                let count = running.len();
+                running.retain(|other| *other != job);
+                let ran = running.len() < count;
+                let account = self.tasks.entry(job.task).or_default();
+                if account.starts && !ran {
+                    return Err("W5: the job does not run there");
+                }
+                if let Some((_, _, done)) = account
+                    .jobs
+                    .iter_mut()
+                    .find(|(sequence, _, _)| *sequence == job.sequence)
+                {
+                    *done = Some(at);
+                }
+                remember(&mut account.completed, job.sequence);
+                Ok(())
+            }
+            Fact::Timer
+            | Fact::Idle { .. }
+            | Fact::Interrupt { .. }
+            | Fact::Woken { .. }
+            | Fact::BarrierReached { .. }
+            | Fact::ModeRequested { .. } => Ok(()),
+        }
+    }
+
+    fn release(&mut self, at: Instant, job: JobId) -> Verdict {
+        let account = self.tasks.entry(job.task).or_default();
+        if let Some((last, _, _)) = account.jobs.back()
+            && job.sequence <= *last
+        {
+            return Err("W1: a later job of the task was released before");
+        }
+        if account.jobs.len() == REMEMBERED {
+            account.jobs.pop_front();
+        }
+        account.jobs.push_back((job.sequence, at, None));
+        Ok(())
+    }
+
+    fn leave(&mut self, cpu: CpuId, job: JobId) -> Verdict {
+        let Some(running) = self.running.get_mut(&cpu) else {
+            return Ok(());
+        };
+        let count = running.len();
+        running.retain(|other| *other != job);
+        if running.len() == count {
+            return Err("W5: the job does not run there");
+        }
+        Ok(())
+    }
+
+    fn knows(&self, task: TaskId) -> bool {
+        self.tasks
+            .get(&task)
+            .is_some_and(|account| !account.jobs.is_empty())
+    }
+
+    /// Where releases of the task are recorded, the job has to be among them.
+    fn exists(&self, job: JobId) -> Verdict {
+        let Some(account) = self.tasks.get(&job.task) else {
+            return Ok(());
+        };
+        let Some((oldest, _, _)) = account.jobs.front() else {
+            return Ok(());
+        };
+        if job.sequence < *oldest || self.released(job).is_some() {
+            return Ok(());
+        }
+        Err("W2: the job was not released")
+    }
+
+    fn is_over(&self, job: JobId) -> bool {
+        self.tasks
+            .get(&job.task)
+            .is_some_and(|account| account.completed.contains(&job.sequence))
+    }
+
+    fn find(&self, job: JobId) -> Option<(Instant, Option<Instant>)> {
+        let account = self.tasks.get(&job.task)?;
+        let (_, at, done) = account
+            .jobs
+            .iter()
+            .rev()
+            .find(|(sequence, _, _)| *sequence == job.sequence)?;
+        Some((*at, *done))
+    }
+
+    fn released(&self, job: JobId) -> Option<Instant> {
+        self.find(job).map(|(at, _)| at)
+    }
+
+    fn completed(&self, job: JobId) -> Option<Instant> {
+        self.find(job).and_then(|(_, done)| done)
+    }
+}
+
+fn remember(list: &mut VecDeque<u64>, sequence: u64) {
+    if list.len() == REMEMBERED {
+        list.pop_front();
+    }
+    list.push_back(sequence);
+}

@@ -1,0 +1,395 @@
+//! From records to what a drawing shows: slices of execution, arrows, marks, bands.
+//!
+//! The state is bounded by the number of tasks and CPUs, so that writers can stream. A job that starts
+//! on a CPU where another one runs has preempted it: native worlds cannot see preemptions, but under
+//! fixed priorities the interrupted job goes on when the other one ends. Items come in the order of
+//! time. Of a native run only what was observed is drawn: what its scheduler is told are exceptions.
+//! A record whose instant lies before the latest one counts as happening then.
+
+use crate::header::{Dispatch, Header};
+use crate::record::{Edge, Mechanism, Record, What};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use vestal_core::{
+    CpuId, DropReason, Duration, Event, Fact, Instant, JobId, Level, Service, StopReason, TaskId,
+};
+
+/// Something to draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Item {
+    /// A job arrived.
+    Release {
+        /// The job.
+        job: JobId,
+        /// Its absolute deadline, if its task's is known.
+        deadline: Option<Instant>,
+    },
+    /// A deadline was reached.
+    Deadline {
+        /// The job.
+        job: JobId,
+    },
+    /// A slice of execution begins.
+    Begin {
+        /// Where.
+        cpu: CpuId,
+        /// The job.
+        job: JobId,
+        /// It had run before.
+        resumed: bool,
+    },
+    /// The slice of execution that began last on this CPU ends.
+    Finish {
+        /// Where.
+        cpu: CpuId,
+        /// The job.
+        job: JobId,
+        /// Why it ends.
+        why: Ending,
+    },
+    /// A job used up a limit.
+    Overrun {
+        /// The job.
+        job: JobId,
+        /// The level whose limit it was.
+        level: Level,
+    },
+    /// A job was late.
+    Miss {
+        /// The job.
+        job: JobId,
+        /// Its deadline.
+        deadline: Instant,
+    },
+    /// A job was dropped.
+    Drop {
+        /// The job.
+        job: JobId,
+        /// Why.
+        why: DropReason,
+    },
+    /// The mode changed.
+    Mode {
+        /// The mode before.
+        from: Level,
+        /// The mode from now on.
+        to: Level,
+    },
+    /// What is left of the budget that a task's job spends.
+    Budget {
+        /// The task.
+        task: TaskId,
+        /// What is left.
+        remaining: Service,
+    },
+    /// A mechanism begins or ends on a CPU.
+    Overhead {
+        /// Where.
+        cpu: CpuId,
+        /// Which.
+        mechanism: Mechanism,
+        /// Whether it begins.
+        edge: Edge,
+    },
+    /// Something outside held a CPU until now.
+    Gap {
+        /// Which CPU.
+        cpu: CpuId,
+        /// For how long.
+        length: Duration,
+    },
+    /// Records are missing.
+    Lost {
+        /// How many.
+        count: u64,
+    },
+    /// The recording ends; every slice has ended.
+    End,
+}
+
+/// Why a slice of execution ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// The job is complete.
+    Completed,
+    /// The job stopped.
+    Stopped(StopReason),
+    /// The recording is over.
+    Recording,
+}
+
+/// The state between records.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    deadlines: Vec<Duration>,
+    native: bool,
+    clock: Instant,
+    mode: Level,
+    /// Decisions say the mode, so notices need not be asked.
+    decisions: bool,
+    /// For each CPU the jobs that started there and neither stopped nor completed; the last one runs.
+    running: BTreeMap<CpuId, Vec<JobId>>,
+    /// The latest release and the latest start of each task.
+    released: BTreeMap<TaskId, u64>,
+    started: BTreeMap<TaskId, u64>,
+    /// Deadlines to come.
+    due: BTreeSet<(Instant, JobId)>,
+    budgets: BTreeMap<TaskId, Service>,
+    open: Vec<(CpuId, Mechanism)>,
+    ended: bool,
+}
+
+/// The most deadlines to come that are kept; a run has one or few for each task.
+const DUE_MAX: usize = 1 << 20;
+
+impl Timeline {
+    /// The state before the first record.
+    #[must_use]
+    pub fn new(header: &Header) -> Self {
+        Self {
+            deadlines: header.tasks.iter().map(|task| task.deadline).collect(),
+            native: header.dispatch == Dispatch::Native,
+            clock: Instant::EPOCH,
+            mode: Level::LOWEST,
+            decisions: false,
+            running: BTreeMap::new(),
+            released: BTreeMap::new(),
+            started: BTreeMap::new(),
+            due: BTreeSet::new(),
+            budgets: BTreeMap::new(),
+            open: Vec::new(),
+            ended: false,
+        }
+    }
+
+    /// The latest instant seen.
+    #[must_use]
+    pub const fn clock(&self) -> Instant {
+        self.clock
+    }
+
+    /// Takes in a record and gives the items that follow from it, each with its instant.
+    pub fn feed(&mut self, record: &Record, give: &mut dyn FnMut(Instant, Item)) {
+        if self.ended {
+            return;
+        }
+        self.advance(record.at, give);
+        let at = self.clock;
+        match record.what {
+            What::Fact(_) if self.native => {}
+            What::Fact(fact) | What::Observed(fact) => self.fact(at, fact, give),
+            What::Decided { mode, .. } => {
+                self.decisions = true;
+                self.turn_to(at, mode, give);
+            }
+            What::Slot { slot, .. } => {
+                if let Some(slot) = slot
+                    && let Some(budget) = slot.budget
+                {
+                    self.budget(at, slot.job.task, budget.remaining, give);
+                }
+            }
+            What::Budget { job, remaining, .. } => self.budget(at, job.task, remaining, give),
+            What::Notice(event) => self.event(at, event, give),
+            What::Miss { job, deadline, .. } => give(at, Item::Miss { job, deadline }),
+            What::Overhead {
+                cpu,
+                mechanism,
+                edge,
+            } => self.overhead(at, cpu, mechanism, edge, give),
+            What::Gap { cpu, length } => give(at, Item::Gap { cpu, length }),
+            What::Lost { count } => give(at, Item::Lost { count }),
+            What::End { .. } => self.end(give),
+            What::Refused(_)
+            | What::DecisionRefused { .. }
+            | What::Wake(_)
+            | What::Permit { .. } => {}
+        }
+    }
+
+    /// Ends every slice, if the recording did not.
+    pub fn end(&mut self, give: &mut dyn FnMut(Instant, Item)) {
+        if core::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        let at = self.clock;
+        for (cpu, jobs) in core::mem::take(&mut self.running) {
+            if let Some(job) = jobs.last().copied() {
+                let why = Ending::Recording;
+                give(at, Item::Finish { cpu, job, why });
+            }
+        }
+        for (cpu, mechanism) in core::mem::take(&mut self.open).into_iter().rev() {
+            let edge = Edge::End;
+            give(
+                at,
+                Item::Overhead {
+                    cpu,
+                    mechanism,
+                    edge,
+                },
+            );
+        }
+        give(at, Item::End);
+    }
+
+    /// Moves the clock on; deadlines on the way are reached.
+    fn advance(&mut self, at: Instant, give: &mut dyn FnMut(Instant, Item)) {
+        while let Some(&(due, job)) = self.due.first()
+            && due <= at
+        {
+            self.due.pop_first();
+            self.clock = self.clock.max(due);
+            give(self.clock, Item::Deadline { job });
+        }
+        self.clock = self.clock.max(at);
+    }
+
+    fn turn_to(&mut self, at: Instant, to: Level, give: &mut dyn FnMut(Instant, Item)) {
+        let from = core::mem::replace(&mut self.mode, to);
+        if from != to {
+            give(at, Item::Mode { from, to });
+        }
+    }
+
+    fn fact(&mut self, at: Instant, fact: Fact, give: &mut dyn FnMut(Instant, Item)) {
+        match fact {
+            Fact::Released { job } => self.release(at, job, give),
+            Fact::Started { cpu, job } => self.start(at, cpu, job, give),
+            Fact::Stopped { cpu, job, why } => {
+                self.leave(at, cpu, job, Ending::Stopped(why), give);
+            }
+            Fact::Completed { cpu, job } => self.leave(at, cpu, job, Ending::Completed, give),
+            Fact::Charged { .. }
+            | Fact::Timer
+            | Fact::Idle { .. }
+            | Fact::Interrupt { .. }
+            | Fact::Woken { .. }
+            | Fact::BarrierReached { .. }
+            | Fact::ModeRequested { .. } => {}
+        }
+    }
+
+    fn release(&mut self, at: Instant, job: JobId, give: &mut dyn FnMut(Instant, Item)) {
+        // The same release may have been observed by a worker and told by the manager.
+        if self
+            .released
+            .get(&job.task)
+            .is_some_and(|last| job.sequence <= *last)
+        {
+            return;
+        }
+        self.released.insert(job.task, job.sequence);
+        let deadline = self
+            .deadlines
+            .get(job.task.index())
+            .filter(|relative| !relative.is_zero())
+            .map(|relative| at.saturating_add(*relative));
+        if let Some(deadline) = deadline
+            && self.due.len() < DUE_MAX
+        {
+            self.due.insert((deadline, job));
+        }
+        give(at, Item::Release { job, deadline });
+    }
+
+    fn start(&mut self, at: Instant, cpu: CpuId, job: JobId, give: &mut dyn FnMut(Instant, Item)) {
+        let jobs = self.running.entry(cpu).or_default();
+        if jobs.last() == Some(&job) {
+            return;
+        }
+        if let Some(other) = jobs.last().copied() {
+            let why = Ending::Stopped(StopReason::Preempted);
+            let job = other;
+            give(at, Item::Finish { cpu, job, why });
+        }
+        jobs.retain(|other| *other != job);
+        jobs.push(job);
+        let resumed = self.started.insert(job.task, job.sequence) == Some(job.sequence);
+        give(at, Item::Begin { cpu, job, resumed });
+    }
+
+    fn leave(
+        &mut self,
+        at: Instant,
+        cpu: CpuId,
+        job: JobId,
+        why: Ending,
+        give: &mut dyn FnMut(Instant, Item),
+    ) {
+        let Some(jobs) = self.running.get_mut(&cpu) else {
+            return;
+        };
+        if jobs.last() != Some(&job) {
+            jobs.retain(|other| *other != job);
+            return;
+        }
+        jobs.pop();
+        give(at, Item::Finish { cpu, job, why });
+        if let Some(job) = jobs.last().copied() {
+            let resumed = true;
+            give(at, Item::Begin { cpu, job, resumed });
+        }
+    }
+
+    fn budget(
+        &mut self,
+        at: Instant,
+        task: TaskId,
+        remaining: Service,
+        give: &mut dyn FnMut(Instant, Item),
+    ) {
+        if self.budgets.insert(task, remaining) != Some(remaining) {
+            give(at, Item::Budget { task, remaining });
+        }
+    }
+
+    fn event(&mut self, at: Instant, event: Event, give: &mut dyn FnMut(Instant, Item)) {
+        match event {
+            Event::ModeChanged { to, .. } => {
+                // A notice may be taken long after; where decisions say the mode, they say it better.
+                if !self.decisions {
+                    self.turn_to(at, to, give);
+                }
+            }
+            Event::Overrun { job, level, .. } => give(at, Item::Overrun { job, level }),
+            Event::Dropped { job, why } => give(at, Item::Drop { job, why }),
+            Event::Depleted { .. }
+            | Event::Postponed { .. }
+            | Event::FrameOverrun { .. }
+            | Event::FramesSkipped { .. }
+            | Event::Late { .. } => {}
+        }
+    }
+
+    fn overhead(
+        &mut self,
+        at: Instant,
+        cpu: CpuId,
+        mechanism: Mechanism,
+        edge: Edge,
+        give: &mut dyn FnMut(Instant, Item),
+    ) {
+        match edge {
+            Edge::Begin => self.open.push((cpu, mechanism)),
+            Edge::End => {
+                // Only the innermost span of a CPU may end; what does not is left out.
+                let innermost = self.open.iter().rposition(|(other, _)| *other == cpu);
+                match innermost {
+                    Some(place) if self.open.get(place) == Some(&(cpu, mechanism)) => {
+                        self.open.remove(place);
+                    }
+                    Some(_) | None => return,
+                }
+            }
+        }
+        give(
+            at,
+            Item::Overhead {
+                cpu,
+                mechanism,
+                edge,
+            },
+        );
+    }
+}

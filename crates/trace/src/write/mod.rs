@@ -1,0 +1,233 @@
+//! Writers, one for each format; which one follows from the file's extension.
+//!
+//! | extension | what | memory |
+//! |---|---|---|
+//! | `.vtrace` | Vestal's own, complete, with checksums; what `replay` reads | constant |
+//! | `.csv` | complete too, and readable | constant |
+//! | `.pftrace` | Perfetto (ui.perfetto.dev): tracks, slices, counters, the CPUs' view | constant |
+//! | `.vcd` | value change dump, for waveform viewers such as GTKWave | constant |
+//! | `.svg`, `.txt`, `.tex` | Gantt charts of a window of time | bounded by [`Options::items_max`] |
+
+pub(crate) mod csv;
+mod perfetto;
+pub mod proto;
+mod svg;
+mod tex;
+mod text;
+mod vcd;
+pub(crate) mod vtrace;
+
+use crate::chart::Window;
+use crate::header::Header;
+use crate::record::Record;
+use crate::recorder::Sink;
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A trace format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// `.vtrace`
+    Vtrace,
+    /// `.csv`
+    Csv,
+    /// `.pftrace`
+    Perfetto,
+    /// `.svg`
+    Svg,
+    /// `.txt`
+    Text,
+    /// `.vcd`
+    Vcd,
+    /// `.tex`
+    Tex,
+}
+
+impl Format {
+    /// Every format, in the order in which they are listed.
+    pub const ALL: [Self; 7] = [
+        Self::Vtrace,
+        Self::Csv,
+        Self::Perfetto,
+        Self::Svg,
+        Self::Text,
+        Self::Vcd,
+        Self::Tex,
+    ];
+
+    /// The extension, without the dot.
+    #[must_use]
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Vtrace => "vtrace",
+            Self::Csv => "csv",
+            Self::Perfetto => "pftrace",
+            Self::Svg => "svg",
+            Self::Text => "txt",
+            Self::Vcd => "vcd",
+            Self::Tex => "tex",
+        }
+    }
+
+    /// The format that a path's extension names.
+    ///
+    /// # Errors
+    /// [`UnknownFormat`] if it names none.
+    pub fn from_path(path: &Path) -> Result<Self, UnknownFormat> {
+        let found = path
+            .extension()
+            .map(|extension| extension.to_string_lossy().to_ascii_lowercase())
+            .unwrap_or_default();
+        Self::ALL
+            .into_iter()
+            .find(|format| format.extension() == found)
+            .ok_or(UnknownFormat { found })
+    }
+
+    /// Whether a file of this format holds every record.
+    #[must_use]
+    pub const fn is_complete(self) -> bool {
+        matches!(self, Self::Vtrace | Self::Csv)
+    }
+}
+
+/// An extension that names no format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownFormat {
+    /// The extension, without the dot; empty if there is none.
+    pub found: String,
+}
+
+impl fmt::Display for UnknownFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.found.is_empty() {
+            f.write_str("V0811: the path has no extension")?;
+        } else {
+            write!(
+                f,
+                "V0811: `.{}` is no trace format",
+                self.found.escape_debug()
+            )?;
+        }
+        f.write_str("; expected one of")?;
+        for format in Format::ALL {
+            write!(f, " .{}", format.extension())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UnknownFormat {}
+
+/// How charts are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Which part of the run a chart shows.
+    pub window: Window,
+    /// The most slices, arrows and marks a chart shows; what comes later is left out, and the chart
+    /// says so.
+    pub items_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            window: Window::ALL,
+            items_max: 4000,
+        }
+    }
+}
+
+/// Writes records in some format.
+pub trait TraceWriter {
+    /// Writes one record.
+    ///
+    /// # Errors
+    /// What the output reports.
+    fn record(&mut self, record: &Record) -> io::Result<()>;
+
+    /// Writes what has to stand at the end, and flushes.
+    ///
+    /// # Errors
+    /// What the output reports.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// A writer for `format` that has written the header already.
+///
+/// Give a buffered output: some writers make many small writes.
+///
+/// # Errors
+/// What the output reports.
+pub fn writer<W: Write + 'static>(
+    format: Format,
+    header: &Header,
+    options: Options,
+    out: W,
+) -> io::Result<Box<dyn TraceWriter>> {
+    Ok(match format {
+        Format::Vtrace => Box::new(vtrace::Writer::new(header, out)?),
+        Format::Csv => Box::new(csv::Writer::new(header, out)?),
+        Format::Perfetto => Box::new(perfetto::Writer::new(header, out)?),
+        Format::Vcd => Box::new(vcd::Writer::new(header, out)?),
+        Format::Svg => Box::new(svg::Writer::new(header, options, out)),
+        Format::Text => Box::new(text::Writer::new(header, options, out)),
+        Format::Tex => Box::new(tex::Writer::new(header, options, out)),
+    })
+}
+
+/// A sink that writes to several writers and keeps the first error until the end.
+#[derive(Default)]
+pub struct WriterSink {
+    writers: Vec<Box<dyn TraceWriter>>,
+    failed: Option<io::Error>,
+}
+
+impl WriterSink {
+    /// A sink without writers.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a writer.
+    pub fn add(&mut self, writer: Box<dyn TraceWriter>) {
+        self.writers.push(writer);
+    }
+
+    /// Ends every writer.
+    ///
+    /// # Errors
+    /// The first error of any writer, at any time.
+    pub fn finish(self) -> io::Result<()> {
+        let mut outcome = self.failed.map_or(Ok(()), Err);
+        for writer in self.writers {
+            outcome = outcome.and(writer.finish());
+        }
+        outcome
+    }
+}
+
+impl Sink for WriterSink {
+    fn put(&mut self, record: Record) {
+        if self.failed.is_some() {
+            return;
+        }
+        for writer in &mut self.writers {
+            if let Err(error) = writer.record(&record) {
+                self.failed = Some(error);
+                return;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for WriterSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriterSink")
+            .field("writers", &self.writers.len())
+            .field("failed", &self.failed)
+            .finish()
+    }
+}

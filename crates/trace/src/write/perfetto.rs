@@ -1,0 +1,424 @@
+//! `.pftrace`: a Perfetto trace, for <https://ui.perfetto.dev> and its trace processor.
+//!
+//! | track | what |
+//! |---|---|
+//! | a thread for each task | a slice for each stretch of execution (ended at preemptions), instants for releases, deadlines, overruns, misses and drops |
+//! | `mode` | a slice while the mode is raised, an instant for each change |
+//! | `budget NAME` | what is left of the budget, in nanoseconds |
+//! | `overhead CPU n` | a slice for each span of a mechanism; gaps of the machine |
+//! | the CPUs | from `sched_switch` events made of the slices |
+//!
+//! Field numbers are those of `protos/perfetto/trace` in Perfetto's repository.
+
+use super::TraceWriter;
+use super::proto::Message;
+use crate::header::Header;
+use crate::record::words::drop_word;
+use crate::record::{Edge, Record};
+use crate::timeline::{Ending, Item, Timeline};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use vestal_core::{CpuId, Instant, JobId, Level, StopReason, TaskId};
+
+/// The process whose threads the tasks are, and the first of these threads less one.
+const PROCESS: u64 = 1000;
+
+const PROCESS_TRACK: u64 = 1;
+const MODE_TRACK: u64 = 2;
+const TASK_TRACKS: u64 = 1 << 20;
+const BUDGET_TRACKS: u64 = 2 << 20;
+const OVERHEAD_TRACKS: u64 = 3 << 20;
+
+/// Names of fields, by message.
+mod field {
+    pub(super) const TRACE_PACKET: u32 = 1;
+    pub(super) mod packet {
+        pub(crate) const FTRACE_EVENTS: u32 = 1;
+        pub(crate) const TIMESTAMP: u32 = 8;
+        pub(crate) const SEQUENCE_ID: u32 = 10;
+        pub(crate) const TRACK_EVENT: u32 = 11;
+        pub(crate) const SEQUENCE_FLAGS: u32 = 13;
+        pub(crate) const TRACK_DESCRIPTOR: u32 = 60;
+    }
+    pub(super) mod descriptor {
+        pub(crate) const UUID: u32 = 1;
+        pub(crate) const NAME: u32 = 2;
+        pub(crate) const PROCESS: u32 = 3;
+        pub(crate) const THREAD: u32 = 4;
+        pub(crate) const PARENT: u32 = 5;
+        pub(crate) const COUNTER: u32 = 8;
+    }
+    pub(super) mod event {
+        pub(crate) const ANNOTATION: u32 = 4;
+        pub(crate) const TYPE: u32 = 9;
+        pub(crate) const TRACK: u32 = 11;
+        pub(crate) const NAME: u32 = 23;
+        pub(crate) const COUNTER_VALUE: u32 = 30;
+    }
+}
+
+/// `TrackEvent.Type`.
+#[derive(Clone, Copy)]
+enum Kind {
+    Begin = 1,
+    End = 2,
+    Instant = 3,
+    Counter = 4,
+}
+
+/// A job that left a CPU, until it is known who comes next.
+#[derive(Clone, Copy)]
+struct Leaving {
+    at: Instant,
+    job: JobId,
+    /// As in `sched_switch`: 0 runnable, 1 sleeping, 2 blocked.
+    state: u64,
+}
+
+pub(super) struct Writer<W: Write> {
+    header: Header,
+    timeline: Timeline,
+    output: Output<W>,
+}
+
+struct Output<W: Write> {
+    out: W,
+    leaving: BTreeMap<CpuId, Leaving>,
+    /// Tracks that are described already.
+    described: BTreeSet<u64>,
+    /// The slice of a raised mode has begun.
+    raised: bool,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn new(header: &Header, out: W) -> io::Result<Self> {
+        let mut output = Output {
+            out,
+            leaving: BTreeMap::new(),
+            described: BTreeSet::new(),
+            raised: false,
+        };
+        output.describe(header)?;
+        Ok(Self {
+            header: header.clone(),
+            timeline: Timeline::new(header),
+            output,
+        })
+    }
+
+    fn give(
+        &mut self,
+        feed: impl FnOnce(&mut Timeline, &mut dyn FnMut(Instant, Item)),
+    ) -> io::Result<()> {
+        let (output, header) = (&mut self.output, &self.header);
+        let mut outcome = Ok(());
+        feed(&mut self.timeline, &mut |at, item| {
+            if outcome.is_ok() {
+                outcome = output.item(header, at, item);
+            }
+        });
+        outcome
+    }
+}
+
+impl<W: Write> TraceWriter for Writer<W> {
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.give(|timeline, give| timeline.feed(record, give))
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.give(|timeline, give| timeline.end(give))?;
+        self.output.out.flush()
+    }
+}
+
+fn task_name(header: &Header, task: TaskId) -> String {
+    header
+        .tasks
+        .get(task.index())
+        .map_or_else(|| format!("task {}", task.0), |task| task.name.clone())
+}
+
+/// The task on whose tracks an item is shown.
+const fn task_of(item: &Item) -> Option<TaskId> {
+    match item {
+        Item::Release { job, .. }
+        | Item::Deadline { job }
+        | Item::Begin { job, .. }
+        | Item::Finish { job, .. }
+        | Item::Overrun { job, .. }
+        | Item::Miss { job, .. }
+        | Item::Drop { job, .. } => Some(job.task),
+        Item::Budget { task, .. } => Some(*task),
+        Item::Mode { .. }
+        | Item::Overhead { .. }
+        | Item::Gap { .. }
+        | Item::Lost { .. }
+        | Item::End => None,
+    }
+}
+
+fn track(tracks: u64, number: u16) -> u64 {
+    tracks + u64::from(number)
+}
+
+fn thread(task: TaskId) -> u64 {
+    PROCESS + 1 + u64::from(task.0)
+}
+
+impl<W: Write> Output<W> {
+    /// One packet of the only sequence.
+    fn packet(&mut self, packet: Message) -> io::Result<()> {
+        let packet = packet.number(field::packet::SEQUENCE_ID, 1);
+        let trace = Message::new().message(field::TRACE_PACKET, &packet);
+        self.out.write_all(trace.bytes())
+    }
+
+    fn descriptor(&mut self, descriptor: &Message) -> io::Result<()> {
+        self.packet(Message::new().message(field::packet::TRACK_DESCRIPTOR, descriptor))
+    }
+
+    fn describe(&mut self, header: &Header) -> io::Result<()> {
+        // The first packet says that nothing came before it.
+        let process = Message::new()
+            .number(1, PROCESS)
+            .text(6, &format!("{} ({})", header.policy, header.world.word()));
+        let descriptor = Message::new()
+            .number(field::descriptor::UUID, PROCESS_TRACK)
+            .message(field::descriptor::PROCESS, &process);
+        self.packet(
+            Message::new()
+                .number(field::packet::SEQUENCE_FLAGS, 1)
+                .message(field::packet::TRACK_DESCRIPTOR, &descriptor),
+        )?;
+        let mode = Message::new()
+            .number(field::descriptor::UUID, MODE_TRACK)
+            .text(field::descriptor::NAME, "mode")
+            .number(field::descriptor::PARENT, PROCESS_TRACK);
+        self.descriptor(&mode)?;
+        for (number, _) in (0..=u16::MAX).zip(&header.tasks) {
+            self.describe_task(header, TaskId(number))?;
+        }
+        Ok(())
+    }
+
+    /// Describes the tracks of a task before they are used. A task that the header does not name is
+    /// described when it first appears.
+    fn describe_task(&mut self, header: &Header, task: TaskId) -> io::Result<()> {
+        if !self.described.insert(track(TASK_TRACKS, task.0)) {
+            return Ok(());
+        }
+        let name = task_name(header, task);
+        let level = header.tasks.get(task.index());
+        let level = level.map_or_else(String::new, |task| {
+            format!(" [{}]", header.level_name(task.criticality))
+        });
+        let descriptor = Message::new()
+            .number(1, PROCESS)
+            .number(2, thread(task))
+            .text(5, &format!("{name}{level}"));
+        let descriptor = Message::new()
+            .number(field::descriptor::UUID, track(TASK_TRACKS, task.0))
+            .number(field::descriptor::PARENT, PROCESS_TRACK)
+            .message(field::descriptor::THREAD, &descriptor);
+        self.descriptor(&descriptor)?;
+        let counter = Message::new().number(3, 1);
+        let descriptor = Message::new()
+            .number(field::descriptor::UUID, track(BUDGET_TRACKS, task.0))
+            .text(field::descriptor::NAME, &format!("budget {name}"))
+            .number(field::descriptor::PARENT, PROCESS_TRACK)
+            .message(field::descriptor::COUNTER, &counter);
+        self.descriptor(&descriptor)
+    }
+
+    fn event(
+        &mut self,
+        at: Instant,
+        kind: Kind,
+        track: u64,
+        change: impl FnOnce(Message) -> Message,
+    ) -> io::Result<()> {
+        let event = Message::new()
+            .number(field::event::TYPE, kind as u64)
+            .number(field::event::TRACK, track);
+        let packet = Message::new()
+            .number(field::packet::TIMESTAMP, at.as_nanos())
+            .message(field::packet::TRACK_EVENT, &change(event));
+        self.packet(packet)
+    }
+
+    fn mark(&mut self, at: Instant, track: u64, name: &str) -> io::Result<()> {
+        self.event(at, Kind::Instant, track, |event| {
+            event.text(field::event::NAME, name)
+        })
+    }
+
+    fn mark_job(&mut self, at: Instant, job: JobId, name: &str) -> io::Result<()> {
+        self.event(at, Kind::Instant, track(TASK_TRACKS, job.task.0), |event| {
+            annotate(event.text(field::event::NAME, name), "job", job.sequence)
+        })
+    }
+
+    fn item(&mut self, header: &Header, at: Instant, item: Item) -> io::Result<()> {
+        if let Some(task) = task_of(&item) {
+            self.describe_task(header, task)?;
+        }
+        // Who left earlier and had no successor left the CPU idle.
+        while let Some((cpu, leaving)) = self
+            .leaving
+            .iter()
+            .find(|(_, leaving)| leaving.at < at)
+            .map(|(cpu, leaving)| (*cpu, *leaving))
+        {
+            self.leaving.remove(&cpu);
+            self.switch(header, leaving.at, cpu, Some(leaving), None)?;
+        }
+        match item {
+            Item::Begin { cpu, job, resumed } => self.begin(header, at, cpu, job, resumed),
+            Item::Finish { cpu, job, why } => {
+                let state = match why {
+                    Ending::Completed | Ending::Stopped(StopReason::Cancelled) => 1,
+                    Ending::Stopped(StopReason::Blocked) => 2,
+                    Ending::Stopped(StopReason::Preempted) | Ending::Recording => 0,
+                };
+                self.leaving.insert(cpu, Leaving { at, job, state });
+                let track = track(TASK_TRACKS, job.task.0);
+                self.event(at, Kind::End, track, |event| event)
+            }
+            Item::Release { job, .. } => self.mark_job(at, job, "release"),
+            Item::Deadline { job } => self.mark_job(at, job, "deadline"),
+            Item::Miss { job, .. } => self.mark_job(at, job, "deadline missed"),
+            Item::Overrun { job, level } => {
+                let name = format!("overrun of C({})", header.level_name(level));
+                self.mark_job(at, job, &name)
+            }
+            Item::Drop { job, why } => {
+                self.mark_job(at, job, &format!("dropped: {}", drop_word(why)))
+            }
+            Item::Mode { from, to } => self.mode(header, at, from, to),
+            Item::Budget { task, remaining } => {
+                let track = track(BUDGET_TRACKS, task.0);
+                self.event(at, Kind::Counter, track, |event| {
+                    event.number(field::event::COUNTER_VALUE, remaining.as_nanos())
+                })
+            }
+            Item::Overhead {
+                cpu,
+                mechanism,
+                edge,
+            } => {
+                let track = self.overhead_track(cpu)?;
+                match edge {
+                    Edge::Begin => self.event(at, Kind::Begin, track, |event| {
+                        event.text(field::event::NAME, mechanism.word())
+                    }),
+                    Edge::End => self.event(at, Kind::End, track, |event| event),
+                }
+            }
+            Item::Gap { cpu, length } => {
+                let track = self.overhead_track(cpu)?;
+                self.event(at, Kind::Instant, track, |event| {
+                    let event = event.text(field::event::NAME, "gap ends");
+                    annotate(event, "length_ns", length.as_nanos())
+                })
+            }
+            Item::Lost { count } => self.mark(at, PROCESS_TRACK, &format!("{count} records lost")),
+            Item::End => self.end(header, at),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        header: &Header,
+        at: Instant,
+        cpu: CpuId,
+        job: JobId,
+        resumed: bool,
+    ) -> io::Result<()> {
+        let leaving = self.leaving.remove(&cpu);
+        // The next job of the same task runs in the same thread: that is no switch.
+        if leaving.is_none_or(|leaving| leaving.job.task != job.task) {
+            self.switch(header, at, cpu, leaving, Some(job.task))?;
+        }
+        let track = track(TASK_TRACKS, job.task.0);
+        self.event(at, Kind::Begin, track, |event| {
+            let event = event.text(field::event::NAME, &format!("job {}", job.sequence));
+            let event = annotate(event, "cpu", u64::from(cpu.0));
+            annotate(event, "resumed", u64::from(resumed))
+        })
+    }
+
+    fn mode(&mut self, header: &Header, at: Instant, from: Level, to: Level) -> io::Result<()> {
+        let (before, after) = (header.level_name(from), header.level_name(to));
+        self.mark(at, MODE_TRACK, &format!("{before} to {after}"))?;
+        if std::mem::replace(&mut self.raised, to > Level::LOWEST) {
+            self.event(at, Kind::End, MODE_TRACK, |event| event)?;
+        }
+        if self.raised {
+            self.event(at, Kind::Begin, MODE_TRACK, |event| {
+                event.text(field::event::NAME, &after)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, header: &Header, at: Instant) -> io::Result<()> {
+        for (cpu, leaving) in std::mem::take(&mut self.leaving) {
+            self.switch(header, leaving.at, cpu, Some(leaving), None)?;
+        }
+        if std::mem::take(&mut self.raised) {
+            self.event(at, Kind::End, MODE_TRACK, |event| event)?;
+        }
+        Ok(())
+    }
+
+    fn overhead_track(&mut self, cpu: CpuId) -> io::Result<u64> {
+        let track = track(OVERHEAD_TRACKS, cpu.0);
+        if self.described.insert(track) {
+            let descriptor = Message::new()
+                .number(field::descriptor::UUID, track)
+                .text(field::descriptor::NAME, &format!("overhead CPU {}", cpu.0))
+                .number(field::descriptor::PARENT, PROCESS_TRACK);
+            self.descriptor(&descriptor)?;
+        }
+        Ok(track)
+    }
+
+    /// A `sched_switch` event; nobody is the idle thread.
+    fn switch(
+        &mut self,
+        header: &Header,
+        at: Instant,
+        cpu: CpuId,
+        prev: Option<Leaving>,
+        next: Option<TaskId>,
+    ) -> io::Result<()> {
+        let comm = |task: Option<TaskId>| {
+            task.map_or_else(|| "swapper".to_owned(), |task| task_name(header, task))
+        };
+        let priority = |task: Option<TaskId>| if task.is_some() { 50 } else { 120 };
+        let before = prev.map(|prev| prev.job.task);
+        let switch = Message::new()
+            .text(1, &comm(before))
+            .number(2, before.map_or(0, thread))
+            .number(3, priority(before))
+            .number(4, prev.map_or(0, |prev| prev.state))
+            .text(5, &comm(next))
+            .number(6, next.map_or(0, thread))
+            .number(7, priority(next));
+        let event = Message::new()
+            .number(1, at.as_nanos())
+            .number(2, before.map_or(0, thread))
+            .message(4, &switch);
+        let bundle = Message::new()
+            .number(1, u64::from(cpu.0))
+            .message(2, &event);
+        self.packet(Message::new().message(field::packet::FTRACE_EVENTS, &bundle))
+    }
+}
+
+/// A name and a number that the viewer shows with an event.
+fn annotate(event: Message, name: &str, value: u64) -> Message {
+    let annotation = Message::new().text(10, name).number(3, value);
+    event.message(field::event::ANNOTATION, &annotation)
+}

@@ -1,0 +1,409 @@
+//! `.svg`: a Gantt chart in the conventions of the field.
+//!
+//! One row for each task; arrivals are arrows upwards, deadlines arrows downwards, which stand aside
+//! where the next job arrives at that instant; HI is red and hatched, LO is blue, so that they differ
+//! in print as well; a band is shaded while the mode is raised; the axis has round ticks and a unit.
+//! The same records give the same bytes.
+
+use super::{Options, TraceWriter};
+use crate::chart::{Chart, Collector, Mark, Row, Slice, Unit, tick_step};
+use crate::header::Header;
+use crate::record::Record;
+use crate::timeline::Ending;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use vestal_core::{Instant, Level, StopReason};
+
+/// Widths and heights, in pixels.
+const PLOT_WIDTH: u64 = 960;
+const RIGHT: u64 = 24;
+const TOP: u64 = 44;
+const ROW: u64 = 46;
+/// From the top of a row down to its base line.
+const BASE: u64 = 40;
+/// The height of an executing box, and of an arrow.
+const BOX: u64 = 20;
+const ARROW: u64 = 32;
+const AXIS: u64 = 58;
+
+/// The colours of the levels between the lowest and the highest.
+const BETWEEN: [&str; 6] = [
+    "#762a83", "#1b7837", "#e08214", "#5aae61", "#9970ab", "#b35806",
+];
+
+pub(super) struct Writer<W: Write> {
+    collector: Collector,
+    out: W,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn new(header: &Header, options: Options, out: W) -> Self {
+        let collector = Collector::new(header, options.window, options.items_max);
+        Self { collector, out }
+    }
+}
+
+impl<W: Write> TraceWriter for Writer<W> {
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.collector.feed(record);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        let mut out = self.out;
+        let mut picture = Picture::new(self.collector.finish());
+        picture.draw();
+        out.write_all(picture.text.as_bytes())?;
+        out.flush()
+    }
+}
+
+struct Picture {
+    chart: Chart,
+    text: String,
+    left: u64,
+    unit: Unit,
+}
+
+macro_rules! put {
+    ($picture:expr, $($format:tt)*) => {
+        // Writing to a string does not fail.
+        let _ = writeln!($picture.text, $($format)*);
+    };
+}
+
+impl Picture {
+    fn new(chart: Chart) -> Self {
+        let longest = chart
+            .rows
+            .iter()
+            .map(|row| row.task.name.chars().count())
+            .max()
+            .unwrap_or(0) as u64;
+        let span = chart.window.to.saturating_since(chart.window.from);
+        Self {
+            left: (longest.min(40) * 8 + 24).max(70),
+            text: String::new(),
+            unit: Unit::for_span(span),
+            chart,
+        }
+    }
+
+    fn span(&self) -> u64 {
+        let window = self.chart.window;
+        window.to.saturating_since(window.from).as_nanos().max(1)
+    }
+
+    /// Where an instant is, in tenths of a pixel, as text.
+    fn x(&self, at: Instant) -> String {
+        let since = at.saturating_since(self.chart.window.from).as_nanos();
+        let scaled = u128::from(since) * u128::from(PLOT_WIDTH) * 10 / u128::from(self.span());
+        let tenths = u128::from(self.left) * 10 + scaled;
+        format!("{}.{}", tenths / 10, tenths % 10)
+    }
+
+    fn width(&self, from: Instant, to: Instant) -> String {
+        let length = to.saturating_since(from).as_nanos();
+        let tenths = u128::from(length) * u128::from(PLOT_WIDTH) * 10 / u128::from(self.span());
+        // Nothing that happened is invisible.
+        let tenths = tenths.max(5);
+        format!("{}.{}", tenths / 10, tenths % 10)
+    }
+
+    fn time(&self, at: Instant) -> String {
+        format!("{} {}", self.unit.text(at.as_nanos()), self.unit.name)
+    }
+
+    fn colour(&self, level: Level) -> &'static str {
+        let highest = self.chart.header.levels.len().saturating_sub(1);
+        match level.index() {
+            0 => "#2166ac",
+            own if own >= highest => "#b2182b",
+            between => BETWEEN[(between - 1) % BETWEEN.len()],
+        }
+    }
+
+    fn draw(&mut self) {
+        let rows = self.chart.rows.len() as u64;
+        let width = self.left + PLOT_WIDTH + RIGHT;
+        let height = TOP + rows * ROW + AXIS;
+        put!(
+            self,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">"
+        );
+        put!(self, "<title>{}</title>", escape(&self.caption()));
+        put!(self, "<defs>");
+        put!(
+            self,
+            "<pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><path d=\"M0 0V6\" stroke=\"#fff\" stroke-width=\"2\" stroke-opacity=\"0.55\"/></pattern>"
+        );
+        put!(self, "</defs>");
+        put!(
+            self,
+            "<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>"
+        );
+        put!(
+            self,
+            "<text x=\"{}\" y=\"18\" font-weight=\"bold\">{}</text>",
+            self.left,
+            escape(&self.caption())
+        );
+        self.bands();
+        self.axis();
+        for number in 0..self.chart.rows.len() {
+            let Some(row) = self.chart.rows.get(number).cloned() else {
+                continue;
+            };
+            self.row(TOP + number as u64 * ROW, &row);
+        }
+        self.legend(height - 12);
+        put!(self, "</svg>");
+    }
+
+    fn caption(&self) -> String {
+        let header = &self.chart.header;
+        let mut caption = format!(
+            "{} on {} ({}), {} to {}",
+            header.policy,
+            header.world.word(),
+            header.dispatch.word(),
+            self.unit.text(self.chart.window.from.as_nanos()),
+            self.time(self.chart.window.to)
+        );
+        if self.chart.cut {
+            caption.push_str(", cut: more happened than fits");
+        }
+        if self.chart.lost > 0 {
+            let _ = write!(caption, ", {} records lost", self.chart.lost);
+        }
+        caption
+    }
+
+    fn bottom(&self) -> u64 {
+        TOP + self.chart.rows.len() as u64 * ROW
+    }
+
+    fn bands(&mut self) {
+        let highest = self.chart.header.levels.len().saturating_sub(1).max(1);
+        for band in self.chart.bands.clone() {
+            // The higher the mode, the darker the band.
+            let share = band.mode.index().min(highest) * 18 / highest + 8;
+            let name = escape(&self.chart.header.level_name(band.mode));
+            put!(
+                self,
+                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#f4a582\" fill-opacity=\"0.{share:02}\"><title>mode {name}, {} to {}</title></rect>",
+                self.x(band.from),
+                TOP - 16,
+                self.width(band.from, band.to),
+                self.bottom() - TOP + 16,
+                self.time(band.from),
+                self.time(band.to)
+            );
+            put!(
+                self,
+                "<text x=\"{}\" y=\"{}\" font-size=\"10\" fill=\"#7f3b08\">{name}</text>",
+                self.x(band.from),
+                TOP - 6
+            );
+        }
+    }
+
+    fn axis(&mut self) {
+        let window = self.chart.window;
+        let step = tick_step(window.to.saturating_since(window.from), 12);
+        let first = window.from.as_nanos().div_ceil(step);
+        let bottom = self.bottom();
+        for number in 0..=24 {
+            let at = Instant::from_nanos(first.saturating_add(number).saturating_mul(step));
+            if at > window.to {
+                break;
+            }
+            let x = self.x(at);
+            put!(
+                self,
+                "<path d=\"M{x} {TOP}V{bottom}\" stroke=\"#ddd\" stroke-width=\"1\"/>"
+            );
+            put!(
+                self,
+                "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\" font-size=\"11\">{}</text>",
+                bottom + 16,
+                self.unit.text(at.as_nanos())
+            );
+        }
+        put!(
+            self,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"11\">time in {}</text>",
+            self.left + PLOT_WIDTH,
+            bottom + 30,
+            self.unit.name
+        );
+    }
+
+    fn row(&mut self, top: u64, row: &Row) {
+        let base = top + BASE;
+        let level = self.chart.header.level_name(row.task.criticality);
+        let colour = self.colour(row.task.criticality);
+        put!(
+            self,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+            self.left - 10,
+            base - 12,
+            escape(&row.task.name)
+        );
+        put!(
+            self,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"10\" fill=\"{colour}\">{}</text>",
+            self.left - 10,
+            base,
+            escape(&level)
+        );
+        put!(
+            self,
+            "<path d=\"M{} {base}H{}\" stroke=\"#333\" stroke-width=\"1\"/>",
+            self.left,
+            self.left + PLOT_WIDTH
+        );
+        for slice in &row.slices {
+            self.slice(base, row, slice, colour);
+        }
+        for (at, mark) in &row.marks {
+            self.mark(base, *at, *mark);
+        }
+    }
+
+    fn slice(&mut self, base: u64, row: &Row, slice: &Slice, colour: &str) {
+        let (x, width) = (self.x(slice.from), self.width(slice.from, slice.to));
+        let y = base - BOX;
+        let why = match slice.why {
+            Some(Ending::Completed) => "completes",
+            Some(Ending::Stopped(StopReason::Preempted)) => "preempted",
+            Some(Ending::Stopped(StopReason::Blocked)) => "blocks",
+            Some(Ending::Stopped(StopReason::Cancelled)) => "cancelled",
+            Some(Ending::Recording) | None => "goes on",
+        };
+        put!(
+            self,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{BOX}\" fill=\"{colour}\" stroke=\"#222\" stroke-width=\"0.5\"><title>{} job {} on CPU {}, {} to {}, {why}</title></rect>",
+            escape(&row.task.name),
+            slice.job.sequence,
+            slice.cpu.0,
+            self.time(slice.from),
+            self.time(slice.to)
+        );
+        if row.task.criticality > Level::LOWEST {
+            put!(
+                self,
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{BOX}\" fill=\"url(#hatch)\" pointer-events=\"none\"/>"
+            );
+        }
+    }
+
+    fn mark(&mut self, base: u64, at: Instant, mark: Mark) {
+        let x = self.x(at);
+        let time = self.time(at);
+        let (tip, shaft) = (base - ARROW, ARROW);
+        match mark {
+            Mark::Release => {
+                put!(
+                    self,
+                    "<path d=\"M{x} {base}v-{shaft}m-3 5l3 -5l3 5\" fill=\"none\" stroke=\"#000\" stroke-width=\"1.2\"><title>release at {time}</title></path>"
+                );
+            }
+            Mark::Deadline { at_release } => {
+                // Where the next job arrives at the deadline, the arrow stands six pixels before it.
+                let aside = if at_release {
+                    "transform=\"translate(-6 0)\" "
+                } else {
+                    ""
+                };
+                put!(
+                    self,
+                    "<path {aside}d=\"M{x} {tip}v{shaft}m-3 -5l3 5l3 -5\" fill=\"none\" stroke=\"#555\" stroke-width=\"1.2\"><title>deadline at {time}</title></path>"
+                );
+            }
+            Mark::Overrun => {
+                put!(
+                    self,
+                    "<path d=\"M{x} {}l-4 -8h8z\" fill=\"#e66101\" stroke=\"#222\" stroke-width=\"0.5\"><title>budget overrun at {time}</title></path>",
+                    base - BOX
+                );
+            }
+            Mark::Miss => {
+                put!(
+                    self,
+                    "<circle cx=\"{x}\" cy=\"{tip}\" r=\"4.5\" fill=\"none\" stroke=\"#d01c1c\" stroke-width=\"2\"><title>deadline missed at {time}</title></circle>"
+                );
+            }
+            Mark::Drop => {
+                put!(
+                    self,
+                    "<path d=\"M{x} {}m-4 -4l8 8m0 -8l-8 8\" stroke=\"#d01c1c\" stroke-width=\"2\"><title>job dropped at {time}</title></path>",
+                    base - BOX / 2
+                );
+            }
+        }
+    }
+
+    fn legend(&mut self, y: u64) {
+        let mut x = self.left;
+        let levels: Vec<String> = self.chart.header.levels.clone();
+        for (number, name) in levels.iter().enumerate() {
+            let level = Level(u8::try_from(number).unwrap_or(u8::MAX));
+            let colour = self.colour(level);
+            let fills = [Some(colour), (number > 0).then_some("url(#hatch)")];
+            for fill in fills.into_iter().flatten() {
+                put!(
+                    self,
+                    "<rect x=\"{x}\" y=\"{}\" width=\"14\" height=\"10\" fill=\"{fill}\"/>",
+                    y - 9
+                );
+            }
+            put!(
+                self,
+                "<text x=\"{}\" y=\"{y}\" font-size=\"10\">{}</text>",
+                x + 18,
+                escape(name)
+            );
+            x += 34 + name.chars().count() as u64 * 7;
+        }
+        put!(
+            self,
+            "<text x=\"{}\" y=\"{y}\" font-size=\"10\" fill=\"#333\">\u{2191} release \u{2193} deadline <tspan fill=\"#e66101\">\u{25bc}</tspan> overrun <tspan fill=\"#d01c1c\">\u{25cb}</tspan> miss <tspan fill=\"#d01c1c\">\u{2715}</tspan> drop; shaded: mode raised</text>",
+            x + 10
+        );
+    }
+}
+
+/// Text inside XML. Control characters cannot stand in XML at all.
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            control if control.is_control() => escaped.push('\u{fffd}'),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_break_the_markup() {
+        assert_eq!(escape("a<b>&\"\u{1}"), "a&lt;b&gt;&amp;&quot;\u{fffd}");
+    }
+
+    #[test]
+    fn the_widest_window_can_be_placed() {
+        let window = crate::chart::Window::ALL;
+        let chart = Collector::new(&Header::new("x"), window, 1).finish();
+        let picture = Picture::new(Chart { window, ..chart });
+        assert!(picture.x(Instant::HORIZON).ends_with(".0"));
+    }
+}

@@ -1,0 +1,190 @@
+//! `.tex`: a drawing for the LaTeX package `rtsched` (G. Lipari).
+//!
+//! The commands are those of version 2.0 of the package. A document of its own that a paper can take the `RTGrid` environment from. Numbers are in the unit
+//! that the caption names; one grid line is one step of it.
+
+use super::{Options, TraceWriter};
+use crate::chart::{Chart, Collector, Mark, tick_step};
+use crate::header::Header;
+use crate::record::Record;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use vestal_core::{Instant, Level};
+
+/// The most grid lines.
+const LINES_MAX: u64 = 40;
+
+pub(super) struct Writer<W: Write> {
+    collector: Collector,
+    out: W,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn new(header: &Header, options: Options, out: W) -> Self {
+        let collector = Collector::new(header, options.window, options.items_max);
+        Self { collector, out }
+    }
+}
+
+impl<W: Write> TraceWriter for Writer<W> {
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.collector.feed(record);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        let mut out = self.out;
+        out.write_all(draw(&self.collector.finish()).as_bytes())?;
+        out.flush()
+    }
+}
+
+macro_rules! put {
+    ($text:expr, $($format:tt)*) => {
+        // Writing to a string does not fail.
+        let _ = writeln!($text, $($format)*);
+    };
+}
+
+/// Instants in steps of the grid.
+struct Grid {
+    from: u64,
+    step: u64,
+}
+
+impl Grid {
+    /// Three digits after the point: a picture shows no more.
+    fn at(&self, at: Instant) -> String {
+        let since = at.as_nanos().saturating_sub(self.from);
+        let (whole, rest) = (since / self.step, since % self.step);
+        let thousandths = u128::from(rest) * 1000 / u128::from(self.step);
+        if thousandths == 0 {
+            return whole.to_string();
+        }
+        let fraction = format!("{thousandths:03}");
+        format!("{whole}.{}", fraction.trim_end_matches('0'))
+    }
+}
+
+fn draw(chart: &Chart) -> String {
+    let span = chart.window.to.saturating_since(chart.window.from);
+    let grid = Grid {
+        from: chart.window.from.as_nanos(),
+        step: tick_step(span, LINES_MAX),
+    };
+    let lines = span.as_nanos().div_ceil(grid.step);
+    let rows = chart.rows.len();
+    let mut text = String::new();
+    put!(text, "% {} of {} ns each", "Time in grid steps", grid.step);
+    put!(text, "\\documentclass{{standalone}}");
+    put!(text, "\\usepackage{{xcolor}}");
+    put!(text, "\\usepackage{{rtsched}}");
+    put!(text, "\\definecolor{{vestalLO}}{{HTML}}{{2166AC}}");
+    put!(text, "\\definecolor{{vestalHI}}{{HTML}}{{B2182B}}");
+    put!(text, "\\begin{{document}}");
+    put!(
+        text,
+        "\\begin{{RTGrid}}[width=16cm,nosymbols=1]{{{rows}}}{{{lines}}}"
+    );
+    for band in &chart.bands {
+        put!(
+            text,
+            "\\RTBox{{{}}}{{{}}} % mode {}",
+            grid.at(band.from),
+            grid.at(band.to),
+            comment(&chart.header.level_name(band.mode))
+        );
+    }
+    for (row, task) in (1..).zip(&chart.rows) {
+        // Labels count thirds of rows.
+        let third = 3 * row;
+        put!(text, "\\RowLabel{{{row}}}{{{}}}", escape(&task.task.name));
+        for (at, mark) in &task.marks {
+            let at_ns = at.as_nanos();
+            let at = grid.at(*at);
+            match mark {
+                Mark::Release => {
+                    put!(text, "\\TaskArrival{{{row}}}{{{at}}}");
+                }
+                Mark::Deadline { at_release } => {
+                    // Where the next job arrives at the deadline, the arrow stands a fifth of a step
+                    // before it.
+                    let aside = if *at_release { grid.step / 5 } else { 0 };
+                    let at = grid.at(Instant::from_nanos(at_ns.saturating_sub(aside)));
+                    put!(text, "\\TaskDeadline{{{row}}}{{{at}}}");
+                }
+                Mark::Overrun => {
+                    put!(text, "\\Label{{{third}}}{{{at}}}{{\\tiny overrun}}");
+                }
+                Mark::Miss => {
+                    put!(text, "\\Label{{{third}}}{{{at}}}{{\\tiny miss}}");
+                }
+                Mark::Drop => {
+                    put!(text, "\\Label{{{third}}}{{{at}}}{{\\tiny drop}}");
+                }
+            }
+        }
+        let colour = if task.task.criticality > Level::LOWEST {
+            "vestalHI"
+        } else {
+            "vestalLO"
+        };
+        for slice in &task.slices {
+            put!(
+                text,
+                "\\TaskExecution[color={colour}]{{{row}}}{{{}}}{{{}}}",
+                grid.at(slice.from),
+                grid.at(slice.to)
+            );
+        }
+    }
+    put!(text, "\\end{{RTGrid}}");
+    put!(text, "\\end{{document}}");
+    text
+}
+
+/// Text for LaTeX.
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match letter {
+            '#' | '$' | '%' | '&' | '_' | '{' | '}' => {
+                escaped.push('\\');
+                escaped.push(letter);
+            }
+            '\\' => escaped.push_str("\\textbackslash{}"),
+            '~' => escaped.push_str("\\textasciitilde{}"),
+            '^' => escaped.push_str("\\textasciicircum{}"),
+            control if control.is_control() => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Text behind a `%`.
+fn comment(text: &str) -> String {
+    text.chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_break_the_document() {
+        assert_eq!(escape("a_b\\{%}\n"), "a\\_b\\textbackslash{}\\{\\%\\} ");
+    }
+
+    #[test]
+    fn instants_are_steps_of_the_grid_from_the_window_on() {
+        let grid = Grid {
+            from: 100,
+            step: 1000,
+        };
+        assert_eq!(grid.at(Instant::from_nanos(100)), "0");
+        assert_eq!(grid.at(Instant::from_nanos(2350)), "2.25");
+    }
+}

@@ -1,0 +1,99 @@
+//! Runs that keep the order of priorities, and runs that do not.
+
+use crate::common::recording;
+use vestal_core::*;
+use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
+use vestal_trace::{Dispatch, Header, Record, What};
+
+fn find(header: &Header, records: &[Record], order: Order<'_>) -> Option<Inversion> {
+    let records = records.iter().map(|record| Ok::<_, ()>(*record));
+    first_inversion(header, records, order).unwrap()
+}
+
+/// The engine keeps the order; told that the priorities were the other way round, it would not have.
+#[test]
+fn runs_of_the_engine_have_no_inversion_and_reversed_priorities_show_one() {
+    let (mut runs, mut reversed_found) = (0, 0);
+    for seed in 0..200 {
+        let (setup, header, records) = recording(seed, 200, true);
+        if setup.virtual_deadlines.is_some() || setup.lists.is_some() {
+            continue;
+        }
+        runs += 1;
+        let priorities: Vec<u32> = setup.tasks.iter().map(|task| task.priority).collect();
+        let reversed: Vec<u32> = priorities.iter().map(|priority| 9 - priority).collect();
+        let order = |priorities| Order {
+            priorities,
+            placement: &[],
+            tolerance: Duration::ZERO,
+        };
+        let inversion = find(&header, &records, order(&priorities));
+        assert_eq!(inversion, None, "seed {seed}");
+        reversed_found += u32::from(find(&header, &records, order(&reversed)).is_some());
+    }
+    assert!(
+        runs > 60 && reversed_found * 10 > runs * 8,
+        "{reversed_found} of {runs}"
+    );
+}
+
+fn observed(at: u64, fact: Fact) -> Record {
+    Record {
+        at: Instant::from_nanos(at),
+        what: What::Observed(fact),
+    }
+}
+
+#[test]
+fn a_late_wake_up_is_an_inversion_only_beyond_the_tolerance() {
+    let (_, header, _) = recording(0, 1, true);
+    let header = Header {
+        dispatch: Dispatch::Native,
+        ..header
+    };
+    let job = |task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    };
+    let (lo, hi) = (job(0), job(1));
+    let cpu = CpuId(0);
+    let records = [
+        observed(0, Fact::Released { job: lo }),
+        observed(0, Fact::Started { cpu, job: lo }),
+        observed(10, Fact::Released { job: hi }),
+        observed(
+            12,
+            Fact::Started {
+                cpu: CpuId(1),
+                job: job(2),
+            },
+        ),
+        observed(15, Fact::Started { cpu, job: hi }),
+        observed(20, Fact::Completed { cpu, job: hi }),
+        observed(30, Fact::Completed { cpu, job: lo }),
+    ];
+    let order = |tolerance, placement| Order {
+        priorities: &[1, 2],
+        placement,
+        tolerance: Duration::from_nanos(tolerance),
+    };
+    assert_eq!(find(&header, &records, order(5, &[])), None);
+    let inversion = find(&header, &records, order(4, &[])).unwrap();
+    assert_eq!((inversion.running, inversion.waiting), (lo, hi));
+    assert_eq!(inversion.from, Instant::from_nanos(10));
+    assert!(inversion.to > Instant::from_nanos(14));
+    // On another CPU it may wait for its own.
+    let elsewhere = [CpuId(0), CpuId(3)];
+    assert_eq!(find(&header, &records, order(0, &elsewhere)), None);
+    // A job that may run in the background only does not count as waiting.
+    let mut withdrawn = records.to_vec();
+    let permit = Permit::Background;
+    let what = What::Permit {
+        task: TaskId(1),
+        permit,
+    };
+    let at = Instant::from_nanos(10);
+    withdrawn.insert(3, Record { at, what });
+    let found = find(&header, &withdrawn[..5], order(0, &[]));
+    assert_eq!(found, None);
+}

@@ -1,0 +1,26 @@
+//! Records through every format and back, recorded runs replayed, and both tampered with.
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "numbers drawn here are small"
+)]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a test looks at the kinds it is about"
+)]
+
+mod common;
+mod damage;
+mod example;
+mod formats;
+mod ftrace;
+mod inversion;
+mod perfetto;
+mod recorded;
+mod tampering;
+#[path = "../../../core/tests/contract/world.rs"]
+#[allow(
+    dead_code,
+    reason = "the world of the core's contract tests; not all of it is needed here"
+)]
+mod world;

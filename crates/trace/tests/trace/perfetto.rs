@@ -1,0 +1,229 @@
+//! Perfetto traces, decoded again: balanced slices, times in order, counts equal to the records'.
+//!
+//! `scripts/check-perfetto.sh` decodes the same files with Perfetto's own schema.
+
+use crate::common::{random_record, recording, written};
+use crate::example;
+use crate::world::Random;
+use std::collections::BTreeMap;
+use vestal_core::*;
+use vestal_trace::timeline::{Item, Timeline};
+use vestal_trace::write::Options;
+use vestal_trace::write::proto::{Decoder, Value};
+use vestal_trace::{Format, Header, Record};
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counts {
+    begins: u32,
+    ends: u32,
+    instants: BTreeMap<String, u32>,
+    counters: u32,
+    switches: u32,
+}
+
+/// The fields of a message by number; every test message has each field once, but for repeated ones.
+fn fields(bytes: &[u8]) -> Vec<(u32, Value<'_>)> {
+    Decoder::new(bytes).map(Result::unwrap).collect()
+}
+
+fn number(fields: &[(u32, Value<'_>)], wanted: u32) -> Option<u64> {
+    fields.iter().find_map(|(field, value)| match value {
+        Value::Number(number) if *field == wanted => Some(*number),
+        _ => None,
+    })
+}
+
+fn bytes<'a>(fields: &[(u32, Value<'a>)], wanted: u32) -> Option<&'a [u8]> {
+    fields.iter().find_map(|(field, value)| match value {
+        Value::Bytes(bytes) if *field == wanted => Some(*bytes),
+        _ => None,
+    })
+}
+
+/// Decodes a trace and checks what holds for every one.
+fn decode(trace: &[u8]) -> Counts {
+    let mut counts = Counts::default();
+    let mut described = Vec::new();
+    let mut depth: BTreeMap<u64, i32> = BTreeMap::new();
+    let mut running: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut clock = 0;
+    for (field, packet) in fields(trace) {
+        assert_eq!(field, 1);
+        let Value::Bytes(packet) = packet else {
+            panic!("a packet is a message");
+        };
+        let packet = fields(packet);
+        assert_eq!(number(&packet, 10), Some(1));
+        if let Some(descriptor) = bytes(&packet, 60) {
+            described.push(number(&fields(descriptor), 1).unwrap());
+        }
+        if let Some(event) = bytes(&packet, 11) {
+            let at = number(&packet, 8).unwrap();
+            assert!(at >= clock, "{at} after {clock}");
+            clock = at;
+            let event = fields(event);
+            let track = number(&event, 11).unwrap();
+            assert!(described.contains(&track), "track {track} is not described");
+            let depth = depth.entry(track).or_default();
+            match number(&event, 9).unwrap() {
+                1 => {
+                    counts.begins += 1;
+                    *depth += 1;
+                }
+                2 => {
+                    counts.ends += 1;
+                    *depth -= 1;
+                    assert!(*depth >= 0, "track {track} ends what never began");
+                }
+                3 => {
+                    let name = String::from_utf8(bytes(&event, 23).unwrap().to_vec());
+                    *counts.instants.entry(name.unwrap()).or_default() += 1;
+                }
+                4 => counts.counters += 1,
+                kind => panic!("{kind}"),
+            }
+        }
+        if let Some(bundle) = bytes(&packet, 1) {
+            let bundle = fields(bundle);
+            let cpu = number(&bundle, 1).unwrap();
+            let event = fields(bytes(&bundle, 2).unwrap());
+            let at = number(&event, 1).unwrap();
+            assert!(at >= clock, "switch at {at} after {clock}");
+            clock = at;
+            let switch = fields(bytes(&event, 4).unwrap());
+            let (prev, next) = (number(&switch, 2).unwrap(), number(&switch, 6).unwrap());
+            assert_eq!(running.insert(cpu, next).unwrap_or(0), prev);
+            assert_ne!(prev, next);
+            counts.switches += 1;
+        }
+    }
+    assert!(depth.values().all(|depth| *depth == 0), "{depth:?}");
+    assert!(running.values().all(|thread| *thread == 0), "{running:?}");
+    counts
+}
+
+/// Leaves a trace where `VESTAL_KEEP` says, for the check with Perfetto's own schema.
+fn keep(name: &str, header: &Header, records: &[Record]) {
+    let Some(directory) = std::env::var_os("VESTAL_KEEP") else {
+        return;
+    };
+    for format in [Format::Csv, Format::Perfetto] {
+        let path = std::path::Path::new(&directory)
+            .join(name)
+            .with_extension(format.extension());
+        let bytes = written(format, header, Options::default(), records);
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+fn items(header: &Header, records: &[Record]) -> Vec<Item> {
+    let mut timeline = Timeline::new(header);
+    let mut items = Vec::new();
+    let mut give = |_: Instant, item| items.push(item);
+    for record in records {
+        timeline.feed(record, &mut give);
+    }
+    timeline.end(&mut give);
+    items
+}
+
+#[test]
+fn traces_of_runs_are_balanced_ordered_and_complete() {
+    for seed in 0..60 {
+        let (_, header, records) = recording(seed, 200, false);
+        keep(&format!("run-{seed}"), &header, &records);
+        let counts = decode(&written(
+            Format::Perfetto,
+            &header,
+            Options::default(),
+            &records,
+        ));
+        let items = items(&header, &records);
+        let count = |test: fn(&Item) -> bool| items.iter().filter(|item| test(item)).count() as u32;
+        let named = |name: &str| counts.instants.get(name).copied().unwrap_or(0);
+        assert_eq!(counts.begins, counts.ends);
+        assert_eq!(
+            named("release"),
+            count(|item| matches!(item, Item::Release { .. }))
+        );
+        assert_eq!(
+            named("deadline"),
+            count(|item| matches!(item, Item::Deadline { .. }))
+        );
+        assert_eq!(
+            named("deadline missed"),
+            count(|item| matches!(item, Item::Miss { .. }))
+        );
+        assert_eq!(
+            counts.counters,
+            count(|item| matches!(item, Item::Budget { .. }))
+        );
+        // The records themselves say how many releases and starts there were.
+        let facts = |test: fn(&Fact) -> bool| {
+            let told = records.iter().filter(
+                |record| matches!(&record.what, vestal_trace::What::Fact(fact) if test(fact)),
+            );
+            told.count() as u32
+        };
+        assert_eq!(
+            named("release"),
+            facts(|fact| matches!(fact, Fact::Released { .. }))
+        );
+        let slices = count(|item| matches!(item, Item::Begin { .. }));
+        assert_eq!(slices, facts(|fact| matches!(fact, Fact::Started { .. })));
+        assert!(counts.switches > 0 && counts.switches <= 2 * slices);
+    }
+}
+
+/// Whatever stands in the records, the trace stays well-formed.
+#[test]
+fn traces_of_nonsense_are_balanced_and_ordered_too() {
+    for seed in 0..200 {
+        let (_, header, _) = recording(seed, 1, false);
+        let mut random = Random::new(seed);
+        let records: Vec<Record> = (0..200)
+            .map(|_| {
+                let mut record = random_record(&mut random);
+                record.at = Instant::from_nanos(record.at.as_nanos() >> 2);
+                record
+            })
+            .collect();
+        for format in Format::ALL {
+            let bytes = written(format, &header, Options::default(), &records);
+            if format == Format::Perfetto {
+                decode(&bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_examples_trace_has_what_its_drawing_shows() {
+    let bytes = written(
+        Format::Perfetto,
+        &example::header(),
+        Options::default(),
+        &example::records(),
+    );
+    let counts = decode(&bytes);
+    keep("example", &example::header(), &example::records());
+    let instants: Vec<(&str, u32)> = counts
+        .instants
+        .iter()
+        .map(|(name, count)| (name.as_str(), *count))
+        .collect();
+    assert_eq!(
+        instants,
+        [
+            ("HI to LO", 1),
+            ("LO to HI", 1),
+            ("deadline", 7),
+            ("deadline missed", 1),
+            ("dropped: mode", 1),
+            ("overrun of C(LO)", 1),
+            ("release", 7),
+        ]
+    );
+    // Six slices of execution, six of overhead, one of the raised mode.
+    assert_eq!((counts.begins, counts.ends), (13, 13));
+}

@@ -1,0 +1,299 @@
+//! Recordings that somebody changed: each kind of change to each kind of record is found by the
+//! replay, or is one of those that [`harmless`] lists with the reason.
+
+use crate::common::recording;
+use crate::recorded::native_recording;
+use crate::world::Setup;
+use std::collections::BTreeMap;
+use vestal_core::*;
+use vestal_trace::{Header, Record, What, replay};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    Dropped,
+    Duplicated,
+    Swapped,
+    JobChanged,
+    MovedPast,
+}
+
+const CHANGES: [Change; 5] = [
+    Change::Dropped,
+    Change::Duplicated,
+    Change::Swapped,
+    Change::JobChanged,
+    Change::MovedPast,
+];
+
+/// The recording with one change; `None` if this record cannot be changed so.
+fn tampered(records: &[Record], place: usize, change: Change) -> Option<Vec<Record>> {
+    let mut changed = records.to_vec();
+    match change {
+        Change::Dropped => {
+            changed.remove(place);
+        }
+        Change::Duplicated => changed.insert(place, records[place]),
+        Change::Swapped => {
+            if records.get(place + 1)? == &records[place] {
+                return None;
+            }
+            changed.swap(place, place + 1);
+        }
+        Change::JobChanged => {
+            let job = job_of(&mut changed[place].what)?;
+            job.sequence += 1;
+        }
+        Change::MovedPast => {
+            // Past the next record of a later instant, or before the one before if there is none.
+            let at = records[place].at;
+            let later = records[place..].iter().find(|record| record.at > at);
+            changed[place].at = match later {
+                Some(record) => record.at.saturating_add(Duration::from_nanos(1)),
+                None => Instant::from_nanos(records[place - 1].at.as_nanos().checked_sub(1)?),
+            };
+            if matches!(records[place].what, What::End { .. }) {
+                changed[place].at = Instant::EPOCH;
+            }
+        }
+    }
+    Some(changed)
+}
+
+fn job_of(what: &mut What) -> Option<&mut JobId> {
+    match what {
+        What::Fact(fact) | What::Observed(fact) => match fact {
+            Fact::Released { job }
+            | Fact::Completed { job, .. }
+            | Fact::Charged { job, .. }
+            | Fact::Started { job, .. }
+            | Fact::Stopped { job, .. } => Some(job),
+            _ => None,
+        },
+        What::Slot {
+            slot: Some(slot), ..
+        } => Some(&mut slot.job),
+        What::Wake(Wake {
+            why: WakeReason::Deadline(job),
+            ..
+        }) => Some(job),
+        What::Notice(
+            Event::Overrun { job, .. }
+            | Event::Dropped { job, .. }
+            | Event::ModeChanged {
+                cause: Some(job), ..
+            },
+        ) => Some(job),
+        What::Miss { job, .. } | What::Budget { job, .. } => Some(job),
+        _ => None,
+    }
+}
+
+fn is_of_the_world(what: &What) -> bool {
+    matches!(
+        what,
+        What::Gap { .. }
+            | What::Miss { .. }
+            | What::Overhead { .. }
+            | What::Budget { .. }
+            | What::Observed(_)
+    )
+}
+
+/// Why a change that was not found does not matter; `None` if it should have been found.
+fn harmless(
+    records: &[Record],
+    place: usize,
+    change: Change,
+    native: bool,
+) -> Option<&'static str> {
+    let what = &records[place].what;
+    let is_fact = matches!(what, What::Fact(_));
+    let last_decision = records
+        .iter()
+        .rposition(|record| matches!(record.what, What::Decided { .. }));
+    if is_fact && change == Change::JobChanged && last_decision.is_none_or(|last| place > last) {
+        return Some("no decision follows the fact");
+    }
+    match change {
+        Change::Dropped | Change::Duplicated => match what {
+            What::Observed(fact) if change == Change::Dropped => {
+                let same = |other: &Record| {
+                    let mut other = other.what;
+                    let word = match &other {
+                        What::Observed(fact) => vestal_trace::record::words::fact_word(fact),
+                        _ => return false,
+                    };
+                    word == vestal_trace::record::words::fact_word(fact)
+                        && job_of(&mut other).map(|job| job.task)
+                            == job_of(&mut what.clone()).map(|job| job.task)
+                };
+                let first = !records[..place].iter().any(same);
+                let last = !records[place + 1..].iter().any(same);
+                match fact {
+                    Fact::Released { .. } | Fact::Started { .. } if first => {
+                        Some("a recording may begin after it")
+                    }
+                    Fact::Completed { .. } if last => Some("a recording may end before it"),
+                    _ => None,
+                }
+            }
+            What::Gap { .. } => Some("a gap explains the drawing only"),
+            What::Budget { .. } => Some("a budget sample is drawn only"),
+            _ => None,
+        },
+        Change::Swapped => {
+            let (first, second) = (&records[place], &records[place + 1]);
+            let pair = [first, second];
+            let has = |test: fn(&What) -> bool| pair.iter().any(|record| test(&record.what));
+            let all = |test: fn(&What) -> bool| pair.iter().all(|record| test(&record.what));
+            if has(|what| matches!(what, What::Notice(_)))
+                && all(|what| {
+                    matches!(what, What::Notice(_) | What::Fact(_) | What::Decided { .. })
+                        || is_of_the_world(what)
+                })
+                && !all(|what| matches!(what, What::Notice(_)))
+            {
+                return Some("a world may take a notice earlier or later");
+            }
+            if first.at != second.at {
+                return None;
+            }
+            if all(|what| matches!(what, What::Fact(_))) {
+                return Some("C3: the order of the facts of one instant means nothing");
+            }
+            (has(is_of_the_world)
+                && all(|what| {
+                    is_of_the_world(what) || matches!(what, What::Fact(_) | What::Decided { .. })
+                }))
+            .then_some("the order in time is the same")
+        }
+        Change::JobChanged => match what {
+            What::Budget { .. } => Some("a budget sample is drawn only"),
+            What::Fact(Fact::Released { job }) => {
+                let named_again = records[place + 1..].iter().any(|record| {
+                    let mut what = record.what;
+                    job_of(&mut what).is_some_and(|other| other == job)
+                });
+                (native || !named_again)
+                    .then_some("nothing else of the job follows, or no permit depends on it")
+            }
+            What::Fact(_) if native => Some("no later permit depends on it"),
+            What::Observed(Fact::Released { job }) => {
+                let mut later = records[place + 1..].iter();
+                let named = later.any(|record| {
+                    matches!(record.what, What::Observed(Fact::Released { job: other })
+                        | What::Observed(Fact::Completed { job: other, .. }) if other.task == job.task)
+                });
+                (!named).then_some("nothing else of the task follows")
+            }
+            _ => None,
+        },
+        Change::MovedPast => None,
+    }
+}
+
+type Outcomes = BTreeMap<(&'static str, Change), (u32, u32)>;
+
+fn tamper_with(
+    header: &Header,
+    records: &[Record],
+    outcomes: &mut Outcomes,
+    mut fresh: impl FnMut() -> Box<dyn Scheduler>,
+    name: &str,
+) {
+    let native = header.dispatch == vestal_trace::Dispatch::Native;
+    for place in 0..records.len() {
+        for change in CHANGES {
+            let Some(changed) = tampered(records, place, change) else {
+                continue;
+            };
+            let outcome = replay::<(), _>(
+                header,
+                changed.iter().map(|record| Ok(*record)),
+                fresh().as_mut(),
+            );
+            let (found, not_found) = outcomes.entry((records[place].word(), change)).or_default();
+            if outcome.is_err() {
+                *found += 1;
+                continue;
+            }
+            *not_found += 1;
+            let around = &records[place.saturating_sub(2)..(place + 3).min(records.len())];
+            assert!(
+                harmless(records, place, change, native).is_some(),
+                "{name}: record {place} {change:?} was not found: {} in\n{}",
+                records[place],
+                around
+                    .iter()
+                    .map(|record| format!("  {record}\n"))
+                    .collect::<String>()
+            );
+        }
+    }
+}
+
+fn boxed(setup: &Setup) -> Box<dyn Scheduler> {
+    Box::new(setup.engine())
+}
+
+#[test]
+fn changes_to_managed_recordings_are_found_or_harmless() {
+    let mut outcomes = Outcomes::new();
+    for seed in 0..40 {
+        let (setup, header, records) = recording(seed, 40, seed % 2 == 0);
+        let name = format!("seed {seed}");
+        tamper_with(&header, &records, &mut outcomes, || boxed(&setup), &name);
+    }
+    let kinds: std::collections::BTreeSet<_> = outcomes.keys().map(|(word, _)| *word).collect();
+    let expected = [
+        "charge",
+        "complete",
+        "decide",
+        "drop",
+        "end",
+        "gap",
+        "miss",
+        "mode",
+        "overhead-begin",
+        "overhead-end",
+        "overrun",
+        "permit",
+        "release",
+        "slot",
+        "start",
+        "stop",
+        "wake-at",
+    ];
+    for word in expected {
+        assert!(kinds.contains(word), "{word} is not among {kinds:?}");
+    }
+    // What replay exists for is found without exception.
+    for word in [
+        "slot", "wake-at", "permit", "overrun", "miss", "decide", "end",
+    ] {
+        for change in [Change::Dropped, Change::Duplicated, Change::MovedPast] {
+            if let Some((found, not_found)) = outcomes.get(&(word, change)) {
+                assert!(*found > 0 && *not_found == 0, "{word} {change:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn changes_to_native_recordings_are_found_or_harmless() {
+    let mut outcomes = Outcomes::new();
+    for seed in 0..20 {
+        let (header, setup, records) = native_recording(seed);
+        let fresh =
+            || -> Box<dyn Scheduler> { Box::new(Guard::new(&setup.configuration()).unwrap()) };
+        tamper_with(
+            &header,
+            &records,
+            &mut outcomes,
+            fresh,
+            &format!("native {seed}"),
+        );
+    }
+    let (found, _) = outcomes[&("permit", Change::Dropped)];
+    assert!(found > 100);
+}
