@@ -101,6 +101,16 @@ fn check(extensions: &Extensions) -> Result<(), Failure> {
         }
         taken.push(name);
     }
+    let shadowing = |own: &&OwnPolicy| own.options.contains(&"exhaustion");
+    if let Some(own) = extensions.policies.iter().find(shadowing) {
+        return Err(refused(
+            format!(
+                "the option `exhaustion` of the policy `{}` is taken",
+                own.policy.name
+            ),
+            "every policy has it: use Setup::exhaustion",
+        ));
+    }
     extensions
         .policies
         .iter()
@@ -163,6 +173,8 @@ mod tests {
             .policy(policy("alike"))
             .policy(policy("alike"));
         assert!(refusal(twice).contains("is taken"));
+        let shadowing = Extensions::new().policy(policy("alike").with_option("exhaustion"));
+        assert!(refusal(shadowing).contains("is taken"));
     }
 
     #[test]

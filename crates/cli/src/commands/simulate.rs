@@ -49,7 +49,7 @@ pub(crate) fn run(
     let scheduler: &mut dyn Scheduler = match &mut own {
         Some(own) => own.as_mut(),
         None => {
-            engine = Uniprocessor::new(&configuration)
+            engine = Uniprocessor::with_order(&configuration, session.task_order())
                 .map_err(|error| Failure::input(what(), error.to_string()))?;
             &mut engine
         }

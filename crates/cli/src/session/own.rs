@@ -4,7 +4,7 @@ use super::{Order, Session};
 use crate::catalogue;
 use crate::extension::{Composition, OwnPolicy, Setup};
 use crate::failure::Failure;
-use crate::problem;
+use crate::problem::{self, Given};
 use std::cmp::Reverse;
 use std::path::Path;
 use vestal_analysis::{Names, Verdict};
@@ -95,7 +95,7 @@ impl Order {
                 "",
             ));
         };
-        let mut problem = problem::problem(path, set, test, None)?;
+        let mut problem = problem::problem(path, set, test, &Given::default())?;
         let fixed = matches!(own.composition, Composition::FixedPriority(_));
         if fixed && test.policy != name {
             // A test of another policy's order proves this one only if it gets its priorities.
@@ -118,6 +118,7 @@ impl Order {
         if found.verdict == Verdict::Schedulable {
             return Ok(Self {
                 priorities,
+                virtual_deadlines: None,
                 description: format!("{origin}; {test} proves the set schedulable"),
                 unproved: None,
             });
@@ -147,6 +148,7 @@ impl Order {
     fn doubted(priorities: Vec<u32>, origin: &str, doubt: &str, why: &str) -> Self {
         Self {
             priorities,
+            virtual_deadlines: None,
             description: format!("{origin}; {doubt}"),
             unproved: Some(format!(
                 "{doubt}, so nothing is promised{why}; the order used is: {origin}"
