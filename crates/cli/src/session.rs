@@ -174,6 +174,9 @@ impl Session {
         if let Some(due) = due {
             return (due.as_nanos(), exact(due.as_nanos()));
         }
+        if own::has_scheduler(self.policy) {
+            return (0, "-".to_owned());
+        }
         let entry = self.configurations.get(task);
         let priority = entry.map_or(0, |entry| entry.priority);
         (u64::from(u32::MAX - priority), priority.to_string())

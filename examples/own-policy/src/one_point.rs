@@ -62,7 +62,10 @@ pub fn analyse(problem: &Problem) -> Outcome {
             }
         }
         let priority = Some(priority);
-        outcomes.push(TaskOutcome { priority, responses });
+        outcomes.push(TaskOutcome {
+            priority,
+            responses,
+        });
     }
     Outcome::decided(Kind::Sufficient, why, outcomes)
 }

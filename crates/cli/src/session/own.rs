@@ -26,6 +26,14 @@ pub(super) fn options(policy: &Policy, given: &[String]) -> Vec<(String, String)
         .collect()
 }
 
+/// Whether the policy is an own one with a scheduler of its own.
+pub(super) fn has_scheduler(policy: &Policy) -> bool {
+    matches!(
+        catalogue::own_policy(policy.name).map(|own| &own.composition),
+        Some(Composition::Scheduler(_))
+    )
+}
+
 impl Session {
     /// The scheduler of an own policy that is no fixed-priority composition.
     pub(crate) fn own_scheduler(&self, what: &str) -> Result<Option<Box<dyn Scheduler>>, Failure> {
@@ -48,16 +56,15 @@ impl Session {
     /// Whether the kernel's fixed priorities can keep the policy's order.
     pub(crate) fn check_native(&self) -> Result<(), Failure> {
         let name = self.policy.name;
-        let composition = catalogue::own_policy(name).map(|own| &own.composition);
-        match composition {
-            None | Some(Composition::FixedPriority(_)) => Ok(()),
-            Some(Composition::Scheduler(_)) => Err(Failure::input(
-                format!("run under {name}"),
-                "the kernel's fixed priorities cannot keep its order, so it needs managed dispatch, \
-                 which own policies do not get in this version",
-            )
-            .with_help(format!("`simulate --policy {name}` knows it"))),
+        if !has_scheduler(self.policy) {
+            return Ok(());
         }
+        Err(Failure::input(
+            format!("run under {name}"),
+            "the kernel's fixed priorities cannot keep its order, so it needs managed dispatch, which \
+             own policies do not get in this version",
+        )
+        .with_help(format!("`simulate --policy {name}` knows it")))
     }
 }
 
