@@ -463,5 +463,7 @@ mod tests {
             left.with_names(names).to_string(),
             "no task meets its deadline at priority 2; left for it: sensor, task 4"
         );
+        let own = Reason::Own("the moon is full".to_owned());
+        assert_eq!(own.with_names(names).to_string(), "the moon is full");
     }
 }
