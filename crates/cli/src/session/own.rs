@@ -94,73 +94,66 @@ impl Order {
                 "its closure returns one priority for each task, in the order of the tasks",
             ));
         }
-        let Some(test) = catalogue::find_test(test, None) else {
-            return Ok(Self::doubted(
-                priorities,
-                &origin,
-                &format!("no test speaks of {name}"),
-                "",
-            ));
-        };
-        let mut problem = problem::problem(path, set, test, &Given::default())?;
-        let fixed = matches!(own.composition, Composition::FixedPriority(_));
-        if fixed && test.policy != name {
-            // A test of another policy's order proves this one only if it gets its priorities.
-            problem = problem
-                .with_priorities(priorities.clone())
-                .map_err(|error| Failure::bug(format!("use {test}"), error.to_string()))?;
-        }
-        let found = test.analyse(&problem);
-        if let (true, Some(proved)) = (fixed, &found.parameters.priorities) {
-            if by_urgency(proved) != by_urgency(&priorities) {
-                let why = format!("it speaks of another order than {name} has");
-                return Ok(Self::unproved_by(
-                    priorities,
-                    &origin,
-                    &test.to_string(),
-                    &why,
-                ));
-            }
-        }
-        if found.verdict == Verdict::Schedulable {
-            return Ok(Self {
+        let doubt = doubt_about(path, set, own, &priorities)?;
+        Ok(match doubt {
+            None => Self {
                 priorities,
                 virtual_deadlines: None,
                 description: format!("{origin}; {test} proves the set schedulable"),
                 unproved: None,
-            });
-        }
-        let task_names: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
-        let names = Names {
-            tasks: &task_names,
-            levels: &set.levels,
-        };
-        let why = found.why.as_ref().map_or_else(
-            || "no reason is known".to_owned(),
-            |why| why.with_names(names).to_string(),
-        );
-        Ok(Self::unproved_by(
-            priorities,
-            &origin,
-            &test.to_string(),
-            &why,
-        ))
+            },
+            Some((doubt, why)) => Self {
+                priorities,
+                virtual_deadlines: None,
+                description: format!("{origin}; {doubt}"),
+                unproved: Some(format!(
+                    "{doubt}, so nothing is promised{why}; the order used is: {origin}"
+                )),
+            },
+        })
     }
+}
 
-    fn unproved_by(priorities: Vec<u32>, origin: &str, test: &str, why: &str) -> Self {
+/// What keeps the test that an own policy names from proving the set, and why; `None` if it does.
+fn doubt_about(
+    path: &Path,
+    set: &TaskSet,
+    own: &OwnPolicy,
+    priorities: &[u32],
+) -> Result<Option<(String, String)>, Failure> {
+    let name = own.policy.name;
+    let Some(test) = catalogue::find_test(own.policy.test, None) else {
+        return Ok(Some((format!("no test speaks of {name}"), String::new())));
+    };
+    let doubt = |why: &str| {
         let doubt = format!("{test} does not prove the set schedulable");
-        Self::doubted(priorities, origin, &doubt, &format!(": {why}"))
+        Ok(Some((doubt, format!(": {why}"))))
+    };
+    let mut problem = problem::problem(path, set, test, &Given::default())?;
+    let fixed = matches!(own.composition, Composition::FixedPriority(_));
+    if fixed && test.policy != name {
+        // A test of another policy's order proves this one only if it gets its priorities.
+        problem = problem
+            .with_priorities(priorities.to_vec())
+            .map_err(|error| Failure::bug(format!("use {test}"), error.to_string()))?;
     }
-
-    fn doubted(priorities: Vec<u32>, origin: &str, doubt: &str, why: &str) -> Self {
-        Self {
-            priorities,
-            virtual_deadlines: None,
-            description: format!("{origin}; {doubt}"),
-            unproved: Some(format!(
-                "{doubt}, so nothing is promised{why}; the order used is: {origin}"
-            )),
-        }
+    let found = test.analyse(&problem);
+    if let (true, Some(proved)) = (fixed, &found.parameters.priorities)
+        && by_urgency(proved) != by_urgency(priorities)
+    {
+        return doubt(&format!("it speaks of another order than {name} has"));
+    }
+    if found.verdict == Verdict::Schedulable {
+        return Ok(None);
+    }
+    let task_names: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
+    let names = Names {
+        tasks: &task_names,
+        levels: &set.levels,
+    };
+    match &found.why {
+        None => doubt("no reason is known"),
+        Some(why) => doubt(&why.with_names(names).to_string()),
     }
 }
 
@@ -169,4 +162,49 @@ fn by_urgency(priorities: &[u32]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..priorities.len()).collect();
     places.sort_by_key(|&place| Reverse(priorities.get(place)));
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_core::Enforcement;
+
+    const THREE: &str = include_str!("../../../../examples/huang-three-tasks.toml");
+
+    /// The order of `rule` over three tasks, proved by `test`.
+    fn order(test: &'static str, rule: fn(&[Task]) -> Vec<u32>) -> Result<Order, Failure> {
+        let set = TaskSet::parse("three.toml", THREE).unwrap();
+        let tasks = set.to_tasks("mine").unwrap();
+        let own = OwnPolicy::fixed_priority("mine", "a rule", Enforcement::Adaptive, rule);
+        Order::own(Path::new("three.toml"), &set, &tasks, &own.proved_by(test))
+    }
+
+    #[test]
+    fn a_built_in_test_is_given_the_priorities_of_the_rule() {
+        let good = order("amc-rtb", |_| vec![3, 2, 1]).unwrap();
+        assert_eq!((good.priorities, good.unproved), (vec![3, 2, 1], None));
+        // tau2 has 10 ms, and tau3 before it takes more than that.
+        let bad = order("amc-rtb", |_| vec![1, 2, 3]).unwrap();
+        assert_eq!(bad.priorities, [1, 2, 3]);
+        let doubt = bad.unproved.unwrap();
+        assert!(
+            doubt.starts_with("amc-rtb does not prove the set schedulable")
+                && doubt.contains(": tau2 may take "),
+            "{doubt}"
+        );
+        let none = order("", |_| vec![3, 2, 1]).unwrap().unproved.unwrap();
+        assert!(none.starts_with("no test speaks of mine"), "{none}");
+    }
+
+    #[test]
+    fn a_rule_that_forgets_tasks_is_named() {
+        let failure = order("amc-rtb", |_| vec![1]).err().unwrap();
+        assert_eq!(failure.why, "it gives 1 priorities for 3 tasks");
+    }
+
+    #[test]
+    fn orders_are_compared_and_not_numbers() {
+        assert_eq!(by_urgency(&[3, 2, 1]), by_urgency(&[9, 9, 4]));
+        assert_ne!(by_urgency(&[3, 2, 1]), by_urgency(&[3, 1, 2]));
+    }
 }
