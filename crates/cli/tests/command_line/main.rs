@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod deadlines;
 mod files;
 mod interface;
 #[path = "../support/mod.rs"]
