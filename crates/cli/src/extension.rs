@@ -60,7 +60,7 @@ pub struct OwnPolicy {
 /// Gives each task its priority, in task order; larger is more urgent.
 type Priorities = Box<dyn Fn(&[Task]) -> Vec<u32> + Send + Sync>;
 /// Builds a scheduler, or says in one sentence without a full stop why it cannot.
-type Build = Box<dyn Fn(&Setup<'_>) -> Result<Box<dyn Scheduler>, String> + Send + Sync>;
+type Build = Box<dyn Fn(&Setup<'_>) -> Result<Box<dyn Scheduler + Send>, String> + Send + Sync>;
 
 /// How an own policy decides.
 pub(crate) enum Composition {
@@ -110,7 +110,7 @@ impl OwnPolicy {
         name: &'static str,
         summary: &'static str,
         enforcement: Enforcement,
-        build: impl Fn(&Setup<'_>) -> Result<Box<dyn Scheduler>, String> + Send + Sync + 'static,
+        build: impl Fn(&Setup<'_>) -> Result<Box<dyn Scheduler + Send>, String> + Send + Sync + 'static,
     ) -> Self {
         let composition = Composition::Scheduler(Box::new(build));
         Self::new(name, summary, enforcement, composition)

@@ -22,7 +22,7 @@ pub fn policy() -> OwnPolicy {
     .with_option("divisor")
 }
 
-fn build(setup: &Setup<'_>) -> Result<Box<dyn Scheduler>, String> {
+fn build(setup: &Setup<'_>) -> Result<Box<dyn Scheduler + Send>, String> {
     let mut divisor = 2;
     for (_, value) in setup.options {
         let parsed = value.parse().ok().filter(|&divisor: &u64| divisor > 0);

@@ -36,7 +36,10 @@ pub(super) fn has_scheduler(policy: &Policy) -> bool {
 
 impl Session {
     /// The scheduler of an own policy that is no fixed-priority composition.
-    pub(crate) fn own_scheduler(&self, what: &str) -> Result<Option<Box<dyn Scheduler>>, Failure> {
+    pub(crate) fn own_scheduler(
+        &self,
+        what: &str,
+    ) -> Result<Option<Box<dyn Scheduler + Send>>, Failure> {
         let composition = catalogue::own_policy(self.policy.name).map(|own| &own.composition);
         let Some(Composition::Scheduler(build)) = composition else {
             return Ok(None);
