@@ -110,6 +110,9 @@ printf "[target.'cfg(unix)'.dependencies]\nvestal-sim.workspace = true\n" >>crat
 expect "a dependency of one target" 'crates/linux/Cargo\.toml:11:'
 mkdir crates/new && cp crates/sim/Cargo.toml crates/new
 expect "a crate without a rule" 'crates/new/Cargo\.toml:1:'
+mkdir -p examples/own-policy && cp crates/sim/Cargo.toml examples/own-policy
+sed -i 's/^\[dependencies\]/&\nvestal-linux.workspace = true/' examples/own-policy/Cargo.toml
+expect "an example that knows the Linux world" 'examples/own-policy/Cargo\.toml:5:'
 
 echo 'toml = "1"' >>Cargo.toml
 expect "a dependency without a reason" 'Cargo\.toml:6:'

@@ -16,6 +16,9 @@ readonly UNSAFE_ALLOWED='^crates/(linux/src/sys(/|\.rs$)|trace/src/ring(/|\.rs$)
 readonly REFERENCE='^crates/sim/(src|tests)/reference(/|\.rs$)'
 readonly REFERENCE_MAY_IMPORT='model|ids|time'
 
+# The members of the workspace.
+readonly MANIFESTS='^(crates|examples)/[^/]*/Cargo\.toml$'
+
 # crate: what it may depend on | what its tests may use besides. `-` is none, `*` is any.
 # Only vestal crates are named; `external` allows others at all.
 readonly DIRECTIONS='
@@ -26,6 +29,7 @@ sim       vestal-core,external     *
 trace     vestal-core,external     vestal-core,external
 linux     vestal-core,external     *
 cli       *                        *
+own-policy vestal,vestal-core,vestal-analysis *
 '
 
 readonly LONGEST_FILE=600
@@ -79,7 +83,7 @@ check_licences() {
     for file in LICENSE-MIT LICENSE-APACHE; do
         [ -s "$file" ] || echo "$file:1: the licence text is missing"
     done | report "restore the file: the workspace is MIT OR Apache-2.0"
-    for manifest in $(files '^crates/[^/]*/Cargo\.toml$'); do
+    for manifest in $(files "$MANIFESTS"); do
         grep -qE '^license(\.workspace)? *= *(true|"MIT OR Apache-2\.0")' "$manifest" ||
             echo "$manifest:1: no licence"
     done | report "add 'license.workspace = true' under [package]"
@@ -154,8 +158,8 @@ allowed() {
 
 check_directions() {
     local crate manifest rule code_may tests_may section name line
-    for manifest in $(files '^crates/[^/]*/Cargo\.toml$'); do
-        crate="${manifest#crates/}" crate="${crate%/Cargo.toml}"
+    for manifest in $(files "$MANIFESTS"); do
+        crate="${manifest#*/}" crate="${crate%/Cargo.toml}"
         rule="$(awk -v crate="$crate" '$1 == crate { print $2, $3 }' <<<"$DIRECTIONS")"
         if [ -z "$rule" ]; then
             echo "$manifest:1: what crate $crate may know is not written down"
@@ -187,11 +191,11 @@ check_printing() {
     local manifest
     grep -q '^print_stdout *=' Cargo.toml || echo "Cargo.toml:1: the lint print_stdout is off" |
         report "restore it under [workspace.lints.clippy]"
-    for manifest in $(files '^crates/[^/]*/Cargo\.toml$'); do
+    for manifest in $(files "$MANIFESTS"); do
         awk '/^\[lints\]/ { on = 1; next } /^\[/ { on = 0 } on && /^workspace *= *true/ { found = 1 }
              END { exit !found }' "$manifest" || echo "$manifest:1: the workspace lints are off"
     done | report "add '[lints]' with 'workspace = true'"
-    files '^crates/[^/]*/src/.*\.rs$' | grep -vE '^crates/cli/|/tests?(/|\.rs$)' | rust_code |
+    files '^(crates|examples)/[^/]*/src/.*\.rs$' | grep -vE '^crates/cli/|/tests?(/|\.rs$)' | rust_code |
         awk '{ file = $0; sub(/:.*/, "", file) }
              /#\[cfg\(test\)\]/ { in_tests[file] = 1 }
              !in_tests[file] && /(^|[^A-Za-z0-9_])(e?print(ln)?|dbg)!|allow\(.*print_std/' |

@@ -37,7 +37,9 @@ const CONTROLS: &[Test] = &[
         policy: "amc",
         summary: "WRONG: amc-rtb whose equation is evaluated once instead of to the fixed point",
         analyse: |problem| analyse(problem, responses_by_one_pass),
-        accepts: |problem, _: &mut Scratch| accepted_order(problem, responses_by_one_pass).is_ok(),
+        accepts: Some(|problem, _: &mut Scratch| {
+            accepted_order(problem, responses_by_one_pass).is_ok()
+        }),
     },
     Test {
         name: "amc-rtb",
@@ -46,7 +48,9 @@ const CONTROLS: &[Test] = &[
         policy: "amc",
         summary: "WRONG: amc-rtb that never compares C(l) with the deadline",
         analyse: |problem| analyse(problem, responses_unchecked),
-        accepts: |problem, _: &mut Scratch| accepted_order(problem, responses_unchecked).is_ok(),
+        accepts: Some(|problem, _: &mut Scratch| {
+            accepted_order(problem, responses_unchecked).is_ok()
+        }),
     },
     Test {
         name: "amc-max",
@@ -55,9 +59,9 @@ const CONTROLS: &[Test] = &[
         policy: "amc",
         summary: "WRONG: amc-max that forgets the job under way when the mode changes",
         analyse: |problem| analyse(problem, responses_without_plus_one),
-        accepts: |problem, _: &mut Scratch| {
+        accepts: Some(|problem, _: &mut Scratch| {
             accepted_order(problem, responses_without_plus_one).is_ok()
-        },
+        }),
     },
     Test {
         name: "edf-vd",
@@ -66,7 +70,7 @@ const CONTROLS: &[Test] = &[
         policy: "edf-vd",
         summary: "WRONG: edf-vd that does not ask whether the LO tasks alone fit",
         analyse: virtual_deadlines::analyse_without_guard,
-        accepts: |problem, _: &mut Scratch| virtual_deadlines::accepts_without_guard(problem),
+        accepts: Some(|problem, _: &mut Scratch| virtual_deadlines::accepts_without_guard(problem)),
     },
     Test {
         name: "edf-vd",
@@ -75,7 +79,7 @@ const CONTROLS: &[Test] = &[
         policy: "edf-vd",
         summary: "WRONG: edf-vd whose factor is rounded up to eighths",
         analyse: virtual_deadlines::analyse_rounded_up,
-        accepts: |problem, _: &mut Scratch| virtual_deadlines::accepts_by_theorem(problem),
+        accepts: Some(|problem, _: &mut Scratch| virtual_deadlines::accepts_by_theorem(problem)),
     },
 ];
 

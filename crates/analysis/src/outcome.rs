@@ -101,8 +101,10 @@ pub struct Ratio {
 }
 
 impl Outcome {
-    /// The outcome of a test of `kind` whose condition holds or fails.
-    pub(crate) fn decided(kind: Kind, why: Option<Reason>, tasks: Vec<TaskOutcome>) -> Self {
+    /// The outcome of a test of `kind` whose condition fails for the reason `why`, or holds if there
+    /// is none. The parameters are the tasks' priorities if each of them has one.
+    #[must_use]
+    pub fn decided(kind: Kind, why: Option<Reason>, tasks: Vec<TaskOutcome>) -> Self {
         let holds = why.is_none();
         let priorities = tasks.iter().map(|task| task.priority).collect();
         Self {
@@ -119,7 +121,8 @@ impl Outcome {
     }
 
     /// The outcome of a test whose assumptions the problem does not keep: it decides nothing.
-    pub(crate) fn outside(kind: Kind, why: Reason, tasks: usize) -> Self {
+    #[must_use]
+    pub fn outside(kind: Kind, why: Reason, tasks: usize) -> Self {
         Self {
             verdict: Verdict::NotProven,
             kind,
@@ -214,6 +217,9 @@ pub enum Reason {
         /// What remains to be done in mode 1.
         mode_1_ppm: u64,
     },
+    /// The reason of a test that is not part of this crate ([`crate::Test::own`]): one sentence
+    /// without a full stop.
+    Own(String),
 }
 
 /// The names of tasks and levels for messages. A name that is missing is replaced by the number.
@@ -270,6 +276,7 @@ impl NamedReason<'_> {
 impl fmt::Display for NamedReason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reason {
+            Reason::Own(why) => f.write_str(why),
             Reason::WcetExceedsDeadline { task } => {
                 self.task(f, *task)?;
                 f.write_str(" needs more than its deadline at its own level, even when it is alone")
@@ -456,5 +463,7 @@ mod tests {
             left.with_names(names).to_string(),
             "no task meets its deadline at priority 2; left for it: sensor, task 4"
         );
+        let own = Reason::Own("the moon is full".to_owned());
+        assert_eq!(own.with_names(names).to_string(), "the moon is full");
     }
 }

@@ -1,7 +1,9 @@
 //! From the process' arguments to its exit code.
 
 use crate::args::{Cli, Command, Format};
+use crate::catalogue;
 use crate::commands;
+use crate::extension::Extensions;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::names;
 use crate::output::{self, Output};
@@ -10,10 +12,19 @@ use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-/// The whole program.
-pub(crate) fn main() -> ExitCode {
+/// The whole program, with these policies and tests besides the built-in ones. To be called once,
+/// from `main`: it reads the process' arguments, prints, and handles panics.
+///
+/// Returns the exit code of the command; 2 if the extensions contradict themselves or what is built
+/// in, with a message that says how.
+#[must_use]
+pub fn main_with(extensions: Extensions) -> ExitCode {
     panic::set_hook(Box::new(|info| output::panic_message(&info.to_string())));
     guarded(|| {
+        if let Err(failure) = catalogue::install(extensions) {
+            Output::new(Format::Human).failure(&failure);
+            return failure.exit;
+        }
         let arguments: Vec<OsString> = std::env::args_os().collect();
         match Cli::try_parse_from(&arguments) {
             Ok(cli) => execute(&cli),

@@ -1,25 +1,5 @@
-//! The command line of Vestal.
-
-mod app;
-mod args;
-mod clock;
-mod commands;
-mod comparison;
-mod failure;
-mod input;
-mod markdown;
-mod names;
-mod ordered;
-mod output;
-mod parameters;
-mod problem;
-mod progress;
-mod quantity;
-mod real;
-mod report;
-mod session;
-mod table;
+//! The program `vestal`: all of it is in the library, so that others can add to it.
 
 fn main() -> std::process::ExitCode {
-    app::main()
+    vestal::main_with(vestal::Extensions::new())
 }

@@ -1,6 +1,9 @@
 //! What simulated and real runs have in common: the set, the policy, the order, the demand.
 
+mod own;
+
 use crate::args::WorldArgs;
+use crate::catalogue;
 use crate::failure::Failure;
 use crate::input::{self, shown};
 use crate::names;
@@ -10,7 +13,7 @@ use crate::problem::{self, Given, Giver};
 use crate::quantity::exact;
 use std::path::{Path, PathBuf};
 use vestal_analysis::{Test, Verdict};
-use vestal_core::policy::{self, OrderRule, POLICIES, VirtualDeadlines};
+use vestal_core::policy::{OrderRule, VirtualDeadlines};
 use vestal_core::{
     ClassicOrder, Exhaustion, LevelSet, OnMiss, Policy, Task, TaskConfiguration, TaskId, TaskOrder,
 };
@@ -34,6 +37,8 @@ pub(crate) struct Session {
     /// The scenario as it was written.
     pub(crate) scenario: String,
     pub(crate) seed: u64,
+    /// Values for the keys of `--set` that only an own policy knows.
+    own_options: Vec<(String, String)>,
     /// Where the order comes from and what is promised, for people.
     pub(crate) order: String,
     /// Whether the policy's test promises anything.
@@ -45,7 +50,7 @@ impl Session {
     pub(crate) fn open(args: &WorldArgs, verb: &str, output: &Output) -> Result<Self, Failure> {
         let what = format!("{verb} {}", shown(&args.file));
         let policy = find_policy(&args.policy, &what)?;
-        let exhaustion = exhaustion(&args.options, &what)?;
+        let exhaustion = exhaustion(&args.options, own::option_keys(policy), &what)?;
         let duration = args
             .duration
             .as_deref()
@@ -72,10 +77,11 @@ impl Session {
         output: &Output,
     ) -> Result<Self, Failure> {
         let what = format!("use {}", shown(&args.file));
+        let policy = find_policy(&args.policy, &what)?;
         let opening = Opening {
             args,
-            policy: find_policy(&args.policy, &what)?,
-            exhaustion: exhaustion(&args.options, &what)?,
+            policy,
+            exhaustion: exhaustion(&args.options, own::option_keys(policy), &what)?,
             duration: args
                 .duration
                 .as_deref()
@@ -106,7 +112,10 @@ impl Session {
         );
         let parameters = parameters::read(args.parameters.as_deref(), &set)?;
         let given = problem::given(&args.file, &set, &parameters)?;
-        let order = Order::find(&args.file, &set, &tasks, policy, &given)?;
+        let order = match catalogue::own_policy(policy.name) {
+            Some(own) => Order::own(&args.file, &set, &tasks, own)?,
+            None => Order::find(&args.file, &set, &tasks, policy, &given)?,
+        };
         if let Some(doubt) = order.doubt(policy, exhaustion) {
             output.warning(&doubt);
         }
@@ -137,6 +146,7 @@ impl Session {
             workload,
             scenario,
             seed: args.seed,
+            own_options: own::options(policy, &args.options),
             promised: order.unproved.is_none() && exhaustion != Exhaustion::Continue,
             order: order.description,
             virtual_deadlines: order.virtual_deadlines,
@@ -163,6 +173,9 @@ impl Session {
             .and_then(|all| all.get(task));
         if let Some(due) = due {
             return (due.as_nanos(), exact(due.as_nanos()));
+        }
+        if own::has_scheduler(self.policy) {
+            return (0, "-".to_owned());
         }
         let entry = self.configurations.get(task);
         let priority = entry.map_or(0, |entry| entry.priority);
@@ -199,7 +212,7 @@ struct Opening<'a> {
 
 /// The policy of this name.
 pub(crate) fn find_policy(name: &str, what: &str) -> Result<&'static Policy, Failure> {
-    if let Some(policy) = policy::find(name) {
+    if let Some(policy) = catalogue::find_policy(name) {
         return Ok(policy);
     }
     if names::is_planned_policy(name) {
@@ -207,28 +220,35 @@ pub(crate) fn find_policy(name: &str, what: &str) -> Result<&'static Policy, Fai
             "the policy `{name}`"
         )));
     }
-    let known: Vec<String> = POLICIES
-        .iter()
+    let known: Vec<String> = catalogue::policies()
         .map(|policy| policy.name.to_owned())
         .collect();
     Err(names::unknown(what, "policy", name, &known))
 }
 
 /// The options of `--set`.
-fn exhaustion(options: &[String], what: &str) -> Result<Exhaustion, Failure> {
-    const KNOWN: &str = "this version knows: exhaustion=background|abort|continue";
+fn exhaustion(options: &[String], own: &[&str], what: &str) -> Result<Exhaustion, Failure> {
+    let mut known = "this version knows: exhaustion=background|abort|continue".to_owned();
+    for key in own {
+        known.push_str(&format!(", {key}=..."));
+    }
     let mut exhaustion = Exhaustion::Background;
     for option in options {
-        let failure = |why: String| Failure::input(what, why).with_help(KNOWN);
+        let failure = |why: String| Failure::input(what, why).with_help(known.as_str());
         let (key, value) = option
             .split_once('=')
             .ok_or_else(|| failure(format!("`--set {option}` is not of the form KEY=VALUE")))?;
+        if own.contains(&key) {
+            continue;
+        }
         if key != "exhaustion" {
             let failure = failure(format!("no option is called `{key}`"));
-            return Err(match names::nearest(key, ["exhaustion"]) {
-                Some(name) => failure.with_help(format!("did you mean `{name}`?")),
-                None => failure,
-            });
+            return Err(
+                match names::nearest(key, own.iter().copied().chain(["exhaustion"])) {
+                    Some(name) => failure.with_help(format!("did you mean `{name}`?")),
+                    None => failure,
+                },
+            );
         }
         exhaustion = match value {
             "background" => Exhaustion::Background,
@@ -429,7 +449,7 @@ mod tests {
     fn options_are_read_and_unknown_ones_list_the_known() {
         let read = |options: &[&str]| {
             let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
-            exhaustion(&options, "simulate x")
+            exhaustion(&options, &["divisor"], "simulate x")
         };
         assert_eq!(read(&[]).unwrap(), Exhaustion::Background);
         assert_eq!(read(&["exhaustion=abort"]).unwrap(), Exhaustion::Abort);
@@ -445,6 +465,10 @@ mod tests {
                 .help
                 .iter()
                 .any(|help| help.contains("did you mean `exhaustion`"))
+        );
+        assert_eq!(
+            read(&["divisor=3", "exhaustion=abort"]).unwrap(),
+            Exhaustion::Abort
         );
         assert!(read(&["exhaustion"]).is_err());
         assert!(read(&["exhaustion=never"]).is_err());

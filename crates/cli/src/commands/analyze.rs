@@ -1,6 +1,7 @@
 //! `vestal analyze FILE`: is the task set schedulable, by which test, and why not?
 
 use crate::args::AnalyzeArgs;
+use crate::catalogue;
 use crate::clock::Stopwatch;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
@@ -128,7 +129,7 @@ fn wanted_tests(args: &AnalyzeArgs) -> Result<Vec<&'static Test>, Failure> {
         }
     }
     if args.all || args.tests.is_empty() {
-        for test in vestal_analysis::tests() {
+        for test in catalogue::tests() {
             let named = wanted
                 .iter()
                 .any(|known| known.to_string() == test.to_string());
@@ -146,17 +147,14 @@ pub(crate) fn find_test(text: &str) -> Result<&'static Test, Failure> {
         Some((name, variant)) => (name, Some(variant)),
         None => (text, None),
     };
-    if let Some(test) = vestal_analysis::find(name, variant) {
+    if let Some(test) = catalogue::find_test(name, variant) {
         return Ok(test);
     }
-    let exists = vestal_analysis::find(name, None).is_some();
+    let exists = catalogue::find_test(name, None).is_some();
     if names::is_planned_test(name) && !exists {
         return Err(Failure::not_in_this_version(&format!("the test `{text}`")));
     }
-    let known: Vec<String> = vestal_analysis::tests()
-        .iter()
-        .map(Test::to_string)
-        .collect();
+    let known: Vec<String> = catalogue::tests().map(Test::to_string).collect();
     let kind = if exists {
         "variant of that test"
     } else {

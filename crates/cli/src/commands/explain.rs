@@ -2,6 +2,7 @@
 //! diagnostic codes.
 
 use crate::args::ExplainArgs;
+use crate::catalogue;
 use crate::failure::Failure;
 use crate::failure::{Exit, Outcome};
 use crate::markdown;
@@ -9,7 +10,6 @@ use crate::names;
 use crate::output::Output;
 use crate::table::{Column, Grid};
 use serde::Serialize;
-use vestal_core::policy::POLICIES;
 use vestal_workload::codes;
 
 /// All pages by name, embedded when the program is built.
@@ -44,6 +44,9 @@ pub(crate) fn explain(args: &ExplainArgs, output: &Output) -> Outcome {
         return print(topic, "code", &text, output);
     }
     let wanted = topic.to_lowercase();
+    if let Some(text) = catalogue::own_page(&wanted) {
+        return print(&wanted, "page", &text, output);
+    }
     // A variant is explained on the page of its test.
     let page = wanted.split(':').next().unwrap_or_default();
     match PAGES
@@ -96,12 +99,12 @@ fn unknown(topic: &str, wanted: &str) -> Failure {
 }
 
 fn entries() -> Vec<Entry> {
-    let policies = POLICIES.iter().map(|policy| Entry {
+    let policies = catalogue::policies().map(|policy| Entry {
         topic: policy.name.to_owned(),
         kind: "policy",
         summary: policy.summary,
     });
-    let tests = vestal_analysis::tests().iter().map(|test| Entry {
+    let tests = catalogue::tests().map(|test| Entry {
         topic: test.to_string(),
         kind: "test",
         summary: test.summary,

@@ -19,6 +19,7 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
         return Err(Failure::input(what, why).with_help(help));
     }
     let session = Session::open(&args.world, "run", output)?;
+    session.check_native()?;
     let run = real::execute(&session, &settings, output)?;
     for warning in &run.warnings {
         output.warning(warning);

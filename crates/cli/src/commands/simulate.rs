@@ -10,7 +10,9 @@ use crate::report::{
 };
 use crate::session::Session;
 use std::path::PathBuf;
-use vestal_core::{Configuration, Duration, Instant, Service, Task, TaskId, Uniprocessor};
+use vestal_core::{
+    Configuration, Duration, Instant, Scheduler, Service, Task, TaskId, Uniprocessor,
+};
 use vestal_sim::statistics::TaskStatistics;
 use vestal_sim::{
     Demand, Gantt, JobState, Observer, Releases, Setting, SimulationError, Statistics,
@@ -42,8 +44,16 @@ pub(crate) fn run(
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
-    let mut scheduler = Uniprocessor::with_order(&configuration, session.task_order())
-        .map_err(|error| Failure::input(what(), error.to_string()))?;
+    let mut engine;
+    let mut own = session.own_scheduler(&what())?;
+    let scheduler: &mut dyn Scheduler = match &mut own {
+        Some(own) => own.as_mut(),
+        None => {
+            engine = Uniprocessor::with_order(&configuration, session.task_order())
+                .map_err(|error| Failure::input(what(), error.to_string()))?;
+            &mut engine
+        }
+    };
     let setting = Setting {
         tasks: &session.tasks,
         cpus: 1,
@@ -69,7 +79,7 @@ pub(crate) fn run(
     let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, &mut watched];
     observers.extend(chart.as_mut().map(|chart| chart as &mut dyn Observer));
     let jobs = FromFile(&session.workload);
-    vestal_sim::simulate(&mut scheduler, &setting, &jobs, &jobs, &mut observers)
+    vestal_sim::simulate(scheduler, &setting, &jobs, &jobs, &mut observers)
         .map_err(|error| failure(what(), &error))?;
     if let Some(chart) = chart {
         write_traces(traces, &chart, output)?;

@@ -1,0 +1,213 @@
+//! Sessions under a policy that is not built in.
+
+use super::{Order, Session};
+use crate::catalogue;
+use crate::extension::{Composition, OwnPolicy, Setup};
+use crate::failure::Failure;
+use crate::problem::{self, Given};
+use std::cmp::Reverse;
+use std::path::Path;
+use vestal_analysis::{Names, Verdict};
+use vestal_core::{Policy, Scheduler, Task};
+use vestal_workload::TaskSet;
+
+/// The keys of `--set` that only the policy knows.
+pub(super) fn option_keys(policy: &Policy) -> &'static [&'static str] {
+    catalogue::own_policy(policy.name).map_or(&[], |own| &own.options)
+}
+
+/// The values given for those keys.
+pub(super) fn options(policy: &Policy, given: &[String]) -> Vec<(String, String)> {
+    let keys = option_keys(policy);
+    let pairs = given.iter().filter_map(|option| option.split_once('='));
+    pairs
+        .filter(|(key, _)| keys.contains(key))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// Whether the policy is an own one with a scheduler of its own.
+pub(super) fn has_scheduler(policy: &Policy) -> bool {
+    matches!(
+        catalogue::own_policy(policy.name).map(|own| &own.composition),
+        Some(Composition::Scheduler(_))
+    )
+}
+
+impl Session {
+    /// The scheduler of an own policy that is no fixed-priority composition.
+    pub(crate) fn own_scheduler(
+        &self,
+        what: &str,
+    ) -> Result<Option<Box<dyn Scheduler + Send>>, Failure> {
+        let composition = catalogue::own_policy(self.policy.name).map(|own| &own.composition);
+        let Some(Composition::Scheduler(build)) = composition else {
+            return Ok(None);
+        };
+        let setup = Setup {
+            set: &self.set,
+            tasks: &self.configurations,
+            levels: self.levels,
+            exhaustion: self.exhaustion,
+            options: &self.own_options,
+        };
+        build(&setup)
+            .map(Some)
+            .map_err(|why| Failure::input(what, why))
+    }
+
+    /// Whether the kernel's fixed priorities can keep the policy's order.
+    pub(crate) fn check_native(&self) -> Result<(), Failure> {
+        let name = self.policy.name;
+        if !has_scheduler(self.policy) {
+            return Ok(());
+        }
+        Err(Failure::input(
+            format!("run under {name}"),
+            "the kernel's fixed priorities cannot keep its order, so it needs managed dispatch, which \
+             own policies do not get in this version",
+        )
+        .with_help(format!("`simulate --policy {name}` knows it")))
+    }
+}
+
+impl Order {
+    /// The order of an own policy, and what the test that it names says of it.
+    pub(super) fn own(
+        path: &Path,
+        set: &TaskSet,
+        tasks: &[Task],
+        own: &OwnPolicy,
+    ) -> Result<Self, Failure> {
+        let Policy { name, test, .. } = own.policy;
+        let (priorities, origin) = match &own.composition {
+            Composition::FixedPriority(rule) => (rule(tasks), format!("priorities of {name}")),
+            Composition::Scheduler(_) => (vec![0; tasks.len()], format!("the scheduler {name}")),
+        };
+        if priorities.len() != tasks.len() {
+            return Err(Failure::input(
+                format!("use the policy {name}"),
+                format!(
+                    "it gives {} priorities for {} tasks",
+                    priorities.len(),
+                    tasks.len()
+                ),
+            )
+            .with_help(
+                "its closure returns one priority for each task, in the order of the tasks",
+            ));
+        }
+        let doubt = doubt_about(path, set, own, &priorities)?;
+        Ok(match doubt {
+            None => Self {
+                priorities,
+                virtual_deadlines: None,
+                description: format!("{origin}; {test} proves the set schedulable"),
+                unproved: None,
+            },
+            Some((doubt, why)) => Self {
+                priorities,
+                virtual_deadlines: None,
+                description: format!("{origin}; {doubt}"),
+                unproved: Some(format!(
+                    "{doubt}, so nothing is promised{why}; the order used is: {origin}"
+                )),
+            },
+        })
+    }
+}
+
+/// What keeps the test that an own policy names from proving the set, and why; `None` if it does.
+fn doubt_about(
+    path: &Path,
+    set: &TaskSet,
+    own: &OwnPolicy,
+    priorities: &[u32],
+) -> Result<Option<(String, String)>, Failure> {
+    let name = own.policy.name;
+    let Some(test) = catalogue::find_test(own.policy.test, None) else {
+        return Ok(Some((format!("no test speaks of {name}"), String::new())));
+    };
+    let doubt = |why: &str| {
+        let doubt = format!("{test} does not prove the set schedulable");
+        Ok(Some((doubt, format!(": {why}"))))
+    };
+    let mut problem = problem::problem(path, set, test, &Given::default())?;
+    let fixed = matches!(own.composition, Composition::FixedPriority(_));
+    if fixed && test.policy != name {
+        // A test of another policy's order proves this one only if it gets its priorities.
+        problem = problem
+            .with_priorities(priorities.to_vec())
+            .map_err(|error| Failure::bug(format!("use {test}"), error.to_string()))?;
+    }
+    let found = test.analyse(&problem);
+    if let (true, Some(proved)) = (fixed, &found.parameters.priorities)
+        && by_urgency(proved) != by_urgency(priorities)
+    {
+        return doubt(&format!("it speaks of another order than {name} has"));
+    }
+    if found.verdict == Verdict::Schedulable {
+        return Ok(None);
+    }
+    let task_names: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
+    let names = Names {
+        tasks: &task_names,
+        levels: &set.levels,
+    };
+    match &found.why {
+        None => doubt("no reason is known"),
+        Some(why) => doubt(&why.with_names(names).to_string()),
+    }
+}
+
+/// The places of the tasks, most urgent first; among equal priorities the first one is.
+fn by_urgency(priorities: &[u32]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..priorities.len()).collect();
+    places.sort_by_key(|&place| Reverse(priorities.get(place)));
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_core::Enforcement;
+
+    const THREE: &str = include_str!("../../../../examples/huang-three-tasks.toml");
+
+    /// The order of `rule` over three tasks, proved by `test`.
+    fn order(test: &'static str, rule: fn(&[Task]) -> Vec<u32>) -> Result<Order, Failure> {
+        let set = TaskSet::parse("three.toml", THREE).unwrap();
+        let tasks = set.to_tasks("mine").unwrap();
+        let own = OwnPolicy::fixed_priority("mine", "a rule", Enforcement::Adaptive, rule);
+        Order::own(Path::new("three.toml"), &set, &tasks, &own.proved_by(test))
+    }
+
+    #[test]
+    fn a_built_in_test_is_given_the_priorities_of_the_rule() {
+        let good = order("amc-rtb", |_| vec![3, 2, 1]).unwrap();
+        assert_eq!((good.priorities, good.unproved), (vec![3, 2, 1], None));
+        // tau2 has 10 ms, and tau3 before it takes more than that.
+        let bad = order("amc-rtb", |_| vec![1, 2, 3]).unwrap();
+        assert_eq!(bad.priorities, [1, 2, 3]);
+        let doubt = bad.unproved.unwrap();
+        assert!(
+            doubt.starts_with("amc-rtb does not prove the set schedulable")
+                && doubt.contains(": tau2 may take "),
+            "{doubt}"
+        );
+        let none = order("", |_| vec![3, 2, 1]).unwrap().unproved.unwrap();
+        assert!(none.starts_with("no test speaks of mine"), "{none}");
+    }
+
+    #[test]
+    fn a_rule_that_forgets_tasks_is_named() {
+        let failure = order("amc-rtb", |_| vec![1]).err().unwrap();
+        assert_eq!(failure.why, "it gives 1 priorities for 3 tasks");
+    }
+
+    #[test]
+    fn orders_are_compared_and_not_numbers() {
+        assert_eq!(by_urgency(&[3, 2, 1]), by_urgency(&[9, 9, 4]));
+        assert_ne!(by_urgency(&[3, 2, 1]), by_urgency(&[3, 1, 2]));
+    }
+}
