@@ -27,11 +27,11 @@
 //!
 //! The engine takes virtual deadlines V_i in whole nanoseconds, and rounding x T_i in either
 //! direction costs something: up, mode 1 may fail; down, mode 0. With V_i = floor(x T_i) mode 1 is
-//! safe (`edf_vd_given.rs` has the argument), and mode 0 is if sum over z_i = 1 of
+//! safe (`edf_vd_given` has the argument), and mode 0 is if sum over z_i = 1 of
 //! C_i(0) / V_i + a <= 1, which is checked. Where virtual deadlines are given, none are chosen, and
-//! those are decided about. If the check fails for the largest x, there is nothing to be gained from smaller ones:
-//! they make every V_i smaller or leave it, and the sum larger. Then [`Parameters`] has the factor
-//! but no virtual deadlines: the set is schedulable by the theorem, with deadlines that are not
+//! those are decided about. If the check fails for the largest x, there is nothing to be gained from
+//! smaller ones: they make every V_i smaller or leave it, and the sum larger. Then [`Parameters`] has
+//! the factor but no virtual deadlines: the set is schedulable by the theorem, with deadlines that are not
 //! whole numbers. Periods of microseconds and more lose nothing measurable; sets with periods of a
 //! few nanoseconds do.
 //!

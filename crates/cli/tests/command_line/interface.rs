@@ -16,14 +16,14 @@ fn a_command_that_does_not_exist_fails_as_json_where_json_is_wanted() {
 }
 
 #[test]
-fn a_proof_without_priorities_is_not_called_a_failed_one_when_nothing_is_written() {
-    let scratch = Scratch::new("emit-without-priorities");
+fn a_proof_that_chose_nothing_is_not_called_a_failed_one_when_nothing_is_written() {
+    let scratch = Scratch::new("emit-without-parameters");
     let path = scratch.file("chosen.json", "untouched");
     let emit = |test: &str| {
         let path = path.to_str().unwrap();
         vestal(&["analyze", FMS, "--test", test, "--emit", path])
     };
-    let done = emit("edf-vd");
+    let done = emit("edf");
     assert_eq!(done.exit, 0);
     assert!(done.stderr.contains("was not written"), "{}", done.stderr);
     assert!(!done.stderr.contains("no test proved"), "{}", done.stderr);
