@@ -4,7 +4,7 @@
 //! moves. A job that keeps its limits never wakes it. What does: a budget monitor, a worker that
 //! completed beyond its limit, the idle detector, the end of the run.
 
-use crate::report::{MODES_MAX, ManagerRecord, ModeChange};
+use crate::report::ManagerRecord;
 use crate::shared::{
     Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared, UNLIMITED,
 };
@@ -17,8 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
-    ContractViolation, Event, Fact, Guard, Instant, JobId, Level, Permit, Scheduler, Service,
-    TaskId,
+    ContractViolation, Fact, Guard, Instant, JobId, Level, Permit, Scheduler, Service, TaskId,
 };
 
 /// The manager goes round at least this often, so that its watchdog sees it alive.
@@ -323,38 +322,12 @@ impl Manager {
 
     fn take_notices(&mut self) {
         while let Some(notice) = self.guard.take_notice() {
-            match notice.what {
-                Event::ModeChanged { from, to, cause } => {
-                    if self.record.modes.len() < MODES_MAX {
-                        let at = notice.at;
-                        self.record.modes.push(ModeChange {
-                            at,
-                            from,
-                            to,
-                            cause,
-                        });
-                    } else {
-                        self.record.modes_lost += 1;
-                    }
-                }
-                Event::Overrun { job, .. } => {
-                    if let Some(overruns) = self.record.overruns.get_mut(job.task.index()) {
-                        *overruns += 1;
-                    }
-                }
-                // Workers count their dropped jobs themselves; the guard asks for no wake-ups.
-                Event::Dropped { .. } | Event::Late { .. } => {}
-                // A guard has neither servers nor frames.
-                Event::Depleted { .. }
-                | Event::Postponed { .. }
-                | Event::FrameOverrun { .. }
-                | Event::FramesSkipped { .. } => {}
-            }
+            self.record.note(&notice);
         }
     }
 }
 
 /// The number of the task at `index`: construction has checked that there are not too many.
-fn id_of(index: usize) -> TaskId {
+pub(crate) fn id_of(index: usize) -> TaskId {
     TaskId(u16::try_from(index).unwrap_or(u16::MAX))
 }

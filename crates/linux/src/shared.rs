@@ -14,6 +14,7 @@
 
 use crate::config::{Config, Monitor};
 use crate::gaps::GapLog;
+use crate::managed::{Handover, Managed};
 use crate::promise::Promises;
 use crate::report::TaskRecord;
 use crate::sys::{self, Tid};
@@ -101,11 +102,15 @@ pub(crate) struct TaskShared {
     pub(crate) limit: AtomicU64,
     /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
     withdrawn_up_to: AtomicU64,
+    /// The same without the end of the run.
+    enforced_up_to: AtomicU64,
     /// Written by the worker, cleared by the manager: a completed job, plus one, that exceeded its
     /// limit without the monitor noticing in time.
     pub(crate) overran: AtomicU64,
     /// Written by the worker before `overran`: what that job executed.
     pub(crate) overran_executed: AtomicU64,
+    /// Under managed dispatch: what the manager hands to the worker, and what comes back.
+    pub(crate) handover: Handover,
     /// Written by the worker between jobs; read when it is gone.
     pub(crate) record: Mutex<TaskRecord>,
 }
@@ -129,8 +134,10 @@ impl TaskShared {
             base: AtomicU64::new(0),
             limit: AtomicU64::new(limit),
             withdrawn_up_to: AtomicU64::new(0),
+            enforced_up_to: AtomicU64::new(0),
             overran: AtomicU64::new(0),
             overran_executed: AtomicU64::new(0),
+            handover: Handover::default(),
             record: Mutex::new(TaskRecord::new()),
         }
     }
@@ -164,10 +171,22 @@ impl TaskShared {
         sequence < self.withdrawn_up_to.load(Ordering::SeqCst)
     }
 
+    /// Whether enforcement took the place of job `sequence`, and not the end of the run.
+    pub(crate) fn lost_its_place(&self, sequence: u64) -> bool {
+        sequence < self.enforced_up_to.load(Ordering::SeqCst)
+    }
+
     /// Job `sequence` and all before it lose their place.
     pub(crate) fn withdraw(&self, sequence: u64) {
+        self.enforced_up_to
+            .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
         self.withdrawn_up_to
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
+    }
+
+    /// The run ends, and with it the place of every job.
+    fn withdraw_all(&self) {
+        self.withdrawn_up_to.store(u64::MAX, Ordering::SeqCst);
     }
 
     /// The newest job released until `now_nanos` after the epoch.
@@ -217,6 +236,8 @@ pub(crate) struct Shared {
     pub(crate) beat: AtomicU64,
     pub(crate) gaps: GapLog,
     pub(crate) promises: Promises,
+    /// Under managed dispatch: the bell of the manager, and the plan.
+    pub(crate) managed: Option<Managed>,
     cause: Mutex<Option<StopCause>>,
     #[cfg(feature = "real")]
     pub(crate) fault: Option<crate::fault::Fault>,
@@ -254,10 +275,19 @@ impl Shared {
             beat: AtomicU64::new(0),
             gaps: GapLog::new(),
             promises: Promises::new(),
+            managed: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
             fault: None,
         }
+    }
+
+    /// Whether each worker has an armed monitor. A manager that dispatches watches budgets with the
+    /// timeout of its own wait instead, unless a monitor was chosen that counts by itself.
+    pub(crate) fn arms_monitors(&self) -> bool {
+        self.managed
+            .as_ref()
+            .is_none_or(|managed| !managed.waits_on_futex)
     }
 
     pub(crate) fn phase(&self) -> u32 {
@@ -299,7 +329,10 @@ impl Shared {
     }
 
     pub(crate) fn kick_manager(&self) {
-        sys::signal::kick(self.manager_tid.load(Ordering::SeqCst));
+        match &self.managed {
+            Some(managed) if managed.waits_on_futex => managed.ring(),
+            Some(_) | None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
+        }
     }
 
     /// Whether the run is being ended: everything is withdrawn then.
@@ -332,17 +365,23 @@ impl Shared {
         self.stopped_at
             .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
         for task in &self.tasks {
-            task.withdraw(u64::MAX);
+            task.withdraw_all();
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
             }
             demote(task.tid.load(Ordering::SeqCst));
+        }
+        if let Some(managed) = &self.managed {
+            managed.ring();
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
         self.phase.store(STOP, Ordering::SeqCst);
         self.idle_wanted.store(2, Ordering::SeqCst);
         sys::futex::wake_all(&self.phase);
         sys::futex::wake_all(&self.idle_wanted);
+        for task in &self.tasks {
+            task.handover.wake();
+        }
     }
 }
 

@@ -40,6 +40,10 @@ impl Worker {
             return Ok(());
         };
         enter_real_time(self.shared.cpu, task.fifo)?;
+        if !self.shared.arms_monitors() {
+            task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
+            return Ok(());
+        }
         let manager = self.shared.manager_tid.load(Ordering::SeqCst);
         let armed = Armed::of_this_thread(self.shared.monitor, manager)?;
         // Set once, here.
@@ -141,7 +145,7 @@ impl Worker {
     }
 
     /// Runs the body of one job; says whether it did all its work.
-    fn call_body(
+    pub(crate) fn call_body(
         &mut self,
         shared: &Shared,
         task: &TaskShared,
@@ -158,12 +162,15 @@ impl Worker {
             release,
             demand: Service::ZERO,
             saw_cancellation: false,
+            in_order: true,
         };
+        job.observe();
         // A body that panics half-way is never called again: the run ends.
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             job.demand = (self.demand)(sequence);
             (self.body)(&mut job)
         }));
+        job.observe();
         match outcome {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
@@ -185,12 +192,12 @@ impl Worker {
 }
 
 /// A job whose body has returned.
-struct Ended {
-    sequence: u64,
-    release: u64,
-    finished: u64,
-    executed: u64,
-    completed: bool,
+pub(crate) struct Ended {
+    pub(crate) sequence: u64,
+    pub(crate) release: u64,
+    pub(crate) finished: u64,
+    pub(crate) executed: u64,
+    pub(crate) completed: bool,
 }
 
 /// Takes the job off, restores the worker's place among the others, and notes the job down.
@@ -234,7 +241,7 @@ fn end(shared: &Shared, task: &TaskShared, job: &Ended) {
     shared.stint();
 }
 
-fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended) {
+pub(crate) fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended) {
     let response = job.finished.saturating_sub(job.release);
     let deadline = task.configuration.task.deadline.as_nanos();
     let missed = response > deadline;
@@ -255,7 +262,7 @@ fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended) {
 }
 
 /// A job that the end of the run met; missed if its deadline had passed by then.
-fn note_unfinished(shared: &Shared, task: &TaskShared, release: u64) {
+pub(crate) fn note_unfinished(shared: &Shared, task: &TaskShared, release: u64) {
     let stopped = shared.stopped_at.load(Ordering::SeqCst).max(release);
     let deadline = release.saturating_add(task.configuration.task.deadline.as_nanos());
     let missed = deadline < stopped;
@@ -315,7 +322,7 @@ fn resume_preempted(shared: &Shared) {
 }
 
 /// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
-const LATE_WAKE_NANOS_MIN: u64 = 500_000;
+pub(crate) const LATE_WAKE_NANOS_MIN: u64 = 500_000;
 
 /// Waits for `release`; says whether the run still goes on then.
 fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
