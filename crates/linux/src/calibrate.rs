@@ -38,6 +38,7 @@ struct Trial {
 /// its clock. Takes about 170 ms.
 pub(crate) fn calibrate(
     monitor: Monitor,
+    heartbeat_nanos: u64,
     cpu: usize,
     priorities: (i32, i32),
 ) -> io::Result<Summary> {
@@ -45,7 +46,13 @@ pub(crate) fn calibrate(
     let (burner_priority, observer_priority) = priorities;
     let observer = {
         let trial = Arc::clone(&trial);
-        thread::spawn(move || observe(&trial, cpu, observer_priority))
+        thread::spawn(move || {
+            let beat = match monitor {
+                Monitor::Heartbeat => heartbeat_nanos,
+                Monitor::Perf | Monitor::Manager | Monitor::PosixTimer => TRIAL_NANOS_MAX,
+            };
+            observe(&trial, beat, cpu, observer_priority)
+        })
     };
     let burner = {
         let trial = Arc::clone(&trial);
@@ -62,7 +69,7 @@ pub(crate) fn calibrate(
     Ok(observed?.summary())
 }
 
-fn observe(trial: &Trial, cpu: usize, priority: i32) -> io::Result<Distribution> {
+fn observe(trial: &Trial, beat: u64, cpu: usize, priority: i32) -> io::Result<Distribution> {
     let mut overshoots = Distribution::new();
     // Published even on failure, else the burner would wait for it.
     let ready = enter_real_time(cpu, priority);
@@ -70,9 +77,8 @@ fn observe(trial: &Trial, cpu: usize, priority: i32) -> io::Result<Distribution>
     ready?;
     let signals = ManagerSignals::new();
     while trial.ended.load(Ordering::SeqCst) == 0 {
-        if signals.wait(TRIAL_NANOS_MAX).is_none() {
-            continue;
-        }
+        // A signal, or the time for the next look.
+        signals.wait(beat);
         let burner: Tid = trial.burner.load(Ordering::SeqCst);
         let base = trial.base.load(Ordering::SeqCst);
         let executed = cpu_nanos_of(burner).map_or(0, |cpu| cpu.saturating_sub(base));
@@ -98,14 +104,22 @@ fn burn_trials(trial: &Trial, monitor: Monitor, cpu: usize, priority: i32) -> io
     enter_real_time(cpu, priority)?;
     let armed = Armed::of_this_thread(monitor, trial.manager.load(Ordering::SeqCst))?;
     trial.burner.store(sys::sched::own_tid(), Ordering::SeqCst);
-    let armed = trial.monitor.get_or_init(|| armed);
+    if let Some(armed) = armed {
+        // Set once, here.
+        let _ = trial.monitor.set(armed);
+    }
+    let armed = trial.monitor.get();
     for _ in 0..TRIALS {
         let seen = trial.seen.load(Ordering::SeqCst);
         trial.base.store(own_cpu_nanos(), Ordering::SeqCst);
-        armed.start(BUDGET_NANOS);
+        if let Some(armed) = armed {
+            armed.start(BUDGET_NANOS);
+        }
         let patience = monotonic_nanos() + TRIAL_NANOS_MAX;
         while trial.seen.load(Ordering::SeqCst) == seen && monotonic_nanos() < patience {}
-        armed.stop();
+        if let Some(armed) = armed {
+            armed.stop();
+        }
         trial.base.store(0, Ordering::SeqCst);
         let rest = monotonic_nanos() + REST_NANOS;
         sys::futex::wait_until(&trial.ended, 0, Some(rest));

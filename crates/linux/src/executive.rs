@@ -16,6 +16,7 @@ use crate::summary::{Measured, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
+use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::signal::StopSignals;
 use crate::threads::{Crew, Started};
 use crate::watchdog::Watchdog;
@@ -130,7 +131,9 @@ impl Executive {
     /// # Errors
     /// [`RunError`]; nothing has run unless it says so.
     pub fn run(self, span: Duration) -> Result<Report, RunError> {
-        let (_alone, plan) = (Alone::claim()?, self.prepare(&Rights::probe())?);
+        let rights = Rights::probe();
+        let (_alone, plan) = (Alone::claim()?, self.prepare(&rights)?);
+        let _lowered = rights.cap_sys_nice.then(LoweredPriorityLimit::lower);
         let _locked = self.lock_memory()?;
         let _signals =
             StopSignals::take_over().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
@@ -160,7 +163,8 @@ impl Executive {
             return Ok(None);
         }
         let low = i32::from(self.config.priorities.0);
-        calibrate(plan.monitor, plan.cpu, (low, low + 1))
+        let heartbeat = self.config.heartbeat.as_nanos();
+        calibrate(plan.monitor, heartbeat, plan.cpu, (low, low + 1))
             .map(Some)
             .map_err(RunError::system("calibrate the budget monitor"))
     }
@@ -179,9 +183,12 @@ impl Executive {
             })
             .collect();
         let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor, tolerance);
-        shared.managed = plan
-            .managed
-            .then(|| Managed::new(plan.monitor != Monitor::Perf));
+        shared.managed = plan.managed.then(|| {
+            Managed::new(matches!(
+                plan.monitor,
+                Monitor::Manager | Monitor::Heartbeat
+            ))
+        });
         #[cfg(feature = "real")]
         {
             shared.fault = self.fault;

@@ -4,6 +4,7 @@
 //! moves. A job that keeps its limits never wakes it. What does: a budget monitor, a worker that
 //! completed beyond its limit, the idle detector, the end of the run.
 
+use crate::config::Monitor;
 use crate::report::ManagerRecord;
 use crate::shared::{
     Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared, UNLIMITED,
@@ -84,11 +85,22 @@ impl Manager {
             }
             #[cfg(feature = "real")]
             crate::fault::strike(&shared, now);
-            let signal = signals.wait((end - now).min(BEAT_NANOS));
-            let Some(signal) = signal else { continue };
+            let heartbeat = shared.monitor == Monitor::Heartbeat;
+            let beat = if heartbeat {
+                shared.heartbeat_nanos
+            } else {
+                BEAT_NANOS
+            };
+            let signal = signals.wait((end - now).min(beat));
+            if signal.is_none() && !heartbeat {
+                continue;
+            }
             let woken = monotonic_nanos();
             shared.stint_begins(woken);
-            self.handle(&shared, signal != kick_signal())?;
+            self.handle(
+                &shared,
+                signal.is_some_and(|signal| signal != kick_signal()),
+            )?;
             self.record
                 .handling
                 .record(monotonic_nanos().saturating_sub(woken));
@@ -101,6 +113,7 @@ impl Manager {
         if shared.phase() != RUN {
             return Ok(());
         }
+        restore_places(shared);
         let mut changed = self.note_completed_overruns(shared)?;
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
@@ -323,6 +336,19 @@ impl Manager {
     fn take_notices(&mut self) {
         while let Some(notice) = self.guard.take_notice() {
             self.record.note(&notice);
+        }
+    }
+}
+
+/// Gives workers between two jobs their priorities back.
+fn restore_places(shared: &Shared) {
+    for task in &shared.tasks {
+        if task.wants_place.load(Ordering::SeqCst) == 1 {
+            if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.fifo).is_err() {
+                shared.request_stop(StopCause::SetupFailed);
+            }
+            task.wants_place.store(0, Ordering::SeqCst);
+            futex::wake_all(&task.wants_place);
         }
     }
 }

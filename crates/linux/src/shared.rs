@@ -56,30 +56,35 @@ pub(crate) enum StopCause {
 #[derive(Debug)]
 pub(crate) enum Armed {
     Perf(sys::perf::TaskClock),
-    Wall(sys::timer::WallTimer),
+    Wall(sys::timer::SignalTimer),
+    CpuTime(sys::timer::SignalTimer),
 }
 
 impl Armed {
-    /// Creates the monitor `kind` of the calling thread.
-    pub(crate) fn of_this_thread(kind: Monitor, manager: Tid) -> std::io::Result<Self> {
-        match kind {
-            Monitor::Perf => sys::perf::TaskClock::of_this_thread(manager).map(Self::Perf),
-            Monitor::Manager => sys::timer::WallTimer::new(manager).map(Self::Wall),
-        }
+    /// Creates the monitor `kind` of the calling thread; a heartbeat has nothing of its own there.
+    pub(crate) fn of_this_thread(kind: Monitor, manager: Tid) -> std::io::Result<Option<Self>> {
+        use sys::{perf::TaskClock, timer::SignalTimer};
+        let armed = match kind {
+            Monitor::Perf => Self::Perf(TaskClock::of_this_thread(manager)?),
+            Monitor::Manager => Self::Wall(SignalTimer::wall(manager)?),
+            Monitor::PosixTimer => Self::CpuTime(SignalTimer::cpu_time_of_this_thread(manager)?),
+            Monitor::Heartbeat => return Ok(None),
+        };
+        Ok(Some(armed))
     }
 
     /// Lets it fire when its thread has run, or can at the earliest have run, for `nanos`.
     pub(crate) fn start(&self, nanos: u64) {
         match self {
             Self::Perf(counter) => counter.start(nanos),
-            Self::Wall(timer) => timer.set(nanos),
+            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(nanos),
         }
     }
 
     pub(crate) fn stop(&self) {
         match self {
             Self::Perf(counter) => counter.stop(),
-            Self::Wall(timer) => timer.set(0),
+            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(0),
         }
     }
 }
@@ -109,6 +114,8 @@ pub(crate) struct TaskShared {
     pub(crate) overran: AtomicU64,
     /// Written by the worker before `overran`: what that job executed.
     pub(crate) overran_executed: AtomicU64,
+    /// 1: the worker, at the end of a job, wants its priority back; cleared by the manager.
+    pub(crate) wants_place: AtomicU32,
     /// Under managed dispatch: what the manager hands to the worker, and what comes back.
     pub(crate) handover: Handover,
     /// Written by the worker between jobs; read when it is gone.
@@ -137,6 +144,7 @@ impl TaskShared {
             enforced_up_to: AtomicU64::new(0),
             overran: AtomicU64::new(0),
             overran_executed: AtomicU64::new(0),
+            wants_place: AtomicU32::new(0),
             handover: Handover::default(),
             record: Mutex::new(TaskRecord::new()),
         }
@@ -210,6 +218,7 @@ pub(crate) struct Shared {
     pub(crate) by_urgency: Vec<usize>,
     pub(crate) cpu: usize,
     pub(crate) monitor: Monitor,
+    pub(crate) heartbeat_nanos: u64,
     pub(crate) enforce: bool,
     pub(crate) tolerance_nanos: u64,
     /// [`SETUP`], [`RUN`], [`STOP`]; workers wait on it for their releases.
@@ -258,6 +267,7 @@ impl Shared {
             by_urgency,
             cpu,
             monitor,
+            heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             enforce: config.enforce,
             tolerance_nanos: tolerance.as_nanos(),
             phase: AtomicU32::new(SETUP),

@@ -40,14 +40,15 @@ impl Worker {
             return Ok(());
         };
         enter_real_time(self.shared.cpu, task.fifo)?;
-        if !self.shared.arms_monitors() {
-            task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
-            return Ok(());
+        if self.shared.arms_monitors() {
+            let manager = self.shared.manager_tid.load(Ordering::SeqCst);
+            if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
+                // Set once, here.
+                let _ = task.monitor.set(armed);
+            }
         }
-        let manager = self.shared.manager_tid.load(Ordering::SeqCst);
-        let armed = Armed::of_this_thread(self.shared.monitor, manager)?;
-        // Set once, here.
-        let _ = task.monitor.set(armed);
+        // Whatever a job body does, it does not rise above its place: only the manager sets priorities.
+        sys::capability::give_up_scheduling()?;
         task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
         Ok(())
     }
@@ -212,12 +213,13 @@ fn end(shared: &Shared, task: &TaskShared, job: &Ended) {
     if shared.mode.load(Ordering::SeqCst) > 0 {
         shared.want_idle();
     }
-    if withdrawn && !stopping {
+    if !stopping && (withdrawn || sys::sched::own_priority() != task.fifo) {
         // Back to its place before the next release: waking in SCHED_OTHER could take forever.
         // Whether the next job may run at all, its release will ask.
-        if sys::sched::set_fifo(sys::sched::own_tid(), task.fifo).is_err() {
-            shared.request_stop(StopCause::SetupFailed);
-        }
+        ask_for_place(shared, task);
+    }
+    if withdrawn {
+        // The manager knows that it overran.
     } else if let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
         && job.executed > threshold
     {
@@ -302,6 +304,18 @@ fn account_never_begun(shared: &Shared, task: &TaskShared, first: u64) {
     while release < stopped {
         note_unfinished(shared, task, release);
         release = release.saturating_add(task.configuration.task.period.as_nanos());
+    }
+}
+
+/// Waits until the manager has given the worker its priority back: because its job was withdrawn, or
+/// because the body changed it.
+fn ask_for_place(shared: &Shared, task: &TaskShared) {
+    const ASK_AGAIN_NANOS: u64 = 10_000_000;
+    task.wants_place.store(1, Ordering::SeqCst);
+    while task.wants_place.load(Ordering::SeqCst) == 1 && !shared.stop_requested() {
+        shared.kick_manager();
+        let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
+        futex::wait_until(&task.wants_place, 1, Some(again));
     }
 }
 

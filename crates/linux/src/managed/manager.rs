@@ -590,11 +590,14 @@ impl Dispatcher {
             .saturating_sub(lane.executed(task, job.sequence))
             .max(QUANTUM_NANOS);
         match (shared.monitor, task.monitor.get()) {
-            (Monitor::Perf, Some(monitor)) => {
+            (Monitor::Perf | Monitor::PosixTimer, Some(monitor)) => {
                 monitor.start(left);
                 u64::MAX
             }
-            (Monitor::Manager | Monitor::Perf, _) => monotonic_nanos().saturating_add(left),
+            (Monitor::Heartbeat, _) => monotonic_nanos().saturating_add(shared.heartbeat_nanos),
+            (Monitor::Manager | Monitor::Perf | Monitor::PosixTimer, _) => {
+                monotonic_nanos().saturating_add(left)
+            }
         }
     }
 

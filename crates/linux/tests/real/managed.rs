@@ -1,6 +1,6 @@
 //! Managed dispatch: the plans of a scheduler, carried out with three priorities.
 
-use crate::support::{HI, LO, alone, config, ms, real_time_threads, spec};
+use crate::support::{HI, Hostility, LO, alone, config, ms, real_time_threads, spec};
 use std::sync::{Arc, Mutex};
 use vestal_core::engine::Configuration;
 use vestal_core::{
@@ -64,9 +64,13 @@ fn edf_meets_deadlines_that_fixed_priorities_cannot() {
             job.burn(ms(milliseconds))
         }
     };
+    // Limits with room for what the machine may put on a job's account.
+    let mut short = spec("short", LO, 1, 20, &[11]);
+    let mut long = spec("long", LO, 1, 28, &[14]);
+    (short.demand_max, long.demand_max) = (Some(ms(9)), Some(ms(12)));
     let report = managed(config(Enforcement::Static, Monitor::Manager), Some(100))
-        .task(spec("short", LO, 1, 20, &[9]), body(9))
-        .task(spec("long", LO, 1, 28, &[12]), body(12))
+        .task(short, body(9))
+        .task(long, body(12))
         .run(Duration::from_millis(1_400))
         .unwrap();
     nothing_is_left_behind(&report);
@@ -168,4 +172,48 @@ fn a_lo_job_that_runs_for_ever_delays_no_hi_job_managed() {
     assert!(endless.overruns >= 40, "{report:#?}");
     let overshoot = report.enforcement.overshoot;
     assert!(overshoot.median < 1_000_000, "{overshoot:?}");
+}
+
+/// The other monitors serve managed dispatch too, and hostile bodies change nothing.
+#[test]
+fn every_monitor_enforces_managed_also_against_hostile_bodies() {
+    let _alone = alone();
+    let cases = [
+        (Monitor::Manager, Hostility::Rises),
+        (Monitor::Manager, Hostility::Forks),
+        (Monitor::Perf, Hostility::BlocksSignals),
+        (Monitor::Heartbeat, Hostility::Rises),
+        (Monitor::PosixTimer, Hostility::BlocksSignals),
+    ];
+    for (monitor, hostility) in cases {
+        let report = managed(config(Enforcement::Adaptive, monitor), Some(50))
+            .task(spec("lo", LO, 1, 20, &[5]), |job| job.burn(ms(3)))
+            .task(spec("hi", HI, 1, 100, &[8, 36]), move |job| {
+                hostility.show();
+                // Beyond C(LO) by three granularities even where budgets are bound to the tick.
+                let overruns = job.id().sequence % 3 == 1;
+                job.burn(ms(if overruns { 26 } else { 4 }))
+            })
+            .run(Duration::from_millis(1_200))
+            .unwrap();
+        Hostility::clean_up();
+        nothing_is_left_behind(&report);
+        assert_eq!(report.monitor, monitor);
+        let hi = &report.tasks[1];
+        assert_eq!(hi.jobs.dropped, 0, "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        for sequence in [1, 4, 7] {
+            let job = JobId {
+                task: TaskId(1),
+                sequence,
+            };
+            let raised = report.modes.iter().any(|change| change.cause == Some(job));
+            assert!(raised, "{monitor:?} {hostility:?}: {report:#?}");
+        }
+        let lo = &report.tasks[0];
+        assert!(
+            lo.jobs.dropped >= 3 && lo.jobs.completed >= 30,
+            "{report:#?}"
+        );
+    }
 }
