@@ -79,7 +79,7 @@ impl JobContext<'_> {
     #[must_use]
     pub fn cancelled(&mut self) -> bool {
         self.observe();
-        let cancelled = self.task.withdrawn(self.job.sequence);
+        let cancelled = self.task.cancelled(self.job.sequence);
         self.saw_cancellation |= cancelled;
         cancelled
     }

@@ -34,6 +34,27 @@ impl Monitor {
     }
 }
 
+/// When a job that lost its place comes to its end. Its priority drops at once in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Termination {
+    /// At its next cancellation point, whenever it gets there.
+    Immediate,
+    /// Not before the CPU is idle: until then its cancellation points let it pass, so that no clean-up
+    /// happens while the mode is raised.
+    Deferred,
+}
+
+impl Termination {
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Immediate => "immediate",
+            Self::Deferred => "deferred",
+        }
+    }
+}
+
 /// What reading clocks, switching threads and a timer interrupt add to a job.
 pub const TOLERANCE_MIN: Service = Service::from_micros(50);
 /// A calibration that found worse met a disturbance, and says nothing about what can be enforced.
@@ -65,11 +86,14 @@ pub struct Config {
     pub enforcement: Enforcement,
     /// What happens to a job that used up its own level's limit.
     pub exhaustion: Exhaustion,
-    /// Whether limits are enforced at all; `false` only measures.
+    /// Whether limits are enforced at all; `false` only measures: no limit, no mode change, and under
+    /// managed dispatch only the order of the scheduler.
     pub enforce: bool,
     /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
     /// `perf_event_open` is refused, and [`crate::Report::monitor`] says so.
     pub monitor: Monitor,
+    /// When jobs that lost their place come to their end.
+    pub termination: Termination,
     /// The period T_M of [`Monitor::Heartbeat`].
     pub heartbeat: Duration,
     /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For n tasks n + 3 of
@@ -103,6 +127,7 @@ impl Config {
             exhaustion: Exhaustion::Background,
             enforce: true,
             monitor: Monitor::Perf,
+            termination: Termination::Immediate,
             heartbeat: Duration::from_millis(1),
             priorities: (1, 98),
             tolerance: None,

@@ -50,7 +50,7 @@ mod watchdog;
 mod worker;
 
 pub use body::{Cancelled, JobContext};
-pub use config::{Config, Monitor, TaskSpec};
+pub use config::{Config, Monitor, TaskSpec, Termination};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
 pub use managed::{BoxedScheduler, MakeScheduler};

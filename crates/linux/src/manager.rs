@@ -125,6 +125,7 @@ impl Manager {
             changed = false;
         }
         if shared.idle_seen.swap(false, Ordering::SeqCst) {
+            shared.end_withdrawn();
             self.settle_idle(shared)?;
         }
         if monitor_fired {
@@ -249,7 +250,7 @@ impl Manager {
             if self.guard.permit(id_of(index)) == Permit::NotAdmitted
                 && let Some(newest) = task.newest_release(now.as_nanos())
             {
-                task.withdraw(newest);
+                shared.withdraw(task, newest);
             }
         }
         self.guard.apply(now, Fact::Idle { cpu: CPU })?;
@@ -275,13 +276,13 @@ impl Manager {
             if let Some(newest) = task.newest_release(now.as_nanos())
                 && self.loses_its_place(id, newest)
             {
-                task.withdraw(newest);
+                shared.withdraw(task, newest);
             }
             let Some(running) = task.running() else {
                 continue;
             };
             if self.loses_its_place(id, running) {
-                task.withdraw(running);
+                shared.withdraw(task, running);
             }
             if task.withdrawn(running) {
                 self.demote(task);

@@ -12,7 +12,7 @@
 //! All of these are sequentially consistent: at least one of the two sees the other's word, so no
 //! withdrawn job goes on at its priority.
 
-use crate::config::{Config, Monitor};
+use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::managed::{Handover, Managed};
 use crate::promise::Promises;
@@ -109,6 +109,9 @@ pub(crate) struct TaskShared {
     withdrawn_up_to: AtomicU64,
     /// The same without the end of the run.
     enforced_up_to: AtomicU64,
+    /// Written by the manager: withdrawn jobs with smaller numbers shall end at their next
+    /// cancellation point.
+    cancelled_up_to: AtomicU64,
     /// Written by the worker, cleared by the manager: a completed job, plus one, that exceeded its
     /// limit without the monitor noticing in time.
     pub(crate) overran: AtomicU64,
@@ -142,6 +145,7 @@ impl TaskShared {
             limit: AtomicU64::new(limit),
             withdrawn_up_to: AtomicU64::new(0),
             enforced_up_to: AtomicU64::new(0),
+            cancelled_up_to: AtomicU64::new(0),
             overran: AtomicU64::new(0),
             overran_executed: AtomicU64::new(0),
             wants_place: AtomicU32::new(0),
@@ -185,7 +189,7 @@ impl TaskShared {
     }
 
     /// Job `sequence` and all before it lose their place.
-    pub(crate) fn withdraw(&self, sequence: u64) {
+    fn withdraw(&self, sequence: u64) {
         self.enforced_up_to
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
         self.withdrawn_up_to
@@ -195,6 +199,18 @@ impl TaskShared {
     /// The run ends, and with it the place of every job.
     fn withdraw_all(&self) {
         self.withdrawn_up_to.store(u64::MAX, Ordering::SeqCst);
+        self.cancel_withdrawn();
+    }
+
+    /// Jobs that were withdrawn so far end at their next cancellation point.
+    fn cancel_withdrawn(&self) {
+        let withdrawn = self.withdrawn_up_to.load(Ordering::SeqCst);
+        self.cancelled_up_to.store(withdrawn, Ordering::SeqCst);
+    }
+
+    /// Whether job `sequence` shall end at its next cancellation point.
+    pub(crate) fn cancelled(&self, sequence: u64) -> bool {
+        sequence < self.cancelled_up_to.load(Ordering::SeqCst)
     }
 
     /// The newest job released until `now_nanos` after the epoch.
@@ -219,6 +235,7 @@ pub(crate) struct Shared {
     pub(crate) cpu: usize,
     pub(crate) monitor: Monitor,
     pub(crate) heartbeat_nanos: u64,
+    pub(crate) termination: Termination,
     pub(crate) enforce: bool,
     pub(crate) tolerance_nanos: u64,
     /// [`SETUP`], [`RUN`], [`STOP`]; workers wait on it for their releases.
@@ -268,6 +285,7 @@ impl Shared {
             cpu,
             monitor,
             heartbeat_nanos: config.heartbeat.as_nanos().max(1),
+            termination: config.termination,
             enforce: config.enforce,
             tolerance_nanos: tolerance.as_nanos(),
             phase: AtomicU32::new(SETUP),
@@ -330,6 +348,23 @@ impl Shared {
     pub(crate) fn threshold(&self, limit: u64) -> Option<u64> {
         (self.enforce && limit != UNLIMITED && limit != NOT_ADMITTED)
             .then(|| limit.saturating_add(self.tolerance_nanos))
+    }
+
+    /// `task` loses its job number `sequence` and all before it.
+    pub(crate) fn withdraw(&self, task: &TaskShared, sequence: u64) {
+        task.withdraw(sequence);
+        match self.termination {
+            Termination::Immediate => task.cancel_withdrawn(),
+            // The idle detector says when.
+            Termination::Deferred => self.want_idle(),
+        }
+    }
+
+    /// The CPU is idle: time for withdrawn jobs to end.
+    pub(crate) fn end_withdrawn(&self) {
+        for task in &self.tasks {
+            task.cancel_withdrawn();
+        }
     }
 
     pub(crate) fn want_idle(&self) {

@@ -17,7 +17,14 @@ pub(crate) use linux::execute;
 /// What the command line says about the machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Settings {
-    pub(crate) monitor: Monitor,
+    /// Whether a manager dispatches, rather than the kernel.
+    pub(crate) managed: bool,
+    /// What was asked for; by default the best one for the dispatch.
+    pub(crate) monitor: Option<Monitor>,
+    /// Whether withdrawn jobs end at the next idle instant only.
+    pub(crate) deferred: bool,
+    /// Whether nothing is enforced.
+    pub(crate) observe: bool,
     /// The CPU; by default the last one that the process may use.
     pub(crate) cpu: Option<usize>,
     /// The lowest and the highest SCHED_FIFO priority to use.
@@ -25,13 +32,16 @@ pub(crate) struct Settings {
 }
 
 /// What notices a used-up budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Monitor {
     /// A counter of the thread's own execution.
-    #[default]
     Perf,
     /// A wall timer and the thread's CPU clock.
     Manager,
+    /// A look at all CPU clocks every millisecond.
+    Heartbeat,
+    /// A POSIX timer on the thread's CPU time, bound to the tick.
+    PosixTimer,
 }
 
 /// What came of a real run.

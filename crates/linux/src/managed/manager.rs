@@ -387,7 +387,7 @@ impl Dispatcher {
         if lane.ended.is_some_and(|(ended, _)| ended == job.sequence) {
             lane.ended = None;
         }
-        task.withdraw(job.sequence);
+        shared.withdraw(task, job.sequence);
         if self.running == Some(job) {
             self.stop_running(shared)?;
         } else if lane.busy == Some(job.sequence) {
@@ -432,6 +432,10 @@ impl Dispatcher {
         self.withdraw_background(shared);
         let target = self.slot.map(|slot| slot.job);
         managed.plan(target);
+        // Nothing that keeps its place wants the CPU.
+        if target.is_none_or(|job| self.scheduler.permit(job.task) == Permit::Background) {
+            shared.end_withdrawn();
+        }
         if self.running == target {
             return Ok(false);
         }
@@ -453,7 +457,7 @@ impl Dispatcher {
             && let Some(task) = shared.tasks.get(index)
             && !task.withdrawn(job.sequence)
         {
-            task.withdraw(job.sequence);
+            shared.withdraw(task, job.sequence);
             self.set_class(shared, index, Class::Background);
         }
     }
