@@ -201,6 +201,19 @@ pub enum Reason {
         /// c: the tasks of level 1 at level 1.
         high_ppm: u64,
     },
+    /// EDF-VD with given virtual deadlines: a task of level 0 has another one than its deadline.
+    LowVirtualDeadline {
+        /// Which task.
+        task: TaskId,
+    },
+    /// EDF-VD with given virtual deadlines: what the two modes ask for, in millionths to the nearest,
+    /// is more than the CPU in one of them.
+    VirtualDeadlines {
+        /// The density of mode 0, counted to the virtual deadlines.
+        mode_0_ppm: u64,
+        /// What remains to be done in mode 1.
+        mode_1_ppm: u64,
+    },
 }
 
 /// The names of tasks and levels for messages. A name that is missing is replaced by the number.
@@ -341,6 +354,26 @@ impl fmt::Display for NamedReason<'_> {
                 f.write_str(" and ")?;
                 write_millionths(f, *high_ppm)?;
                 f.write_str(" at ")?;
+                self.level(f, Level(1))
+            }
+            Reason::LowVirtualDeadline { task } => {
+                f.write_str("only deadlines of ")?;
+                self.level(f, Level(1))?;
+                f.write_str(" tasks may be shortened; the virtual deadline of ")?;
+                self.task(f, *task)?;
+                f.write_str(" is not its deadline")
+            }
+            Reason::VirtualDeadlines {
+                mode_0_ppm,
+                mode_1_ppm,
+            } => {
+                f.write_str("with these virtual deadlines the tasks ask for ")?;
+                write_millionths(f, *mode_0_ppm)?;
+                f.write_str(" of the CPU in mode ")?;
+                self.level(f, Level(0))?;
+                f.write_str(" and for ")?;
+                write_millionths(f, *mode_1_ppm)?;
+                f.write_str(" in mode ")?;
                 self.level(f, Level(1))
             }
         }

@@ -3,7 +3,7 @@
 use core::fmt;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::time::HORIZON_NANOS;
-use vestal_core::{Level, LevelSet, Task, TaskError, TaskId};
+use vestal_core::{Duration, Level, LevelSet, Task, TaskError, TaskId};
 
 /// Which release patterns the tasks can produce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -18,16 +18,19 @@ pub enum Phasing {
     Restricted,
 }
 
-/// A set of constrained-deadline sporadic tasks, and optionally the priorities they have.
+/// A set of constrained-deadline sporadic tasks, and optionally the priorities or virtual deadlines
+/// they have.
 ///
 /// Invariants: every deadline is in 1..=T, every criticality is a level of the set, every period
-/// is at most [`HORIZON_NANOS`] (so a demand that saturates exceeds every deadline).
+/// is at most [`HORIZON_NANOS`] (so a demand that saturates exceeds every deadline), every given
+/// virtual deadline is in 1..=D.
 #[derive(Clone, Debug)]
 pub struct Problem {
     tasks: Vec<Task>,
     rows: Vec<Row>,
     levels: LevelSet,
     priorities: Option<Vec<u32>>,
+    virtual_deadlines: Option<Vec<Duration>>,
     phasing: Phasing,
 }
 
@@ -36,7 +39,7 @@ impl Problem {
     /// the test to choose.
     ///
     /// # Errors
-    /// Any of [`ProblemError`] except [`ProblemError::Priorities`].
+    /// Any of [`ProblemError`] except [`ProblemError::Priorities`] and those about virtual deadlines.
     pub fn new(tasks: Vec<Task>, levels: LevelSet) -> Result<Self, ProblemError> {
         if tasks.len() > TASKS_MAX {
             return Err(ProblemError::TooManyTasks { found: tasks.len() });
@@ -54,6 +57,7 @@ impl Problem {
             rows,
             levels,
             priorities: None,
+            virtual_deadlines: None,
             phasing: Phasing::Arbitrary,
         })
     }
@@ -71,6 +75,29 @@ impl Problem {
             });
         }
         self.priorities = Some(priorities);
+        Ok(self)
+    }
+
+    /// The same tasks with given relative virtual deadlines, one for each task: above zero and at
+    /// most its deadline. Tests of policies that use none ignore them.
+    ///
+    /// # Errors
+    /// [`ProblemError::VirtualDeadlines`] if there is not exactly one for each task,
+    /// [`ProblemError::VirtualDeadline`] if one is zero or after its task's deadline.
+    pub fn with_virtual_deadlines(mut self, given: Vec<Duration>) -> Result<Self, ProblemError> {
+        if given.len() != self.tasks.len() {
+            return Err(ProblemError::VirtualDeadlines {
+                tasks: self.tasks.len(),
+                virtual_deadlines: given.len(),
+            });
+        }
+        let pairs = self.tasks.iter().zip(&given);
+        let mut fits = pairs.map(|(task, due)| !due.is_zero() && *due <= task.deadline);
+        if let Some(index) = fits.position(|fits| !fits) {
+            let task = task_id(index);
+            return Err(ProblemError::VirtualDeadline { task });
+        }
+        self.virtual_deadlines = Some(given);
         Ok(self)
     }
 
@@ -97,6 +124,12 @@ impl Problem {
     #[must_use]
     pub fn priorities(&self) -> Option<&[u32]> {
         self.priorities.as_deref()
+    }
+
+    /// The given relative virtual deadlines in task order.
+    #[must_use]
+    pub fn virtual_deadlines(&self) -> Option<&[Duration]> {
+        self.virtual_deadlines.as_deref()
     }
 
     /// What is known about the phases.
@@ -204,6 +237,18 @@ pub enum ProblemError {
         /// The number of priorities.
         priorities: usize,
     },
+    /// Not exactly one virtual deadline for each task.
+    VirtualDeadlines {
+        /// The number of tasks.
+        tasks: usize,
+        /// The number of virtual deadlines.
+        virtual_deadlines: usize,
+    },
+    /// A virtual deadline is zero or after the task's deadline.
+    VirtualDeadline {
+        /// Whose virtual deadline.
+        task: TaskId,
+    },
 }
 
 impl fmt::Display for ProblemError {
@@ -233,6 +278,18 @@ impl fmt::Display for ProblemError {
                     "{priorities} priorities for {tasks} tasks; each task needs exactly one"
                 )
             }
+            Self::VirtualDeadlines {
+                tasks,
+                virtual_deadlines,
+            } => write!(
+                f,
+                "{virtual_deadlines} virtual deadlines for {tasks} tasks; each task needs exactly one"
+            ),
+            Self::VirtualDeadline { task } => write!(
+                f,
+                "the virtual deadline of task {} is zero or after its deadline",
+                task.0
+            ),
         }
     }
 }

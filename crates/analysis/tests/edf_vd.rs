@@ -373,3 +373,151 @@ fn accepted_sets_meet_their_deadlines_in_random_runs() {
     println!("{runs} runs");
     assert!(runs > 500);
 }
+
+fn given(tasks: &[Task], deadlines: &[u64]) -> Outcome {
+    let deadlines = deadlines.iter().copied().map(Duration::from_nanos);
+    let set = problem(2, tasks.to_vec());
+    let set = set.with_virtual_deadlines(deadlines.collect()).unwrap();
+    analyse("edf-vd-util", &set);
+    analyse("edf-vd", &set)
+}
+
+/// What the test itself chooses is 6 and 60; each is needed to the last nanosecond.
+#[test]
+fn given_virtual_deadlines_are_decided_about() {
+    let tasks = [low(2, 1), high(10, 1, 5), high(100, 20, 20)];
+    let chosen = given(&tasks, &[2, 6, 60]);
+    assert_eq!(chosen.verdict, Verdict::Schedulable);
+    assert_eq!(deadlines(&chosen), Some(vec![2, 6, 60]));
+    assert_eq!(chosen.parameters.deadline_factor, None);
+    for other in [[2, 5, 60], [2, 7, 60], [2, 6, 59], [2, 6, 61], [2, 10, 100]] {
+        let outcome = given(&tasks, &other);
+        assert_eq!(outcome.verdict, Verdict::NotProven, "{other:?}");
+        assert_eq!(outcome.parameters, vestal_analysis::Parameters::default());
+    }
+    assert_eq!(
+        given(&tasks, &[2, 10, 100]).why.unwrap().to_string(),
+        "with these virtual deadlines the tasks ask for 0.800000 of the CPU in mode 0 and for \
+         1.200000 in mode 1"
+    );
+    assert_eq!(
+        given(&tasks, &[1, 6, 60]).why,
+        Some(Reason::LowVirtualDeadline { task: TaskId(0) })
+    );
+}
+
+#[test]
+fn virtual_deadlines_are_one_for_each_task_positive_and_not_after_the_deadline() {
+    let with = |deadlines: &[u64]| {
+        let deadlines = deadlines.iter().copied().map(Duration::from_nanos);
+        problem(2, vec![low(2, 1), high(10, 1, 5)]).with_virtual_deadlines(deadlines.collect())
+    };
+    assert!(with(&[2, 10]).is_ok());
+    for wrong in [&[2][..], &[2, 6, 6], &[2, 0], &[2, 11], &[3, 10]] {
+        assert!(with(wrong).is_err(), "{wrong:?}");
+    }
+}
+
+/// Both sums of the theorem are below 1, 3/9 + 1/10 + 1/10 and 1 * 1/10 + 3/1000 + 8/10; yet of the
+/// ten units after a common release the critical tasks want 3 + 8.
+#[test]
+fn a_short_virtual_deadline_of_a_long_period_takes_from_the_others() {
+    let tasks = [low(10, 1), high(1000, 3, 3), high(10, 1, 8)];
+    assert!(passes("edf-vd", &tasks));
+    let outcome = given(&tasks, &[10, 9, 10]);
+    assert_eq!(outcome.verdict, Verdict::NotProven);
+    assert_eq!(
+        outcome.why.unwrap().to_string(),
+        "with these virtual deadlines the tasks ask for 0.533333 of the CPU in mode 0 and for \
+         1.233333 in mode 1"
+    );
+    let order = Order::VirtualDeadlines(&[10, 9, 10]);
+    let mut random = Random::new(7);
+    let late = (0..200).any(|_| misses(&tasks, &order, 400, &mut random));
+    assert!(late, "the refused virtual deadlines miss");
+}
+
+/// The two conditions in fractions of machine words, each m_i as the documentation has it.
+fn conditions_accept(tasks: &[Task], given: &[u64]) -> bool {
+    let pairs = || tasks.iter().zip(given);
+    let critical = |task: &Task| task.criticality == Level(1);
+    let share = |task: &Task, level, over: u64| {
+        Share(task.wcet.at(Level(level)).as_nanos().into(), over.into())
+    };
+    if pairs().any(|(task, due)| !critical(task) && *due != task.period.as_nanos()) {
+        return false;
+    }
+    let mode_0 = pairs().fold(Share(0, 1), |sum, (task, &due)| {
+        sum.plus(share(task, 0, due))
+    });
+    let x = pairs().filter(|(task, _)| critical(task));
+    let x = x.fold(Share(0, 1), |x, (task, &due)| {
+        let ratio = Share(due.into(), task.period.as_nanos().into());
+        if ratio.at_most(x) { x } else { ratio }
+    });
+    let mode_1 = pairs().fold(Share(0, 1), |sum, (task, &due)| {
+        let period = task.period.as_nanos();
+        if !critical(task) {
+            return sum.plus(share(task, 0, period).times(x));
+        }
+        let own = share(task, 1, period);
+        let is_rounded = !Share(i128::from(due) + 1, 1).at_most(x.times(Share(period.into(), 1)));
+        let dense = share(task, 0, due).times(x);
+        let counts = if is_rounded || dense.at_most(own) {
+            own
+        } else {
+            dense
+        };
+        sum.plus(counts)
+    });
+    mode_0.at_most(ONE) && mode_1.at_most(ONE)
+}
+
+/// What is chosen is accepted when it is given; other deadlines are decided about as the conditions
+/// say; and what is accepted survives random runs.
+#[test]
+fn given_virtual_deadlines_follow_the_conditions_and_keep_their_promise() {
+    let mut random = Random::new(43);
+    let (mut accepted, mut refused, mut again) = (0, 0, 0);
+    for _ in 0..20_000 {
+        let tasks = random_tasks(&mut random);
+        let chosen = analyse("edf-vd", &problem(2, tasks.clone()));
+        let base = deadlines(&chosen);
+        if let Some(base) = &base {
+            assert_eq!(
+                given(&tasks, base).verdict,
+                Verdict::Schedulable,
+                "{tasks:?}"
+            );
+            again += 1;
+        }
+        let draw = |(task, due): (&Task, u64)| {
+            if task.criticality == Level(0) || random.once_in(3) {
+                return due;
+            }
+            random.between(1, task.period.as_nanos())
+        };
+        let periods = || tasks.iter().map(|task| task.period.as_nanos());
+        let base = base.unwrap_or_else(|| periods().collect());
+        let drawn: Vec<u64> = tasks.iter().zip(base).map(draw).collect();
+        let outcome = given(&tasks, &drawn);
+        let holds = outcome.verdict == Verdict::Schedulable;
+        assert_eq!(
+            holds,
+            conditions_accept(&tasks, &drawn),
+            "{tasks:?} {drawn:?}"
+        );
+        if !holds {
+            refused += 1;
+            continue;
+        }
+        accepted += 1;
+        let order = Order::VirtualDeadlines(&drawn);
+        assert!(
+            !misses(&tasks, &order, 300, &mut random),
+            "{tasks:?} {drawn:?}"
+        );
+    }
+    println!("{again} chosen again, {accepted} others accepted, {refused} refused");
+    assert!(again > 2_000 && accepted > 1_000 && refused > 1_000);
+}

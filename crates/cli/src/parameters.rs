@@ -4,38 +4,29 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
 use std::path::Path;
-use vestal_workload::{Parameters, TaskSet};
+use vestal_workload::{Parameters, Ratio, TaskSet};
 
 /// The parameters that a test found, as files and results write them.
 pub(crate) fn chosen(set: &TaskSet, found: &vestal_analysis::Parameters) -> Parameters {
-    match &found.priorities {
+    let mut chosen = match &found.priorities {
         Some(priorities) => Parameters::with_priorities(set, priorities),
         None => Parameters::default(),
+    };
+    if let Some(deadlines) = &found.virtual_deadlines {
+        chosen = chosen.and_virtual_deadlines(set, deadlines);
     }
+    let factor = found.deadline_factor;
+    chosen.deadline_factor = factor.and_then(|x| Ratio::new(x.numerator, x.denominator));
+    chosen
 }
 
-/// The priorities of a parameters file in task order, checked against the set; `None` without a
-/// file, or if it gives none.
-pub(crate) fn read(path: Option<&Path>, set: &TaskSet) -> Result<Option<Vec<u32>>, Failure> {
-    let Some(path) = path else { return Ok(None) };
-    let source = input::source(path)?;
-    let parameters =
-        Parameters::parse(&source, set).map_err(|found| input::unreadable(path, found))?;
-    let Some(named) = parameters.priorities else {
-        return Ok(None);
+/// A parameters file, checked against the set; nothing without a file.
+pub(crate) fn read(path: Option<&Path>, set: &TaskSet) -> Result<Parameters, Failure> {
+    let Some(path) = path else {
+        return Ok(Parameters::default());
     };
-    let mut priorities = Vec::with_capacity(set.tasks.len());
-    for task in &set.tasks {
-        let found = named.iter().find(|(name, _)| *name == task.name);
-        let (_, priority) = found.ok_or_else(|| {
-            Failure::bug(
-                format!("use the parameters in {}", path.display()),
-                format!("checked parameters have no priority for {}", task.name),
-            )
-        })?;
-        priorities.push(*priority);
-    }
-    Ok(Some(priorities))
+    let source = input::source(path)?;
+    Parameters::parse(&source, set).map_err(|found| input::unreadable(path, found))
 }
 
 /// Writes parameters for `--parameters`.

@@ -225,10 +225,15 @@ impl RunResult {
     }
 
     fn task_table(&self, session: &Session, output: &Output) -> String {
+        // What orders the jobs: priorities, or the deadlines that count in mode 0.
+        let by = match session.virtual_deadlines {
+            None => "prio",
+            Some(_) => "due after",
+        };
         let columns = [
             Column::Text("task"),
             Column::Text("level"),
-            Column::Number("prio"),
+            Column::Number(by),
             Column::Number("jobs"),
             Column::Number("dropped"),
             Column::Number("missed"),
@@ -239,20 +244,19 @@ impl RunResult {
         ];
         let mut grid = Grid::new(output, &columns);
         let time = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
-        let mut rows: Vec<_> = self
-            .tasks
-            .iter()
+        let mut rows: Vec<_> = (0..self.tasks.len())
+            .map(|task| session.urgency(task))
+            .zip(&self.tasks)
             .zip(&session.set.tasks)
-            .zip(&session.configurations)
             .collect();
-        rows.sort_by_key(|(_, configuration)| std::cmp::Reverse(configuration.priority));
-        for ((row, spec), configuration) in rows {
+        rows.sort_by_key(|(((rank, _), _), _)| *rank);
+        for (((_, urgency), row), spec) in rows {
             let level = session.set.level_name(spec.criticality).to_owned();
             let mark = |number: u64, style| (number.to_string(), (number > 0).then_some(style));
             grid.styled_row(vec![
                 (row.name.clone(), None),
                 (level, None),
-                (configuration.priority.to_string(), None),
+                (urgency, None),
                 (row.released.to_string(), None),
                 mark(row.dropped, Style::Caution),
                 mark(row.missed, Style::Bad),

@@ -9,10 +9,10 @@ use crate::parameters;
 use crate::problem::{self, Given, Giver};
 use crate::quantity::exact;
 use std::path::{Path, PathBuf};
-use vestal_analysis::Verdict;
-use vestal_core::policy::{self, OrderRule, POLICIES};
+use vestal_analysis::{Test, Verdict};
+use vestal_core::policy::{self, OrderRule, POLICIES, VirtualDeadlines};
 use vestal_core::{
-    ClassicOrder, Exhaustion, LevelSet, OnMiss, Policy, Task, TaskConfiguration, TaskId,
+    ClassicOrder, Exhaustion, LevelSet, OnMiss, Policy, Task, TaskConfiguration, TaskId, TaskOrder,
 };
 use vestal_core::{Duration, Service};
 use vestal_workload::quantity::parse_time;
@@ -26,6 +26,8 @@ pub(crate) struct Session {
     pub(crate) levels: LevelSet,
     pub(crate) policy: &'static Policy,
     pub(crate) configurations: Vec<TaskConfiguration>,
+    /// Where deadlines order jobs: after which time they count as due in mode 0.
+    pub(crate) virtual_deadlines: Option<Vec<Duration>>,
     pub(crate) exhaustion: Exhaustion,
     pub(crate) duration: Duration,
     pub(crate) workload: Workload,
@@ -102,12 +104,9 @@ impl Session {
             read_scenario(&scenario, &set, output)?,
             args.seed,
         );
-        let given = problem::given_priorities(
-            &args.file,
-            &set,
-            parameters::read(args.parameters.as_deref(), &set)?,
-        )?;
-        let order = Order::find(&args.file, &set, &tasks, policy, given.as_ref())?;
+        let parameters = parameters::read(args.parameters.as_deref(), &set)?;
+        let given = problem::given(&args.file, &set, &parameters)?;
+        let order = Order::find(&args.file, &set, &tasks, policy, &given)?;
         if let Some(doubt) = order.doubt(policy, exhaustion) {
             output.warning(&doubt);
         }
@@ -140,10 +139,34 @@ impl Session {
             seed: args.seed,
             promised: order.unproved.is_none() && exhaustion != Exhaustion::Continue,
             order: order.description,
+            virtual_deadlines: order.virtual_deadlines,
             configurations,
             tasks,
             set,
         })
+    }
+
+    /// Who goes first.
+    pub(crate) fn task_order(&self) -> TaskOrder<'_> {
+        match &self.virtual_deadlines {
+            Some(virtual_deadlines) => TaskOrder::EarliestDeadline { virtual_deadlines },
+            None => TaskOrder::FixedPriority,
+        }
+    }
+
+    /// How urgent a task is, as a number that grows as it gets less urgent, and for people: its
+    /// priority, or after which time its jobs count as due in mode 0.
+    pub(crate) fn urgency(&self, task: usize) -> (u64, String) {
+        let due = self
+            .virtual_deadlines
+            .as_ref()
+            .and_then(|all| all.get(task));
+        if let Some(due) = due {
+            return (due.as_nanos(), exact(due.as_nanos()));
+        }
+        let entry = self.configurations.get(task);
+        let priority = entry.map_or(0, |entry| entry.priority);
+        (u64::from(u32::MAX - priority), priority.to_string())
     }
 
     /// The name of a task; its number if there is none.
@@ -252,11 +275,16 @@ fn read_scenario(spec: &str, set: &TaskSet, output: &Output) -> Result<Scenario,
 
 /// The order of the tasks, and what the policy's test says of it.
 struct Order {
+    /// All equal where deadlines order jobs.
     priorities: Vec<u32>,
+    virtual_deadlines: Option<Vec<Duration>>,
     description: String,
     /// Why nothing is promised.
     unproved: Option<String>,
 }
+
+/// Priorities, virtual deadlines, and where they come from.
+type Chosen = (Vec<u32>, Option<Vec<Duration>>, String);
 
 impl Order {
     fn find(
@@ -264,7 +292,7 @@ impl Order {
         set: &TaskSet,
         tasks: &[Task],
         policy: &Policy,
-        given: Option<&Given>,
+        given: &Given,
     ) -> Result<Self, Failure> {
         let test = vestal_analysis::find(policy.test, None).ok_or_else(|| {
             Failure::bug(
@@ -273,58 +301,48 @@ impl Order {
             )
         })?;
         let found = test.analyse(&problem::problem(path, set, test, given)?);
-        let proved = found.verdict == Verdict::Schedulable;
         let task_names: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
         let level_names = vestal_analysis::Names {
             tasks: &task_names,
             levels: &set.levels,
         };
-        let why = found
-            .why
-            .as_ref()
-            .map(|why| why.with_names(level_names).to_string());
-        let (priorities, origin) = match (policy.order, given, found.parameters.priorities) {
-            (OrderRule::Classic(order), _, _) => {
-                (classic(order, tasks), order_name(order).to_owned())
-            }
+        let why = found.why.as_ref();
+        let why = why.map(|why| why.with_names(level_names).to_string());
+        let doubt = match (found.verdict, policy.order, &found.parameters) {
             (
-                OrderRule::Assigned,
-                Some(Given {
-                    priorities,
-                    by: Giver::Parameters,
-                }),
-                _,
-            ) => (priorities.clone(), "priorities of --parameters".to_owned()),
-            (
-                OrderRule::Assigned,
-                Some(Given {
-                    priorities,
-                    by: Giver::File,
-                }),
-                _,
-            ) => (priorities.clone(), "priorities of the file".to_owned()),
-            (OrderRule::Assigned, None, Some(priorities)) => {
-                (priorities, format!("priorities found by {test}"))
-            }
-            (OrderRule::Assigned, None, None) => {
-                let order = ClassicOrder::DeadlineMonotonic;
-                (classic(order, tasks), order_name(order).to_owned())
+                Verdict::Schedulable,
+                OrderRule::EarliestDeadline(VirtualDeadlines::Assigned),
+                vestal_analysis::Parameters {
+                    virtual_deadlines: None,
+                    ..
+                },
+            ) => Some((
+                "proves the set schedulable only by virtual deadlines that are no whole nanoseconds",
+                None,
+            )),
+            (Verdict::Schedulable, _, _) => None,
+            (Verdict::Unschedulable | Verdict::NotProven, _, _) => {
+                Some(("does not prove the set schedulable", Some(why)))
             }
         };
-        let (description, unproved) = if proved {
-            (format!("{origin}; {test} proves the set schedulable"), None)
-        } else {
-            let why = why.unwrap_or_else(|| "no reason is known".to_owned());
-            let doubt = format!(
-                "{test} does not prove the set schedulable, so nothing is promised: {why}; the order used is: {origin}"
-            );
-            (
-                format!("{origin}; {test} does not prove the set schedulable"),
-                Some(doubt),
-            )
+        let (priorities, virtual_deadlines, origin) =
+            choose(policy.order, tasks, test, found.parameters, given);
+        let (description, unproved) = match doubt {
+            None => (format!("{origin}; {test} proves the set schedulable"), None),
+            Some((says, why)) => {
+                let why = why.map_or_else(String::new, |why| {
+                    let why = why.unwrap_or_else(|| "no reason is known".to_owned());
+                    format!(": {why}")
+                });
+                let doubt = format!(
+                    "{test} {says}, so nothing is promised{why}; the order used is: {origin}"
+                );
+                (format!("{origin}; {test} {says}"), Some(doubt))
+            }
         };
         Ok(Self {
             priorities,
+            virtual_deadlines,
             description,
             unproved,
         })
@@ -339,6 +357,51 @@ impl Order {
                 policy.name, policy.test
             )),
             (None, Exhaustion::Background | Exhaustion::Abort) => None,
+        }
+    }
+}
+
+fn choose(
+    rule: OrderRule,
+    tasks: &[Task],
+    test: &Test,
+    found: vestal_analysis::Parameters,
+    given: &Given,
+) -> Chosen {
+    let by_deadline = |deadlines: Vec<Duration>, origin: &str| {
+        let origin = format!("earliest deadline first, {origin}");
+        (vec![0; tasks.len()], Some(deadlines), origin)
+    };
+    let real = || tasks.iter().map(|task| task.deadline).collect();
+    match rule {
+        OrderRule::Classic(order) => (classic(order, tasks), None, order_name(order).to_owned()),
+        OrderRule::Assigned => {
+            let (priorities, origin) = match (&given.priorities, found.priorities) {
+                (Some((priorities, Giver::Parameters)), _) => {
+                    (priorities.clone(), "priorities of --parameters".to_owned())
+                }
+                (Some((priorities, Giver::File)), _) => {
+                    (priorities.clone(), "priorities of the file".to_owned())
+                }
+                (None, Some(priorities)) => (priorities, format!("priorities found by {test}")),
+                (None, None) => {
+                    let order = ClassicOrder::DeadlineMonotonic;
+                    (classic(order, tasks), order_name(order).to_owned())
+                }
+            };
+            (priorities, None, origin)
+        }
+        OrderRule::EarliestDeadline(VirtualDeadlines::Real) => {
+            by_deadline(real(), "real deadlines")
+        }
+        OrderRule::EarliestDeadline(VirtualDeadlines::Assigned) => {
+            match (&given.virtual_deadlines, found.virtual_deadlines) {
+                (Some(given), _) => by_deadline(given.clone(), "virtual deadlines of --parameters"),
+                (None, Some(found)) => {
+                    by_deadline(found, &format!("virtual deadlines found by {test}"))
+                }
+                (None, None) => by_deadline(real(), "real deadlines as virtual ones"),
+            }
         }
     }
 }

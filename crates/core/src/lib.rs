@@ -71,7 +71,7 @@ pub use plan::{
     Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot, Wake,
     WakeReason,
 };
-pub use policy::{OrderRule, Policy};
+pub use policy::{OrderRule, Policy, VirtualDeadlines};
 pub use scheduler::{ContractViolation, Scheduler};
 pub use server::{ByLevel, ServerKind, Utilization, WhenFull};
 pub use time::{Duration, Instant, Service};

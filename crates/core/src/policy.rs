@@ -14,22 +14,33 @@ pub struct Policy {
     pub order: OrderRule,
     /// How long jobs may run.
     pub enforcement: Enforcement,
-    /// The schedulability test that finds its priorities and states its promise, if the order is
-    /// [`OrderRule::Assigned`]; otherwise the test that states its promise.
+    /// The schedulability test that states its promise, and that finds its priorities or virtual
+    /// deadlines where the order leaves them to an analysis.
     pub test: &'static str,
 }
 
-/// Where a policy's task priorities come from.
+/// Where a policy's order comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderRule {
     /// From the tasks alone.
     Classic(ClassicOrder),
     /// From an analysis (Audsley's assignment), a parameter file or the task set.
     Assigned,
+    /// There are none: the job that is due first goes first.
+    EarliestDeadline(VirtualDeadlines),
+}
+
+/// When a job counts as due while the mode is 0; in higher modes its real deadline counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VirtualDeadlines {
+    /// At its real deadline in every mode.
+    Real,
+    /// At its release plus a shorter time, which an analysis or a parameter file gives.
+    Assigned,
 }
 
 /// Every policy of this version, in the order in which they are listed.
-pub const POLICIES: [Policy; 5] = [
+pub const POLICIES: [Policy; 7] = [
     Policy {
         name: "rms",
         summary: "rate-monotonic priorities, static limits C_i(z_i)",
@@ -64,6 +75,20 @@ pub const POLICIES: [Policy; 5] = [
         order: OrderRule::Assigned,
         enforcement: Enforcement::Adaptive,
         test: "amc-rtb",
+    },
+    Policy {
+        name: "edf",
+        summary: "earliest deadline first, static limits C_i(z_i)",
+        order: OrderRule::EarliestDeadline(VirtualDeadlines::Real),
+        enforcement: Enforcement::Static,
+        test: "edf",
+    },
+    Policy {
+        name: "edf-vd",
+        summary: "earliest virtual deadline first, limits C_i(mode), mode 0 at idle",
+        order: OrderRule::EarliestDeadline(VirtualDeadlines::Assigned),
+        enforcement: Enforcement::Adaptive,
+        test: "edf-vd",
     },
 ];
 

@@ -48,7 +48,7 @@ impl Consumer<'_> {
                 "no effect: a set that is schedulable misses no deadline, and the tests do not bound what follows a miss"
             }
             Self::Simulate(_) | Self::Run(_) => match self.name() {
-                "rms" | "dms" | "cms" | "smc" | "amc" => {
+                "rms" | "dms" | "cms" | "smc" | "amc" | "edf" | "edf-vd" => {
                     "holds: the policy has no rule of its own for a job past its deadline; a job that used up its execution limit is stopped by the policy in any case"
                 }
                 _ => "the policy's own rule for a job past its deadline, if it has one, wins",
@@ -67,14 +67,18 @@ impl Consumer<'_> {
     fn ignores(&self, key: &str) -> Option<&'static str> {
         let analysis = self.is_analysis();
         let name = self.name();
-        let rule_orders = matches!(name, "rms" | "dms" | "cms");
+        let rule_orders = matches!(
+            name,
+            "rms" | "dms" | "cms" | "edf" | "edf-vd" | "edf-vd-util"
+        );
+        let adaptive = name.starts_with("amc") || name.starts_with("edf-vd");
         match key {
             "offset" if analysis => {
                 Some("the test assumes the worst phasing, whatever the offsets")
             }
             "arrival" if analysis => Some("the test covers periodic and sporadic tasks alike"),
-            "degraded" if !name.starts_with("amc") => {
-                Some("only adaptive policies (amc) have modes in which it could count")
+            "degraded" if !adaptive => {
+                Some("only adaptive policies (amc, edf-vd) have modes in which it could count")
             }
             "priority" if rule_orders => Some("the policy's rule orders the tasks"),
             "cpu" => Some("this test or policy schedules one CPU"),

@@ -27,8 +27,9 @@
 //!
 //! The engine takes virtual deadlines V_i in whole nanoseconds, and rounding x T_i in either
 //! direction costs something: up, mode 1 may fail; down, mode 0. With V_i = floor(x T_i) mode 1 is
-//! safe (V_i <= x T_i), and mode 0 is if sum over z_i = 1 of C_i(0) / V_i + a <= 1, which is
-//! checked. If the check fails for the largest x, there is nothing to be gained from smaller ones:
+//! safe ([`super::edf_vd_given`] has the argument), and mode 0 is if sum over z_i = 1 of
+//! C_i(0) / V_i + a <= 1, which is checked. Where virtual deadlines are given, none are chosen, and
+//! those are decided about. If the check fails for the largest x, there is nothing to be gained from smaller ones:
 //! they make every V_i smaller or leave it, and the sum larger. Then [`Parameters`] has the factor
 //! but no virtual deadlines: the set is schedulable by the theorem, with deadlines that are not
 //! whole numbers. Periods of microseconds and more lose nothing measurable; sets with periods of a
@@ -43,6 +44,7 @@ use crate::fixed_priority::{Scratch, hopeless};
 use crate::outcome::{Kind, Outcome, Parameters, Ratio, Reason, TaskOutcome};
 use crate::problem::{Problem, Row, task_id};
 use crate::rational::{Bracket, Fraction};
+use crate::schedulability::edf_vd_given;
 use vestal_core::Duration;
 
 /// The test's answer with factor and virtual deadlines. There are no response times.
@@ -72,8 +74,15 @@ pub(super) fn analyse_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool
     if !condition(&sums, rows) {
         return Outcome::decided(Kind::Sufficient, Some(sums.reason()), tasks);
     }
-    let mut outcome = Outcome::decided(Kind::Sufficient, None, tasks);
-    outcome.parameters = parameters(rows);
+    let Some(given) = problem.virtual_deadlines() else {
+        let mut outcome = Outcome::decided(Kind::Sufficient, None, tasks);
+        outcome.parameters = parameters(rows);
+        return outcome;
+    };
+    let obstacle = edf_vd_given::obstacle(rows, given);
+    let kept = obstacle.is_none().then(|| given.to_vec());
+    let mut outcome = Outcome::decided(Kind::Sufficient, obstacle, tasks);
+    outcome.parameters.virtual_deadlines = kept;
     outcome
 }
 
@@ -82,6 +91,9 @@ pub(super) fn accepts_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool
     outside(problem).is_none()
         && hopeless(problem).is_none()
         && condition(&Sums::of(problem.rows()), problem.rows())
+        && problem
+            .virtual_deadlines()
+            .is_none_or(|given| edf_vd_given::obstacle(problem.rows(), given).is_none())
 }
 
 /// The first assumption that the problem does not keep.

@@ -6,6 +6,7 @@ pub mod cms;
 pub mod dms;
 pub mod edf;
 pub mod edf_vd;
+mod edf_vd_given;
 pub mod edf_vd_util;
 pub mod rms;
 pub mod smc;

@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::Path;
 use vestal_analysis::{Kind, Names, Outcome as TestOutcome, Test, Verdict};
-use vestal_core::policy;
+use vestal_core::{Policy, policy};
 use vestal_workload::{Parameters, TaskSet};
 
 #[derive(Serialize)]
@@ -63,13 +63,13 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     let tests = wanted_tests(args)?;
     let set = input::task_set(&args.file, output)?;
     let parameters = parameters::read(args.parameters.as_deref(), &set)?;
-    let given = problem::given_priorities(&args.file, &set, parameters)?;
-    say_where_priorities_come_from(&tests, given.as_ref(), output);
+    let given = problem::given(&args.file, &set, &parameters)?;
+    say_what_is_given(&tests, &given, output);
     let mut progress = Progress::new(output, "analyzing", tests.len() as u64);
     let mut results = Vec::with_capacity(tests.len());
     for (done, test) in tests.iter().enumerate() {
         progress.at(done as u64);
-        results.push(one(&args.file, &set, test, given.as_ref())?);
+        results.push(one(&args.file, &set, test, &given)?);
     }
     drop(progress);
     let exit = Exit::holds(holds(args, &results));
@@ -78,9 +78,15 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     }
     output.human(&conclusion(&set, &results, output.painter()));
     if let Some(path) = &args.emit {
-        let proved = results.iter().find(|result| result.is_proved());
-        match proved.map(|result| &result.chosen).filter(|chosen| chosen.priorities.is_some()) {
-            Some(chosen) => parameters::write(path, chosen, output)?,
+        match results.iter().find(|result| result.is_proved()) {
+            Some(proved) if !proved.chosen.is_empty() => {
+                parameters::write(path, &proved.chosen, output)?;
+            }
+            Some(proved) => output.warning(&format!(
+                "{} was not written: {} leaves nothing to choose, its policy orders tasks by a rule",
+                path.display(),
+                proved.name()
+            )),
             None => output.warning(&format!(
                 "{} was not written: no test proved the set schedulable, so there is nothing to use",
                 path.display()
@@ -100,7 +106,7 @@ pub(crate) fn one(
     path: &Path,
     set: &TaskSet,
     test: &Test,
-    given: Option<&Given>,
+    given: &Given,
 ) -> Result<TestResult, Failure> {
     let problem = problem::problem(path, set, test, given)?;
     let watch = Stopwatch::start();
@@ -159,13 +165,14 @@ pub(crate) fn find_test(text: &str) -> Result<&'static Test, Failure> {
     Err(names::unknown("analyze", kind, text, &known))
 }
 
-fn say_where_priorities_come_from(tests: &[&Test], given: Option<&Given>, output: &Output) {
-    let own_rule: Vec<String> = tests
-        .iter()
-        .filter(|test| !problem::takes_priorities(policy::find(test.policy)))
-        .map(|test| test.to_string())
-        .collect();
-    match given.map(|given| given.by) {
+fn say_what_is_given(tests: &[&Test], given: &Given, output: &Output) {
+    let without = |takes: fn(Option<&Policy>) -> bool| -> Vec<String> {
+        let tests = tests.iter();
+        let without = tests.filter(|test| !takes(policy::find(test.policy)));
+        without.map(|test| test.to_string()).collect()
+    };
+    let own_rule = without(problem::takes_priorities);
+    match given.priorities.as_ref().map(|(_, by)| *by) {
         Some(Giver::Parameters) if !own_rule.is_empty() => output.note(&format!(
             "{} order tasks by a rule of their own and do not use the priorities of --parameters",
             own_rule.join(", ")
@@ -176,6 +183,13 @@ fn say_where_priorities_come_from(tests: &[&Test], given: Option<&Given>, output
             );
         }
         Some(Giver::Parameters | Giver::File) | None => {}
+    }
+    let real = without(problem::takes_virtual_deadlines);
+    if given.virtual_deadlines.is_some() && !real.is_empty() {
+        output.note(&format!(
+            "{} do not use the virtual deadlines of --parameters",
+            real.join(", ")
+        ));
     }
 }
 

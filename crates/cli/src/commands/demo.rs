@@ -8,6 +8,7 @@ use crate::comparison;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::names::RESULT_FORMAT;
 use crate::output::{Output, Style};
+use crate::problem::Given;
 use crate::real::{self, RealRun, Settings};
 use crate::report::RunResult;
 use crate::session::Session;
@@ -62,7 +63,7 @@ pub(crate) fn demo(_: &DemoArgs, output: &Output) -> Outcome {
         &format!("vestal analyze {FILE} --test {TEST}"),
         ANALYZE,
     );
-    let analysis = analyze::one(&path, &set, analyze::find_test(TEST)?, None)?;
+    let analysis = analyze::one(&path, &set, analyze::find_test(TEST)?, &Given::default())?;
     output.human(&analyze::section(&analysis, &set, output));
 
     let world = world();

@@ -4,11 +4,20 @@ use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::real::{self, Monitor, RealRun, Settings};
-use crate::session::Session;
+use crate::session::{self, Session};
 use std::fmt::Write as _;
+use vestal_core::OrderRule;
 
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     let settings = settings(args)?;
+    let policy = session::find_policy(&args.world.policy, "run a task set")?;
+    if let OrderRule::EarliestDeadline(_) = policy.order {
+        let what = format!("run under the policy {}", policy.name);
+        let why = "the kernel's fixed priorities cannot order jobs by deadline; that needs managed \
+                   dispatch, which is not in this version";
+        let help = format!("`vestal simulate --policy {}` works", policy.name);
+        return Err(Failure::input(what, why).with_help(help));
+    }
     let session = Session::open(&args.world, "run", output)?;
     let run = real::execute(&session, &settings, output)?;
     for warning in &run.warnings {

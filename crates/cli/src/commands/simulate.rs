@@ -42,7 +42,7 @@ pub(crate) fn run(
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
-    let mut scheduler = Uniprocessor::new(&configuration)
+    let mut scheduler = Uniprocessor::with_order(&configuration, session.task_order())
         .map_err(|error| Failure::input(what(), error.to_string()))?;
     let setting = Setting {
         tasks: &session.tasks,

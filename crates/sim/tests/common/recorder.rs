@@ -91,7 +91,7 @@ pub(crate) fn run_engine<O: Observer>(system: &System, other: &mut O) -> Schedul
     observers.0.schedule
 }
 
-fn engine_of(system: &System, configured: &[TaskConfiguration]) -> Uniprocessor {
+pub(crate) fn engine_of(system: &System, configured: &[TaskConfiguration]) -> Uniprocessor {
     let due = system.tasks.iter();
     let due: Vec<Duration> = due
         .map(|entry| Duration::from_nanos(entry.virtual_deadline))

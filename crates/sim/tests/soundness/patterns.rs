@@ -19,8 +19,9 @@ struct Plan {
     runaways: bool,
 }
 
-/// Fills in the releases and executions of `system` for a new run.
-pub(crate) fn draw(system: &mut System, random: &mut Random) {
+/// Fills in the releases and executions of `system` for a new run. Shifts count in ticks or in
+/// units of `unit` ticks.
+pub(crate) fn draw(system: &mut System, unit: u64, random: &mut Random) {
     let tasks: Vec<Task> = system.tasks.iter().map(|entry| entry.task).collect();
     let longest = tasks.iter().map(|task| task.period.as_nanos()).max();
     let length = longest.unwrap_or(1) * random.between(1, 3) + random.between(1, 8);
@@ -33,7 +34,8 @@ pub(crate) fn draw(system: &mut System, random: &mut Random) {
         let plan = draw_plan(&tasks, system.levels, random);
         // All together, or each up to a few ticks later: a job that was released just before the
         // critical instant of another one carries its work in.
-        let spread = random.pick(&[0, 0, 1, 2, 6]);
+        let shift = if unit > 1 { random.pick(&[1, unit]) } else { 1 };
+        let spread = shift * random.pick(&[0, 0, 1, 2, 6]);
         let is_late = random.once_in(4);
         for (i, task) in tasks.iter().enumerate() {
             let period = task.period.as_nanos();
@@ -43,7 +45,7 @@ pub(crate) fn draw(system: &mut System, random: &mut Random) {
                 system.releases[i].push(at);
                 system.demand[i].push(draw_execution(i, task, &plan, random));
                 let delay = if is_late && random.once_in(3) {
-                    random.between(1, 3)
+                    shift * random.between(1, 3)
                 } else {
                     0
                 };

@@ -1,14 +1,45 @@
 //! Random task sets near the border between accepted and not accepted.
 
 use crate::common::Random;
-use vestal_analysis::{Problem, Scratch, Test};
+use vestal_analysis::Problem;
 use vestal_core::{Duration, Level, LevelSet, Service, Task, Wcet};
 
 /// A drawn set: mostly two to five tasks with times of a few ticks, so that a short run meets every
 /// phase; now and then a larger one.
+#[derive(Clone)]
 pub(crate) struct DrawnSet {
     pub(crate) levels: usize,
+    /// How many ticks the sets' own unit of time has: with more than one, rounding to ticks decides
+    /// less.
+    pub(crate) unit: u64,
     tasks: Vec<DrawnTask>,
+    /// Virtual deadlines that the test is given.
+    given: Option<Vec<u64>>,
+}
+
+/// Which sets are drawn for a test.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sets {
+    /// Two to four levels, deadlines up to the periods.
+    General,
+    /// What EDF-VD is for: two levels, deadlines equal to the periods.
+    TwoLevels,
+    /// The same with virtual deadlines that need not be proportional to the periods.
+    GivenDeadlines,
+    /// Made so that a virtual deadline that comes a little too late is missed for; see
+    /// [`DrawnSet::draw_for_late_deadlines`].
+    LateDeadlines,
+}
+
+impl Sets {
+    pub(crate) fn draw(self, random: &mut Random) -> DrawnSet {
+        match self {
+            Self::General => DrawnSet::draw(random),
+            Self::TwoLevels => DrawnSet::draw_two_levels(random),
+            Self::GivenDeadlines => DrawnSet::draw_with_given_deadlines(random),
+            Self::LateDeadlines => DrawnSet::draw_for_late_deadlines(random),
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -71,7 +102,92 @@ impl DrawnSet {
             .collect();
         Self {
             levels: levels as usize,
+            unit: 1,
             tasks,
+            given: None,
+        }
+    }
+
+    /// Two levels, deadlines equal to the periods, half of the sets in a finer unit.
+    fn draw_two_levels(random: &mut Random) -> Self {
+        let unit = random.pick(&[1, 1, 12, 60]);
+        let count = random.between(2, 5);
+        let total = random.between(700, 1500);
+        let mut cuts: Vec<u64> = (1..count).map(|_| random.between(0, total)).collect();
+        cuts.extend([0, total]);
+        cuts.sort_unstable();
+        let task = |cut: &[u64]| {
+            let period = unit * random.pick(&[3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40]);
+            let own = (period * (cut[1] - cut[0]) / 1000).clamp(1, period);
+            let critical = random.once_in(2);
+            let mut wcet = vec![own];
+            if critical {
+                wcet.insert(0, random.between(own.div_ceil(4), own));
+            }
+            DrawnTask {
+                criticality: u8::from(critical),
+                period,
+                deadline: period,
+                wcet,
+            }
+        };
+        Self {
+            levels: 2,
+            unit,
+            tasks: cuts.windows(2).map(task).collect(),
+            given: None,
+        }
+    }
+
+    /// The critical tasks' deadlines are shortened by a common share, and half of them by another
+    /// one on top.
+    fn draw_with_given_deadlines(random: &mut Random) -> Self {
+        let mut set = Self::draw_two_levels(random);
+        let common = random.between(400, 1000);
+        let given = set.tasks.iter().map(|task| {
+            if task.criticality == 0 {
+                return task.period;
+            }
+            let shorter = random.between(100, 1000);
+            let further = random.pick(&[1000, shorter]);
+            (task.period * common * further / 1_000_000).max(1)
+        });
+        set.given = Some(given.collect());
+        set
+    }
+
+    /// One or two LO tasks of period p and critical ones of period 8p, so that every multiple of
+    /// 1/8 of a critical period is a deadline of all LO jobs: those due at a virtual deadline then
+    /// go before the critical job to the last tick. What that takes from the critical job cannot be
+    /// made up where the set is on the border, to which the campaign moves every one of these.
+    fn draw_for_late_deadlines(random: &mut Random) -> Self {
+        let unit = random.pick(&[1, 10]);
+        let low_period = unit * random.between(3, 8);
+        let mut tasks = Vec::new();
+        for _ in 0..random.between(1, 2) {
+            tasks.push(DrawnTask {
+                criticality: 0,
+                period: low_period,
+                deadline: low_period,
+                wcet: vec![random.between(1, low_period / 2)],
+            });
+        }
+        let critical = random.between(1, 2);
+        for _ in 0..critical {
+            let period = 8 * low_period;
+            let own = random.between(period / 4, period * 3 / 4) / critical;
+            tasks.push(DrawnTask {
+                criticality: 1,
+                period,
+                deadline: period,
+                wcet: vec![random.between(1, own), own],
+            });
+        }
+        Self {
+            levels: 2,
+            unit,
+            tasks,
+            given: None,
         }
     }
 
@@ -83,15 +199,33 @@ impl DrawnSet {
             let (period, deadline) = (span(task.period), span(task.deadline));
             Task::new(Level(task.criticality), period, deadline, wcet).unwrap()
         });
-        Problem::new(tasks.collect(), LevelSet::new(self.levels).unwrap()).unwrap()
+        let problem = Problem::new(tasks.collect(), LevelSet::new(self.levels).unwrap()).unwrap();
+        match &self.given {
+            None => problem,
+            Some(given) => {
+                let given = given.iter().copied().map(span).collect();
+                problem.with_virtual_deadlines(given).unwrap()
+            }
+        }
     }
 
-    /// Lets execution times grow one by one as long as `test` accepts: at the border a bound that
-    /// is one tick too small shows.
+    /// Lets execution times grow one by one as long as the set is accepted: at the border a bound
+    /// that is one tick too small shows. First by units, then by ticks.
     pub(crate) fn move_to_border(
         &mut self,
-        test: &Test,
-        scratch: &mut Scratch,
+        accepts: &mut dyn FnMut(&Problem) -> bool,
+        random: &mut Random,
+    ) {
+        if self.unit > 1 {
+            self.grow_by(self.unit, accepts, random);
+        }
+        self.grow_by(1, accepts, random);
+    }
+
+    fn grow_by(
+        &mut self,
+        step: u64,
+        accepts: &mut dyn FnMut(&Problem) -> bool,
         random: &mut Random,
     ) {
         let mut refused = 0;
@@ -99,8 +233,8 @@ impl DrawnSet {
             let i = random.between(0, self.tasks.len() as u64 - 1) as usize;
             let level = random.between(0, self.tasks[i].wcet.len() as u64 - 1) as usize;
             let before = self.tasks[i].wcet.clone();
-            self.tasks[i].wcet[level] += 1;
-            if !self.tasks[i].wcet.is_sorted() || !test.accepts(&self.problem(), scratch) {
+            self.tasks[i].wcet[level] += step;
+            if !self.tasks[i].wcet.is_sorted() || !accepts(&self.problem()) {
                 self.tasks[i].wcet = before;
                 refused += 1;
             }

@@ -1,11 +1,10 @@
 //! One run of an accepted set, and everything that was promised about it.
 
+use crate::common::recorder::engine_of;
 use crate::common::system::{configuration, tasks_of, workload_of};
 use crate::reference::System;
 use std::fmt;
-use vestal_core::{
-    CpuId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Task, Uniprocessor,
-};
+use vestal_core::{CpuId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Task};
 use vestal_sim::guarantee::{Ending, Promise, Verdict};
 use vestal_sim::{JobState, Observer, Segment, Setting, simulate};
 
@@ -33,7 +32,7 @@ pub(crate) struct Observation {
     pub(crate) tightness: Vec<f64>,
 }
 
-/// Bounds on response times: by task, by level up to its own.
+/// Bounds on response times: by task, by level up to its own; no levels where the test gives none.
 pub(crate) type Bounds = Vec<Vec<u64>>;
 
 /// Runs `system` under the engine; the promise is judged for a world that enforces `promised`. If
@@ -42,7 +41,7 @@ pub(crate) fn observe(system: &System, bounds: &Bounds, promised: Exhaustion) ->
     let configured = tasks_of(system);
     let tasks: Vec<Task> = configured.iter().map(|entry| entry.task).collect();
     let configuration = configuration(system, &configured);
-    let mut engine = Uniprocessor::new(&configuration).unwrap();
+    let mut engine = engine_of(system, &configured);
     let (releases, demand) = workload_of(system);
     let mut judge = Judge {
         promise: Promise::new(&tasks, configuration.enforcement, promised),

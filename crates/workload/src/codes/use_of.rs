@@ -64,8 +64,8 @@ PARAMETER_UNKNOWN_TASK = 600, "parameters for a task that the set does not have"
 "A parameters file belongs to one task set. A name that the set does not have means that the two do not belong together.",
 Parameters("{ \"priorities\": { \"control\": 2, \"screen\": 1 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
 
-PARAMETER_TASK_MISSING = 601, "a task has no priority",
-"`priorities` orders all tasks of the set. A task without priority would be placed arbitrarily.",
+PARAMETER_TASK_MISSING = 601, "parameters leave a task out",
+"`priorities` and `virtual_deadlines` speak of all tasks of the set. A task that is left out would be placed arbitrarily.",
 Parameters("{ \"priorities\": { \"control\": 2 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
 
 PRIORITY_TWICE = 602, "two tasks have the same priority",
@@ -73,6 +73,14 @@ PRIORITY_TWICE = 602, "two tasks have the same priority",
 Parameters("{ \"priorities\": { \"control\": 1, \"display\": 1 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
 
 PARAMETER_NOT_IN_VERSION = 603, "a parameter that this version does not use",
-"The key is part of the format, but this version computes and uses only `priorities`. It is refused rather than ignored, because a result that leaves it out would be another result.",
+"The key is part of the format, but this version computes and uses only `priorities`, `virtual_deadlines` and `deadline_factor`. It is refused rather than ignored, because a result that leaves it out would be another result.",
 Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 }, \"partition\": { \"control\": 0, \"display\": 0 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
+
+VIRTUAL_DEADLINE_TOO_LONG = 604, "a virtual deadline after the real one",
+"Virtual deadlines make jobs of critical tasks count as due earlier than they are; each is above zero and at most the deadline of its task, both counted from the release. A task that keeps its deadline has that as its virtual one.",
+Parameters("{ \"virtual_deadlines\": { \"control\": \"12ms\", \"display\": \"20ms\" } }\n") => Parameters("{ \"virtual_deadlines\": { \"control\": \"6ms\", \"display\": \"20ms\" } }\n");
+
+FACTOR_DISAGREES = 605, "the factor and the virtual deadlines disagree",
+"`deadline_factor` x shortens the deadlines D of the tasks above the lowest level to x D, rounded down to whole nanoseconds, and leaves the others alone. Where `virtual_deadlines` stands beside it, both have to say the same; otherwise nobody could tell which of them was analysed.",
+Parameters("{ \"virtual_deadlines\": { \"control\": \"6ms\", \"display\": \"20ms\" }, \"deadline_factor\": \"1/2\" }\n") => Parameters("{ \"virtual_deadlines\": { \"control\": \"6ms\", \"display\": \"20ms\" }, \"deadline_factor\": \"3/5\" }\n");
 }
