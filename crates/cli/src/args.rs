@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Explain a policy, a test or a diagnostic code
     Explain(ExplainArgs),
+    /// What this machine's mechanisms cost
+    Bench(BenchArgs),
     /// All of it on the flight management system, in under a minute
     Demo(DemoArgs),
     /// Print a completion script for a shell
@@ -171,6 +173,13 @@ pub(crate) struct ExplainArgs {
     /// A policy (amc), a test (amc-rtb) or a diagnostic code (V0123); without it, all are listed
     #[arg(value_name = "POLICY|TEST|CODE")]
     pub(crate) topic: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// What to measure: primitives are the system calls and wake-ups of real runs
+    #[arg(value_name = "primitives")]
+    pub(crate) what: String,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use crate::config::Monitor;
 use crate::shared::{Armed, QUANTUM_NANOS};
-use crate::stats::{Distribution, Summary};
+use crate::stats::Distribution;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::signal::ManagerSignals;
 use crate::sys::{self, Tid};
@@ -12,11 +12,12 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-/// Trials and their budget: 40 ms of burning. The rests in between let others use the CPU and its
-/// caches, as they do between the overruns of a run.
+/// Trials and their budget: 52 ms of burning. The rests in between let others use the CPU and its
+/// caches, as they do between the overruns of a run. Neither is a multiple of a usual heartbeat, so
+/// that budgets end anywhere between two beats.
 const TRIALS: u32 = 40;
-const BUDGET_NANOS: u64 = 1_000_000;
-const REST_NANOS: u64 = 3_000_000;
+const BUDGET_NANOS: u64 = 1_300_000;
+const REST_NANOS: u64 = 3_070_000;
 
 /// No trial may take longer; on a machine on which one does, a run would be pointless.
 const TRIAL_NANOS_MAX: u64 = 50_000_000;
@@ -41,7 +42,7 @@ pub(crate) fn calibrate(
     heartbeat_nanos: u64,
     cpu: usize,
     priorities: (i32, i32),
-) -> io::Result<Summary> {
+) -> io::Result<Distribution> {
     let trial = Arc::new(Trial::default());
     let (burner_priority, observer_priority) = priorities;
     let observer = {
@@ -66,7 +67,7 @@ pub(crate) fn calibrate(
     let burned = burner.join().map_err(|_| panicked())?;
     let observed = observer.join().map_err(|_| panicked())?;
     burned?;
-    Ok(observed?.summary())
+    observed
 }
 
 fn observe(trial: &Trial, beat: u64, cpu: usize, priority: i32) -> io::Result<Distribution> {

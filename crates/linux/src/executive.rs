@@ -165,7 +165,7 @@ impl Executive {
         let low = i32::from(self.config.priorities.0);
         let heartbeat = self.config.heartbeat.as_nanos();
         calibrate(plan.monitor, heartbeat, plan.cpu, (low, low + 1))
-            .map(Some)
+            .map(|overshoots| Some(overshoots.summary()))
             .map_err(RunError::system("calibrate the budget monitor"))
     }
 

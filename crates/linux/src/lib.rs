@@ -37,6 +37,7 @@ mod idle;
 mod managed;
 mod manager;
 mod plan;
+pub mod primitives;
 mod promise;
 pub mod report;
 pub mod rights;

@@ -11,11 +11,12 @@ use vestal_core::OrderRule;
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     let settings = settings(args)?;
     let policy = session::find_policy(&args.world.policy, "run a task set")?;
-    if let OrderRule::EarliestDeadline(_) = policy.order {
+    if let OrderRule::EarliestDeadline(_) = policy.order
+        && !settings.managed
+    {
         let what = format!("run under the policy {}", policy.name);
-        let why = "the kernel's fixed priorities cannot order jobs by deadline; that needs managed \
-                   dispatch, which is not in this version";
-        let help = format!("`vestal simulate --policy {}` works", policy.name);
+        let why = "the kernel's fixed priorities cannot order jobs by deadline";
+        let help = "--dispatch managed can: a manager carries out the plans of the scheduler";
         return Err(Failure::input(what, why).with_help(help));
     }
     let session = Session::open(&args.world, "run", output)?;

@@ -1,7 +1,7 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
 use super::work::Body;
-use super::{Monitor, RealRun, Settings};
+use super::{Cost as PrimitiveCost, Monitor, RealRun, Settings};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::output::Output;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use vestal_core::engine::Configuration;
-use vestal_core::{ConfigurationError, Service, TaskId, Uniprocessor};
+use vestal_core::{ConfigurationError, Service, TaskId, TaskOrder, Uniprocessor};
 use vestal_linux::report::{Overhead, TaskReport};
 use vestal_linux::{
     BoxedScheduler, Config, Ended, ErrorKind, Executive, Report, RunError, Summary, TaskSpec,
@@ -108,14 +108,40 @@ fn executive(
 
 /// What makes the session's scheduler.
 fn scheduler_of(
-    _session: &Session,
+    session: &Session,
 ) -> impl Fn(&Configuration<'_>) -> Result<BoxedScheduler, ConfigurationError> + Send + 'static {
-    |configuration| Ok(Box::new(Uniprocessor::new(configuration)?))
+    let virtual_deadlines = session.virtual_deadlines.clone();
+    move |configuration| {
+        let order = match &virtual_deadlines {
+            Some(virtual_deadlines) => TaskOrder::EarliestDeadline { virtual_deadlines },
+            None => TaskOrder::FixedPriority,
+        };
+        Ok(Box::new(Uniprocessor::with_order(configuration, order)?))
+    }
+}
+
+/// Measures what the mechanisms of real runs cost here.
+pub(crate) fn primitives(output: &Output) -> Result<Vec<PrimitiveCost>, Failure> {
+    let progress = ClockProgress::start(output, "measuring", Duration::from_secs(4));
+    let measured = vestal_linux::primitives::measure();
+    drop(progress);
+    let measured = measured.map_err(|error| blame("measure the primitives".to_owned(), error))?;
+    let costs = measured.iter().map(|primitive| PrimitiveCost {
+        name: primitive.name,
+        count: primitive.cost.count,
+        median_ns: primitive.cost.median,
+        p99_ns: primitive.cost.p99,
+        max_ns: primitive.cost.max,
+    });
+    Ok(costs.collect())
+}
+
+fn failure(session: &Session, error: RunError) -> Failure {
+    blame(format!("run {}", shown(&session.file)), error)
 }
 
 /// Who is to blame, and what mends it.
-fn failure(session: &Session, error: RunError) -> Failure {
-    let what = format!("run {}", shown(&session.file));
+fn blame(what: String, error: RunError) -> Failure {
     if let RunError::Refused(refusals) = &error {
         let why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         let mut failure = Failure::machine(what, why.join("; "));

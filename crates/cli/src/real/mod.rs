@@ -1,6 +1,7 @@
 //! Real runs: what the command line may ask of this machine, and what comes back.
 
 use crate::report::RunResult;
+use serde::Serialize;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -10,9 +11,9 @@ mod linux;
 mod work;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::execute;
+pub(crate) use elsewhere::{execute, primitives};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::execute;
+pub(crate) use linux::{execute, primitives};
 
 /// What the command line says about the machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,4 +53,14 @@ pub(crate) struct RealRun {
     pub(crate) machine: Vec<String>,
     /// What a person must know before trusting the result.
     pub(crate) warnings: Vec<String>,
+}
+
+/// What one mechanism of this machine costs.
+#[derive(Debug, Serialize)]
+pub(crate) struct Cost {
+    pub(crate) name: &'static str,
+    pub(crate) count: u64,
+    pub(crate) median_ns: u64,
+    pub(crate) p99_ns: u64,
+    pub(crate) max_ns: u64,
 }

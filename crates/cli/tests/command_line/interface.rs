@@ -13,7 +13,7 @@ fn what_a_later_version_has_says_so() {
         &["sweep", "x.toml"],
         &["regenerate", "x"],
         &["reproduce", "--list"],
-        &["bench", "primitives"],
+        &["bench", "overhead"],
         &["advise", FMS],
         &["convert", "a", "b"],
         &["report", "x"],

@@ -5,6 +5,7 @@
 
 pub(crate) mod capability;
 pub(crate) mod clock;
+pub(crate) mod event;
 pub(crate) mod futex;
 pub(crate) mod memory;
 pub(crate) mod perf;
