@@ -14,6 +14,10 @@
 //! | idle detector | below all workers | tells the manager that nothing admitted runs |
 //! | workers whose job was withdrawn | SCHED_OTHER | go on until the body's next cancellation point |
 //!
+//! *Managed dispatch* ([`Executive::managed`]): the manager asks a scheduler which job shall run, and
+//! carries that out with three priorities, for orders that fixed priorities cannot express. See
+//! `docs/adr/0004-linux-managed-dispatch.md`.
+//!
 //! Two tasks from Rust:
 //!
 //! ```no_run

@@ -7,7 +7,7 @@
 //! ```text
 //! worker:   state := running job    then reads   limit, withdrawn_up_to
 //! manager:  limit, withdrawn_up_to  then reads   state        (and demotes who runs a withdrawn job)
-//! worker:   own priority := FIFO    then reads   withdrawn_up_to  (as above, before each job)
+//! worker:   is given its priority   then reads   withdrawn_up_to  (as above, before each job)
 //! ```
 //! All of these are sequentially consistent: at least one of the two sees the other's word, so no
 //! withdrawn job goes on at its priority.

@@ -6,7 +6,9 @@ use vestal_core::engine::Configuration;
 use vestal_core::{
     ConfigurationError, Duration, Enforcement, Instant, JobId, TaskId, TaskOrder, Uniprocessor,
 };
-use vestal_linux::{BoxedScheduler, Config, Ended, Executive, JobContext, Monitor, Report};
+use vestal_linux::{
+    BoxedScheduler, Config, Ended, Executive, JobContext, Monitor, Report, Termination,
+};
 
 const RUN: Duration = Duration::from_millis(2_000);
 
@@ -216,4 +218,48 @@ fn every_monitor_enforces_managed_also_against_hostile_bodies() {
             "{report:#?}"
         );
     }
+}
+
+/// Deferred termination: cancellation points let a withdrawn job pass until the CPU is idle.
+#[test]
+fn deferred_termination_waits_for_the_cpu_to_be_idle() {
+    let _alone = alone();
+    for native in [false, true] {
+        let mut config = config(Enforcement::Static, Monitor::Manager);
+        config.termination = Termination::Deferred;
+        let executive = if native {
+            Executive::new(config)
+        } else {
+            managed(config, None)
+        };
+        let report = executive
+            .task(spec("lo", LO, 2, 100, &[5]), |job| job.burn(ms(12)))
+            .task(spec("hi", HI, 1, 100, &[5, 20]), |job| job.burn(ms(15)))
+            .run(Duration::from_millis(1_000))
+            .unwrap();
+        let [lo, hi] = &report.tasks[..] else {
+            panic!("two tasks");
+        };
+        assert_eq!((lo.overruns, lo.jobs.dropped), (10, 10), "{report:#?}");
+        assert_eq!(hi.jobs.completed, 10, "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        // The HI job does not wait for the end of the LO job, which comes after it.
+        assert!(hi.response.median < ms(24).as_nanos(), "{:?}", hi.response);
+    }
+}
+
+#[test]
+fn observed_managed_runs_enforce_nothing() {
+    let _alone = alone();
+    let mut config = config(Enforcement::Adaptive, Monitor::Manager);
+    config.enforce = false;
+    let report = managed(config, Some(100))
+        .task(spec("lo", LO, 1, 50, &[5]), |job| job.burn(ms(10)))
+        .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(10)))
+        .run(Duration::from_millis(500))
+        .unwrap();
+    nothing_is_left_behind(&report);
+    assert!(!report.enforced);
+    assert_eq!((report.modes.len(), report.jobs.dropped), (0, 0));
+    assert_eq!(report.jobs.completed, report.jobs.released);
 }
