@@ -91,6 +91,7 @@ fn dispatch(command: &Command, output: &Output) -> Outcome {
         Command::Simulate(args) => commands::simulate::simulate(args, output),
         Command::Run(args) => commands::run::run(args, output),
         Command::Explain(args) => commands::explain::explain(args, output),
+        Command::Bench(args) => commands::bench::bench(args, output),
         Command::Demo(args) => commands::demo::demo(args, output),
         Command::Completions(args) => commands::completions::completions(args, output),
         Command::Manpages(args) => commands::manpages::manpages(args, output),

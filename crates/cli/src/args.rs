@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Explain a policy, a test or a diagnostic code
     Explain(ExplainArgs),
+    /// What this machine's mechanisms cost
+    Bench(BenchArgs),
     /// All of it on the flight management system, in under a minute
     Demo(DemoArgs),
     /// Print a completion script for a shell
@@ -133,20 +135,23 @@ pub(crate) struct SimulateArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// Who orders the threads: native leaves it to the kernel's SCHED_FIFO
+    /// Who orders the threads: native leaves it to the kernel's SCHED_FIFO, managed has a manager
+    /// carry out the scheduler's plans
     #[arg(
         long,
-        value_name = "native",
+        value_name = "native|managed",
         default_value = "native",
         hide_default_value = true
     )]
     pub(crate) dispatch: String,
     /// What notices a used-up budget: perf counts the thread's execution, manager sets a wall timer
-    /// and reads the thread's clock [default: perf]
-    #[arg(long, value_name = "perf|manager")]
+    /// and reads the thread's clock, heartbeat reads it every millisecond, posix-timer waits for the
+    /// kernel's tick [default: perf; managed: manager]
+    #[arg(long, value_name = "perf|manager|heartbeat|posix-timer")]
     pub(crate) monitor: Option<String>,
-    /// When a withdrawn job stops: immediate (its priority drops at once)
-    #[arg(long, value_name = "immediate")]
+    /// When a withdrawn job, whose priority drops at once, ends: immediate at its next cancellation
+    /// point, deferred not before the CPU is idle
+    #[arg(long, value_name = "immediate|deferred")]
     pub(crate) termination: Option<String>,
     /// The CPU to use, for instance 1 [default: the last one that is allowed]
     #[arg(long, value_name = "LIST")]
@@ -154,7 +159,8 @@ pub(crate) struct RunArgs {
     /// The range of SCHED_FIFO priorities to use, for instance 10-80
     #[arg(long, value_name = "LOW-HIGH")]
     pub(crate) rt_priority: Option<String>,
-    #[arg(long, hide = true)]
+    /// Only measure: no budget is enforced, the mode never changes
+    #[arg(long)]
     pub(crate) observe: bool,
     #[arg(long, hide = true)]
     pub(crate) watch: bool,
@@ -167,6 +173,13 @@ pub(crate) struct ExplainArgs {
     /// A policy (amc), a test (amc-rtb) or a diagnostic code (V0123); without it, all are listed
     #[arg(value_name = "POLICY|TEST|CODE")]
     pub(crate) topic: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// What to measure: primitives are the system calls and wake-ups of real runs
+    #[arg(value_name = "primitives")]
+    pub(crate) what: String,
 }
 
 #[derive(Debug, Args)]

@@ -10,13 +10,12 @@ pub(crate) const VERSION: &str =
 pub(crate) const RESULT_FORMAT: &str = "vestal-result/1";
 
 /// Commands of the interface that this version does not have.
-pub(crate) const PLANNED_COMMANDS: [&str; 10] = [
+pub(crate) const PLANNED_COMMANDS: [&str; 9] = [
     "replay",
     "generate",
     "sweep",
     "regenerate",
     "reproduce",
-    "bench",
     "advise",
     "convert",
     "report",

@@ -118,6 +118,11 @@ pub(crate) struct Machine {
 /// How well limits were enforced in a real run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Enforced {
+    pub(crate) dispatch: &'static str,
+    /// How often a worker ran a job that the plan did not name; null under native dispatch.
+    pub(crate) inversions: Option<u64>,
+    /// Whether nothing was enforced.
+    pub(crate) observed_only: bool,
     pub(crate) monitor: &'static str,
     pub(crate) granularity_ns: Option<u64>,
     pub(crate) tolerance_ns: u64,

@@ -32,6 +32,8 @@ pub struct JobContext<'a> {
     pub(crate) release: u64,
     pub(crate) demand: Service,
     pub(crate) saw_cancellation: bool,
+    /// What the last look at the plan found; an inversion is counted when it begins.
+    pub(crate) in_order: bool,
 }
 
 impl JobContext<'_> {
@@ -76,9 +78,18 @@ impl JobContext<'_> {
     /// run ends. The body should then return; until it does, it runs in the background.
     #[must_use]
     pub fn cancelled(&mut self) -> bool {
-        let cancelled = self.task.withdrawn(self.job.sequence);
+        self.observe();
+        let cancelled = self.task.cancelled(self.job.sequence);
         self.saw_cancellation |= cancelled;
         cancelled
+    }
+
+    /// Under managed dispatch compares what runs, this job, with what the plan names.
+    pub(crate) fn observe(&mut self) {
+        if let Some(managed) = &self.shared.managed {
+            let withdrawn = self.task.withdrawn(self.job.sequence);
+            self.in_order = managed.observe(self.job, withdrawn, self.in_order);
+        }
     }
 
     /// A cancellation point.
@@ -112,7 +123,10 @@ impl JobContext<'_> {
 
     /// Consumes `amount` of CPU time without any cancellation point: a body that does not listen.
     pub fn burn_deaf(&mut self, amount: Service) {
-        self.burn_while(amount, |_| true);
+        self.burn_while(amount, |job| {
+            job.observe();
+            true
+        });
     }
 
     /// Every round reads the clock and the thread's account of CPU time. A jump of the clock between

@@ -2,7 +2,7 @@
 
 use crate::config::Monitor;
 use crate::shared::{Armed, QUANTUM_NANOS};
-use crate::stats::{Distribution, Summary};
+use crate::stats::Distribution;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::signal::ManagerSignals;
 use crate::sys::{self, Tid};
@@ -12,11 +12,12 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-/// Trials and their budget: 40 ms of burning. The rests in between let others use the CPU and its
-/// caches, as they do between the overruns of a run.
+/// Trials and their budget: 52 ms of burning. The rests in between let others use the CPU and its
+/// caches, as they do between the overruns of a run. Neither is a multiple of a usual heartbeat, so
+/// that budgets end anywhere between two beats.
 const TRIALS: u32 = 40;
-const BUDGET_NANOS: u64 = 1_000_000;
-const REST_NANOS: u64 = 3_000_000;
+const BUDGET_NANOS: u64 = 1_300_000;
+const REST_NANOS: u64 = 3_070_000;
 
 /// No trial may take longer; on a machine on which one does, a run would be pointless.
 const TRIAL_NANOS_MAX: u64 = 50_000_000;
@@ -38,14 +39,21 @@ struct Trial {
 /// its clock. Takes about 170 ms.
 pub(crate) fn calibrate(
     monitor: Monitor,
+    heartbeat_nanos: u64,
     cpu: usize,
     priorities: (i32, i32),
-) -> io::Result<Summary> {
+) -> io::Result<Distribution> {
     let trial = Arc::new(Trial::default());
     let (burner_priority, observer_priority) = priorities;
     let observer = {
         let trial = Arc::clone(&trial);
-        thread::spawn(move || observe(&trial, cpu, observer_priority))
+        thread::spawn(move || {
+            let beat = match monitor {
+                Monitor::Heartbeat => heartbeat_nanos,
+                Monitor::Perf | Monitor::Manager | Monitor::PosixTimer => TRIAL_NANOS_MAX,
+            };
+            observe(&trial, beat, cpu, observer_priority)
+        })
     };
     let burner = {
         let trial = Arc::clone(&trial);
@@ -59,10 +67,10 @@ pub(crate) fn calibrate(
     let burned = burner.join().map_err(|_| panicked())?;
     let observed = observer.join().map_err(|_| panicked())?;
     burned?;
-    Ok(observed?.summary())
+    observed
 }
 
-fn observe(trial: &Trial, cpu: usize, priority: i32) -> io::Result<Distribution> {
+fn observe(trial: &Trial, beat: u64, cpu: usize, priority: i32) -> io::Result<Distribution> {
     let mut overshoots = Distribution::new();
     // Published even on failure, else the burner would wait for it.
     let ready = enter_real_time(cpu, priority);
@@ -70,9 +78,8 @@ fn observe(trial: &Trial, cpu: usize, priority: i32) -> io::Result<Distribution>
     ready?;
     let signals = ManagerSignals::new();
     while trial.ended.load(Ordering::SeqCst) == 0 {
-        if signals.wait(TRIAL_NANOS_MAX).is_none() {
-            continue;
-        }
+        // A signal, or the time for the next look.
+        signals.wait(beat);
         let burner: Tid = trial.burner.load(Ordering::SeqCst);
         let base = trial.base.load(Ordering::SeqCst);
         let executed = cpu_nanos_of(burner).map_or(0, |cpu| cpu.saturating_sub(base));
@@ -98,14 +105,22 @@ fn burn_trials(trial: &Trial, monitor: Monitor, cpu: usize, priority: i32) -> io
     enter_real_time(cpu, priority)?;
     let armed = Armed::of_this_thread(monitor, trial.manager.load(Ordering::SeqCst))?;
     trial.burner.store(sys::sched::own_tid(), Ordering::SeqCst);
-    let armed = trial.monitor.get_or_init(|| armed);
+    if let Some(armed) = armed {
+        // Set once, here.
+        let _ = trial.monitor.set(armed);
+    }
+    let armed = trial.monitor.get();
     for _ in 0..TRIALS {
         let seen = trial.seen.load(Ordering::SeqCst);
         trial.base.store(own_cpu_nanos(), Ordering::SeqCst);
-        armed.start(BUDGET_NANOS);
+        if let Some(armed) = armed {
+            armed.start(BUDGET_NANOS);
+        }
         let patience = monotonic_nanos() + TRIAL_NANOS_MAX;
         while trial.seen.load(Ordering::SeqCst) == seen && monotonic_nanos() < patience {}
-        armed.stop();
+        if let Some(armed) = armed {
+            armed.stop();
+        }
         trial.base.store(0, Ordering::SeqCst);
         let rest = monotonic_nanos() + REST_NANOS;
         sys::futex::wait_until(&trial.ended, 0, Some(rest));

@@ -13,6 +13,12 @@ pub enum Monitor {
     /// A wall timer at the predicted exhaustion, after which the manager reads the thread's CPU
     /// clock again. Sharper, but wakes the manager for every job that was preempted.
     Manager,
+    /// The manager looks at the CPU clocks of all running jobs every [`Config::heartbeat`], whether
+    /// there is a reason or not: simple, portable, and as late as its period is long.
+    Heartbeat,
+    /// A `timer_create` timer on the thread's CPU time. The kernel looks at those in its tick only,
+    /// so it is milliseconds late (up to 1/HZ); here for comparison.
+    PosixTimer,
 }
 
 impl Monitor {
@@ -22,6 +28,29 @@ impl Monitor {
         match self {
             Self::Perf => "perf",
             Self::Manager => "manager",
+            Self::Heartbeat => "heartbeat",
+            Self::PosixTimer => "posix-timer",
+        }
+    }
+}
+
+/// When a job that lost its place comes to its end. Its priority drops at once in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Termination {
+    /// At its next cancellation point, whenever it gets there.
+    Immediate,
+    /// Not before the CPU is idle: until then its cancellation points let it pass, so that no clean-up
+    /// happens while the mode is raised.
+    Deferred,
+}
+
+impl Termination {
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Immediate => "immediate",
+            Self::Deferred => "deferred",
         }
     }
 }
@@ -57,13 +86,18 @@ pub struct Config {
     pub enforcement: Enforcement,
     /// What happens to a job that used up its own level's limit.
     pub exhaustion: Exhaustion,
-    /// Whether limits are enforced at all; `false` only measures.
+    /// Whether limits are enforced at all; `false` only measures: no limit, no mode change, and under
+    /// managed dispatch only the order of the scheduler.
     pub enforce: bool,
     /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
     /// `perf_event_open` is refused, and [`crate::Report::monitor`] says so.
     pub monitor: Monitor,
+    /// When jobs that lost their place come to their end.
+    pub termination: Termination,
+    /// The period T_M of [`Monitor::Heartbeat`].
+    pub heartbeat: Duration,
     /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For n tasks n + 3 of
-    /// them are used, from the lowest up.
+    /// them are used, from the lowest up; under managed dispatch 4 for any number of tasks.
     pub priorities: (u8, u8),
     /// By how much a job may exceed a limit before that is an overrun: what this world itself adds
     /// to a job (reading clocks, arming its monitor, interrupts charged to it), and what it could
@@ -93,6 +127,8 @@ impl Config {
             exhaustion: Exhaustion::Background,
             enforce: true,
             monitor: Monitor::Perf,
+            termination: Termination::Immediate,
+            heartbeat: Duration::from_millis(1),
             priorities: (1, 98),
             tolerance: None,
             calibrate: true,

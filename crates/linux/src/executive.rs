@@ -2,9 +2,10 @@
 
 use crate::body::{Body, Cancelled, JobContext};
 use crate::calibrate::calibrate;
-use crate::config::{Config, TaskSpec};
+use crate::config::{Config, Monitor, TaskSpec};
 use crate::error::RunError;
 use crate::idle::IdleDetector;
+use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed};
 use crate::manager::Manager;
 use crate::plan::{RunPlan, first_limit, tolerance};
 use crate::report::{Ended, ManagerRecord, Report};
@@ -15,6 +16,7 @@ use crate::summary::{Measured, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
+use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::signal::StopSignals;
 use crate::threads::{Crew, Started};
 use crate::watchdog::Watchdog;
@@ -22,7 +24,8 @@ use crate::worker::Worker;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use vestal_core::{Duration, Level, Service, TaskId};
+use vestal_core::engine::Configuration;
+use vestal_core::{ConfigurationError, Duration, Guard, Level, Service, TaskId};
 
 /// Threads get so long to reach their places, and the first release is so far from the start.
 const HEAD_START_NANOS: u64 = 20_000_000;
@@ -33,6 +36,7 @@ const HEAD_START_NANOS: u64 = 20_000_000;
 pub struct Executive {
     pub(crate) config: Config,
     pub(crate) tasks: Vec<(TaskSpec, Bodies)>,
+    pub(crate) make_scheduler: Option<Box<MakeScheduler>>,
     #[cfg(feature = "real")]
     fault: Option<crate::fault::Fault>,
 }
@@ -60,6 +64,7 @@ impl Executive {
         Self {
             config,
             tasks: Vec::new(),
+            make_scheduler: None,
             #[cfg(feature = "real")]
             fault: None,
         }
@@ -96,6 +101,20 @@ impl Executive {
         self
     }
 
+    /// Dispatches the jobs as the scheduler that `make` gives says, instead of leaving their order to
+    /// the kernel's fixed priorities (native dispatch, the default).
+    ///
+    /// Any [`vestal_core::Scheduler`] of one CPU will do. `make` is called with a granularity of zero,
+    /// more than once: what this world adds to a job is taken off before a job is charged.
+    #[must_use]
+    pub fn managed(
+        mut self,
+        make: impl Fn(&Configuration<'_>) -> Result<BoxedScheduler, ConfigurationError> + Send + 'static,
+    ) -> Self {
+        self.make_scheduler = Some(Box::new(make));
+        self
+    }
+
     /// Lets something go wrong, for tests.
     #[cfg(feature = "real")]
     #[must_use]
@@ -112,7 +131,9 @@ impl Executive {
     /// # Errors
     /// [`RunError`]; nothing has run unless it says so.
     pub fn run(self, span: Duration) -> Result<Report, RunError> {
-        let (_alone, plan) = (Alone::claim()?, self.prepare(&Rights::probe())?);
+        let rights = Rights::probe();
+        let (_alone, plan) = (Alone::claim()?, self.prepare(&rights)?);
+        let _lowered = rights.cap_sys_nice.then(LoweredPriorityLimit::lower);
         let _locked = self.lock_memory()?;
         let _signals =
             StopSignals::take_over().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
@@ -142,8 +163,9 @@ impl Executive {
             return Ok(None);
         }
         let low = i32::from(self.config.priorities.0);
-        calibrate(plan.monitor, plan.cpu, (low, low + 1))
-            .map(Some)
+        let heartbeat = self.config.heartbeat.as_nanos();
+        calibrate(plan.monitor, heartbeat, plan.cpu, (low, low + 1))
+            .map(|overshoots| Some(overshoots.summary()))
             .map_err(RunError::system("calibrate the budget monitor"))
     }
 
@@ -160,16 +182,25 @@ impl Executive {
                 TaskShared::new(spec.name, spec.configuration, offset, fifo, limit)
             })
             .collect();
-        #[cfg_attr(
-            not(feature = "real"),
-            expect(unused_mut, reason = "only tests inject faults")
-        )]
         let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor, tolerance);
+        shared.managed = plan.managed.then(|| {
+            Managed::new(matches!(
+                plan.monitor,
+                Monitor::Manager | Monitor::Heartbeat
+            ))
+        });
         #[cfg(feature = "real")]
         {
             shared.fault = self.fault;
         }
         (Arc::new(shared), bodies, config)
+    }
+
+    fn brain(&self, tolerance: Service) -> Result<Brain, RunError> {
+        match self.scheduler()? {
+            Some(scheduler) => Ok(Brain::Scheduler(scheduler)),
+            None => self.guard(tolerance).map(Brain::Guard),
+        }
     }
 
     fn execute(
@@ -180,22 +211,34 @@ impl Executive {
     ) -> Result<Report, RunError> {
         let count = self.tasks.len();
         let low = i32::from(self.config.priorities.0);
-        let over = low + 1 + i32::try_from(count).unwrap_or(i32::MAX / 2);
         let granularity = calibration.map(|summary| Service::from_nanos(summary.p99));
         let tolerance = tolerance(&self.config, granularity);
-        let guard = self.guard(tolerance)?;
+        let brain = self.brain(tolerance)?;
         let (shared, bodies, config) = self.share(plan, tolerance);
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
         let mut crew = Crew::new(Arc::clone(&shared), config.stack_bytes);
-        let manager = Manager {
-            shared: Arc::clone(&shared),
-            guard,
-            charged: vec![(0, 0); count],
-            record: ManagerRecord::new(count, late_beyond),
-            priority: over,
+        let record = ManagerRecord::new(count, late_beyond);
+        let chief = match brain {
+            Brain::Guard(guard) => Chief::Guarding(Manager {
+                shared: Arc::clone(&shared),
+                guard,
+                charged: vec![(0, 0); count],
+                record,
+                priority: low + 1 + i32::try_from(count).unwrap_or(i32::MAX / 2),
+            }),
+            Brain::Scheduler(scheduler) => Chief::Dispatching(Dispatcher::new(
+                Arc::clone(&shared),
+                scheduler,
+                record,
+                low + 2,
+                Classes {
+                    run: low + 1,
+                    suspended: low,
+                },
+            )),
         };
-        let started = start_all(&mut crew, manager, bodies, plan, low);
+        let started = start_all(&mut crew, &shared, chief, bodies, plan, low);
         let manager = match started {
             Ok(manager) => manager,
             Err(error) => {
@@ -230,18 +273,33 @@ impl Executive {
     }
 }
 
+/// The state machine of a run.
+enum Brain {
+    Guard(Guard),
+    Scheduler(BoxedScheduler),
+}
+
+/// The manager of a run.
+enum Chief {
+    Guarding(Manager),
+    Dispatching(Dispatcher),
+}
+
 /// Starts every thread and waits until it stands at its place: in its class, on its CPU, blocked.
 fn start_all(
     crew: &mut Crew,
-    manager: Manager,
+    shared: &Arc<Shared>,
+    chief: Chief,
     bodies: Vec<Bodies>,
     plan: &RunPlan,
     low: i32,
 ) -> io::Result<Started<ManagerRecord>> {
-    let shared = Arc::clone(&manager.shared);
-    let over = manager.priority;
+    let (over, main): (i32, fn(Worker)) = match &chief {
+        Chief::Guarding(manager) => (manager.priority, Worker::main),
+        Chief::Dispatching(dispatcher) => (dispatcher.priority, Worker::main_managed),
+    };
     let watchdog = Watchdog {
-        shared: Arc::clone(&shared),
+        shared: Arc::clone(shared),
         cpu: plan.watchdog_cpu,
         priority: over + 1,
     };
@@ -251,26 +309,31 @@ fn start_all(
         Watchdog::set_up,
         Watchdog::main,
     )?;
-    let manager = crew.start("vestal-manager", manager, Manager::set_up, Manager::main)?;
-    let idle = IdleDetector {
-        shared: Arc::clone(&shared),
-        priority: low,
+    let name = "vestal-manager";
+    let manager = match chief {
+        Chief::Guarding(manager) => {
+            let started = crew.start(name, manager, Manager::set_up, Manager::main)?;
+            let idle = IdleDetector {
+                shared: Arc::clone(shared),
+                priority: low,
+            };
+            let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
+            crew.start("vestal-idle", idle, set_up, main)?;
+            started
+        }
+        Chief::Dispatching(dispatcher) => {
+            crew.start(name, dispatcher, Dispatcher::set_up, Dispatcher::main)?
+        }
     };
-    crew.start(
-        "vestal-idle",
-        idle,
-        IdleDetector::set_up,
-        IdleDetector::main,
-    )?;
     for (index, bodies) in bodies.into_iter().enumerate() {
         let worker = Worker {
-            shared: Arc::clone(&shared),
+            shared: Arc::clone(shared),
             index,
             id: TaskId(u16::try_from(index).unwrap_or(u16::MAX)),
             body: bodies.body,
             demand: bodies.demand,
         };
-        crew.start_worker(index, worker, Worker::set_up, Worker::main)?;
+        crew.start_worker(index, worker, Worker::set_up, main)?;
     }
     Ok(manager)
 }

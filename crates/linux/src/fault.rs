@@ -21,6 +21,38 @@ pub fn block_all_signals() -> std::io::Result<()> {
     sys::signal::block_all()
 }
 
+/// Tries to give the calling thread a SCHED_FIFO priority, as a job body might.
+///
+/// # Errors
+/// What the system call says.
+pub fn set_own_priority(priority: i32) -> std::io::Result<()> {
+    sys::sched::set_fifo(sys::sched::own_tid(), priority)
+}
+
+/// Takes the calling thread out of the real-time class, as a job body might.
+///
+/// # Errors
+/// What the system call says.
+pub fn leave_real_time() -> std::io::Result<()> {
+    sys::sched::set_other(sys::sched::own_tid())
+}
+
+/// Starts a child process that burns CPU time for so many milliseconds; gives its number.
+///
+/// # Errors
+/// What the system call says.
+pub fn fork_burner(milliseconds: u64) -> std::io::Result<i32> {
+    sys::process::fork_burner(milliseconds * 1_000_000)
+}
+
+/// Waits for the end of a child process.
+///
+/// # Errors
+/// What the system call says.
+pub fn reap(child: i32) -> std::io::Result<()> {
+    sys::process::reap(child)
+}
+
 /// Lets the fault happen if its time has come.
 #[expect(clippy::panic, reason = "this is the injected fault")]
 pub(crate) fn strike(shared: &Shared, now: u64) {

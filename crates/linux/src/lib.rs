@@ -14,6 +14,10 @@
 //! | idle detector | below all workers | tells the manager that nothing admitted runs |
 //! | workers whose job was withdrawn | SCHED_OTHER | go on until the body's next cancellation point |
 //!
+//! *Managed dispatch* ([`Executive::managed`]): the manager asks a scheduler which job shall run, and
+//! carries that out with three priorities, for orders that fixed priorities cannot express. See
+//! `docs/adr/0004-linux-managed-dispatch.md`.
+//!
 //! Two tasks from Rust:
 //!
 //! ```no_run
@@ -34,8 +38,10 @@ mod executive;
 pub mod fault;
 mod gaps;
 mod idle;
+mod managed;
 mod manager;
 mod plan;
+pub mod primitives;
 mod promise;
 pub mod report;
 pub mod rights;
@@ -49,9 +55,10 @@ mod watchdog;
 mod worker;
 
 pub use body::{Cancelled, JobContext};
-pub use config::{Config, Monitor, TaskSpec};
+pub use config::{Config, Monitor, TaskSpec, Termination};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
+pub use managed::{BoxedScheduler, MakeScheduler};
 pub use report::{Ended, Report};
 pub use rights::{Refusal, Rights};
 pub use stats::Summary;

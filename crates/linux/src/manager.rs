@@ -4,7 +4,8 @@
 //! moves. A job that keeps its limits never wakes it. What does: a budget monitor, a worker that
 //! completed beyond its limit, the idle detector, the end of the run.
 
-use crate::report::{MODES_MAX, ManagerRecord, ModeChange};
+use crate::config::Monitor;
+use crate::report::ManagerRecord;
 use crate::shared::{
     Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared, UNLIMITED,
 };
@@ -17,8 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
-    ContractViolation, Event, Fact, Guard, Instant, JobId, Level, Permit, Scheduler, Service,
-    TaskId,
+    ContractViolation, Fact, Guard, Instant, JobId, Level, Permit, Scheduler, Service, TaskId,
 };
 
 /// The manager goes round at least this often, so that its watchdog sees it alive.
@@ -85,11 +85,22 @@ impl Manager {
             }
             #[cfg(feature = "real")]
             crate::fault::strike(&shared, now);
-            let signal = signals.wait((end - now).min(BEAT_NANOS));
-            let Some(signal) = signal else { continue };
+            let heartbeat = shared.monitor == Monitor::Heartbeat;
+            let beat = if heartbeat {
+                shared.heartbeat_nanos
+            } else {
+                BEAT_NANOS
+            };
+            let signal = signals.wait((end - now).min(beat));
+            if signal.is_none() && !heartbeat {
+                continue;
+            }
             let woken = monotonic_nanos();
             shared.stint_begins(woken);
-            self.handle(&shared, signal != kick_signal())?;
+            self.handle(
+                &shared,
+                signal.is_some_and(|signal| signal != kick_signal()),
+            )?;
             self.record
                 .handling
                 .record(monotonic_nanos().saturating_sub(woken));
@@ -102,6 +113,7 @@ impl Manager {
         if shared.phase() != RUN {
             return Ok(());
         }
+        restore_places(shared);
         let mut changed = self.note_completed_overruns(shared)?;
         let mut jobs_ran = changed;
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
@@ -118,6 +130,7 @@ impl Manager {
         // overrun since, others may have been released behind them that have not begun: the report
         // says nothing about them, and `decide` has asked again.
         if shared.idle_seen.swap(false, Ordering::SeqCst) && !jobs_ran {
+            shared.end_withdrawn();
             self.settle_idle(shared)?;
         }
         if monitor_fired {
@@ -242,7 +255,7 @@ impl Manager {
             if self.guard.permit(id_of(index)) == Permit::NotAdmitted
                 && let Some(newest) = task.newest_release(now.as_nanos())
             {
-                task.withdraw(newest);
+                shared.withdraw(task, newest);
             }
         }
         self.guard.apply(now, Fact::Idle { cpu: CPU })?;
@@ -268,13 +281,13 @@ impl Manager {
             if let Some(newest) = task.newest_release(now.as_nanos())
                 && self.loses_its_place(id, newest)
             {
-                task.withdraw(newest);
+                shared.withdraw(task, newest);
             }
             let Some(running) = task.running() else {
                 continue;
             };
             if self.loses_its_place(id, running) {
-                task.withdraw(running);
+                shared.withdraw(task, running);
             }
             if task.withdrawn(running) {
                 self.demote(task);
@@ -329,38 +342,25 @@ impl Manager {
 
     fn take_notices(&mut self) {
         while let Some(notice) = self.guard.take_notice() {
-            match notice.what {
-                Event::ModeChanged { from, to, cause } => {
-                    if self.record.modes.len() < MODES_MAX {
-                        let at = notice.at;
-                        self.record.modes.push(ModeChange {
-                            at,
-                            from,
-                            to,
-                            cause,
-                        });
-                    } else {
-                        self.record.modes_lost += 1;
-                    }
-                }
-                Event::Overrun { job, .. } => {
-                    if let Some(overruns) = self.record.overruns.get_mut(job.task.index()) {
-                        *overruns += 1;
-                    }
-                }
-                // Workers count their dropped jobs themselves; the guard asks for no wake-ups.
-                Event::Dropped { .. } | Event::Late { .. } => {}
-                // A guard has neither servers nor frames.
-                Event::Depleted { .. }
-                | Event::Postponed { .. }
-                | Event::FrameOverrun { .. }
-                | Event::FramesSkipped { .. } => {}
+            self.record.note(&notice);
+        }
+    }
+}
+
+/// Gives workers between two jobs their priorities back.
+fn restore_places(shared: &Shared) {
+    for task in &shared.tasks {
+        if task.wants_place.load(Ordering::SeqCst) == 1 {
+            if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.fifo).is_err() {
+                shared.request_stop(StopCause::SetupFailed);
             }
+            task.wants_place.store(0, Ordering::SeqCst);
+            futex::wake_all(&task.wants_place);
         }
     }
 }
 
 /// The number of the task at `index`: construction has checked that there are not too many.
-fn id_of(index: usize) -> TaskId {
+pub(crate) fn id_of(index: usize) -> TaskId {
     TaskId(u16::try_from(index).unwrap_or(u16::MAX))
 }

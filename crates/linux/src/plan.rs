@@ -3,13 +3,17 @@
 use crate::config::{Config, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::error::RunError;
 use crate::executive::Executive;
+use crate::managed::BoxedScheduler;
 use crate::rights::{Needs, Refusal, Rights, judge};
 use crate::shared::UNLIMITED;
 use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Level, OnMiss, Service, TaskConfiguration};
+use vestal_core::{ConfigurationError, Duration, Guard, Level, OnMiss, Service, TaskConfiguration};
 
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
 const PRIORITIES_BESIDE_WORKERS: usize = 3;
+
+/// Suspended workers, the running one, manager and watchdog.
+const PRIORITIES_MANAGED: usize = 4;
 
 /// What is noted down for each task, its copy in the report included.
 const RECORD_BYTES: u64 = 1 << 20;
@@ -24,6 +28,8 @@ pub(crate) struct RunPlan {
     pub(crate) watchdog_cpu: usize,
     pub(crate) monitor: Monitor,
     pub(crate) fallback: Option<String>,
+    /// Whether the manager dispatches.
+    pub(crate) managed: bool,
 }
 
 impl Executive {
@@ -31,9 +37,12 @@ impl Executive {
     pub(crate) fn prepare(&self, rights: &Rights) -> Result<RunPlan, RunError> {
         self.guard(Service::ZERO)?;
         let fifo = self.fifo_priorities()?;
-        let highest = self.config.priorities.0 as usize + self.tasks.len() + 2;
+        let managed = self.scheduler()?.is_some();
+        let highest = usize::from(self.config.priorities.0) + self.priorities_needed() - 1;
         let specs = || self.tasks.iter().map(|(spec, _)| spec);
-        if let Some(spec) = specs().find(|spec| spec.configuration.on_miss == OnMiss::Abort) {
+        if !managed
+            && let Some(spec) = specs().find(|spec| spec.configuration.on_miss == OnMiss::Abort)
+        {
             return Err(RunError::Unsupported(format!(
                 "{}: on_miss = \"abort\" needs managed dispatch; native dispatch watches limits, not deadlines (use on_miss = \"continue\")",
                 spec.name
@@ -76,38 +85,67 @@ impl Executive {
                 "perf_event_open is refused (kernel.perf_event_paranoid above 1 without CAP_PERFMON, or a sandbox)"
                     .to_owned()
             }),
+            managed,
         })
     }
 
-    /// The state machine of the run.
+    /// The state machine of a native run.
     pub(crate) fn guard(&self, tolerance: Service) -> Result<Guard, RunError> {
+        self.with_configuration(tolerance, Guard::new)
+    }
+
+    /// The scheduler of a managed run; `None`: dispatch is native.
+    pub(crate) fn scheduler(&self) -> Result<Option<BoxedScheduler>, RunError> {
+        let Some(make) = &self.make_scheduler else {
+            return Ok(None);
+        };
+        self.with_configuration(Service::ZERO, make).map(Some)
+    }
+
+    fn with_configuration<T>(
+        &self,
+        granularity: Service,
+        make: impl FnOnce(&Configuration<'_>) -> Result<T, ConfigurationError>,
+    ) -> Result<T, RunError> {
         let configurations: Vec<TaskConfiguration> = self
             .tasks
             .iter()
             .map(|(spec, _)| spec.configuration)
             .collect();
-        Guard::new(&Configuration {
+        make(&Configuration {
             tasks: &configurations,
             levels: self.config.levels,
             enforcement: self.config.enforcement,
             exhaustion: self.config.exhaustion,
-            granularity: tolerance,
+            granularity,
             wake_granularity: Duration::ZERO,
         })
         .map_err(RunError::Configuration)
+    }
+
+    fn priorities_needed(&self) -> usize {
+        if self.make_scheduler.is_some() {
+            PRIORITIES_MANAGED
+        } else {
+            self.tasks.len() + PRIORITIES_BESIDE_WORKERS
+        }
     }
 
     /// A distinct SCHED_FIFO priority per task, in the order of the tasks' priorities; of equals the
     /// first task gets the higher one.
     fn fifo_priorities(&self) -> Result<Vec<i32>, RunError> {
         let (low, high) = self.config.priorities;
-        let needed = self.tasks.len() + PRIORITIES_BESIDE_WORKERS;
+        let needed = self.priorities_needed();
         let room = (usize::from(high) + 1).saturating_sub(usize::from(low));
         if low == 0 || high > 99 || needed > room {
             return Err(RunError::Unsupported(format!(
                 "{} tasks need {needed} SCHED_FIFO priorities within 1 to 99, but {low} to {high} was given",
                 self.tasks.len()
             )));
+        }
+        if self.make_scheduler.is_some() {
+            // Above the suspended ones.
+            return Ok(vec![i32::from(low) + 1; self.tasks.len()]);
         }
         let mut least_urgent_first: Vec<usize> = (0..self.tasks.len()).collect();
         least_urgent_first.sort_by_key(|&index| {

@@ -2,7 +2,7 @@
 
 use crate::config::Monitor;
 use crate::stats::{Distribution, Summary};
-use vestal_core::{Duration, Instant, JobId, Level, Service};
+use vestal_core::{Duration, Event, Instant, JobId, Level, Notice, Service};
 
 /// How a run that took place came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +28,9 @@ pub struct Report {
     pub monitor_fallback: Option<String>,
     /// Whether limits were enforced.
     pub enforced: bool,
+    /// Under managed dispatch: how often a worker found itself running a job that the plan of that
+    /// moment did not name. `None` under native dispatch, where the kernel keeps the order.
+    pub inversions: Option<u64>,
     /// Sums over all tasks.
     pub jobs: JobCounts,
     /// Mode changes, oldest first; at most [`MODES_MAX`].
@@ -220,6 +223,8 @@ pub(crate) struct ManagerRecord {
     pub(crate) late_beyond_nanos: u64,
     pub(crate) handling: Distribution,
     pub(crate) demotion: Distribution,
+    /// Under managed dispatch: how late the manager woke for releases on a free CPU.
+    pub(crate) lateness: Distribution,
     pub(crate) lost_notices: u64,
 }
 
@@ -234,7 +239,39 @@ impl ManagerRecord {
             late_beyond_nanos,
             handling: Distribution::new(),
             demotion: Distribution::new(),
+            lateness: Distribution::new(),
             lost_notices: 0,
+        }
+    }
+
+    /// Notes down what concerns the report.
+    pub(crate) fn note(&mut self, notice: &Notice) {
+        match notice.what {
+            Event::ModeChanged { from, to, cause } => {
+                if self.modes.len() < MODES_MAX {
+                    let at = notice.at;
+                    self.modes.push(ModeChange {
+                        at,
+                        from,
+                        to,
+                        cause,
+                    });
+                } else {
+                    self.modes_lost += 1;
+                }
+            }
+            Event::Overrun { job, .. } => {
+                if let Some(overruns) = self.overruns.get_mut(job.task.index()) {
+                    *overruns += 1;
+                }
+            }
+            // Whoever has a dropped job counts it.
+            Event::Dropped { .. } | Event::Late { .. } => {}
+            // Neither a guard nor an engine of one CPU has servers or frames.
+            Event::Depleted { .. }
+            | Event::Postponed { .. }
+            | Event::FrameOverrun { .. }
+            | Event::FramesSkipped { .. } => {}
         }
     }
 }

@@ -4,6 +4,7 @@
 //! snapshots, so that every refusal is tested without giving up any right.
 
 use crate::sys;
+use crate::sys::capability::CAP_SYS_NICE;
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -287,7 +288,6 @@ impl Rights {
 
 // From linux/capability.h.
 const CAP_IPC_LOCK: u32 = 14;
-const CAP_SYS_NICE: u32 = 23;
 
 /// Whether a thread gets into SCHED_FIFO, and a task-clock counter. A thread of its own tries, so
 /// that the caller's class stays what it is.

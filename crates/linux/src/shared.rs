@@ -7,15 +7,16 @@
 //! ```text
 //! worker:   state := running job    then reads   limit, withdrawn_up_to
 //! manager:  limit, withdrawn_up_to  then reads   state        (and demotes who runs a withdrawn job)
-//! worker:   own priority := FIFO    then reads   withdrawn_up_to  (as above, before each job)
+//! worker:   is given its priority   then reads   withdrawn_up_to  (as above, before each job)
 //! manager:  background              then         priority := OTHER   (only of who runs)
-//! worker:   state := no job         then reads   background       (and returns to its priority)
+//! worker:   state := no job         then reads   background       (and asks for its place)
 //! ```
 //! All of these are sequentially consistent: at least one of the two sees the other's word, so no
 //! withdrawn job goes on at its priority.
 
-use crate::config::{Config, Monitor};
+use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
+use crate::managed::{Handover, Managed};
 use crate::promise::Promises;
 use crate::report::TaskRecord;
 use crate::sys::{self, Tid};
@@ -57,30 +58,35 @@ pub(crate) enum StopCause {
 #[derive(Debug)]
 pub(crate) enum Armed {
     Perf(sys::perf::TaskClock),
-    Wall(sys::timer::WallTimer),
+    Wall(sys::timer::SignalTimer),
+    CpuTime(sys::timer::SignalTimer),
 }
 
 impl Armed {
-    /// Creates the monitor `kind` of the calling thread.
-    pub(crate) fn of_this_thread(kind: Monitor, manager: Tid) -> std::io::Result<Self> {
-        match kind {
-            Monitor::Perf => sys::perf::TaskClock::of_this_thread(manager).map(Self::Perf),
-            Monitor::Manager => sys::timer::WallTimer::new(manager).map(Self::Wall),
-        }
+    /// Creates the monitor `kind` of the calling thread; a heartbeat has nothing of its own there.
+    pub(crate) fn of_this_thread(kind: Monitor, manager: Tid) -> std::io::Result<Option<Self>> {
+        use sys::{perf::TaskClock, timer::SignalTimer};
+        let armed = match kind {
+            Monitor::Perf => Self::Perf(TaskClock::of_this_thread(manager)?),
+            Monitor::Manager => Self::Wall(SignalTimer::wall(manager)?),
+            Monitor::PosixTimer => Self::CpuTime(SignalTimer::cpu_time_of_this_thread(manager)?),
+            Monitor::Heartbeat => return Ok(None),
+        };
+        Ok(Some(armed))
     }
 
     /// Lets it fire when its thread has run, or can at the earliest have run, for `nanos`.
     pub(crate) fn start(&self, nanos: u64) {
         match self {
             Self::Perf(counter) => counter.start(nanos),
-            Self::Wall(timer) => timer.set(nanos),
+            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(nanos),
         }
     }
 
     pub(crate) fn stop(&self) {
         match self {
             Self::Perf(counter) => counter.stop(),
-            Self::Wall(timer) => timer.set(0),
+            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(0),
         }
     }
 }
@@ -104,14 +110,23 @@ pub(crate) struct TaskShared {
     /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
     withdrawn_up_to: AtomicU64,
     /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
-    /// job off and returns to its priority. The manager demotes only who runs a job, so nothing can
+    /// job off and asks for its place. The manager demotes only who runs a job, so nothing can
     /// set it after that.
     background: AtomicBool,
+    /// The same without the end of the run.
+    enforced_up_to: AtomicU64,
+    /// Written by the manager: withdrawn jobs with smaller numbers shall end at their next
+    /// cancellation point.
+    cancelled_up_to: AtomicU64,
     /// Written by the worker, cleared by the manager: a completed job, plus one, that exceeded its
     /// limit without the monitor noticing in time.
     pub(crate) overran: AtomicU64,
     /// Written by the worker before `overran`: what that job executed.
     pub(crate) overran_executed: AtomicU64,
+    /// 1: the worker, at the end of a job, wants its priority back; cleared by the manager.
+    pub(crate) wants_place: AtomicU32,
+    /// Under managed dispatch: what the manager hands to the worker, and what comes back.
+    pub(crate) handover: Handover,
     /// Written by the worker between jobs; read when it is gone.
     pub(crate) record: Mutex<TaskRecord>,
 }
@@ -136,8 +151,12 @@ impl TaskShared {
             limit: AtomicU64::new(limit),
             withdrawn_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
+            enforced_up_to: AtomicU64::new(0),
+            cancelled_up_to: AtomicU64::new(0),
             overran: AtomicU64::new(0),
             overran_executed: AtomicU64::new(0),
+            wants_place: AtomicU32::new(0),
+            handover: Handover::default(),
             record: Mutex::new(TaskRecord::new()),
         }
     }
@@ -171,8 +190,15 @@ impl TaskShared {
         sequence < self.withdrawn_up_to.load(Ordering::SeqCst)
     }
 
+    /// Whether enforcement took the place of job `sequence`, and not the end of the run.
+    pub(crate) fn lost_its_place(&self, sequence: u64) -> bool {
+        sequence < self.enforced_up_to.load(Ordering::SeqCst)
+    }
+
     /// Job `sequence` and all before it lose their place.
-    pub(crate) fn withdraw(&self, sequence: u64) {
+    fn withdraw(&self, sequence: u64) {
+        self.enforced_up_to
+            .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
         self.withdrawn_up_to
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
     }
@@ -185,6 +211,23 @@ impl TaskShared {
     /// Whether the worker was demoted since it asked last; asked when its job is off.
     pub(crate) fn leave_background(&self) -> bool {
         self.background.swap(false, Ordering::SeqCst)
+    }
+
+    /// The run ends, and with it the place of every job.
+    fn withdraw_all(&self) {
+        self.withdrawn_up_to.store(u64::MAX, Ordering::SeqCst);
+        self.cancel_withdrawn();
+    }
+
+    /// Jobs that were withdrawn so far end at their next cancellation point.
+    fn cancel_withdrawn(&self) {
+        let withdrawn = self.withdrawn_up_to.load(Ordering::SeqCst);
+        self.cancelled_up_to.store(withdrawn, Ordering::SeqCst);
+    }
+
+    /// Whether job `sequence` shall end at its next cancellation point.
+    pub(crate) fn cancelled(&self, sequence: u64) -> bool {
+        sequence < self.cancelled_up_to.load(Ordering::SeqCst)
     }
 
     /// The newest job released until `now_nanos` after the epoch.
@@ -208,6 +251,8 @@ pub(crate) struct Shared {
     pub(crate) by_urgency: Vec<usize>,
     pub(crate) cpu: usize,
     pub(crate) monitor: Monitor,
+    pub(crate) heartbeat_nanos: u64,
+    pub(crate) termination: Termination,
     pub(crate) enforce: bool,
     pub(crate) tolerance_nanos: u64,
     /// [`SETUP`], [`RUN`], [`STOP`]; workers wait on it for their releases.
@@ -234,6 +279,8 @@ pub(crate) struct Shared {
     pub(crate) beat: AtomicU64,
     pub(crate) gaps: GapLog,
     pub(crate) promises: Promises,
+    /// Under managed dispatch: the bell of the manager, and the plan.
+    pub(crate) managed: Option<Managed>,
     cause: Mutex<Option<StopCause>>,
     #[cfg(feature = "real")]
     pub(crate) fault: Option<crate::fault::Fault>,
@@ -254,6 +301,8 @@ impl Shared {
             by_urgency,
             cpu,
             monitor,
+            heartbeat_nanos: config.heartbeat.as_nanos().max(1),
+            termination: config.termination,
             enforce: config.enforce,
             tolerance_nanos: tolerance.as_nanos(),
             phase: AtomicU32::new(SETUP),
@@ -271,10 +320,19 @@ impl Shared {
             beat: AtomicU64::new(0),
             gaps: GapLog::new(),
             promises: Promises::new(),
+            managed: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
             fault: None,
         }
+    }
+
+    /// Whether each worker has an armed monitor. A manager that dispatches watches budgets with the
+    /// timeout of its own wait instead, unless a monitor was chosen that counts by itself.
+    pub(crate) fn arms_monitors(&self) -> bool {
+        self.managed
+            .as_ref()
+            .is_none_or(|managed| !managed.waits_on_futex)
     }
 
     pub(crate) fn phase(&self) -> u32 {
@@ -309,6 +367,23 @@ impl Shared {
             .then(|| limit.saturating_add(self.tolerance_nanos))
     }
 
+    /// `task` loses its job number `sequence` and all before it.
+    pub(crate) fn withdraw(&self, task: &TaskShared, sequence: u64) {
+        task.withdraw(sequence);
+        match self.termination {
+            Termination::Immediate => task.cancel_withdrawn(),
+            // The idle detector says when.
+            Termination::Deferred => self.want_idle(),
+        }
+    }
+
+    /// The CPU is idle: time for withdrawn jobs to end.
+    pub(crate) fn end_withdrawn(&self) {
+        for task in &self.tasks {
+            task.cancel_withdrawn();
+        }
+    }
+
     pub(crate) fn want_idle(&self) {
         if self.idle_wanted.swap(1, Ordering::SeqCst) == 0 {
             sys::futex::wake_all(&self.idle_wanted);
@@ -316,7 +391,10 @@ impl Shared {
     }
 
     pub(crate) fn kick_manager(&self) {
-        sys::signal::kick(self.manager_tid.load(Ordering::SeqCst));
+        match &self.managed {
+            Some(managed) if managed.waits_on_futex => managed.ring(),
+            Some(_) | None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
+        }
     }
 
     /// Whether the run is being ended: everything is withdrawn then.
@@ -349,17 +427,23 @@ impl Shared {
         self.stopped_at
             .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
         for task in &self.tasks {
-            task.withdraw(u64::MAX);
+            task.withdraw_all();
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
             }
             demote(task.tid.load(Ordering::SeqCst));
+        }
+        if let Some(managed) = &self.managed {
+            managed.ring();
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
         self.phase.store(STOP, Ordering::SeqCst);
         self.idle_wanted.store(2, Ordering::SeqCst);
         sys::futex::wake_all(&self.phase);
         sys::futex::wake_all(&self.idle_wanted);
+        for task in &self.tasks {
+            task.handover.wake();
+        }
     }
 }
 

@@ -34,8 +34,9 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
                 .clone()
         })
         .collect();
-    let totals = Totals::of(records.iter());
+    let mut totals = Totals::of(records.iter());
     let manager = &measured.manager;
+    totals.lateness.merge(&manager.lateness);
     let stopped = shared.stopped_at.load(Ordering::SeqCst);
     let nanos = stopped.saturating_sub(shared.epoch.load(Ordering::SeqCst));
     let tasks = shared
@@ -64,6 +65,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         monitor: shared.monitor,
         monitor_fallback: measured.fallback.clone(),
         enforced: shared.enforce,
+        inversions: shared.managed.as_ref().map(|managed| managed.inversions()),
         jobs: totals.jobs,
         modes: manager.modes.clone(),
         modes_lost: manager.modes_lost,

@@ -40,10 +40,15 @@ impl Worker {
             return Ok(());
         };
         enter_real_time(self.shared.cpu, task.fifo)?;
-        let manager = self.shared.manager_tid.load(Ordering::SeqCst);
-        let armed = Armed::of_this_thread(self.shared.monitor, manager)?;
-        // Set once, here.
-        let _ = task.monitor.set(armed);
+        if self.shared.arms_monitors() {
+            let manager = self.shared.manager_tid.load(Ordering::SeqCst);
+            if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
+                // Set once, here.
+                let _ = task.monitor.set(armed);
+            }
+        }
+        // Whatever a job body does, it does not rise above its place: only the manager sets priorities.
+        sys::capability::give_up_scheduling()?;
         task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
         Ok(())
     }
@@ -143,7 +148,7 @@ impl Worker {
     }
 
     /// Runs the body of one job; says whether it did all its work.
-    fn call_body(
+    pub(crate) fn call_body(
         &mut self,
         shared: &Shared,
         task: &TaskShared,
@@ -160,12 +165,15 @@ impl Worker {
             release,
             demand: Service::ZERO,
             saw_cancellation: false,
+            in_order: true,
         };
+        job.observe();
         // A body that panics half-way is never called again: the run ends.
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             job.demand = (self.demand)(sequence);
             (self.body)(&mut job)
         }));
+        job.observe();
         match outcome {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
@@ -187,12 +195,12 @@ impl Worker {
 }
 
 /// A job whose body has returned.
-struct Ended {
-    sequence: u64,
-    release: u64,
-    finished: u64,
-    executed: u64,
-    completed: bool,
+pub(crate) struct Ended {
+    pub(crate) sequence: u64,
+    pub(crate) release: u64,
+    pub(crate) finished: u64,
+    pub(crate) executed: u64,
+    pub(crate) completed: bool,
 }
 
 /// Takes the job off, restores the worker's place among the others, and notes the job down.
@@ -238,22 +246,20 @@ fn want_idle_above_lowest(shared: &Shared) {
     }
 }
 
-/// Puts the calling worker, which has just taken its job off, back to its place if the manager took
-/// it from there: waking in SCHED_OTHER for the next release could take forever. Whether the next
-/// job may run at all, its release will ask.
+/// Asks for the place of the calling worker, which has just taken its job off, if the manager took
+/// it from there, or if its body did: waking in SCHED_OTHER for the next release could take forever.
+/// Whether the next job may run at all, its release will ask.
 ///
 /// What counts is whether this thread was demoted, not whether its job is withdrawn: the manager may
 /// demote it after the last look at that, up to the moment at which the job is off.
 fn return_to_place(shared: &Shared, task: &TaskShared) {
-    if task.leave_background()
-        && !shared.stop_requested()
-        && sys::sched::set_fifo(sys::sched::own_tid(), task.fifo).is_err()
-    {
-        shared.request_stop(StopCause::SetupFailed);
+    let demoted = task.leave_background();
+    if !shared.stop_requested() && (demoted || sys::sched::own_priority() != task.fifo) {
+        ask_for_place(shared, task);
     }
 }
 
-fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended) {
+pub(crate) fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended) {
     let response = job.finished.saturating_sub(job.release);
     let deadline = task.configuration.task.deadline.as_nanos();
     let missed = response > deadline;
@@ -274,7 +280,7 @@ fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended) {
 }
 
 /// A job that the end of the run met; missed if its deadline had passed by then.
-fn note_unfinished(shared: &Shared, task: &TaskShared, release: u64) {
+pub(crate) fn note_unfinished(shared: &Shared, task: &TaskShared, release: u64) {
     let stopped = shared.stopped_at.load(Ordering::SeqCst).max(release);
     let deadline = release.saturating_add(task.configuration.task.deadline.as_nanos());
     let missed = deadline < stopped;
@@ -317,6 +323,18 @@ fn account_never_begun(shared: &Shared, task: &TaskShared, first: u64) {
     }
 }
 
+/// Waits until the manager has given the worker its priority back: because its job was withdrawn, or
+/// because the body changed it.
+fn ask_for_place(shared: &Shared, task: &TaskShared) {
+    const ASK_AGAIN_NANOS: u64 = 10_000_000;
+    task.wants_place.store(1, Ordering::SeqCst);
+    while task.wants_place.load(Ordering::SeqCst) == 1 && !shared.stop_requested() {
+        shared.kick_manager();
+        let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
+        futex::wait_until(&task.wants_place, 1, Some(again));
+    }
+}
+
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// in vain, while its job was preempted.
 fn resume_preempted(shared: &Shared) {
@@ -334,7 +352,7 @@ fn resume_preempted(shared: &Shared) {
 }
 
 /// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
-const LATE_WAKE_NANOS_MIN: u64 = 500_000;
+pub(crate) const LATE_WAKE_NANOS_MIN: u64 = 500_000;
 
 /// Waits for `release`; says whether the run still goes on then.
 fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {

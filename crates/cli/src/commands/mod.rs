@@ -1,6 +1,7 @@
 //! One file for each command.
 
 pub(crate) mod analyze;
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;

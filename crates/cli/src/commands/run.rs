@@ -11,11 +11,12 @@ use vestal_core::OrderRule;
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     let settings = settings(args)?;
     let policy = session::find_policy(&args.world.policy, "run a task set")?;
-    if let OrderRule::EarliestDeadline(_) = policy.order {
+    if let OrderRule::EarliestDeadline(_) = policy.order
+        && !settings.managed
+    {
         let what = format!("run under the policy {}", policy.name);
-        let why = "the kernel's fixed priorities cannot order jobs by deadline; that needs managed \
-                   dispatch, which is not in this version";
-        let help = format!("`vestal simulate --policy {}` works", policy.name);
+        let why = "the kernel's fixed priorities cannot order jobs by deadline";
+        let help = "--dispatch managed can: a manager carries out the plans of the scheduler";
         return Err(Failure::input(what, why).with_help(help));
     }
     let session = Session::open(&args.world, "run", output)?;
@@ -33,11 +34,7 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
 
 fn settings(args: &RunArgs) -> Result<Settings, Failure> {
     let trace = !args.traces.is_empty();
-    let planned = [
-        (args.observe, "--observe"),
-        (args.watch, "--watch"),
-        (trace, "--trace of a real run"),
-    ];
+    let planned = [(args.watch, "--watch"), (trace, "--trace of a real run")];
     for (given, option) in planned {
         if given {
             return Err(Failure::not_in_this_version(option));
@@ -50,28 +47,32 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
         )
         .with_help(format!("this version knows: {known}"))
     };
-    match args.dispatch.as_str() {
-        "native" => {}
-        "managed" => return Err(Failure::not_in_this_version("--dispatch managed")),
-        other => return Err(unknown("--dispatch", other, "native")),
-    }
-    let monitor = match args.monitor.as_deref() {
-        None | Some("perf") => Monitor::Perf,
-        Some("manager") => Monitor::Manager,
-        Some(planned @ ("heartbeat" | "posix-timer")) => {
-            return Err(Failure::not_in_this_version(&format!(
-                "--monitor {planned}"
-            )));
-        }
-        Some(other) => return Err(unknown("--monitor", other, "perf, manager")),
+    let managed = match args.dispatch.as_str() {
+        "native" => false,
+        "managed" => true,
+        other => return Err(unknown("--dispatch", other, "native, managed")),
     };
-    match args.termination.as_deref() {
-        None | Some("immediate") => {}
-        Some("deferred") => return Err(Failure::not_in_this_version("--termination deferred")),
-        Some(other) => return Err(unknown("--termination", other, "immediate")),
-    }
+    let monitor = match args.monitor.as_deref() {
+        None => None,
+        Some("perf") => Some(Monitor::Perf),
+        Some("manager") => Some(Monitor::Manager),
+        Some("heartbeat") => Some(Monitor::Heartbeat),
+        Some("posix-timer") => Some(Monitor::PosixTimer),
+        Some(other) => {
+            let known = "perf, manager, heartbeat, posix-timer";
+            return Err(unknown("--monitor", other, known));
+        }
+    };
+    let deferred = match args.termination.as_deref() {
+        None | Some("immediate") => false,
+        Some("deferred") => true,
+        Some(other) => return Err(unknown("--termination", other, "immediate, deferred")),
+    };
     Ok(Settings {
+        managed,
         monitor,
+        deferred,
+        observe: args.observe,
         cpu: args.cpus.as_deref().map(cpu).transpose()?,
         priorities: args.rt_priority.as_deref().map(priorities).transpose()?,
     })

@@ -1,6 +1,6 @@
 //! Real runs where there is no Linux: none.
 
-use super::{RealRun, Settings};
+use super::{Cost, RealRun, Settings};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;
@@ -11,4 +11,11 @@ pub(crate) fn execute(session: &Session, _: &Settings, _: &Output) -> Result<Rea
         "real runs need Linux with SCHED_FIFO",
     )
     .with_help("`vestal simulate` takes the same options and works here"))
+}
+
+pub(crate) fn primitives(_: &Output) -> Result<Vec<Cost>, Failure> {
+    Err(Failure::machine(
+        "measure the primitives",
+        "real runs need Linux with SCHED_FIFO",
+    ))
 }

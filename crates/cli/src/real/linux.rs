@@ -1,7 +1,7 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
 use super::work::Body;
-use super::{Monitor, RealRun, Settings};
+use super::{Cost as PrimitiveCost, Monitor, RealRun, Settings};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::output::Output;
@@ -15,9 +15,13 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use vestal_core::{Service, TaskId};
+use vestal_core::engine::Configuration;
+use vestal_core::{ConfigurationError, Service, TaskId, TaskOrder, Uniprocessor};
 use vestal_linux::report::{Overhead, TaskReport};
-use vestal_linux::{Config, Ended, ErrorKind, Executive, Report, RunError, Summary, TaskSpec};
+use vestal_linux::{
+    BoxedScheduler, Config, Ended, ErrorKind, Executive, Report, RunError, Summary, TaskSpec,
+    Termination,
+};
 use vestal_workload::Scenario;
 use vestal_workload::model::{Arrival, Work};
 
@@ -53,13 +57,24 @@ fn executive(
     config.cpu = settings.cpu;
     config.exhaustion = session.exhaustion;
     config.monitor = match settings.monitor {
-        Monitor::Perf => vestal_linux::Monitor::Perf,
-        Monitor::Manager => vestal_linux::Monitor::Manager,
+        Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
+        Some(Monitor::Manager) => vestal_linux::Monitor::Manager,
+        Some(Monitor::Heartbeat) => vestal_linux::Monitor::Heartbeat,
+        Some(Monitor::PosixTimer) => vestal_linux::Monitor::PosixTimer,
+        None if settings.managed => vestal_linux::Monitor::Manager,
+        None => vestal_linux::Monitor::Perf,
     };
+    if settings.deferred {
+        config.termination = Termination::Deferred;
+    }
+    config.enforce = !settings.observe;
     if let Some(priorities) = settings.priorities {
         config.priorities = priorities;
     }
     let mut executive = Executive::new(config);
+    if settings.managed {
+        executive = executive.managed(scheduler_of(session));
+    }
     let tasks = session
         .set
         .tasks
@@ -91,9 +106,42 @@ fn executive(
     Ok(executive)
 }
 
-/// Who is to blame, and what mends it.
+/// What makes the session's scheduler.
+fn scheduler_of(
+    session: &Session,
+) -> impl Fn(&Configuration<'_>) -> Result<BoxedScheduler, ConfigurationError> + Send + 'static {
+    let virtual_deadlines = session.virtual_deadlines.clone();
+    move |configuration| {
+        let order = match &virtual_deadlines {
+            Some(virtual_deadlines) => TaskOrder::EarliestDeadline { virtual_deadlines },
+            None => TaskOrder::FixedPriority,
+        };
+        Ok(Box::new(Uniprocessor::with_order(configuration, order)?))
+    }
+}
+
+/// Measures what the mechanisms of real runs cost here.
+pub(crate) fn primitives(output: &Output) -> Result<Vec<PrimitiveCost>, Failure> {
+    let progress = ClockProgress::start(output, "measuring", Duration::from_secs(4));
+    let measured = vestal_linux::primitives::measure();
+    drop(progress);
+    let measured = measured.map_err(|error| blame("measure the primitives".to_owned(), error))?;
+    let costs = measured.iter().map(|primitive| PrimitiveCost {
+        name: primitive.name,
+        count: primitive.cost.count,
+        median_ns: primitive.cost.median,
+        p99_ns: primitive.cost.p99,
+        max_ns: primitive.cost.max,
+    });
+    Ok(costs.collect())
+}
+
 fn failure(session: &Session, error: RunError) -> Failure {
-    let what = format!("run {}", shown(&session.file));
+    blame(format!("run {}", shown(&session.file)), error)
+}
+
+/// Who is to blame, and what mends it.
+fn blame(what: String, error: RunError) -> Failure {
     if let RunError::Refused(refusals) = &error {
         let why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         let mut failure = Failure::machine(what, why.join("; "));
@@ -151,6 +199,11 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
             "the system refused {refused} blocks of memory that jobs asked for"
         ));
     }
+    if let Some(inversions @ 1..) = report.inversions {
+        warnings.push(format!(
+            "{inversions} times a job ran that the plan did not name; does a body block?"
+        ));
+    }
     let outside = result.machine.missed_outside_gaps;
     let inside = result.jobs.missed_guaranteed.saturating_sub(outside);
     if inside > 0 {
@@ -174,11 +227,23 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
 
 /// What the machine and the mechanisms did.
 fn machine_lines(report: &Report) -> Vec<String> {
-    let mut lines = vec![format!(
-        "CPU {}, budgets watched by {}",
-        report.cpu.cpu,
-        report.monitor.name()
-    )];
+    let watched = if report.enforced {
+        format!("budgets watched by {}", report.monitor.name())
+    } else {
+        "nothing was enforced, as --observe asks".to_owned()
+    };
+    let mut lines = vec![format!("CPU {}, {watched}", report.cpu.cpu)];
+    if report.monitor == vestal_linux::Monitor::PosixTimer {
+        lines.push(
+            "posix-timer is bound to the kernel's tick: budgets are noticed milliseconds late"
+                .to_owned(),
+        );
+    }
+    if let Some(inversions) = report.inversions {
+        lines.push(format!(
+            "dispatched by the manager; jobs found running against the plan: {inversions}"
+        ));
+    }
     if let Some(why) = &report.monitor_fallback {
         lines.push(format!("not by the monitor asked for: {why}"));
     }
@@ -284,6 +349,13 @@ fn machine(report: &Report) -> Machine {
         lost_ns: report.machine.lost.as_nanos(),
         missed_outside_gaps: report.machine.missed_outside_gaps,
         enforced: Some(Enforced {
+            dispatch: if report.inversions.is_some() {
+                "managed"
+            } else {
+                "native"
+            },
+            inversions: report.inversions,
+            observed_only: !report.enforced,
             monitor: report.monitor.name(),
             granularity_ns: enforcement.granularity.map(Service::as_nanos),
             tolerance_ns: enforcement.tolerance.as_nanos(),

@@ -1,6 +1,7 @@
 //! Real runs: what the command line may ask of this machine, and what comes back.
 
 use crate::report::RunResult;
+use serde::Serialize;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -10,14 +11,21 @@ mod linux;
 mod work;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::execute;
+pub(crate) use elsewhere::{execute, primitives};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::execute;
+pub(crate) use linux::{execute, primitives};
 
 /// What the command line says about the machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Settings {
-    pub(crate) monitor: Monitor,
+    /// Whether a manager dispatches, rather than the kernel.
+    pub(crate) managed: bool,
+    /// What was asked for; by default the best one for the dispatch.
+    pub(crate) monitor: Option<Monitor>,
+    /// Whether withdrawn jobs end at the next idle instant only.
+    pub(crate) deferred: bool,
+    /// Whether nothing is enforced.
+    pub(crate) observe: bool,
     /// The CPU; by default the last one that the process may use.
     pub(crate) cpu: Option<usize>,
     /// The lowest and the highest SCHED_FIFO priority to use.
@@ -25,13 +33,16 @@ pub(crate) struct Settings {
 }
 
 /// What notices a used-up budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Monitor {
     /// A counter of the thread's own execution.
-    #[default]
     Perf,
     /// A wall timer and the thread's CPU clock.
     Manager,
+    /// A look at all CPU clocks every millisecond.
+    Heartbeat,
+    /// A POSIX timer on the thread's CPU time, bound to the tick.
+    PosixTimer,
 }
 
 /// What came of a real run.
@@ -42,4 +53,14 @@ pub(crate) struct RealRun {
     pub(crate) machine: Vec<String>,
     /// What a person must know before trusting the result.
     pub(crate) warnings: Vec<String>,
+}
+
+/// What one mechanism of this machine costs.
+#[derive(Debug, Serialize)]
+pub(crate) struct Cost {
+    pub(crate) name: &'static str,
+    pub(crate) count: u64,
+    pub(crate) median_ns: u64,
+    pub(crate) p99_ns: u64,
+    pub(crate) max_ns: u64,
 }

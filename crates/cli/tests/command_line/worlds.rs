@@ -203,7 +203,7 @@ fn a_machine_that_cannot_run_it_is_told_apart_from_bad_input() {
         &["--rt-priority", "80-10"],
         &["--rt-priority", "90-99"],
         &["--monitor", "eyes"],
-        &["--monitor", "heartbeat"],
+        &["--dispatch", "else"],
     ];
     for arguments in wrong {
         let done = vestal(&[&["run", FMS, "--policy", "amc", "--for", "1s"], arguments].concat());

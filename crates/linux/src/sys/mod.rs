@@ -3,10 +3,14 @@
 //! Small wrappers only: nothing in here knows what a task or a mode is. `rustix` makes the calls it
 //! has; the rest goes through `libc`.
 
+pub(crate) mod capability;
 pub(crate) mod clock;
+pub(crate) mod event;
 pub(crate) mod futex;
 pub(crate) mod memory;
 pub(crate) mod perf;
+#[cfg(feature = "real")]
+pub(crate) mod process;
 pub(crate) mod sched;
 pub(crate) mod signal;
 pub(crate) mod timer;

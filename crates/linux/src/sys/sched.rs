@@ -1,7 +1,7 @@
 //! Scheduling classes, affinity, limits and the accounts of threads.
 
 use super::{Tid, checked};
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
 use std::io;
 use std::num::NonZeroU64;
@@ -59,6 +59,40 @@ pub(crate) fn no_timer_slack() {
 /// The highest SCHED_FIFO priority that RLIMIT_RTPRIO allows; `None`: unlimited.
 pub(crate) fn priority_limit() -> Option<u64> {
     getrlimit(Resource::Rtprio).current
+}
+
+/// RLIMIT_RTPRIO is zero while this lives: no thread without CAP_SYS_NICE gets a higher priority.
+pub(crate) struct LoweredPriorityLimit(Rlimit);
+
+impl LoweredPriorityLimit {
+    /// Lowers the soft limit, which the process may raise again. Only for a process whose manager has
+    /// CAP_SYS_NICE. Failure leaves the limit as it is, which concerns only hostile bodies.
+    pub(crate) fn lower() -> Self {
+        let before = getrlimit(Resource::Rtprio);
+        let none = Rlimit {
+            current: Some(0),
+            ..before
+        };
+        let _ = setrlimit(Resource::Rtprio, none);
+        Self(before)
+    }
+}
+
+impl Drop for LoweredPriorityLimit {
+    fn drop(&mut self) {
+        let _ = setrlimit(Resource::Rtprio, self.0);
+    }
+}
+
+/// The SCHED_FIFO priority of the calling thread; 0: it is in another class.
+pub(crate) fn own_priority() -> i32 {
+    let mut parameter = libc::sched_param { sched_priority: 0 };
+    // SAFETY: `parameter` is a valid place for one sched_param.
+    let outcome = unsafe { libc::sched_getparam(0, &raw mut parameter) };
+    match checked(outcome) {
+        Ok(()) => parameter.sched_priority,
+        Err(_) => 0,
+    }
 }
 
 /// How much memory RLIMIT_MEMLOCK allows to be locked, in bytes; `None`: unlimited.

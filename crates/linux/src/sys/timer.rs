@@ -1,4 +1,4 @@
-//! Timers on `CLOCK_MONOTONIC` that send a signal to one thread.
+//! Timers that send a signal to one thread.
 
 use super::{Tid, checked, signal};
 use std::io;
@@ -6,17 +6,27 @@ use std::ptr;
 
 /// A one-shot timer that wakes the manager. Any thread of the process may set it.
 #[derive(Debug)]
-pub(crate) struct WallTimer(libc::timer_t);
+pub(crate) struct SignalTimer(libc::timer_t);
 
 // SAFETY: a timer_t is a number of the kernel's that belongs to the process, not to a thread; the C
 // library declares it as a pointer but no memory is behind it that threads could race for.
-unsafe impl Send for WallTimer {}
+unsafe impl Send for SignalTimer {}
 // SAFETY: as above; the kernel serialises calls on one timer.
-unsafe impl Sync for WallTimer {}
+unsafe impl Sync for SignalTimer {}
 
-impl WallTimer {
-    /// A timer, not running, that signals `manager`.
-    pub(crate) fn new(manager: Tid) -> io::Result<Self> {
+impl SignalTimer {
+    /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager`.
+    pub(crate) fn wall(manager: Tid) -> io::Result<Self> {
+        Self::on(libc::CLOCK_MONOTONIC, manager)
+    }
+
+    /// A timer on the CPU time of the calling thread, not running, that signals `manager`. The kernel
+    /// looks at such timers in its tick only.
+    pub(crate) fn cpu_time_of_this_thread(manager: Tid) -> io::Result<Self> {
+        Self::on(libc::CLOCK_THREAD_CPUTIME_ID, manager)
+    }
+
+    fn on(clock: libc::clockid_t, manager: Tid) -> io::Result<Self> {
         let mut event = std::mem::MaybeUninit::<libc::sigevent>::zeroed();
         // SAFETY: sigevent consists of integers and one optional pointer: zeroes are a value.
         let event = unsafe { event.assume_init_mut() };
@@ -25,7 +35,7 @@ impl WallTimer {
         event.sigev_notify_thread_id = manager;
         let mut timer: libc::timer_t = ptr::null_mut();
         // SAFETY: `event` is valid for reading, `timer` for writing.
-        checked(unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, event, &raw mut timer) })?;
+        checked(unsafe { libc::timer_create(clock, event, &raw mut timer) })?;
         Ok(Self(timer))
     }
 
@@ -51,9 +61,9 @@ impl WallTimer {
     }
 }
 
-impl Drop for WallTimer {
+impl Drop for SignalTimer {
     fn drop(&mut self) {
-        // SAFETY: created by `new` and deleted only here.
+        // SAFETY: created by `on` and deleted only here.
         unsafe {
             libc::timer_delete(self.0);
         }

@@ -10,5 +10,6 @@
 mod child;
 mod endings;
 mod enforcement;
+mod managed;
 mod rights;
 mod support;

@@ -86,3 +86,42 @@ pub(crate) fn eventually(mut condition: impl FnMut() -> bool) -> bool {
 pub(crate) fn pause(milliseconds: u64) {
     std::thread::sleep(std::time::Duration::from_millis(milliseconds));
 }
+
+/// What bodies do against their own enforcement, at the beginning of each job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hostility {
+    None,
+    BlocksSignals,
+    /// Starts a child process that burns the CPU for two milliseconds.
+    Forks,
+    /// Tries to get the highest priority, which must be refused.
+    Rises,
+}
+
+static CHILDREN: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+
+impl Hostility {
+    /// Waits for the child processes, after the run.
+    pub(crate) fn clean_up() {
+        for child in CHILDREN.lock().unwrap().drain(..) {
+            vestal_linux::fault::reap(child).unwrap();
+        }
+    }
+
+    pub(crate) fn show(self) {
+        match self {
+            Self::None => {}
+            Self::BlocksSignals => vestal_linux::fault::block_all_signals().unwrap(),
+            Self::Forks => {
+                let child = vestal_linux::fault::fork_burner(2).unwrap();
+                let stat = fs::read_to_string(format!("/proc/{child}/stat")).unwrap();
+                assert!(!is_real_time(&stat), "{stat}");
+                CHILDREN.lock().unwrap().push(child);
+            }
+            Self::Rises => {
+                let refused = vestal_linux::fault::set_own_priority(99).unwrap_err();
+                assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
+            }
+        }
+    }
+}

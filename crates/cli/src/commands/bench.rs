@@ -1,0 +1,57 @@
+//! `vestal bench primitives`: what this machine's mechanisms cost.
+
+use crate::args::BenchArgs;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::names::RESULT_FORMAT;
+use crate::output::Output;
+use crate::quantity::short;
+use crate::real::{self, Cost};
+use crate::table::{Column, Grid};
+use serde::Serialize;
+
+/// The whole table, for programs.
+#[derive(Serialize)]
+struct Document {
+    format: &'static str,
+    bench: &'static str,
+    primitives: Vec<Cost>,
+}
+
+pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
+    match args.what.as_str() {
+        "primitives" => {}
+        "overhead" => return Err(Failure::not_in_this_version("bench overhead")),
+        other => {
+            let what = format!("measure `{other}`");
+            let why = format!("there is no benchmark called `{other}`");
+            return Err(
+                Failure::input(what, why).with_help("this version knows: vestal bench primitives")
+            );
+        }
+    }
+    let primitives = real::primitives(output)?;
+    let columns = [
+        Column::Text("mechanism"),
+        Column::Number("count"),
+        Column::Number("median"),
+        Column::Number("p99"),
+        Column::Number("max"),
+    ];
+    let mut grid = Grid::new(output, &columns);
+    for cost in &primitives {
+        grid.row(vec![
+            cost.name.to_owned(),
+            cost.count.to_string(),
+            short(cost.median_ns),
+            short(cost.p99_ns),
+            short(cost.max_ns),
+        ]);
+    }
+    output.human(&grid.render());
+    output.json(&Document {
+        format: RESULT_FORMAT,
+        bench: "primitives",
+        primitives,
+    })?;
+    Ok(Exit::Holds)
+}

@@ -1,0 +1,87 @@
+//! What the manager and one worker hand each other.
+
+use crate::sys::futex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// A job to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Assignment {
+    pub(crate) sequence: u64,
+    /// The clock reading at which it was released.
+    pub(crate) release: u64,
+}
+
+/// A job whose body has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Done {
+    pub(crate) sequence: u64,
+    pub(crate) executed: u64,
+    pub(crate) finished: u64,
+    /// It did all its work; otherwise it was cancelled.
+    pub(crate) whole: bool,
+}
+
+/// One assignment at a time goes to the worker, one end at a time comes back: the manager assigns
+/// only after it has taken the end of the job before.
+#[derive(Debug, Default)]
+pub(crate) struct Handover {
+    /// Counts what the worker has to look at; it waits on it.
+    changes: AtomicU32,
+    /// The job to begin, plus one; 0: none. Cleared by the worker.
+    assigned: AtomicU64,
+    release: AtomicU64,
+    /// The job that ended, plus one; 0: none. Cleared by the manager.
+    done: AtomicU64,
+    executed: AtomicU64,
+    finished: AtomicU64,
+    whole: AtomicBool,
+}
+
+impl Handover {
+    pub(crate) fn assign(&self, assignment: Assignment) {
+        self.release.store(assignment.release, Ordering::SeqCst);
+        self.assigned
+            .store(assignment.sequence.saturating_add(1), Ordering::SeqCst);
+        self.wake();
+    }
+
+    pub(crate) fn wake(&self) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+        futex::wake_all(&self.changes);
+    }
+
+    /// Read before [`Self::take_assigned`], for [`Self::wait_beyond`].
+    pub(crate) fn changes(&self) -> u32 {
+        self.changes.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn wait_beyond(&self, changes: u32) {
+        futex::wait_until(&self.changes, changes, None);
+    }
+
+    pub(crate) fn take_assigned(&self) -> Option<Assignment> {
+        let sequence = self.assigned.swap(0, Ordering::SeqCst).checked_sub(1)?;
+        Some(Assignment {
+            sequence,
+            release: self.release.load(Ordering::SeqCst),
+        })
+    }
+
+    pub(crate) fn hand_back(&self, done: Done) {
+        self.executed.store(done.executed, Ordering::SeqCst);
+        self.finished.store(done.finished, Ordering::SeqCst);
+        self.whole.store(done.whole, Ordering::SeqCst);
+        self.done
+            .store(done.sequence.saturating_add(1), Ordering::SeqCst);
+    }
+
+    pub(crate) fn take_done(&self) -> Option<Done> {
+        let sequence = self.done.swap(0, Ordering::SeqCst).checked_sub(1)?;
+        Some(Done {
+            sequence,
+            executed: self.executed.load(Ordering::SeqCst),
+            finished: self.finished.load(Ordering::SeqCst),
+            whole: self.whole.load(Ordering::SeqCst),
+        })
+    }
+}

@@ -1,0 +1,636 @@
+//! The manager that dispatches: tells the scheduler what happened, and does what the plan says.
+
+use super::handover::{Assignment, Done};
+use super::pending::{Class, Lane};
+use super::{BoxedScheduler, Managed};
+use crate::config::Monitor;
+use crate::manager::{BEAT_NANOS, id_of};
+use crate::report::ManagerRecord;
+use crate::shared::{QUANTUM_NANOS, RUN, STOP, Shared, StopCause};
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::signal::ManagerSignals;
+use crate::sys::{self, futex};
+use crate::worker::{LATE_WAKE_NANOS_MIN, enter_real_time, message_of, note_unfinished};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use vestal_core::engine::uniprocessor::CPU;
+use vestal_core::fact::StopReason;
+use vestal_core::job_table::BACKLOG_MAX;
+use vestal_core::plan::{Slot, Wake};
+use vestal_core::{ContractViolation, Event, Fact, Instant, JobId, Level, Permit, Service};
+
+/// Releases that are no further apart than this are one event.
+const MERGE_NANOS: u64 = 1_000;
+
+/// The priorities of the run, the manager's own apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Classes {
+    pub(crate) run: i32,
+    pub(crate) suspended: i32,
+}
+
+/// The manager's own state.
+pub(crate) struct Dispatcher {
+    pub(crate) shared: Arc<Shared>,
+    scheduler: BoxedScheduler,
+    lanes: Vec<Lane>,
+    /// The next release of each task: clock reading and place of the task.
+    timers: BinaryHeap<Reverse<(u64, usize)>>,
+    /// What the scheduler was told to be running (C5).
+    running: Option<JobId>,
+    slot: Option<Slot>,
+    wake: Option<Wake>,
+    mode: Level,
+    /// The instant of the last decision (C1).
+    clock: Instant,
+    record: ManagerRecord,
+    pub(crate) priority: i32,
+    classes: Classes,
+}
+
+impl Dispatcher {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        scheduler: BoxedScheduler,
+        record: ManagerRecord,
+        priority: i32,
+        classes: Classes,
+    ) -> Self {
+        let count = shared.tasks.len();
+        Self {
+            shared,
+            scheduler,
+            lanes: (0..count).map(|_| Lane::new()).collect(),
+            timers: BinaryHeap::with_capacity(count),
+            running: None,
+            slot: None,
+            wake: None,
+            mode: Level::LOWEST,
+            clock: Instant::EPOCH,
+            record,
+            priority,
+            classes,
+        }
+    }
+
+    /// Prepares the calling thread.
+    pub(crate) fn set_up(&self) -> std::io::Result<()> {
+        enter_real_time(self.shared.cpu, self.priority)?;
+        self.shared
+            .manager_tid
+            .store(sys::sched::own_tid(), Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Manages until the run ends. Whatever happens in here, the run is halted afterwards.
+    pub(crate) fn main(mut self) -> ManagerRecord {
+        let shared = Arc::clone(&self.shared);
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.manage(&shared)));
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(violation)) => shared.request_stop(StopCause::ManagerPanicked {
+                message: format!("contract violated: {violation}"),
+            }),
+            Err(panic) => shared.request_stop(StopCause::ManagerPanicked {
+                message: message_of(panic.as_ref()),
+            }),
+        }
+        shared.halt();
+        let _ = sys::sched::set_other(sys::sched::own_tid());
+        self.account_for_the_rest(&shared);
+        self.record.lost_notices = self.scheduler.lost_notices();
+        self.record
+    }
+
+    fn manage(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+        let Some(managed) = &shared.managed else {
+            return Ok(());
+        };
+        while shared.phase() != RUN {
+            if shared.phase() == STOP {
+                return Ok(());
+            }
+            futex::wait_until(&shared.phase, shared.phase(), None);
+        }
+        let signals = ManagerSignals::new();
+        let end = shared.end.load(Ordering::SeqCst);
+        let epoch = shared.epoch.load(Ordering::SeqCst);
+        for (index, task) in shared.tasks.iter().enumerate() {
+            self.timers
+                .push(Reverse((epoch.saturating_add(task.offset_nanos), index)));
+        }
+        loop {
+            // Read before looking, so that a call that comes while looking ends the wait.
+            let calls = managed.bell.load(Ordering::SeqCst);
+            let now = monotonic_nanos();
+            shared.beat.store(now, Ordering::SeqCst);
+            if shared.phase() == STOP || shared.stop_cause().is_some() {
+                return Ok(());
+            }
+            if now >= end {
+                shared.request_stop(StopCause::Finished);
+                return Ok(());
+            }
+            #[cfg(feature = "real")]
+            crate::fault::strike(shared, now);
+            if now >= epoch {
+                shared.stint_begins(now);
+                self.step(shared, managed, now, end)?;
+                let after = monotonic_nanos();
+                self.record.handling.record(after.saturating_sub(now));
+                shared.stint();
+            }
+            let until = self.next_look(shared).min(end).min(now + BEAT_NANOS);
+            self.wait(managed, &signals, calls, until);
+            self.note_lateness(shared);
+        }
+    }
+
+    fn wait(&self, managed: &Managed, signals: &ManagerSignals, calls: u32, until: u64) {
+        if managed.waits_on_futex {
+            futex::wait_until(&managed.bell, calls, Some(until));
+            return;
+        }
+        let span = until.saturating_sub(monotonic_nanos());
+        if span > 0 {
+            signals.wait(span);
+        }
+    }
+
+    /// How late this is for a release that found the CPU free.
+    fn note_lateness(&mut self, shared: &Shared) {
+        let Some(&Reverse((release, _))) = self.timers.peek() else {
+            return;
+        };
+        let now = monotonic_nanos();
+        if self.running.is_some() || now < release {
+            return;
+        }
+        let late = now - release;
+        if late >= LATE_WAKE_NANOS_MIN {
+            shared.gaps.record(release, now, 0);
+        }
+        self.record.lateness.record(late);
+    }
+
+    /// One round: what happened, what follows, what is to be done.
+    fn step(
+        &mut self,
+        shared: &Shared,
+        managed: &Managed,
+        now: u64,
+        end: u64,
+    ) -> Result<(), ContractViolation> {
+        self.charge_running(shared, now)?;
+        self.take_ends(shared)?;
+        let latest = self.take_releases(shared, now, end)?;
+        let mut at = shared.instant(now.max(latest));
+        // Each further round ends a job that was over already, so that it ends; the bound is a
+        // safeguard, not a parameter.
+        for _ in 0..=2 * shared.tasks.len() {
+            self.decide(shared, at)?;
+            if !self.enact(shared, managed, at)? {
+                break;
+            }
+            at = shared.instant(monotonic_nanos());
+        }
+        Ok(())
+    }
+
+    /// Charges the running job what its thread's clock says (C2).
+    fn charge_running(&mut self, shared: &Shared, now: u64) -> Result<(), ContractViolation> {
+        let Some(job) = self.running else {
+            return Ok(());
+        };
+        let (Some(task), Some(lane)) = (
+            shared.tasks.get(job.task.index()),
+            self.lanes.get(job.task.index()),
+        ) else {
+            return Ok(());
+        };
+        let executed = lane.executed(task, job.sequence);
+        let at = shared.instant(now);
+        if let Some(exhausted) = self.exhausted_at(shared, job)
+            && executed >= exhausted
+        {
+            let overshoot = executed - exhausted;
+            self.record.overshoot.record(overshoot);
+            self.record.late += u64::from(overshoot > self.record.late_beyond_nanos);
+        }
+        self.charge(shared, at, job, executed)
+    }
+
+    /// Tells the scheduler what `job` has executed, less what this world itself adds to a job.
+    fn charge(
+        &mut self,
+        shared: &Shared,
+        at: Instant,
+        job: JobId,
+        executed: u64,
+    ) -> Result<(), ContractViolation> {
+        let Some(lane) = self.lanes.get_mut(job.task.index()) else {
+            return Err(ContractViolation::UnknownTask(job.task));
+        };
+        if !shared.enforce {
+            return Ok(());
+        }
+        let amount = lane.tell(
+            job.sequence,
+            executed.saturating_sub(shared.tolerance_nanos),
+        );
+        if amount == 0 {
+            return Ok(());
+        }
+        let amount = Service::from_nanos(amount);
+        let fact = Fact::Charged {
+            cpu: CPU,
+            job,
+            amount,
+        };
+        self.scheduler.apply(at, fact)
+    }
+
+    /// The execution at which the budget of `job` that the last plan named is used up.
+    fn exhausted_at(&self, shared: &Shared, job: JobId) -> Option<u64> {
+        let slot = self.slot.filter(|slot| shared.enforce && slot.job == job)?;
+        // What a job in the background uses up is nobody's.
+        let task = shared.tasks.get(job.task.index())?;
+        if task.withdrawn(job.sequence) {
+            return None;
+        }
+        let told = self.lanes.get(job.task.index())?.told(job.sequence);
+        let remaining = slot.budget?.remaining.as_nanos();
+        Some(
+            told.saturating_add(remaining)
+                .saturating_add(shared.tolerance_nanos),
+        )
+    }
+
+    /// Takes the ends of jobs from the workers.
+    fn take_ends(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+        for (index, task) in shared.tasks.iter().enumerate() {
+            let Some(done) = task.handover.take_done() else {
+                continue;
+            };
+            let job = JobId {
+                task: id_of(index),
+                sequence: done.sequence,
+            };
+            self.set_class(shared, index, Class::Run);
+            let running = self.running;
+            let Some(lane) = self.lanes.get_mut(index) else {
+                continue;
+            };
+            lane.busy = None;
+            if running == Some(job) {
+                let executed = done.executed.saturating_add(lane.carried());
+                self.end(shared, job, done, executed)?;
+                continue;
+            }
+            lane.end_cleaning(task);
+            match running {
+                // The way is free for the job in whose name the worker came here.
+                Some(next) if next.task == job.task => self.assign(shared, next),
+                Some(_) | None => lane.ended = Some((done.sequence, done.whole)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The running job has ended.
+    fn end(
+        &mut self,
+        shared: &Shared,
+        job: JobId,
+        done: Done,
+        executed: u64,
+    ) -> Result<(), ContractViolation> {
+        let at = shared.instant(done.finished);
+        self.charge(shared, at, job, executed)?;
+        self.running = None;
+        self.scheduler.apply(at, end_of(job, done.whole))
+    }
+
+    /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
+    fn take_releases(
+        &mut self,
+        shared: &Shared,
+        now: u64,
+        end: u64,
+    ) -> Result<u64, ContractViolation> {
+        let mut latest = 0;
+        while let Some(&Reverse((release, index))) = self.timers.peek() {
+            if release > now.saturating_add(MERGE_NANOS) {
+                break;
+            }
+            self.timers.pop();
+            let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index))
+            else {
+                continue;
+            };
+            if release >= end {
+                continue;
+            }
+            let period = task.configuration.task.period.as_nanos();
+            self.timers
+                .push(Reverse((release.saturating_add(period), index)));
+            let sequence = lane.next_sequence;
+            lane.next_sequence += 1;
+            if lane.staged == BACKLOG_MAX {
+                // The machine was away for that many periods.
+                lane.dropped += 1;
+                continue;
+            }
+            lane.staged += 1;
+            lane.released(sequence, release);
+            latest = release;
+            let job = JobId {
+                task: id_of(index),
+                sequence,
+            };
+            self.scheduler
+                .apply(shared.instant(release), Fact::Released { job })?;
+        }
+        Ok(latest)
+    }
+
+    fn decide(&mut self, shared: &Shared, at: Instant) -> Result<(), ContractViolation> {
+        self.clock = at.max(self.clock);
+        let plan = self.scheduler.decide(self.clock)?;
+        (self.slot, self.wake, self.mode) = (plan.slot(CPU), plan.next, plan.mode);
+        for lane in &mut self.lanes {
+            lane.staged = 0;
+        }
+        shared.mode.store(self.mode.0, Ordering::SeqCst);
+        while let Some(notice) = self.scheduler.take_notice() {
+            self.record.note(&notice);
+            if let Event::Dropped { job, .. } = notice.what {
+                self.drop_job(shared, job)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The scheduler has dropped a job: it never began, or goes to the background until its next
+    /// cancellation point.
+    fn drop_job(&mut self, shared: &Shared, job: JobId) -> Result<(), ContractViolation> {
+        let index = job.task.index();
+        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+            return Err(ContractViolation::UnknownTask(job.task));
+        };
+        if lane.take_waiting(job.sequence).is_some() {
+            lane.dropped += 1;
+        }
+        if lane.ended.is_some_and(|(ended, _)| ended == job.sequence) {
+            lane.ended = None;
+        }
+        shared.withdraw(task, job.sequence);
+        if self.running == Some(job) {
+            self.stop_running(shared)?;
+        } else if lane.busy == Some(job.sequence) {
+            self.set_class(shared, index, Class::Background);
+        }
+        Ok(())
+    }
+
+    /// Takes the CPU from the running job.
+    fn stop_running(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+        let Some(job) = self.running.take() else {
+            return Ok(());
+        };
+        let index = job.task.index();
+        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+            return Ok(());
+        };
+        lane.end_cleaning(task);
+        if let Some(busy) = lane.busy {
+            let class = if task.withdrawn(busy) {
+                Class::Background
+            } else {
+                Class::Suspended
+            };
+            self.set_class(shared, index, class);
+        }
+        let fact = Fact::Stopped {
+            cpu: CPU,
+            job,
+            why: StopReason::Preempted,
+        };
+        self.scheduler.apply(self.clock, fact)
+    }
+
+    /// Carries the plan out; says whether something came of it that needs another decision.
+    fn enact(
+        &mut self,
+        shared: &Shared,
+        managed: &Managed,
+        at: Instant,
+    ) -> Result<bool, ContractViolation> {
+        self.withdraw_background(shared);
+        let target = self.slot.map(|slot| slot.job);
+        managed.plan(target);
+        // Nothing that keeps its place wants the CPU.
+        if target.is_none_or(|job| self.scheduler.permit(job.task) == Permit::Background) {
+            shared.end_withdrawn();
+        }
+        if self.running == target {
+            return Ok(false);
+        }
+        self.stop_running(shared)?;
+        match target {
+            Some(job) => self.start(shared, job, at),
+            None => Ok(false),
+        }
+    }
+
+    /// A running job that the scheduler has put into the background is cancelled at its next
+    /// cancellation point, and runs outside the real-time class until then.
+    fn withdraw_background(&mut self, shared: &Shared) {
+        let Some(job) = self.running else {
+            return;
+        };
+        let index = job.task.index();
+        if self.scheduler.permit(job.task) == Permit::Background
+            && let Some(task) = shared.tasks.get(index)
+            && !task.withdrawn(job.sequence)
+        {
+            shared.withdraw(task, job.sequence);
+            self.set_class(shared, index, Class::Background);
+        }
+    }
+
+    /// Gives the CPU to `job`; says whether it turned out to be over already.
+    fn start(
+        &mut self,
+        shared: &Shared,
+        job: JobId,
+        at: Instant,
+    ) -> Result<bool, ContractViolation> {
+        let index = job.task.index();
+        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+            return Err(ContractViolation::UnknownTask(job.task));
+        };
+        let withdrawn = task.withdrawn(job.sequence);
+        let over = match lane.busy {
+            Some(busy) if busy == job.sequence => {
+                let class = if withdrawn {
+                    Class::Background
+                } else {
+                    Class::Run
+                };
+                self.set_class(shared, index, class);
+                None
+            }
+            // Never begun, and used up already by the way to the cancellation point before it.
+            Some(_) if withdrawn => return Ok(false),
+            Some(_) => {
+                lane.begin_cleaning(task, job.sequence);
+                self.set_class(shared, index, Class::Run);
+                None
+            }
+            None => match lane.ended.take() {
+                Some((ended, whole)) if ended == job.sequence => Some(whole),
+                Some(_) | None if withdrawn => {
+                    if lane.take_waiting(job.sequence).is_some() {
+                        lane.dropped += 1;
+                    }
+                    Some(false)
+                }
+                Some(_) | None => {
+                    lane.open_account(job.sequence);
+                    self.assign(shared, job);
+                    None
+                }
+            },
+        };
+        let started = Fact::Started { cpu: CPU, job };
+        self.scheduler.apply(at, started)?;
+        match over {
+            Some(whole) => {
+                self.scheduler.apply(at, end_of(job, whole))?;
+                Ok(true)
+            }
+            None => {
+                self.running = Some(job);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Lets the worker, which has no job, begin `job`.
+    fn assign(&mut self, shared: &Shared, job: JobId) {
+        let index = job.task.index();
+        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+            return;
+        };
+        let Some(release) = lane.take_waiting(job.sequence) else {
+            return;
+        };
+        lane.busy = Some(job.sequence);
+        lane.ended = None;
+        // Whatever the body of the job before did to its own priority ends here.
+        lane.class = Class::Background;
+        self.set_class(shared, index, Class::Run);
+        task.handover.assign(Assignment {
+            sequence: job.sequence,
+            release,
+        });
+    }
+
+    fn set_class(&mut self, shared: &Shared, index: usize, class: Class) {
+        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+            return;
+        };
+        if lane.class == class {
+            return;
+        }
+        lane.class = class;
+        let tid = task.tid.load(Ordering::SeqCst);
+        let before = monotonic_nanos();
+        let done = match class {
+            Class::Run => sys::sched::set_fifo(tid, self.classes.run),
+            Class::Suspended => sys::sched::set_fifo(tid, self.classes.suspended),
+            Class::Background => sys::sched::set_other(tid),
+        };
+        if done.is_err() {
+            shared.request_stop(StopCause::SetupFailed);
+        }
+        if class != Class::Run {
+            let cost = monotonic_nanos().saturating_sub(before);
+            self.record.demotion.record(cost);
+        }
+    }
+
+    /// When to look again if nobody calls, as a clock reading; arms the monitor of the running job.
+    fn next_look(&self, shared: &Shared) -> u64 {
+        let epoch = shared.epoch.load(Ordering::SeqCst);
+        let release = self
+            .timers
+            .peek()
+            .map_or(u64::MAX, |&Reverse((release, _))| release);
+        let asked = self.wake.map_or(u64::MAX, |wake| {
+            epoch.saturating_add(wake.at.saturating_since(Instant::EPOCH).as_nanos())
+        });
+        release.min(asked).min(self.watch_budget(shared))
+    }
+
+    /// When to look at the budget of the running job.
+    fn watch_budget(&self, shared: &Shared) -> u64 {
+        let Some(job) = self.running else {
+            return u64::MAX;
+        };
+        let index = job.task.index();
+        let (Some(task), Some(lane), Some(exhausted)) = (
+            shared.tasks.get(index),
+            self.lanes.get(index),
+            self.exhausted_at(shared, job),
+        ) else {
+            return u64::MAX;
+        };
+        let left = exhausted
+            .saturating_sub(lane.executed(task, job.sequence))
+            .max(QUANTUM_NANOS);
+        match (shared.monitor, task.monitor.get()) {
+            (Monitor::Perf | Monitor::PosixTimer, Some(monitor)) => {
+                monitor.start(left);
+                u64::MAX
+            }
+            (Monitor::Heartbeat, _) => monotonic_nanos().saturating_add(shared.heartbeat_nanos),
+            (Monitor::Manager | Monitor::Perf | Monitor::PosixTimer, _) => {
+                monotonic_nanos().saturating_add(left)
+            }
+        }
+    }
+
+    /// Notes down the jobs of which no worker ever heard.
+    fn account_for_the_rest(&self, shared: &Shared) {
+        for (task, lane) in shared.tasks.iter().zip(&self.lanes) {
+            let mut dropped = lane.dropped;
+            for (sequence, release) in lane.never_begun() {
+                if task.lost_its_place(sequence) {
+                    dropped += 1;
+                } else {
+                    note_unfinished(shared, task, release);
+                }
+            }
+            let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+            record.jobs.released += dropped;
+            record.jobs.dropped += dropped;
+        }
+    }
+}
+
+const fn end_of(job: JobId, whole: bool) -> Fact {
+    if whole {
+        Fact::Completed { cpu: CPU, job }
+    } else {
+        Fact::Stopped {
+            cpu: CPU,
+            job,
+            why: StopReason::Cancelled,
+        }
+    }
+}

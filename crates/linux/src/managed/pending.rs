@@ -1,0 +1,137 @@
+//! What the manager remembers about one task and its worker.
+
+use crate::shared::TaskShared;
+use crate::sys::clock::cpu_nanos_of;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use vestal_core::job_table::BACKLOG_MAX;
+
+/// Where a worker stands among the threads of its CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Run,
+    Suspended,
+    Background,
+}
+
+/// One task and its worker.
+#[derive(Debug)]
+pub(super) struct Lane {
+    /// The job that the worker has: assigned, and not handed back.
+    pub(super) busy: Option<u64>,
+    /// A job that ended while the scheduler did not count it as running, and whether it did all its
+    /// work. The scheduler hears of it when its plan names the job.
+    pub(super) ended: Option<(u64, bool)>,
+    /// Released, not begun, not dropped, oldest first: number and clock reading of the release.
+    waiting: VecDeque<(u64, u64)>,
+    /// The next release.
+    pub(super) next_sequence: u64,
+    /// Releases told to the scheduler since its last decision.
+    pub(super) staged: usize,
+    /// The job that was charged last, plus one, and what the scheduler was told that it executed.
+    told: (u64, u64),
+    /// The worker's account when it went on with a withdrawn job in the name of the next one, which
+    /// pays for the way to the cancellation point.
+    cleaning_since: Option<u64>,
+    /// Whose account is open, plus one.
+    account: u64,
+    /// What that job has paid for the way to a cancellation point.
+    carried: u64,
+    pub(super) class: Class,
+    /// Jobs that were dropped before they began.
+    pub(super) dropped: u64,
+}
+
+impl Lane {
+    pub(super) fn new() -> Self {
+        Self {
+            busy: None,
+            ended: None,
+            // One current, the backlog, and the arrivals of one step.
+            waiting: VecDeque::with_capacity(2 * BACKLOG_MAX + 2),
+            next_sequence: 0,
+            staged: 0,
+            told: (0, 0),
+            cleaning_since: None,
+            account: 0,
+            carried: 0,
+            class: Class::Run,
+            dropped: 0,
+        }
+    }
+
+    pub(super) fn released(&mut self, sequence: u64, release: u64) {
+        self.waiting.push_back((sequence, release));
+    }
+
+    /// Takes a job from those that wait; gives the clock reading of its release.
+    pub(super) fn take_waiting(&mut self, sequence: u64) -> Option<u64> {
+        let place = self.waiting.iter().position(|&(job, _)| job == sequence)?;
+        self.waiting.remove(place).map(|(_, release)| release)
+    }
+
+    /// The jobs that never began, with their releases.
+    pub(super) fn never_begun(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.waiting.iter().copied()
+    }
+
+    /// Begins an account for job `sequence` unless it has one.
+    pub(super) fn open_account(&mut self, sequence: u64) {
+        if self.account != sequence.saturating_add(1) {
+            self.account = sequence.saturating_add(1);
+            self.cleaning_since = None;
+            self.carried = 0;
+        }
+    }
+
+    /// From now on what the worker executes is on the account of job `sequence`, which it has not
+    /// begun.
+    pub(super) fn begin_cleaning(&mut self, task: &TaskShared, sequence: u64) {
+        self.open_account(sequence);
+        self.cleaning_since = cpu_of(task);
+    }
+
+    /// The worker is stopped, or has come to its cancellation point.
+    pub(super) fn end_cleaning(&mut self, task: &TaskShared) {
+        if let (Some(since), Some(now)) = (self.cleaning_since.take(), cpu_of(task)) {
+            self.carried = self.carried.saturating_add(now.saturating_sub(since));
+        }
+    }
+
+    /// What job `sequence`, which the scheduler counts as running, has executed.
+    pub(super) fn executed(&self, task: &TaskShared, sequence: u64) -> u64 {
+        if task.running() == Some(sequence) {
+            return self.carried.saturating_add(task.executed().unwrap_or(0));
+        }
+        let cleaning = match (self.cleaning_since, cpu_of(task)) {
+            (Some(since), Some(now)) => now.saturating_sub(since),
+            (_, _) => 0,
+        };
+        self.carried.saturating_add(cleaning)
+    }
+
+    /// What a job that ended paid before it began.
+    pub(super) const fn carried(&self) -> u64 {
+        self.carried
+    }
+
+    /// What the scheduler was told that job `sequence` executed.
+    pub(super) const fn told(&self, sequence: u64) -> u64 {
+        if self.told.0 == sequence.saturating_add(1) {
+            self.told.1
+        } else {
+            0
+        }
+    }
+
+    /// Tells it `amount` in all; says what is new of that.
+    pub(super) fn tell(&mut self, sequence: u64, amount: u64) -> u64 {
+        let before = self.told(sequence);
+        self.told = (sequence.saturating_add(1), amount.max(before));
+        amount.saturating_sub(before)
+    }
+}
+
+fn cpu_of(task: &TaskShared) -> Option<u64> {
+    cpu_nanos_of(task.tid.load(Ordering::SeqCst))
+}

@@ -1,0 +1,106 @@
+//! A worker under managed dispatch: begins the job it is assigned, and says when it has ended.
+
+use super::handover::{Assignment, Done};
+use crate::shared::{RUN, STOP, Shared, TaskShared};
+use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
+use crate::sys::{self, futex};
+use crate::worker::{Ended, Worker, note_completed, note_unfinished};
+use std::sync::{Arc, PoisonError};
+
+impl Worker {
+    /// Runs assigned jobs until the run ends.
+    pub(crate) fn main_managed(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let Some(task) = shared.tasks.get(self.index) else {
+            return;
+        };
+        while shared.phase() != RUN {
+            if shared.phase() == STOP {
+                return;
+            }
+            futex::wait_until(&shared.phase, shared.phase(), None);
+        }
+        let switches = sys::sched::own_switches();
+        loop {
+            let changes = task.handover.changes();
+            if let Some(assignment) = task.handover.take_assigned() {
+                self.run_assigned(&shared, task, assignment);
+            } else if shared.phase() == STOP {
+                break;
+            } else {
+                task.handover.wait_beyond(changes);
+            }
+        }
+        let _ = sys::sched::set_other(sys::sched::own_tid());
+        let after = sys::sched::own_switches();
+        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
+        record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
+        record.cpu_nanos = own_cpu_nanos();
+    }
+
+    fn run_assigned(&mut self, shared: &Shared, task: &TaskShared, assignment: Assignment) {
+        let Assignment { sequence, release } = assignment;
+        let woken = monotonic_nanos();
+        shared.stint_begins(woken);
+        if shared.stop_requested() {
+            note_unfinished(shared, task, release);
+            return;
+        }
+        // From here on the account is the new job's, also if the manager looks in between.
+        task.begin(sequence, own_cpu_nanos());
+        shared.promises.begin(release);
+        let started = monotonic_nanos();
+        let base = own_cpu_nanos();
+        task.start_account(base);
+        let completed = self.call_body(shared, task, sequence, release);
+        let executed = own_cpu_nanos().saturating_sub(base);
+        let finished = monotonic_nanos();
+        if let Some(monitor) = task.monitor.get() {
+            monitor.stop();
+        }
+        let ended = Ended {
+            sequence,
+            release,
+            finished,
+            executed,
+            completed,
+        };
+        note_end(shared, task, &ended);
+        let start_cost = started.saturating_sub(woken);
+        let end_cost = monotonic_nanos().saturating_sub(finished);
+        {
+            let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+            record.start_cost.record(start_cost);
+            record.end_cost.record(end_cost);
+        }
+        task.handover.hand_back(Done {
+            sequence,
+            executed,
+            finished,
+            whole: completed,
+        });
+        task.finish(sequence);
+        shared.stint();
+        shared.kick_manager();
+    }
+}
+
+/// Notes the job down, as under native dispatch.
+fn note_end(shared: &Shared, task: &TaskShared, job: &Ended) {
+    let stopping = shared.stop_requested();
+    let model = &task.configuration.task;
+    shared
+        .promises
+        .end(model, job.executed, shared.tolerance_nanos, job.finished);
+    let lost_its_place = task.lost_its_place(job.sequence);
+    if job.completed && !lost_its_place {
+        note_completed(shared, task, job);
+    } else if stopping && !lost_its_place {
+        note_unfinished(shared, task, job.release);
+    } else {
+        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.jobs.released += 1;
+        record.jobs.dropped += 1;
+    }
+}

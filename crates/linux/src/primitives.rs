@@ -1,0 +1,385 @@
+//! What the mechanisms cost on which this world is built, measured on this machine.
+//!
+//! Two CPUs are used if the process has two; every figure that needs the second is left out
+//! otherwise. All of it takes some seconds, and no CPU is busy for longer than half a second at a
+//! time.
+
+use crate::calibrate::calibrate;
+use crate::config::Monitor;
+use crate::error::RunError;
+use crate::rights::{Needs, Rights, judge};
+use crate::shared::Armed;
+use crate::stats::{Distribution, Summary};
+use crate::sys::clock::{cpu_nanos_of, monotonic_nanos};
+use crate::sys::event::{PolledEvent, PthreadBarrier, TimerFd, sleep_until};
+use crate::sys::{Tid, futex, sched};
+use crate::worker::enter_real_time;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// One mechanism and what it costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Primitive {
+    /// What was measured.
+    pub name: &'static str,
+    /// Nanoseconds.
+    pub cost: Summary,
+}
+
+const ROUNDS: u32 = 1_000;
+const SLEEPS: u32 = 300;
+const SLEEP_NANOS: u64 = 1_000_000;
+/// Nobody waits longer for anybody.
+const PATIENCE_NANOS: u64 = 1_000_000_000;
+const PATIENCE_MS: i32 = 1_000;
+
+/// The SCHED_FIFO priorities of the measurements.
+const LOW: i32 = 1;
+const MIDDLE: i32 = 2;
+const HIGH: i32 = 3;
+
+/// Measures everything.
+///
+/// # Errors
+/// [`RunError`] if the process has not the right to SCHED_FIFO, or a system call fails.
+pub fn measure() -> Result<Vec<Primitive>, RunError> {
+    let rights = Rights::probe();
+    let needs = Needs {
+        priority: 3,
+        cpu: None,
+        locked_bytes: None,
+        utilization_ppm: 0,
+        margin_ppm: 0,
+    };
+    let refusals = judge(&rights, &needs);
+    let (false, Some(&cpu)) = (!refusals.is_empty(), rights.cpus.last()) else {
+        return Err(RunError::Refused(refusals));
+    };
+    let other = rights.cpus.iter().copied().find(|&other| other != cpu);
+    // A thread of its own, so that the caller's class stays what it is.
+    thread::spawn(move || table(cpu, other, rights.perf))
+        .join()
+        .unwrap_or_else(|_| Err(io::Error::other("a measuring thread panicked")))
+        .map_err(RunError::system("measure the primitives"))
+}
+
+fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primitive>> {
+    let mut rows = Vec::new();
+    let mut row = |name, cost: Distribution| {
+        rows.push(Primitive {
+            name,
+            cost: cost.summary(),
+        });
+    };
+    for (monitor, name) in [
+        (Monitor::Perf, "budget overshoot: perf"),
+        (Monitor::Manager, "budget overshoot: manager"),
+        (Monitor::Heartbeat, "budget overshoot: heartbeat of 1 ms"),
+        (Monitor::PosixTimer, "budget overshoot: posix-timer"),
+    ] {
+        if perf || monitor != Monitor::Perf {
+            row(name, calibrate(monitor, SLEEP_NANOS, cpu, (LOW, MIDDLE))?);
+        }
+    }
+    enter_real_time(cpu, MIDDLE)?;
+    let blocked = Helper::start(cpu, HIGH, Helper::sleep)?;
+    row("priority of a blocked thread", repriorities(blocked.tid()));
+    row("CPU clock of a blocked thread", clock_reads(blocked.tid()));
+    blocked.end();
+    for (monitor, name) in [
+        (Monitor::Perf, "arm and disarm: perf"),
+        (Monitor::Manager, "arm and disarm: wall timer"),
+        (Monitor::PosixTimer, "arm and disarm: posix-timer"),
+    ] {
+        if (perf || monitor != Monitor::Perf)
+            && let Some(armed) = Armed::of_this_thread(monitor, sched::own_tid())?
+        {
+            row(name, armings(&armed));
+        }
+    }
+    row("futex wake with switch, same CPU", ping_pong(cpu)?);
+    row("eventfd to epoll, same CPU", event(cpu)?);
+    row(
+        "clock_nanosleep lateness",
+        sleeps(|at| {
+            sleep_until(at);
+            Ok(())
+        })?,
+    );
+    let timer = TimerFd::new()?;
+    row("timerfd lateness", sleeps(|at| timer.wait_until(at))?);
+    if let Some(other) = other {
+        let running = Helper::start(other, LOW, Helper::spin)?;
+        row(
+            "priority of a thread running elsewhere",
+            repriorities(running.tid()),
+        );
+        row(
+            "CPU clock of a thread running elsewhere",
+            clock_reads(running.tid()),
+        );
+        running.end();
+        row("futex wake, other CPU", ping_pong(other)?);
+        row("eventfd to epoll, other CPU", event(other)?);
+        row("stop a running thread on another CPU", stops(other)?);
+        row(
+            "spin barrier, 2 CPUs",
+            barriers(other, Arc::new(SpinBarrier::default()))?,
+        );
+        row(
+            "pthread barrier, 2 CPUs",
+            barriers(other, Arc::new(PthreadBarrier::new(2)?))?,
+        );
+    }
+    sched::set_other(sched::own_tid())?;
+    Ok(rows)
+}
+
+fn timed(rounds: u32, mut action: impl FnMut(u32)) -> Distribution {
+    let mut costs = Distribution::new();
+    for round in 0..rounds {
+        let before = monotonic_nanos();
+        action(round);
+        costs.record(monotonic_nanos().saturating_sub(before));
+    }
+    costs
+}
+
+fn repriorities(tid: Tid) -> Distribution {
+    timed(ROUNDS, |round| {
+        let priority = if round % 2 == 0 { HIGH } else { MIDDLE };
+        // The helper lives until it is told to end.
+        let _ = sched::set_fifo(tid, priority);
+    })
+}
+
+fn clock_reads(tid: Tid) -> Distribution {
+    timed(ROUNDS, |_| {
+        std::hint::black_box(cpu_nanos_of(tid));
+    })
+}
+
+fn armings(armed: &Armed) -> Distribution {
+    timed(ROUNDS, |_| {
+        armed.start(PATIENCE_NANOS);
+        armed.stop();
+    })
+}
+
+fn sleeps(mut wait_until: impl FnMut(u64) -> io::Result<()>) -> io::Result<Distribution> {
+    let mut costs = Distribution::new();
+    for _ in 0..SLEEPS {
+        let at = monotonic_nanos() + SLEEP_NANOS;
+        wait_until(at)?;
+        costs.record(monotonic_nanos().saturating_sub(at));
+    }
+    Ok(costs)
+}
+
+/// A thread that measurements act upon.
+struct Helper {
+    words: Arc<Words>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+#[derive(Default)]
+struct Words {
+    tid: AtomicI32,
+    /// Counts what the measuring thread asks for.
+    ask: AtomicU32,
+    /// Counts what the helper answers.
+    answer: AtomicU32,
+    /// When the helper noticed what it waits for.
+    noticed: AtomicU64,
+    ended: AtomicBool,
+}
+
+impl Helper {
+    fn start(
+        cpu: usize,
+        priority: i32,
+        main: impl FnOnce(&Words) + Send + 'static,
+    ) -> io::Result<Self> {
+        let words = Arc::new(Words::default());
+        let own = Arc::clone(&words);
+        let thread = thread::spawn(move || {
+            let ready = enter_real_time(cpu, priority);
+            own.tid.store(sched::own_tid(), Ordering::SeqCst);
+            ready?;
+            main(&own);
+            sched::set_other(sched::own_tid())
+        });
+        let patience = monotonic_nanos() + PATIENCE_NANOS;
+        while words.tid.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {
+            sleep_until(monotonic_nanos() + SLEEP_NANOS);
+        }
+        // Time to get to its place.
+        sleep_until(monotonic_nanos() + SLEEP_NANOS);
+        Ok(Self { words, thread })
+    }
+
+    fn tid(&self) -> Tid {
+        self.words.tid.load(Ordering::SeqCst)
+    }
+
+    fn end(self) {
+        self.words.ended.store(true, Ordering::SeqCst);
+        self.words.ask.fetch_add(1, Ordering::SeqCst);
+        futex::wake_all(&self.words.ask);
+        // What it came to was measured by others.
+        let _ = self.thread.join();
+    }
+
+    fn sleep(words: &Words) {
+        while !words.ended.load(Ordering::SeqCst) {
+            futex::wait_until(&words.ask, 0, None);
+        }
+    }
+
+    fn spin(words: &Words) {
+        let patience = monotonic_nanos() + PATIENCE_NANOS / 2;
+        while !words.ended.load(Ordering::SeqCst) && monotonic_nanos() < patience {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Answers each question at once.
+    fn answer(words: &Words) {
+        let mut seen = 0;
+        while !words.ended.load(Ordering::SeqCst) {
+            futex::wait_until(&words.ask, seen, None);
+            let ask = words.ask.load(Ordering::SeqCst);
+            if ask != seen {
+                words.noticed.store(monotonic_nanos(), Ordering::SeqCst);
+                seen = ask;
+                words.answer.store(ask, Ordering::SeqCst);
+                futex::wake_all(&words.answer);
+            }
+        }
+    }
+}
+
+/// From the call that wakes a more urgent thread on `cpu` to its first instruction.
+fn ping_pong(cpu: usize) -> io::Result<Distribution> {
+    let helper = Helper::start(cpu, HIGH, Helper::answer)?;
+    let words = &helper.words;
+    let mut costs = Distribution::new();
+    for round in 1..=ROUNDS {
+        let before = monotonic_nanos();
+        words.ask.store(round, Ordering::SeqCst);
+        futex::wake_all(&words.ask);
+        while words.answer.load(Ordering::SeqCst) != round
+            && monotonic_nanos() < before + PATIENCE_NANOS
+        {
+            let seen = words.answer.load(Ordering::SeqCst);
+            if seen != round {
+                futex::wait_until(&words.answer, seen, Some(before + PATIENCE_NANOS));
+            }
+        }
+        costs.record(words.noticed.load(Ordering::SeqCst).saturating_sub(before));
+        // The helper goes back to its wait.
+        sleep_until(monotonic_nanos() + SLEEP_NANOS / 10);
+    }
+    helper.end();
+    Ok(costs)
+}
+
+fn event(cpu: usize) -> io::Result<Distribution> {
+    let event = Arc::new(PolledEvent::new()?);
+    let heard = Arc::clone(&event);
+    let helper = Helper::start(cpu, HIGH, move |words| {
+        while !words.ended.load(Ordering::SeqCst) {
+            heard.wait(PATIENCE_MS);
+            words.noticed.store(monotonic_nanos(), Ordering::SeqCst);
+        }
+    })?;
+    let mut costs = Distribution::new();
+    for _ in 0..ROUNDS {
+        let before = monotonic_nanos();
+        event.signal();
+        sleep_until(before + SLEEP_NANOS / 5);
+        let noticed = helper.words.noticed.load(Ordering::SeqCst);
+        if noticed >= before {
+            costs.record(noticed - before);
+        }
+    }
+    helper.words.ended.store(true, Ordering::SeqCst);
+    event.signal();
+    helper.end();
+    Ok(costs)
+}
+
+/// From the call that lowers the priority of a thread running on `cpu` to the first instruction of
+/// the thread that waited for that CPU.
+fn stops(cpu: usize) -> io::Result<Distribution> {
+    let mut costs = Distribution::new();
+    // Short ones, so that the CPU gets its rest in between.
+    for _ in 0..SLEEPS / 3 {
+        let running = Helper::start(cpu, HIGH, Helper::spin)?;
+        let words = Arc::new(AtomicU64::new(0));
+        let began = Arc::clone(&words);
+        let waiting = thread::spawn(move || {
+            // In this order: outside the real-time class it would never leave the CPU it is sent to.
+            sched::set_fifo(sched::own_tid(), MIDDLE)?;
+            sched::pin_to(cpu)?;
+            began.store(monotonic_nanos(), Ordering::SeqCst);
+            sched::set_other(sched::own_tid())
+        });
+        sleep_until(monotonic_nanos() + SLEEP_NANOS);
+        let before = monotonic_nanos();
+        let premature = words.load(Ordering::SeqCst) != 0;
+        sched::set_fifo(running.tid(), LOW)?;
+        let patience = before + PATIENCE_NANOS;
+        while words.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {}
+        let noticed = words.load(Ordering::SeqCst);
+        running.end();
+        let ended = waiting.join();
+        ended.map_err(|_| io::Error::other("a measuring thread panicked"))??;
+        if !premature && noticed >= before {
+            costs.record(noticed - before);
+        }
+    }
+    Ok(costs)
+}
+
+trait Meeting: Send + Sync + 'static {
+    fn meet(&self);
+}
+
+impl Meeting for PthreadBarrier {
+    fn meet(&self) {
+        self.wait();
+    }
+}
+
+/// Two threads that spin until both are there.
+#[derive(Default)]
+struct SpinBarrier {
+    arrived: AtomicU32,
+}
+
+impl Meeting for SpinBarrier {
+    fn meet(&self) {
+        // Whoever comes first leaves an even number behind for the second to complete.
+        let place = self.arrived.fetch_add(1, Ordering::AcqRel);
+        let full = (place / 2 + 1) * 2;
+        while self.arrived.load(Ordering::Acquire) < full {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// One meeting after the other.
+fn barriers<B: Meeting>(cpu: usize, barrier: Arc<B>) -> io::Result<Distribution> {
+    let theirs = Arc::clone(&barrier);
+    let helper = Helper::start(cpu, HIGH, move |_| {
+        for _ in 0..ROUNDS {
+            theirs.meet();
+        }
+    })?;
+    let costs = timed(ROUNDS, |_| barrier.meet());
+    helper.end();
+    Ok(costs)
+}

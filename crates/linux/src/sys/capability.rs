@@ -1,0 +1,47 @@
+//! Capabilities of the calling thread.
+
+use super::checked;
+use std::io;
+
+// From linux/capability.h.
+pub(crate) const CAP_SYS_NICE: u32 = 23;
+const CAP_SYS_RESOURCE: u32 = 24;
+const VERSION_3: u32 = 0x2008_0522;
+
+#[repr(C)]
+struct Header {
+    version: u32,
+    pid: libc::c_int,
+}
+
+/// One of the two halves of 32 capabilities each.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Half {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+/// Gives up, for the calling thread and all it starts, the capabilities by which a thread gets a
+/// higher real-time priority: CAP_SYS_NICE, and CAP_SYS_RESOURCE, which could lift RLIMIT_RTPRIO.
+/// Other threads keep theirs.
+pub(crate) fn give_up_scheduling() -> io::Result<()> {
+    let header = Header {
+        version: VERSION_3,
+        pid: 0,
+    };
+    let mut halves = [Half::default(); 2];
+    // SAFETY: version 3 reads one header and writes two halves, which is what there is room for.
+    let outcome =
+        unsafe { libc::syscall(libc::SYS_capget, &raw const header, halves.as_mut_ptr()) };
+    checked(libc::c_int::try_from(outcome).unwrap_or(-1))?;
+    let keep = !(1 << CAP_SYS_NICE | 1 << CAP_SYS_RESOURCE);
+    let [low, _] = &mut halves;
+    low.effective &= keep;
+    low.permitted &= keep;
+    low.inheritable &= keep;
+    // SAFETY: version 3 reads one header and two halves.
+    let outcome = unsafe { libc::syscall(libc::SYS_capset, &raw const header, halves.as_ptr()) };
+    checked(libc::c_int::try_from(outcome).unwrap_or(-1))
+}

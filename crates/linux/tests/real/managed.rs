@@ -1,0 +1,265 @@
+//! Managed dispatch: the plans of a scheduler, carried out with three priorities.
+
+use crate::support::{HI, Hostility, LO, alone, config, ms, real_time_threads, spec};
+use std::sync::{Arc, Mutex};
+use vestal_core::engine::Configuration;
+use vestal_core::{
+    ConfigurationError, Duration, Enforcement, Instant, JobId, TaskId, TaskOrder, Uniprocessor,
+};
+use vestal_linux::{
+    BoxedScheduler, Config, Ended, Executive, JobContext, Monitor, Report, Termination,
+};
+
+const RUN: Duration = Duration::from_millis(2_000);
+
+fn managed(config: Config, virtual_percent: Option<u64>) -> Executive {
+    Executive::new(config).managed(move |configuration| scheduler(configuration, virtual_percent))
+}
+
+/// Fixed priorities, or EDF with the virtual deadlines of HI tasks at so many percent of the real ones.
+fn scheduler(
+    configuration: &Configuration<'_>,
+    virtual_percent: Option<u64>,
+) -> Result<BoxedScheduler, ConfigurationError> {
+    let Some(percent) = virtual_percent else {
+        return Ok(Box::new(Uniprocessor::new(configuration)?));
+    };
+    let virtual_deadlines: Vec<_> = configuration
+        .tasks
+        .iter()
+        .map(|entry| match entry.task.criticality {
+            LO => entry.task.deadline,
+            _ => Duration::from_nanos(entry.task.deadline.as_nanos() * percent / 100),
+        })
+        .collect();
+    let order = TaskOrder::EarliestDeadline {
+        virtual_deadlines: &virtual_deadlines,
+    };
+    Ok(Box::new(Uniprocessor::with_order(configuration, order)?))
+}
+
+fn nothing_is_left_behind(report: &Report) {
+    assert_eq!(report.ended, Ended::Finished);
+    assert_eq!(report.inversions, Some(0), "{report:#?}");
+    let jobs = &report.jobs;
+    assert_eq!(
+        jobs.released,
+        jobs.completed + jobs.dropped + jobs.unfinished,
+        "{report:#?}"
+    );
+    assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
+}
+
+/// Deadlines that no fixed priorities can meet: rate-monotonically the second task would need
+/// 12 + 2 * 9 = 30 ms of its 28 ms.
+#[test]
+fn edf_meets_deadlines_that_fixed_priorities_cannot() {
+    let _alone = alone();
+    let begun = Arc::new(Mutex::new(Vec::with_capacity(1_000)));
+    let body = |milliseconds| {
+        let begun = Arc::clone(&begun);
+        move |job: &mut JobContext<'_>| {
+            begun
+                .lock()
+                .unwrap()
+                .push((job.id(), job.now(), job.deadline()));
+            job.burn(ms(milliseconds))
+        }
+    };
+    // Limits with room for what the machine may put on a job's account.
+    let mut short = spec("short", LO, 1, 20, &[11]);
+    let mut long = spec("long", LO, 1, 28, &[14]);
+    (short.demand_max, long.demand_max) = (Some(ms(9)), Some(ms(12)));
+    let report = managed(config(Enforcement::Static, Monitor::Manager), Some(100))
+        .task(short, body(9))
+        .task(long, body(12))
+        .run(Duration::from_millis(1_400))
+        .unwrap();
+    nothing_is_left_behind(&report);
+    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    assert_eq!((report.jobs.released, report.jobs.dropped), (120, 0));
+    assert!(report.jobs.completed >= 119, "{report:#?}");
+    // No job begins while one that is due earlier waits.
+    let begun = begun.lock().unwrap();
+    let due_earlier_waits = begun.iter().enumerate().find(|(place, (_, at, due))| {
+        begun
+            .iter()
+            .skip(place + 1)
+            .any(|(later, _, other_due)| released(*later) < *at && other_due < due)
+    });
+    assert_eq!(due_earlier_waits, None, "{begun:?}");
+}
+
+/// When a job of the EDF test was released.
+fn released(job: JobId) -> Instant {
+    let period = if job.task == TaskId(0) { 20 } else { 28 };
+    Instant::EPOCH.saturating_add(Duration::from_millis(period * job.sequence))
+}
+
+/// Every fifth HI job needs 10 ms where C(LO) is 6 ms.
+fn hi_overruns(virtual_percent: Option<u64>) {
+    let _alone = alone();
+    let overruns = |sequence: u64| sequence % 5 == 4;
+    let report = managed(
+        config(Enforcement::Adaptive, Monitor::Manager),
+        virtual_percent,
+    )
+    .task(spec("lo-above", LO, 3, 25, &[4]), |job| job.burn(ms(3)))
+    .task(spec("hi", HI, 2, 50, &[6, 16]), move |job| {
+        job.burn(ms(if overruns(job.id().sequence) { 10 } else { 3 }))
+    })
+    .task(spec("lo-below", LO, 1, 50, &[8]), |job| job.burn(ms(6)))
+    .run(RUN)
+    .unwrap();
+    nothing_is_left_behind(&report);
+    let hi = &report.tasks[1];
+    let expected: Vec<_> = (0..hi.jobs.released).filter(|&job| overruns(job)).collect();
+    let causes: Vec<_> = report
+        .modes
+        .iter()
+        .filter_map(|change| change.cause)
+        .collect();
+    assert!(expected.len() >= 7);
+    for &sequence in &expected {
+        let job = JobId {
+            task: TaskId(1),
+            sequence,
+        };
+        assert!(causes.contains(&job), "{report:#?}");
+    }
+    if report.machine.longest_charged < ms(2) {
+        assert_eq!(causes.len(), expected.len(), "{report:#?}");
+    }
+    assert_eq!(hi.jobs.dropped, 0, "{report:#?}");
+    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    // LO service resumes: every rise is followed by a fall, but perhaps the last.
+    let falls = report.modes.len() - causes.len();
+    assert!(falls + 1 >= causes.len(), "{report:#?}");
+    for lo in [&report.tasks[0], &report.tasks[2]] {
+        assert!(lo.jobs.completed > lo.jobs.dropped, "{report:#?}");
+    }
+}
+
+#[test]
+fn fixed_priorities_managed_raise_the_mode_and_return_at_idle() {
+    hi_overruns(None);
+}
+
+#[test]
+fn edf_vd_managed_raises_the_mode_and_returns_at_idle() {
+    hi_overruns(Some(60));
+}
+
+/// Due last, a LO job that never listens loses its place at its limit, and its successors pay for it.
+#[test]
+fn a_lo_job_that_runs_for_ever_delays_no_hi_job_managed() {
+    let _alone = alone();
+    let mut config = config(Enforcement::Adaptive, Monitor::Manager);
+    config.patience = Duration::from_millis(1_500);
+    let report = managed(config, Some(100))
+        .task(spec("endless", LO, 2, 40, &[8]), |job| {
+            job.burn_deaf(ms(1_600));
+            Ok(())
+        })
+        .task(spec("hi", HI, 1, 50, &[8, 16]), |job| job.burn(ms(4)))
+        .run(RUN)
+        .unwrap();
+    nothing_is_left_behind(&report);
+    let hi = &report.tasks[1];
+    assert_eq!(hi.jobs.completed, hi.jobs.released);
+    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    assert_eq!(report.modes, []);
+    // Each of its jobs used up its own limit, also those that could not begin; all were noticed soon.
+    let endless = &report.tasks[0];
+    assert!(endless.overruns >= 40, "{report:#?}");
+    let overshoot = report.enforcement.overshoot;
+    assert!(overshoot.median < 1_000_000, "{overshoot:?}");
+}
+
+/// The other monitors serve managed dispatch too, and hostile bodies change nothing.
+#[test]
+fn every_monitor_enforces_managed_also_against_hostile_bodies() {
+    let _alone = alone();
+    let cases = [
+        (Monitor::Manager, Hostility::Rises),
+        (Monitor::Manager, Hostility::Forks),
+        (Monitor::Perf, Hostility::BlocksSignals),
+        (Monitor::Heartbeat, Hostility::Rises),
+        (Monitor::PosixTimer, Hostility::BlocksSignals),
+    ];
+    for (monitor, hostility) in cases {
+        let report = managed(config(Enforcement::Adaptive, monitor), Some(50))
+            .task(spec("lo", LO, 1, 20, &[5]), |job| job.burn(ms(3)))
+            .task(spec("hi", HI, 1, 100, &[8, 36]), move |job| {
+                hostility.show();
+                // Beyond C(LO) by three granularities even where budgets are bound to the tick.
+                let overruns = job.id().sequence % 3 == 1;
+                job.burn(ms(if overruns { 26 } else { 4 }))
+            })
+            .run(Duration::from_millis(1_200))
+            .unwrap();
+        Hostility::clean_up();
+        nothing_is_left_behind(&report);
+        assert_eq!(report.monitor, monitor);
+        let hi = &report.tasks[1];
+        assert_eq!(hi.jobs.dropped, 0, "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        for sequence in [1, 4, 7] {
+            let job = JobId {
+                task: TaskId(1),
+                sequence,
+            };
+            let raised = report.modes.iter().any(|change| change.cause == Some(job));
+            assert!(raised, "{monitor:?} {hostility:?}: {report:#?}");
+        }
+        let lo = &report.tasks[0];
+        assert!(
+            lo.jobs.dropped >= 3 && lo.jobs.completed >= 30,
+            "{report:#?}"
+        );
+    }
+}
+
+/// Deferred termination: cancellation points let a withdrawn job pass until the CPU is idle.
+#[test]
+fn deferred_termination_waits_for_the_cpu_to_be_idle() {
+    let _alone = alone();
+    for native in [false, true] {
+        let mut config = config(Enforcement::Static, Monitor::Manager);
+        config.termination = Termination::Deferred;
+        let executive = if native {
+            Executive::new(config)
+        } else {
+            managed(config, None)
+        };
+        let report = executive
+            .task(spec("lo", LO, 2, 100, &[5]), |job| job.burn(ms(12)))
+            .task(spec("hi", HI, 1, 100, &[5, 20]), |job| job.burn(ms(15)))
+            .run(Duration::from_millis(1_000))
+            .unwrap();
+        let [lo, hi] = &report.tasks[..] else {
+            panic!("two tasks");
+        };
+        assert_eq!((lo.overruns, lo.jobs.dropped), (10, 10), "{report:#?}");
+        assert_eq!(hi.jobs.completed, 10, "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        // The HI job does not wait for the end of the LO job, which comes after it.
+        assert!(hi.response.median < ms(24).as_nanos(), "{:?}", hi.response);
+    }
+}
+
+#[test]
+fn observed_managed_runs_enforce_nothing() {
+    let _alone = alone();
+    let mut config = config(Enforcement::Adaptive, Monitor::Manager);
+    config.enforce = false;
+    let report = managed(config, Some(100))
+        .task(spec("lo", LO, 1, 50, &[5]), |job| job.burn(ms(10)))
+        .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(10)))
+        .run(Duration::from_millis(500))
+        .unwrap();
+    nothing_is_left_behind(&report);
+    assert!(!report.enforced);
+    assert_eq!((report.modes.len(), report.jobs.dropped), (0, 0));
+    assert_eq!(report.jobs.completed, report.jobs.released);
+}
