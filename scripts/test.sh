@@ -87,31 +87,7 @@ part_real() {
     chrt --fifo 10 true || not_run "this user may not use SCHED_FIFO. Run as root, or raise" \
         "RLIMIT_RTPRIO ('ulimit -r 90'; in /etc/security/limits.conf: '$(id -un) - rtprio 90')," \
         "or in a container add the capability SYS_NICE."
-    "${run[@]}" --no-run && with_a_second_try "${run[@]}" --no-fail-fast
-}
-
-# with_a_second_try COMMAND...: a shared machine may take its CPU away in the middle of any one test,
-# so up to two tests that fail are run once more, each alone, and the log says so. What fails twice
-# has failed; three failures at once are no accident.
-with_a_second_try() {
-    local log failed=() name
-    log="$(mktemp)"
-    if "$@" -- --test-threads=1 >"$log" 2>&1; then
-        cat "$log" && rm -f "$log"
-        return 0
-    fi
-    mapfile -t failed < <(sed -n 's/^test \([A-Za-z0-9_:]*\) \.\.\. FAILED$/\1/p' "$log")
-    if [ "${#failed[@]}" = 0 ] || [ "${#failed[@]}" -gt 2 ]; then
-        cat "$log" && rm -f "$log"
-        return 1
-    fi
-    # The first try's failures must not count twice, its passes once.
-    sed 's/^test result: FAILED\. \([0-9]* passed\); [0-9]* failed/test result: tried again. \1; 0 failed/' "$log"
-    rm -f "$log"
-    for name in "${failed[@]}"; do
-        say "second try of $name, which failed above:"
-        "$@" -- --test-threads=1 --exact "$name" || return 1
-    done
+    "${run[@]}" --no-run && "${run[@]}" -- --test-threads=1
 }
 
 # What a newcomer must be told stands in the summary; a demo that says nothing has not been shown.
