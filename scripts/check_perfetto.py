@@ -1,11 +1,14 @@
 """Decodes Perfetto traces with Perfetto's own schema and compares them with the records they were
-made from: check_perfetto.py DIRECTORY, which holds NAME.csv and NAME.pftrace for each NAME.
+made from: check_perfetto.py DIRECTORY, which holds NAME.csv and NAME.pftrace for each NAME, and
+NAME.json where `vestal --format json simulate` wrote them.
 
 Checked: no unknown field anywhere, balanced slices on described tracks, instants in order, a CPU's
-switches consistent, and as many releases, starts, misses, overruns and drops as the records have.
+switches consistent, and as many releases, starts, misses, overruns and drops as the records have; where
+there is a result, as many of each, task by task, as it counts.
 """
 
 import csv
+import json
 import pathlib
 import sys
 from collections import Counter
@@ -36,19 +39,43 @@ def records(path):
     return Counter(row["kind"].removeprefix("seen-") for row in csv.DictReader(lines))
 
 
+PAIRS = {
+    "release": "release",
+    "deadline missed": "miss",
+    "overrun": "overrun",
+    "dropped": "drop",
+}
+
+
+def against_result(path, by_task):
+    """What a trace has otherwise than the result of the run."""
+    result = json.loads(path.read_text())
+    keys = {"release": "released", "miss": "missed", "overrun": "overruns", "drop": "dropped"}
+    for task in result["tasks"]:
+        for kind, key in keys.items():
+            found = by_task[task["name"], kind]
+            if found != task[key]:
+                yield f"{found} of kind {kind} on the track of {task['name']}, but the result has {task[key]}"
+    for kind, key in keys.items():
+        if key in result["jobs"]:
+            found = sum(count for (_, other), count in by_task.items() if other == kind)
+            if found != result["jobs"][key]:
+                yield f"{found} of kind {kind}, but the result has {result['jobs'][key]}"
+
+
 def check(path):
     """The findings about one trace."""
     trace = schema.Trace()
     trace.ParseFromString(path.read_bytes())
     yield from (f"unknown field {name}" for name in unknown(trace, "trace"))
-    described, threads = set(), set()
+    described, threads, by_task = set(), {}, Counter()
     depth, running, instants = Counter(), Counter(), Counter()
     clock = slices = 0
     for packet in trace.packet:
         if packet.HasField("track_descriptor"):
             described.add(packet.track_descriptor.uuid)
             if packet.track_descriptor.HasField("thread"):
-                threads.add(packet.track_descriptor.uuid)
+                threads[packet.track_descriptor.uuid] = packet.track_descriptor.thread.thread_name.rpartition(" [")[0]
         if packet.HasField("track_event"):
             event = packet.track_event
             if packet.timestamp < clock:
@@ -64,7 +91,9 @@ def check(path):
                 if depth[event.track_uuid] < 0:
                     yield f"a slice of track {event.track_uuid} ends that never began"
             elif event.type == event.TYPE_INSTANT:
-                instants[event.name.split(" of ")[0].split(":")[0]] += 1
+                name = event.name.split(" of ")[0].split(":")[0]
+                instants[name] += 1
+                by_task[threads.get(event.track_uuid), PAIRS.get(name)] += 1
             elif event.type != event.TYPE_COUNTER:
                 yield f"an event of type {event.type}"
         for event in packet.ftrace_events.event:
@@ -76,30 +105,32 @@ def check(path):
                 yield f"CPU {cpu}: {switch.prev_pid} leaves, but {running[cpu]} ran"
             running[cpu] = switch.next_pid
     yield from (f"track {uuid} has an open slice" for uuid, open_ in depth.items() if open_)
+    if not slices:
+        yield "no execution at all"
+    if (result := path.with_suffix(".json")).exists():
+        # Of a native run the records have what was observed and, again, what the scheduler was told.
+        yield from against_result(result, by_task)
+        return
     expected = records(path.with_suffix(".csv"))
-    pairs = {
-        "release": "release",
-        "deadline missed": "miss",
-        "overrun": "overrun",
-        "dropped": "drop",
-    }
-    found = {kind: instants[name] for name, kind in pairs.items()} | {"start": slices}
+    found = {kind: instants[name] for name, kind in PAIRS.items()} | {"start": slices}
     for kind, count in found.items():
         if count != expected[kind]:
             yield f"{count} of kind {kind}, but the records have {expected[kind]}"
-    if not slices:
-        yield "no execution at all"
 
 
 def main():
     """Checks every trace of the directory."""
     paths = sorted(pathlib.Path(sys.argv[1]).glob("*.pftrace"))
-    findings = 0
+    findings = failed = 0
     for path in paths:
-        for finding in check(path):
+        found = list(check(path))
+        for finding in found:
             print(f"{path.name}: {finding}")
-            findings += 1
-    print(f"perfetto: {len(paths)} traces, {findings} findings")
+        findings += len(found)
+        failed += bool(found)
+    results = len([path for path in paths if path.with_suffix(".json").exists()])
+    print(f"perfetto: {len(paths)} traces, {results} of them with a result, {findings} findings")
+    print(f"test result: {'FAILED' if failed else 'ok'}. {len(paths) - failed} passed; {failed} failed; 0 ignored")
     return 1 if findings or not paths else 0
 
 

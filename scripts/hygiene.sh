@@ -27,7 +27,9 @@ workload  vestal-core,external     *
 analysis  vestal-core,external     *
 sim       vestal-core,external     *
 trace     vestal-core,external     vestal-core,external
-linux     vestal-core,external     *
+report    vestal-core,vestal-trace,external *
+linux     vestal-core,vestal-trace,external *
+experiment vestal-core,vestal-workload,vestal-analysis,vestal-sim,external *
 cli       *                        *
 own-policy vestal,vestal-core,vestal-analysis *
 '
@@ -106,7 +108,7 @@ check_unsafe() {
 
 check_long_files() {
     local file lines
-    files '\.(rs|sh|py|md|toml|c|h)$' | while IFS= read -r file; do
+    files '\.(rs|sh|py|js|css|html|md|toml|c|h)$' | while IFS= read -r file; do
         lines="$(wc -l <"$file")"
         [ "$lines" -gt "$LONGEST_FILE" ] || continue
         grep -qE "^${file//./\\.}[[:space:]]+[^[:space:]]" "$LONG_FILES" 2>/dev/null ||

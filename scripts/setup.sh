@@ -84,6 +84,11 @@ need_component() {
     provide "$2" "$3" rustup component add "$2"
 }
 
+# Any Chromium will do.
+need_browser() {
+    have chromium-browser || have google-chrome || need_package chromium "part report looks at pages" chromium
+}
+
 need_target() {
     toolchain_for "$1" >/dev/null && return
     provide "the Rust target $1" "$2" add_target "$1"
@@ -116,6 +121,14 @@ test_needs() {
     need_target thumbv7m-none-eabi "part bare-metal builds the core for a microcontroller"
     need_package valgrind "part bench counts instructions" valgrind
     need_package qemu-system-arm "part bare-metal runs its image" qemu-system-arm
+    need_package python3 "part report drives a browser" python3
+    need_browser
+    python3 -c 'import ensurepip, venv' 2>/dev/null || provide python3-venv "part perfetto has Python packages of its own" apt_install python3-venv
+}
+
+# Below target/, so nobody's Python changes. Without it the part `perfetto` says NOT RUN.
+perfetto_package() {
+    scripts/check-perfetto.sh --install-only || say "setup: the part perfetto cannot run without PyPI" >&2
 }
 
 bench_needs() {
@@ -126,7 +139,11 @@ bench_needs() {
 cd "$ROOT"
 case "${1:-}" in
     demo) demo_needs ;;
-    test) test_needs ;;
+    test)
+        test_needs
+        finish
+        perfetto_package
+        ;;
     bench) bench_needs ;;
     ci) need_package make ".ci/run calls make" make ;;
     *) die 2 "usage: scripts/setup.sh demo|test|bench|ci" ;;

@@ -20,8 +20,11 @@ clippy       on     1200     lints, on every target and feature
 doc          on     900      documentation builds without a broken link
 bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU
 tests        on     1800     unit tests, doctests and integration tests of every crate
+loom         on     300      the trace ring under a model checker: every interleaving of small cases
 soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted
-bench        on     600      instructions of the analyses against their limits
+bench        on     600      instructions of the analyses and the simulator against their limits
+report       on     300      report pages in a headless Chromium: driven, checked, frames measured
+perfetto     on     300      traces against the schema of Perfetto, and against results
 install      on     1200     cargo install, version, completions, man pages
 real         on      900     enforcement on the real kernel, one test at a time
 demo         on      420     make demo: build, then the demo itself within 120 s
@@ -56,14 +59,34 @@ part_bare-metal() {
 }
 
 # The real-time tests are no part of this: their target needs the feature `real`.
-part_tests() { cargo test --locked --workspace --no-fail-fast; }
+part_tests() {
+    cargo test --locked --workspace --no-fail-fast &&
+        cargo test --locked --package vestal --features watch --lib watch
+}
+
+# Built apart: the cfg changes every crate.
+part_loom() {
+    RUSTFLAGS="--cfg loom" cargo test --locked --release --package vestal-trace --lib ring --target-dir target/loom
+}
 
 part_soundness() { cargo test --locked --release --package vestal-sim --test soundness; }
 
-# The simulator's own limit is not kept yet: `make bench` shows it, and this part leaves it out.
+# What is counted in instructions. Memory, times and the comparison with SimSo are for `make bench`.
 part_bench() {
     have valgrind || not_run "no valgrind: apt-get install valgrind"
-    scripts/bench-analysis.sh --smoke
+    scripts/bench.sh --smoke
+}
+
+# Building takes longest; the browser itself less than a minute.
+part_report() {
+    have python3 || not_run "no python3: apt-get install python3"
+    have chromium || have chromium-browser || have google-chrome || not_run "no Chromium: apt-get install chromium"
+    scripts/check-report.sh
+}
+
+part_perfetto() {
+    scripts/check-perfetto.sh --install-only || not_run "the package perfetto of PyPI cannot be had"
+    scripts/check-perfetto.sh
 }
 
 part_install() {
@@ -83,7 +106,7 @@ part_install() {
 
 # Real-time tests want the machine for themselves: built first, then run one after the other.
 part_real() {
-    local run=(cargo test --locked --release --package vestal-linux --package vestal --features real --test real)
+    local run=(cargo test --locked --release --package vestal-linux --package vestal --package vestal-example-own-policy --features real,vestal/watch --test real)
     chrt --fifo 10 true || not_run "this user may not use SCHED_FIFO. Run as root, or raise" \
         "RLIMIT_RTPRIO ('ulimit -r 90'; in /etc/security/limits.conf: '$(id -un) - rtprio 90')," \
         "or in a container add the capability SYS_NICE."
@@ -98,6 +121,7 @@ part_demo() {
     for word in schedulable mode dropped guaranteed; do
         grep -qi "$word" "$output" || { say "the demo says nothing about '$word'"; return 1; }
     done
+    [ -s "${CARGO_TARGET_DIR:-target}/demo/report.html" ] || { say "the demo left no page"; return 1; }
 }
 
 # ---------------------------------------------------------------------------------------------
@@ -142,7 +166,7 @@ run_part() {
     esac
     # A part of tests in which no test ran has shown nothing.
     case "$part:$code:$row_passed" in
-        tests:0:0 | soundness:0:0 | bench:0:0 | real:0:0) result=FAILED code=1 && say "no test ran" >>"$log" ;;
+        tests:0:0 | loom:0:0 | soundness:0:0 | bench:0:0 | report:0:0 | perfetto:0:0 | real:0:0) result=FAILED code=1 && say "no test ran" >>"$log" ;;
     esac
     [ "$code" = 0 ] || [ "$row_failed" != 0 ] || row_failed=1
     printf '%-10s %s%-8s%s %7d %7d %8ss\n' \

@@ -139,6 +139,12 @@ impl Heads {
         (start < self.starts[level + 1]).then(|| rows[start].deadline)
     }
 
+    /// A level's head, if the level has one.
+    pub(crate) fn row<'a>(&self, rows: &'a [Row], level: usize) -> Option<&'a Row> {
+        let start = self.starts[level];
+        rows.get(start).filter(|_| start < self.starts[level + 1])
+    }
+
     /// The level of the head to be tried first, and its deadline.
     fn first(&self, rows: &[Row]) -> Option<(usize, u64)> {
         let mut first: Option<(usize, u64)> = None;

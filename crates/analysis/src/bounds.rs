@@ -15,6 +15,10 @@ use crate::problem::Row;
 
 /// The bounds R_U(l) of one analysis.
 pub(crate) trait Bounds {
+    /// Says which member of the sets to come is the least urgent. Bounds for which that makes no
+    /// difference, as described above, do not ask.
+    fn least_urgent(&mut self, _row: &Row) {}
+
     /// Starts with the set `set`, sorted by criticality, lowest first.
     fn load(&mut self, set: &[Row]);
 

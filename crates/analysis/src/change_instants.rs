@@ -39,7 +39,7 @@ pub(crate) const STEPS_MAX: u64 = 10_000_000;
 
 /// After so many change instants the search for one exact value is replaced by a decision, which
 /// finds an upper bound of it. With two levels no value needs a thousand.
-const VALUE_STEPS_MAX: u64 = 20_000;
+pub(crate) const VALUE_STEPS_MAX: u64 = 20_000;
 
 /// Memory of the search.
 #[derive(Clone, Debug, Default)]
@@ -161,7 +161,7 @@ impl Bounds for MaxBounds<'_> {
 
 /// Why a search ended before it had seen everything.
 #[derive(Clone, Copy, Debug)]
-enum Stop {
+pub(crate) enum Stop {
     /// One response time is at least this, and this is above the limit.
     Exceeds(u64),
     OutOfSteps,

@@ -12,6 +12,7 @@
 
 mod change_instants;
 mod virtual_deadlines;
+mod zero_slack;
 
 use crate::fixed_priority::{Scratch, Tables};
 use crate::order;
@@ -62,6 +63,15 @@ const CONTROLS: &[Test] = &[
         accepts: Some(|problem, _: &mut Scratch| {
             accepted_order(problem, responses_without_plus_one).is_ok()
         }),
+    },
+    Test {
+        name: "zss",
+        variant: Some("control-tightened-everywhere"),
+        kind: Kind::Unsafe,
+        policy: "zss",
+        summary: "WRONG: zss that takes work for done whoever lets the task run",
+        analyse: zero_slack::analyse_tightened_everywhere,
+        accepts: Some(zero_slack::accepts_tightened_everywhere),
     },
     Test {
         name: "edf-vd",

@@ -4,9 +4,13 @@ use crate::audsley;
 use crate::bounds::{Bounds, Charge};
 use crate::change_instants::ChangeTables;
 use crate::demand::{Bound, Demand};
+use crate::interference::InterferenceTables;
+use crate::job_order::JobTables;
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::problem::{Phasing, Problem, Row, task_id};
+use crate::slack::SlackTables;
+use crate::slices::SlicedTables;
 use vestal_core::model::LEVELS_MAX;
 use vestal_core::order::ClassicOrder;
 use vestal_core::{Duration, Level};
@@ -21,6 +25,14 @@ pub struct Scratch {
     pub(crate) demands: [Demand; LEVELS_MAX],
     /// What the search over change instants counts.
     pub(crate) changes: ChangeTables,
+    /// What zero-slack instants are found with.
+    pub(crate) slack: SlackTables,
+    /// What the search of AMC-IA counts.
+    pub(crate) interference: InterferenceTables,
+    /// Tasks in slices.
+    pub(crate) sliced: SlicedTables,
+    /// What the tests of fixed job priorities count.
+    pub(crate) jobs: JobTables,
 }
 
 /// Sorted copies of a problem's rows.
@@ -149,6 +161,7 @@ fn respond(
     for (priority, row) in (1..=order.len()).rev().zip(order) {
         let place = set.partition_point(|other| other.criticality <= row.criticality);
         set.insert(place, *row);
+        bounds.least_urgent(row);
         bounds.load(set);
         let (responses, excess) = responses_of(row, set, bounds);
         why = why.or(excess);
@@ -177,6 +190,7 @@ pub(crate) fn accepts_in_order(
     order.iter().all(|row| {
         let place = set.partition_point(|other| other.criticality <= row.criticality);
         set.insert(place, *row);
+        bounds.least_urgent(row);
         bounds.load(set);
         (0..=row.criticality)
             .all(|level| matches!(bounds.at(set, level, row.deadline), Bound::Found(_)))

@@ -28,7 +28,8 @@
 //! its equation and its paper. What tests share stands beside it: `demand` (the least fixed point),
 //! `bounds` (response times of the least urgent task of a set), `change_instants` (the greatest of
 //! them over the instants at which the mode changes), `fixed_priority` (walking a given order),
-//! `audsley` (finding one) and `rational` (exact sums of utilisations). The slow, obvious twin of all
+//! `audsley` (finding one), `slack` (zero-slack instants), `job_order` (patterns and lists of job
+//! priorities) and `rational` (exact sums of utilisations). The slow, obvious twin of all
 //! of it is [`oracle`].
 #![forbid(unsafe_code)]
 
@@ -38,15 +39,22 @@ mod change_instants;
 #[cfg(feature = "controls")]
 pub mod controls;
 mod demand;
+mod finite_jobs;
 mod fixed_priority;
+mod interference;
+mod job_order;
 pub mod oracle;
 pub mod order;
 pub mod outcome;
 pub mod problem;
 mod rational;
+mod reason;
 pub mod registry;
 pub mod schedulability;
+mod slack;
+mod slices;
 
+pub use finite_jobs::FiniteJob;
 pub use fixed_priority::Scratch;
 pub use outcome::{Kind, Names, Outcome, Parameters, Ratio, Reason, TaskOutcome, Verdict};
 pub use problem::{Phasing, Problem, ProblemError};

@@ -18,6 +18,12 @@ impl Natural {
         natural
     }
 
+    pub(crate) fn of_u128(value: u128) -> Self {
+        let mut natural = Self(vec![low_word(value), low_word(value >> 64)]);
+        natural.trim();
+        natural
+    }
+
     pub(crate) fn is_zero(&self) -> bool {
         self.0.is_empty()
     }
@@ -175,6 +181,14 @@ impl Fraction {
             numerator: self.numerator.times(&other.numerator),
             denominator: self.denominator.times(&other.denominator),
         }
+    }
+
+    pub(crate) fn times_word(&self, factor: u64) -> Self {
+        self.times(&Self::new(factor, 1))
+    }
+
+    pub(crate) fn is_at_most_natural(&self, other: &Natural) -> bool {
+        self.numerator <= other.times(&self.denominator)
     }
 
     /// 1 - self; `None` if that is negative.

@@ -1,9 +1,12 @@
 //! Every schedulability test by its name.
 
 use crate::fixed_priority::Scratch;
-use crate::outcome::{Kind, Outcome};
+use crate::outcome::{Kind, Outcome, Reason};
 use crate::problem::Problem;
-use crate::schedulability::{amc_max, amc_rtb, cms, dms, edf, edf_vd, edf_vd_util, rms, smc};
+use crate::schedulability::{
+    amc_ia, amc_max, amc_rtb, cms, dms, edf, edf_vd, edf_vd_util, fjp_ija, fjp_lb, fjp_mode,
+    fjp_own, ocbp, pt, pt_servers, rms, smc, zss,
+};
 use core::fmt;
 
 /// A schedulability test: what it is called, what its answer is worth, and the test itself.
@@ -52,7 +55,18 @@ impl Test {
     /// The full answer, with response times and reason.
     #[must_use]
     pub fn analyse(&self, problem: &Problem) -> Outcome {
-        (self.analyse)(problem)
+        let is_job_set = !problem.jobs().is_empty();
+        match (is_job_set, self.is_for_job_sets()) {
+            (true, false) => Outcome::outside(self.kind, Reason::JobSet, problem.jobs().len()),
+            (false, true) => Outcome::outside(self.kind, Reason::NotJobSet, problem.tasks().len()),
+            (true, true) | (false, false) => (self.analyse)(problem),
+        }
+    }
+
+    /// Whether the test is for finite job sets ([`Problem::of_jobs`]); all others are for tasks.
+    #[must_use]
+    pub fn is_for_job_sets(&self) -> bool {
+        self.name == "ocbp"
     }
 
     /// Whether the test's condition holds: for a sound test, whether [`Test::analyse`] says
@@ -62,7 +76,7 @@ impl Test {
     #[must_use]
     pub fn accepts(&self, problem: &Problem, scratch: &mut Scratch) -> bool {
         match self.accepts {
-            Some(accepts) => accepts(problem, scratch),
+            Some(accepts) => problem.jobs().is_empty() && accepts(problem, scratch),
             None => self.analyse(problem).why.is_none(),
         }
     }
@@ -154,6 +168,33 @@ const TESTS: &[Test] = &[
         accepts: Some(smc::accepts_printed),
     },
     Test {
+        name: "pt",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "pt",
+        summary: "period transformation: jobs in slices, rate-monotonic over slice periods",
+        analyse: pt::analyse,
+        accepts: Some(pt::accepts),
+    },
+    Test {
+        name: "pt",
+        variant: Some("printed"),
+        kind: Kind::Unsafe,
+        policy: "pt",
+        summary: "pt as printed by Huang, Gill and Lu: the response time of the first slice",
+        analyse: pt::analyse_printed,
+        accepts: Some(pt::accepts_printed),
+    },
+    Test {
+        name: "pt",
+        variant: Some("servers"),
+        kind: Kind::Sufficient,
+        policy: "pt",
+        summary: "period transformation by deferrable servers on a fixed grid",
+        analyse: pt_servers::analyse,
+        accepts: Some(pt_servers::accepts),
+    },
+    Test {
         name: "amc-rtb",
         variant: None,
         kind: Kind::Sufficient,
@@ -170,6 +211,114 @@ const TESTS: &[Test] = &[
         summary: "adaptive enforcement, the worst instants of mode changes, Audsley's priorities",
         analyse: amc_max::analyse,
         accepts: Some(amc_max::accepts),
+    },
+    Test {
+        name: "zss",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "zss",
+        summary: "zero-slack instants for sporadic tasks, rate-monotonic priorities",
+        analyse: zss::analyse,
+        accepts: Some(zss::accepts),
+    },
+    Test {
+        name: "zss",
+        variant: Some("tightened"),
+        kind: Kind::Sufficient,
+        policy: "zss",
+        summary: "zss that counts work done before a more critical task's own instant once",
+        analyse: zss::analyse_tightened,
+        accepts: Some(zss::accepts_tightened),
+    },
+    Test {
+        name: "zss",
+        variant: Some("harmonic"),
+        kind: Kind::Unsafe,
+        policy: "zss",
+        summary: "zss without jobs under way, for periodic tasks in phase only; refuted otherwise",
+        analyse: zss::analyse_harmonic,
+        accepts: Some(zss::accepts_harmonic),
+    },
+    Test {
+        name: "amc-ia",
+        variant: None,
+        kind: Kind::Unsafe,
+        policy: "amc",
+        summary: "adaptive enforcement, jobs counted by deadlines; refuted",
+        analyse: amc_ia::analyse,
+        accepts: Some(amc_ia::accepts),
+    },
+    Test {
+        name: "amc-ia",
+        variant: Some("full"),
+        kind: Kind::Unsafe,
+        policy: "amc",
+        summary: "amc-ia over every instant of a mode change; refuted",
+        analyse: amc_ia::analyse_full,
+        accepts: Some(amc_ia::accepts_full),
+    },
+    Test {
+        name: "fjp-lb",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "plrs",
+        summary: "job-priority lists, busy period bounded in closed form",
+        analyse: fjp_lb::analyse,
+        accepts: Some(fjp_lb::accepts),
+    },
+    Test {
+        name: "fjp-own",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "plrs",
+        summary: "job-priority lists, busy period with every job at its own level's value",
+        analyse: fjp_own::analyse,
+        accepts: Some(fjp_own::accepts),
+    },
+    Test {
+        name: "fjp-mode",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "plrs",
+        summary: "job-priority lists, busy periods bounded mode by mode",
+        analyse: fjp_mode::analyse,
+        accepts: Some(fjp_mode::accepts),
+    },
+    Test {
+        name: "fjp-ija",
+        variant: None,
+        kind: Kind::Unsafe,
+        policy: "plrs",
+        summary: "UNSAFE: the job-arrival pattern of Huang, Gill and Lu, floor where it does, else ceil",
+        analyse: fjp_ija::analyse,
+        accepts: Some(fjp_ija::accepts),
+    },
+    Test {
+        name: "fjp-ija",
+        variant: Some("ceil"),
+        kind: Kind::Unsafe,
+        policy: "plrs",
+        summary: "UNSAFE: that pattern with jobs before a mode change rounded up",
+        analyse: fjp_ija::analyse_ceil,
+        accepts: Some(fjp_ija::accepts_ceil),
+    },
+    Test {
+        name: "fjp-ija",
+        variant: Some("floor"),
+        kind: Kind::Unsafe,
+        policy: "plrs",
+        summary: "UNSAFE: that pattern with jobs before a mode change rounded down",
+        analyse: fjp_ija::analyse_floor,
+        accepts: Some(fjp_ija::accepts_floor),
+    },
+    Test {
+        name: "ocbp",
+        variant: None,
+        kind: Kind::Sufficient,
+        policy: "ocbp",
+        summary: "own-criticality-based priorities for a finite job set",
+        analyse: ocbp::analyse,
+        accepts: None,
     },
     Test {
         name: "edf",

@@ -223,3 +223,19 @@ fn a_factor_rounded_up_is_refuted_by_runs() {
     let seen = refute_virtual_deadlines("control-rounded-up", 24);
     assert!(seen.refuted > 3, "{seen:?}");
 }
+
+/// A set that the campaign found. The simulator's drawings show its miss.
+#[test]
+fn tightening_everywhere_accepts_a_set_that_misses() {
+    let tasks = vec![
+        task(1, 10, 10, &[1, 4]),
+        task(1, 6, 6, &[2, 2]),
+        task(0, 3, 3, &[1]),
+    ];
+    let set = problem(2, tasks);
+    let wrong = control("control-tightened-everywhere");
+    assert!(accepts(wrong, &set));
+    let instants = wrong.analyse(&set).parameters.zero_slack.unwrap();
+    assert_eq!(instants[0].as_nanos(), 0);
+    assert!(!accepts(find("zss", Some("tightened")).unwrap(), &set));
+}

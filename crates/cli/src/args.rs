@@ -4,6 +4,7 @@
 //! can be "not in this version" and not a guess at a misspelling.
 
 use crate::names::VERSION;
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -50,10 +51,24 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Run the task set on this machine's CPUs, for real
     Run(RunArgs),
+    /// Decide a recorded run again: the same plans?
+    Replay(ReplayArgs),
+    /// Make one HTML page of results and traces
+    Report(ReportArgs),
     /// Explain a policy, a test or a diagnostic code
     Explain(ExplainArgs),
+    /// Random task sets by the recipes of the papers, as files
+    Generate(GenerateArgs),
+    /// Ask tests and simulations about many random task sets
+    Sweep(SweepArgs),
+    /// One set of a sweep back, as a file
+    Regenerate(RegenerateArgs),
+    /// A figure of a paper: data, plot, and what became of the paper's claims
+    Reproduce(ReproduceArgs),
     /// What this machine's mechanisms cost
     Bench(BenchArgs),
+    /// Is this machine fit for real-time runs, and what should change?
+    Doctor(DoctorArgs),
     /// All of it on the flight management system, in under a minute
     Demo(DemoArgs),
     /// Print a completion script for a shell
@@ -126,7 +141,17 @@ pub(crate) struct WorldArgs {
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// Write the schedule; the extension names the format: .txt draws a Gantt chart
+    /// Who orders the jobs in the simulated world: managed has the scheduler pick each one, native
+    /// imitates fixed priorities of an operating system, with enforcement beside them
+    #[arg(
+        long,
+        value_name = "native|managed",
+        default_value = "managed",
+        hide_default_value = true
+    )]
+    pub(crate) dispatch: String,
+    /// Write what happened, in the format that the extension names: .vtrace or .csv (complete, for
+    /// `replay`), .txt, .svg or .tex (Gantt charts), .pftrace (Perfetto), .vcd; may be repeated
     #[arg(long = "trace", value_name = "FILE")]
     pub(crate) traces: Vec<PathBuf>,
 }
@@ -162,10 +187,34 @@ pub(crate) struct RunArgs {
     /// Only measure: no budget is enforced, the mode never changes
     #[arg(long)]
     pub(crate) observe: bool,
-    #[arg(long, hide = true)]
+    /// Show what happens while it happens, at a terminal; needs a build with the feature `watch`
+    #[arg(long)]
     pub(crate) watch: bool,
-    #[arg(long = "trace", hide = true)]
+    /// Record what happens, in the format that the extension names: .vtrace or .csv (complete, for
+    /// `replay`), .txt, .svg or .tex (Gantt charts), .pftrace (Perfetto), .vcd; may be repeated
+    #[arg(long = "trace", value_name = "FILE")]
     pub(crate) traces: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// A trace that holds every record: .vtrace or .csv
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+    /// Another task set to decide with, instead of the recorded one
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Results that analyze, simulate, run or demo printed with --format json, and .vtrace or .csv
+    /// traces, all of one task set; `-` reads a result from standard input
+    #[arg(value_name = "RESULT", required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    /// The page
+    #[arg(long, short, value_name = "PAGE", default_value = "report.html")]
+    pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -176,6 +225,96 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct GenerateArgs {
+    /// How sets are drawn, for instance huang2014
+    #[arg(long, value_name = "RECIPE")]
+    pub(crate) recipe: String,
+    /// Number of tasks
+    #[arg(long, value_name = "N")]
+    pub(crate) tasks: Option<String>,
+    /// Sum of the utilizations
+    #[arg(long, value_name = "U")]
+    pub(crate) utilization: Option<String>,
+    /// Number of criticality levels
+    #[arg(long, value_name = "L")]
+    pub(crate) levels: Option<String>,
+    /// How much longer a job may take at its task's own level than at the lowest
+    #[arg(long, value_name = "F")]
+    pub(crate) criticality_factor: Option<String>,
+    /// Set another parameter of the recipe, for instance inflate_level0=true
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) options: Vec<String>,
+    /// How many sets
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) count: u64,
+    /// The same seed gives the same sets, on every machine
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The directory for the files; it is created if it does not exist
+    #[arg(short = 'o', value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// An experiment file
+    #[arg(value_name = "EXPERIMENT.toml")]
+    pub(crate) file: PathBuf,
+    /// The directory of the result; it is created if it does not exist
+    #[arg(short = 'o', value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// How many threads [default: one for each CPU]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..).map(usize::from))]
+    pub(crate) jobs: Option<usize>,
+    /// Compute only part i of n, for instance 3/16; all parts write into the same directory
+    #[arg(long, value_name = "i/n")]
+    pub(crate) shard: Option<String>,
+    /// Go on with what the directory holds
+    #[arg(long)]
+    pub(crate) resume: bool,
+    #[arg(long, value_name = "ADDR", hide = true)]
+    pub(crate) cluster: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RegenerateArgs {
+    /// The directory that a sweep wrote
+    #[arg(value_name = "RESULT")]
+    pub(crate) result: PathBuf,
+    /// The number of the point, as in summary.csv
+    #[arg(long, value_name = "P")]
+    pub(crate) point: usize,
+    /// The number of the set within the point
+    #[arg(long, value_name = "I")]
+    pub(crate) index: u32,
+    /// The file to write; `-` is standard output
+    #[arg(short = 'o', value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    /// A figure such as huang2014/fig1, or all of a paper such as huang2014
+    #[arg(value_name = "PAPER/FIGURE", conflicts_with_all = ["list", "all"])]
+    pub(crate) figure: Option<String>,
+    /// List the figures
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) list: bool,
+    /// Every figure
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// 100 sets at each point instead of the paper's number
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// How many threads [default: one for each CPU]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..).map(usize::from))]
+    pub(crate) jobs: Option<usize>,
+    /// The directory of the results, one below for each figure; what is there already is used
+    #[arg(short = 'o', value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// What to measure: primitives are the system calls and wake-ups of real runs
     #[arg(value_name = "primitives")]
@@ -183,7 +322,24 @@ pub(crate) struct BenchArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DemoArgs {}
+pub(crate) struct DoctorArgs {
+    /// The CPU that real-time jobs are to have, for instance 1 [default: the last one that is allowed]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) cpus: Option<String>,
+    /// Only read: no thread is started, nothing is measured
+    #[arg(long)]
+    pub(crate) no_probes: bool,
+    /// Judge the copy of another machine's /proc and /sys in this directory; only reads
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// The directory for the page and the traces; it is created if it does not exist
+    #[arg(long, short, value_name = "DIR", default_value = "vestal-demo")]
+    pub(crate) output: PathBuf,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {

@@ -60,13 +60,14 @@ pub struct OwnPolicy {
 /// Gives each task its priority, in task order; larger is more urgent.
 type Priorities = Box<dyn Fn(&[Task]) -> Vec<u32> + Send + Sync>;
 /// Builds a scheduler, or says in one sentence without a full stop why it cannot.
-type Build = Box<dyn Fn(&Setup<'_>) -> Result<Box<dyn Scheduler + Send>, String> + Send + Sync>;
+pub(crate) type Build =
+    Box<dyn Fn(&Setup<'_>) -> Result<Box<dyn Scheduler + Send>, String> + Send + Sync>;
 
 /// How an own policy decides.
 pub(crate) enum Composition {
     /// The engine for one CPU in `simulate`, the kernel's fixed priorities in `run`.
     FixedPriority(Priorities),
-    /// Anything that keeps the contract. A real run would have to dispatch every job itself.
+    /// Anything that keeps the contract. A real run has to dispatch every job itself.
     Scheduler(Build),
 }
 
@@ -103,8 +104,10 @@ impl OwnPolicy {
         Self::new(name, summary, enforcement, composition)
     }
 
-    /// A policy with a scheduler of its own for one CPU, for `simulate`. `enforcement` says which
-    /// deadlines count as guaranteed. `build` may fail with one sentence without a full stop.
+    /// A policy with a scheduler of its own for one CPU, for `simulate` and, with `--dispatch
+    /// managed`, for `run`. `enforcement` says which deadlines count as guaranteed. `build` may fail
+    /// with one sentence without a full stop; it is called more than once, and the same setup must
+    /// give the same scheduler.
     #[must_use]
     pub fn scheduler(
         name: &'static str,

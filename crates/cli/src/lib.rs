@@ -44,6 +44,12 @@ mod real;
 mod report;
 mod session;
 mod table;
+mod tracing;
+#[cfg(all(feature = "watch", target_os = "linux"))]
+mod watch;
+#[cfg(not(all(feature = "watch", target_os = "linux")))]
+#[path = "watch/without.rs"]
+mod watch;
 
 pub use app::main_with;
 pub use extension::{Extensions, OwnPolicy, Setup};

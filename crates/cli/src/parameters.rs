@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
 use std::path::Path;
-use vestal_workload::{Parameters, Ratio, TaskSet};
+use std::sync::Arc;
+use vestal_workload::{Parameters, Ratio, Source, TaskSet};
 
 /// The parameters that a test found, as files and results write them.
 pub(crate) fn chosen(set: &TaskSet, found: &vestal_analysis::Parameters) -> Parameters {
@@ -15,6 +16,18 @@ pub(crate) fn chosen(set: &TaskSet, found: &vestal_analysis::Parameters) -> Para
     if let Some(deadlines) = &found.virtual_deadlines {
         chosen = chosen.and_virtual_deadlines(set, deadlines);
     }
+    if let Some(counts) = &found.slices {
+        chosen = chosen.and_slices(set, counts);
+    }
+    if let Some(instants) = &found.zero_slack {
+        chosen = chosen.and_zero_slack(set, instants);
+    }
+    chosen = chosen.and_job_priorities(
+        set,
+        found.job_priorities.as_deref(),
+        found.patterns.as_deref(),
+        found.busy_periods.as_deref(),
+    );
     let factor = found.deadline_factor;
     chosen.deadline_factor = factor.and_then(|x| Ratio::new(x.numerator, x.denominator));
     chosen
@@ -27,6 +40,18 @@ pub(crate) fn read(path: Option<&Path>, set: &TaskSet) -> Result<Parameters, Fai
     };
     let source = input::source(path)?;
     Parameters::parse(&source, set).map_err(|found| input::unreadable(path, found))
+}
+
+/// The parameters that a recording at `path` carries; an empty text is none.
+pub(crate) fn parse(
+    source: &Arc<Source>,
+    path: &Path,
+    set: &TaskSet,
+) -> Result<Parameters, Failure> {
+    if source.text.is_empty() {
+        return Ok(Parameters::default());
+    }
+    Parameters::parse(source, set).map_err(|found| input::unreadable(path, found))
 }
 
 /// Writes parameters for `--parameters`.

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::input::shown;
 use std::path::Path;
-use vestal_analysis::{Phasing, Problem, Test};
+use vestal_analysis::{FiniteJob, Phasing, Problem, Test};
 use vestal_core::policy::{self, OrderRule, VirtualDeadlines};
-use vestal_core::{Duration, LevelSet, Policy};
+use vestal_core::{Duration, Enforcement, LevelSet, Policy, SliceCount};
 use vestal_workload::model::{Arrival, OnMiss};
 use vestal_workload::{Parameters, TaskSet};
 
@@ -16,6 +16,11 @@ pub(crate) struct Given {
     pub(crate) priorities: Option<(Vec<u32>, Giver)>,
     /// Of `--parameters`.
     pub(crate) virtual_deadlines: Option<Vec<Duration>>,
+    /// Of `--parameters`.
+    pub(crate) slices: Option<Vec<u32>>,
+    /// Of `--parameters`.
+    pub(crate) zero_slack: Option<Vec<Duration>>,
+    pub(crate) job_priorities: Option<Vec<Vec<u32>>>,
 }
 
 /// Who gave priorities.
@@ -44,6 +49,9 @@ pub(crate) fn given(path: &Path, set: &TaskSet, parameters: &Parameters) -> Resu
     Ok(Given {
         priorities,
         virtual_deadlines: parameters.virtual_deadlines_of(set),
+        slices: parameters.slices_of(set),
+        zero_slack: parameters.zero_slack_of(set),
+        job_priorities: parameters.job_priorities_of(set),
     })
 }
 
@@ -65,6 +73,9 @@ pub(crate) fn problem(
     given: &Given,
 ) -> Result<Problem, Failure> {
     let what = || format!("analyze {} with {test}", shown(path));
+    if test.is_for_job_sets() {
+        return job_set(set, test, given, what());
+    }
     let tasks = set
         .to_tasks(test.name)
         .map_err(|found| Failure::diagnosed(what(), found))?;
@@ -81,7 +92,70 @@ pub(crate) fn problem(
     if let Some(deadlines) = deadlines.filter(|_| takes_virtual_deadlines(policy)) {
         problem = problem.and_then(|new| new.with_virtual_deadlines(deadlines.clone()));
     }
+    let instants = given.zero_slack.as_ref();
+    if let Some(instants) = instants.filter(|_| takes_zero_slack(policy)) {
+        problem = problem.and_then(|new| new.with_zero_slack(instants.clone()));
+    }
+    let lists = given.job_priorities.as_ref();
+    if let Some(lists) = lists.filter(|_| takes_job_priorities(policy)) {
+        problem = problem.and_then(|new| new.with_job_priorities(lists.clone()));
+    }
+    if let Some(counts) = given.slices.as_ref().filter(|_| takes_slices(policy)) {
+        let counts = slice_counts(set, test.name, counts)?;
+        problem = problem.and_then(|new| new.with_slices(counts));
+    }
     problem.map_err(|error| Failure::input(what(), error.to_string()))
+}
+
+/// Numbers of slices, each checked against its task.
+fn slice_counts(set: &TaskSet, name: &str, counts: &[u32]) -> Result<Vec<SliceCount>, Failure> {
+    let what = || "use the slices of --parameters".to_owned();
+    let tasks = match set.to_tasks(name) {
+        Ok(tasks) => tasks,
+        Err(found) => return Err(Failure::diagnosed(what(), found)),
+    };
+    let each = tasks.iter().zip(&set.tasks).zip(counts);
+    each.map(|((task, spec), &count)| {
+        SliceCount::new(count, task).ok_or_else(|| {
+            let why = format!(
+                "the jobs of `{}` cannot be cut into {count} slices",
+                spec.name
+            );
+            Failure::input(what(), why)
+                .with_help("a slice is at least a nanosecond long; give fewer slices")
+        })
+    })
+    .collect()
+}
+
+/// Whether the policy's order takes numbers of slices.
+pub(crate) fn takes_slices(policy: Option<&Policy>) -> bool {
+    policy.is_some_and(|policy| policy.order == OrderRule::Slices)
+}
+
+/// The problem of a finite job set.
+fn job_set(set: &TaskSet, test: &Test, given: &Given, what: String) -> Result<Problem, Failure> {
+    let wcets = match set.to_jobs(test.name) {
+        Ok(wcets) => wcets,
+        Err(found) => return Err(Failure::diagnosed(what, found)),
+    };
+    let jobs = set.jobs.iter().zip(wcets).map(|(job, wcet)| FiniteJob {
+        criticality: job.criticality,
+        release: job.release,
+        deadline: job.deadline,
+        wcet,
+    });
+    let problem = Problem::of_jobs(jobs.collect(), levels(set)?);
+    let problem = match &given.priorities {
+        Some((priorities, _)) => problem.and_then(|new| new.with_priorities(priorities.clone())),
+        None => problem,
+    };
+    problem.map_err(|error| Failure::input(what, error.to_string()))
+}
+
+/// Whether the policy's order takes lists of job priorities.
+pub(crate) fn takes_job_priorities(policy: Option<&Policy>) -> bool {
+    policy.is_some_and(|policy| matches!(policy.order, OrderRule::JobLists(_)))
 }
 
 /// Whether the policy's order is one of priorities that are not fixed by a rule of its own.
@@ -93,6 +167,11 @@ pub(crate) fn takes_priorities(policy: Option<&Policy>) -> bool {
 pub(crate) fn takes_virtual_deadlines(policy: Option<&Policy>) -> bool {
     let rule = OrderRule::EarliestDeadline(VirtualDeadlines::Assigned);
     policy.is_some_and(|policy| policy.order == rule)
+}
+
+/// Whether the policy's enforcement takes zero-slack instants.
+pub(crate) fn takes_zero_slack(policy: Option<&Policy>) -> bool {
+    policy.is_some_and(|policy| policy.enforcement == Enforcement::ZeroSlack)
 }
 
 /// Two periodic tasks with different offsets may never be released together; and where jobs are

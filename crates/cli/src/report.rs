@@ -130,6 +130,8 @@ pub(crate) struct Enforced {
     pub(crate) overshoot_median_ns: u64,
     pub(crate) overshoot_max_ns: u64,
     pub(crate) noticed_late: u64,
+    /// How many records the traces got; null if there is none.
+    pub(crate) records: Option<u64>,
     pub(crate) records_lost: u64,
 }
 
@@ -225,15 +227,13 @@ impl RunResult {
     }
 
     fn task_table(&self, session: &Session, output: &Output) -> String {
-        // What orders the jobs: priorities, or the deadlines that count in mode 0.
-        let by = match session.virtual_deadlines {
-            None => "prio",
-            Some(_) => "due after",
-        };
-        let columns = [
+        let by = session.tables.column();
+        let with_instants = session.takes_zero_slack();
+        let mut columns = vec![
             Column::Text("task"),
             Column::Text("level"),
             Column::Number(by),
+            Column::Number("zero slack"),
             Column::Number("jobs"),
             Column::Number("dropped"),
             Column::Number("missed"),
@@ -242,21 +242,26 @@ impl RunResult {
             Column::Number("max response"),
             Column::Number("deadline"),
         ];
+        const INSTANT: usize = 3;
+        if !with_instants {
+            columns.remove(INSTANT);
+        }
         let mut grid = Grid::new(output, &columns);
         let time = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
         let mut rows: Vec<_> = (0..self.tasks.len())
-            .map(|task| session.urgency(task))
+            .map(|task| (session.urgency(task), session.zero_slack(task)))
             .zip(&self.tasks)
             .zip(&session.set.tasks)
             .collect();
-        rows.sort_by_key(|(((rank, _), _), _)| *rank);
-        for (((_, urgency), row), spec) in rows {
+        rows.sort_by_key(|((((rank, _), _), _), _)| *rank);
+        for ((((_, urgency), instant), row), spec) in rows {
             let level = session.set.level_name(spec.criticality).to_owned();
             let mark = |number: u64, style| (number.to_string(), (number > 0).then_some(style));
-            grid.styled_row(vec![
+            let mut cells = vec![
                 (row.name.clone(), None),
                 (level, None),
                 (urgency, None),
+                (instant, None),
                 (row.released.to_string(), None),
                 mark(row.dropped, Style::Caution),
                 mark(row.missed, Style::Bad),
@@ -264,7 +269,11 @@ impl RunResult {
                 (time(row.response_ns.mean), None),
                 (time(row.response_ns.max), None),
                 (exact(spec.deadline.as_nanos()), None),
-            ]);
+            ];
+            if !with_instants {
+                cells.remove(INSTANT);
+            }
+            grid.styled_row(cells);
         }
         grid.render()
     }

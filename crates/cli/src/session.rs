@@ -1,6 +1,12 @@
 //! What simulated and real runs have in common: the set, the policy, the order, the demand.
 
+mod order;
 mod own;
+mod servers;
+mod zero_slack;
+
+pub(crate) use order::OrderTables;
+pub(crate) use own::{check_native, check_real};
 
 use crate::args::WorldArgs;
 use crate::catalogue;
@@ -9,17 +15,20 @@ use crate::input::{self, shown};
 use crate::names;
 use crate::output::Output;
 use crate::parameters;
-use crate::problem::{self, Given, Giver};
+use crate::problem::{self, Given};
 use crate::quantity::exact;
+use order::choose;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use vestal_analysis::{Test, Verdict};
 use vestal_core::policy::{OrderRule, VirtualDeadlines};
 use vestal_core::{
-    ClassicOrder, Exhaustion, LevelSet, OnMiss, Policy, Task, TaskConfiguration, TaskId, TaskOrder,
+    ClassicOrder, Configuration, Exhaustion, LevelSet, OnMiss, Policy, Scheduler, Task,
+    TaskConfiguration, TaskId,
 };
 use vestal_core::{Duration, Service};
 use vestal_workload::quantity::parse_time;
-use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload, model};
+use vestal_workload::{Scenario, ScenarioSpec, Source, TaskSet, Workload, model};
 
 /// Everything a world needs, checked.
 pub(crate) struct Session {
@@ -29,20 +38,24 @@ pub(crate) struct Session {
     pub(crate) levels: LevelSet,
     pub(crate) policy: &'static Policy,
     pub(crate) configurations: Vec<TaskConfiguration>,
-    /// Where deadlines order jobs: after which time they count as due in mode 0.
-    pub(crate) virtual_deadlines: Option<Vec<Duration>>,
+    /// What orders jobs beside the priorities of tasks.
+    pub(crate) tables: OrderTables,
     pub(crate) exhaustion: Exhaustion,
     pub(crate) duration: Duration,
     pub(crate) workload: Workload,
     /// The scenario as it was written.
     pub(crate) scenario: String,
     pub(crate) seed: u64,
+    /// Every key of `--set` with its value.
+    pub(crate) options: Vec<(String, String)>,
     /// Values for the keys of `--set` that only an own policy knows.
     own_options: Vec<(String, String)>,
     /// Where the order comes from and what is promised, for people.
     pub(crate) order: String,
     /// Whether the policy's test promises anything.
     pub(crate) promised: bool,
+    /// Whether servers on a fixed grid take the place of slices.
+    pub(crate) by_servers: bool,
 }
 
 impl Session {
@@ -63,6 +76,7 @@ impl Session {
                 policy,
                 exhaustion,
                 duration,
+                recorded: None,
                 what,
             },
             set,
@@ -87,6 +101,28 @@ impl Session {
                 .as_deref()
                 .map(|text| duration(text, &what))
                 .transpose()?,
+            recorded: None,
+            what,
+        };
+        Self::of_set(opening, set, output)
+    }
+
+    /// The session of a recorded run with the task set `set`, which is the recorded one or another.
+    /// Its parameters are those of the recording; what is doubtful about it was said when it ran.
+    pub(crate) fn recorded(
+        args: &WorldArgs,
+        set: TaskSet,
+        parameters: &Arc<Source>,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        let what = format!("replay {}", shown(&args.file));
+        let policy = find_policy(&args.policy, &what)?;
+        let opening = Opening {
+            args,
+            policy,
+            exhaustion: exhaustion(&args.options, own::option_keys(policy), &what)?,
+            duration: Some(Duration::ZERO),
+            recorded: Some(parameters),
             what,
         };
         Self::of_set(opening, set, output)
@@ -98,6 +134,7 @@ impl Session {
             policy,
             exhaustion,
             duration,
+            recorded,
             what,
         } = opening;
         let tasks = set
@@ -110,24 +147,44 @@ impl Session {
             read_scenario(&scenario, &set, output)?,
             args.seed,
         );
-        let parameters = parameters::read(args.parameters.as_deref(), &set)?;
+        let parameters = match recorded {
+            Some(source) => parameters::parse(source, &args.file, &set)?,
+            None => parameters::read(args.parameters.as_deref(), &set)?,
+        };
         let given = problem::given(&args.file, &set, &parameters)?;
+        let options = pairs(&args.options);
+        let variant = servers::variant(policy, &options, &format!("use {}", shown(&args.file)))?;
+        let by_servers = variant.is_some();
         let order = match catalogue::own_policy(policy.name) {
             Some(own) => Order::own(&args.file, &set, &tasks, own)?,
-            None => Order::find(&args.file, &set, &tasks, policy, &given)?,
+            None => {
+                let test = match variant {
+                    None => zero_slack::test_of(policy, &options)?,
+                    Some(_) => servers::test_of(policy)?,
+                };
+                Order::find(&args.file, &set, &tasks, (policy, test), &given)?
+            }
         };
-        if let Some(doubt) = order.doubt(policy, exhaustion) {
+        if let Some(doubt) = order.doubt(policy, exhaustion)
+            && recorded.is_none()
+        {
             output.warning(&doubt);
         }
         let configurations = tasks.iter().zip(&set.tasks).zip(&order.priorities);
-        let configurations = configurations.map(|((task, spec), priority)| TaskConfiguration {
-            task: *task,
-            priority: *priority,
-            on_miss: match spec.on_miss {
-                Some(model::OnMiss::Abort) => OnMiss::Abort,
-                Some(model::OnMiss::Continue) | None => OnMiss::Continue,
-            },
-        });
+        let configurations = configurations.zip(0..);
+        let configurations =
+            configurations.map(|(((task, spec), priority), place)| TaskConfiguration {
+                task: *task,
+                priority: *priority,
+                on_miss: match spec.on_miss {
+                    Some(model::OnMiss::Abort) => OnMiss::Abort,
+                    Some(model::OnMiss::Continue) | None => OnMiss::Continue,
+                },
+                zero_slack: order
+                    .zero_slack
+                    .as_ref()
+                    .and_then(|all| all.get::<usize>(place).copied()),
+            });
         let configurations = configurations.collect();
         let duration = duration.unwrap_or_else(|| {
             let duration = set.default_duration();
@@ -141,38 +198,76 @@ impl Session {
             file: args.file.clone(),
             levels: problem::levels(&set)?,
             policy,
-            exhaustion,
+            // A server's budget stands in for the limits of its jobs.
+            exhaustion: if by_servers {
+                Exhaustion::Continue
+            } else {
+                exhaustion
+            },
             duration,
             workload,
             scenario,
             seed: args.seed,
+            options,
             own_options: own::options(policy, &args.options),
             promised: order.unproved.is_none() && exhaustion != Exhaustion::Continue,
+            by_servers,
             order: order.description,
-            virtual_deadlines: order.virtual_deadlines,
+            tables: order.tables,
             configurations,
             tasks,
             set,
         })
     }
 
-    /// Who goes first.
-    pub(crate) fn task_order(&self) -> TaskOrder<'_> {
-        match &self.virtual_deadlines {
-            Some(virtual_deadlines) => TaskOrder::EarliestDeadline { virtual_deadlines },
-            None => TaskOrder::FixedPriority,
+    /// What schedulers of this session are made from, for a world that enforces exactly.
+    pub(crate) fn configuration(&self) -> Configuration<'_> {
+        Configuration {
+            tasks: &self.configurations,
+            levels: self.levels,
+            enforcement: self.policy.enforcement,
+            exhaustion: self.exhaustion,
+            granularity: Service::ZERO,
+            wake_granularity: Duration::ZERO,
         }
+    }
+
+    /// A scheduler that decides everything: the policy's own, or an engine with its order.
+    pub(crate) fn scheduler(&self, what: &str) -> Result<Box<dyn Scheduler + Send>, Failure> {
+        if let Some(own) = self.own_scheduler(what)? {
+            return Ok(own);
+        }
+        if self.by_servers {
+            return servers::scheduler(self, what);
+        }
+        match self.tables.engine(&self.configuration()) {
+            Ok(engine) => Ok(Box::new(engine)),
+            Err(error) => Err(Failure::input(what, error.to_string())),
+        }
+    }
+
+    /// Whether the policy leaves priorities to an analysis or a parameters file. An own policy has a
+    /// rule of its own.
+    pub(crate) fn takes_priorities(&self) -> bool {
+        let built_in = catalogue::own_policy(self.policy.name).is_none();
+        built_in && problem::takes_priorities(Some(self.policy))
+    }
+
+    /// The same for virtual deadlines.
+    pub(crate) fn takes_virtual_deadlines(&self) -> bool {
+        problem::takes_virtual_deadlines(Some(self.policy))
+    }
+
+    /// The same for zero-slack instants.
+    pub(crate) fn takes_zero_slack(&self) -> bool {
+        problem::takes_zero_slack(Some(self.policy))
     }
 
     /// How urgent a task is, as a number that grows as it gets less urgent, and for people: its
     /// priority, or after which time its jobs count as due in mode 0.
     pub(crate) fn urgency(&self, task: usize) -> (u64, String) {
-        let due = self
-            .virtual_deadlines
-            .as_ref()
-            .and_then(|all| all.get(task));
-        if let Some(due) = due {
-            return (due.as_nanos(), exact(due.as_nanos()));
+        if let Some(urgency) = self.tables.urgency(task) {
+            return urgency;
         }
         if own::has_scheduler(self.policy) {
             return (0, "-".to_owned());
@@ -180,6 +275,13 @@ impl Session {
         let entry = self.configurations.get(task);
         let priority = entry.map_or(0, |entry| entry.priority);
         (u64::from(u32::MAX - priority), priority.to_string())
+    }
+
+    /// The zero-slack instant of a task, for people.
+    pub(crate) fn zero_slack(&self, task: usize) -> String {
+        let entry = self.configurations.get(task);
+        let instant = entry.and_then(|entry| entry.zero_slack);
+        instant.map_or_else(|| "-".to_owned(), |after| exact(after.as_nanos()))
     }
 
     /// The name of a task; its number if there is none.
@@ -207,6 +309,8 @@ struct Opening<'a> {
     policy: &'static Policy,
     exhaustion: Exhaustion,
     duration: Option<Duration>,
+    /// The parameters of a recording, instead of those of `args`.
+    recorded: Option<&'a Arc<Source>>,
     what: String,
 }
 
@@ -224,6 +328,14 @@ pub(crate) fn find_policy(name: &str, what: &str) -> Result<&'static Policy, Fai
         .map(|policy| policy.name.to_owned())
         .collect();
     Err(names::unknown(what, "policy", name, &known))
+}
+
+/// Options as keys and values; what is neither was refused before.
+fn pairs(options: &[String]) -> Vec<(String, String)> {
+    let pairs = options.iter().filter_map(|option| option.split_once('='));
+    pairs
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// The options of `--set`.
@@ -295,32 +407,25 @@ fn read_scenario(spec: &str, set: &TaskSet, output: &Output) -> Result<Scenario,
 
 /// The order of the tasks, and what the policy's test says of it.
 struct Order {
-    /// All equal where deadlines order jobs.
+    /// All equal where something else orders jobs.
     priorities: Vec<u32>,
-    virtual_deadlines: Option<Vec<Duration>>,
+    tables: OrderTables,
+    zero_slack: Option<Vec<Duration>>,
     description: String,
     /// Why nothing is promised.
     unproved: Option<String>,
 }
-
-/// Priorities, virtual deadlines, and where they come from.
-type Chosen = (Vec<u32>, Option<Vec<Duration>>, String);
 
 impl Order {
     fn find(
         path: &Path,
         set: &TaskSet,
         tasks: &[Task],
-        policy: &Policy,
+        (policy, test): (&Policy, &Test),
         given: &Given,
     ) -> Result<Self, Failure> {
-        let test = vestal_analysis::find(policy.test, None).ok_or_else(|| {
-            Failure::bug(
-                format!("use the policy {}", policy.name),
-                format!("there is no test {}", policy.test),
-            )
-        })?;
-        let found = test.analyse(&problem::problem(path, set, test, given)?);
+        let problem = problem::problem(path, set, test, given)?;
+        let found = test.analyse(&problem);
         let task_names: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
         let level_names = vestal_analysis::Names {
             tasks: &task_names,
@@ -341,12 +446,21 @@ impl Order {
                 None,
             )),
             (Verdict::Schedulable, _, _) => None,
+            (Verdict::NotProven, _, _) if found.claim == Some(Verdict::Schedulable) => {
+                Some(("claims the set schedulable and proves nothing", None))
+            }
             (Verdict::Unschedulable | Verdict::NotProven, _, _) => {
                 Some(("does not prove the set schedulable", Some(why)))
             }
         };
-        let (priorities, virtual_deadlines, origin) =
-            choose(policy.order, tasks, test, found.parameters, given);
+        let instants = found.parameters.zero_slack.clone();
+        let (priorities, tables, mut origin) =
+            choose(policy.order, tasks, test, &problem, found.parameters, given)?;
+        let mut zero_slack = None;
+        if let Some((instants, source)) = zero_slack::choose(policy, test, given, instants) {
+            origin = format!("{origin}, {source}");
+            zero_slack = Some(instants);
+        }
         let (description, unproved) = match doubt {
             None => (format!("{origin}; {test} proves the set schedulable"), None),
             Some((says, why)) => {
@@ -362,7 +476,8 @@ impl Order {
         };
         Ok(Self {
             priorities,
-            virtual_deadlines,
+            tables,
+            zero_slack,
             description,
             unproved,
         })
@@ -377,51 +492,6 @@ impl Order {
                 policy.name, policy.test
             )),
             (None, Exhaustion::Background | Exhaustion::Abort) => None,
-        }
-    }
-}
-
-fn choose(
-    rule: OrderRule,
-    tasks: &[Task],
-    test: &Test,
-    found: vestal_analysis::Parameters,
-    given: &Given,
-) -> Chosen {
-    let by_deadline = |deadlines: Vec<Duration>, origin: &str| {
-        let origin = format!("earliest deadline first, {origin}");
-        (vec![0; tasks.len()], Some(deadlines), origin)
-    };
-    let real = || tasks.iter().map(|task| task.deadline).collect();
-    match rule {
-        OrderRule::Classic(order) => (classic(order, tasks), None, order_name(order).to_owned()),
-        OrderRule::Assigned => {
-            let (priorities, origin) = match (&given.priorities, found.priorities) {
-                (Some((priorities, Giver::Parameters)), _) => {
-                    (priorities.clone(), "priorities of --parameters".to_owned())
-                }
-                (Some((priorities, Giver::File)), _) => {
-                    (priorities.clone(), "priorities of the file".to_owned())
-                }
-                (None, Some(priorities)) => (priorities, format!("priorities found by {test}")),
-                (None, None) => {
-                    let order = ClassicOrder::DeadlineMonotonic;
-                    (classic(order, tasks), order_name(order).to_owned())
-                }
-            };
-            (priorities, None, origin)
-        }
-        OrderRule::EarliestDeadline(VirtualDeadlines::Real) => {
-            by_deadline(real(), "real deadlines")
-        }
-        OrderRule::EarliestDeadline(VirtualDeadlines::Assigned) => {
-            match (&given.virtual_deadlines, found.virtual_deadlines) {
-                (Some(given), _) => by_deadline(given.clone(), "virtual deadlines of --parameters"),
-                (None, Some(found)) => {
-                    by_deadline(found, &format!("virtual deadlines found by {test}"))
-                }
-                (None, None) => by_deadline(real(), "real deadlines as virtual ones"),
-            }
         }
     }
 }

@@ -7,7 +7,9 @@
 
 mod support;
 
-use support::{shell, vestal};
+use support::traces::{counts, figures, read};
+use support::{Scratch, shell, vestal};
+use vestal_trace::{Counts, Dispatch, World};
 
 const FMS: &str = "examples/fms-200.toml";
 
@@ -59,4 +61,230 @@ fn a_run_that_is_ended_early_shows_what_it_measured() {
     assert!(text.contains("ended the run after"), "{text}");
     assert!(text.contains("jobs: "), "{text}");
     assert!(text.contains("exit 0") || text.contains("exit 1"), "{text}");
+}
+
+/// Every policy that runs here, under the dispatches that can keep its order.
+const WORLDS: [(&str, &str); 11] = [
+    ("rms", "native"),
+    ("dms", "native"),
+    ("cms", "native"),
+    ("smc", "native"),
+    ("amc", "native"),
+    ("amc", "managed"),
+    ("edf", "managed"),
+    ("edf-vd", "managed"),
+    ("plrs", "managed"),
+    ("ocbp", "managed"),
+    ("zss", "managed"),
+];
+
+#[test]
+fn a_trace_of_a_real_run_counts_what_its_result_counts_and_replays_clean() {
+    let scratch = Scratch::new("real-traces");
+    let path = |name: &str| scratch.0.join(name).to_str().unwrap().to_owned();
+    let (mut modes, mut dropped) = (0, 0);
+    for (policy, dispatch) in WORLDS {
+        let (vtrace, csv) = (path("x.vtrace"), path("x.csv"));
+        let done = vestal(&[
+            "run",
+            FMS,
+            "--policy",
+            policy,
+            "--dispatch",
+            dispatch,
+            "--for",
+            "1500ms",
+            "--scenario",
+            "overrun=0.5",
+            "--format",
+            "json",
+            "--trace",
+            &vtrace,
+            "--trace",
+            &csv,
+        ]);
+        assert!(done.exit <= 1, "{policy} {dispatch}: {}", done.stderr);
+        let result = done.json();
+        let (header, records) = read(vtrace.as_ref());
+        assert_eq!(read(csv.as_ref()), (header.clone(), records.clone()));
+        assert_eq!(
+            (header.world, header.policy.as_str()),
+            (World::Linux, policy)
+        );
+        assert_eq!(header.dispatch == Dispatch::Native, dispatch == "native");
+        let expected = Counts {
+            gaps: result["machine"]["gaps"].as_u64().unwrap(),
+            ..figures(&result)
+        };
+        let found = counts(&header, &records);
+        assert_eq!(found, expected, "{policy} {dispatch}");
+        assert_eq!(result["machine"]["records"], records.len() as u64);
+        assert_eq!(result["machine"]["records_lost"], 0);
+        let done = vestal(&["replay", &vtrace, "--format", "json"]);
+        let replayed = done.json();
+        assert_eq!(done.exit, 0, "{policy} {dispatch}: {replayed:#}");
+        for key in ["released", "completed", "dropped", "missed"] {
+            assert_eq!(replayed["jobs"][key], result["jobs"][key], "{key}");
+        }
+        modes += found.mode_changes;
+        dropped += found.dropped;
+        if header.ordered {
+            let mut times = records.iter().map(|record| record.at);
+            let mut last = times.next().unwrap();
+            assert!(times.all(|at| std::mem::replace(&mut last, at) <= at));
+        }
+    }
+    assert!(modes > 6 && dropped > 6, "{modes} {dropped}");
+}
+
+#[test]
+fn the_trace_of_a_run_that_is_ended_early_is_complete() {
+    let scratch = Scratch::new("real-ended");
+    let file = scratch.0.join("x.csv");
+    let text = shell(&format!(
+        "vestal run {FMS} --policy amc --for 60s --trace {0} & pid=$!; sleep 2; kill -TERM $pid; wait $pid; tail -1 {0}",
+        file.display()
+    ));
+    assert!(text.contains("# records "), "{text}");
+    let killed = scratch.0.join("killed.csv");
+    let text = shell(&format!(
+        "vestal run {FMS} --policy amc --for 60s --trace {} & pid=$!; sleep 2; kill -KILL $pid; wait $pid; ls -A {}",
+        killed.display(),
+        scratch.0.display()
+    ));
+    assert!(text.lines().all(|name| name != "killed.csv"), "{text}");
+}
+
+#[test]
+fn the_doctor_measures_what_it_says() {
+    let done = vestal(&["doctor", "--format", "json"]);
+    let document = done.json();
+    let measured = &document["measured"];
+    assert_eq!(measured["fifo"], true, "{document:#}");
+    assert_eq!(measured["wake_up"]["real_time"], true);
+    assert_eq!(measured["wake_up"]["lateness_ns"]["count"], 400);
+    assert!(measured["gaps"]["observed_ns"].as_u64().unwrap() >= 300_000_000);
+    let monitors: Vec<&serde_json::Value> = measured["budgets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|budget| &budget["monitor"])
+        .collect();
+    assert_eq!(monitors, ["perf", "manager"]);
+    assert!(
+        measured["budgets"][1]["overshoot_ns"]["count"]
+            .as_u64()
+            .unwrap()
+            > 0
+    );
+    let of_basis = |basis| {
+        let findings = document["findings"].as_array().unwrap();
+        findings
+            .iter()
+            .filter(|finding| finding["basis"] == basis)
+            .count()
+    };
+    assert_eq!(
+        (of_basis("measured"), of_basis("tried")),
+        (4, 2),
+        "{document:#}"
+    );
+}
+
+/// The live view, in a terminal of its own.
+#[cfg(feature = "watch")]
+mod watch {
+    use super::FMS;
+    use super::support::{Scratch, VESTAL, repository};
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    const OPENED: &str = "\x1b[?1049h";
+    const PUT_BACK: &str = "\x1b[?1049l";
+
+    /// What a terminal of 100 columns gets while a run of `span` is watched: the view, and what is
+    /// printed when the view is closed. `before` stands before the program on the command line; `keys`
+    /// are pressed after two seconds.
+    fn watched(before: &str, span: &str, keys: &str) -> (String, String) {
+        let scratch = Scratch::new("watch");
+        let typescript = scratch.0.join("typescript");
+        let run = format!("{before} {VESTAL} run {FMS} --policy amc --scenario overrun=0.5");
+        let line = format!("stty rows 20 cols 100; {run} --for {span} --watch; echo exit $?");
+        let mut terminal = Command::new("script")
+            .args(["-q", "-e", "-c", &line])
+            .arg(&typescript)
+            .current_dir(repository())
+            .env("TERM", "xterm")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Open until the end, because a terminal without a keyboard would be another thing.
+        let mut keyboard = terminal.stdin.take().unwrap();
+        if !keys.is_empty() {
+            std::thread::park_timeout(Duration::from_secs(2));
+            keyboard.write_all(keys.as_bytes()).unwrap();
+        }
+        terminal.wait().unwrap();
+        let bytes = std::fs::read(&typescript).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        for sequence in [OPENED, PUT_BACK] {
+            assert_eq!(text.matches(sequence).count(), 1, "{text}");
+        }
+        let (view, rest) = text.split_once(PUT_BACK).unwrap();
+        assert!(view.contains(OPENED), "{text}");
+        // The cursor is back, and nothing of the view comes later.
+        assert!(rest.starts_with("\x1b[?25h"), "{text}");
+        (view.to_owned(), rest.to_owned())
+    }
+
+    #[test]
+    fn a_run_is_shown_and_the_terminal_put_back() {
+        let (view, rest) = watched("", "2s", "");
+        // Blanks are not drawn on an empty screen, so only words are there in one piece.
+        let (first, later) = view.split_once("choose").unwrap();
+        for part in ["sensor-3", "waiting", "mode", "busy", "lost"] {
+            assert!(first.contains(part), "{part} is not in {first}");
+        }
+        // Only what changes is drawn again: the full height of a mode or of a budget was not there.
+        assert!(!first.contains('█') && later.contains('█'), "{view}");
+        assert!(rest.contains("jobs: ") && rest.contains("exit 0"), "{rest}");
+        assert!(!rest.contains("live view"), "{rest}");
+    }
+
+    #[test]
+    fn q_ends_the_run_and_so_does_a_signal() {
+        let by_key = watched("", "60s", "q");
+        let by_signal = watched(
+            "timeout --foreground --preserve-status -s TERM 2",
+            "60s",
+            "",
+        );
+        for (_, rest) in [by_key, by_signal] {
+            assert!(rest.contains("ended the run after"), "{rest}");
+            assert!(rest.contains("jobs: "), "{rest}");
+        }
+    }
+
+    #[test]
+    fn whoever_draws_stays_away_from_the_cpu_of_the_run() {
+        // The last CPU has the run, unless it is the only one.
+        let look = "sleep 1; for s in /proc/$$/task/*/status; do \
+                    grep -q vestal-watch $s && grep Cpus_allowed_list $s >&3; done";
+        let scratch = Scratch::new("watch-place");
+        let places = scratch.0.join("places");
+        let shell = format!("sh -c '({look}) 3>{} & exec \"$@\"' sh", places.display());
+        watched(&shell, "2s", "");
+        let allowed = std::fs::read_to_string(places).unwrap();
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let own = status
+            .lines()
+            .find(|line| line.starts_with("Cpus_allowed_list"))
+            .unwrap();
+        assert!(allowed.starts_with("Cpus_allowed_list"), "{allowed}");
+        if own.contains([',', '-']) {
+            assert_ne!(allowed.trim(), own.trim(), "one CPU less");
+        }
+    }
 }

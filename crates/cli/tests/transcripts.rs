@@ -131,6 +131,18 @@ fn the_explanation_pages_show_what_the_commands_print() {
     }
 }
 
+/// Machines are directories here, so the page looks the same everywhere.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_page_of_the_doctor_shows_what_the_command_prints() {
+    assert_eq!(check(&repository().join("docs/doctor.md")), 2);
+}
+
+#[test]
+fn the_page_of_traces_shows_what_the_commands_print() {
+    assert_eq!(check(&repository().join("docs/trace.md")), 2);
+}
+
 #[test]
 fn the_tour_of_the_readme_shows_what_the_commands_print() {
     assert!(

@@ -1,4 +1,4 @@
-//! How long a job may run, and what happens then: static and adaptive limits.
+//! How long a job may run, and what happens then: static limits, adaptive limits, zero slack.
 //!
 //! Huang, Gill and Lu (2014, section 2) separate this from the order of jobs; so does Vestal. The
 //! rules here are pure functions of task and mode, so that the engine that sees every job and the
@@ -18,6 +18,12 @@ pub enum Enforcement {
     /// mode k a job may execute C_i(k); one that needs more raises the mode, and tasks below the
     /// mode are not admitted until the next idle instant.
     Adaptive,
+    /// Zero slack (ZSS; de Niz, Lakshmanan and Rajkumar 2009; Huang, Gill and Lu 2014, sections 2.2
+    /// and 5.1): a job that is incomplete at its zero-slack instant suspends all less critical tasks
+    /// until it is complete, one that is incomplete at its deadline those of its own level too and
+    /// goes on below everybody. A job may execute C_i(z_i) in all, as under [`Self::Static`]; there
+    /// is one mode. For fixed task priorities.
+    ZeroSlack,
 }
 
 /// What happens to a job that has used up its own level's limit.
@@ -45,7 +51,7 @@ impl Enforcement {
     #[must_use]
     pub fn admits(self, task: &Task, mode: Level) -> bool {
         match self {
-            Self::Static => true,
+            Self::Static | Self::ZeroSlack => true,
             Self::Adaptive => task.criticality >= mode || task.degraded.is_some(),
         }
     }
@@ -54,7 +60,7 @@ impl Enforcement {
     #[must_use]
     pub fn limit(self, task: &Task, mode: Level) -> Service {
         match self {
-            Self::Static => task.own_wcet(),
+            Self::Static | Self::ZeroSlack => task.own_wcet(),
             Self::Adaptive if task.criticality >= mode => task.wcet.at(mode),
             Self::Adaptive => task.degraded.unwrap_or(Service::ZERO),
         }
@@ -64,7 +70,7 @@ impl Enforcement {
     #[must_use]
     pub fn limit_level(self, task: &Task, mode: Level) -> Level {
         match self {
-            Self::Static => task.criticality,
+            Self::Static | Self::ZeroSlack => task.criticality,
             Self::Adaptive => mode,
         }
     }
@@ -81,7 +87,7 @@ impl Enforcement {
             Self::Adaptive if task.criticality > mode => {
                 Some(OnExhaustion::RaiseMode(mode.next_higher()))
             }
-            Self::Static | Self::Adaptive => match exhaustion {
+            Self::Static | Self::Adaptive | Self::ZeroSlack => match exhaustion {
                 Exhaustion::Background => Some(OnExhaustion::Demote),
                 Exhaustion::Abort => Some(OnExhaustion::Abort),
                 Exhaustion::Continue => None,

@@ -2,6 +2,7 @@
 
 use crate::order::JobPriority;
 use crate::time::{Instant, Service};
+use core::hash::{Hash, Hasher};
 
 /// How many jobs of one task may wait behind its current one. With D <= T a second waiting job means
 /// that a deadline was missed more than a period ago; more than these are dropped with a notice.
@@ -18,6 +19,19 @@ pub struct Arrival {
     pub priority: JobPriority,
 }
 
+impl Arrival {
+    /// An arrival without a priority of its own so far.
+    #[inline]
+    #[must_use]
+    pub const fn new(sequence: u64, at: Instant) -> Self {
+        Self {
+            sequence,
+            at,
+            priority: JobPriority::BEYOND_PATTERN,
+        }
+    }
+}
+
 /// How a current job stands with enforcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
@@ -25,6 +39,8 @@ pub enum Standing {
     Admitted,
     /// It used up its limit: it runs only where no admitted job wants the CPU, and does not count.
     Background,
+    /// It has executed what it was granted so far, and waits for more; it counts as pending.
+    Suspended,
 }
 
 /// The job of a task that may run.
@@ -85,24 +101,57 @@ impl Jobs {
             .is_some_and(|current| current.standing == Standing::Background)
     }
 
-    /// Makes the oldest waiting job the current one; says whether there was one.
+    /// Makes an arrival the current job, of which nothing is known yet.
     #[inline]
-    pub fn advance(&mut self) -> bool {
-        self.current = self.waiting.pop().map(|arrival| Current {
+    pub fn begin(&mut self, arrival: Arrival) {
+        self.current = Some(Current {
             arrival,
             executed: Service::ZERO,
             standing: Standing::Admitted,
         });
         self.completed = false;
-        self.current.is_some()
+    }
+
+    /// Makes the oldest waiting job the current one; says whether there was one.
+    #[inline]
+    pub fn advance(&mut self) -> bool {
+        self.completed = false;
+        self.current = None;
+        // Nobody waits but where a deadline was missed.
+        !self.waiting.is_empty() && self.advance_waiting()
+    }
+
+    #[cold]
+    fn advance_waiting(&mut self) -> bool {
+        let Some(arrival) = self.waiting.pop() else {
+            return false;
+        };
+        self.begin(arrival);
+        true
     }
 }
 
 /// A first-in, first-out queue of at most [`BACKLOG_MAX`] arrivals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+///
+/// Two queues are equal if they hold the same; what stands behind their ends does not count.
+#[derive(Clone, Copy, Debug)]
 pub struct Ring {
     entries: [Arrival; BACKLOG_MAX],
     len: usize,
+}
+
+impl PartialEq for Ring {
+    fn eq(&self, other: &Self) -> bool {
+        self.queued() == other.queued()
+    }
+}
+
+impl Eq for Ring {}
+
+impl Hash for Ring {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.queued().hash(state);
+    }
 }
 
 impl Ring {
@@ -120,33 +169,32 @@ impl Ring {
     #[inline]
     #[must_use]
     pub fn push(&mut self, arrival: Arrival) -> bool {
-        match self.entries.get_mut(self.len) {
+        let len = self.len;
+        match self.entries.get_mut(len) {
             Some(entry) => {
                 *entry = arrival;
-                self.len = self.len.saturating_add(1);
+                self.len = len.saturating_add(1);
                 true
             }
             None => false,
         }
     }
 
-    /// Takes the oldest arrival. Four entries are moved up rather than indexed in a circle: two
-    /// queues of equal content are then equal.
+    /// Takes the oldest arrival. The others move up: there are three at most.
     #[inline]
     pub fn pop(&mut self) -> Option<Arrival> {
-        if self.len == 0 {
-            return None;
-        }
-        if self.len == 1 {
-            // What nearly every release finds: nothing has to move up.
-            let first = core::mem::replace(self.entries.first_mut()?, Self::EMPTY.entries[0]);
-            self.len = 0;
-            return Some(first);
-        }
+        self.len = self.len.checked_sub(1)?;
         let [first, second, third, fourth] = self.entries;
-        self.entries = [second, third, fourth, Self::EMPTY.entries[0]];
-        self.len = self.len.saturating_sub(1);
+        // What nearly every release finds: nothing has to move up.
+        if self.len != 0 {
+            self.entries = [second, third, fourth, fourth];
+        }
         Some(first)
+    }
+
+    /// The arrivals in the queue.
+    fn queued(&self) -> &[Arrival] {
+        self.entries.get(..self.len).unwrap_or(&self.entries)
     }
 
     /// Whether there is no room.

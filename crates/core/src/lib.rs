@@ -66,12 +66,12 @@ pub use fact::{Fact, StopReason};
 pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
 pub use notice::{DropReason, Event, Notice};
-pub use order::{ClassicOrder, Urgency};
+pub use order::{ClassicOrder, SliceCount, Urgency};
 pub use plan::{
     Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot, Wake,
     WakeReason,
 };
-pub use policy::{OrderRule, Policy, VirtualDeadlines};
-pub use scheduler::{ContractViolation, Scheduler};
+pub use policy::{ListRule, OrderRule, Policy, VirtualDeadlines};
+pub use scheduler::{ContractViolation, Enforcer, Scheduler};
 pub use server::{ByLevel, ServerKind, Utilization, WhenFull};
 pub use time::{Duration, Instant, Service};

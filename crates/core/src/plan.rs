@@ -136,6 +136,8 @@ pub struct Wake {
 pub enum WakeReason {
     /// A job reaches its absolute deadline, and the policy has a rule for that.
     Deadline(JobId),
+    /// A job reaches its zero-slack instant.
+    ZeroSlack(JobId),
     /// A server or a task's budget gets more.
     Replenishment,
     /// A server without work uses up its budget, or a ghost its own.
@@ -162,7 +164,8 @@ pub enum Permit {
     Background,
     /// The current job is withdrawn; the task may release again.
     Dropped,
-    /// The current job waits for the replenishment of a budget.
+    /// The current job waits: for the replenishment of a budget, or for a more critical task's job
+    /// that has no slack left.
     Suspended,
     /// Jobs of this task are not admitted while the present mode lasts.
     NotAdmitted,

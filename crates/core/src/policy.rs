@@ -26,8 +26,21 @@ pub enum OrderRule {
     Classic(ClassicOrder),
     /// From an analysis (Audsley's assignment), a parameter file or the task set.
     Assigned,
+    /// Rate-monotonic over slices, whose numbers an analysis or a parameter file gives.
+    Slices,
     /// There are none: the job that is due first goes first.
     EarliestDeadline(VirtualDeadlines),
+    /// Each job has a priority of its own, from lists that an analysis or a parameter file gives.
+    JobLists(ListRule),
+}
+
+/// What happens to the job priorities above those of pending jobs when jobs arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ListRule {
+    /// The heads of the lists are used again.
+    Reuse,
+    /// They are computed anew.
+    Recomputation,
 }
 
 /// When a job counts as due while the mode is 0; in higher modes its real deadline counts.
@@ -40,7 +53,7 @@ pub enum VirtualDeadlines {
 }
 
 /// Every policy of this version, in the order in which they are listed.
-pub const POLICIES: [Policy; 7] = [
+pub const POLICIES: [Policy; 11] = [
     Policy {
         name: "rms",
         summary: "rate-monotonic priorities, static limits C_i(z_i)",
@@ -70,11 +83,39 @@ pub const POLICIES: [Policy; 7] = [
         test: "smc",
     },
     Policy {
+        name: "pt",
+        summary: "period transformation: jobs in slices, rate-monotonic over slice periods",
+        order: OrderRule::Slices,
+        enforcement: Enforcement::Static,
+        test: "pt",
+    },
+    Policy {
         name: "amc",
         summary: "adaptive mixed criticality: Audsley's priorities, limits C_i(mode), mode 0 at idle",
         order: OrderRule::Assigned,
         enforcement: Enforcement::Adaptive,
         test: "amc-rtb",
+    },
+    Policy {
+        name: "zss",
+        summary: "rate-monotonic priorities, jobs without slack suspend less critical tasks",
+        order: OrderRule::Classic(ClassicOrder::RateMonotonic),
+        enforcement: Enforcement::ZeroSlack,
+        test: "zss",
+    },
+    Policy {
+        name: "plrs",
+        summary: "fixed job priorities from lists that are reused, limits C_i(mode), mode 0 at idle",
+        order: OrderRule::JobLists(ListRule::Reuse),
+        enforcement: Enforcement::Adaptive,
+        test: "fjp-mode",
+    },
+    Policy {
+        name: "ocbp",
+        summary: "fixed job priorities computed anew at arrivals, limits C_i(mode), mode 0 at idle",
+        order: OrderRule::JobLists(ListRule::Recomputation),
+        enforcement: Enforcement::Adaptive,
+        test: "fjp-mode",
     },
     Policy {
         name: "edf",

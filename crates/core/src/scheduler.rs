@@ -10,7 +10,9 @@
 //!   last one. A fact keeps the instant at which it happened, which may be earlier than the clock.
 //! - **C2 charge what ran.** Before `decide(now)` the world has charged each running job what it
 //!   measured. A remainder below the world's stated granularity counts as exhausted; a job charged
-//!   more than budget plus granularity has overrun even if it completed by then.
+//!   more than budget plus granularity has overrun even if it completed by then. The jobs of one task
+//!   are charged in their order: none after its successor was. A world that tells exceptions only
+//!   ([`crate::Guard`]) asks for a decision before it charges the next job of a task.
 //! - **C3 stage, then settle.** `apply` only records. All consequences happen in `decide`, in one
 //!   fixed order: completions, exhaustion (the mode raised as often as needed), deadlines, the idle
 //!   instant (nothing pending: mode 0; releases of this instant do not count), admission in task
@@ -27,9 +29,11 @@
 
 use crate::fact::Fact;
 use crate::ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
+use crate::model::Level;
 use crate::notice::Notice;
 use crate::plan::{Permit, Plan};
 use crate::time::{Instant, Service};
+use alloc::boxed::Box;
 use core::fmt;
 
 /// A scheduling policy at work: a pure, deterministic state machine.
@@ -58,6 +62,54 @@ pub trait Scheduler {
 
     /// How many notices were lost because nobody took them in time.
     fn lost_notices(&self) -> u64;
+}
+
+macro_rules! forward {
+    () => {
+        fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
+            (**self).apply(at, fact)
+        }
+        fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
+            (**self).decide(now)
+        }
+        fn permit(&self, task: TaskId) -> Permit {
+            (**self).permit(task)
+        }
+        fn take_notice(&mut self) -> Option<Notice> {
+            (**self).take_notice()
+        }
+        fn lost_notices(&self) -> u64 {
+            (**self).lost_notices()
+        }
+    };
+}
+
+/// A borrowed scheduler is one, so that what wraps a scheduler need not own it.
+impl<S: Scheduler + ?Sized> Scheduler for &mut S {
+    forward!();
+}
+
+impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
+    forward!();
+}
+
+/// A scheduler that a *native* world drives: it gives permits and leaves the order to the operating
+/// system. [`crate::Guard`] is one, and so is whatever wraps it.
+pub trait Enforcer: Scheduler {
+    /// The criticality indicator as of the last decision.
+    fn mode(&self) -> Level;
+
+    /// What enforcement allows one job since the last decision.
+    fn permit_for(&self, job: JobId) -> Permit;
+}
+
+impl<S: Enforcer + ?Sized> Enforcer for &mut S {
+    fn mode(&self) -> Level {
+        (**self).mode()
+    }
+    fn permit_for(&self, job: JobId) -> Permit {
+        (**self).permit_for(job)
+    }
 }
 
 /// A world broke the contract. The scheduler's state is unchanged.

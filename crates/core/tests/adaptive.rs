@@ -13,6 +13,7 @@ fn task(criticality: u8, period: u64, wcet: &[u64], priority: u32) -> TaskConfig
         task,
         priority,
         on_miss: OnMiss::Continue,
+        zero_slack: None,
     }
 }
 
@@ -387,6 +388,48 @@ fn a_guard_fed_with_exceptions_only_gives_the_permits_of_the_engine() {
     guard.decide(at(30)).unwrap();
     assert_eq!(guard.permit_for(job(0, 2)), Permit::Background);
     assert_eq!(guard.permit_for(job(0, 3)), full(3));
+}
+
+#[test]
+fn a_guard_is_charged_for_the_jobs_of_a_task_in_their_order() {
+    let tasks = [task(0, 10, &[3], 2), task(1, 20, &[4, 9], 1)];
+    let configuration = Configuration {
+        tasks: &tasks,
+        levels: LevelSet::new(2).unwrap(),
+        enforcement: Enforcement::Adaptive,
+        exhaustion: Exhaustion::Background,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    };
+    let mut guard = Guard::new(&configuration).unwrap();
+    let at = Instant::from_nanos;
+    let charge = |task, sequence, amount| Fact::Charged {
+        cpu: CPU,
+        job: job(task, sequence),
+        amount: Service::from_nanos(amount),
+    };
+    // A job that is charged beyond C(LO), and completes; then the next one, which does neither. With
+    // one place for both, the overrun would be forgotten and the mode stay.
+    guard.apply(at(30), charge(1, 0, 5)).unwrap();
+    let completed = Fact::Completed {
+        cpu: CPU,
+        job: job(1, 0),
+    };
+    guard.apply(at(30), completed).unwrap();
+    let before = guard.clone();
+    let full = ContractViolation::TooManyFacts { capacity: 1 };
+    assert_eq!(guard.apply(at(30), charge(1, 1, 1)), Err(full));
+    assert_eq!(guard, before, "what is refused changes nothing");
+    // Other tasks' jobs are not concerned.
+    guard.apply(at(30), charge(0, 2, 1)).unwrap();
+    assert_eq!(guard.decide(at(30)).unwrap().mode, Level(1));
+    guard.apply(at(31), charge(1, 1, 1)).unwrap();
+    guard.decide(at(31)).unwrap();
+    // Too late: the guard would have to judge a job whose place its successor has.
+    let before = guard.clone();
+    let late = ContractViolation::ChargedWhileNotRunning(job(1, 0));
+    assert_eq!(guard.apply(at(32), charge(1, 0, 4)), Err(late));
+    assert_eq!(guard, before);
 }
 
 #[test]

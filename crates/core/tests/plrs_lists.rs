@@ -14,6 +14,7 @@ fn task(criticality: u8, lo: u64, hi: u64, period: u64) -> TaskConfiguration {
         task,
         priority: 0,
         on_miss: OnMiss::Continue,
+        zero_slack: None,
     }
 }
 

@@ -24,6 +24,7 @@ fn task(
             task,
             priority,
             on_miss: OnMiss::Continue,
+            zero_slack: None,
         },
         offset: Duration::ZERO,
         demand_max: None,

@@ -1,6 +1,7 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
 use crate::gaps::GAP_NANOS_MIN;
+use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use std::fmt;
@@ -34,6 +35,7 @@ pub struct JobContext<'a> {
     pub(crate) saw_cancellation: bool,
     /// What the last look at the plan found; an inversion is counted when it begins.
     pub(crate) in_order: bool,
+    pub(crate) trace: &'a mut Tracer,
 }
 
 impl JobContext<'_> {
@@ -146,7 +148,16 @@ impl JobContext<'_> {
             let stints_now = self.shared.activity.load(Ordering::Relaxed);
             if !self.task.withdrawn(self.job.sequence) {
                 if now.saturating_sub(wall) >= GAP_NANOS_MIN && stints == stints_now {
-                    self.shared.gaps.record(wall, now, cpu_now - cpu);
+                    self.trace.open();
+                    // Read again within the group.
+                    let seen = monotonic_nanos();
+                    self.trace.gap(
+                        self.shared,
+                        wall.saturating_add(seen - now),
+                        seen,
+                        cpu_now - cpu,
+                    );
+                    self.trace.close();
                 }
                 self.shared.burning.store(now, Ordering::Relaxed);
             }

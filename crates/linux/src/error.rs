@@ -1,5 +1,6 @@
 //! Why a run did not take place, or came to a bad end.
 
+use crate::managed::NoScheduler;
 use crate::rights::Refusal;
 use std::fmt;
 use std::io;
@@ -24,6 +25,8 @@ pub enum ErrorKind {
 pub enum RunError {
     /// The tasks and their policy do not fit together.
     Configuration(ConfigurationError),
+    /// There is no scheduler for a managed run of these tasks.
+    Scheduler(NoScheduler),
     /// A setting that native dispatch on one CPU cannot carry out.
     Unsupported(String),
     /// The machine, or the process's rights on it, are not enough. All reasons are listed.
@@ -58,7 +61,9 @@ impl RunError {
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::Configuration(_) | Self::Unsupported(_) => ErrorKind::BadInput,
+            Self::Configuration(_) | Self::Scheduler(_) | Self::Unsupported(_) => {
+                ErrorKind::BadInput
+            }
             Self::Refused(_) | Self::AlreadyRunning | Self::System { .. } => {
                 ErrorKind::MachineCannot
             }
@@ -76,6 +81,7 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Configuration(error) => write!(f, "{error}"),
+            Self::Scheduler(error) => write!(f, "{error}"),
             Self::Unsupported(what) => f.write_str(what),
             Self::Refused(refusals) => {
                 f.write_str("this machine cannot run it:")?;
@@ -109,6 +115,7 @@ impl std::error::Error for RunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Configuration(error) => Some(error),
+            Self::Scheduler(error) => Some(error.as_ref()),
             Self::System { source, .. } => Some(source),
             Self::Unsupported(_)
             | Self::Refused(_)

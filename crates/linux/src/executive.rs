@@ -5,9 +5,10 @@ use crate::calibrate::calibrate;
 use crate::config::{Config, Monitor, TaskSpec};
 use crate::error::RunError;
 use crate::idle::IdleDetector;
-use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed};
+use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed, NoScheduler};
 use crate::manager::Manager;
 use crate::plan::{RunPlan, first_limit, tolerance};
+use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
@@ -25,7 +26,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::engine::Configuration;
-use vestal_core::{ConfigurationError, Duration, Guard, Level, Service, TaskId};
+use vestal_core::{Duration, Guard, Level, Service, TaskId};
+use vestal_trace::{Record, Recorder};
 
 /// Threads get so long to reach their places, and the first release is so far from the start.
 const HEAD_START_NANOS: u64 = 20_000_000;
@@ -37,6 +39,7 @@ pub struct Executive {
     pub(crate) config: Config,
     pub(crate) tasks: Vec<(TaskSpec, Bodies)>,
     pub(crate) make_scheduler: Option<Box<MakeScheduler>>,
+    pub(crate) recording: Option<Recording>,
     #[cfg(feature = "real")]
     fault: Option<crate::fault::Fault>,
 }
@@ -65,6 +68,7 @@ impl Executive {
             config,
             tasks: Vec::new(),
             make_scheduler: None,
+            recording: None,
             #[cfg(feature = "real")]
             fault: None,
         }
@@ -107,11 +111,23 @@ impl Executive {
     /// Any [`vestal_core::Scheduler`] of one CPU will do. `make` is called with a granularity of zero,
     /// more than once: what this world adds to a job is taken off before a job is charged.
     #[must_use]
-    pub fn managed(
+    pub fn managed<E: Into<NoScheduler>>(
         mut self,
-        make: impl Fn(&Configuration<'_>) -> Result<BoxedScheduler, ConfigurationError> + Send + 'static,
+        make: impl Fn(&Configuration<'_>) -> Result<BoxedScheduler, E> + Send + 'static,
     ) -> Self {
-        self.make_scheduler = Some(Box::new(make));
+        self.make_scheduler = Some(Box::new(move |configuration| {
+            make(configuration).map_err(Into::into)
+        }));
+        self
+    }
+
+    /// Records what happens, for a consumer that gets the records while the run goes on.
+    ///
+    /// A thread of ours needs some tens of nanoseconds for a record, and some hundred microseconds of
+    /// the gatherer's time go to every thousand of them, on another CPU if there is one.
+    #[must_use]
+    pub fn recorded(mut self, recording: Recording) -> Self {
+        self.recording = Some(recording);
         self
     }
 
@@ -203,8 +219,20 @@ impl Executive {
         }
     }
 
+    /// The rings of a recorded run, the manager's first; nothing is recorded without them.
+    fn rings(&self) -> (Rings, Vec<Tracer>) {
+        let mut rings = Rings::default();
+        let count = self.tasks.len().saturating_add(1);
+        let tracers = (0..count).map(|_| match &self.recording {
+            Some(recording) => rings.add(recording.ring_records),
+            None => Tracer::off(),
+        });
+        let tracers = tracers.collect();
+        (rings, tracers)
+    }
+
     fn execute(
-        self,
+        mut self,
         plan: &RunPlan,
         calibration: Option<Summary>,
         span: Duration,
@@ -214,6 +242,16 @@ impl Executive {
         let granularity = calibration.map(|summary| Service::from_nanos(summary.p99));
         let tolerance = tolerance(&self.config, granularity);
         let brain = self.brain(tolerance)?;
+        let granted = match &brain {
+            Brain::Guard(_) => tolerance,
+            Brain::Scheduler(_) => Service::ZERO,
+        };
+        let (rings, mut tracers) = self.rings();
+        let consumer = match self.recording.take() {
+            Some(recording) => Some(begin(recording, plan, granted)?),
+            None => None,
+        };
+        let manager_trace = tracers.remove(0);
         let (shared, bodies, config) = self.share(plan, tolerance);
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
@@ -222,14 +260,17 @@ impl Executive {
         let chief = match brain {
             Brain::Guard(guard) => Chief::Guarding(Manager {
                 shared: Arc::clone(&shared),
-                guard,
+                guard: match consumer {
+                    Some(_) => Recorder::with_permits(guard, manager_trace, count),
+                    None => Recorder::new(guard, manager_trace),
+                },
                 charged: vec![(0, 0); count],
                 record,
                 priority: low + 1 + i32::try_from(count).unwrap_or(i32::MAX / 2),
             }),
             Brain::Scheduler(scheduler) => Chief::Dispatching(Dispatcher::new(
                 Arc::clone(&shared),
-                scheduler,
+                Recorder::new(scheduler, manager_trace),
                 record,
                 low + 2,
                 Classes {
@@ -238,6 +279,11 @@ impl Executive {
                 },
             )),
         };
+        let gatherer = match consumer {
+            Some(consumer) => Some(gather(rings, &shared, consumer, plan)?),
+            None => None,
+        };
+        let bodies = bodies.into_iter().zip(tracers).collect();
         let started = start_all(&mut crew, &shared, chief, bodies, plan, low);
         let manager = match started {
             Ok(manager) => manager,
@@ -245,6 +291,7 @@ impl Executive {
                 shared.request_stop(StopCause::SetupFailed);
                 shared.halt();
                 let _ = crew.gather(config.patience);
+                finish(gatherer, None)?;
                 return Err(RunError::System {
                     what: "start the threads of the run",
                     source: error,
@@ -254,6 +301,8 @@ impl Executive {
         go(&shared, span);
         let record = manager.join(&shared, config.patience);
         let stuck = crew.gather(config.patience);
+        let end = record.as_ref().and_then(|record| record.end);
+        let recorded = finish(gatherer, end);
         let ended = how_it_ended(&shared)?;
         let Some(record) = record else {
             return Err(RunError::ManagerHung);
@@ -267,10 +316,38 @@ impl Executive {
                 config: &config,
                 fallback: plan.fallback.clone(),
                 manager: record,
+                recorded: recorded?,
                 stuck,
             },
         ))
     }
+}
+
+/// Makes the consumer of a recording.
+fn begin(
+    recording: Recording,
+    plan: &RunPlan,
+    granularity: Service,
+) -> Result<Box<Consumer>, RunError> {
+    let cpu = plan.cpu;
+    let beginning = Beginning { granularity, cpu };
+    (recording.begin)(&beginning).map_err(RunError::system("begin the recording"))
+}
+
+/// Starts the thread that takes the records, on any CPU but that of the run.
+fn gather(
+    rings: Rings,
+    shared: &Arc<Shared>,
+    consumer: Box<Consumer>,
+    plan: &RunPlan,
+) -> Result<Gatherer, RunError> {
+    let failed = RunError::system("start the thread that gathers the records");
+    Gatherer::start(rings, shared, consumer, plan.other_cpus.clone()).map_err(failed)
+}
+
+fn finish(gatherer: Option<Gatherer>, end: Option<Record>) -> Result<Option<Recorded>, RunError> {
+    let recorded = gatherer.map(|gatherer| gatherer.finish(end)).transpose();
+    recorded.map_err(RunError::system("gather the records"))
 }
 
 /// The state machine of a run.
@@ -290,7 +367,7 @@ fn start_all(
     crew: &mut Crew,
     shared: &Arc<Shared>,
     chief: Chief,
-    bodies: Vec<Bodies>,
+    bodies: Vec<(Bodies, Tracer)>,
     plan: &RunPlan,
     low: i32,
 ) -> io::Result<Started<ManagerRecord>> {
@@ -325,13 +402,14 @@ fn start_all(
             crew.start(name, dispatcher, Dispatcher::set_up, Dispatcher::main)?
         }
     };
-    for (index, bodies) in bodies.into_iter().enumerate() {
+    for (index, (bodies, trace)) in bodies.into_iter().enumerate() {
         let worker = Worker {
             shared: Arc::clone(shared),
             index,
             id: TaskId(u16::try_from(index).unwrap_or(u16::MAX)),
             body: bodies.body,
             demand: bodies.demand,
+            trace,
         };
         crew.start_worker(index, worker, Worker::set_up, main)?;
     }

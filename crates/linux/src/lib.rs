@@ -31,6 +31,7 @@
 pub mod body;
 mod calibrate;
 pub mod config;
+pub mod doctor;
 pub mod error;
 mod executive;
 #[cfg(feature = "real")]
@@ -43,6 +44,7 @@ mod manager;
 mod plan;
 pub mod primitives;
 mod promise;
+pub mod recording;
 pub mod report;
 pub mod rights;
 mod shared;
@@ -58,7 +60,8 @@ pub use body::{Cancelled, JobContext};
 pub use config::{Config, Monitor, TaskSpec, Termination};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
-pub use managed::{BoxedScheduler, MakeScheduler};
+pub use managed::{BoxedScheduler, MakeScheduler, NoScheduler};
+pub use recording::{Beginning, Consumer, Recorded, Recording};
 pub use report::{Ended, Report};
 pub use rights::{Refusal, Rights};
 pub use stats::Summary;

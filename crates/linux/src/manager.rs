@@ -5,6 +5,7 @@
 //! completed beyond its limit, the idle detector, the end of the run.
 
 use crate::config::Monitor;
+use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::shared::{
     Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared, UNLIMITED,
@@ -18,8 +19,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
-    ContractViolation, Fact, Guard, Instant, JobId, Level, Permit, Scheduler, Service, TaskId,
+    ContractViolation, Enforcer, Fact, Guard, Instant, JobId, Level, Permit, Scheduler, Service,
+    TaskId,
 };
+use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
 
 /// The manager goes round at least this often, so that its watchdog sees it alive.
 pub(crate) const BEAT_NANOS: u64 = 100_000_000;
@@ -27,7 +30,7 @@ pub(crate) const BEAT_NANOS: u64 = 100_000_000;
 /// The manager's own state.
 pub(crate) struct Manager {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) guard: Guard,
+    pub(crate) guard: Recorder<Guard, Tracer>,
     /// Per task: the job that was charged last, and what the guard was told that it executed.
     pub(crate) charged: Vec<(u64, u64)>,
     pub(crate) record: ManagerRecord,
@@ -59,8 +62,15 @@ impl Manager {
         }
         shared.halt();
         let _ = sys::sched::set_other(sys::sched::own_tid());
-        self.record.lost_notices = self.guard.lost_notices();
-        self.record
+        let Self {
+            guard, mut record, ..
+        } = self;
+        guard.sink().open();
+        let (guard, trace, end) = guard.leave(shared.instant(monotonic_nanos()));
+        trace.close();
+        record.lost_notices = guard.lost_notices();
+        record.end = Some(end);
+        record
     }
 
     fn manage(&mut self) -> Result<(), ContractViolation> {
@@ -95,17 +105,32 @@ impl Manager {
             if signal.is_none() && !heartbeat {
                 continue;
             }
+            self.guard.sink().open();
             let woken = monotonic_nanos();
-            shared.stint_begins(woken);
+            shared.stint_begins(woken, self.guard.sink_mut());
+            self.span(&shared, woken, Mechanism::Decide, Edge::Begin);
             self.handle(
                 &shared,
                 signal.is_some_and(|signal| signal != kick_signal()),
             )?;
-            self.record
-                .handling
-                .record(monotonic_nanos().saturating_sub(woken));
+            let done = monotonic_nanos();
+            self.span(&shared, done, Mechanism::Decide, Edge::End);
+            self.guard.sink().close();
+            self.record.handling.record(done.saturating_sub(woken));
             shared.stint();
         }
+    }
+
+    /// Records where one of the manager's own mechanisms begins or ends.
+    fn span(&mut self, shared: &Shared, now: u64, mechanism: Mechanism, edge: Edge) {
+        let cpu = CPU;
+        let what = What::Overhead {
+            cpu,
+            mechanism,
+            edge,
+        };
+        let at = shared.instant(now);
+        self.guard.put(Record { at, what });
     }
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
@@ -114,16 +139,18 @@ impl Manager {
             return Ok(());
         }
         restore_places(shared);
-        let mut changed = self.note_completed_overruns(shared)?;
-        let mut jobs_ran = changed;
+        let mut jobs_ran = self.note_completed_overruns(shared)?;
+        if jobs_ran {
+            // The guard judges a job before it hears of the next one of its task.
+            self.decide(shared)?;
+        }
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
         for _ in 0..=shared.tasks.len() + vestal_core::model::LEVELS_MAX {
-            if !self.charge_exhausted(shared)? && !changed {
+            if !self.charge_exhausted(shared)? {
                 break;
             }
             self.decide(shared)?;
-            changed = false;
             jobs_ran = true;
         }
         // The detector may have been preempted between its report and its signal. If jobs have
@@ -192,10 +219,11 @@ impl Manager {
         let Some(charged) = self.charged.get_mut(job.task.index()) else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
-        let before = if charged.0 == job.sequence + 1 {
-            charged.1
-        } else {
-            0
+        let before = match charged.0.cmp(&(job.sequence + 1)) {
+            std::cmp::Ordering::Less => 0,
+            std::cmp::Ordering::Equal => charged.1,
+            // Its successor was charged already; the guard takes the jobs of a task in their order.
+            std::cmp::Ordering::Greater => return Ok(()),
         };
         *charged = (job.sequence + 1, executed);
         let amount = Service::from_nanos(executed.saturating_sub(before));
@@ -223,7 +251,7 @@ impl Manager {
         }
         let before = self.guard.mode();
         self.guard.decide(now)?;
-        self.take_notices();
+        self.take_notices(shared);
         self.enact(shared, now);
         if self.guard.mode() != before {
             // The limits of running jobs have changed, and with them what the monitors wait for.
@@ -260,7 +288,7 @@ impl Manager {
         }
         self.guard.apply(now, Fact::Idle { cpu: CPU })?;
         self.guard.decide(now)?;
-        self.take_notices();
+        self.take_notices(shared);
         self.enact(shared, now);
         Ok(())
     }
@@ -290,7 +318,7 @@ impl Manager {
                 shared.withdraw(task, running);
             }
             if task.withdrawn(running) {
-                self.demote(task);
+                self.demote(shared, task);
             }
         }
     }
@@ -302,17 +330,18 @@ impl Manager {
         }
     }
 
-    fn demote(&mut self, task: &TaskShared) {
+    fn demote(&mut self, shared: &Shared, task: &TaskShared) {
         let before = monotonic_nanos();
+        self.span(shared, before, Mechanism::Switch, Edge::Begin);
         task.enter_background();
         // A worker lives as long as the run, and leaving the real-time class needs no right.
         let _ = sys::sched::set_other(task.tid.load(Ordering::SeqCst));
         if let Some(monitor) = task.monitor.get() {
             monitor.stop();
         }
-        self.record
-            .demotion
-            .record(monotonic_nanos().saturating_sub(before));
+        let after = monotonic_nanos();
+        self.span(shared, after, Mechanism::Switch, Edge::End);
+        self.record.demotion.record(after.saturating_sub(before));
     }
 
     /// Arms the monitors of running jobs for what is left of their limits.
@@ -340,8 +369,9 @@ impl Manager {
         }
     }
 
-    fn take_notices(&mut self) {
+    fn take_notices(&mut self, shared: &Shared) {
         while let Some(notice) = self.guard.take_notice() {
+            shared.hear(&notice);
             self.record.note(&notice);
         }
     }

@@ -7,7 +7,7 @@ use crate::managed::BoxedScheduler;
 use crate::rights::{Needs, Refusal, Rights, judge};
 use crate::shared::UNLIMITED;
 use vestal_core::engine::Configuration;
-use vestal_core::{ConfigurationError, Duration, Guard, Level, OnMiss, Service, TaskConfiguration};
+use vestal_core::{Duration, Guard, Level, OnMiss, Service, TaskConfiguration};
 
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
 const PRIORITIES_BESIDE_WORKERS: usize = 3;
@@ -26,6 +26,8 @@ pub(crate) struct RunPlan {
     pub(crate) fifo: Vec<i32>,
     pub(crate) cpu: usize,
     pub(crate) watchdog_cpu: usize,
+    /// Every other CPU that the process may use.
+    pub(crate) other_cpus: Vec<usize>,
     pub(crate) monitor: Monitor,
     pub(crate) fallback: Option<String>,
     /// Whether the manager dispatches.
@@ -49,7 +51,9 @@ impl Executive {
             )));
         }
         let stacks = self.config.stack_bytes as u64 * (self.tasks.len() as u64 + 3);
-        let records = RECORD_BYTES * self.tasks.len() as u64;
+        let recording = self.recording.as_ref();
+        let rings = recording.map_or(0, |recording| recording.bytes(self.tasks.len()));
+        let records = RECORD_BYTES * self.tasks.len() as u64 + rings;
         let needs = Needs {
             priority: u8::try_from(highest).unwrap_or(u8::MAX),
             cpu: self.config.cpu,
@@ -70,12 +74,14 @@ impl Executive {
                 allowed: Vec::new(),
             }]));
         };
-        let elsewhere = rights.cpus.iter().copied().find(|&other| other != cpu);
+        let others = rights.cpus.iter().copied().filter(|&other| other != cpu);
+        let other_cpus: Vec<usize> = others.collect();
         let fallback = self.config.monitor == Monitor::Perf && !rights.perf;
         Ok(RunPlan {
             fifo,
             cpu,
-            watchdog_cpu: elsewhere.unwrap_or(cpu),
+            watchdog_cpu: other_cpus.first().copied().unwrap_or(cpu),
+            other_cpus,
             monitor: if fallback {
                 Monitor::Manager
             } else {
@@ -92,6 +98,7 @@ impl Executive {
     /// The state machine of a native run.
     pub(crate) fn guard(&self, tolerance: Service) -> Result<Guard, RunError> {
         self.with_configuration(tolerance, Guard::new)
+            .map_err(RunError::Configuration)
     }
 
     /// The scheduler of a managed run; `None`: dispatch is native.
@@ -99,14 +106,16 @@ impl Executive {
         let Some(make) = &self.make_scheduler else {
             return Ok(None);
         };
-        self.with_configuration(Service::ZERO, make).map(Some)
+        self.with_configuration(Service::ZERO, make)
+            .map(Some)
+            .map_err(RunError::Scheduler)
     }
 
-    fn with_configuration<T>(
+    fn with_configuration<T, E>(
         &self,
         granularity: Service,
-        make: impl FnOnce(&Configuration<'_>) -> Result<T, ConfigurationError>,
-    ) -> Result<T, RunError> {
+        make: impl FnOnce(&Configuration<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let configurations: Vec<TaskConfiguration> = self
             .tasks
             .iter()
@@ -120,7 +129,6 @@ impl Executive {
             granularity,
             wake_granularity: Duration::ZERO,
         })
-        .map_err(RunError::Configuration)
     }
 
     fn priorities_needed(&self) -> usize {

@@ -14,6 +14,7 @@ fn spec(priority: u32, period_ms: u64, wcet_ms: &[u64]) -> TaskSpec {
             task,
             priority,
             on_miss: OnMiss::Continue,
+            zero_slack: None,
         },
         offset: Duration::ZERO,
         demand_max: None,

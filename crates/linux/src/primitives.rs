@@ -7,17 +7,21 @@
 use crate::calibrate::calibrate;
 use crate::config::Monitor;
 use crate::error::RunError;
+use crate::recording::{Recording, Rings};
 use crate::rights::{Needs, Rights, judge};
 use crate::shared::Armed;
 use crate::stats::{Distribution, Summary};
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos};
 use crate::sys::event::{PolledEvent, PthreadBarrier, TimerFd, sleep_until};
 use crate::sys::{Tid, futex, sched};
-use crate::worker::enter_real_time;
+use crate::worker::{enter_real_time, job_of};
+use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
+use vestal_core::engine::uniprocessor::CPU;
+use vestal_core::{Fact, Instant, TaskId};
 
 /// One mechanism and what it costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,6 +103,7 @@ fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primiti
             row(name, armings(&armed));
         }
     }
+    row("trace record", trace_records());
     row("futex wake with switch, same CPU", ping_pong(cpu)?);
     row("eventfd to epoll, same CPU", event(cpu)?);
     row(
@@ -153,6 +158,32 @@ fn repriorities(tid: Tid) -> Distribution {
         // The helper lives until it is told to end.
         let _ = sched::set_fifo(tid, priority);
     })
+}
+
+/// Records into a ring, in groups of four as workers write them, each time 64 for one figure; reading
+/// the clock for their instants is not part of it.
+fn trace_records() -> Distribution {
+    const GROUPS: u64 = 16;
+    const OF: u64 = 4;
+    let mut rings = Rings::default();
+    let mut trace = rings.add(Recording::RING_RECORDS);
+    let mut costs = Distribution::new();
+    let job = job_of(TaskId(0), 0);
+    for round in 0..u64::from(ROUNDS) {
+        let before = monotonic_nanos();
+        for group in 0..GROUPS {
+            trace.open();
+            for number in 0..OF {
+                let at = Instant::from_nanos(black_box(round + group + number));
+                trace.observed(at, Fact::Started { cpu: CPU, job });
+            }
+            trace.close();
+        }
+        let spent = monotonic_nanos().saturating_sub(before);
+        costs.record(spent / (GROUPS * OF));
+        rings.discard();
+    }
+    costs
 }
 
 fn clock_reads(tid: Tid) -> Distribution {

@@ -1,8 +1,10 @@
 //! What a run has to say.
 
 use crate::config::Monitor;
+use crate::recording::Recorded;
 use crate::stats::{Distribution, Summary};
 use vestal_core::{Duration, Event, Instant, JobId, Level, Notice, Service};
+use vestal_trace::Record;
 
 /// How a run that took place came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +51,8 @@ pub struct Report {
     pub release_lateness: Summary,
     /// Notices of the scheduler that nobody could take in time.
     pub lost_notices: u64,
+    /// What was recorded, if the run was.
+    pub recorded: Option<Recorded>,
     /// Names of tasks whose body had not come to a cancellation point when patience ended. Their
     /// threads live on, outside the real-time classes.
     pub stuck: Vec<String>,
@@ -226,6 +230,8 @@ pub(crate) struct ManagerRecord {
     /// Under managed dispatch: how late the manager woke for releases on a free CPU.
     pub(crate) lateness: Distribution,
     pub(crate) lost_notices: u64,
+    /// The last record of a recording.
+    pub(crate) end: Option<Record>,
 }
 
 impl ManagerRecord {
@@ -241,6 +247,7 @@ impl ManagerRecord {
             demotion: Distribution::new(),
             lateness: Distribution::new(),
             lost_notices: 0,
+            end: None,
         }
     }
 

@@ -103,13 +103,19 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The command, or change, that mends it.
+    /// The command, or change, that mends it for the program that runs.
     #[must_use]
     pub fn remedy(&self) -> String {
+        self.remedy_for(std::env::current_exe().ok().as_deref())
+    }
+
+    /// The command, or change, that mends it for `program`; `None`: for one whose path is not known.
+    #[must_use]
+    pub fn remedy_for(&self, program: Option<&Path>) -> String {
         match self {
             Self::NoRealTimePriority { needed, .. } => format!(
                 "{}   (or, as root: ulimit -r {needed}; for good: \"@realtime - rtprio {needed}\" in /etc/security/limits.conf)",
-                setcap(std::env::current_exe().ok().as_deref())
+                setcap(program)
             ),
             Self::RtGroupWithoutRuntime { file } => {
                 format!("echo 950000 | sudo tee {file}   (its parents need as much)")
@@ -120,7 +126,7 @@ impl Refusal {
             }
             Self::NoMemoryLock { needed, .. } => format!(
                 "{}   (or, as root: ulimit -l {})",
-                setcap(std::env::current_exe().ok().as_deref()),
+                setcap(program),
                 needed.div_ceil(1024)
             ),
             Self::CpuNotAllowed { allowed, .. } => {
@@ -273,7 +279,7 @@ impl Rights {
             memory_lock_limit: sys::sched::memory_lock_limit(),
             address_space,
             fifo_granted,
-            rt_group: rt_group(),
+            rt_group: rt_group(Path::new("/")),
             throttling: Throttling {
                 runtime_us: number("/proc/sys/kernel/sched_rt_runtime_us").unwrap_or(-1),
                 period_us: number("/proc/sys/kernel/sched_rt_period_us")
@@ -287,7 +293,7 @@ impl Rights {
 }
 
 // From linux/capability.h.
-const CAP_IPC_LOCK: u32 = 14;
+pub(crate) const CAP_IPC_LOCK: u32 = 14;
 
 /// Whether a thread gets into SCHED_FIFO, and a task-clock counter. A thread of its own tries, so
 /// that the caller's class stays what it is.
@@ -304,21 +310,20 @@ fn try_in_a_thread() -> (bool, bool) {
     .unwrap_or((false, false))
 }
 
-fn number(path: &str) -> Option<i64> {
+fn number(path: impl AsRef<Path>) -> Option<i64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 /// The real-time runtime of the process's control group. Only the first version of control groups
-/// has one per group.
-fn rt_group() -> Option<(String, i64)> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let path = cpu_group_path(&groups)?;
-    ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"]
-        .iter()
-        .find_map(|mount| {
-            let file = format!("{mount}{}/cpu.rt_runtime_us", path.trim_end_matches('/'));
-            Some((file.clone(), number(&file)?))
-        })
+/// has one per group. The files are below `root`, and named as if that were `/`.
+pub(crate) fn rt_group(root: &Path) -> Option<(String, i64)> {
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
+    let path = cpu_group_path(&groups)?.trim_end_matches('/');
+    ["cpu", "cpu,cpuacct"].iter().find_map(|mount| {
+        let file = format!("sys/fs/cgroup/{mount}{path}/cpu.rt_runtime_us");
+        let runtime = number(root.join(&file))?;
+        Some((format!("/{file}"), runtime))
+    })
 }
 
 fn cpu_group_path(groups: &str) -> Option<&str> {

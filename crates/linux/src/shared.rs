@@ -18,11 +18,12 @@ use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::managed::{Handover, Managed};
 use crate::promise::Promises;
+use crate::recording::Tracer;
 use crate::report::TaskRecord;
 use crate::sys::{self, Tid};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use vestal_core::{Instant, Service, TaskConfiguration};
+use vestal_core::{DropReason, Event, Instant, Level, Notice, Service, TaskConfiguration};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -115,6 +116,8 @@ pub(crate) struct TaskShared {
     background: AtomicBool,
     /// The same without the end of the run.
     enforced_up_to: AtomicU64,
+    /// Written by the manager: the job, plus one, that used up the limit of its own level last.
+    used_up: AtomicU64,
     /// Written by the manager: withdrawn jobs with smaller numbers shall end at their next
     /// cancellation point.
     cancelled_up_to: AtomicU64,
@@ -152,6 +155,7 @@ impl TaskShared {
             withdrawn_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),
+            used_up: AtomicU64::new(0),
             cancelled_up_to: AtomicU64::new(0),
             overran: AtomicU64::new(0),
             overran_executed: AtomicU64::new(0),
@@ -201,6 +205,23 @@ impl TaskShared {
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
         self.withdrawn_up_to
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
+    }
+
+    /// The scheduler says that job `sequence` used up its limit of `level`.
+    pub(crate) fn note_overrun(&self, sequence: u64, level: Level) {
+        if level >= self.configuration.task.criticality {
+            self.used_up
+                .store(sequence.saturating_add(1), Ordering::SeqCst);
+        }
+    }
+
+    /// Why job `sequence` lost its place.
+    pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
+        if self.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1) {
+            DropReason::Exhausted
+        } else {
+            DropReason::Mode
+        }
     }
 
     /// The manager is about to demote the worker.
@@ -346,13 +367,14 @@ impl Shared {
 
     /// A thread of ours that woke at `now` starts a stint. If it took the CPU from a burning job,
     /// that job cannot tell any more whether the machine was away before; so it is told here. How
-    /// much of such a gap the job was charged for is unknown: at most all of it.
-    pub(crate) fn stint_begins(&self, now: u64) {
+    /// much of such a gap the job was charged for is unknown: at most all of it. `trace` has an open
+    /// group, in which `now` was read.
+    pub(crate) fn stint_begins(&self, now: u64, trace: &mut Tracer) {
         self.stint();
         let burned = self.burning.swap(0, Ordering::Relaxed);
         let span = now.saturating_sub(burned);
         if burned != 0 && span >= SWITCH_NANOS_MAX {
-            self.gaps.record(burned, now, span);
+            trace.gap(self, burned, now, span);
         }
     }
 
@@ -365,6 +387,15 @@ impl Shared {
     pub(crate) fn threshold(&self, limit: u64) -> Option<u64> {
         (self.enforce && limit != UNLIMITED && limit != NOT_ADMITTED)
             .then(|| limit.saturating_add(self.tolerance_nanos))
+    }
+
+    /// What workers have to know of what the scheduler says.
+    pub(crate) fn hear(&self, notice: &Notice) {
+        if let Event::Overrun { job, level, .. } = notice.what
+            && let Some(task) = self.tasks.get(job.task.index())
+        {
+            task.note_overrun(job.sequence, level);
+        }
     }
 
     /// `task` loses its job number `sequence` and all before it.
@@ -467,6 +498,7 @@ mod tests {
             task: Task::new(Level(0), period, period, wcet).unwrap(),
             priority: 1,
             on_miss: OnMiss::Continue,
+            zero_slack: None,
         };
         TaskShared::new("task".to_owned(), configuration, 0, 2, 1_000_000)
     }

@@ -1,6 +1,7 @@
 //! Puts the notes of all threads together.
 
 use crate::config::Config;
+use crate::recording::Recorded;
 use crate::report::{
     CpuReport, Ended, EnforcementReport, MachineReport, ManagerRecord, Overhead, Report,
     TaskRecord, TaskReport, Totals,
@@ -19,6 +20,7 @@ pub(crate) struct Measured<'a> {
     pub(crate) config: &'a Config,
     pub(crate) fallback: Option<String>,
     pub(crate) manager: ManagerRecord,
+    pub(crate) recorded: Option<Recorded>,
     pub(crate) stuck: Vec<String>,
 }
 
@@ -87,6 +89,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         },
         release_lateness: totals.lateness.summary(),
         lost_notices: manager.lost_notices,
+        recorded: measured.recorded,
         stuck: measured.stuck.clone(),
     }
 }
@@ -128,7 +131,7 @@ fn limits_below(
 ) -> Vec<(Level, Service)> {
     let model = &task.configuration.task;
     let modes = match enforcement {
-        Enforcement::Static => Level::LOWEST.up_to_self(),
+        Enforcement::Static | Enforcement::ZeroSlack => Level::LOWEST.up_to_self(),
         Enforcement::Adaptive => model.criticality.up_to_self(),
     };
     modes

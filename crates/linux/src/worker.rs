@@ -11,14 +11,17 @@
 //! (1) [`Worker::main`], (2) [`Worker::release`], (3) in [`crate::manager`], (4) [`Worker::end`].
 
 use crate::body::{Body, JobContext};
+use crate::recording::Tracer;
 use crate::shared::{Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::job_table::BACKLOG_MAX;
-use vestal_core::{JobId, Service, TaskId};
+use vestal_core::{DropReason, Fact, JobId, Service, StopReason, TaskId};
+use vestal_trace::{Edge, Mechanism, What};
 
 /// What a worker thread is made of.
 pub(crate) struct Worker {
@@ -27,6 +30,7 @@ pub(crate) struct Worker {
     pub(crate) id: TaskId,
     pub(crate) body: Box<Body>,
     pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
+    pub(crate) trace: Tracer,
 }
 
 impl Worker {
@@ -74,7 +78,7 @@ impl Worker {
             .saturating_add(task.offset_nanos);
         let mut sequence = 0;
         while release < end {
-            if !wait_for_release(&shared, task, release) {
+            if !wait_for_release(&shared, task, release, &mut self.trace) {
                 break;
             }
             self.release(&shared, task, sequence, release);
@@ -86,7 +90,7 @@ impl Worker {
             futex::wait_until(&shared.phase, RUN, None);
         }
         let _ = sys::sched::set_other(sys::sched::own_tid());
-        account_never_begun(&shared, task, release);
+        account_never_begun(&shared, task, self.id, release, &mut self.trace);
         let after = sys::sched::own_switches();
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
@@ -96,8 +100,10 @@ impl Worker {
 
     /// Handles one release: reads the permit, and runs the job if it has one.
     fn release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64, release: u64) {
+        self.trace.open();
         let woken = monotonic_nanos();
-        shared.stint_begins(woken);
+        shared.stint_begins(woken, &mut self.trace);
+        self.note_woken(shared, woken);
         let waiting = u64::try_from(BACKLOG_MAX).unwrap_or(u64::MAX);
         let period = task.configuration.task.period.as_nanos();
         let hopeless = woken > release.saturating_add(period.saturating_mul(waiting + 1));
@@ -107,6 +113,12 @@ impl Worker {
         let stopping = shared.stop_requested();
         if hopeless || limit == NOT_ADMITTED || (task.withdrawn(sequence) && !stopping) {
             task.finish(sequence);
+            let why = if hopeless {
+                DropReason::BacklogFull
+            } else {
+                task.why_dropped(sequence)
+            };
+            self.note_never_begun(shared, woken, Some((sequence, why)));
             return_to_place(shared, task);
             want_idle_above_lowest(shared);
             self.note_dropped(task);
@@ -115,7 +127,8 @@ impl Worker {
         }
         if stopping {
             task.finish(sequence);
-            note_unfinished(shared, task, release);
+            self.note_never_begun(shared, woken, None);
+            note_unfinished(shared, task, self.id, release, &mut self.trace);
             return;
         }
         shared.promises.begin(release);
@@ -124,10 +137,12 @@ impl Worker {
             monitor.start(threshold);
         }
         let started = monotonic_nanos();
+        self.note_started(shared, started, sequence);
         let base = own_cpu_nanos();
         task.start_account(base);
         let completed = self.call_body(shared, task, sequence, release);
         let executed = own_cpu_nanos().saturating_sub(base);
+        self.trace.open();
         let finished = monotonic_nanos();
         if let Some(monitor) = monitor {
             monitor.stop();
@@ -139,7 +154,9 @@ impl Worker {
             executed,
             completed,
         };
-        end(shared, task, &ended);
+        if end(shared, task, self.id, &ended, &mut self.trace) {
+            record_job_end(shared, Edge::End, &mut self.trace);
+        }
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.start_cost.record(started.saturating_sub(woken));
         record
@@ -166,6 +183,7 @@ impl Worker {
             demand: Service::ZERO,
             saw_cancellation: false,
             in_order: true,
+            trace: &mut self.trace,
         };
         job.observe();
         // A body that panics half-way is never called again: the run ends.
@@ -187,6 +205,34 @@ impl Worker {
         }
     }
 
+    /// The thread runs because a job was released.
+    fn note_woken(&mut self, shared: &Shared, woken: u64) {
+        let (at, task) = (shared.instant(woken), self.id);
+        let on_behalf_of = None;
+        self.trace.observed(at, Fact::Woken { task, on_behalf_of });
+        self.trace.overhead(at, Mechanism::Release, Edge::Begin);
+    }
+
+    /// The released job runs from now on.
+    fn note_started(&mut self, shared: &Shared, started: u64, sequence: u64) {
+        let at = shared.instant(started);
+        self.trace.overhead(at, Mechanism::Release, Edge::End);
+        let job = job_of(self.id, sequence);
+        self.trace.observed(at, Fact::Started { cpu: CPU, job });
+        self.trace.close();
+    }
+
+    /// The released job does not run at all; perhaps because it was dropped.
+    fn note_never_begun(&mut self, shared: &Shared, now: u64, dropped: Option<(u64, DropReason)>) {
+        let at = shared.instant(now);
+        self.trace.overhead(at, Mechanism::Release, Edge::End);
+        if let Some((sequence, why)) = dropped {
+            let job = job_of(self.id, sequence);
+            self.trace.record(at, What::Dropped { job, why });
+        }
+        self.trace.close();
+    }
+
     fn note_dropped(&self, task: &TaskShared) {
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.jobs.released += 1;
@@ -203,10 +249,16 @@ pub(crate) struct Ended {
     pub(crate) completed: bool,
 }
 
-/// Takes the job off, restores the worker's place among the others, and notes the job down.
-fn end(shared: &Shared, task: &TaskShared, job: &Ended) {
+/// Takes the job off, restores the worker's place among the others, and notes the job down. `trace`
+/// has an open group, in which the end of the job was read from the clock.
+///
+/// Says whether the job was completed in its place; then the span of its end is open.
+fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut Tracer) -> bool {
     let stopping = shared.stop_requested();
     let withdrawn = task.withdrawn(job.sequence);
+    // At the end of the run everything is withdrawn; what was completed then counts as such.
+    let completed = job.completed && (stopping || !withdrawn);
+    record_end(shared, task, id, job, trace, (completed, stopping));
     task.finish(job.sequence);
     let model = &task.configuration.task;
     shared
@@ -224,18 +276,51 @@ fn end(shared: &Shared, task: &TaskShared, job: &Ended) {
         shared.kick_manager();
     }
     resume_preempted(shared);
-    // At the end of the run everything is withdrawn; what was completed then counts as such.
-    let completed = job.completed && (stopping || !withdrawn);
     if completed {
-        note_completed(shared, task, job);
+        note_completed(shared, task, id, job, trace);
     } else if stopping {
-        note_unfinished(shared, task, job.release);
+        note_unfinished(shared, task, id, job.release, trace);
     } else {
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.jobs.released += 1;
         record.jobs.dropped += 1;
     }
     shared.stint();
+    completed
+}
+
+/// Records how the job ended, and for a job that keeps its place that its end takes time: one that was
+/// withdrawn may have to wait for its place.
+fn record_end(
+    shared: &Shared,
+    task: &TaskShared,
+    id: TaskId,
+    job: &Ended,
+    trace: &mut Tracer,
+    (completed, stopping): (bool, bool),
+) {
+    let at = shared.instant(job.finished);
+    let (cpu, id) = (CPU, job_of(id, job.sequence));
+    if completed {
+        trace.overhead(at, Mechanism::JobEnd, Edge::Begin);
+        trace.observed(at, Fact::Completed { cpu, job: id });
+    } else {
+        let why = StopReason::Cancelled;
+        trace.observed(at, Fact::Stopped { cpu, job: id, why });
+        if !stopping {
+            let why = task.why_dropped(job.sequence);
+            trace.record(at, What::Dropped { job: id, why });
+        }
+    }
+    trace.close();
+}
+
+/// Records that taking a job off begins or ends now.
+pub(crate) fn record_job_end(shared: &Shared, edge: Edge, trace: &mut Tracer) {
+    trace.open();
+    let at = shared.instant(monotonic_nanos());
+    trace.overhead(at, Mechanism::JobEnd, edge);
+    trace.close();
 }
 
 /// Above mode 0 whoever takes a job off asks whether the CPU is idle now: a manager that saw that
@@ -259,12 +344,19 @@ fn return_to_place(shared: &Shared, task: &TaskShared) {
     }
 }
 
-pub(crate) fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended) {
+pub(crate) fn note_completed(
+    shared: &Shared,
+    task: &TaskShared,
+    id: TaskId,
+    job: &Ended,
+    trace: &mut Tracer,
+) {
     let response = job.finished.saturating_sub(job.release);
     let deadline = task.configuration.task.deadline.as_nanos();
     let missed = response > deadline;
     let (promised, outside_gaps) = if missed {
-        judge_miss(shared, task, job.release, job.finished)
+        let id = job_of(id, job.sequence);
+        judge_miss(shared, task, id, job.release, job.finished, trace)
     } else {
         (false, false)
     };
@@ -280,12 +372,22 @@ pub(crate) fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended) {
 }
 
 /// A job that the end of the run met; missed if its deadline had passed by then.
-pub(crate) fn note_unfinished(shared: &Shared, task: &TaskShared, release: u64) {
+pub(crate) fn note_unfinished(
+    shared: &Shared,
+    task: &TaskShared,
+    id: TaskId,
+    release: u64,
+    trace: &mut Tracer,
+) {
     let stopped = shared.stopped_at.load(Ordering::SeqCst).max(release);
     let deadline = release.saturating_add(task.configuration.task.deadline.as_nanos());
     let missed = deadline < stopped;
     let (promised, outside_gaps) = if missed {
-        judge_miss(shared, task, release, stopped)
+        let since = release.saturating_sub(shared.epoch.load(Ordering::SeqCst));
+        let since = since.saturating_sub(task.offset_nanos);
+        let sequence = since.checked_div(task.configuration.task.period.as_nanos());
+        let job = job_of(id, sequence.unwrap_or(0));
+        judge_miss(shared, task, job, release, stopped, trace)
     } else {
         (false, false)
     };
@@ -299,26 +401,46 @@ pub(crate) fn note_unfinished(shared: &Shared, task: &TaskShared, release: u64) 
 
 /// Whether the deadline missed by a job that ended, or was given up, at `end` had been promised,
 /// and whether it was missed also without the machine gaps.
-fn judge_miss(shared: &Shared, task: &TaskShared, release: u64, end: u64) -> (bool, bool) {
+fn judge_miss(
+    shared: &Shared,
+    task: &TaskShared,
+    job: JobId,
+    release: u64,
+    end: u64,
+    trace: &mut Tracer,
+) -> (bool, bool) {
     let model = &task.configuration.task;
     let deadline = model.deadline.as_nanos();
-    let promised = shared
-        .promises
-        .promised(model.criticality, release.saturating_add(deadline));
+    let due = release.saturating_add(deadline);
+    let promised = shared.promises.promised(model.criticality, due);
+    trace.open();
+    let what = What::Miss {
+        job,
+        deadline: shared.instant(due),
+        guaranteed: promised,
+    };
+    trace.record(shared.instant(monotonic_nanos()), what);
+    trace.close();
     let gaps = shared.gaps.within(release, end);
     let without_gaps = end.saturating_sub(release).saturating_sub(gaps);
     (promised, promised && without_gaps > deadline)
 }
 
 /// Counts the jobs that were released before the end but never begun.
-fn account_never_begun(shared: &Shared, task: &TaskShared, first: u64) {
+fn account_never_begun(
+    shared: &Shared,
+    task: &TaskShared,
+    id: TaskId,
+    first: u64,
+    trace: &mut Tracer,
+) {
     let stopped = shared
         .stopped_at
         .load(Ordering::SeqCst)
         .min(shared.end.load(Ordering::SeqCst));
     let mut release = first;
     while release < stopped {
-        note_unfinished(shared, task, release);
+        note_unfinished(shared, task, id, release, trace);
         release = release.saturating_add(task.configuration.task.period.as_nanos());
     }
 }
@@ -355,7 +477,7 @@ fn resume_preempted(shared: &Shared) {
 pub(crate) const LATE_WAKE_NANOS_MIN: u64 = 500_000;
 
 /// Waits for `release`; says whether the run still goes on then.
-fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
+fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64, trace: &mut Tracer) -> bool {
     let mut waited = false;
     loop {
         if shared.phase() != RUN || shared.stop_requested() {
@@ -366,7 +488,7 @@ fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
             if waited && shared.promises.free_since(release) {
                 let late = now - release;
                 if late >= LATE_WAKE_NANOS_MIN {
-                    shared.gaps.record(release, now, 0);
+                    record_late_wake(shared, release, trace);
                 }
                 let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
                 record.lateness.record(late);
@@ -378,12 +500,24 @@ fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
     }
 }
 
+/// The machine is to blame that nothing ran since `release`, which found the CPU free.
+pub(crate) fn record_late_wake(shared: &Shared, release: u64, trace: &mut Tracer) {
+    trace.open();
+    trace.gap(shared, release, monotonic_nanos(), 0);
+    trace.close();
+}
+
 /// Puts the calling thread on its CPU and into SCHED_FIFO.
 pub(crate) fn enter_real_time(cpu: usize, priority: i32) -> std::io::Result<()> {
     sys::signal::block_all()?;
     sys::sched::pin_to(cpu)?;
     sys::sched::no_timer_slack();
     sys::sched::set_fifo(sys::sched::own_tid(), priority)
+}
+
+/// Job `sequence` of a task.
+pub(crate) const fn job_of(task: TaskId, sequence: u64) -> JobId {
+    JobId { task, sequence }
 }
 
 /// The text of a panic.

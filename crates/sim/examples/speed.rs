@@ -8,7 +8,8 @@
 //!
 //! POLICY: `amc` (deadline-monotonic priorities, adaptive limits), `amc-overruns` (the same, and one
 //! job in a hundred of the HI tasks needs C(HI)), `edf` (earliest deadline first, static limits).
-//! WATCH: `nothing`, `statistics`, or `trace` (statistics, and every event as a record in memory).
+//! WATCH: `nothing`, `statistics`, or `trace` (statistics, and the complete `.vtrace` of the run, written
+//! to where nothing is kept).
 //!
 //! The recipe: utilisations by UUniFast (Bini and Buttazzo 2005) with U = 0.8 at level 0, T
 //! log-uniform in 10..1000 ms, D = T, half of the tasks HI on average, C(HI) = 2 C(LO), synchronous
@@ -21,12 +22,13 @@
 
 use std::error::Error;
 use vestal_core::{
-    ClassicOrder, Configuration, CpuId, DropReason, Duration, Enforcement, Exhaustion, Instant,
-    JobId, Level, LevelSet, OnMiss, Service, Task, TaskConfiguration, TaskId, TaskOrder,
-    Uniprocessor, Wcet,
+    ClassicOrder, Configuration, Duration, Enforcement, Exhaustion, Instant, Level, LevelSet,
+    OnMiss, Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor, Wcet,
 };
 use vestal_sim::workload::Periodic;
-use vestal_sim::{Demand, JobState, Observer, Segment, Setting, Statistics, simulate};
+use vestal_sim::{Demand, Setting, Statistics, simulate};
+use vestal_trace::write::{Options, TraceWriter, writer};
+use vestal_trace::{Format, Header, Record, Recorder, Sink};
 
 const USAGE: &str =
     "usage: speed run amc|amc-overruns|edf nothing|statistics|trace TASKS SECONDS SEED
@@ -105,9 +107,13 @@ fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Bo
             (effort, watch, 0)
         }
         "trace" => {
-            let mut watch = (statistics, Trace::new());
-            let effort = simulate(&mut engine, &setting, &releases, &demand, &mut watch)?;
-            (effort, watch.0, watch.1.written)
+            let mut watch = statistics;
+            let mut recorder = Recorder::new(&mut engine, Counted::new()?);
+            let effort = simulate(&mut recorder, &setting, &releases, &demand, &mut watch)?;
+            let (_, written) = recorder.finish(end);
+            let records = written.records;
+            written.file.finish()?;
+            (effort, watch, records)
         }
         other => return Err(format!("nobody watches as {other:?}\n{USAGE}").into()),
     };
@@ -133,6 +139,7 @@ fn configured(tasks: &[Task]) -> Result<Vec<TaskConfiguration>, Box<dyn Error>> 
             task,
             priority: priority.ok_or("a task has no priority")?,
             on_miss: OnMiss::Continue,
+            zero_slack: None,
         })
     };
     tasks.iter().enumerate().map(configure).collect()
@@ -152,6 +159,28 @@ impl Demand for Low<'_> {
         let drawn = Random(u64::from(task.0) << 48 | sequence).next();
         let level = Level(u8::from(self.overruns && drawn.is_multiple_of(100)));
         model.enforced_wcet(level)
+    }
+}
+
+/// The trace as `vestal simulate --trace FILE.vtrace` writes it, with its records counted.
+struct Counted {
+    file: Box<dyn TraceWriter>,
+    records: u64,
+}
+
+impl Counted {
+    fn new() -> std::io::Result<Self> {
+        let header = Header::new("amc");
+        let file = writer(Format::Vtrace, &header, Options::default(), std::io::sink())?;
+        Ok(Self { file, records: 0 })
+    }
+}
+
+impl Sink for Counted {
+    fn put(&mut self, record: Record) {
+        // Nothing that is thrown away fails.
+        let _ = self.file.record(&record);
+        self.records += 1;
     }
 }
 
@@ -205,118 +234,4 @@ fn generate(count: usize, seed: u64) -> Result<Vec<Task>, Box<dyn Error>> {
         )?);
     }
     Ok(tasks)
-}
-
-/// How many records are kept. A trace that goes to a file is written out in such pieces.
-const RECORDS: usize = 1 << 14;
-
-/// Every event as a record of fixed size; when the memory is full, the oldest are overwritten.
-struct Trace {
-    records: Vec<Record>,
-    written: u64,
-}
-
-#[derive(Clone, Copy, Default)]
-#[expect(dead_code, reason = "written as a trace is, and not read here")]
-struct Record {
-    at: u64,
-    until: u64,
-    sequence: u64,
-    executed: u64,
-    task: u16,
-    cpu: u16,
-    kind: u8,
-    detail: u8,
-}
-
-impl Trace {
-    fn new() -> Self {
-        Self {
-            records: vec![Record::default(); RECORDS],
-            written: 0,
-        }
-    }
-
-    fn write(&mut self, kind: u8, at: Instant, job: &JobState, record: Record) {
-        // The mask of a power of two keeps the place inside, and the remainder small.
-        let place = self.written as usize & (RECORDS - 1);
-        self.records[place] = Record {
-            at: at.as_nanos(),
-            sequence: job.id.sequence,
-            executed: job.executed.as_nanos(),
-            task: job.id.task.0,
-            kind,
-            ..record
-        };
-        self.written += 1;
-    }
-
-    fn write_id(&mut self, kind: u8, at: Instant, job: Option<JobId>, detail: u8) {
-        let place = self.written as usize & (RECORDS - 1);
-        self.records[place] = Record {
-            at: at.as_nanos(),
-            sequence: job.map_or(0, |job| job.sequence),
-            task: job.map_or(u16::MAX, |job| job.task.0),
-            kind,
-            detail,
-            ..Record::default()
-        };
-        self.written += 1;
-    }
-}
-
-fn on(cpu: CpuId) -> Record {
-    Record {
-        cpu: cpu.0,
-        ..Record::default()
-    }
-}
-
-impl Observer for Trace {
-    fn released(&mut self, at: Instant, job: &JobState) {
-        let until = job.deadline.as_nanos();
-        let record = Record {
-            until,
-            ..Record::default()
-        };
-        self.write(0, at, job, record);
-    }
-    fn executed(&mut self, segment: Segment, job: &JobState) {
-        let record = Record {
-            until: segment.end.as_nanos(),
-            ..on(segment.cpu)
-        };
-        self.write(1, segment.start, job, record);
-    }
-    fn completed(&mut self, at: Instant, job: &JobState) {
-        self.write(2, at, job, Record::default());
-    }
-    fn overran(&mut self, at: Instant, job: JobId, level: Level) {
-        self.write_id(3, at, Some(job), level.0);
-    }
-    fn demoted(&mut self, at: Instant, job: &JobState) {
-        self.write(4, at, job, Record::default());
-    }
-    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
-        let record = Record {
-            detail: why as u8,
-            ..Record::default()
-        };
-        self.write(5, at, job, record);
-    }
-    fn mode_changed(&mut self, at: Instant, _: Level, to: Level, cause: Option<JobId>) {
-        self.write_id(6, at, cause, to.0);
-    }
-    fn idle(&mut self, at: Instant) {
-        self.write_id(7, at, None, 0);
-    }
-    fn preempted(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
-        self.write(8, at, job, on(cpu));
-    }
-    fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
-        self.write(9, at, job, on(cpu));
-    }
-    fn unfinished(&mut self, end: Instant, job: &JobState) {
-        self.write(10, end, job, Record::default());
-    }
 }

@@ -6,6 +6,7 @@
 //! later release, it meets exactly those who lost on its path, one comparison a level: O(log n), and
 //! nothing is allocated after construction. Ties go to the task that stands first.
 
+use crate::count;
 use vestal_core::{Instant, TaskId};
 
 /// A task and its next release. Ordered by the instant and then by the task.
@@ -17,7 +18,7 @@ struct Key {
 }
 
 impl Key {
-    /// Stands at the leaves behind the last task, and loses against every task.
+    /// Where there is no task at all.
     const NOBODY: Self = Self {
         at: u64::MAX,
         task: u16::MAX,
@@ -40,16 +41,18 @@ pub(crate) struct Calendar {
     /// By task, the number of the next release.
     sequences: Vec<u64>,
     champion: Key,
-    /// Who lost at each inner node. Node 1 is the root, node k has the children 2k and 2k + 1, and
-    /// the leaf of task i would be node `losers.len() + i`.
-    losers: Vec<Key>,
+    /// Who lost at each inner node, by the number of the node: the releases, and whose they are. Node
+    /// 1 is the root, node k has the children 2k and 2k + 1, and the leaf of task i would be node
+    /// `losers.len() + i`. Most matches are decided by the instants alone, which stand by themselves.
+    losers: Vec<u64>,
+    loser_tasks: Vec<u16>,
 }
 
 impl Calendar {
     /// Task i's first release is `first[i]`. There are at most `u16::MAX` tasks.
     pub(crate) fn new(first: Vec<Option<Instant>>) -> Self {
-        let leaves = first.len().next_power_of_two();
-        let mut winners = vec![Key::NOBODY; 2 * leaves];
+        let leaves = first.len();
+        let mut winners = vec![Key::NOBODY; 2 * leaves.max(1)];
         for ((leaf, number), at) in winners[leaves..].iter_mut().zip(0..=u16::MAX).zip(&first) {
             *leaf = Key::new(number, *at);
         }
@@ -65,8 +68,15 @@ impl Calendar {
         Self {
             sequences: vec![0; first.len()],
             champion: winners[1],
-            losers,
+            losers: losers.iter().map(|key| key.at).collect(),
+            loser_tasks: losers.iter().map(|key| key.task).collect(),
         }
+    }
+
+    /// When the next release of all is; beyond every horizon if there is none.
+    #[inline]
+    pub(crate) const fn next(&self) -> Instant {
+        Instant::from_nanos(self.champion.at)
     }
 
     /// The next release of all: whose, which, when.
@@ -87,13 +97,24 @@ impl Calendar {
         let Some(sequence) = self.sequences.get_mut(usize::from(task)) else {
             return;
         };
-        *sequence += 1;
+        count(sequence);
         let mut winner = Key::new(task, at);
         let mut node = (self.losers.len() + usize::from(task)) / 2;
         while node >= 1 {
-            let loser = &mut self.losers[node];
-            if loser.wins_against(winner) {
-                core::mem::swap(loser, &mut winner);
+            let Some(at) = self.losers.get_mut(node) else {
+                break;
+            };
+            if *at <= winner.at
+                && let Some(task) = self.loser_tasks.get_mut(node)
+            {
+                let loser = Key {
+                    at: *at,
+                    task: *task,
+                };
+                if loser.wins_against(winner) {
+                    (*at, *task) = (winner.at, winner.task);
+                    winner = loser;
+                }
             }
             node /= 2;
         }

@@ -70,6 +70,8 @@ pub struct Promise {
     /// By task, C_i(0). Every value of every level is at least that: a job below it has broken no
     /// assumption yet.
     lowest: Vec<Service>,
+    /// Some task has a limit of nothing.
+    some_have_nothing: bool,
     enforcement: Enforcement,
     exhaustion: Exhaustion,
     /// By level, the first instant since the last idle one at which its assumption was broken.
@@ -83,6 +85,7 @@ impl Promise {
         Self {
             tasks: tasks.to_vec(),
             lowest: tasks.iter().map(|task| task.wcet.at(Level(0))).collect(),
+            some_have_nothing: tasks.iter().any(|task| task.wcet.at(Level(0)).is_zero()),
             enforcement,
             exhaustion,
             crossings: [None; LEVELS_MAX],
@@ -183,14 +186,63 @@ impl Observer for Promise {
         self.record(job, segment.start, ran);
     }
 
-    /// A limit of nothing is used up before the job has run at all.
+    /// A limit of nothing is used up before the job has run at all. Every other one was recorded when
+    /// the job ran, and no idle instant has come since: the job has been pending.
     #[inline]
     fn started(&mut self, at: Instant, _: CpuId, job: &JobState) {
-        self.record(job, at, Service::ZERO);
+        if self.some_have_nothing {
+            self.record(job, at, Service::ZERO);
+        }
     }
 
     fn idle(&mut self, _: Instant) {
         self.crossings = [None; LEVELS_MAX];
+    }
+}
+
+/// Judges the deadlines of a run, and says of each miss when it was judged, and whether it had been
+/// promised that there would be none. An [`Observer`]; counts as [`crate::Statistics`] does.
+#[derive(Clone, Debug)]
+pub struct Judge<F> {
+    promise: Promise,
+    missed: F,
+}
+
+impl<F: FnMut(Instant, &JobState, bool)> Judge<F> {
+    /// A judge with the knowledge of `promise`, who tells `missed`.
+    pub const fn new(promise: Promise, missed: F) -> Self {
+        Self { promise, missed }
+    }
+
+    fn judge(&mut self, job: &JobState, at: Instant, ending: Ending) {
+        match self.promise.judge(job, at, ending) {
+            Some(Verdict::Missed { guaranteed }) => (self.missed)(at, job, guaranteed),
+            Some(Verdict::Met | Verdict::Withdrawn) | None => {}
+        }
+    }
+}
+
+impl<F: FnMut(Instant, &JobState, bool)> Observer for Judge<F> {
+    fn executed(&mut self, segment: Segment, job: &JobState) {
+        self.promise.executed(segment, job);
+    }
+    fn completed(&mut self, at: Instant, job: &JobState) {
+        self.judge(job, at, Ending::Completed);
+    }
+    fn demoted(&mut self, at: Instant, job: &JobState) {
+        self.judge(job, at, Ending::Demoted);
+    }
+    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        self.judge(job, at, Ending::Dropped(why));
+    }
+    fn idle(&mut self, at: Instant) {
+        self.promise.idle(at);
+    }
+    fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        self.promise.started(at, cpu, job);
+    }
+    fn unfinished(&mut self, end: Instant, job: &JobState) {
+        self.judge(job, end, Ending::Unfinished);
     }
 }
 

@@ -29,6 +29,7 @@
 //!     task,
 //!     priority,
 //!     on_miss: OnMiss::Continue,
+//!     zero_slack: None,
 //! };
 //! let configured: Vec<TaskConfiguration> = tasks.iter().zip([2, 1]).map(with_priority).collect();
 //! let configuration = Configuration {
@@ -57,6 +58,7 @@
 #![forbid(unsafe_code)]
 
 mod calendar;
+mod cpu;
 pub mod error;
 pub mod gantt;
 pub mod guarantee;
@@ -74,3 +76,9 @@ pub use observer::{JobState, Observer, Segment};
 pub use statistics::Statistics;
 pub use workload::{Demand, Releases};
 pub use world::{Effort, Setting, simulate};
+
+/// Counts one thing more. One by one it takes centuries to get to 2^64: there is no overflow to look for.
+#[inline]
+const fn count(counter: &mut u64) {
+    *counter = counter.wrapping_add(1);
+}

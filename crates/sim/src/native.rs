@@ -1,4 +1,4 @@
-//! The event loop around a [`Guard`]: what a natively dispatched Linux run does, in exact time.
+//! The event loop around a [`vestal_core::Guard`]: what a natively dispatched Linux run does, in exact time.
 //!
 //! Here the scheduler does not dispatch. The world keeps the order of SCHED_FIFO: among the first
 //! job of each task the most urgent permitted one runs, jobs in the background below all of these.
@@ -7,8 +7,9 @@
 //! up a job in the background when its next one arrives, and a late one where its task wants that.
 //!
 //! The guard hears only exceptions: an exhausted limit (`Charged` with what the job has executed
-//! since the last charge), before that `Released` with the newest job of each task, and `Idle` when
-//! nothing admitted is pending in a raised mode. At an instant that is idle and has releases, idle
+//! since the last charge), before that `Released` with the newest job of each task and, if limits are
+//! in slices, with the job itself and the instant of its release; `Timer` when the guard asked for it;
+//! and `Idle` when nothing admitted is pending in a raised mode. At an instant that is idle and has releases, idle
 //! comes first, so that the schedule is that of [`vestal_core::Uniprocessor`] in [`crate::world`].
 
 use crate::calendar::Calendar;
@@ -19,8 +20,8 @@ use crate::world::Effort;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{
-    CpuId, DropReason, Event, Fact, Guard, Instant, JobId, Level, OnMiss, Permit, Scheduler,
-    Service, TaskConfiguration, TaskId,
+    CpuId, DropReason, Enforcer, Event, Fact, Instant, JobId, Level, OnMiss, Permit, Service,
+    TaskConfiguration, TaskId,
 };
 
 const CPU: CpuId = CpuId(0);
@@ -31,8 +32,8 @@ const CPU: CpuId = CpuId(0);
 ///
 /// # Errors
 /// [`SimulationError`]: a workload that contradicts itself, or a broken invariant.
-pub fn simulate_native<O: Observer + ?Sized>(
-    guard: &mut Guard,
+pub fn simulate_native<G: Enforcer + ?Sized, O: Observer + ?Sized>(
+    guard: &mut G,
     tasks: &[TaskConfiguration],
     end: Instant,
     releases: &dyn Releases,
@@ -57,6 +58,7 @@ pub fn simulate_native<O: Observer + ?Sized>(
         calendar: Calendar::new(first),
         workers: vec![Worker::default(); tasks.len()],
         running: None,
+        wake: None,
         now: Instant::EPOCH,
         busy: false,
         effort: Effort::default(),
@@ -84,8 +86,8 @@ impl Worker {
     }
 }
 
-struct NativeWorld<'a, O: ?Sized> {
-    guard: &'a mut Guard,
+struct NativeWorld<'a, G: ?Sized, O: ?Sized> {
+    guard: &'a mut G,
     tasks: &'a [TaskConfiguration],
     end: Instant,
     releases: &'a dyn Releases,
@@ -94,17 +96,20 @@ struct NativeWorld<'a, O: ?Sized> {
     calendar: Calendar,
     workers: Vec<Worker>,
     running: Option<TaskId>,
+    /// When the guard wants to be called.
+    wake: Option<Instant>,
     now: Instant,
     busy: bool,
     effort: Effort,
 }
 
-impl<O: Observer + ?Sized> NativeWorld<'_, O> {
+impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     fn run(&mut self) -> Result<(), SimulationError> {
         loop {
             let next = self.next_instant();
             self.advance_to(next);
             self.settle_exhaustion()?;
+            self.settle_wake()?;
             self.give_up_late_jobs();
             self.settle_idle()?;
             if next >= self.end {
@@ -120,7 +125,7 @@ impl<O: Observer + ?Sized> NativeWorld<'_, O> {
         Ok(())
     }
 
-    fn numbers(&self) -> impl Iterator<Item = TaskId> + use<O> {
+    fn numbers(&self) -> impl Iterator<Item = TaskId> + use<G, O> {
         (0..=u16::MAX).take(self.tasks.len()).map(TaskId)
     }
 
@@ -150,6 +155,9 @@ impl<O: Observer + ?Sized> NativeWorld<'_, O> {
         let mut next = self.end;
         if let Some((_, _, release)) = self.calendar.first() {
             next = next.min(release);
+        }
+        if let Some(wake) = self.wake {
+            next = next.min(wake.max(self.now));
         }
         for task in self.numbers() {
             if let Some(job) = self.first_job(task)
@@ -213,6 +221,8 @@ impl<O: Observer + ?Sized> NativeWorld<'_, O> {
             if let Some(job) = worker.jobs.front().copied() {
                 let amount = job.executed.saturating_sub(worker.charged);
                 worker.charged = job.executed;
+                // When it was released says what its slices grant.
+                self.tell(job.released, Fact::Released { job: job.id })?;
                 self.apply(Fact::Charged {
                     cpu: CPU,
                     job: job.id,
@@ -234,8 +244,22 @@ impl<O: Observer + ?Sized> NativeWorld<'_, O> {
         })
     }
 
+    /// Calls the guard at the instant at which it asked for it; a suspended job may go on then.
+    fn settle_wake(&mut self) -> Result<(), SimulationError> {
+        if self.wake.is_none_or(|wake| wake > self.now) {
+            return Ok(());
+        }
+        self.apply(Fact::Timer)?;
+        self.decide()?;
+        self.read_permits();
+        self.settle_exhaustion()
+    }
+
     fn apply(&mut self, fact: Fact) -> Result<(), SimulationError> {
-        let at = self.now;
+        self.tell(self.now, fact)
+    }
+
+    fn tell(&mut self, at: Instant, fact: Fact) -> Result<(), SimulationError> {
         self.effort.facts += 1;
         self.guard
             .apply(at, fact)
@@ -245,8 +269,9 @@ impl<O: Observer + ?Sized> NativeWorld<'_, O> {
     fn decide(&mut self) -> Result<(), SimulationError> {
         let at = self.now;
         self.effort.decisions += 1;
-        if let Err(violation) = self.guard.decide(at) {
-            return Err(SimulationError::Refused { at, violation });
+        match self.guard.decide(at) {
+            Ok(plan) => self.wake = plan.next.map(|wake| wake.at),
+            Err(violation) => return Err(SimulationError::Refused { at, violation }),
         }
         while let Some(notice) = self.guard.take_notice() {
             match notice.what {
@@ -404,6 +429,9 @@ impl<O: Observer + ?Sized> NativeWorld<'_, O> {
             let Some(job) = self.first_job(task) else {
                 continue;
             };
+            if self.guard.permit_for(job.id) == Permit::Suspended {
+                continue;
+            }
             let rank = (
                 job.demoted.is_none(),
                 self.tasks[task.index()].priority,

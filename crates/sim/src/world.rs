@@ -17,12 +17,15 @@
 //! compiler sees through the calls between them; any of them may be `dyn` all the same.
 
 use crate::calendar::Calendar;
+use crate::count;
+use crate::cpu::{Cpu, FIRST, NEVER};
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer, Segment};
 use crate::pending::Pending;
 use crate::workload::{Demand, Releases};
 use vestal_core::{
-    CpuId, Event, Fact, Instant, JobId, Level, Notice, Scheduler, Service, StopReason, Task, TaskId,
+    ContractViolation, CpuId, Event, Fact, Instant, JobId, Level, Notice, Scheduler, Service,
+    StopReason, Task, TaskId,
 };
 
 /// How many jobs of one task may be pending in the world. Schedulers drop what exceeds their
@@ -70,22 +73,43 @@ where
     if setting.end > Instant::HORIZON {
         return Err(SimulationError::EndBeyondHorizon(setting.end));
     }
+    if setting.cpus == 1 {
+        simulate_on::<S, R, D, O, true>(scheduler, setting, releases, demand, observer)
+    } else {
+        simulate_on::<S, R, D, O, false>(scheduler, setting, releases, demand, observer)
+    }
+}
+
+/// The same; `ALONE` says that there is exactly one CPU.
+fn simulate_on<S, R, D, O, const ALONE: bool>(
+    scheduler: &mut S,
+    setting: &Setting<'_>,
+    releases: &R,
+    demand: &D,
+    observer: &mut O,
+) -> Result<Effort, SimulationError>
+where
+    S: Scheduler + ?Sized,
+    R: Releases + ?Sized,
+    D: Demand + ?Sized,
+    O: Observer + ?Sized,
+{
     let tasks = setting.tasks.len();
     let numbers = u16::try_from(tasks).map_err(|_| SimulationError::TooManyTasks(tasks))?;
     let first = (0..numbers)
         .map(|task| releases.release(TaskId(task), 0, None))
         .collect();
-    let mut world = World {
+    let mut world = World::<_, _, _, _, ALONE> {
         setting,
         releases,
         demand,
         scheduler,
         observer,
         calendar: Calendar::new(first),
-        jobs: vec![Pending::default(); tasks],
-        cpus: vec![Cpu::default(); usize::from(setting.cpus)],
-        wake: None,
-        differs: false,
+        jobs: setting.tasks.iter().map(Pending::of).collect(),
+        first: Cpu::IDLE,
+        others: vec![Cpu::IDLE; usize::from(setting.cpus.saturating_sub(1))],
+        wake: NEVER,
         now: Instant::EPOCH,
         admitted: 0,
         fresh: 0,
@@ -94,24 +118,17 @@ where
         effort: Effort::default(),
     };
     world.lost = world.scheduler.lost_notices();
-    world.run()?;
-    Ok(world.effort)
+    match world.run() {
+        Ok(()) => Ok(world.effort),
+        Err(error) => Err(*error),
+    }
 }
 
-/// What runs on a CPU, and how much longer it may.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cpu {
-    running: Option<JobId>,
-    /// What the running job still has to execute; kept here so that the next instant is found
-    /// without looking the job up.
-    remaining: Service,
-    /// What the last plan gave this CPU.
-    planned: Option<JobId>,
-    /// What is left of that job's budget; `None`: no budget.
-    budget: Option<Service>,
-}
+/// The outcome of a part of the loop. The error is boxed: it is rare, and a pointer is quick to look at.
+type Step<T = ()> = Result<T, Box<SimulationError>>;
 
-struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized> {
+/// A run. With exactly one CPU (`ALONE`) the compiler leaves out what concerns the others.
+struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, const ALONE: bool> {
     setting: &'a Setting<'a>,
     releases: &'a R,
     demand: &'a D,
@@ -120,10 +137,11 @@ struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized> {
     calendar: Calendar,
     /// By task.
     jobs: Vec<Pending>,
-    cpus: Vec<Cpu>,
-    wake: Option<Instant>,
-    /// The plan wants something else than what runs.
-    differs: bool,
+    /// Most runs have one CPU: it is found without looking.
+    first: Cpu,
+    others: Vec<Cpu>,
+    /// What the last plan asked for; [`NEVER`] if nothing.
+    wake: Instant,
     now: Instant,
     /// How many admitted jobs are pending.
     admitted: u64,
@@ -135,116 +153,100 @@ struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized> {
     effort: Effort,
 }
 
-impl<S, R, D, O> World<'_, '_, S, R, D, O>
+impl<S, R, D, O, const ALONE: bool> World<'_, '_, S, R, D, O, ALONE>
 where
     S: Scheduler + ?Sized,
     R: Releases + ?Sized,
     D: Demand + ?Sized,
     O: Observer + ?Sized,
 {
-    fn run(&mut self) -> Result<(), SimulationError> {
+    fn run(&mut self) -> Step {
         // Between two instants each job can be released, completed, and exhausted once per level.
         let limit = 64 + 16 * self.setting.tasks.len() as u64;
+        let end = self.setting.end;
         let mut decisions_here = 0;
         loop {
             let next = self.next_instant();
             if next > self.now {
-                decisions_here = 0;
+                decisions_here = 1;
                 self.fresh = 0;
+            } else {
+                decisions_here = self.another_decision(decisions_here, limit)?;
             }
-            if decisions_here >= limit {
-                return Err(SimulationError::NoProgress {
-                    at: self.now,
-                    decisions: decisions_here,
-                });
-            }
-            decisions_here += 1;
             self.advance_to(next)?;
-            if next >= self.setting.end {
-                self.decide()?;
-                self.finish();
-                return Ok(());
+            if next < end {
+                self.release_due_jobs()?;
             }
-            self.release_due_jobs()?;
-            self.decide()?;
-            // On several CPUs a job that had to leave one may be wanted on another, which no
-            // scheduler says before the job has stopped (C5).
-            while self.differs && self.enact()? && self.cpus.len() > 1 {
-                if decisions_here >= limit {
-                    return Err(SimulationError::NoProgress {
-                        at: self.now,
-                        decisions: decisions_here,
-                    });
+            loop {
+                let differs = self.decide()?;
+                if next >= end {
+                    self.look_for_lost_notices()?;
+                    self.finish();
+                    return Ok(());
                 }
-                decisions_here += 1;
-                self.decide()?;
+                // On several CPUs a job that had to leave one may be wanted on another, which no
+                // scheduler says before the job has stopped (C5).
+                if !(differs && self.enact()? && !ALONE) {
+                    break;
+                }
+                decisions_here = self.another_decision(decisions_here, limit)?;
             }
         }
+    }
+
+    /// Counts a decision at an instant at which there were `decisions` already.
+    #[cold]
+    fn another_decision(&self, decisions: u64, limit: u64) -> Step<u64> {
+        if decisions < limit {
+            return Ok(decisions + 1);
+        }
+        let at = self.now;
+        Err(Box::new(SimulationError::NoProgress { at, decisions }))
     }
 
     #[inline]
     fn next_instant(&self) -> Instant {
-        let mut next = self.setting.end;
-        if let Some((_, _, release)) = self.calendar.first() {
-            next = next.min(release);
+        let mut next = self.setting.end.min(self.calendar.next());
+        next = next.min(self.wake);
+        next = next.min(self.first.until());
+        if ALONE {
+            return next;
         }
-        if let Some(wake) = self.wake {
-            next = next.min(wake.max(self.now));
-        }
-        for cpu in &self.cpus {
-            if cpu.running.is_none() {
-                continue;
-            }
-            let mut left = cpu.remaining;
-            if let Some(budget) = cpu.budget {
-                left = left.min(budget);
-            }
-            next = next.min(self.now.saturating_add(left.time_on_dedicated_cpu()));
-        }
-        next
+        self.others.iter().map(Cpu::until).fold(next, Instant::min)
     }
 
     /// Lets every CPU run until `next`, and reports what became of the jobs there.
-    fn advance_to(&mut self, next: Instant) -> Result<(), SimulationError> {
+    #[inline]
+    fn advance_to(&mut self, next: Instant) -> Step {
         let start = self.now;
-        let amount = Service::supplied_during(next.saturating_since(start));
         self.now = next;
-        for cpu in (0..self.setting.cpus).map(CpuId) {
-            if let Some(id) = self.cpus[cpu.index()].running {
-                self.run_job(cpu, id, start, amount)?;
-            }
-        }
-        if self.wake.is_some_and(|wake| wake <= next) {
-            self.wake = None;
+        self.run_job(FIRST, start)?;
+        self.on_others(|world, cpu| world.run_job(cpu, start))?;
+        if self.wake <= next {
+            self.wake = NEVER;
             self.apply(Fact::Timer)?;
         }
         Ok(())
     }
 
-    #[inline]
-    fn run_job(
-        &mut self,
-        cpu: CpuId,
-        id: JobId,
-        start: Instant,
-        amount: Service,
-    ) -> Result<(), SimulationError> {
+    #[inline(always)]
+    fn run_job(&mut self, cpu: CpuId, start: Instant) -> Step {
         let end = self.now;
-        let slot = &mut self.cpus[cpu.index()];
-        slot.remaining = slot.remaining.saturating_sub(amount);
-        if let Some(budget) = slot.budget.as_mut() {
-            *budget = budget.saturating_sub(amount);
-        }
-        let exhausted = slot.budget.is_some_and(Service::is_zero);
-        let completed = slot.remaining.is_zero();
-        let Some(job) = find(&mut self.jobs, id) else {
-            return Err(SimulationError::UnknownJobPlanned {
-                at: start,
-                cpu,
-                job: id,
-            });
+        let amount = Service::supplied_during(end.saturating_since(start));
+        let slot = self.cpu(cpu);
+        let Some(id) = slot.running else {
+            return Ok(());
         };
-        job.executed = job.executed.saturating_add(amount);
+        let (completed, exhausted) = (slot.completes <= end, slot.exhausts <= end);
+        if completed {
+            slot.running = None;
+        }
+        let Some(job) = find(&mut self.jobs, id) else {
+            return Err(unknown_job_planned(start, cpu, id));
+        };
+        // Not beyond the horizon: a job executes for no longer than the run lasts.
+        let executed = job.executed.as_nanos().wrapping_add(amount.as_nanos());
+        job.executed = Service::from_nanos(executed);
         if !amount.is_zero() {
             self.observer.executed(Segment { cpu, start, end }, job);
         }
@@ -255,7 +257,6 @@ where
             tell(self.scheduler, &mut self.effort, end, charged)?;
         }
         if completed {
-            slot.running = None;
             let job_completed = Fact::Completed { cpu, job: id };
             tell(self.scheduler, &mut self.effort, end, job_completed)?;
             self.observer.completed(end, job);
@@ -271,88 +272,89 @@ where
     }
 
     #[inline]
-    fn release_due_jobs(&mut self) -> Result<(), SimulationError> {
-        while let Some((task, sequence, at)) = self.calendar.first() {
-            if at > self.now {
-                break;
-            }
-            let next = self
-                .releases
-                .release(task, sequence.saturating_add(1), Some(at));
-            if let Some(next) = next
-                && next <= at
-            {
-                return Err(SimulationError::ReleasesNotAscending {
-                    task,
-                    previous: at,
-                    next,
-                });
-            }
-            self.calendar.replace_first(next);
-            let job = JobState {
-                id: JobId { task, sequence },
-                released: at,
-                deadline: at.saturating_add(self.setting.tasks[task.index()].deadline),
-                demand: self.demand.execution(task, sequence),
-                executed: Service::ZERO,
-                demoted: None,
-                last_cpu: None,
-            };
-            let pending = &mut self.jobs[task.index()];
-            if pending.len() >= PENDING_MAX {
-                return Err(SimulationError::TooManyPending(task));
-            }
-            pending.push(job);
-            self.admitted += 1;
-            self.fresh += 1;
-            self.apply(Fact::Released { job: job.id })?;
-            self.observer.released(at, &job);
+    fn release_due_jobs(&mut self) -> Step {
+        while self.calendar.next() <= self.now {
+            self.release_next()?;
         }
         Ok(())
     }
 
+    /// Takes the next release from the calendar.
+    #[inline(never)]
+    fn release_next(&mut self) -> Step {
+        let Some((task, sequence, at)) = self.calendar.first() else {
+            return Ok(());
+        };
+        let next = self
+            .releases
+            .release(task, sequence.saturating_add(1), Some(at));
+        if let Some(next) = next
+            && next <= at
+        {
+            return Err(not_ascending(task, at, next));
+        }
+        self.calendar.replace_first(next);
+        let pending = &mut self.jobs[task.index()];
+        let job = JobState {
+            id: JobId { task, sequence },
+            released: at,
+            deadline: at.saturating_add(pending.deadline()),
+            demand: self.demand.execution(task, sequence),
+            executed: Service::ZERO,
+            demoted: None,
+            last_cpu: None,
+        };
+        if !pending.push(job, PENDING_MAX) {
+            return Err(Box::new(SimulationError::TooManyPending(task)));
+        }
+        count(&mut self.admitted);
+        count(&mut self.fresh);
+        self.apply(Fact::Released { job: job.id })?;
+        self.observer.released(at, &job);
+        Ok(())
+    }
+
+    /// Asks the scheduler; says whether it wants something else than what runs.
     #[inline]
-    fn decide(&mut self) -> Result<(), SimulationError> {
+    fn decide(&mut self) -> Step<bool> {
         let at = self.now;
-        self.effort.decisions += 1;
+        count(&mut self.effort.decisions);
+        let plan = match self.scheduler.decide(at) {
+            Ok(plan) => plan,
+            Err(violation) => return Err(refused(at, violation)),
+        };
+        let slot = |index| plan.slots.get(index).and_then(Option::as_ref);
         let mut differs = false;
-        let plan = self
-            .scheduler
-            .decide(at)
-            .map_err(|violation| SimulationError::Refused { at, violation })?;
-        for (index, cpu) in self.cpus.iter_mut().enumerate() {
-            let slot = plan.slots.get(index).and_then(Option::as_ref);
-            cpu.planned = slot.map(|slot| slot.job);
-            cpu.budget = slot
-                .and_then(|slot| slot.budget.as_ref())
-                .map(|budget| budget.remaining);
-            differs |= cpu.planned != cpu.running;
+        if ALONE || self.setting.cpus > 0 {
+            differs = self.first.plan(slot(0), at);
         }
-        self.differs = differs;
-        self.wake = plan.next.map(|wake| wake.at);
-        // Most decisions have nothing to say.
+        if !ALONE {
+            for (index, cpu) in (1..).zip(&mut self.others) {
+                differs |= cpu.plan(slot(index), at);
+            }
+        }
+        self.wake = match plan.next {
+            // One in the past means "at once".
+            Some(wake) => wake.at.max(at),
+            None => NEVER,
+        };
+        // Most decisions have nothing to say, and then nothing can be lost.
         if let Some(notice) = self.scheduler.take_notice() {
-            self.hear_notices(notice);
+            self.hear_notices(notice)?;
         }
-        let lost = self.scheduler.lost_notices();
-        if lost > self.lost {
-            let lost = lost - self.lost;
-            return Err(SimulationError::NoticesLost { at, lost });
-        }
+        // Where an admitted job is older than this instant, an earlier decision has noted it.
         if self.admitted == self.fresh {
             if self.busy {
                 self.observer.idle(at);
             }
             self.busy = self.admitted > 0;
-        } else {
-            self.busy = true;
         }
-        Ok(())
+        Ok(differs)
     }
 
     /// Passes on what the scheduler says, of which `first` is the beginning.
     #[cold]
-    fn hear_notices(&mut self, first: Notice) {
+    fn hear_notices(&mut self, first: Notice) -> Step {
         let at = self.now;
         let mut next = Some(first);
         while let Some(notice) = next {
@@ -378,6 +380,17 @@ where
             }
             next = self.scheduler.take_notice();
         }
+        self.look_for_lost_notices()
+    }
+
+    #[cold]
+    fn look_for_lost_notices(&self) -> Step {
+        let (at, lost) = (self.now, self.scheduler.lost_notices());
+        if lost > self.lost {
+            let lost = lost - self.lost;
+            return Err(Box::new(SimulationError::NoticesLost { at, lost }));
+        }
+        Ok(())
     }
 
     /// A job that used up the limit of its own level, or of a mode above it, has lost its place.
@@ -404,22 +417,22 @@ where
     /// Confirms what the plan wants: first everybody who has to go, then everybody who comes. Says
     /// whether a job stopped that may go on elsewhere.
     #[inline]
-    fn enact(&mut self) -> Result<bool, SimulationError> {
-        let mut displaced = false;
-        for cpu in (0..self.setting.cpus).map(CpuId) {
-            displaced |= self.withdraw(cpu)?;
-        }
-        for cpu in (0..self.setting.cpus).map(CpuId) {
-            self.dispatch(cpu)?;
-        }
+    fn enact(&mut self) -> Step<bool> {
+        let mut displaced = self.withdraw(FIRST)?;
+        self.on_others(|world, cpu| {
+            displaced |= world.withdraw(cpu)?;
+            Ok(())
+        })?;
+        self.dispatch(FIRST)?;
+        self.on_others(Self::dispatch)?;
         Ok(displaced)
     }
 
     /// Stops what runs on `cpu` if the plan wants something else; says whether that job is pending.
-    #[inline]
-    fn withdraw(&mut self, cpu: CpuId) -> Result<bool, SimulationError> {
+    #[inline(always)]
+    fn withdraw(&mut self, cpu: CpuId) -> Step<bool> {
         let at = self.now;
-        let state = &mut self.cpus[cpu.index()];
+        let state = self.cpu(cpu);
         let Some(job) = state.running else {
             return Ok(false);
         };
@@ -442,31 +455,53 @@ where
     }
 
     /// Starts on `cpu` what the plan wants if it does not run.
-    #[inline]
-    fn dispatch(&mut self, cpu: CpuId) -> Result<(), SimulationError> {
+    #[inline(always)]
+    fn dispatch(&mut self, cpu: CpuId) -> Step {
         let at = self.now;
-        let state = &self.cpus[cpu.index()];
+        let state = self.cpu(cpu);
         let Some(job) = state.planned else {
             return Ok(());
         };
         if state.running == Some(job) {
             return Ok(());
         }
-        let elsewhere = |other: &Cpu| other.running == Some(job);
-        if self.cpus.len() > 1 && self.cpus.iter().any(elsewhere) {
-            return Err(SimulationError::PlannedTwice { at, job });
+        if !ALONE && self.runs_somewhere(job) {
+            return Err(Box::new(SimulationError::PlannedTwice { at, job }));
         }
         let started = Fact::Started { cpu, job };
         tell(self.scheduler, &mut self.effort, at, started)?;
         let Some(pending) = find(&mut self.jobs, job) else {
-            return Err(SimulationError::UnknownJobPlanned { at, cpu, job });
+            return Err(unknown_job_planned(at, cpu, job));
         };
-        let state = &mut self.cpus[cpu.index()];
-        state.running = Some(job);
-        state.remaining = pending.remaining();
         self.observer.started(at, cpu, pending);
         pending.last_cpu = Some(cpu);
+        let completes = at.saturating_add(pending.remaining().time_on_dedicated_cpu());
+        let state = self.cpu(cpu);
+        state.running = Some(job);
+        state.completes = completes;
         Ok(())
+    }
+
+    fn runs_somewhere(&self, job: JobId) -> bool {
+        let runs_it = |cpu: &Cpu| cpu.running == Some(job);
+        runs_it(&self.first) || self.others.iter().any(runs_it)
+    }
+
+    #[inline]
+    fn cpu(&mut self, cpu: CpuId) -> &mut Cpu {
+        match cpu.index().checked_sub(1) {
+            Some(place) if !ALONE => &mut self.others[place],
+            Some(_) | None => &mut self.first,
+        }
+    }
+
+    /// The same for every CPU but the first, in order.
+    #[inline]
+    fn on_others(&mut self, mut step: impl FnMut(&mut Self, CpuId) -> Step) -> Step {
+        if ALONE {
+            return Ok(());
+        }
+        (1..self.setting.cpus).try_for_each(|cpu| step(self, CpuId(cpu)))
     }
 
     fn finish(&mut self) {
@@ -478,7 +513,7 @@ where
     }
 
     #[inline]
-    fn apply(&mut self, fact: Fact) -> Result<(), SimulationError> {
+    fn apply(&mut self, fact: Fact) -> Step {
         tell(self.scheduler, &mut self.effort, self.now, fact)
     }
 
@@ -501,17 +536,38 @@ where
 }
 
 /// Tells the scheduler a fact.
-#[inline]
+// The kind of the fact is known at each call: inlined, only the part for that kind is left.
+#[inline(always)]
 fn tell<S: Scheduler + ?Sized>(
     scheduler: &mut S,
     effort: &mut Effort,
     at: Instant,
     fact: Fact,
-) -> Result<(), SimulationError> {
-    effort.facts += 1;
-    scheduler
-        .apply(at, fact)
-        .map_err(|violation| SimulationError::Refused { at, violation })
+) -> Step {
+    count(&mut effort.facts);
+    match scheduler.apply(at, fact) {
+        Ok(()) => Ok(()),
+        Err(violation) => Err(refused(at, violation)),
+    }
+}
+
+#[cold]
+fn refused(at: Instant, violation: ContractViolation) -> Box<SimulationError> {
+    Box::new(SimulationError::Refused { at, violation })
+}
+
+#[cold]
+fn unknown_job_planned(at: Instant, cpu: CpuId, job: JobId) -> Box<SimulationError> {
+    Box::new(SimulationError::UnknownJobPlanned { at, cpu, job })
+}
+
+#[cold]
+fn not_ascending(task: TaskId, previous: Instant, next: Instant) -> Box<SimulationError> {
+    Box::new(SimulationError::ReleasesNotAscending {
+        task,
+        previous,
+        next,
+    })
 }
 
 #[inline]

@@ -109,8 +109,9 @@ pub struct Header {
     pub tasks: Vec<TaskInfo>,
     /// The names of the servers; a [`vestal_core::ServerId`] is the place in this list.
     pub servers: Vec<String>,
-    /// The records stand in the order of their instants. False for recordings of CPUs with differing
-    /// clocks.
+    /// The records stand in the order of their instants, apart from what a native world tells its
+    /// guard after the fact. False for recordings of CPUs with differing clocks, and for managers that
+    /// look at what happened since they looked last.
     pub ordered: bool,
     /// Each job that completed after its deadline has a [`crate::What::Miss`].
     pub judges_misses: bool,

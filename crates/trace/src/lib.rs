@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`record`] | one thing that happened, in memory and as 40 bytes; schema `vestal-trace/1` |
+//! | [`count`] | the figures of a result, counted again from records |
 //! | [`header`] | what has to be known beside the records to run or draw them again |
 //! | [`ring`] | one producer, one consumer, no lock, and a count of what was lost |
 //! | [`recorder`] | wraps any scheduler and writes down every call a world makes |
@@ -17,8 +18,10 @@
 
 extern crate alloc;
 
+pub mod count;
 pub mod header;
 pub mod merge;
+mod recent;
 pub mod record;
 pub mod recorder;
 pub mod replay;
@@ -38,6 +41,7 @@ pub mod read;
 #[cfg(feature = "std")]
 pub mod write;
 
+pub use count::{Counter, Counts};
 pub use header::{Dispatch, Header, TaskInfo, World};
 pub use merge::merge;
 pub use record::{Edge, Mechanism, Record, Refusal, What};

@@ -3,15 +3,21 @@
 use crate::record::{Record, Refusal, What};
 use crate::ring::Producer;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use vestal_core::{
-    BudgetOwner, ContractViolation, CpuId, Fact, Instant, Notice, OnExhaustion, Permit, Plan,
-    Scheduler, Slot, TaskId, WakeReason,
+    BudgetOwner, ContractViolation, CpuId, Enforcer, Fact, Instant, JobId, Level, Notice,
+    OnExhaustion, Permit, Plan, Scheduler, Slot, TaskId, WakeReason,
 };
 
 /// Where records go.
 pub trait Sink {
     /// Takes one record. What cannot be kept is the sink's to count.
     fn put(&mut self, record: Record);
+
+    /// Whether anybody will look at the records. If not, none are made.
+    fn is_open(&self) -> bool {
+        true
+    }
 }
 
 impl Sink for Vec<Record> {
@@ -29,6 +35,19 @@ impl Sink for Producer<Record> {
 impl<K: Sink + ?Sized> Sink for &mut K {
     fn put(&mut self, record: Record) {
         (**self).put(record);
+    }
+    fn is_open(&self) -> bool {
+        (**self).is_open()
+    }
+}
+
+/// Several writers of one recording take turns; each record is put whole.
+impl<K: Sink + ?Sized> Sink for &RefCell<K> {
+    fn put(&mut self, record: Record) {
+        // No sink calls back into the world, so nobody else is at it.
+        if let Ok(mut sink) = self.try_borrow_mut() {
+            sink.put(record);
+        }
     }
 }
 
@@ -73,11 +92,18 @@ impl<S: Scheduler, K: Sink> Recorder<S, K> {
 
     /// Records something that is not a call: a miss, an overhead, an observation.
     pub fn put(&mut self, record: Record) {
-        self.settle_permits();
-        self.sink.put(record);
+        if self.sink.is_open() {
+            self.settle_permits();
+            self.sink.put(record);
+        }
     }
 
     /// Where the records go.
+    pub const fn sink(&self) -> &K {
+        &self.sink
+    }
+
+    /// The same, to put something before the next call. Permits that are due come after it.
     pub const fn sink_mut(&mut self) -> &mut K {
         &mut self.sink
     }
@@ -94,18 +120,35 @@ impl<S: Scheduler, K: Sink> Recorder<S, K> {
 
     /// Ends the recording at `at`, or at the last call if that was later; notices that nobody took
     /// are recorded first.
-    pub fn finish(mut self, at: Instant) -> (S, K) {
-        self.settle_permits();
-        while self.take_notice().is_some() {}
-        self.sink.put(Record {
-            at: at.max(self.clock),
-            what: What::End { facts: self.facts },
-        });
-        (self.inner, self.sink)
+    pub fn finish(self, at: Instant) -> (S, K) {
+        let (inner, mut sink, end) = self.leave(at);
+        sink.put(end);
+        (inner, sink)
     }
 
-    /// Writes the permits that the last decision changed.
+    /// The same without the last record, for worlds in which others still record. Whoever gathers
+    /// the records puts it after them.
+    pub fn leave(mut self, at: Instant) -> (S, K, Record) {
+        self.settle_permits();
+        if self.sink.is_open() {
+            while self.take_notice().is_some() {}
+        }
+        let end = Record {
+            at: at.max(self.clock),
+            what: What::End { facts: self.facts },
+        };
+        (self.inner, self.sink, end)
+    }
+
+    /// Writes the permits that the last decision changed, if permits are recorded.
+    #[inline]
     pub(crate) fn settle_permits(&mut self) {
+        if !self.permits.is_empty() {
+            self.put_permits();
+        }
+    }
+
+    fn put_permits(&mut self) {
         let Some(at) = self.permits_due.take() else {
             return;
         };
@@ -144,7 +187,9 @@ impl<S: Scheduler, K: Sink> Scheduler for Recorder<S, K> {
         match self.inner.decide(now) {
             Ok(plan) => {
                 self.clock = self.clock.max(now);
-                put_plan(&mut self.sink, now, &plan, self.facts);
+                if self.sink.is_open() {
+                    put_plan(&mut self.sink, now, &plan, self.facts);
+                }
                 self.facts = 0;
                 if !self.permits.is_empty() {
                     self.permits_due = Some(now);
@@ -184,6 +229,17 @@ impl<S: Scheduler, K: Sink> Scheduler for Recorder<S, K> {
     }
 }
 
+/// A native world takes the notices after each decision, and with them the permits are written.
+impl<S: Enforcer, K: Sink> Enforcer for Recorder<S, K> {
+    fn mode(&self) -> Level {
+        self.inner.mode()
+    }
+
+    fn permit_for(&self, job: JobId) -> Permit {
+        self.inner.permit_for(job)
+    }
+}
+
 /// The records of one decision.
 fn put_plan(sink: &mut impl Sink, at: Instant, plan: &Plan<'_>, facts: u32) {
     let slots = u16::try_from(plan.slots.len()).unwrap_or(u16::MAX);
@@ -212,9 +268,17 @@ fn put_plan(sink: &mut impl Sink, at: Instant, plan: &Plan<'_>, facts: u32) {
 struct Fnv(u64);
 
 impl Fnv {
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+
     fn number(&mut self, number: u64) {
+        // Most numbers have one byte, and the zeros after it do nothing but multiply.
+        const EIGHT: u64 = Fnv::PRIME.wrapping_pow(8);
+        if number < 256 {
+            self.0 = (self.0 ^ number).wrapping_mul(EIGHT);
+            return;
+        }
         for byte in number.to_le_bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(Self::PRIME);
         }
     }
 
@@ -284,6 +348,11 @@ pub fn plan_hash(now: Instant, plan: &Plan<'_>) -> u64 {
             WakeReason::Consumption => hash.number(2),
             WakeReason::TableSlot => hash.number(3),
             WakeReason::Frame => hash.number(4),
+            WakeReason::ZeroSlack(job) => {
+                hash.number(5);
+                hash.number(u64::from(job.task.0));
+                hash.number(job.sequence);
+            }
         }
     }
     hash.0

@@ -198,6 +198,7 @@ impl Timeline {
                 edge,
             } => self.overhead(at, cpu, mechanism, edge, give),
             What::Gap { cpu, length } => give(at, Item::Gap { cpu, length }),
+            What::Dropped { job, why } => give(at, Item::Drop { job, why }),
             What::Lost { count } => give(at, Item::Lost { count }),
             What::End { .. } => self.end(give),
             What::Refused(_)

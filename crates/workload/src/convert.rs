@@ -2,8 +2,9 @@
 
 use crate::codes;
 use crate::diagnostic::{Diagnostics, Sink, one_of, quote};
-use crate::model::{TaskSet, TaskSpec};
+use crate::model::{PerLevel, TaskSet, TaskSpec};
 use crate::quantity::time_text;
+use crate::source::Span;
 use std::sync::Arc;
 use vestal_core::{Level, Service, Task, TaskError, Wcet};
 
@@ -91,8 +92,54 @@ impl TaskSet {
         sink.into_result().map(|_| None)
     }
 
+    /// The execution-time vectors of a finite job set in the order of the file, as `user` needs them.
+    /// Release, deadline and criticality are those of [`TaskSet::jobs`].
+    ///
+    /// # Errors
+    /// `V0400` for each execution time that `user` requires and the file does not give, `V0404` if the
+    /// file has tasks.
+    pub fn to_jobs(&self, user: &str) -> Result<Vec<Wcet>, Diagnostics> {
+        let mut sink = Sink::new(Arc::clone(&self.origin.source));
+        if self.jobs.is_empty() {
+            let first = self.tasks.first();
+            let span = first.map(|task| task.places.name.0).unwrap_or_default();
+            sink.error(
+                codes::NEEDS_JOBS,
+                span,
+                "task",
+                "recurrent tasks",
+                format!("a finite job set: {} decides about those", quote(user)),
+                "describe the jobs with `[[job]]`, or use a test for tasks",
+            );
+        }
+        let mut wcets = Vec::with_capacity(self.jobs.len());
+        for (index, spec) in self.jobs.iter().enumerate() {
+            let owner = Owner {
+                what: "job",
+                index,
+                name: &spec.name,
+                criticality: spec.criticality,
+                wcet: &spec.wcet,
+                name_span: spec.place.0,
+                wcet_span: spec.place.0,
+            };
+            wcets.extend(self.wcet_vector(&owner, user, &mut sink));
+        }
+        sink.into_result()?;
+        Ok(wcets)
+    }
+
     fn to_task(&self, index: usize, spec: &TaskSpec, user: &str, sink: &mut Sink) -> Option<Task> {
-        let wcet = self.wcet_vector(index, spec, user, sink);
+        let owner = Owner {
+            what: "task",
+            index,
+            name: &spec.name,
+            criticality: spec.criticality,
+            wcet: &spec.wcet,
+            name_span: spec.places.name.0,
+            wcet_span: spec.places.wcet.0,
+        };
+        let wcet = self.wcet_vector(&owner, user, sink);
         let degraded = self.degraded_budget(index, spec, user, sink);
         match Task::new(spec.criticality, spec.period, spec.deadline, wcet?) {
             Ok(mut task) => {
@@ -100,19 +147,13 @@ impl TaskSet {
                 Some(task)
             }
             Err(error) => {
-                not_well_formed(index, spec, error, sink);
+                not_well_formed(&owner, error, sink);
                 None
             }
         }
     }
 
-    fn wcet_vector(
-        &self,
-        index: usize,
-        spec: &TaskSpec,
-        user: &str,
-        sink: &mut Sink,
-    ) -> Option<Wcet> {
+    fn wcet_vector(&self, spec: &Owner<'_>, user: &str, sink: &mut Sink) -> Option<Wcet> {
         let rule = WcetRule::of(user);
         let missing: Vec<&str> = spec
             .criticality
@@ -131,33 +172,35 @@ impl TaskSet {
             let example: Vec<String> = missing.iter().map(|name| format!("{name} = ...")).collect();
             sink.error(
                 codes::WCET_MISSING,
-                spec.places.wcet.0,
-                &format!("task[{index}].wcet"),
+                spec.wcet_span,
+                &format!("{}[{}].wcet", spec.what, spec.index),
                 format!(
-                    "task {} with values for {}",
-                    quote(&spec.name),
+                    "{} {} with values for {}",
+                    spec.what,
+                    quote(spec.name),
                     one_of(given.map(|(_, name)| name.as_str()))
                 ),
                 format!(
-                    "also {}: {} needs all levels up to the task's own, {own}",
+                    "also {}: {} needs all levels up to the {}'s own, {own}",
                     one_of(missing),
-                    quote(user)
+                    quote(user),
+                    spec.what
                 ),
-                format!("add `{}` to the task's `wcet`", example.join(", ")),
+                format!("add `{}` to the {}'s `wcet`", example.join(", "), spec.what),
             );
             return None;
         }
         // Above the own level an estimate may be missing between two others; the value below it
         // continues, which is what a vector without it means.
         let mut values: Vec<Service> = Vec::with_capacity(spec.wcet.len());
-        for value in &spec.wcet {
+        for value in spec.wcet {
             let last = values.last().copied().unwrap_or(Service::ZERO);
             values.push(value.unwrap_or(last));
         }
         match Wcet::new(&values) {
             Ok(wcet) => Some(wcet),
             Err(error) => {
-                not_well_formed(index, spec, error, sink);
+                not_well_formed(spec, error, sink);
                 None
             }
         }
@@ -204,9 +247,22 @@ impl TaskSet {
     }
 }
 
+/// A task or a job as its execution times are read.
+struct Owner<'a> {
+    /// `task` or `job`.
+    what: &'static str,
+    /// Its place in the file.
+    index: usize,
+    name: &'a str,
+    criticality: Level,
+    wcet: &'a PerLevel<Service>,
+    name_span: Span,
+    wcet_span: Span,
+}
+
 /// What the model refuses. A set that was read from a file has been checked before; one that a
 /// program put together or changed may still come here, and no task is ever left out silently.
-fn not_well_formed(index: usize, spec: &TaskSpec, error: TaskError, sink: &mut Sink) {
+fn not_well_formed(spec: &Owner<'_>, error: TaskError, sink: &mut Sink) {
     let code = match error {
         TaskError::NoWcet | TaskError::NoPeriod | TaskError::NoDeadline => codes::NOT_POSITIVE,
         TaskError::TooManyLevels { .. } => codes::LEVEL_COUNT,
@@ -215,9 +271,9 @@ fn not_well_formed(index: usize, spec: &TaskSpec, error: TaskError, sink: &mut S
     };
     sink.error(
         code,
-        spec.places.name.0,
-        &format!("task[{index}]"),
-        format!("task {}: {error}", quote(&spec.name)),
+        spec.name_span,
+        &format!("{}[{}]", spec.what, spec.index),
+        format!("{} {}: {error}", spec.what, quote(spec.name)),
         "a task that the model knows",
         "change the task as the rule says",
     );

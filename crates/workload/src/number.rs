@@ -155,6 +155,9 @@ pub struct Ratio {
 }
 
 impl Ratio {
+    /// One.
+    pub const ONE: Self = Self { num: 1, den: 1 };
+
     /// `num / den` in lowest terms; `None` if `den` is zero.
     #[must_use]
     pub fn new(num: u64, den: u64) -> Option<Self> {

@@ -168,12 +168,6 @@ impl TaskSet {
             devices,
             "devices (io-amc) are not in this version",
         ));
-        let jobs = self.jobs.iter().map(|job| (job.name.clone(), job.place));
-        unused.extend(summary(
-            "job",
-            jobs,
-            "finite job sets (ocbp) are not in this version",
-        ));
     }
 
     /// One sentence about `on_miss` if some task gives it: what the consumer does with it.

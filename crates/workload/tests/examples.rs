@@ -22,6 +22,13 @@ fn every_example_is_valid_without_warning_and_converts() {
     for (name, text) in common::examples() {
         let set = TaskSet::parse(&name, &text).unwrap_or_else(|error| panic!("{error}"));
         assert!(set.warnings().is_none(), "{name}");
+        if !set.jobs.is_empty() {
+            let jobs = set
+                .to_jobs("ocbp")
+                .unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(jobs.len(), set.jobs.len());
+            continue;
+        }
         let tasks = set
             .to_tasks("amc-rtb")
             .unwrap_or_else(|error| panic!("{error}"));

@@ -124,20 +124,37 @@ fn a_scheduler_of_ones_own_is_simulated_with_its_options() {
 /// No machine has that many CPUs, so nothing runs, with whatever rights the test has.
 #[cfg(target_os = "linux")]
 #[test]
-fn run_takes_fixed_priorities_and_refuses_what_the_kernel_cannot_order() {
-    let run = |policy| {
-        program(&[
+fn run_takes_both_policies_and_names_the_dispatch_that_a_scheduler_needs() {
+    let run = |policy, more: &[&str]| {
+        let call = [
             "run", FMS, "--policy", policy, "--for", "1s", "--cpus", "60000",
-        ])
+        ];
+        program(&[&call[..], more].concat())
     };
-    let (exit, _, error) = run("slack-monotonic");
-    assert_eq!(
-        exit, 3,
-        "the policy is taken, the CPU is not there: {error}"
-    );
-    let (exit, _, error) = run("halved-deadlines");
+    let managed = ["--dispatch", "managed"];
+    for (policy, more) in [
+        ("slack-monotonic", &[][..]),
+        ("slack-monotonic", &managed[..]),
+        ("halved-deadlines", &managed[..]),
+    ] {
+        let (exit, _, error) = run(policy, more);
+        assert_eq!(exit, 3, "{policy} is taken, the CPU is not there: {error}");
+        assert!(error.contains("60000"), "{error}");
+    }
+    let (exit, _, error) = run("halved-deadlines", &[]);
     assert_eq!(exit, 2);
-    assert!(error.contains("managed dispatch"), "{error}");
+    assert!(
+        error.contains("cannot carry out the plans of its own scheduler")
+            && error.contains("help: --dispatch managed can"),
+        "{error}"
+    );
+    let wrong = ["--dispatch", "managed", "--set", "divisor=0"];
+    let (exit, _, error) = run("halved-deadlines", &wrong);
+    assert_eq!(exit, 2);
+    assert!(
+        error.contains("divisor=0 is not a positive number"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -240,4 +257,29 @@ fn contributing_shows_what_the_program_prints() {
         }
     }
     assert_eq!(commands, 3, "analyze, simulate and explain are shown");
+}
+
+/// A recorded run under an own policy is decided again by the program that knows the policy.
+#[test]
+fn own_policies_are_traced_and_replayed() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let worlds = [
+        ("slack-monotonic", "managed", ""),
+        ("slack-monotonic", "native", ""),
+        ("halved-deadlines", "managed", "divisor=3"),
+    ];
+    for (policy, dispatch, option) in worlds {
+        let path = folder.join(format!("{policy}-{dispatch}.vtrace"));
+        let path = path.to_str().unwrap();
+        let mut arguments = vec!["simulate", FMS, "--policy", policy, "--dispatch", dispatch];
+        arguments.extend(["--scenario", "overrun=0.5", "--trace", path]);
+        if !option.is_empty() {
+            arguments.extend(["--set", option]);
+        }
+        let (exit, _, error) = program(&arguments);
+        assert_eq!(exit, 0, "{policy}: {error}");
+        let (exit, page, error) = program(&["replay", path]);
+        assert_eq!(exit, 0, "{policy}: {page}{error}");
+        assert!(page.contains(&format!("under {policy}")), "{page}");
+    }
 }

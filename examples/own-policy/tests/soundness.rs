@@ -72,6 +72,7 @@ fn misses(tasks: &[Task], seed: u64) -> u64 {
         task,
         priority,
         on_miss: OnMiss::Continue,
+        zero_slack: None,
     };
     let tasks_with_priorities: Vec<_> = tasks.iter().zip(priorities).map(with_priority).collect();
     let (enforcement, exhaustion) = (Enforcement::Adaptive, Exhaustion::Background);

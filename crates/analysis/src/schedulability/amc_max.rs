@@ -116,6 +116,7 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
         tables,
         demands: [demand, ..],
         changes,
+        ..
     } = scratch;
     let mut bounds = MaxBounds::new(Goal::Decision, changes);
     if problem.priorities().is_some() {

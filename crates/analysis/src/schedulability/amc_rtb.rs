@@ -81,7 +81,7 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
 }
 
 /// The first task that breaks assumption A4. A task of the highest level never sees a mode above.
-pub(super) fn outside(problem: &Problem) -> Option<Reason> {
+pub(crate) fn outside(problem: &Problem) -> Option<Reason> {
     let highest = problem.levels().highest();
     let degraded = |task: &Task| task.degraded.is_some() && task.criticality < highest;
     let index = problem.tasks().iter().position(degraded)?;

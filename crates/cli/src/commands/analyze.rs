@@ -19,8 +19,11 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::Path;
 use vestal_analysis::{Kind, Names, Outcome as TestOutcome, Test, Verdict};
-use vestal_core::{Policy, policy};
+use vestal_core::{Level, Policy, policy};
 use vestal_workload::{Parameters, TaskSet};
+
+/// How many job priorities of a task people are shown.
+const PRIORITIES_SHOWN: usize = 12;
 
 #[derive(Serialize)]
 pub(crate) struct Document {
@@ -61,8 +64,9 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     if args.overheads.is_some() {
         return Err(Failure::not_in_this_version("--overheads"));
     }
-    let tests = wanted_tests(args)?;
+    let named = named_tests(args)?;
     let set = input::task_set(&args.file, output)?;
+    let tests = wanted_tests(args, named, &set);
     let parameters = parameters::read(args.parameters.as_deref(), &set)?;
     let given = problem::given(&args.file, &set, &parameters)?;
     say_what_is_given(&tests, &given, output);
@@ -116,29 +120,40 @@ pub(crate) fn one(
     Ok(TestResult::new(test, set, &found, elapsed_us))
 }
 
-/// Each test asked for by name; without names every sound test, with `--all` every test.
-fn wanted_tests(args: &AnalyzeArgs) -> Result<Vec<&'static Test>, Failure> {
-    let mut wanted: Vec<&Test> = Vec::new();
+/// Each test asked for by name.
+fn named_tests(args: &AnalyzeArgs) -> Result<Vec<&'static Test>, Failure> {
+    let mut named: Vec<&Test> = Vec::new();
     for name in &args.tests {
         let test = find_test(name)?;
-        if !wanted
-            .iter()
-            .any(|known| known.to_string() == test.to_string())
-        {
-            wanted.push(test);
+        if !is_among(&named, test) {
+            named.push(test);
         }
     }
+    Ok(named)
+}
+
+/// Those, and without names every sound test, with `--all` every test, that is for what the file has:
+/// tasks or a finite job set.
+fn wanted_tests(
+    args: &AnalyzeArgs,
+    named: Vec<&'static Test>,
+    set: &TaskSet,
+) -> Vec<&'static Test> {
+    let mut wanted = named;
     if args.all || args.tests.is_empty() {
         for test in catalogue::tests() {
-            let named = wanted
-                .iter()
-                .any(|known| known.to_string() == test.to_string());
-            if !named && (args.all || test.is_sound()) {
+            let applies = test.is_for_job_sets() != set.jobs.is_empty();
+            if applies && !is_among(&wanted, test) && (args.all || test.is_sound()) {
                 wanted.push(test);
             }
         }
     }
-    Ok(wanted)
+    wanted
+}
+
+fn is_among(tests: &[&Test], test: &Test) -> bool {
+    let mut names = tests.iter().map(|known| known.to_string());
+    names.any(|known| known == test.to_string())
 }
 
 /// The test written as `name` or `name:variant`.
@@ -182,11 +197,32 @@ fn say_what_is_given(tests: &[&Test], given: &Given, output: &Output) {
         }
         Some(Giver::Parameters | Giver::File) | None => {}
     }
+    let no_lists = without(problem::takes_job_priorities);
+    if given.job_priorities.is_some() && !no_lists.is_empty() {
+        output.note(&format!(
+            "{} do not use the job priorities of --parameters",
+            no_lists.join(", ")
+        ));
+    }
+    let whole = without(problem::takes_slices);
+    if given.slices.is_some() && !whole.is_empty() {
+        output.note(&format!(
+            "{} do not use the slices of --parameters",
+            whole.join(", ")
+        ));
+    }
     let real = without(problem::takes_virtual_deadlines);
     if given.virtual_deadlines.is_some() && !real.is_empty() {
         output.note(&format!(
             "{} do not use the virtual deadlines of --parameters",
             real.join(", ")
+        ));
+    }
+    let never = without(problem::takes_zero_slack);
+    if given.zero_slack.is_some() && !never.is_empty() {
+        output.note(&format!(
+            "{} do not use the zero-slack instants of --parameters",
+            never.join(", ")
         ));
     }
 }
@@ -202,22 +238,22 @@ fn holds(args: &AnalyzeArgs, results: &[TestResult]) -> bool {
 
 impl TestResult {
     pub(crate) fn new(test: &Test, set: &TaskSet, found: &TestOutcome, elapsed_us: u64) -> Self {
-        let task_names: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
+        let subjects = Subject::all(set);
+        let task_names: Vec<String> = subjects.iter().map(|it| it.name.to_owned()).collect();
         let chosen = parameters::chosen(set, &found.parameters);
         let names = Names {
             tasks: &task_names,
             levels: &set.levels,
         };
-        let tasks = set
-            .tasks
+        let tasks = subjects
             .iter()
             .zip(&found.tasks)
             .map(|(task, outcome)| TaskResult {
-                name: task.name.clone(),
+                name: task.name.to_owned(),
                 criticality: set.level_name(task.criticality).to_owned(),
                 priority: outcome.priority,
                 cpu: 0,
-                deadline_ns: task.deadline.as_nanos(),
+                deadline_ns: task.deadline_ns,
                 response_ns: Ordered(
                     set.levels
                         .iter()
@@ -263,6 +299,30 @@ impl TestResult {
             Some(variant) => format!("{}:{variant}", self.test),
             None => self.test.to_owned(),
         }
+    }
+}
+
+/// What a row of a result is about: a task, or a job of a finite set.
+struct Subject<'a> {
+    name: &'a str,
+    criticality: Level,
+    /// Counted from the release.
+    deadline_ns: u64,
+}
+
+impl<'a> Subject<'a> {
+    fn all(set: &'a TaskSet) -> Vec<Self> {
+        let tasks = set.tasks.iter().map(|task| Self {
+            name: &task.name,
+            criticality: task.criticality,
+            deadline_ns: task.deadline.as_nanos(),
+        });
+        let jobs = set.jobs.iter().map(|job| Self {
+            name: &job.name,
+            criticality: job.criticality,
+            deadline_ns: job.deadline.saturating_since(job.release).as_nanos(),
+        });
+        tasks.chain(jobs).collect()
     }
 }
 
@@ -346,7 +406,46 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
         }
         grid.styled_row(cells);
     }
-    let _ = writeln!(text, "{}", grid.render());
+    text.push_str(&grid.render());
+    text.push_str(&job_order(&result.chosen));
+    text.push('\n');
+    text
+}
+
+/// Busy periods and job priorities, where the test found any.
+fn job_order(chosen: &Parameters) -> String {
+    let mut text = String::new();
+    if let Some(busy) = &chosen.busy_periods {
+        let busy: Vec<String> = busy
+            .iter()
+            .map(|(level, length)| format!("{level} {}", exact(length.as_nanos())))
+            .collect();
+        let _ = writeln!(text, "\nbusy periods: {}", busy.join(", "));
+    }
+    if let Some(patterns) = &chosen.patterns {
+        let total: u64 = patterns.iter().filter_map(|(_, jobs)| jobs.last()).sum();
+        let _ = writeln!(text, "jobs in a busy period: {total}");
+        for (task, jobs) in patterns {
+            let jobs: Vec<String> = jobs.iter().map(u64::to_string).collect();
+            let lists = chosen.job_priorities.iter().flatten();
+            let list = lists.filter(|(name, _)| name == task).map(|(_, list)| list);
+            let list: Vec<&u32> = list.flatten().collect();
+            let mut shown: Vec<String> = list
+                .iter()
+                .take(PRIORITIES_SHOWN)
+                .map(ToString::to_string)
+                .collect();
+            if list.len() > PRIORITIES_SHOWN {
+                shown.push("...".to_owned());
+            }
+            let priorities = if shown.is_empty() {
+                String::new()
+            } else {
+                format!(", priorities {}", shown.join(" "))
+            };
+            let _ = writeln!(text, "  {task}: {} by level{priorities}", jobs.join(" "));
+        }
+    }
     text
 }
 

@@ -1,9 +1,9 @@
-//! `vestal demo`: check, analysis, simulation and a real run of the flight management system, and
-//! what a newcomer should take home from them.
+//! `vestal demo`: check, analysis, simulation and a real run of the flight management system, what a
+//! newcomer should take home from them, and a page that shows it all.
 
 use crate::args::{DemoArgs, WorldArgs};
 use crate::commands::analyze::{self, TestResult};
-use crate::commands::{check, run, simulate};
+use crate::commands::{check, report, run, simulate};
 use crate::comparison;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::names::RESULT_FORMAT;
@@ -14,7 +14,9 @@ use crate::report::RunResult;
 use crate::session::Session;
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use vestal_report::Report;
+use vestal_trace::Dispatch;
 use vestal_workload::TaskSet;
 
 /// The example, as it is in the repository.
@@ -36,6 +38,8 @@ struct Document<'a> {
     run: Option<&'a RunResult>,
     /// Why there was no real run.
     refused: Option<Refused<'a>>,
+    /// Where the page is; null if it could not be written.
+    page: Option<&'a Path>,
 }
 
 #[derive(Serialize)]
@@ -44,7 +48,8 @@ struct Refused<'a> {
     help: &'a [String],
 }
 
-pub(crate) fn demo(_: &DemoArgs, output: &Output) -> Outcome {
+pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
+    let show = Show::open(&args.output, output);
     let set = built_in()?;
     let path = PathBuf::from(FILE);
     step(
@@ -77,14 +82,14 @@ pub(crate) fn demo(_: &DemoArgs, output: &Output) -> Outcome {
         SIMULATE,
     );
     let session = Session::with_set(&world, set, output)?;
-    let simulation = simulate::run(&session, &[], output)?;
+    let simulation = simulate::run(&session, Dispatch::Managed, &show.simulation, output)?;
     output.human(&simulation.page(&session, output));
     output.human(&simulation.verdict(&session, output));
 
     let line =
         format!("vestal run {FILE} --policy {POLICY} --scenario {SCENARIO} --for {DURATION}");
     step(output, 4, "And on this machine, for real?", &line, RUN);
-    let real = real::execute(&session, &Settings::default(), output);
+    let real = real::execute(&session, &Settings::default(), &show.run, output);
     let (real, failure) = match real {
         Ok(real) => (Some(real), None),
         // What the machine cannot do is part of the demonstration; anything else ends it.
@@ -109,7 +114,79 @@ pub(crate) fn demo(_: &DemoArgs, output: &Output) -> Outcome {
         &session,
         output,
     ));
-    finish(&analysis, &simulation, real.as_ref(), failure, output)
+    let document = Document {
+        format: RESULT_FORMAT,
+        file: FILE,
+        analysis: &analysis,
+        simulation: &simulation,
+        run: real.as_ref().map(|real| &real.result),
+        refused: failure.as_ref().map(|failure| Refused {
+            message: format!("failed to {}: {}", failure.what, failure.why),
+            help: &failure.help,
+        }),
+        page: None,
+    };
+    let page = show.page(&document, output)?;
+    let page = page.as_deref();
+    output.json(&Document { page, ..document })?;
+    if let Some(failure) = failure {
+        output.complaint(&failure);
+        return Ok(failure.exit);
+    }
+    let kept = real.is_some_and(|real| real.result.machine.missed_outside_gaps == 0);
+    Ok(Exit::holds(
+        analysis.is_proved() && simulation.jobs.missed_guaranteed == 0 && kept,
+    ))
+}
+
+/// Where the traces and the page go.
+struct Show {
+    directory: Option<PathBuf>,
+    simulation: Vec<PathBuf>,
+    run: Vec<PathBuf>,
+}
+
+impl Show {
+    /// The directory, created if it is not there. A demo that cannot write anything is still one.
+    fn open(directory: &Path, output: &Output) -> Self {
+        let (mut simulation, mut run) = (Vec::new(), Vec::new());
+        let found = std::fs::create_dir_all(directory);
+        if let Err(error) = &found {
+            let place = directory.display();
+            output.warning(&format!(
+                "there will be no page: failed to create the directory {place}: {error}; -o names another one"
+            ));
+        } else {
+            simulation.push(directory.join("simulation.vtrace"));
+            run.push(directory.join("run.vtrace"));
+        }
+        Self {
+            directory: found.ok().map(|()| directory.to_owned()),
+            simulation,
+            run,
+        }
+    }
+
+    /// Writes the page and says where it is.
+    fn page(&self, document: &Document, output: &Output) -> Result<Option<PathBuf>, Failure> {
+        let Some(directory) = &self.directory else {
+            return Ok(None);
+        };
+        let what = || "make the page of the demo".to_owned();
+        let text = serde_json::to_string(document)
+            .map_err(|error| Failure::bug(what(), error.to_string()))?;
+        let mut page = Report::new(&report::generator());
+        page.add_result("vestal demo", &text)
+            .map_err(|error| Failure::bug(what(), error.to_string()))?;
+        let run = self.run.iter().filter(|_| document.run.is_some());
+        for path in self.simulation.iter().chain(run) {
+            report::add(&mut page, path)?;
+        }
+        let path = directory.join("report.html");
+        let bytes = report::write_page(&page, &path, &[])?;
+        output.human(&format!("\n{}", report::written(&path, bytes)));
+        Ok(Some(path))
+    }
 }
 
 const CHECK: &str = "\
@@ -232,38 +309,16 @@ fn promise(world: &str, run: &RunResult) -> String {
     }
 }
 
-fn finish(
-    analysis: &TestResult,
-    simulation: &RunResult,
-    real: Option<&RealRun>,
-    failure: Option<Failure>,
-    output: &Output,
-) -> Outcome {
-    let refused = failure.as_ref().map(|failure| Refused {
-        message: format!("failed to {}: {}", failure.what, failure.why),
-        help: &failure.help,
-    });
-    output.json(&Document {
-        format: RESULT_FORMAT,
-        file: FILE,
-        analysis,
-        simulation,
-        run: real.map(|real| &real.result),
-        refused,
-    })?;
-    if let Some(failure) = failure {
-        output.complaint(&failure);
-        return Ok(failure.exit);
-    }
-    let kept = real.is_some_and(|real| real.result.machine.missed_outside_gaps == 0);
-    Ok(Exit::holds(
-        analysis.is_proved() && simulation.jobs.missed_guaranteed == 0 && kept,
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_directory_there_is_no_page_and_no_trace() {
+        let output = Output::new(crate::args::Format::Json);
+        let show = Show::open(Path::new("/dev/null/demo"), &output);
+        assert!(show.directory.is_none() && show.simulation.is_empty() && show.run.is_empty());
+    }
 
     #[test]
     fn the_built_in_example_is_valid_and_only_computes() {

@@ -5,23 +5,20 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::real::{self, Monitor, RealRun, Settings};
 use crate::session::{self, Session};
+use crate::tracing;
+use crate::watch;
 use std::fmt::Write as _;
-use vestal_core::OrderRule;
 
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
+    tracing::check(&args.traces)?;
     let settings = settings(args)?;
-    let policy = session::find_policy(&args.world.policy, "run a task set")?;
-    if let OrderRule::EarliestDeadline(_) = policy.order
-        && !settings.managed
-    {
-        let what = format!("run under the policy {}", policy.name);
-        let why = "the kernel's fixed priorities cannot order jobs by deadline";
-        let help = "--dispatch managed can: a manager carries out the plans of the scheduler";
-        return Err(Failure::input(what, why).with_help(help));
+    if settings.watch {
+        check_watch(output)?;
     }
+    let policy = session::find_policy(&args.world.policy, "run a task set")?;
+    session::check_real(policy, settings.managed)?;
     let session = Session::open(&args.world, "run", output)?;
-    session.check_native()?;
-    let run = real::execute(&session, &settings, output)?;
+    let run = real::execute(&session, &settings, &args.traces, output)?;
     for warning in &run.warnings {
         output.warning(warning);
     }
@@ -32,14 +29,25 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     Ok(Exit::holds(run.result.machine.missed_outside_gaps == 0))
 }
 
+/// Whether a run can be shown while it goes on.
+fn check_watch(output: &Output) -> Result<(), Failure> {
+    let (why, help) = if !watch::BUILT {
+        (
+            "this build has no live view",
+            "build one on Linux: cargo install --path crates/cli --features watch",
+        )
+    } else if output.is_json() || !output.is_terminal() {
+        (
+            "the live view needs a terminal as standard output, for itself",
+            "leave out --watch; --trace FILE.pftrace records the run for later",
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Failure::input("watch the run", why).with_help(help))
+}
+
 fn settings(args: &RunArgs) -> Result<Settings, Failure> {
-    let trace = !args.traces.is_empty();
-    let planned = [(args.watch, "--watch"), (trace, "--trace of a real run")];
-    for (given, option) in planned {
-        if given {
-            return Err(Failure::not_in_this_version(option));
-        }
-    }
     let unknown = |option: &str, value: &str, known: &str| {
         Failure::input(
             format!("use {option} {value}"),
@@ -73,13 +81,14 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
         monitor,
         deferred,
         observe: args.observe,
+        watch: args.watch,
         cpu: args.cpus.as_deref().map(cpu).transpose()?,
         priorities: args.rt_priority.as_deref().map(priorities).transpose()?,
     })
 }
 
 /// The CPU of `--cpus`: every policy of this version runs on one.
-fn cpu(text: &str) -> Result<usize, Failure> {
+pub(super) fn cpu(text: &str) -> Result<usize, Failure> {
     if let Ok(cpu) = text.parse() {
         return Ok(cpu);
     }

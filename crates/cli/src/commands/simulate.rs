@@ -8,57 +8,55 @@ use crate::progress::Progress;
 use crate::report::{
     CpuRow, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
 };
-use crate::session::Session;
+use crate::session::{self, Session};
+use crate::tracing::{self, TraceFiles};
+use std::cell::RefCell;
 use std::path::PathBuf;
-use vestal_core::{
-    Configuration, Duration, Instant, Scheduler, Service, Task, TaskId, Uniprocessor,
-};
+use vestal_core::{Guard, Instant, Service, Task, TaskId};
 use vestal_sim::statistics::TaskStatistics;
-use vestal_sim::{
-    Demand, Gantt, JobState, Observer, Releases, Setting, SimulationError, Statistics,
-};
+use vestal_sim::{Demand, JobState, Observer, Releases, Setting, SimulationError, Statistics};
+use vestal_trace::{Dispatch, Recorder};
 use vestal_workload::Workload;
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
-    check_traces(&args.traces)?;
+    tracing::check(&args.traces)?;
+    let dispatch = dispatch(args)?;
     let session = Session::open(&args.world, "simulate", output)?;
-    let result = run(&session, &args.traces, output)?;
+    let result = run(&session, dispatch, &args.traces, output)?;
     output.human(&result.page(&session, output));
     output.human(&result.verdict(&session, output));
     output.json(&result)?;
     Ok(Exit::holds(result.jobs.missed_guaranteed == 0))
 }
 
+/// Who keeps the order in the simulated world.
+fn dispatch(args: &SimulateArgs) -> Result<Dispatch, Failure> {
+    let native = match args.dispatch.as_str() {
+        "managed" => false,
+        "native" => true,
+        other => {
+            return Err(Failure::input(
+                format!("use --dispatch {other}"),
+                format!("`{other}` is no value of --dispatch"),
+            )
+            .with_help("this version knows: managed, native"));
+        }
+    };
+    if !native {
+        return Ok(Dispatch::Managed);
+    }
+    let policy = session::find_policy(&args.world.policy, "simulate a task set")?;
+    session::check_native(policy, "simulate native dispatch")?;
+    Ok(Dispatch::Native)
+}
+
 /// Simulates a session from beginning to end.
 pub(crate) fn run(
     session: &Session,
+    dispatch: Dispatch,
     traces: &[PathBuf],
     output: &Output,
 ) -> Result<RunResult, Failure> {
-    let what = || format!("simulate {}", shown(&session.file));
-    let configuration = Configuration {
-        tasks: &session.configurations,
-        levels: session.levels,
-        enforcement: session.policy.enforcement,
-        exhaustion: session.exhaustion,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    };
-    let mut engine;
-    let mut own = session.own_scheduler(&what())?;
-    let scheduler: &mut dyn Scheduler = match &mut own {
-        Some(own) => own.as_mut(),
-        None => {
-            engine = Uniprocessor::with_order(&configuration, session.task_order())
-                .map_err(|error| Failure::input(what(), error.to_string()))?;
-            &mut engine
-        }
-    };
-    let setting = Setting {
-        tasks: &session.tasks,
-        cpus: 1,
-        end: Instant::EPOCH.saturating_add(session.duration),
-    };
     let mut statistics = Statistics::new(
         &session.tasks,
         1,
@@ -69,62 +67,79 @@ pub(crate) fn run(
         progress: Progress::new(output, "simulating", session.duration.as_nanos()),
         jobs: 0,
     };
-    let names = session
-        .set
-        .tasks
-        .iter()
-        .map(|task| task.name.clone())
-        .collect();
-    let mut chart = (!traces.is_empty()).then(|| Gantt::new(names, setting.end, None));
     let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, &mut watched];
-    observers.extend(chart.as_mut().map(|chart| chart as &mut dyn Observer));
-    let jobs = FromFile(&session.workload);
-    vestal_sim::simulate(scheduler, &setting, &jobs, &jobs, &mut observers)
-        .map_err(|error| failure(what(), &error))?;
-    if let Some(chart) = chart {
-        write_traces(traces, &chart, output)?;
+    if traces.is_empty() {
+        world(session, dispatch, None, &mut observers)?;
+        return Ok(result(session, &statistics));
     }
+    let header = tracing::header(session, dispatch);
+    let files = RefCell::new(TraceFiles::create(traces, &header)?);
+    match dispatch {
+        Dispatch::Managed => {
+            let mut told = tracing::told(session, &files);
+            observers.push(&mut told);
+            world(session, dispatch, Some(&files), &mut observers)?;
+        }
+        Dispatch::Native => {
+            let mut observed = tracing::observed(session, &files);
+            observers.push(&mut observed);
+            world(session, dispatch, Some(&files), &mut observers)?;
+        }
+    }
+    files.into_inner().finish(output)?;
     Ok(result(session, &statistics))
 }
 
-/// Which trace formats this version writes.
-fn check_traces(traces: &[PathBuf]) -> Result<(), Failure> {
-    const PLANNED: [&str; 6] = ["vtrace", "csv", "pftrace", "svg", "vcd", "tex"];
-    for path in traces {
-        let extension = path
-            .extension()
-            .and_then(|extension| extension.to_str())
-            .unwrap_or_default();
-        if extension == "txt" {
-            continue;
+/// The simulated world that dispatches so, recorded if there are files for it.
+fn world(
+    session: &Session,
+    dispatch: Dispatch,
+    files: Option<&RefCell<TraceFiles>>,
+    observers: &mut Vec<&mut dyn Observer>,
+) -> Result<(), Failure> {
+    let what = || format!("simulate {}", shown(&session.file));
+    let configuration = session.configuration();
+    let end = Instant::EPOCH.saturating_add(session.duration);
+    let jobs = FromFile(&session.workload);
+    let outcome = match dispatch {
+        Dispatch::Managed => {
+            let mut scheduler = session.scheduler(&what())?;
+            let setting = Setting {
+                tasks: &session.tasks,
+                cpus: 1,
+                end,
+            };
+            let Some(files) = files else {
+                return vestal_sim::simulate(&mut *scheduler, &setting, &jobs, &jobs, observers)
+                    .map(|_| ())
+                    .map_err(|error| session.own_fault(failure(what(), &error)));
+            };
+            let mut recorder = Recorder::new(scheduler, files);
+            let outcome = vestal_sim::simulate(&mut recorder, &setting, &jobs, &jobs, observers);
+            recorder.finish(end);
+            outcome
         }
-        if PLANNED.contains(&extension) {
-            return Err(
-                Failure::not_in_this_version(&format!("the trace format .{extension}"))
-                    .with_help("this version writes .txt, a Gantt chart"),
-            );
+        Dispatch::Native => {
+            let mut guard = Guard::new(&configuration)
+                .map_err(|error| Failure::input(what(), error.to_string()))?;
+            let tasks = configuration.tasks;
+            let Some(files) = files else {
+                return vestal_sim::simulate_native(
+                    &mut guard, tasks, end, &jobs, &jobs, observers,
+                )
+                .map(|_| ())
+                .map_err(|error| session.own_fault(failure(what(), &error)));
+            };
+            let mut recorder = Recorder::with_permits(guard, files, tasks.len());
+            let outcome =
+                vestal_sim::simulate_native(&mut recorder, tasks, end, &jobs, &jobs, observers);
+            recorder.finish(end);
+            outcome
         }
-        return Err(Failure::input(
-            format!("write the trace {}", path.display()),
-            "its extension names no trace format".to_owned(),
-        )
-        .with_help("this version writes .txt, a Gantt chart"));
-    }
-    Ok(())
-}
-
-fn write_traces(paths: &[PathBuf], chart: &Gantt, output: &Output) -> Result<(), Failure> {
-    for path in paths {
-        std::fs::write(path, chart.text()).map_err(|error| {
-            Failure::input(
-                format!("write the trace {}", path.display()),
-                error.to_string(),
-            )
-            .with_help("name a file in a directory that exists and can be written")
-        })?;
-        output.note(&format!("wrote the Gantt chart to {}", path.display()));
-    }
-    Ok(())
+    };
+    outcome
+        .map(|_| ())
+        .map_err(|error| session.own_fault(failure(what(), &error)))
 }
 
 /// Who is to blame: the input, or we.

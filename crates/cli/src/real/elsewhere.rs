@@ -1,11 +1,18 @@
 //! Real runs where there is no Linux: none.
 
 use super::{Cost, RealRun, Settings};
+use crate::commands::doctor::{Examination, Wish};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;
+use std::path::PathBuf;
 
-pub(crate) fn execute(session: &Session, _: &Settings, _: &Output) -> Result<RealRun, Failure> {
+pub(crate) fn execute(
+    session: &Session,
+    _: &Settings,
+    _: &[PathBuf],
+    _: &Output,
+) -> Result<RealRun, Failure> {
     Err(Failure::machine(
         format!("run {}", session.file.display()),
         "real runs need Linux with SCHED_FIFO",
@@ -16,6 +23,13 @@ pub(crate) fn execute(session: &Session, _: &Settings, _: &Output) -> Result<Rea
 pub(crate) fn primitives(_: &Output) -> Result<Vec<Cost>, Failure> {
     Err(Failure::machine(
         "measure the primitives",
+        "real runs need Linux with SCHED_FIFO",
+    ))
+}
+
+pub(crate) fn examine(_: &Wish, _: &Output) -> Result<Examination, Failure> {
+    Err(Failure::machine(
+        "examine this machine",
         "real runs need Linux with SCHED_FIFO",
     ))
 }

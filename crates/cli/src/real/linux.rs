@@ -11,17 +11,21 @@ use crate::report::{
     CpuRow, Enforced, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
 };
 use crate::session::Session;
+use crate::tracing::{self, Reserved, TraceFiles};
+use crate::watch::{Feed, View};
 use serde::Serialize;
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vestal_core::engine::Configuration;
-use vestal_core::{ConfigurationError, Service, TaskId, TaskOrder, Uniprocessor};
+use vestal_core::{Service, TaskId};
 use vestal_linux::report::{Overhead, TaskReport};
 use vestal_linux::{
-    BoxedScheduler, Config, Ended, ErrorKind, Executive, Report, RunError, Summary, TaskSpec,
-    Termination,
+    BoxedScheduler, Config, Ended, ErrorKind, Executive, NoScheduler, Recording, Report, RunError,
+    Summary, TaskSpec, Termination,
 };
+use vestal_trace::{Dispatch, Header, Record, Sink, World};
 use vestal_workload::Scenario;
 use vestal_workload::model::{Arrival, Work};
 
@@ -29,21 +33,95 @@ use vestal_workload::model::{Arrival, Work};
 pub(crate) fn execute(
     session: &Session,
     settings: &Settings,
+    traces: &[PathBuf],
     output: &Output,
 ) -> Result<RealRun, Failure> {
+    if session.by_servers {
+        let what = format!("run {}", shown(&session.file));
+        let why = "servers on a grid are for simulations in this version";
+        return Err(Failure::input(what, why).with_help("leave out --set servers=deferrable"));
+    }
+    if settings.managed {
+        // What an own policy has against the set or its options is said here, in its own words.
+        session.own_scheduler(&format!("run {}", shown(&session.file)))?;
+    }
     let refused = Arc::new(AtomicU64::new(0));
-    let executive = executive(session, settings, &refused)?;
+    let mut executive = executive(session, settings, &refused)?;
+    let files = Arc::new(Mutex::new(None));
+    let view = settings.watch.then(|| View::new(session, settings.managed));
+    let view = view.flatten();
+    if !traces.is_empty() || view.is_some() {
+        let reserved = Reserved::new(traces)?;
+        let feed = view.as_ref().map(View::feed);
+        executive = executive.recorded(recording(session, settings, reserved, &files, feed));
+    }
     let span = Duration::from_nanos(session.duration.as_nanos());
-    let progress = ClockProgress::start(output, "running", span);
+    let progress = view
+        .is_none()
+        .then(|| ClockProgress::start(output, "running", span));
     let report = executive.run(session.duration);
     drop(progress);
+    let shown = view.map(View::close).transpose();
     let report = report.map_err(|error| failure(session, error))?;
+    if let Some(files) = lock(&files).take() {
+        files.finish(output)?;
+    }
     let result = result(session, &report);
-    let warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
+    let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
+    if let Err(error) = shown {
+        warnings.push(format!("the live view was not shown to the end: {error}"));
+    }
     Ok(RealRun {
         machine: machine_lines(&report),
         warnings,
         result,
+    })
+}
+
+/// The traces of a run, from its beginning to its end.
+type Files = Arc<Mutex<Option<TraceFiles>>>;
+
+/// Nobody panics with the lock, and the files would be whole all the same.
+fn lock(files: &Files) -> MutexGuard<'_, Option<TraceFiles>> {
+    files.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What records a run into files, and shows it if it is watched; only when it begins is known what the
+/// header of the files says.
+fn recording(
+    session: &Session,
+    settings: &Settings,
+    reserved: Reserved,
+    files: &Files,
+    feed: Option<Feed>,
+) -> Recording {
+    let dispatch = if settings.managed {
+        Dispatch::Managed
+    } else {
+        Dispatch::Native
+    };
+    let header = Header {
+        world: World::Linux,
+        // A manager tells of what happened since it looked last.
+        ordered: !settings.managed,
+        ..tracing::header(session, dispatch)
+    };
+    let files = Arc::clone(files);
+    Recording::new(move |beginning| {
+        let header = Header {
+            granularity: beginning.granularity,
+            ..header
+        };
+        *lock(&files) = Some(reserved.begin(&header)?);
+        let mut view = feed.map(|feed| feed.begin(beginning.cpu));
+        Ok(Box::new(move |records: &[Record]| {
+            if let Some(files) = lock(&files).as_mut() {
+                records.iter().for_each(|record| files.put(*record));
+            }
+            if let Some(view) = &mut view {
+                view(records);
+            }
+        }))
     })
 }
 
@@ -106,17 +184,18 @@ fn executive(
     Ok(executive)
 }
 
-/// What makes the session's scheduler.
+/// What makes the session's scheduler. An own one is built as for a simulation: its granularity is
+/// zero in both worlds.
 fn scheduler_of(
     session: &Session,
-) -> impl Fn(&Configuration<'_>) -> Result<BoxedScheduler, ConfigurationError> + Send + 'static {
-    let virtual_deadlines = session.virtual_deadlines.clone();
+) -> impl Fn(&Configuration<'_>) -> Result<BoxedScheduler, NoScheduler> + Send + 'static {
+    let own = session.own_builder();
+    let tables = session.tables.clone();
     move |configuration| {
-        let order = match &virtual_deadlines {
-            Some(virtual_deadlines) => TaskOrder::EarliestDeadline { virtual_deadlines },
-            None => TaskOrder::FixedPriority,
-        };
-        Ok(Box::new(Uniprocessor::with_order(configuration, order)?))
+        if let Some(own) = &own {
+            return Ok(own.build()?);
+        }
+        Ok(Box::new(tables.engine(configuration)?))
     }
 }
 
@@ -137,7 +216,8 @@ pub(crate) fn primitives(output: &Output) -> Result<Vec<PrimitiveCost>, Failure>
 }
 
 fn failure(session: &Session, error: RunError) -> Failure {
-    blame(format!("run {}", shown(&session.file)), error)
+    let failure = blame(format!("run {}", shown(&session.file)), error);
+    session.own_fault(failure)
 }
 
 /// Who is to blame, and what mends it.
@@ -201,7 +281,7 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
     }
     if let Some(inversions @ 1..) = report.inversions {
         warnings.push(format!(
-            "{inversions} times a job ran that the plan did not name; does a body block?"
+            "{inversions} times a job ran that the plan did not name; does a body block, or a plan leave the CPU free while a begun job waits?"
         ));
     }
     let outside = result.machine.missed_outside_gaps;
@@ -209,6 +289,11 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
     if inside > 0 {
         warnings.push(format!(
             "{inside} of the misses fell into stretches in which the machine took the CPU away, and do not count"
+        ));
+    }
+    if let Some(lost @ 1..) = report.recorded.map(|recorded| recorded.lost) {
+        warnings.push(format!(
+            "{lost} records of the trace were lost, because a thread's ring was full; a replay ends where they are missing"
         ));
     }
     if report.lost_notices > 0 || report.modes_lost > 0 {
@@ -293,6 +378,12 @@ fn machine_lines(report: &Report) -> Vec<String> {
             short(lateness.max)
         ));
     }
+    if let Some(recorded) = report.recorded {
+        lines.push(format!(
+            "{} records were traced, {} were lost",
+            recorded.records, recorded.lost
+        ));
+    }
     let share: f64 = report.overhead.iter().map(|overhead| overhead.share).sum();
     lines.push(format!(
         "our own mechanisms cost {:.3}% of the time",
@@ -363,9 +454,19 @@ fn machine(report: &Report) -> Machine {
             overshoot_median_ns: enforcement.overshoot.median,
             overshoot_max_ns: enforcement.overshoot.max,
             noticed_late: enforcement.late,
-            records_lost: report.lost_notices.saturating_add(report.modes_lost),
+            records: report.recorded.map(|recorded| recorded.records),
+            records_lost: lost_in_all(report),
         }),
     }
+}
+
+/// Notices, mode changes and trace records that are missing.
+fn lost_in_all(report: &Report) -> u64 {
+    let records = report.recorded.map_or(0, |recorded| recorded.lost);
+    report
+        .lost_notices
+        .saturating_add(report.modes_lost)
+        .saturating_add(records)
 }
 
 fn row(period_ns: u64, found: &TaskReport) -> TaskRow {

@@ -3,6 +3,8 @@
 use crate::report::RunResult;
 use serde::Serialize;
 
+#[cfg(target_os = "linux")]
+mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(target_os = "linux")]
@@ -10,8 +12,10 @@ mod linux;
 #[cfg(target_os = "linux")]
 mod work;
 
+#[cfg(target_os = "linux")]
+pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{execute, primitives};
+pub(crate) use elsewhere::{examine, execute, primitives};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
 
@@ -26,6 +30,8 @@ pub(crate) struct Settings {
     pub(crate) deferred: bool,
     /// Whether nothing is enforced.
     pub(crate) observe: bool,
+    /// Whether the run is shown while it goes on.
+    pub(crate) watch: bool,
     /// The CPU; by default the last one that the process may use.
     pub(crate) cpu: Option<usize>,
     /// The lowest and the highest SCHED_FIFO priority to use.

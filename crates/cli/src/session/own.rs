@@ -1,28 +1,33 @@
 //! Sessions under a policy that is not built in.
 
-use super::{Order, Session};
+use super::{Order, OrderTables, Session};
 use crate::catalogue;
-use crate::extension::{Composition, OwnPolicy, Setup};
-use crate::failure::Failure;
+use crate::extension::{Build, Composition, OwnPolicy, Setup};
+use crate::failure::{Exit, Failure};
 use crate::problem::{self, Given};
 use std::cmp::Reverse;
 use std::path::Path;
 use vestal_analysis::{Names, Verdict};
-use vestal_core::{Policy, Scheduler, Task};
+use vestal_core::{
+    Enforcement, Exhaustion, LevelSet, OrderRule, Policy, Scheduler, Task, TaskConfiguration,
+};
 use vestal_workload::TaskSet;
 
 /// The keys of `--set` that only the policy knows.
 pub(super) fn option_keys(policy: &Policy) -> &'static [&'static str] {
-    catalogue::own_policy(policy.name).map_or(&[], |own| &own.options)
+    match catalogue::own_policy(policy.name) {
+        Some(own) => &own.options,
+        None if policy.order == OrderRule::Slices => super::servers::OPTIONS,
+        None => super::zero_slack::option_keys(policy),
+    }
 }
 
 /// The values given for those keys.
 pub(super) fn options(policy: &Policy, given: &[String]) -> Vec<(String, String)> {
     let keys = option_keys(policy);
-    let pairs = given.iter().filter_map(|option| option.split_once('='));
-    pairs
-        .filter(|(key, _)| keys.contains(key))
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    let known = super::pairs(given).into_iter();
+    known
+        .filter(|(key, _)| keys.contains(&key.as_str()))
         .collect()
 }
 
@@ -34,40 +39,110 @@ pub(super) fn has_scheduler(policy: &Policy) -> bool {
     )
 }
 
-impl Session {
-    /// The scheduler of an own policy that is no fixed-priority composition.
-    pub(crate) fn own_scheduler(
-        &self,
-        what: &str,
-    ) -> Result<Option<Box<dyn Scheduler + Send>>, Failure> {
-        let composition = catalogue::own_policy(self.policy.name).map(|own| &own.composition);
-        let Some(Composition::Scheduler(build)) = composition else {
-            return Ok(None);
-        };
-        let setup = Setup {
+/// What the scheduler of an own policy is built from, apart from the session: a real run builds it
+/// on its own account, more than once.
+pub(crate) struct OwnBuilder {
+    build: &'static Build,
+    set: TaskSet,
+    configurations: Vec<TaskConfiguration>,
+    levels: LevelSet,
+    exhaustion: Exhaustion,
+    options: Vec<(String, String)>,
+}
+
+impl OwnBuilder {
+    /// The scheduler, or why there is none.
+    pub(crate) fn build(&self) -> Result<Box<dyn Scheduler + Send>, String> {
+        (self.build)(&Setup {
             set: &self.set,
             tasks: &self.configurations,
             levels: self.levels,
             exhaustion: self.exhaustion,
-            options: &self.own_options,
+            options: &self.options,
+        })
+    }
+}
+
+impl Session {
+    /// The builder of an own policy that is no fixed-priority composition.
+    pub(crate) fn own_builder(&self) -> Option<OwnBuilder> {
+        let own = catalogue::own_policy(self.policy.name)?;
+        let Composition::Scheduler(build) = &own.composition else {
+            return None;
         };
-        build(&setup)
-            .map(Some)
+        Some(OwnBuilder {
+            build,
+            set: self.set.clone(),
+            configurations: self.configurations.clone(),
+            levels: self.levels,
+            exhaustion: self.exhaustion,
+            options: self.own_options.clone(),
+        })
+    }
+
+    /// The scheduler of an own policy that is no fixed-priority composition. `what` is about to be
+    /// done with it.
+    pub(crate) fn own_scheduler(
+        &self,
+        what: &str,
+    ) -> Result<Option<Box<dyn Scheduler + Send>>, Failure> {
+        self.own_builder()
+            .map(|builder| builder.build())
+            .transpose()
             .map_err(|why| Failure::input(what, why))
     }
 
-    /// Whether the kernel's fixed priorities can keep the policy's order.
-    pub(crate) fn check_native(&self) -> Result<(), Failure> {
-        let name = self.policy.name;
-        if !has_scheduler(self.policy) {
-            return Ok(());
+    /// Where a fault is looked for first if the scheduler is not ours.
+    pub(crate) fn own_fault(&self, failure: Failure) -> Failure {
+        if failure.exit != Exit::Bug || !has_scheduler(self.policy) {
+            return failure;
         }
-        Err(Failure::input(
-            format!("run under {name}"),
-            "the kernel's fixed priorities cannot keep its order, so it needs managed dispatch, which \
-             own policies do not get in this version",
-        )
-        .with_help(format!("`simulate --policy {name}` knows it")))
+        failure.with_help(format!(
+            "the scheduler of {} is this program's own: does it keep the rules C1 to C9 of vestal_core::scheduler?",
+            self.policy.name
+        ))
+    }
+}
+
+/// Whether fixed priorities can keep the policy's order. `verb` is what is about to be done.
+pub(crate) fn check_native(policy: &Policy, verb: &str) -> Result<(), Failure> {
+    let why = if has_scheduler(policy) {
+        "fixed priorities cannot carry out the plans of its own scheduler"
+    } else if matches!(policy.order, OrderRule::EarliestDeadline(_)) {
+        "fixed priorities cannot order jobs by deadline"
+    } else if policy.enforcement == Enforcement::ZeroSlack {
+        "native dispatch does not suspend tasks in this version"
+    } else if matches!(policy.order, OrderRule::JobLists(_)) {
+        "fixed priorities of tasks cannot give each job its own"
+    } else if policy.order == OrderRule::Slices {
+        let why = "native dispatch does not suspend jobs between their slices in this version";
+        let help =
+            "leave out --dispatch native: vestal simulate carries out the plans of the scheduler";
+        return Err(
+            Failure::input(format!("{verb} under the policy {}", policy.name), why).with_help(help),
+        );
+    } else {
+        return Ok(());
+    };
+    let what = format!("{verb} under the policy {}", policy.name);
+    let help = "--dispatch managed can: a manager carries out the plans of the scheduler";
+    Err(Failure::input(what, why).with_help(help))
+}
+
+/// Whether a real run can do what the policy asks of it. Lower priorities hold a job back while
+/// another one wants the CPU, and only then: a job between its slices would go on.
+pub(crate) fn check_real(policy: &Policy, managed: bool) -> Result<(), Failure> {
+    if policy.order == OrderRule::Slices {
+        let why = "a real run cannot hold back a job between its slices in this version";
+        return Err(
+            Failure::input(format!("run under the policy {}", policy.name), why)
+                .with_help("vestal simulate carries the policy out"),
+        );
+    }
+    if managed {
+        Ok(())
+    } else {
+        check_native(policy, "run")
     }
 }
 
@@ -101,13 +176,15 @@ impl Order {
         Ok(match doubt {
             None => Self {
                 priorities,
-                virtual_deadlines: None,
+                tables: OrderTables::Priorities,
+                zero_slack: None,
                 description: format!("{origin}; {test} proves the set schedulable"),
                 unproved: None,
             },
             Some((doubt, why)) => Self {
                 priorities,
-                virtual_deadlines: None,
+                tables: OrderTables::Priorities,
+                zero_slack: None,
                 description: format!("{origin}; {doubt}"),
                 unproved: Some(format!(
                     "{doubt}, so nothing is promised{why}; the order used is: {origin}"

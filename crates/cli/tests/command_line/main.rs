@@ -3,10 +3,20 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod deadlines;
+#[cfg(target_os = "linux")]
+mod doctor;
 mod files;
 mod interface;
+mod job_orders;
+#[cfg(target_os = "linux")]
+#[path = "../../../workload/tests/json_schema/mod.rs"]
+mod json_schema;
+mod replay;
+mod report;
+mod slices;
 #[path = "../support/mod.rs"]
 mod support;
+mod traces;
 mod worlds;
 
 use serde_json::Value;

@@ -236,28 +236,14 @@ fn a_schedule_is_drawn() {
     assert_eq!(done.exit, 0, "{}", done.stderr);
     let chart = std::fs::read_to_string(&file).unwrap();
     assert!(
-        chart.contains("mode 00001111"),
+        chart.contains("mode    ....1111"),
         "the mode rises after 2 ms: {chart}"
     );
     assert!(
         chart
             .lines()
-            .any(|line| line.starts_with("tau") && line.contains('█')),
+            .any(|line| line.starts_with("tau") && line.contains('#')),
         "{chart}"
-    );
-    let done = vestal(&[
-        "simulate",
-        THREE,
-        "--policy",
-        "amc",
-        "--trace",
-        "/no/such/folder/x.txt",
-    ]);
-    assert_eq!(done.exit, 2);
-    assert!(
-        done.stderr.contains("/no/such/folder/x.txt"),
-        "{}",
-        done.stderr
     );
 }
 

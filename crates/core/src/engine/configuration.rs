@@ -3,6 +3,7 @@
 use crate::enforce::{Enforcement, Exhaustion, OnMiss};
 use crate::engine::table_error::TableError;
 use crate::model::{Level, LevelSet, TASKS_MAX, Task};
+use crate::order::SliceCount;
 use crate::time::{Duration, Service};
 use core::fmt;
 
@@ -15,6 +16,18 @@ pub struct TaskConfiguration {
     pub priority: u32,
     /// What happens to a job of it that is incomplete at its deadline.
     pub on_miss: OnMiss,
+    /// Its zero-slack instant Z_i, counted from the release, at most the deadline: where a job of it
+    /// is incomplete, less critical tasks are suspended from then on. `None`: it suspends nobody
+    /// before its deadline. Read under [`Enforcement::ZeroSlack`] only.
+    pub zero_slack: Option<Duration>,
+}
+
+impl TaskConfiguration {
+    /// When a job counts as critical, from its release on: Z_i, and D_i without one.
+    #[must_use]
+    pub fn critical_after(&self) -> Duration {
+        self.zero_slack.unwrap_or(self.task.deadline)
+    }
 }
 
 /// A fixed-priority policy on one CPU: order and enforcement.
@@ -52,6 +65,18 @@ pub enum TaskOrder<'a> {
         /// For each task its list L_i, strictly decreasing; see [`crate::order::JobLists`].
         lists: &'a [&'a [u32]],
     },
+    /// The same with priorities above those of pending jobs computed anew when jobs arrive (Li and
+    /// Baruah); see [`crate::order::RecomputedLists`].
+    RecomputedLists {
+        /// For each task its list, as above.
+        lists: &'a [&'a [u32]],
+    },
+    /// By [`TaskConfiguration::priority`], and each job is given its static limit in slices (PT); see
+    /// [`crate::order::Slices`].
+    Slices {
+        /// For each task into how many slices its jobs are cut.
+        counts: &'a [SliceCount],
+    },
 }
 
 /// A configuration that no engine can be built from.
@@ -79,6 +104,18 @@ pub enum ConfigurationError {
         /// The task's place in the list.
         task: usize,
     },
+    /// A number of slices is missing or not for this task, or limits are not static.
+    Slices {
+        /// The task's place in the list.
+        task: usize,
+    },
+    /// A zero-slack instant is after its task's deadline.
+    ZeroSlack {
+        /// The task's place in the list.
+        task: usize,
+    },
+    /// Zero-slack instants with another order than fixed task priorities.
+    ZeroSlackOrder,
     /// A table does not fit the tasks.
     Table(TableError),
 }
@@ -106,6 +143,17 @@ impl fmt::Display for ConfigurationError {
                 f,
                 "the virtual deadline of task {task} is missing, zero or after its deadline"
             ),
+            Self::Slices { task } => write!(
+                f,
+                "the number of slices of task {task} is missing or too large, or limits are not static"
+            ),
+            Self::ZeroSlack { task } => write!(
+                f,
+                "the zero-slack instant of task {task} is after its deadline"
+            ),
+            Self::ZeroSlackOrder => {
+                f.write_str("zero-slack instants go with fixed task priorities only")
+            }
             Self::Table(error) => error.fmt(f),
         }
     }
@@ -130,6 +178,11 @@ impl Configuration<'_> {
                 let level = entry.task.criticality;
                 return Err(ConfigurationError::UnknownLevel { task: index, level });
             }
+            if self.enforcement == Enforcement::ZeroSlack
+                && entry.critical_after() > entry.task.deadline
+            {
+                return Err(ConfigurationError::ZeroSlack { task: index });
+            }
         }
         Ok(())
     }
@@ -138,8 +191,20 @@ impl Configuration<'_> {
     pub(crate) fn check_order(&self, order: TaskOrder<'_>) -> Result<(), ConfigurationError> {
         let virtual_deadlines = match order {
             TaskOrder::FixedPriority => return Ok(()),
-            TaskOrder::JobLists { lists } if lists.len() == self.tasks.len() => return Ok(()),
-            TaskOrder::JobLists { .. } => return Err(ConfigurationError::JobLists),
+            TaskOrder::JobLists { .. }
+            | TaskOrder::RecomputedLists { .. }
+            | TaskOrder::EarliestDeadline { .. }
+                if self.enforcement == Enforcement::ZeroSlack =>
+            {
+                return Err(ConfigurationError::ZeroSlackOrder);
+            }
+            TaskOrder::JobLists { lists } | TaskOrder::RecomputedLists { lists } => {
+                return match lists.len() == self.tasks.len() {
+                    true => Ok(()),
+                    false => Err(ConfigurationError::JobLists),
+                };
+            }
+            TaskOrder::Slices { counts } => return self.check_slices(counts),
             TaskOrder::EarliestDeadline { virtual_deadlines } => virtual_deadlines,
         };
         for (index, entry) in (0..self.tasks.len()).zip(self.tasks) {
@@ -147,6 +212,19 @@ impl Configuration<'_> {
                 Some(due) if !due.is_zero() && *due <= entry.task.deadline => {}
                 Some(_) | None => return Err(ConfigurationError::VirtualDeadline { task: index }),
             }
+        }
+        Ok(())
+    }
+
+    /// Slices divide static limits: one number for each task, made for that task.
+    pub(crate) fn check_slices(&self, counts: &[SliceCount]) -> Result<(), ConfigurationError> {
+        let fits = |(entry, count): (&TaskConfiguration, &SliceCount)| {
+            SliceCount::new(count.get(), &entry.task).is_some()
+        };
+        let pairs = self.tasks.iter().zip(counts);
+        let all = pairs.take_while(|&pair| fits(pair)).count();
+        if all < self.tasks.len() || self.enforcement != Enforcement::Static {
+            return Err(ConfigurationError::Slices { task: all });
         }
         Ok(())
     }

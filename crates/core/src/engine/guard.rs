@@ -6,10 +6,19 @@
 //! call at all. What it does *not* know is who is pending, so it has to be told when nothing is:
 //! [`Fact::Idle`].
 //!
+//! It remembers one job of each task (C2): a charge for a job after one for its successor is refused
+//! as [`ContractViolation::ChargedWhileNotRunning`], because its overrun would go unnoticed, and so is
+//! one for the successor while no decision has looked at the job before it, as
+//! [`ContractViolation::TooManyFacts`].
+//!
 //! A job is *stopped* from the moment it used up its own level's limit, or the mode rose above its
 //! task, until a later job of the same task takes its place. Workers read [`Guard::permit_for`] at
 //! each release and whenever they are interrupted: a job number that the guard has not stopped gets
 //! the permit of the task.
+//!
+//! With slices (period transformation) a job that used up what it was granted so far is *suspended*
+//! until the boundary that the plan asks to be woken at. The grants count from the release, so the
+//! world tells `Released`, with the instant of the release, before it charges a job for the first time.
 
 use crate::enforce::{Enforcement, Exhaustion};
 use crate::engine::configuration::{Configuration, ConfigurationError, TaskConfiguration};
@@ -18,11 +27,13 @@ use crate::fact::Fact;
 use crate::ids::{JobId, TaskId};
 use crate::model::{Level, LevelSet};
 use crate::notice::{DropReason, Event, Notice, NoticeQueue};
+use crate::order::{SliceCount, Slices};
 use crate::plan::{OnExhaustion, Permit, Plan, Sequences};
+use crate::plan::{Wake, WakeReason};
 use crate::queue::TaskBits;
-use crate::scheduler::{ContractViolation, Scheduler};
+use crate::scheduler::{ContractViolation, Enforcer, Scheduler};
 use crate::store::{Boxed, Store};
-use crate::time::{Instant, Service};
+use crate::time::{Duration, Instant, Service};
 
 /// What the guard remembers of one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +50,10 @@ struct Watched {
     dropped_up_to: Option<u64>,
     /// The newest release the world spoke of.
     newest: Option<u64>,
+    /// The release the world spoke of last, and when it was.
+    announced: Option<(u64, Instant)>,
+    /// When the job that facts spoke of last was released, if the world said so.
+    released: Option<Instant>,
 }
 
 impl Watched {
@@ -49,7 +64,18 @@ impl Watched {
         exhausted: false,
         dropped_up_to: None,
         newest: None,
+        announced: None,
+        released: None,
     };
+
+    /// When job `sequence` was released, if the world said so.
+    fn release_of(&self, sequence: u64) -> Option<Instant> {
+        if self.sequence == Some(sequence) && self.released.is_some() {
+            return self.released;
+        }
+        let (announced, at) = self.announced?;
+        (announced == sequence).then_some(at)
+    }
 
     /// Turns to job `sequence`; an older one than the present is not turned back to.
     fn turn_to(&mut self, sequence: u64) -> bool {
@@ -58,6 +84,8 @@ impl Watched {
         }
         if self.sequence != Some(sequence) {
             self.sequence = Some(sequence);
+            self.released = None;
+            self.released = self.release_of(sequence);
             self.executed = Service::ZERO;
             self.completed = false;
             self.exhausted = false;
@@ -74,6 +102,8 @@ pub struct Guard<S: Store = Boxed> {
     enforcement: Enforcement,
     exhaustion: Exhaustion,
     granularity: Service,
+    /// `None`: jobs have their limits in one piece.
+    slices: Option<Slices<S>>,
     watched: S::Table<Watched>,
     touched: TaskBits<S>,
     idle: bool,
@@ -89,6 +119,23 @@ impl Guard<Boxed> {
     /// [`ConfigurationError`].
     pub fn new(configuration: &Configuration<'_>) -> Result<Self, ConfigurationError> {
         Self::with_store(configuration)
+    }
+
+    /// The same with limits in slices; see [`crate::order::Slices`].
+    ///
+    /// # Errors
+    /// [`ConfigurationError`].
+    pub fn with_slices(
+        configuration: &Configuration<'_>,
+        counts: &[SliceCount],
+    ) -> Result<Self, ConfigurationError> {
+        configuration.check_slices(counts)?;
+        let found = configuration.tasks.len();
+        let slices = Slices::new(counts).ok_or(ConfigurationError::TooManyTasks { found })?;
+        Ok(Self {
+            slices: Some(slices),
+            ..Self::with_store(configuration)?
+        })
     }
 }
 
@@ -115,6 +162,7 @@ impl<S: Store> Guard<S> {
             enforcement: configuration.enforcement,
             exhaustion: configuration.exhaustion,
             granularity: configuration.granularity,
+            slices: None,
             watched: S::table(count, Watched::NOTHING).ok_or(too_many)?,
             touched: TaskBits::new(count).ok_or(too_many)?,
             idle: false,
@@ -154,10 +202,26 @@ impl<S: Store> Guard<S> {
                 Exhaustion::Background | Exhaustion::Continue => Permit::Background,
             };
         }
-        self.running_permit(entry)
+        if self.is_suspended(job) {
+            return Permit::Suspended;
+        }
+        self.running_permit(job.task, entry, self.since_release(job))
     }
 
-    fn running_permit(&self, entry: &TaskConfiguration) -> Permit {
+    /// What a job released so long ago may execute; with slices never more than it was granted.
+    fn running_permit(
+        &self,
+        task: TaskId,
+        entry: &TaskConfiguration,
+        since_release: Duration,
+    ) -> Permit {
+        if let Some(granted) = self.granted(task, entry, since_release)
+            && granted < entry.task.own_wcet()
+        {
+            return Permit::Run {
+                limit: Some(granted),
+            };
+        }
         Permit::Run {
             limit: self
                 .enforcement
@@ -179,9 +243,71 @@ impl<S: Store> Guard<S> {
             .ok_or(ContractViolation::UnknownTask(task))
     }
 
+    /// The job of the same task that facts spoke of last, unless it would have to make room for `job`
+    /// before a decision has looked at it.
+    fn make_room(&mut self, job: JobId) -> Result<Option<u64>, ContractViolation> {
+        let present = self.watch(job.task)?.sequence;
+        let undecided = self.touched.first_from(job.task.index()) == Some(job.task);
+        if undecided && present.is_some_and(|present| present < job.sequence) {
+            return Err(ContractViolation::TooManyFacts { capacity: 1 });
+        }
+        Ok(present)
+    }
+
+    /// How long ago the job was released, if the world said so, as of the last decision.
+    fn since_release(&self, job: JobId) -> Duration {
+        let watched = self.watched.get(job.task.index());
+        let released = watched.and_then(|watched| watched.release_of(job.sequence));
+        released.map_or(Duration::ZERO, |at| self.clock.saturating_since(at))
+    }
+
+    /// What the slices that have begun grant; `None` without slices.
+    fn granted(&self, task: TaskId, entry: &TaskConfiguration, since: Duration) -> Option<Service> {
+        let slices = self.slices.as_ref()?;
+        Some(slices.count(task).granted_ceil(&entry.task, since))
+    }
+
+    fn is_suspended(&self, job: JobId) -> bool {
+        let waits = |slices: &Slices<S>| slices.is_waiting(job.task);
+        self.slices.as_ref().is_some_and(waits)
+            && self
+                .watched
+                .get(job.task.index())
+                .is_some_and(|watched| watched.sequence == Some(job.sequence))
+    }
+
+    /// Whether slices say how the job stands, because its whole limit is not used up: it is suspended
+    /// if it has executed what it was granted so far.
+    fn suspend(&mut self, job: JobId, executed: Service) -> bool {
+        let since = self.since_release(job);
+        let least = self.granularity.max(Service::from_nanos(1));
+        let (Some(entry), Some(slices)) = (self.tasks.get(job.task.index()), &mut self.slices)
+        else {
+            return false;
+        };
+        let count = slices.count(job.task);
+        let boundary = executed
+            .checked_add(least)
+            .and_then(|amount| count.granting_boundary_floor(&entry.task, amount));
+        let Some(boundary) = boundary else {
+            return false;
+        };
+        if boundary > since {
+            let wait = boundary.saturating_sub(since);
+            slices.suspend(job.task, self.clock.saturating_add(wait));
+        }
+        true
+    }
+
+    fn forget_slice(&mut self, task: TaskId) {
+        if let Some(slices) = &mut self.slices {
+            slices.forget(task);
+        }
+    }
+
     fn settle(&mut self, task: TaskId) {
         loop {
-            let (Some(entry), Some(watched)) =
+            let (Some(&entry), Some(watched)) =
                 (self.tasks.get(task.index()), self.watched.get(task.index()))
             else {
                 return;
@@ -200,7 +326,9 @@ impl<S: Store> Guard<S> {
             let stopped = watched.exhausted
                 || watched.dropped_up_to.is_some_and(|last| sequence <= last)
                 || !self.enforcement.admits(&entry.task, self.mode);
-            if !used_up || stopped {
+            let (completed, executed) = (watched.completed, watched.executed);
+            let in_slices = !stopped && !completed && self.suspend(job, executed);
+            if !used_up || stopped || in_slices {
                 return;
             }
             let Some(verdict) =
@@ -210,7 +338,6 @@ impl<S: Store> Guard<S> {
                 return;
             };
             let level = self.enforcement.limit_level(&entry.task, self.mode);
-            let executed = watched.executed;
             self.notice(Event::Overrun {
                 job,
                 level,
@@ -267,23 +394,36 @@ impl<S: Store> Scheduler for Guard<S> {
             Fact::Released { job } | Fact::Started { cpu: CPU, job } => {
                 let watched = self.watch(job.task)?;
                 watched.newest = watched.newest.max(Some(job.sequence));
+                if matches!(fact, Fact::Released { .. }) {
+                    watched.announced = Some((job.sequence, at));
+                }
             }
             Fact::Charged {
                 cpu: CPU,
                 job,
                 amount,
             } => {
-                let watched = self.watch(job.task)?;
-                let sum = match watched.sequence {
-                    Some(sequence) if sequence == job.sequence => watched.executed,
-                    Some(_) | None => Service::ZERO,
+                let present = self.make_room(job)?;
+                if present > Some(job.sequence) {
+                    return Err(ContractViolation::ChargedWhileNotRunning(job));
                 }
-                .checked_add(amount)
-                .ok_or(ContractViolation::ChargeOverflow { job, amount })?;
+                let watched = self.watch(job.task)?;
+                let before = if present == Some(job.sequence) {
+                    watched.executed
+                } else {
+                    Service::ZERO
+                };
+                let sum = before
+                    .checked_add(amount)
+                    .ok_or(ContractViolation::ChargeOverflow { job, amount })?;
                 watched.newest = watched.newest.max(Some(job.sequence));
+                let another = watched.sequence != Some(job.sequence);
                 if watched.turn_to(job.sequence) {
                     watched.executed = sum;
                     self.touched.insert(job.task);
+                    if another {
+                        self.forget_slice(job.task);
+                    }
                 }
             }
             Fact::Completed { cpu: CPU, job }
@@ -292,10 +432,12 @@ impl<S: Store> Scheduler for Guard<S> {
                 job,
                 why: crate::StopReason::Cancelled,
             } => {
+                self.make_room(job)?;
                 let watched = self.watch(job.task)?;
                 if watched.turn_to(job.sequence) {
                     watched.completed = true;
                     self.touched.insert(job.task);
+                    self.forget_slice(job.task);
                 }
             }
             Fact::Stopped {
@@ -332,6 +474,11 @@ impl<S: Store> Scheduler for Guard<S> {
             return Err(ContractViolation::BeyondHorizon(now));
         }
         self.clock = now;
+        if let Some(slices) = &mut self.slices {
+            while let Some(task) = slices.take_due(now) {
+                self.touched.insert(task);
+            }
+        }
         loop {
             let mode = self.mode;
             let mut from = 0;
@@ -356,7 +503,10 @@ impl<S: Store> Scheduler for Guard<S> {
         Ok(Plan {
             slots: &[],
             sequences: Sequences::NONE,
-            next: None,
+            next: self.slices.as_ref().and_then(Slices::next).map(|at| Wake {
+                at,
+                why: WakeReason::Replenishment,
+            }),
             mode: self.mode,
         })
     }
@@ -365,7 +515,7 @@ impl<S: Store> Scheduler for Guard<S> {
     fn permit(&self, task: TaskId) -> Permit {
         match self.tasks.get(task.index()) {
             Some(entry) if self.enforcement.admits(&entry.task, self.mode) => {
-                self.running_permit(entry)
+                self.running_permit(task, entry, Duration::ZERO)
             }
             Some(_) | None => Permit::NotAdmitted,
         }
@@ -377,5 +527,15 @@ impl<S: Store> Scheduler for Guard<S> {
 
     fn lost_notices(&self) -> u64 {
         self.notices.lost()
+    }
+}
+
+impl<S: Store> Enforcer for Guard<S> {
+    fn mode(&self) -> Level {
+        Self::mode(self)
+    }
+
+    fn permit_for(&self, job: JobId) -> Permit {
+        Self::permit_for(self, job)
     }
 }

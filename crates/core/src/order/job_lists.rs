@@ -15,8 +15,24 @@
 //! pattern that was analysed: it goes behind all others and is counted. With a sound pattern the
 //! count stays 0.
 //!
+//! # Pieces
+//!
+//! No entry is ever copied. A_i is always a sequence of *pieces*, each a run of consecutive entries of
+//! L_i, and the reuse step cuts the pieces below p off and puts one new piece before them:
+//!
+//! ```text
+//! L_i             9 7 5 2 0
+//! A_i       taken 9 | 7 5 2 0                 one piece
+//! reuse above 4     | 9 7 | 2 0               7 and 5 are replaced by the first two of L_i
+//! ```
+//!
+//! The first piece stands with its task, the others in a table at the position where they begin, so
+//! that they always fit. A cut is at the priority of a pending job that was preempted, so in a run
+//! without late jobs there are at most n of them for n tasks, and each arrival cuts once: an instant
+//! with arrivals costs O(n log N) over a run, and O(n^2) at most, for lists with N entries together.
+//!
 //! Invariants: every A_j is decreasing; no entry stands in two lists; entries of A_j at or below p
-//! are never touched by the reuse step. Complexity: O(entries above p) per instant with arrivals.
+//! are never touched by the reuse step.
 
 use crate::ids::TaskId;
 use crate::store::Store;
@@ -28,6 +44,25 @@ pub struct JobPriority(pub u32);
 impl JobPriority {
     /// The priority of a job that exceeds the pattern its lists were made for.
     pub const BEYOND_PATTERN: Self = Self(0);
+
+    /// A priority counts from 1, an entry of a list from 0.
+    pub(super) const fn of_entry(entry: u32) -> Self {
+        Self(entry.saturating_add(1))
+    }
+}
+
+/// A run of consecutive entries of L_i that stands at some position of A_i.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Piece {
+    /// The place in L_i of its first entry.
+    from: usize,
+    /// The position in A_i after its last one.
+    end: usize,
+}
+
+impl Piece {
+    /// Stands where no piece begins: two lists of equal content are then equal.
+    const NONE: Self = Self { from: 0, end: 0 };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,16 +71,30 @@ struct Span {
     first: usize,
     /// How long it is.
     len: usize,
-    /// How many entries at its front have been taken.
+    /// How many entries at the front of A_i have been taken.
     taken: usize,
+    /// The piece at position `taken`.
+    top: Piece,
+}
+
+impl Span {
+    const fn whole(first: usize, len: usize) -> Self {
+        Self {
+            first,
+            len,
+            taken: 0,
+            top: Piece { from: 0, end: len },
+        }
+    }
 }
 
 /// The lists of all tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JobLists<S: Store> {
+    /// Every L_i, one after the other.
     offline: S::Table<u32>,
-    /// A_i stands in its task's span from `taken` on.
-    remaining: S::Table<u32>,
+    /// At the position of A_i where a piece after the first one begins, that piece.
+    pieces: S::Table<Piece>,
     spans: S::Table<Span>,
     exceeded: u64,
 }
@@ -56,39 +105,17 @@ impl<S: Store> JobLists<S> {
     /// `None` if the storage is too small, or if a list is not strictly decreasing.
     #[must_use]
     pub fn new(lists: &[&[u32]]) -> Option<Self> {
-        if lists
-            .iter()
-            .any(|list| list.windows(2).any(|pair| pair.first() <= pair.last()))
-        {
-            return None;
-        }
-        let total = lists
-            .iter()
-            .try_fold(0_usize, |sum, list| sum.checked_add(list.len()))?;
-        let mut offline = S::table(total, 0)?;
-        let mut spans = S::table(
-            lists.len(),
-            Span {
-                first: 0,
-                len: 0,
-                taken: 0,
-            },
-        )?;
+        let offline = offline::<S>(lists)?;
+        let pieces = S::table(offline.len(), Piece::NONE)?;
+        let mut spans = S::table(lists.len(), Span::whole(0, 0))?;
         let mut first = 0_usize;
         for (span, list) in spans.iter_mut().zip(lists) {
-            *span = Span {
-                first,
-                len: list.len(),
-                taken: 0,
-            };
-            for (entry, priority) in offline.iter_mut().skip(first).zip(*list) {
-                *entry = *priority;
-            }
+            *span = Span::whole(first, list.len());
             first = first.checked_add(list.len())?;
         }
         Some(Self {
-            remaining: offline.clone(),
             offline,
+            pieces,
             spans,
             exceeded: 0,
         })
@@ -111,52 +138,121 @@ impl<S: Store> JobLists<S> {
     pub fn begin_arrivals(&mut self, pending: Option<JobPriority>) {
         for span in self.spans.iter_mut() {
             let end = span.first.saturating_add(span.len);
-            let reused = match pending {
-                None => {
-                    span.taken = 0;
-                    span.len
-                }
-                Some(JobPriority(above)) => {
-                    let start = span.first.saturating_add(span.taken);
-                    let left = self.remaining.get(start..end).unwrap_or(&[]);
-                    // A priority counts from 1, an entry from 0.
-                    left.iter()
-                        .take_while(|&&entry| entry >= above)
-                        .fold(0_usize, |n, _| n.saturating_add(1))
-                }
+            let list = self.offline.get(span.first..end).unwrap_or(&[]);
+            let Some(pieces) = self.pieces.get_mut(span.first..end) else {
+                continue;
             };
-            let start = span.first.saturating_add(span.taken);
-            let target = self.remaining.iter_mut().skip(start);
-            for (entry, fresh) in target
-                .zip(self.offline.iter().skip(span.first))
-                .take(reused)
-            {
-                *entry = *fresh;
+            match pending {
+                None => {
+                    remove_below(pieces, span.top.end);
+                    *span = Span::whole(span.first, span.len);
+                }
+                // A priority counts from 1, an entry from 0.
+                Some(JobPriority(above)) => reuse(span, list, pieces, above),
             }
         }
     }
 
     /// The priority of the job of `task` that arrives now.
     pub fn take(&mut self, task: TaskId) -> JobPriority {
-        let entry = self.spans.get_mut(task.index()).and_then(|span| {
-            if span.taken >= span.len {
-                return None;
-            }
-            let entry = self
-                .remaining
-                .get(span.first.saturating_add(span.taken))
-                .copied();
-            span.taken = span.taken.saturating_add(1);
-            entry
-        });
-        match entry {
-            Some(entry) => JobPriority(entry.saturating_add(1)),
-            None => {
-                self.exceeded = self.exceeded.saturating_add(1);
-                JobPriority::BEYOND_PATTERN
-            }
-        }
+        let Some(entry) = self.head(task) else {
+            self.exceeded = self.exceeded.saturating_add(1);
+            return JobPriority::BEYOND_PATTERN;
+        };
+        JobPriority::of_entry(entry)
     }
+
+    /// Takes the head of the task's remaining list.
+    fn head(&mut self, task: TaskId) -> Option<u32> {
+        let span = self.spans.get_mut(task.index())?;
+        if span.taken >= span.len {
+            return None;
+        }
+        let at = span.first.saturating_add(span.top.from);
+        let entry = self.offline.get(at).copied()?;
+        span.taken = span.taken.saturating_add(1);
+        span.top.from = span.top.from.saturating_add(1);
+        if span.taken >= span.top.end && span.taken < span.len {
+            let next = span.first.saturating_add(span.taken);
+            span.top = core::mem::replace(self.pieces.get_mut(next)?, Piece::NONE);
+        }
+        Some(entry)
+    }
+}
+
+/// Forgets the piece that begins at `position` and those after it.
+fn remove_below(pieces: &mut [Piece], mut position: usize) {
+    while let Some(piece) = pieces.get_mut(position) {
+        let end = core::mem::replace(piece, Piece::NONE).end;
+        // A piece is never empty.
+        if end <= position {
+            break;
+        }
+        position = end;
+    }
+}
+
+/// Replaces the entries of the remaining list from `above` on by as many from the head of the list.
+fn reuse(span: &mut Span, list: &[u32], pieces: &mut [Piece], above: u32) {
+    // Most tasks have nothing above a pending job, or have taken nothing since the last reuse: the
+    // first piece is the head of the list already, and the others are below.
+    let head = list.get(span.top.from);
+    if span.taken >= span.len || head.is_none_or(|&head| head < above) {
+        return;
+    }
+    if span.top.from == 0 && (span.top.end == span.len || below(list, span, above)) {
+        return;
+    }
+    let (mut position, mut piece) = (span.taken, span.top);
+    while position < span.len {
+        let length = piece.end.saturating_sub(position);
+        let entries = list.get(piece.from..).unwrap_or(&[]);
+        let entries = entries.get(..length).unwrap_or(&[]);
+        if entries.last().is_some_and(|&last| last >= above) {
+            position = piece.end;
+            if let Some(next) = pieces.get_mut(position) {
+                piece = core::mem::replace(next, Piece::NONE);
+            }
+            continue;
+        }
+        let count = entries.partition_point(|&entry| entry >= above);
+        position = position.saturating_add(count);
+        piece.from = piece.from.saturating_add(count);
+        if position == span.taken {
+            return;
+        }
+        if let Some(rest) = pieces.get_mut(position) {
+            *rest = piece;
+        }
+        break;
+    }
+    span.top = Piece {
+        from: 0,
+        end: position,
+    };
+}
+
+/// Whether the last entry of the first piece is below `above`.
+fn below(list: &[u32], span: &Span, above: u32) -> bool {
+    let length = span.top.end.saturating_sub(span.taken);
+    let last = span.top.from.saturating_add(length).saturating_sub(1);
+    list.get(last).is_some_and(|&last| last < above)
+}
+
+/// All lists in one table; `None` if one of them does not fall strictly.
+pub(super) fn offline<S: Store>(lists: &[&[u32]]) -> Option<S::Table<u32>> {
+    let falls = |list: &&[u32]| list.windows(2).all(|pair| pair.first() > pair.last());
+    if !lists.iter().all(falls) {
+        return None;
+    }
+    let total = lists
+        .iter()
+        .try_fold(0_usize, |sum, list| sum.checked_add(list.len()))?;
+    let mut table = S::table(total, 0)?;
+    for (entry, priority) in table.iter_mut().zip(lists.iter().copied().flatten()) {
+        *entry = *priority;
+    }
+    Some(table)
 }
 
 #[cfg(test)]

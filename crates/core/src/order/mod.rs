@@ -1,8 +1,12 @@
 //! Who goes first: urgencies, and the classic fixed orders of tasks.
 
 mod job_lists;
+mod recomputed_lists;
+mod slices;
 
 pub use job_lists::{JobLists, JobPriority};
+pub use recomputed_lists::RecomputedLists;
+pub use slices::{SLICES_MAX, SliceCount, Slices};
 
 use crate::ids::TaskId;
 use crate::model::Task;
@@ -23,6 +27,11 @@ impl Urgency {
     #[must_use]
     pub const fn of_deadline_nanos(deadline: u64) -> Self {
         Self(deadline)
+    }
+    /// The deadline in nanoseconds of which this is the urgency.
+    #[must_use]
+    pub const fn as_deadline_nanos(self) -> u64 {
+        self.0
     }
     /// Whether a job of this urgency goes before one of `other`.
     #[must_use]

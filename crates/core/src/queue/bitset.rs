@@ -6,10 +6,21 @@ use crate::store::Store;
 /// How many tasks one word covers.
 const WORD_BITS: usize = 64;
 
-/// A set of task numbers. Adding is O(1), a visit of all O(n / 64).
+/// How many blocks of words the summary of a set tells apart.
+const BLOCKS: usize = WORD_BITS;
+
+/// A set of task numbers.
+///
+/// Up to 64 tasks it is one word, with a bit for each task. Above, that word is a summary of a table: a
+/// bit for each block of words that has a bit set. Up to 4096 tasks a block is one word, and everything
+/// but a visit of all is O(1); with 65535 tasks it is 16 words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TaskBits<S: Store> {
+    /// The set itself if there is no table, and otherwise the summary.
+    top: u64,
     words: S::Table<u64>,
+    /// log2 of the number of words in a block.
+    shift: u32,
 }
 
 /// How far a visit of a [`TaskBits`] has come.
@@ -33,16 +44,119 @@ impl<S: Store> TaskBits<S> {
     /// An empty set for task numbers below `tasks`; `None` if the storage is too small.
     #[must_use]
     pub fn new(tasks: usize) -> Option<Self> {
+        let words = match tasks.div_ceil(WORD_BITS) {
+            0 | 1 => 0,
+            words => words,
+        };
         Some(Self {
-            words: S::table(tasks.div_ceil(WORD_BITS), 0)?,
+            top: 0,
+            words: S::table(words, 0)?,
+            shift: words.div_ceil(BLOCKS).max(1).next_power_of_two().ilog2(),
         })
     }
 
     /// Adds a task.
     #[inline]
     pub fn insert(&mut self, task: TaskId) {
-        if let Some(word) = self.words.get_mut(task.index() / WORD_BITS) {
-            *word |= 1 << (task.index() % WORD_BITS);
+        if !self.words.is_empty() {
+            self.insert_in_table(task);
+        } else if place_of(task) == 0 {
+            self.top |= bit(task);
+        }
+    }
+
+    #[inline(never)]
+    fn insert_in_table(&mut self, task: TaskId) {
+        if let Some(word) = self.words.get_mut(place_of(task)) {
+            *word |= bit(task);
+            self.top |= self.block(task);
+        }
+    }
+
+    /// Takes a task out; says whether it was in the set.
+    #[inline(always)]
+    pub fn remove(&mut self, task: TaskId) -> bool {
+        if !self.words.is_empty() {
+            return self.remove_from_table(task);
+        }
+        let before = self.top;
+        if place_of(task) == 0 {
+            self.top = before & !bit(task);
+        }
+        self.top != before
+    }
+
+    #[inline(never)]
+    fn remove_from_table(&mut self, task: TaskId) -> bool {
+        let Some(word) = self.words.get_mut(place_of(task)) else {
+            return false;
+        };
+        let before = *word;
+        let rest = before & !bit(task);
+        *word = rest;
+        if rest == 0 {
+            self.word_is_empty(task);
+        }
+        rest != before
+    }
+
+    /// Whether a task is in the set.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, task: TaskId) -> bool {
+        self.word(place_of(task))
+            .is_some_and(|word| word & bit(task) != 0)
+    }
+
+    /// The smallest task number in the set.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> Option<TaskId> {
+        if self.top == 0 {
+            None
+        } else if self.words.is_empty() {
+            Some(task_of(0, self.top))
+        } else {
+            self.first_in_table()
+        }
+    }
+
+    #[inline(never)]
+    fn first_in_table(&self) -> Option<TaskId> {
+        let place = (self.top.trailing_zeros() as usize).wrapping_shl(self.shift);
+        match *self.words.get(place)? {
+            0 => self.first_behind(place),
+            word => Some(task_of(place, word)),
+        }
+    }
+
+    #[cold]
+    fn first_behind(&self, place: usize) -> Option<TaskId> {
+        let words = (0..self.words.len()).zip(self.words.iter());
+        let (place, word) = words.skip(place).find(|(_, word)| **word != 0)?;
+        Some(task_of(place, *word))
+    }
+
+    /// Takes the smallest task number out of the set.
+    #[inline]
+    pub fn take_first(&mut self) -> Option<TaskId> {
+        let first = self.first()?;
+        if self.words.is_empty() {
+            // All but the lowest bit that is set.
+            self.top &= self.top.wrapping_sub(1);
+        } else {
+            self.remove_from_table(first);
+        }
+        Some(first)
+    }
+
+    /// The word of tasks at `place`.
+    #[inline]
+    fn word(&self, place: usize) -> Option<u64> {
+        if self.words.is_empty() {
+            (place == 0).then_some(self.top)
+        } else {
+            self.words.get(place).copied()
         }
     }
 
@@ -51,12 +165,12 @@ impl<S: Store> TaskBits<S> {
     #[must_use]
     pub fn first_from(&self, from: usize) -> Option<TaskId> {
         let mut place = from / WORD_BITS;
-        let mut word = *self.words.get(place)? & (u64::MAX << (from % WORD_BITS));
+        let mut word = self.word(place)? & (u64::MAX << (from % WORD_BITS));
         while word == 0 {
             place = place.saturating_add(1);
-            word = *self.words.get(place)?;
+            word = self.word(place)?;
         }
-        task_of(place, word)
+        Some(task_of(place, word))
     }
 
     /// The next task of a visit in ascending order. One that is added meanwhile is visited too if it
@@ -66,30 +180,15 @@ impl<S: Store> TaskBits<S> {
     /// nothing is divided.
     #[inline]
     pub fn next(&self, cursor: &mut Cursor) -> Option<TaskId> {
-        let mut word = *self.words.get(cursor.place)? & cursor.ahead;
+        let mut word = self.word(cursor.place)? & cursor.ahead;
         while word == 0 {
             cursor.place = cursor.place.saturating_add(1);
             cursor.ahead = u64::MAX;
-            word = *self.words.get(cursor.place)?;
+            word = self.word(cursor.place)?;
         }
         // All bits above the lowest one that is set.
         cursor.ahead = !(word ^ word.wrapping_sub(1));
-        task_of(cursor.place, word)
-    }
-
-    /// Takes the smallest task number out of the set.
-    #[inline]
-    pub fn take_first(&mut self) -> Option<TaskId> {
-        let words = (0..self.words.len()).zip(self.words.iter_mut());
-        for (place, word) in words {
-            if *word != 0 {
-                let task = task_of(place, *word);
-                // The lowest bit that is set.
-                *word &= word.wrapping_sub(1);
-                return task;
-            }
-        }
-        None
+        Some(task_of(cursor.place, word))
     }
 
     /// Empties the set.
@@ -101,21 +200,62 @@ impl<S: Store> TaskBits<S> {
                 *word = 0;
             }
         }
+        self.top = 0;
     }
 
     /// Whether no task is in the set.
+    #[inline]
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|&word| word == 0)
+    pub const fn is_empty(&self) -> bool {
+        self.top == 0
+    }
+
+    /// The word of `task` has no bit left.
+    #[inline]
+    fn word_is_empty(&mut self, task: TaskId) {
+        if self.shift == 0 || self.block_is_empty(task) {
+            self.top &= !self.block(task);
+        }
+    }
+
+    #[cold]
+    fn block_is_empty(&self, task: TaskId) -> bool {
+        let block = place_of(task).wrapping_shr(self.shift);
+        let first = block.wrapping_shl(self.shift);
+        let block = self.words.iter().skip(first);
+        block
+            .take(1_usize.wrapping_shl(self.shift))
+            .all(|&word| word == 0)
+    }
+
+    /// The bit of the block of `task` in the summary.
+    #[inline]
+    fn block(&self, task: TaskId) -> u64 {
+        let place = u32::from(task.0) >> WORD_BITS.ilog2();
+        1_u64.wrapping_shl(place.wrapping_shr(self.shift))
     }
 }
 
-/// The task of the lowest bit of a word that has one.
+/// Where the word of a task stands.
 #[inline]
-fn task_of(place: usize, word: u64) -> Option<TaskId> {
-    let bit = word.trailing_zeros() as usize;
-    let index = place.saturating_mul(WORD_BITS).saturating_add(bit);
-    u16::try_from(index).ok().map(TaskId)
+const fn place_of(task: TaskId) -> usize {
+    task.index() / WORD_BITS
+}
+
+/// The bit of a task in its word.
+#[inline]
+const fn bit(task: TaskId) -> u64 {
+    1 << (task.index() % WORD_BITS)
+}
+
+/// The task of the lowest bit of a word that has one. There are no words beyond those of 65535 tasks.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "both are parts of a task number"
+)]
+const fn task_of(place: usize, word: u64) -> TaskId {
+    TaskId(((place << WORD_BITS.ilog2()) | word.trailing_zeros() as usize) as u16)
 }
 
 #[cfg(test)]
@@ -145,5 +285,37 @@ mod tests {
         assert!(taken.is_empty());
         set.clear();
         assert!(set.is_empty());
+    }
+
+    #[test]
+    fn a_set_of_any_size_agrees_with_a_sorted_set_over_a_long_random_history() {
+        for tasks in [1, 20, 64, 65, 200, 4096, 4097, 65_535] {
+            let mut set = TaskBits::<Boxed>::new(tasks).unwrap();
+            let mut model = std::collections::BTreeSet::new();
+            let mut state = 7_u64;
+            for _ in 0..3_000 {
+                state = state
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                // Few of the numbers, so that members are removed and words become empty.
+                let among = (state >> 40) % 29 * (tasks as u64) / 29;
+                let task = TaskId(among as u16);
+                match (state >> 33) % 8 {
+                    0..4 => {
+                        set.insert(task);
+                        model.insert(task);
+                    }
+                    4..7 => assert_eq!(set.remove(task), model.remove(&task)),
+                    _ => assert_eq!(set.take_first(), model.pop_first()),
+                }
+                assert_eq!(set.first(), model.first().copied());
+                assert_eq!(set.contains(task), model.contains(&task));
+                assert_eq!(set.is_empty(), model.is_empty());
+            }
+            while let Some(task) = set.take_first() {
+                assert_eq!(model.pop_first(), Some(task));
+            }
+            assert_eq!(set, TaskBits::new(tasks).unwrap());
+        }
     }
 }

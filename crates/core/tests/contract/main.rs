@@ -36,8 +36,17 @@ fn without_facts(steps: &[Step]) -> Vec<(u64, Option<Slot>, Option<Wake>, Level)
 #[test]
 fn the_runs_of_this_file_exercise_what_they_claim_to() {
     let (mut raised, mut aborted, mut background, mut edf, mut lists) = (0, 0, 0, 0, 0);
+    let (mut sliced, mut suspended, mut recomputed) = (0, 0, 0);
+    let (mut early, mut late) = (0, 0);
     for_each_run(|seed, setup| {
         let (steps, _) = plain(seed, setup);
+        if setup.enforcement == Enforcement::ZeroSlack {
+            let whys = steps.iter().filter_map(|step| Some(step.next?.why));
+            let has = |wanted: fn(WakeReason) -> bool| u32::from(whys.clone().any(wanted));
+            early += has(|why| matches!(why, WakeReason::ZeroSlack(_)));
+            late += has(|why| matches!(why, WakeReason::Deadline(_)));
+            return;
+        }
         raised += u32::from(steps.iter().any(|step| step.mode > Level(0)));
         aborted += u32::from(steps.iter().any(|step| step.next.is_some()));
         background += u32::from(steps.iter().any(|step| {
@@ -45,9 +54,18 @@ fn the_runs_of_this_file_exercise_what_they_claim_to() {
                 && setup.exhaustion == Exhaustion::Background
         }));
         lists += u32::from(setup.lists.is_some());
+        recomputed += u32::from(setup.recomputed);
         edf += u32::from(setup.virtual_deadlines.is_some());
+        sliced += u32::from(setup.slices.is_some());
+        suspended += u32::from(steps.iter().any(|step| {
+            let replenished = |wake: Wake| wake.why == WakeReason::Replenishment;
+            step.next.is_some_and(replenished)
+        }));
     });
-    assert!(raised > 80 && aborted > 80 && background > 40 && edf > 80 && lists > 60);
+    assert!(sliced > 60 && suspended > 40, "{sliced} {suspended}");
+    assert!(raised > 80 && aborted > 80 && background > 40 && edf > 60 && lists > 40);
+    assert!(recomputed > 20 && lists > recomputed + 20, "{recomputed}");
+    assert!(early > 60 && late > 60, "{early} {late}");
 }
 
 #[test]
@@ -181,11 +199,13 @@ fn c6_a_late_wake_up_is_noticed() {
         task,
         priority: 1,
         on_miss: OnMiss::Abort,
+        zero_slack: None,
     }];
     let mut setup = Setup::random(&mut Random::new(0));
     setup.tasks = tasks.to_vec();
     setup.virtual_deadlines = None;
     setup.lists = None;
+    setup.slices = None;
     setup.enforcement = Enforcement::Static;
     let mut engine = setup.engine();
     let job = JobId {

@@ -40,34 +40,48 @@ pub(crate) struct Setup {
     pub(crate) exhaustion: Exhaustion,
     pub(crate) virtual_deadlines: Option<Vec<Duration>>,
     pub(crate) lists: Option<Vec<Vec<u32>>>,
+    /// Whether the priorities in the lists are computed anew rather than reused.
+    pub(crate) recomputed: bool,
+    pub(crate) slices: Option<Vec<SliceCount>>,
     pub(crate) offsets: Vec<u64>,
 }
 
 impl Setup {
     pub(crate) fn random(random: &mut Random) -> Self {
         let levels = LevelSet::new(2 + random.below(3) as usize).unwrap();
+        let enforcement = [
+            Enforcement::Adaptive,
+            Enforcement::Adaptive,
+            Enforcement::Static,
+            Enforcement::Static,
+            Enforcement::ZeroSlack,
+        ][random.below(5) as usize];
+        // Zero-slack instants and slices go with fixed priorities.
+        let any_order = enforcement != Enforcement::ZeroSlack;
         let count = 2 + random.below(4);
         let tasks: Vec<_> = (0..count)
             .map(|_| random_task(random, levels, count))
             .collect();
-        let virtual_deadlines = (random.below(3) == 0).then(|| {
+        let slices = (enforcement == Enforcement::Static && random.below(2) == 0)
+            .then(|| tasks.iter().map(|entry| random_slices(random, entry)));
+        let slices: Option<Vec<_>> = slices.map(Iterator::collect);
+        let any_order = any_order && slices.is_none();
+        let virtual_deadlines = (any_order && random.below(3) == 0).then(|| {
             let due = |entry: &TaskConfiguration, random: &mut Random| {
                 Duration::from_nanos(1 + random.below(entry.task.deadline.as_nanos()))
             };
             tasks.iter().map(|entry| due(entry, random)).collect()
         });
-        let lists = (virtual_deadlines.is_none() && random.below(3) == 0)
+        let lists = (any_order && virtual_deadlines.is_none() && random.below(3) == 0)
             .then(|| random_lists(random, tasks.len()));
         Self {
+            recomputed: lists.is_some() && random.below(2) == 0,
             lists,
+            slices,
             offsets: tasks.iter().map(|_| random.below(8)).collect(),
             tasks,
             levels,
-            enforcement: [
-                Enforcement::Adaptive,
-                Enforcement::Adaptive,
-                Enforcement::Static,
-            ][random.below(3) as usize],
+            enforcement,
             exhaustion: [
                 Exhaustion::Background,
                 Exhaustion::Abort,
@@ -90,15 +104,24 @@ impl Setup {
 
     pub(crate) fn engine(&self) -> Uniprocessor {
         let borrowed: Vec<&[u32]> = self.lists.iter().flatten().map(Vec::as_slice).collect();
-        let order = match (&self.virtual_deadlines, &self.lists) {
-            (Some(due), _) => TaskOrder::EarliestDeadline {
+        let order = match (&self.virtual_deadlines, &self.lists, &self.slices) {
+            (Some(due), _, _) => TaskOrder::EarliestDeadline {
                 virtual_deadlines: due,
             },
-            (None, Some(_)) => TaskOrder::JobLists { lists: &borrowed },
-            (None, None) => TaskOrder::FixedPriority,
+            (None, Some(_), _) if self.recomputed => {
+                TaskOrder::RecomputedLists { lists: &borrowed }
+            }
+            (None, Some(_), _) => TaskOrder::JobLists { lists: &borrowed },
+            (None, None, Some(counts)) => TaskOrder::Slices { counts },
+            (None, None, None) => TaskOrder::FixedPriority,
         };
         Uniprocessor::with_order(&self.configuration(), order).unwrap()
     }
+}
+
+fn random_slices(random: &mut Random, entry: &TaskConfiguration) -> SliceCount {
+    let most = entry.task.period.as_nanos().min(6);
+    SliceCount::new(1 + random.below(most) as u32, &entry.task).unwrap()
 }
 
 /// How many jobs of a task a random list has room for.
@@ -144,6 +167,8 @@ fn random_task(random: &mut Random, levels: LevelSet, count: u64) -> TaskConfigu
         task,
         priority: random.below(6) as u32,
         on_miss,
+        zero_slack: (random.below(6) > 0)
+            .then(|| Duration::from_nanos(random.below(deadline.as_nanos() + 1))),
     }
 }
 

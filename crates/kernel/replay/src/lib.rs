@@ -62,6 +62,15 @@ impl PlanHash {
             self.slot(*slot);
         }
         self.number(plan.next.map_or(u64::MAX, |wake| wake.at.as_nanos()));
+        self.number(match plan.next.map(|wake| wake.why) {
+            None => 0,
+            Some(WakeReason::Deadline(job)) => job.sequence.wrapping_shl(4) | 1,
+            Some(WakeReason::ZeroSlack(job)) => job.sequence.wrapping_shl(4) | 2,
+            Some(WakeReason::Replenishment) => 3,
+            Some(WakeReason::Consumption) => 4,
+            Some(WakeReason::TableSlot) => 5,
+            Some(WakeReason::Frame) => 6,
+        });
     }
 }
 
@@ -132,10 +141,13 @@ impl Reader<'_> {
         } else {
             OnMiss::Abort
         };
+        // Counted from 1; 0: there is none.
+        let zero_slack = self.word()?.checked_sub(1).map(u64::from);
         Ok(TaskConfiguration {
             task,
             priority,
             on_miss,
+            zero_slack: zero_slack.map(Duration::from_nanos),
         })
     }
 
@@ -148,10 +160,10 @@ impl Reader<'_> {
 
     fn one_cpu(&mut self) -> Result<Uniprocessor<Inline<LIST_ENTRIES_MAX>>, ReplayError> {
         let levels = LevelSet::new(usize::from(self.byte()?)).ok_or(ReplayError::Malformed)?;
-        let enforcement = if self.byte()? == 0 {
-            Enforcement::Static
-        } else {
-            Enforcement::Adaptive
+        let enforcement = match self.byte()? {
+            0 => Enforcement::Static,
+            1 => Enforcement::Adaptive,
+            _ => Enforcement::ZeroSlack,
         };
         let exhaustion = match self.byte()? {
             0 => Exhaustion::Background,
@@ -182,13 +194,24 @@ impl Reader<'_> {
             }
             (*list, rest) = (own, others);
         }
+        let mut slices = [SliceCount::ONE; TASKS_MAX];
+        for (slices, entry) in slices.iter_mut().zip(&tasks).take(count) {
+            let number = u32::from(self.byte()?);
+            *slices = SliceCount::new(number, &entry.task).ok_or(ReplayError::Malformed)?;
+        }
         let order = match order {
             0 => TaskOrder::FixedPriority,
             1 => TaskOrder::EarliestDeadline {
                 virtual_deadlines: &virtual_deadlines,
             },
-            _ => TaskOrder::JobLists {
+            2 => TaskOrder::JobLists {
                 lists: lists.get(..count).ok_or(ReplayError::Malformed)?,
+            },
+            4 => TaskOrder::RecomputedLists {
+                lists: lists.get(..count).ok_or(ReplayError::Malformed)?,
+            },
+            _ => TaskOrder::Slices {
+                counts: slices.get(..count).ok_or(ReplayError::Malformed)?,
             },
         };
         let configuration = Configuration {

@@ -6,13 +6,16 @@ use super::handover::Assignment;
 use super::pending::{Class, Lane};
 use super::{BoxedScheduler, Managed};
 use crate::config::Monitor;
-use crate::manager::BEAT_NANOS;
+use crate::manager::{BEAT_NANOS, id_of};
+use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::shared::{QUANTUM_NANOS, RUN, STOP, Shared, StopCause};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::ManagerSignals;
 use crate::sys::{self, futex};
-use crate::worker::{LATE_WAKE_NANOS_MIN, enter_real_time, message_of, note_unfinished};
+use crate::worker::{
+    LATE_WAKE_NANOS_MIN, enter_real_time, job_of, message_of, note_unfinished, record_late_wake,
+};
 use facts::end_of;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,7 +25,8 @@ use std::sync::{Arc, PoisonError};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::plan::{Slot, Wake};
-use vestal_core::{ContractViolation, Event, Fact, Instant, JobId, Level, Permit};
+use vestal_core::{ContractViolation, Event, Fact, Instant, JobId, Level, Permit, Scheduler};
+use vestal_trace::{Edge, Mechanism, Recorder, What};
 
 /// The priorities of the run, the manager's own apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +38,7 @@ pub(crate) struct Classes {
 /// The manager's own state.
 pub(crate) struct Dispatcher {
     pub(crate) shared: Arc<Shared>,
-    scheduler: BoxedScheduler,
+    scheduler: Recorder<BoxedScheduler, Tracer>,
     lanes: Vec<Lane>,
     /// The next release of each task: clock reading and place of the task.
     timers: BinaryHeap<Reverse<(u64, usize)>>,
@@ -53,7 +57,7 @@ pub(crate) struct Dispatcher {
 impl Dispatcher {
     pub(crate) fn new(
         shared: Arc<Shared>,
-        scheduler: BoxedScheduler,
+        scheduler: Recorder<BoxedScheduler, Tracer>,
         record: ManagerRecord,
         priority: i32,
         classes: Classes,
@@ -99,9 +103,19 @@ impl Dispatcher {
         }
         shared.halt();
         let _ = sys::sched::set_other(sys::sched::own_tid());
+        self.scheduler.sink().close();
         self.account_for_the_rest(&shared);
-        self.record.lost_notices = self.scheduler.lost_notices();
-        self.record
+        let Self {
+            scheduler,
+            mut record,
+            ..
+        } = self;
+        scheduler.sink().open();
+        let (scheduler, trace, end) = scheduler.leave(shared.instant(monotonic_nanos()));
+        trace.close();
+        record.lost_notices = scheduler.lost_notices();
+        record.end = Some(end);
+        record
     }
 
     fn manage(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
@@ -124,6 +138,7 @@ impl Dispatcher {
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
             let calls = managed.bell.load(Ordering::SeqCst);
+            self.scheduler.sink().open();
             let now = monotonic_nanos();
             shared.beat.store(now, Ordering::SeqCst);
             if shared.phase() == STOP || shared.stop_cause().is_some() {
@@ -136,16 +151,25 @@ impl Dispatcher {
             #[cfg(feature = "real")]
             crate::fault::strike(shared, now);
             if now >= epoch {
-                shared.stint_begins(now);
+                shared.stint_begins(now, self.scheduler.sink_mut());
+                self.span(shared, now, Edge::Begin);
                 self.step(shared, managed, now, end)?;
                 let after = monotonic_nanos();
+                self.span(shared, after, Edge::End);
                 self.record.handling.record(after.saturating_sub(now));
                 shared.stint();
             }
+            self.scheduler.sink().close();
             let until = self.next_look(shared).min(end).min(now + BEAT_NANOS);
             self.wait(managed, &signals, calls, until);
             self.note_lateness(shared);
         }
+    }
+
+    /// Records where a round of the manager begins or ends.
+    fn span(&mut self, shared: &Shared, now: u64, edge: Edge) {
+        let (at, mechanism) = (shared.instant(now), Mechanism::Decide);
+        self.scheduler.sink_mut().overhead(at, mechanism, edge);
     }
 
     fn wait(&self, managed: &Managed, signals: &ManagerSignals, calls: u32, until: u64) {
@@ -170,7 +194,7 @@ impl Dispatcher {
         }
         let late = now - release;
         if late >= LATE_WAKE_NANOS_MIN {
-            shared.gaps.record(release, now, 0);
+            record_late_wake(shared, release, self.scheduler.sink_mut());
         }
         self.record.lateness.record(late);
     }
@@ -208,6 +232,7 @@ impl Dispatcher {
         }
         shared.mode.store(self.mode.0, Ordering::SeqCst);
         while let Some(notice) = self.scheduler.take_notice() {
+            shared.hear(&notice);
             self.record.note(&notice);
             if let Event::Dropped { job, .. } = notice.what {
                 self.drop_job(shared, job)?;
@@ -338,6 +363,9 @@ impl Dispatcher {
                 Some(_) | None if withdrawn => {
                     if lane.take_waiting(job.sequence).is_some() {
                         lane.dropped += 1;
+                        let why = task.why_dropped(job.sequence);
+                        let what = What::Dropped { job, why };
+                        self.scheduler.sink_mut().record(at, what);
                     }
                     Some(false)
                 }
@@ -448,14 +476,21 @@ impl Dispatcher {
     }
 
     /// Notes down the jobs of which no worker ever heard.
-    fn account_for_the_rest(&self, shared: &Shared) {
-        for (task, lane) in shared.tasks.iter().zip(&self.lanes) {
+    fn account_for_the_rest(&mut self, shared: &Shared) {
+        let trace = self.scheduler.sink_mut();
+        for (index, (task, lane)) in shared.tasks.iter().zip(&self.lanes).enumerate() {
             let mut dropped = lane.dropped;
             for (sequence, release) in lane.never_begun() {
                 if task.lost_its_place(sequence) {
                     dropped += 1;
+                    let job = job_of(id_of(index), sequence);
+                    let why = task.why_dropped(sequence);
+                    trace.open();
+                    let at = shared.instant(monotonic_nanos());
+                    trace.record(at, What::Dropped { job, why });
+                    trace.close();
                 } else {
-                    note_unfinished(shared, task, release);
+                    note_unfinished(shared, task, id_of(index), release, trace);
                 }
             }
             let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);

@@ -26,18 +26,22 @@ pub(crate) use handover::Handover;
 pub(crate) use manager::{Classes, Dispatcher};
 
 use crate::sys::futex;
+use std::error::Error;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use vestal_core::{ConfigurationError, JobId, Scheduler};
+use vestal_core::{JobId, Scheduler};
 
 /// A scheduler that a manager thread can own.
 pub type BoxedScheduler = Box<dyn Scheduler + Send>;
+
+/// Why there is no scheduler: a [`vestal_core::ConfigurationError`], or words of somebody else's.
+pub type NoScheduler = Box<dyn Error + Send + Sync>;
 
 /// Makes the scheduler of a managed run.
 ///
 /// It is given the tasks as they are, and a granularity of zero: what this world itself adds to a
 /// job ([`crate::Config::tolerance`]) is taken off before a job is charged.
-pub type MakeScheduler = dyn Fn(&vestal_core::engine::Configuration<'_>) -> Result<BoxedScheduler, ConfigurationError>
-    + Send;
+pub type MakeScheduler =
+    dyn Fn(&vestal_core::engine::Configuration<'_>) -> Result<BoxedScheduler, NoScheduler> + Send;
 
 /// What managed dispatch adds to the words that threads share.
 #[derive(Debug)]

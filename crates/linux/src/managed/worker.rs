@@ -1,11 +1,14 @@
 //! A worker under managed dispatch: begins the job it is assigned, and says when it has ended.
 
 use super::handover::{Assignment, Done};
+use crate::recording::Tracer;
 use crate::shared::{RUN, STOP, Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
-use crate::worker::{Ended, Worker, note_completed, note_unfinished};
+use crate::worker::{Ended, Worker, job_of, note_completed, note_unfinished, record_job_end};
 use std::sync::{Arc, PoisonError};
+use vestal_core::TaskId;
+use vestal_trace::{Edge, Mechanism, What};
 
 impl Worker {
     /// Runs assigned jobs until the run ends.
@@ -41,16 +44,23 @@ impl Worker {
 
     fn run_assigned(&mut self, shared: &Shared, task: &TaskShared, assignment: Assignment) {
         let Assignment { sequence, release } = assignment;
+        self.trace.open();
         let woken = monotonic_nanos();
-        shared.stint_begins(woken);
+        shared.stint_begins(woken, &mut self.trace);
         if shared.stop_requested() {
-            note_unfinished(shared, task, release);
+            self.trace.close();
+            note_unfinished(shared, task, self.id, release, &mut self.trace);
             return;
         }
+        let at = shared.instant(woken);
+        self.trace.overhead(at, Mechanism::Release, Edge::Begin);
         // From here on the account is the new job's, also if the manager looks in between.
         task.begin(sequence, own_cpu_nanos());
         shared.promises.begin(release);
         let started = monotonic_nanos();
+        let at = shared.instant(started);
+        self.trace.overhead(at, Mechanism::Release, Edge::End);
+        self.trace.close();
         let base = own_cpu_nanos();
         task.start_account(base);
         let completed = self.call_body(shared, task, sequence, release);
@@ -66,7 +76,9 @@ impl Worker {
             executed,
             completed,
         };
-        note_end(shared, task, &ended);
+        record_job_end(shared, Edge::Begin, &mut self.trace);
+        note_end(shared, task, self.id, &ended, &mut self.trace);
+        record_job_end(shared, Edge::End, &mut self.trace);
         let start_cost = started.saturating_sub(woken);
         let end_cost = monotonic_nanos().saturating_sub(finished);
         {
@@ -87,7 +99,7 @@ impl Worker {
 }
 
 /// Notes the job down, as under native dispatch.
-fn note_end(shared: &Shared, task: &TaskShared, job: &Ended) {
+fn note_end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut Tracer) {
     let stopping = shared.stop_requested();
     let model = &task.configuration.task;
     shared
@@ -95,10 +107,15 @@ fn note_end(shared: &Shared, task: &TaskShared, job: &Ended) {
         .end(model, job.executed, shared.tolerance_nanos, job.finished);
     let lost_its_place = task.lost_its_place(job.sequence);
     if job.completed && !lost_its_place {
-        note_completed(shared, task, job);
+        note_completed(shared, task, id, job, trace);
     } else if stopping && !lost_its_place {
-        note_unfinished(shared, task, job.release);
+        note_unfinished(shared, task, id, job.release, trace);
     } else {
+        let (why, job) = (task.why_dropped(job.sequence), job_of(id, job.sequence));
+        trace.open();
+        let at = shared.instant(monotonic_nanos());
+        trace.record(at, What::Dropped { job, why });
+        trace.close();
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.jobs.released += 1;
         record.jobs.dropped += 1;

@@ -42,6 +42,19 @@ pub(crate) fn pin_to(cpu: usize) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
+/// Lets the calling thread run on these CPUs only.
+pub(crate) fn pin_to_any(cpus: &[usize]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    cpus.iter().for_each(|&cpu| set.set(cpu));
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+/// Gives the calling thread the lowest priority outside the real-time classes.
+pub(crate) fn lowest_priority() {
+    // Below what it is, a thread may always go; where not, it stays an ordinary thread.
+    let _ = rustix::process::nice(19);
+}
+
 /// The CPUs on which the calling thread may run, ascending.
 pub(crate) fn affinity() -> io::Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;

@@ -10,6 +10,8 @@
 mod child;
 mod endings;
 mod enforcement;
+mod job_lists;
 mod managed;
 mod rights;
 mod support;
+mod zero_slack;

@@ -32,6 +32,7 @@ pub(crate) fn spec(
             task,
             priority,
             on_miss: OnMiss::Continue,
+            zero_slack: None,
         },
         offset: Duration::ZERO,
         demand_max: None,

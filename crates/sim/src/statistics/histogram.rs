@@ -1,5 +1,7 @@
 //! A log-linear histogram: percentiles of any number of values in constant memory.
 
+use crate::count;
+
 /// Each power of two is divided into this many buckets of equal width.
 const BUCKETS_PER_OCTAVE: u64 = 64;
 /// log2 of it.
@@ -32,13 +34,15 @@ impl Default for Histogram {
 }
 
 /// Below 64 the value itself; above, 64 buckets for each position of the highest bit.
+#[inline]
 fn bucket_of(value: u64) -> usize {
     if value < BUCKETS_PER_OCTAVE {
         return value as usize;
     }
     let shift = value.ilog2() - OCTAVE_BITS;
-    let within = (value >> shift) - BUCKETS_PER_OCTAVE;
-    (((u64::from(shift) + 1) << OCTAVE_BITS) + within) as usize
+    // The highest bit that is left counts as one octave.
+    let with_octave = value >> shift;
+    ((u64::from(shift) << OCTAVE_BITS) + with_octave) as usize
 }
 
 /// The largest value that falls into the bucket.
@@ -56,11 +60,17 @@ impl Histogram {
     /// Counts one value. O(1).
     #[inline]
     pub fn record(&mut self, value: u64) {
-        self.counts[bucket_of(value)] += 1;
-        self.count += 1;
-        self.sum += u128::from(value);
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
+        count(&mut self.counts[bucket_of(value)]);
+        count(&mut self.count);
+        // As many values as can be counted do not overflow their sum.
+        self.sum = self.sum.wrapping_add(u128::from(value));
+        // Extremes change rarely: a comparison is cheaper than a store.
+        if value < self.min {
+            self.min = value;
+        }
+        if value > self.max {
+            self.max = value;
+        }
     }
 
     /// How many values were counted.

@@ -8,6 +8,7 @@ mod histogram;
 
 pub use histogram::Histogram;
 
+use crate::count;
 use crate::guarantee::{Ending, Promise, Verdict};
 use crate::observer::{JobState, Observer, Segment};
 use vestal_core::{
@@ -70,26 +71,46 @@ impl TaskStatistics {
 }
 
 /// Smallest, mean and largest of a number of values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
     count: u64,
     sum: u128,
+    /// The largest number as long as nothing was counted.
     min: u64,
     max: u64,
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            sum: 0,
+            min: u64::MAX,
+            max: 0,
+        }
+    }
 }
 
 impl Spread {
     /// Counts a value.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        self.min = if self.count == 0 {
-            value
-        } else {
-            self.min.min(value)
-        };
-        self.max = self.max.max(value);
-        self.count += 1;
-        self.sum += u128::from(value);
+        // Extremes change rarely: a comparison is cheaper than a store.
+        if value < self.min {
+            self.min = value;
+        }
+        if value > self.max {
+            self.max = value;
+        }
+        count(&mut self.count);
+        // As many values as can be counted do not overflow their sum.
+        self.sum = self.sum.wrapping_add(u128::from(value));
+    }
+    /// Counts a value of 0.
+    #[inline]
+    fn record_zero(&mut self) {
+        self.min = 0;
+        count(&mut self.count);
     }
     /// How many values were counted.
     #[must_use]
@@ -216,8 +237,18 @@ impl Statistics {
             })
     }
 
+    #[inline]
     fn task(&mut self, job: &JobState) -> Option<&mut TaskStatistics> {
         self.tasks.get_mut(job.id.task.index())
+    }
+
+    #[cold]
+    fn completed_late(&mut self, at: Instant, job: &JobState) {
+        self.judge(job, at, Ending::Completed);
+        if let Some(task) = self.task(job) {
+            task.tardiness
+                .record(at.saturating_since(job.deadline).as_nanos());
+        }
     }
 
     fn judge(&mut self, job: &JobState, at: Instant, ending: Ending) {
@@ -234,9 +265,10 @@ impl Statistics {
 }
 
 impl Observer for Statistics {
+    #[inline]
     fn released(&mut self, _: Instant, job: &JobState) {
         if let Some(task) = self.task(job) {
-            task.released += 1;
+            count(&mut task.released);
         }
     }
 
@@ -245,23 +277,25 @@ impl Observer for Statistics {
         self.promise.executed(segment, job);
         if let Some(cpu) = self.cpus.get_mut(segment.cpu.index()) {
             let span = segment.end.saturating_since(segment.start);
-            cpu.busy = cpu.busy.saturating_add(Service::supplied_during(span));
+            // Segments of one CPU do not overlap: their sum is below the horizon.
+            let busy = cpu.busy.as_nanos().wrapping_add(span.as_nanos());
+            cpu.busy = Service::from_nanos(busy);
         }
     }
 
-    #[inline]
+    // Once for each job, and called from one place.
+    #[inline(always)]
     fn completed(&mut self, at: Instant, job: &JobState) {
+        let Some(task) = self.task(job) else { return };
+        count(&mut task.completed);
+        task.response
+            .record(at.saturating_since(job.released).as_nanos());
+        task.execution.record(job.executed.as_nanos());
         // A job that completes in time is nothing to judge.
-        if at > job.deadline {
-            self.judge(job, at, Ending::Completed);
-        }
-        if let Some(task) = self.task(job) {
-            task.completed += 1;
-            task.response
-                .record(at.saturating_since(job.released).as_nanos());
-            task.execution.record(job.executed.as_nanos());
-            task.tardiness
-                .record(at.saturating_since(job.deadline).as_nanos());
+        if at <= job.deadline {
+            task.tardiness.record_zero();
+        } else {
+            self.completed_late(at, job);
         }
     }
 
@@ -298,12 +332,13 @@ impl Observer for Statistics {
         self.promise.idle(at);
     }
 
+    #[inline]
     fn preempted(&mut self, _: Instant, cpu: CpuId, job: &JobState) {
         if let Some(task) = self.task(job) {
-            task.preemptions += 1;
+            count(&mut task.preemptions);
         }
         if let Some(cpu) = self.cpus.get_mut(cpu.index()) {
-            cpu.preemptions += 1;
+            count(&mut cpu.preemptions);
         }
     }
 
@@ -311,8 +346,10 @@ impl Observer for Statistics {
     fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
         self.promise.started(at, cpu, job);
         if let Some(entry) = self.cpus.get_mut(cpu.index()) {
-            entry.switches += 1;
-            entry.migrations += u64::from(job.last_cpu.is_some_and(|last| last != cpu));
+            count(&mut entry.switches);
+            if job.last_cpu.is_some_and(|last| last != cpu) {
+                count(&mut entry.migrations);
+            }
         }
     }
 

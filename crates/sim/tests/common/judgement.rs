@@ -42,6 +42,7 @@ fn run_engine_and_count(system: &System) -> (Schedule, Misses) {
     let enforcement = match system.limits {
         Limits::Static => Enforcement::Static,
         Limits::Adaptive => Enforcement::Adaptive,
+        Limits::ZeroSlack => Enforcement::ZeroSlack,
     };
     let exhaustion = match system.at_limit {
         AtLimit::Background => Exhaustion::Background,

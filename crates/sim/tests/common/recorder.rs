@@ -1,7 +1,7 @@
 //! A run of the engine, written down as the reference writes its own.
 
-use super::system::{configuration, tasks_of, workload_of};
-use crate::reference::{Reason, Schedule, System};
+use super::system::{configuration, slice_counts, tasks_of, workload_of};
+use crate::reference::{Lists, Reason, Schedule, System};
 use vestal_core::{
     DropReason, Duration, Instant, JobId, Level, Task, TaskConfiguration, TaskOrder, Uniprocessor,
 };
@@ -24,6 +24,7 @@ impl Recorder {
                 completed: Vec::new(),
                 dropped: Vec::new(),
                 rises: 0,
+                beyond_pattern: 0,
             },
             mode: 0,
             since: 0,
@@ -88,6 +89,7 @@ pub(crate) fn run_engine<O: Observer>(system: &System, other: &mut O) -> Schedul
     };
     simulate(&mut engine, &setting, &releases, &demand, &mut observers).unwrap();
     assert!(engine.check_invariants());
+    observers.0.schedule.beyond_pattern = engine.jobs_beyond_pattern();
     observers.0.schedule
 }
 
@@ -96,7 +98,16 @@ pub(crate) fn engine_of(system: &System, configured: &[TaskConfiguration]) -> Un
     let due: Vec<Duration> = due
         .map(|entry| Duration::from_nanos(entry.virtual_deadline))
         .collect();
-    let order = if system.by_deadline {
+    let counts = slice_counts(system);
+    let lists: Vec<&[u32]> = system.tasks.iter().map(|entry| &entry.list[..]).collect();
+    let lists = &lists[..];
+    let order = if system.lists == Lists::Reused {
+        TaskOrder::JobLists { lists }
+    } else if system.lists == Lists::Recomputed {
+        TaskOrder::RecomputedLists { lists }
+    } else if let Some(counts) = &counts {
+        TaskOrder::Slices { counts }
+    } else if system.by_deadline {
         TaskOrder::EarliestDeadline {
             virtual_deadlines: &due,
         }

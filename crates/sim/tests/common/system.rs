@@ -4,7 +4,7 @@ use crate::reference::{AtLimit, Limits, System};
 use std::fmt::Write;
 use vestal_core::{
     Configuration, Duration, Enforcement, Exhaustion, Instant, LevelSet, OnMiss, Service,
-    TaskConfiguration,
+    SliceCount, TaskConfiguration,
 };
 use vestal_sim::workload::{ListedDemand, ListedReleases};
 
@@ -21,6 +21,7 @@ pub(crate) fn tasks_of(system: &System) -> Vec<TaskConfiguration> {
             } else {
                 OnMiss::Continue
             },
+            zero_slack: entry.zero_slack.map(Duration::from_nanos),
         })
         .collect()
 }
@@ -35,6 +36,7 @@ pub(crate) fn configuration<'a>(
         enforcement: match system.limits {
             Limits::Static => Enforcement::Static,
             Limits::Adaptive => Enforcement::Adaptive,
+            Limits::ZeroSlack => Enforcement::ZeroSlack,
         },
         exhaustion: match system.at_limit {
             AtLimit::Background => Exhaustion::Background,
@@ -44,6 +46,16 @@ pub(crate) fn configuration<'a>(
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     }
+}
+
+/// Into how many slices jobs are cut, if any are.
+pub(crate) fn slice_counts(system: &System) -> Option<Vec<SliceCount>> {
+    let tasks = system.tasks.iter();
+    let counts: Vec<SliceCount> = tasks
+        .map(|entry| SliceCount::new(entry.slices as u32, &entry.task).unwrap())
+        .collect();
+    let cut = counts.iter().any(|&count| count != SliceCount::ONE);
+    cut.then_some(counts)
 }
 
 pub(crate) fn workload_of(system: &System) -> (ListedReleases, ListedDemand) {
@@ -118,8 +130,8 @@ fn candidates(system: &System) -> Vec<System> {
 /// A few lines from which the system can be typed in again.
 pub(crate) fn text(system: &System) -> String {
     let mut out = format!(
-        "{:?} {:?}, by deadline {}, {} levels, until {}\n",
-        system.limits, system.at_limit, system.by_deadline, system.levels, system.end
+        "{:?} {:?}, by deadline {}, lists {:?}, {} levels, until {}\n",
+        system.limits, system.at_limit, system.by_deadline, system.lists, system.levels, system.end
     );
     for (i, entry) in system.tasks.iter().enumerate() {
         let task = &entry.task;
@@ -127,14 +139,17 @@ pub(crate) fn text(system: &System) -> String {
         let values: Vec<u64> = levels.map(|l| task.wcet.at(l).as_nanos()).collect();
         writeln!(
             out,
-            "task {i}: z {} T {} D {} C {values:?} priority {} virtual D {} degraded {:?} abort {} releases {:?} demand {:?}",
+            "task {i}: z {} T {} D {} C {values:?} priority {} virtual D {} zero slack {:?} slices {} degraded {:?} abort {} list {:?} releases {:?} demand {:?}",
             task.criticality.0,
             task.period.as_nanos(),
             task.deadline.as_nanos(),
             entry.priority,
             entry.virtual_deadline,
+            entry.zero_slack,
+            entry.slices,
             task.degraded,
             entry.abort_when_late,
+            entry.list,
             system.releases[i],
             system.demand[i],
         )

@@ -5,8 +5,19 @@
 //! as often as needed, tasks below it lose their jobs); late jobs are aborted where their task wants
 //! that; if no admitted job is left, the mode is 0; jobs that arrive are admitted or lost; the most
 //! urgent admitted job runs for one tick, or else the most urgent one in the background. Urgent is
+//! the highest priority (of its task, or its own from a list) or the earliest deadline, and then the
+//! task that stands first. A job in slices
+//! that has executed all the slices that have begun does not run, and counts as admitted.
 //! the highest priority or the earliest deadline, and then the task that stands first.
+//!
+//! With zero-slack instants it is computed anew at each tick, from all jobs, up to which level tasks
+//! are suspended; of those only the late jobs of that very level run, below all others.
 
+mod lists;
+
+pub(crate) use lists::Lists;
+
+use lists::Rests;
 use vestal_core::ids::TaskId;
 use vestal_core::model::{Level, Task};
 use vestal_core::time::Service;
@@ -21,7 +32,13 @@ pub(crate) struct ReferenceTask {
     pub(crate) priority: u32,
     /// How long after its release a job counts as due in mode 0, where deadlines order jobs.
     pub(crate) virtual_deadline: u64,
+    /// How long after its release a job counts as critical, under [`Limits::ZeroSlack`].
+    pub(crate) zero_slack: Option<u64>,
     pub(crate) abort_when_late: bool,
+    /// The priorities of its jobs in a busy period, falling, where lists order jobs.
+    pub(crate) list: Vec<u32>,
+    /// Into how many slices its jobs are cut; only with static limits and priorities.
+    pub(crate) slices: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +47,8 @@ pub(crate) enum Limits {
     Static,
     /// C_i(mode).
     Adaptive,
+    /// C_i(z_i) for each job, and jobs without slack suspend less critical tasks.
+    ZeroSlack,
 }
 
 /// What happens to a job at its own level's limit.
@@ -56,6 +75,8 @@ pub(crate) struct System {
     pub(crate) levels: usize,
     /// The earliest deadline first (EDF, EDF-VD) instead of the highest priority.
     pub(crate) by_deadline: bool,
+    /// Job priorities from lists instead of both.
+    pub(crate) lists: Lists,
     pub(crate) limits: Limits,
     pub(crate) at_limit: AtLimit,
     pub(crate) releases: Vec<Vec<u64>>,
@@ -76,6 +97,8 @@ pub(crate) struct Schedule {
     pub(crate) dropped: Vec<(u64, usize, usize, Reason)>,
     /// How often the mode rose.
     pub(crate) rises: usize,
+    /// How many jobs found the list of their task empty.
+    pub(crate) beyond_pattern: u64,
 }
 
 /// What cannot be seen from outside.
@@ -94,12 +117,15 @@ struct Job {
     executed: u64,
     /// In the background, with the rank it had when it went there.
     background: Option<u64>,
+    /// What it took from its task's list.
+    entry: Option<u32>,
 }
 
 struct State<'a> {
     system: &'a System,
     /// By task, its jobs in the order of arrival; only the first one may run.
     jobs: Vec<Vec<Job>>,
+    rests: Rests,
     mode: u8,
     out: Schedule,
     inside: Inside,
@@ -109,6 +135,7 @@ pub(crate) fn schedule(system: &System) -> (Schedule, Inside) {
     let mut state = State {
         system,
         jobs: vec![Vec::new(); system.tasks.len()],
+        rests: Rests::new(system),
         mode: 0,
         out: Schedule {
             ran: Vec::new(),
@@ -116,6 +143,7 @@ pub(crate) fn schedule(system: &System) -> (Schedule, Inside) {
             completed: Vec::new(),
             dropped: Vec::new(),
             rises: 0,
+            beyond_pattern: 0,
         },
         inside: Inside::default(),
     };
@@ -131,9 +159,10 @@ pub(crate) fn schedule(system: &System) -> (Schedule, Inside) {
             break;
         }
         state.admit(now);
-        state.run_one_tick();
+        state.run_one_tick(now);
     }
     state.out.dropped.sort_unstable();
+    state.out.beyond_pattern = state.rests.beyond;
     (state.out, state.inside)
 }
 
@@ -145,7 +174,7 @@ impl State<'_> {
     /// Whether a job of task i may be admitted now.
     fn admits(&self, i: usize) -> bool {
         let task = self.task(i);
-        self.system.limits == Limits::Static
+        self.system.limits != Limits::Adaptive
             || task.criticality.0 >= self.mode
             || task.degraded.is_some()
     }
@@ -154,7 +183,7 @@ impl State<'_> {
     fn limit(&self, i: usize) -> u64 {
         let task = self.task(i);
         let limit = match self.system.limits {
-            Limits::Static => task.wcet.at(task.criticality),
+            Limits::Static | Limits::ZeroSlack => task.wcet.at(task.criticality),
             Limits::Adaptive if self.mode <= task.criticality.0 => task.wcet.at(Level(self.mode)),
             Limits::Adaptive => task.degraded.unwrap_or(Service::ZERO),
         };
@@ -237,7 +266,16 @@ impl State<'_> {
             .any(|job| job.background.is_none())
     }
 
+    /// Of the jobs that could run, the most urgent one's list entry.
+    fn most_urgent_entry(&self) -> Option<Option<u32>> {
+        let first = self.jobs.iter().filter_map(|jobs| jobs.first());
+        let admitted = first.filter(|job| job.background.is_none());
+        admitted.map(|job| job.entry).max()
+    }
+
     fn admit(&mut self, now: u64) {
+        let pending = self.most_urgent_entry();
+        let mut begun = self.system.lists == Lists::No;
         for i in 0..self.jobs.len() {
             let Ok(number) = self.system.releases[i].binary_search(&now) else {
                 continue;
@@ -256,11 +294,20 @@ impl State<'_> {
                 self.out.dropped.push((now, i, number, Reason::BacklogFull));
                 continue;
             }
+            if !begun {
+                self.rests.begin_arrivals(self.system, pending);
+                begun = true;
+            }
+            let entry = match self.system.lists {
+                Lists::No => None,
+                Lists::Reused | Lists::Recomputed => self.rests.take(i),
+            };
             self.jobs[i].push(Job {
                 number,
                 released: now,
                 executed: 0,
                 background: None,
+                entry,
             });
         }
     }
@@ -268,7 +315,11 @@ impl State<'_> {
     /// The job of the lowest rank goes first.
     fn rank(&self, i: usize, job: &Job) -> u64 {
         let entry = &self.system.tasks[i];
-        if !self.system.by_deadline {
+        if self.system.lists != Lists::No {
+            // A job beyond its list goes behind all others.
+            job.entry
+                .map_or(u64::MAX, |priority| u64::from(u32::MAX - priority))
+        } else if !self.system.by_deadline {
             u64::from(u32::MAX - entry.priority)
         } else if self.mode == 0 {
             job.released + entry.virtual_deadline
@@ -277,16 +328,75 @@ impl State<'_> {
         }
     }
 
-    fn run_one_tick(&mut self) {
-        let mut best: Option<(bool, u64, TaskId)> = None;
+    /// Whether the slices of the job that have begun leave it nothing to execute.
+    fn waits_for_a_slice(&self, i: usize, job: &Job, now: u64) -> bool {
+        let (whole, period) = (
+            self.task(i).own_wcet().as_nanos(),
+            self.task(i).period.as_nanos(),
+        );
+        let slices = self.system.tasks[i].slices;
+        let mut granted = 0;
+        for slice in 0..slices {
+            if job.released + slice * period / slices <= now {
+                granted = ((slice + 1) * whole).div_ceil(slices);
+            }
+        }
+        granted < whole && job.executed >= granted
+    }
+
+    /// kappa by its definition: the highest of the levels that incomplete jobs suspend; z - 1 for a
+    /// job from its zero-slack instant on, z from its deadline on. Counted from 1; 0: nobody.
+    fn suspended_up_to(&self, now: u64) -> u8 {
+        let mut kappa = 0;
+        for (entry, jobs) in self.system.tasks.iter().zip(&self.jobs) {
+            let z = entry.task.criticality.0;
+            for job in jobs.iter().filter(|job| job.background.is_none()) {
+                if now >= job.released + entry.task.deadline.as_nanos() {
+                    kappa = kappa.max(z + 1);
+                } else if entry
+                    .zero_slack
+                    .is_some_and(|after| now >= job.released + after)
+                {
+                    kappa = kappa.max(z);
+                }
+            }
+        }
+        kappa
+    }
+
+    /// 0: the job goes by its rank. 1: it is late and of the level up to which tasks are suspended.
+    /// 2: it is in the background. `None`: it is suspended, or waits for its next slice.
+    fn place(&self, i: usize, job: &Job, kappa: u8, now: u64) -> Option<u8> {
+        let task = self.task(i);
+        if job.background.is_some() {
+            return Some(2);
+        }
+        if self.waits_for_a_slice(i, job, now) {
+            return None;
+        }
+        if self.system.limits != Limits::ZeroSlack || task.criticality.0 + 1 > kappa {
+            return Some(0);
+        }
+        let late = now >= job.released + task.deadline.as_nanos();
+        (late && task.criticality.0 + 1 == kappa).then_some(1)
+    }
+
+    fn run_one_tick(&mut self, now: u64) {
+        let kappa = self.suspended_up_to(now);
+        let mut best: Option<(u8, u64, TaskId)> = None;
         for (i, number) in (0..self.jobs.len()).zip(0..) {
             let Some(job) = self.jobs[i].first() else {
                 continue;
             };
-            let candidate = match job.background {
-                None => (false, self.rank(i, job), TaskId(number)),
-                Some(rank) => (true, rank, TaskId(number)),
+            let Some(place) = self.place(i, job, kappa, now) else {
+                continue;
             };
+            let rank = match place {
+                0 => self.rank(i, job),
+                1 => job.released,
+                _ => job.background.unwrap_or(0),
+            };
+            let candidate = (place, rank, TaskId(number));
             if best.is_none_or(|best| candidate < best) {
                 best = Some(candidate);
             }

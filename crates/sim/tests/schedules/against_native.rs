@@ -3,9 +3,9 @@
 
 use crate::common::Random;
 use crate::common::recorder::{Recorder, run_engine};
-use crate::common::system::{configuration, shrink, tasks_of, text, workload_of};
+use crate::common::system::{configuration, shrink, slice_counts, tasks_of, text, workload_of};
 use crate::random_systems::draw;
-use crate::reference::{Schedule, System};
+use crate::reference::{Limits, Lists, Schedule, System};
 use vestal_core::{Guard, Instant, Level};
 use vestal_sim::{Effort, simulate_native};
 
@@ -14,7 +14,12 @@ const SYSTEMS: u64 = 20_000;
 
 fn run_native(system: &System) -> (Schedule, Effort) {
     let tasks = tasks_of(system);
-    let mut guard = Guard::new(&configuration(system, &tasks)).unwrap();
+    let counts = slice_counts(system);
+    let mut guard = match &counts {
+        Some(counts) => Guard::with_slices(&configuration(system, &tasks), counts),
+        None => Guard::new(&configuration(system, &tasks)),
+    }
+    .unwrap();
     let (releases, demand) = workload_of(system);
     let mut recorder = Recorder::new(system.end);
     let end = Instant::from_nanos(system.end);
@@ -34,17 +39,22 @@ fn is_modest(system: &System) -> bool {
 
 #[test]
 fn a_guard_that_hears_only_of_exceptions_gives_the_schedule_of_the_engine() {
-    let (mut jobs, mut facts) = (0, 0);
+    let (mut jobs, mut facts, mut sliced) = (0, 0, 0);
     for seed in 0..SYSTEMS {
         // SCHED_FIFO knows priorities only.
-        let system = System {
+        let mut system = System {
             by_deadline: false,
+            lists: Lists::No,
             ..draw(&mut Random(!seed))
         };
+        if system.limits == Limits::ZeroSlack {
+            system.limits = Limits::Static;
+        }
         let (schedule, effort) = run_native(&system);
         jobs += system.releases.iter().map(Vec::len).sum::<usize>() as u64;
         facts += effort.facts;
-        if is_modest(&system) {
+        sliced += u64::from(slice_counts(&system).is_some());
+        if is_modest(&system) && slice_counts(&system).is_none() {
             assert_eq!(effort.facts, 0, "nobody overran:\n{}", text(&system));
         }
         if schedule != run_engine(&system, &mut ()) {
@@ -59,6 +69,7 @@ fn a_guard_that_hears_only_of_exceptions_gives_the_schedule_of_the_engine() {
             );
         }
     }
-    // Half of the jobs here are drawn to exceed a limit.
-    assert!(facts < 2 * jobs, "{facts} facts for {jobs} jobs");
+    assert!(sliced > SYSTEMS / 10, "{sliced}");
+    // Half of the jobs here are drawn to exceed a limit, and slices are limits too.
+    assert!(facts < 4 * jobs, "{facts} facts for {jobs} jobs");
 }

@@ -4,7 +4,7 @@
 use crate::common::Random;
 use crate::common::judgement::cross_check;
 use crate::random_systems::draw;
-use crate::reference::Reason;
+use crate::reference::{Lists, Reason};
 
 /// How many systems are compared; `VESTAL_REFERENCE_SYSTEMS` overrides it.
 const SYSTEMS: u64 = 50_000;
@@ -15,10 +15,14 @@ fn engine_and_unit_step_reference_give_the_same_schedule() {
         std::env::var("VESTAL_REFERENCE_SYSTEMS").map_or(SYSTEMS, |count| count.parse().unwrap());
     let (mut rises, mut guaranteed) = (0, 0);
     let mut reasons = [0_u64; 5];
+    let (mut reused, mut recomputed, mut beyond) = (0, 0, 0);
     for seed in 0..systems {
         let system = draw(&mut Random(seed));
         let expected = cross_check(&system);
         rises += u64::from(expected.0.rises > 0);
+        reused += u64::from(system.lists == Lists::Reused);
+        recomputed += u64::from(system.lists == Lists::Recomputed);
+        beyond += u64::from(expected.0.beyond_pattern > 0);
         for &(_, _, _, why) in &expected.0.dropped {
             let place = match why {
                 Reason::Mode => 0,
@@ -33,6 +37,11 @@ fn engine_and_unit_step_reference_give_the_same_schedule() {
     }
     // The comparison says something only where the rules were met.
     assert!(rises > systems / 5, "{rises} systems with a raised mode");
+    let with_lists = [reused, recomputed, beyond];
+    assert!(
+        with_lists.iter().all(|&count| count > systems / 20),
+        "{with_lists:?}"
+    );
     assert!(guaranteed > systems / 20, "{guaranteed} systems miss");
     assert!(
         reasons.iter().all(|&count| count > systems / 50),

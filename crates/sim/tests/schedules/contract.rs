@@ -159,6 +159,7 @@ fn engine() -> Uniprocessor {
         task,
         priority: 1,
         on_miss: OnMiss::Continue,
+        zero_slack: None,
     });
     Uniprocessor::new(&Configuration {
         tasks: &configured,

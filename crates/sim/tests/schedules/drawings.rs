@@ -1,11 +1,11 @@
 //! Schedules from the papers, drawn. `VESTAL_BLESS=1 cargo test -p vestal-sim` rewrites the files;
 //! what the papers say about each is asserted apart from the drawing.
 
-use crate::common::recorder::run_engine;
-use crate::common::system::{configuration, tasks_of, workload_of};
-use crate::reference::{self, AtLimit, Limits, Reason, ReferenceTask, Schedule, System};
+use crate::common::recorder::{engine_of, run_engine};
+use crate::common::system::{tasks_of, workload_of};
+use crate::reference::{self, AtLimit, Limits, Lists, Reason, ReferenceTask, Schedule, System};
 use std::path::Path;
-use vestal_core::{Duration, Instant, Level, Service, Task, Uniprocessor, Wcet};
+use vestal_core::{Duration, Instant, Level, Service, Task, Wcet};
 use vestal_sim::{Gantt, Setting, simulate};
 
 fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64], priority: u32) -> ReferenceTask {
@@ -22,7 +22,10 @@ fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64], priority: u32
         task,
         priority,
         virtual_deadline: deadline,
+        slices: 1,
+        zero_slack: None,
         abort_when_late: false,
+        list: Vec::new(),
     }
 }
 
@@ -32,6 +35,7 @@ fn amc(tasks: Vec<ReferenceTask>, releases: &[&[u64]], demand: &[&[u64]], end: u
         tasks,
         levels: 2,
         by_deadline: false,
+        lists: Lists::No,
         limits: Limits::Adaptive,
         at_limit: AtLimit::Background,
         releases: owned(releases),
@@ -59,7 +63,7 @@ fn draw(name: &str, system: &System) -> Schedule {
     );
     let configured = tasks_of(system);
     let tasks: Vec<Task> = configured.iter().map(|entry| entry.task).collect();
-    let mut engine = Uniprocessor::new(&configuration(system, &configured)).unwrap();
+    let mut engine = engine_of(system, &configured);
     let (releases, demand) = workload_of(system);
     let names = (1..=tasks.len()).zip(&tasks);
     let names = names.map(|(number, task)| {
@@ -170,6 +174,45 @@ fn four_tasks_that_amc_ia_accepts_miss_a_deadline() {
     assert!(misses(&schedule, 3, 0, 10));
 }
 
+/// The example of period transformation: tau_1 has T 4 and C 1, tau_2 T 15 and C 3 in three slices of
+/// one unit. Its last slice begins at 10 together with a job of tau_1: the response time is 12. The
+/// fixed point of Huang, Gill and Lu (2014, Eq. 3) is 2, where the first slice can be done.
+#[test]
+fn a_job_in_three_slices_responds_after_its_last_one() {
+    let sliced = ReferenceTask {
+        slices: 3,
+        ..task(1, 15, 15, &[3, 3], 1)
+    };
+    let releases: [&[u64]; 2] = [&[2, 6, 10, 14], &[0]];
+    let system = System {
+        limits: Limits::Static,
+        ..amc(
+            vec![task(0, 4, 4, &[1], 2), sliced],
+            &releases,
+            &[&[1; 4], &[3]],
+            16,
+        )
+    };
+    let schedule = draw("three-slices", &system);
+    assert_eq!(ticks(&schedule), "2.1..21...12..1.");
+    assert!(schedule.completed.contains(&(12, 1, 0)));
+}
+
+/// AMC-IA over deadlines finds none in (0, 2] and takes 4 for the response time of tau_2, whose job
+/// needs 5: one unit of tau_1 before the switch at 2 and four of its own.
+#[test]
+fn two_tasks_that_amc_ia_over_deadlines_accepts_miss_a_deadline() {
+    let tasks = vec![task(0, 4, 4, &[1], 2), task(1, 4, 4, &[1, 4], 1)];
+    let releases: [&[u64]; 2] = [&[0, 4], &[0]];
+    let demand: [&[u64]; 2] = [&[1, 1], &[4]];
+    let schedule = draw(
+        "amc-ia-sees-no-deadline",
+        &amc(tasks, &releases, &demand, 6),
+    );
+    assert_eq!(&ticks(&schedule)[..5], "12222");
+    assert!(misses(&schedule, 1, 0, 4));
+}
+
 /// A job in the background is drawn as such, and a column that is used in part too.
 #[test]
 fn a_runaway_job_in_the_background() {
@@ -178,4 +221,75 @@ fn a_runaway_job_in_the_background() {
     let demand: [&[u64]; 2] = [&[30, 2, 3, 3], &[4, 9]];
     let schedule = draw("runaway-in-background", &amc(tasks, &releases, &demand, 40));
     assert_eq!(schedule.dropped[0], (10, 0, 0, Reason::Superseded));
+}
+
+/// Table I of Huang, Gill and Lu (2014): tau_l (LO) has C 3, T 5 and the higher rate, tau_h (HI) C
+/// 4/6, T 10 and Z 6. The demands are those of two hyperperiods.
+fn table_one(low: &[u64], high: &[u64]) -> System {
+    let mut tasks = vec![task(0, 5, 5, &[3], 2), task(1, 10, 10, &[4, 6], 1)];
+    tasks[1].zero_slack = Some(6);
+    let releases: [&[u64]; 2] = [&[0, 5, 10, 15], &[0, 10]];
+    System {
+        limits: Limits::ZeroSlack,
+        ..amc(tasks, &releases, &[low, high], 20)
+    }
+}
+
+/// With their normal values both tasks meet their deadlines. tau_h needs 4 units and has 3 when tau_l
+/// comes at 5; from 6 on it is critical, and tau_l waits for one unit.
+#[test]
+fn table_one_of_huang_under_zero_slack_scheduling() {
+    let schedule = draw("zss-table-one", &table_one(&[2; 4], &[4; 2]));
+    assert_eq!(ticks(&schedule), "11222121..".repeat(2));
+    assert!((0..4).all(|k| !misses(&schedule, 0, k, 5 * (k as u64 + 1))));
+    assert!((0..2).all(|k| !misses(&schedule, 1, k, 10 * (k as u64 + 1))));
+}
+
+/// With the overload values tau_h is complete at its deadlines to the tick; tau_l's second job is
+/// suspended at 6, late at 10, and goes on below everybody only when tau_h is complete, at 20.
+#[test]
+fn table_one_of_huang_in_overload() {
+    let schedule = draw("zss-table-one-overload", &table_one(&[3; 4], &[6; 2]));
+    assert_eq!(ticks(&schedule), "11122122222222221111");
+    assert!(!misses(&schedule, 1, 0, 10));
+    assert!(!misses(&schedule, 1, 1, 20));
+    assert!(!misses(&schedule, 0, 0, 5));
+    assert!(misses(&schedule, 0, 1, 10));
+}
+
+/// `zss:harmonic` gives the HI task the instant 6 and claims the set schedulable. The LO job released
+/// at 16 is suspended until 17, and its successor follows it at once: at 23, two ticks before its
+/// deadline, the HI job released at 17 has three units to go.
+#[test]
+fn a_suspended_job_is_carried_in_and_the_published_instants_miss() {
+    let mut tasks = vec![task(0, 4, 4, &[3], 2), task(1, 8, 8, &[2, 3], 1)];
+    tasks[1].zero_slack = Some(6);
+    let releases: [&[u64]; 2] = [&[4, 8, 12, 16, 20, 24], &[1, 9, 17]];
+    let demand: [&[u64]; 2] = [&[3; 6], &[3; 3]];
+    let system = System {
+        limits: Limits::ZeroSlack,
+        ..amc(tasks, &releases, &demand, 28)
+    };
+    let schedule = draw("zss-carry-in", &system);
+    assert!(misses(&schedule, 1, 2, 25));
+}
+
+/// Without its condition the tightening takes the work of t1 before its instant for done: it gives t3
+/// the bound 3 and t1 the instant 0. t1 suspends t3, not t2, and t2 runs ahead of t3 in its stead.
+#[test]
+fn tightening_without_its_condition_misses() {
+    let mut tasks = vec![
+        task(1, 10, 10, &[1, 4], 1),
+        task(1, 6, 6, &[2, 2], 2),
+        task(0, 3, 3, &[1], 3),
+    ];
+    tasks[0].zero_slack = Some(0);
+    let releases: [&[u64]; 3] = [&[0], &[0], &[0]];
+    let system = System {
+        limits: Limits::ZeroSlack,
+        ..amc(tasks, &releases, &[&[1], &[2], &[1]], 6)
+    };
+    let schedule = draw("zss-tightened-everywhere", &system);
+    assert_eq!(ticks(&schedule), "2213..");
+    assert!(misses(&schedule, 2, 0, 3));
 }

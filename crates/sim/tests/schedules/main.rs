@@ -11,5 +11,6 @@ mod against_native;
 mod against_reference;
 mod contract;
 mod drawings;
+mod job_lists;
 mod random_systems;
 mod statistics;

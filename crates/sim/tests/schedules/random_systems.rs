@@ -1,14 +1,20 @@
 //! Random small systems.
 
 use crate::common::Random;
-use crate::reference::{AtLimit, Limits, ReferenceTask, System};
+use crate::reference::{AtLimit, Limits, Lists, ReferenceTask, System};
 use vestal_core::{Duration, Level, Service, Task, Wcet};
 
 /// Two to four levels, overload included: what matters here is that rules meet, not that sets are
 /// schedulable.
 pub(crate) fn draw(random: &mut Random) -> System {
     let levels = random.between(2, 4);
-    let limits = random.pick(&[Limits::Static, Limits::Adaptive, Limits::Adaptive]);
+    let limits = random.pick(&[
+        Limits::Static,
+        Limits::Static,
+        Limits::Adaptive,
+        Limits::Adaptive,
+        Limits::ZeroSlack,
+    ]);
     let at_limit = random.pick(&[
         AtLimit::Background,
         AtLimit::Background,
@@ -19,6 +25,7 @@ pub(crate) fn draw(random: &mut Random) -> System {
     let with_degraded = random.once_in(3);
     let with_aborts = random.once_in(4);
     let crowded = random.once_in(6);
+    let sliced = limits == Limits::Static && random.once_in(2);
     let count = random.between(1, 5);
     let mut tasks = Vec::new();
     let mut releases = Vec::new();
@@ -37,18 +44,43 @@ pub(crate) fn draw(random: &mut Random) -> System {
             task,
             priority: random.between(1, 4) as u32,
             virtual_deadline: random.between(1, task.deadline.as_nanos()),
+            zero_slack: (!random.once_in(6)).then(|| random.between(0, task.deadline.as_nanos())),
             abort_when_late,
+            list: Vec::new(),
+            slices: if sliced {
+                random.between(1, task.period.as_nanos().min(6))
+            } else {
+                1
+            },
         });
     }
+    let by_deadline = !sliced && random.once_in(3) && limits != Limits::ZeroSlack;
+    let may_have_lists = !sliced && !by_deadline && limits != Limits::ZeroSlack;
+    let lists = if may_have_lists && random.once_in(2) {
+        draw_lists(random, &mut tasks);
+        random.pick(&[Lists::Reused, Lists::Recomputed])
+    } else {
+        Lists::No
+    };
     System {
         tasks,
         levels: levels as usize,
-        by_deadline: random.once_in(3),
+        by_deadline,
+        lists,
         limits,
         at_limit,
         releases,
         demand,
         end,
+    }
+}
+
+/// Falling lists over all priorities, interleaved at random, some of them too short for what comes.
+fn draw_lists(random: &mut Random, tasks: &mut [ReferenceTask]) {
+    let jobs = random.pick(&[4, 12, 30]);
+    for priority in (0..random.between(0, jobs)).rev() {
+        let owner = random.between(0, tasks.len() as u64 - 1) as usize;
+        tasks[owner].list.push(priority as u32);
     }
 }
 

@@ -30,6 +30,7 @@ fn run(tasks: &[Task], enforcement: Enforcement, demand: &[&[u64]], end: u64) ->
             task,
             priority,
             on_miss: OnMiss::Continue,
+            zero_slack: None,
         })
         .collect();
     let mut engine = Uniprocessor::new(&Configuration {

@@ -28,7 +28,8 @@ mod patterns;
 mod sets;
 mod trial;
 
-use campaign::{Campaign, Subject, run};
+use campaign::{Campaign, Subject, compare, run};
+use reference::Lists;
 use sets::Sets;
 use vestal_analysis::{Test, controls, find};
 use vestal_core::Exhaustion;
@@ -92,6 +93,104 @@ fn what_amc_max_accepts_keeps_its_promises() {
 }
 
 #[test]
+fn what_pt_accepts_keeps_its_promises() {
+    holds("pt");
+}
+
+/// The response time of the first slice, which the paper gives for that of the job.
+#[test]
+fn control_pt_by_its_first_slice_is_refuted() {
+    is_refuted(&Subject::control(find("pt", Some("printed")).unwrap()));
+}
+
+/// A bound one tick too small is seen although no deadline is missed.
+#[test]
+fn control_pt_with_bounds_too_small_by_one_is_refuted() {
+    let subject = Subject {
+        bounds_too_small_by: 1,
+        ..Subject::real(the_test("pt"))
+    };
+    let summary = run(&Campaign::smoke(), &subject);
+    println!("{summary}");
+    let broken = summary.broken.as_ref();
+    assert!(broken.is_some_and(|how| !how.is_a_miss), "{summary}");
+}
+
+#[test]
+fn amc_ia_is_refuted() {
+    is_refuted(&Subject::control(the_test("amc-ia")));
+}
+
+/// What it accepts and `amc-max` does not is rare, and not all of it misses.
+#[test]
+fn amc_ia_over_all_instants_is_refuted() {
+    let subject = Subject {
+        unless: Some(the_test("amc-max")),
+        ..Subject::control(find("amc-ia", Some("full")).unwrap())
+    };
+    let summary = run(&Campaign::sieve(), &subject);
+    println!("{summary}");
+    let broken = summary.broken.as_ref();
+    assert!(broken.is_some_and(|how| how.is_a_miss), "{summary}");
+}
+
+#[test]
+fn what_fjp_mode_accepts_keeps_its_promises() {
+    holds("fjp-mode");
+}
+
+#[test]
+fn what_fjp_own_accepts_keeps_its_promises() {
+    holds("fjp-own");
+}
+
+#[test]
+fn what_fjp_lb_accepts_keeps_its_promises() {
+    holds("fjp-lb");
+}
+
+#[test]
+fn what_fjp_mode_accepts_keeps_its_promises_where_priorities_are_computed_anew() {
+    subject_holds(&Subject {
+        lists: Lists::Recomputed,
+        ..Subject::real(the_test("fjp-mode"))
+    });
+}
+
+/// Both rules on the same runs: with proved lists neither misses. With the lists of the refuted test each
+/// misses in runs in which the other one does not, so neither is an oracle for the other then.
+#[test]
+fn list_reuse_and_recomputation_miss_in_different_runs_where_lists_are_wrong() {
+    let compare = |test: &'static Test| {
+        let found = compare(&Campaign::smoke(), &Subject::real(test));
+        println!("{test}: {found:?}");
+        found
+    };
+    let proved = compare(the_test("fjp-mode"));
+    assert_eq!(
+        (proved.reuse_only, proved.recomputation_only, proved.both),
+        (0, 0, 0)
+    );
+    let wrong = compare(refuted("ceil"));
+    let each = [wrong.both, wrong.reuse_only, wrong.recomputation_only];
+    assert!(each.iter().all(|&count| count > 0), "{wrong:?}");
+}
+
+fn refuted(variant: &str) -> &'static Test {
+    find("fjp-ija", Some(variant)).unwrap()
+}
+
+#[test]
+fn fjp_ija_rounded_up_is_refuted() {
+    is_refuted(&Subject::control(refuted("ceil")));
+}
+
+#[test]
+fn fjp_ija_rounded_down_is_refuted() {
+    is_refuted(&Subject::control(refuted("floor")));
+}
+
+#[test]
 fn what_edf_accepts_keeps_its_promises() {
     holds("edf");
 }
@@ -107,6 +206,26 @@ fn what_edf_vd_accepts_with_given_virtual_deadlines_keeps_its_promises() {
         sets: Sets::GivenDeadlines,
         ..Subject::real(the_test("edf-vd"))
     });
+}
+
+#[test]
+fn what_zss_accepts_keeps_its_promises() {
+    holds("zss");
+}
+
+#[test]
+fn what_zss_tightened_accepts_keeps_its_promises() {
+    subject_holds(&Subject::real(find("zss", Some("tightened")).unwrap()));
+}
+
+#[test]
+fn zss_without_jobs_under_way_is_refuted() {
+    is_refuted(&Subject::control(find("zss", Some("harmonic")).unwrap()));
+}
+
+#[test]
+fn control_zss_tightened_without_its_condition_is_refuted() {
+    is_refuted(&Subject::control(control("control-tightened-everywhere")));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! values of one level, or one task exceeds them from some job on.
 
 use crate::common::Random;
-use crate::reference::System;
+use crate::reference::{ReferenceTask, System};
 use vestal_core::{Level, Task};
 
 /// How the jobs of one window execute.
@@ -37,10 +37,15 @@ pub(crate) fn draw(system: &mut System, unit: u64, random: &mut Random) {
         let shift = if unit > 1 { random.pick(&[1, unit]) } else { 1 };
         let spread = shift * random.pick(&[0, 0, 1, 2, 6]);
         let is_late = random.once_in(4);
+        let meeting = draw_meeting(system, random);
         for (i, task) in tasks.iter().enumerate() {
             let period = task.period.as_nanos();
             let earliest = system.releases[i].last().map_or(0, |last| last + period);
-            let mut at = (start + random.between(0, spread)).max(earliest);
+            let behind = match meeting {
+                Some((victim, boundary)) if victim != i => boundary,
+                Some(_) | None => 0,
+            };
+            let mut at = (start + behind + random.between(0, spread)).max(earliest);
             while at + period <= start + length {
                 system.releases[i].push(at);
                 system.demand[i].push(draw_execution(i, task, &plan, random));
@@ -53,6 +58,18 @@ pub(crate) fn draw(system: &mut System, unit: u64, random: &mut Random) {
             }
         }
     }
+}
+
+/// A task in slices, and how long after its release a slice of it begins together with all others.
+fn draw_meeting(system: &System, random: &mut Random) -> Option<(usize, u64)> {
+    let sliced = |entry: &ReferenceTask| entry.slices > 1;
+    if !system.tasks.iter().any(sliced) || random.once_in(3) {
+        return None;
+    }
+    let victim = random.between(0, system.tasks.len() as u64 - 1) as usize;
+    let ReferenceTask { task, slices, .. } = &system.tasks[victim];
+    let slice = random.between(0, slices - 1);
+    Some((victim, slice * task.period.as_nanos() / slices))
 }
 
 fn draw_plan(tasks: &[Task], levels: usize, random: &mut Random) -> Plan {

@@ -60,6 +60,11 @@ pub(crate) fn observe(system: &System, bounds: &Bounds, promised: Exhaustion) ->
         end: Instant::from_nanos(system.end),
     };
     simulate(&mut engine, &setting, &releases, &demand, &mut judge).unwrap();
+    let (beyond, stuck) = (engine.jobs_beyond_pattern(), engine.recomputations_stuck());
+    if beyond + stuck > 0 {
+        let text = format!("{beyond} jobs beyond their lists, {stuck} recomputations stuck");
+        judge.report(false, text);
+    }
     judge.seen
 }
 
@@ -129,7 +134,7 @@ impl Judge<'_> {
 impl Observer for Judge<'_> {
     fn executed(&mut self, segment: Segment, job: &JobState) {
         self.promise.executed(segment, job);
-        if self.enforcement == Enforcement::Static && job.demoted.is_none() {
+        if self.enforcement != Enforcement::Adaptive && job.demoted.is_none() {
             let lowest = self.tasks[job.id.task.index()].wcet.at(Level::LOWEST);
             self.seen.raised |= job.executed > lowest;
         }

@@ -4,8 +4,8 @@ use super::raw::{OBSERVED, Raw};
 use super::{Edge, Mechanism, RecordError, Refusal, What};
 use crate::record::words::{DROP_REASONS, STOP_REASONS};
 use vestal_core::{
-    BarrierId, Budget, BudgetOwner, CpuId, DeviceId, Duration, Event, Fact, Instant, JobId, Level,
-    OnExhaustion, Permit, ServerId, Service, Slot, TaskId, Wake, WakeReason,
+    BarrierId, Budget, BudgetOwner, CpuId, DeviceId, DropReason, Duration, Event, Fact, Instant,
+    JobId, Level, OnExhaustion, Permit, ServerId, Service, Slot, TaskId, Wake, WakeReason,
 };
 
 impl Raw {
@@ -52,7 +52,7 @@ impl Raw {
                 })
             }
             0x20..=0x27 => self.event().map(What::Notice),
-            0x30..=0x36 => self.world(),
+            0x30..=0x37 => self.world(),
             kind if kind & OBSERVED != 0 => self.fact_of_kind(kind & !OBSERVED).map(What::Observed),
             kind => self.fact_of_kind(kind).map(What::Fact),
         }
@@ -124,9 +124,7 @@ impl Raw {
             },
             0x22 => Event::Dropped {
                 job,
-                why: *DROP_REASONS
-                    .get(usize::from(self.a))
-                    .ok_or_else(|| self.bad("the reason", self.a))?,
+                why: self.drop_reason()?,
             },
             0x24 => Event::Depleted {
                 server: ServerId(self.narrow("the server", self.value)?),
@@ -144,6 +142,13 @@ impl Raw {
                 by: Duration::from_nanos(self.value),
             },
         })
+    }
+
+    fn drop_reason(&self) -> Result<DropReason, RecordError> {
+        let reason = DROP_REASONS.get(usize::from(self.a));
+        reason
+            .copied()
+            .ok_or_else(|| self.bad("the reason", self.a))
     }
 
     fn owner(&self, code: u8, id: u16) -> Result<BudgetOwner, RecordError> {
@@ -190,6 +195,7 @@ impl Raw {
             2 => WakeReason::Consumption,
             3 => WakeReason::TableSlot,
             4 => WakeReason::Frame,
+            5 => WakeReason::ZeroSlack(self.job()),
             _ => return Err(self.bad("the reason", self.a)),
         };
         let at = Instant::from_nanos(self.value);
@@ -242,6 +248,10 @@ impl Raw {
                 remaining: Service::from_nanos(self.value),
             },
             0x35 => What::Lost { count: self.value },
+            0x37 => What::Dropped {
+                job: self.job(),
+                why: self.drop_reason()?,
+            },
             _ => What::End {
                 facts: self.narrow("the number of facts", self.value)?,
             },

@@ -8,7 +8,7 @@
 //!   [`What::Wake`]; [`What::Permit`]s that changed; refusals; [`What::Notice`]s when the world took
 //!   them.
 //! - **What the world saw but did not tell**: [`What::Observed`] (a native world starts and ends jobs
-//!   without asking), misses, budgets, overhead, gaps of the machine.
+//!   without asking), misses, drops of its own, budgets, overhead, gaps of the machine.
 //! - **About the recording**: [`What::Lost`], [`What::End`].
 //!
 //! A job's first start and its later resumptions are the same fact, [`Fact::Started`]; a preemption is
@@ -25,8 +25,8 @@ mod text;
 pub mod words;
 
 use vestal_core::{
-    BudgetOwner, ContractViolation, CpuId, Duration, Event, Fact, Instant, JobId, Level, Permit,
-    Service, Slot, TaskId, Wake,
+    BudgetOwner, ContractViolation, CpuId, DropReason, Duration, Event, Fact, Instant, JobId,
+    Level, Permit, Service, Slot, TaskId, Wake,
 };
 
 pub use parse::LineError;
@@ -126,6 +126,13 @@ pub enum What {
         /// What is left.
         remaining: Service,
     },
+    /// The world dropped a job by itself; what the scheduler drops is a notice.
+    Dropped {
+        /// The job.
+        job: JobId,
+        /// Why.
+        why: DropReason,
+    },
     /// Records are missing here, because a ring was full.
     Lost {
         /// How many.
@@ -170,6 +177,8 @@ pub enum Mechanism {
     Barrier,
     /// Writing trace records.
     Tracing,
+    /// Taking a job off: its monitor stopped, its result noted down.
+    JobEnd,
     /// A world's own mechanism, by number.
     Other(u8),
 }

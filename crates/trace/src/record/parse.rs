@@ -8,8 +8,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::str::FromStr;
 use vestal_core::{
-    BarrierId, Budget, BudgetOwner, CpuId, DeviceId, Duration, Event, Fact, Instant, JobId, Level,
-    OnExhaustion, Permit, ServerId, Service, Slot, TaskId, Wake, WakeReason,
+    BarrierId, Budget, BudgetOwner, CpuId, DeviceId, DropReason, Duration, Event, Fact, Instant,
+    JobId, Level, OnExhaustion, Permit, ServerId, Service, Slot, TaskId, Wake, WakeReason,
 };
 
 /// What is wrong with a line.
@@ -196,6 +196,10 @@ fn what(line: &Line<'_>) -> Result<What, LineError> {
             owner: owner(line)?,
             remaining: Service::from_nanos(line.value()?),
         },
+        "dropped" => What::Dropped {
+            job: line.job()?,
+            why: drop_reason(line)?,
+        },
         "lost" => What::Lost {
             count: line.value()?,
         },
@@ -204,6 +208,13 @@ fn what(line: &Line<'_>) -> Result<What, LineError> {
         },
         _ => return Err(line.error(1, "a kind of record of this schema")),
     })
+}
+
+fn drop_reason(line: &Line<'_>) -> Result<DropReason, LineError> {
+    DROP_REASONS
+        .into_iter()
+        .find(|why| drop_word(*why) == line.cell(DETAIL))
+        .ok_or_else(|| line.error(DETAIL, "a reason for dropping"))
 }
 
 fn fact(line: &Line<'_>, kind: &str) -> Result<Option<Fact>, LineError> {
@@ -271,10 +282,7 @@ fn event(line: &Line<'_>, kind: &str) -> Result<Option<Event>, LineError> {
         },
         "drop" => Event::Dropped {
             job: line.job()?,
-            why: DROP_REASONS
-                .into_iter()
-                .find(|why| drop_word(*why) == line.cell(DETAIL))
-                .ok_or_else(|| line.error(DETAIL, "a reason for dropping"))?,
+            why: drop_reason(line)?,
         },
         "depleted" => Event::Depleted {
             server: ServerId(line.key("server")?),
@@ -349,6 +357,7 @@ fn wake(line: &Line<'_>) -> Result<Wake, LineError> {
             "consumption" => WakeReason::Consumption,
             "table-slot" => WakeReason::TableSlot,
             "frame" => WakeReason::Frame,
+            "zero-slack" => WakeReason::ZeroSlack(line.job()?),
             _ => return Err(line.error(DETAIL, "a reason for waking")),
         },
     })

@@ -10,8 +10,8 @@ use super::{Edge, Record, What};
 use crate::record::words::{DROP_REASONS, STOP_REASONS};
 use core::fmt;
 use vestal_core::{
-    BudgetOwner, CpuId, Event, Fact, Instant, JobId, OnExhaustion, Permit, Service, Slot, TaskId,
-    Wake, WakeReason,
+    BudgetOwner, CpuId, DropReason, Event, Fact, Instant, JobId, OnExhaustion, Permit, Service,
+    Slot, TaskId, Wake, WakeReason,
 };
 
 /// Bytes that are no record.
@@ -83,19 +83,18 @@ impl Record {
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let raw = Raw::of(self);
-        let mut bytes = [0; Self::BYTES];
-        let fields: [&[u8]; 7] = [
-            &raw.at.to_le_bytes(),
-            &[raw.kind, raw.a, raw.b, raw.c],
-            &raw.cpu.to_le_bytes(),
-            &raw.task.to_le_bytes(),
-            &raw.sequence.to_le_bytes(),
-            &raw.value.to_le_bytes(),
-            &raw.extra.to_le_bytes(),
+        let [c0, c1] = raw.cpu.to_le_bytes();
+        let [t0, t1] = raw.task.to_le_bytes();
+        // Five words, so that a record is packed without a loop over its bytes.
+        let words = [
+            raw.at.to_le_bytes(),
+            [raw.kind, raw.a, raw.b, raw.c, c0, c1, t0, t1],
+            raw.sequence.to_le_bytes(),
+            raw.value.to_le_bytes(),
+            raw.extra.to_le_bytes(),
         ];
-        for (place, byte) in bytes.iter_mut().zip(fields.into_iter().flatten()) {
-            *place = *byte;
-        }
+        let mut bytes = [0; Self::BYTES];
+        bytes.copy_from_slice(words.as_flattened());
         bytes
     }
 
@@ -187,6 +186,7 @@ impl Raw {
             | What::Overhead { .. }
             | What::Gap { .. }
             | What::Budget { .. }
+            | What::Dropped { .. }
             | What::Lost { .. }
             | What::End { .. } => Self::of_world(record.what),
         };
@@ -267,10 +267,7 @@ impl Raw {
                 value: executed.as_nanos(),
                 ..Self::tagged(0x21, level.0).with_job(job)
             },
-            Event::Dropped { job, why } => {
-                let place = DROP_REASONS.iter().position(|known| *known == why);
-                Self::tagged(0x22, small(place)).with_job(job)
-            }
+            Event::Dropped { job, why } => Self::of_drop(0x22, job, why),
             Event::Depleted { server } => Self {
                 value: u64::from(server.0),
                 ..Self::tagged(0x24, 0)
@@ -294,6 +291,11 @@ impl Raw {
                 ..Self::tagged(0x23, 0)
             },
         }
+    }
+
+    fn of_drop(kind: u8, job: JobId, why: DropReason) -> Self {
+        let place = DROP_REASONS.iter().position(|known| *known == why);
+        Self::tagged(kind, small(place)).with_job(job)
     }
 
     fn of_slot(cpu: CpuId, slot: Option<Slot>) -> Self {
@@ -330,6 +332,7 @@ impl Raw {
             WakeReason::Consumption => raw(2),
             WakeReason::TableSlot => raw(3),
             WakeReason::Frame => raw(4),
+            WakeReason::ZeroSlack(job) => raw(5).with_job(job),
         }
     }
 
@@ -393,6 +396,7 @@ impl Raw {
                     ..Self::tagged(0x34, a).on(cpu).with_job(job)
                 }
             }
+            What::Dropped { job, why } => Self::of_drop(0x37, job, why),
             What::Lost { count } => Self {
                 value: count,
                 ..Self::tagged(0x35, 0)

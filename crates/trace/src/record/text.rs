@@ -122,6 +122,7 @@ fn cells(what: &What) -> Cells {
             .of(job)
             .value(remaining.as_nanos())
             .detail(owner_text(owner)),
+        What::Dropped { job, why } => none.of(job).detail(drop_word(why)),
         What::Lost { count } => none.value(count),
         What::End { facts } => none.value(u64::from(facts)),
     }
@@ -225,6 +226,7 @@ fn wake_cells(wake: Wake) -> Cells {
         WakeReason::Consumption => none.detail("consumption"),
         WakeReason::TableSlot => none.detail("table-slot"),
         WakeReason::Frame => none.detail("frame"),
+        WakeReason::ZeroSlack(job) => none.of(job).detail("zero-slack"),
     }
 }
 

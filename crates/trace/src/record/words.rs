@@ -45,7 +45,7 @@ impl Refusal {
     }
 }
 
-const MECHANISMS: [(Mechanism, &str); 10] = [
+const MECHANISMS: [(Mechanism, &str); 11] = [
     (Mechanism::Decide, "decide"),
     (Mechanism::Switch, "switch"),
     (Mechanism::Release, "release"),
@@ -56,6 +56,7 @@ const MECHANISMS: [(Mechanism, &str); 10] = [
     (Mechanism::WakeUp, "wake-up"),
     (Mechanism::Barrier, "barrier"),
     (Mechanism::Tracing, "tracing"),
+    (Mechanism::JobEnd, "job-end"),
 ];
 
 impl Mechanism {
@@ -185,6 +186,7 @@ impl Record {
             } => "overhead-end",
             What::Gap { .. } => "gap",
             What::Budget { .. } => "budget",
+            What::Dropped { .. } => "dropped",
             What::Lost { .. } => "lost",
             What::End { .. } => "end",
         }

@@ -9,10 +9,12 @@
 //!   of its task are recorded;
 //! - **W6** no job starts while an earlier one of its task has started and neither stopped nor
 //!   completed;
-//! - **M1** a miss names the deadline of its job, **M2** not before that deadline, **M3** not for a
-//!   job that completed in time, **M4** once for each job; **M5** where the header says that misses
-//!   are judged, each job that completes late has one;
-//! - **O1** overheads of a CPU are nested, and ended at the end;
+//! - **W7** the world drops a job after its release only, once, and not when it is complete;
+//! - **M1** a miss names the deadline of its job, **M2** not before that deadline unless the job was
+//!   dropped, **M3** not for a job that completed in time, **M4** once for each job; **M5** where the
+//!   header says that misses are judged, each job that completes late without being dropped has one;
+//! - **O1** an overhead ends on the CPU on which it began, and all have ended at the end; threads that
+//!   preempt each other nest theirs, one that waits in the middle of one does not;
 //! - **G1** a gap is not longer than the time that has passed.
 //!
 //! Facts that were told and facts that were only observed are two accounts; the rules hold in each.
@@ -20,13 +22,11 @@
 //! checked, with repetitions allowed, and no deadline is computed from it.
 
 use crate::header::{Dispatch, Header};
+use crate::recent::{REMEMBERED, Recent};
 use crate::record::{Edge, Mechanism, Record, What};
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
-use vestal_core::{CpuId, Duration, Fact, Instant, JobId, TaskId};
-
-/// How many of a task's latest jobs are remembered for the rules about deadlines.
-const REMEMBERED: usize = 32;
+use vestal_core::{CpuId, Duration, Event, Fact, Instant, JobId, TaskId};
 
 /// The state of the checks.
 #[derive(Clone, Debug)]
@@ -38,7 +38,11 @@ pub struct Checks {
     observed: Account,
     deadlines: Vec<Duration>,
     judges_misses: bool,
-    missed: BTreeMap<TaskId, VecDeque<u64>>,
+    missed: Recent,
+    /// Jobs that the scheduler or the world dropped.
+    dropped: Recent,
+    /// Those of them that the world dropped by itself.
+    dropped_by_world: Recent,
     /// Jobs that completed late and have no miss yet.
     owed: BTreeSet<JobId>,
     open: BTreeMap<CpuId, Vec<Mechanism>>,
@@ -48,6 +52,8 @@ pub struct Checks {
 #[derive(Clone, Debug, Default)]
 struct Account {
     tasks: BTreeMap<TaskId, TaskAccount>,
+    /// The latest completed jobs.
+    completed_jobs: Recent,
     /// For each CPU the jobs that started there and neither stopped nor completed; the last one runs.
     running: BTreeMap<CpuId, Vec<JobId>>,
 }
@@ -56,8 +62,6 @@ struct Account {
 struct TaskAccount {
     /// The latest released jobs, oldest first, each with its release and its completion.
     jobs: VecDeque<(u64, Instant, Option<Instant>)>,
-    /// The latest completed jobs, oldest first.
-    completed: VecDeque<u64>,
     /// Starts of the task are recorded.
     starts: bool,
 }
@@ -75,7 +79,9 @@ impl Checks {
             observed: Account::default(),
             deadlines: header.tasks.iter().map(|task| task.deadline).collect(),
             judges_misses: header.judges_misses,
-            missed: BTreeMap::new(),
+            missed: Recent::new(),
+            dropped: Recent::new(),
+            dropped_by_world: Recent::new(),
             owed: BTreeSet::new(),
             open: BTreeMap::new(),
         }
@@ -118,6 +124,11 @@ impl Checks {
                 Ok(())
             }
             What::End { .. } => self.end(),
+            What::Notice(Event::Dropped { job, .. }) => {
+                self.dropped.insert(job);
+                Ok(())
+            }
+            What::Dropped { job, .. } => self.drop_job(job),
             What::Refused(_)
             | What::Decided { .. }
             | What::DecisionRefused { .. }
@@ -142,10 +153,22 @@ impl Checks {
         Some(released.saturating_add(relative))
     }
 
-    fn was_missed(&self, job: JobId) -> bool {
-        self.missed
-            .get(&job.task)
-            .is_some_and(|jobs| jobs.contains(&job.sequence))
+    fn drop_job(&mut self, job: JobId) -> Verdict {
+        if self.dropped_by_world.contains(job) {
+            return Err("W7: the job was dropped before");
+        }
+        if self.observed.is_over(job) {
+            return Err("W7: the job is complete");
+        }
+        let accounts = [&self.told, &self.observed];
+        if !accounts.iter().any(|known| known.released(job).is_some())
+            && accounts.iter().any(|known| known.should_know(job))
+        {
+            return Err("W7: the job was not released");
+        }
+        self.dropped.insert(job);
+        self.dropped_by_world.insert(job);
+        Ok(())
     }
 
     /// A late completion asks for a miss.
@@ -153,7 +176,8 @@ impl Checks {
         if let Fact::Completed { job, .. } = fact
             && self.judges_misses
             && self.deadline(job).is_some_and(|deadline| at > deadline)
-            && !self.was_missed(job)
+            && !self.missed.contains(job)
+            && !self.dropped.contains(job)
         {
             self.owed.insert(job);
         }
@@ -161,17 +185,17 @@ impl Checks {
     }
 
     fn miss(&mut self, at: Instant, job: JobId, deadline: Instant) -> Verdict {
-        if self.was_missed(job) {
+        if self.missed.contains(job) {
             return Err("M4: the job has missed its deadline already");
         }
-        if at < deadline {
+        if at < deadline && !self.dropped.contains(job) {
             return Err("M2: the deadline is still to come");
         }
         match self.deadline(job) {
             Some(known) if known != deadline => {
                 return Err("M1: the job has another deadline");
             }
-            None if self.told.knows(job.task) || self.observed.knows(job.task) => {
+            None if self.told.should_know(job) || self.observed.should_know(job) => {
                 return Err("M1: no such job was released lately");
             }
             Some(_) | None => {}
@@ -183,7 +207,7 @@ impl Checks {
         if completed.is_some_and(|completed| completed <= deadline) {
             return Err("M3: the job was complete at its deadline");
         }
-        remember(self.missed.entry(job.task).or_default(), job.sequence);
+        self.missed.insert(job);
         self.owed.remove(&job);
         Ok(())
     }
@@ -191,19 +215,13 @@ impl Checks {
     fn overhead(&mut self, cpu: CpuId, mechanism: Mechanism, edge: Edge) -> Verdict {
         let open = self.open.entry(cpu).or_default();
         match edge {
-            Edge::Begin if open.last() == Some(&mechanism) => {
-                Err("O1: this overhead has begun already")
+            Edge::Begin => open.push(mechanism),
+            Edge::End => {
+                let last = open.iter().rposition(|other| *other == mechanism);
+                open.remove(last.ok_or("O1: this overhead never began")?);
             }
-            Edge::Begin => {
-                open.push(mechanism);
-                Ok(())
-            }
-            Edge::End if open.last() == Some(&mechanism) => {
-                open.pop();
-                Ok(())
-            }
-            Edge::End => Err("O1: another overhead has to end first, or this one never began"),
         }
+        Ok(())
     }
 
     fn end(&self) -> Verdict {
@@ -263,7 +281,7 @@ impl Account {
                 {
                     *done = Some(at);
                 }
-                remember(&mut account.completed, job.sequence);
+                self.completed_jobs.insert(job);
                 Ok(())
             }
             Fact::Timer
@@ -301,10 +319,10 @@ impl Account {
         Ok(())
     }
 
-    fn knows(&self, task: TaskId) -> bool {
-        self.tasks
-            .get(&task)
-            .is_some_and(|account| !account.jobs.is_empty())
+    /// Whether the release of the job would be remembered if there had been one.
+    fn should_know(&self, job: JobId) -> bool {
+        let oldest = self.tasks.get(&job.task).and_then(|task| task.jobs.front());
+        oldest.is_some_and(|(oldest, _, _)| job.sequence >= *oldest)
     }
 
     /// Where releases of the task are recorded, the job has to be among them.
@@ -322,9 +340,7 @@ impl Account {
     }
 
     fn is_over(&self, job: JobId) -> bool {
-        self.tasks
-            .get(&job.task)
-            .is_some_and(|account| account.completed.contains(&job.sequence))
+        self.completed_jobs.contains(job)
     }
 
     fn find(&self, job: JobId) -> Option<(Instant, Option<Instant>)> {
@@ -344,11 +360,4 @@ impl Account {
     fn completed(&self, job: JobId) -> Option<Instant> {
         self.find(job).and_then(|(_, done)| done)
     }
-}
-
-fn remember(list: &mut VecDeque<u64>, sequence: u64) {
-    if list.len() == REMEMBERED {
-        list.pop_front();
-    }
-    list.push_back(sequence);
 }

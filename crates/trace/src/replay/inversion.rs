@@ -2,18 +2,24 @@
 //!
 //! A native world enacts permits and leaves the order to fixed priorities. An *inversion* is a stretch of
 //! time in which a job runs on a CPU although a more urgent, permitted job of that CPU is ready. A job in
-//! the background is less urgent than every permitted one. Threads take time to wake, so what is
-//! shorter than a tolerance does not count.
+//! the background is less urgent than every permitted one. Under native
+//! dispatch a job is in the background from the instant at which it used up its own limit, or at which
+//! its task's permit was withdrawn while it was pending; a managed world's permits speak of that job.
+//! Threads take time to switch, so what is shorter than a tolerance does not count, and neither does
+//! time in which the machine held the CPU ([`What::Gap`]).
+//!
+//! When a job of a real world is ready is when its thread has woken for it. How late that was is the
+//! timer's lateness and no matter of order; the report of a run says how much it was.
 //!
 //! Complexity: O(tasks) for each instant; the memory grows with the tasks and their waiting jobs.
 
-use crate::header::Header;
+use crate::header::{Dispatch, Header, World};
 use crate::record::{Record, What};
 use crate::timeline::{Ending, Item, Timeline};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::fmt;
-use vestal_core::{CpuId, Duration, Instant, JobId, Permit, StopReason, TaskId};
+use vestal_core::{CpuId, Duration, Fact, Instant, JobId, Level, Permit, StopReason, TaskId};
 
 /// The order that should have been kept.
 #[derive(Clone, Copy, Debug)]
@@ -61,10 +67,13 @@ pub fn first_inversion<E>(
     order: Order<'_>,
 ) -> Result<Option<Inversion>, E> {
     let mut timeline = Timeline::new(header);
-    let mut state = State::new(order);
+    let mut state = State::new(header, order);
     let mut items = Vec::new();
     for record in records {
         let record = record?;
+        if let What::Gap { cpu, length } = record.what {
+            state.excuse(cpu, length);
+        }
         timeline.feed(&record, &mut |at, item| items.push((at, item)));
         for (at, item) in items.drain(..) {
             if let Some(inversion) = state.pass(at) {
@@ -75,8 +84,24 @@ pub fn first_inversion<E>(
         if let Some(inversion) = state.pass(timeline.clock()) {
             return Ok(Some(inversion));
         }
-        if let What::Permit { task, permit } = record.what {
-            state.permits.insert(task, permit);
+        match record.what {
+            What::Permit { task, permit } => state.permit(task, permit),
+            What::Observed(Fact::Woken { task, .. }) => state.wake(task),
+            What::Fact(_)
+            | What::Observed(_)
+            | What::Refused(_)
+            | What::Decided { .. }
+            | What::DecisionRefused { .. }
+            | What::Slot { .. }
+            | What::Wake(_)
+            | What::Notice(_)
+            | What::Miss { .. }
+            | What::Overhead { .. }
+            | What::Gap { .. }
+            | What::Budget { .. }
+            | What::Dropped { .. }
+            | What::Lost { .. }
+            | What::End { .. } => {}
         }
     }
     Ok(None)
@@ -84,20 +109,36 @@ pub fn first_inversion<E>(
 
 struct State<'a> {
     order: Order<'a>,
+    levels: Vec<Level>,
     clock: Instant,
+    /// Permits speak of jobs that the guard has not heard of, and not of the current one.
+    native: bool,
+    /// Whether a job is ready when it arrives, rather than when its thread wakes.
+    ready_at_release: bool,
     /// Jobs that arrived and are not over, oldest first.
-    pending: BTreeMap<TaskId, VecDeque<JobId>>,
+    pending: BTreeMap<TaskId, VecDeque<Pending>>,
     running: BTreeMap<CpuId, JobId>,
     permits: BTreeMap<TaskId, Permit>,
     /// For each CPU an inversion that may still be short enough.
     suspects: BTreeMap<CpuId, Inversion>,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    job: JobId,
+    ready: bool,
+    /// It lost its place for good.
+    background: bool,
+}
+
 impl<'a> State<'a> {
-    const fn new(order: Order<'a>) -> Self {
+    fn new(header: &Header, order: Order<'a>) -> Self {
         Self {
             order,
+            levels: header.tasks.iter().map(|task| task.criticality).collect(),
             clock: Instant::EPOCH,
+            native: header.dispatch == Dispatch::Native,
+            ready_at_release: header.world != World::Linux,
             pending: BTreeMap::new(),
             running: BTreeMap::new(),
             permits: BTreeMap::new(),
@@ -105,10 +146,39 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Whether a task is in the foreground, and its priority: the larger pair goes first.
-    fn rank(&self, task: TaskId) -> (bool, u32) {
-        let priority = self.order.priorities.get(task.index()).copied();
-        (self.is_permitted(task), priority.unwrap_or(0))
+    /// Whether a job is in the foreground, and its task's priority: the larger pair goes first.
+    fn rank(&self, job: JobId) -> (bool, u32) {
+        let priority = self.order.priorities.get(job.task.index()).copied();
+        (self.has_its_place(job), priority.unwrap_or(0))
+    }
+
+    fn has_its_place(&self, job: JobId) -> bool {
+        let mut pending = self.pending.get(&job.task).into_iter().flatten();
+        self.is_permitted(job.task) && !pending.any(|entry| entry.job == job && entry.background)
+    }
+
+    /// A task's permit changes. Its pending jobs keep what they lose, also when the task gets it back.
+    fn permit(&mut self, task: TaskId, permit: Permit) {
+        self.permits.insert(task, permit);
+        if self.native && !self.is_permitted(task) {
+            for entry in self.pending.entry(task).or_default() {
+                entry.background = true;
+            }
+        }
+    }
+
+    /// The thread of a task has woken: what it has to do is ready.
+    fn wake(&mut self, task: TaskId) {
+        for entry in self.pending.entry(task).or_default() {
+            entry.ready = true;
+        }
+    }
+
+    /// The machine held the CPU for so long until now.
+    fn excuse(&mut self, cpu: CpuId, length: Duration) {
+        if let Some(suspect) = self.suspects.get_mut(&cpu) {
+            suspect.from = suspect.from.saturating_add(length);
+        }
     }
 
     fn is_permitted(&self, task: TaskId) -> bool {
@@ -129,14 +199,16 @@ impl<'a> State<'a> {
     fn waiting(&self, cpu: CpuId) -> Option<JobId> {
         self.pending
             .iter()
-            .filter(|(task, _)| self.cpu_of(**task) == cpu && self.is_permitted(**task))
-            .filter_map(|(_, jobs)| jobs.front().copied())
+            .filter(|(task, _)| self.cpu_of(**task) == cpu)
+            .filter_map(|(_, jobs)| jobs.front().filter(|entry| entry.ready))
+            .map(|entry| entry.job)
+            .filter(|job| self.has_its_place(*job))
             .filter(|job| {
                 // Jobs of one task run one after the other: its thread is there only once.
                 let same = |other: &JobId| other.task == job.task;
                 !self.running.values().any(same)
             })
-            .max_by_key(|job| self.rank(job.task))
+            .max_by_key(|job| self.rank(*job))
     }
 
     /// Time moves on to `to`: what held until now lasted so long.
@@ -152,7 +224,7 @@ impl<'a> State<'a> {
         for (cpu, running) in cpus {
             let waiting = self
                 .waiting(cpu)
-                .filter(|job| self.rank(job.task) > self.rank(running.task));
+                .filter(|job| self.rank(*job) > self.rank(running));
             let Some(waiting) = waiting else {
                 self.suspects.remove(&cpu);
                 continue;
@@ -179,9 +251,15 @@ impl<'a> State<'a> {
     fn take(&mut self, item: Item) {
         match item {
             Item::Release { job, .. } => {
-                self.pending.entry(job.task).or_default().push_back(job);
+                let entry = Pending {
+                    job,
+                    ready: self.ready_at_release,
+                    background: self.native && !self.is_permitted(job.task),
+                };
+                self.pending.entry(job.task).or_default().push_back(entry);
             }
             Item::Begin { cpu, job, .. } => {
+                self.wake(job.task);
                 self.running.insert(cpu, job);
             }
             Item::Finish { cpu, job, why } => {
@@ -195,8 +273,16 @@ impl<'a> State<'a> {
                 }
             }
             Item::Drop { job, .. } => self.over(job),
+            Item::Overrun { job, level } => {
+                // Below its own level it raises the mode and keeps its place.
+                let own = self.levels.get(job.task.index());
+                if self.native && own.is_some_and(|own| level >= *own) {
+                    let jobs = self.pending.entry(job.task).or_default();
+                    let entries = jobs.iter_mut().filter(|entry| entry.job == job);
+                    entries.for_each(|entry| entry.background = true);
+                }
+            }
             Item::Deadline { .. }
-            | Item::Overrun { .. }
             | Item::Miss { .. }
             | Item::Mode { .. }
             | Item::Budget { .. }
@@ -210,7 +296,7 @@ impl<'a> State<'a> {
     /// The job is not ready any more: complete, dropped, or blocked until it says otherwise.
     fn over(&mut self, job: JobId) {
         if let Some(jobs) = self.pending.get_mut(&job.task) {
-            jobs.retain(|other| *other != job);
+            jobs.retain(|entry| entry.job != job);
         }
     }
 }

@@ -5,6 +5,9 @@
 //! saw by itself (misses, overheads, observations) cannot be recomputed; it is checked for
 //! consistency instead, by the rules of [`checks`].
 //!
+//! Instants have to be in order where the header says so, with one exception: a native world may tell a
+//! fact later than it happened. Nothing is told before it happens, whatever the header says.
+//!
 //! What a replay cannot find, because nothing depends on it:
 //!
 //! | change | why it is harmless |
@@ -18,7 +21,8 @@
 pub mod checks;
 pub mod inversion;
 
-use crate::header::Header;
+use crate::count::{Counter, Counts};
+use crate::header::{Dispatch, Header};
 use crate::record::{Record, What};
 use crate::recorder::Recorder;
 use alloc::boxed::Box;
@@ -48,6 +52,8 @@ pub struct Summary {
     pub permits: u64,
     /// How many notices were compared.
     pub notices: u64,
+    /// What the recording says in sum.
+    pub counts: Counts,
 }
 
 /// The first difference between a recording and its replay.
@@ -59,6 +65,8 @@ pub struct Difference {
     pub recorded: Option<Record>,
     /// What is wrong with it.
     pub why: Mismatch,
+    /// What the replay gives here, as far as it follows from the calls made so far.
+    pub replayed: Vec<Record>,
     /// The records before it, oldest first.
     pub before: Vec<Record>,
     /// The records after it.
@@ -117,43 +125,59 @@ pub fn replay<E, S: Scheduler + ?Sized>(
         if let Err(why) = run.take(&record) {
             // What follows is only shown: an unreadable rest does not hide the difference.
             let after = records.map_while(Result::ok).take(SHOWN_AFTER).collect();
+            let mut replayed = Vec::new();
+            if let Mismatch::Instead(first) = why {
+                replayed.push(first);
+                replayed.extend(run.expected.iter().filter(|next| **next != first));
+            }
             return Err(Failure::Differs(Box::new(Difference {
                 number: run.summary.records,
                 recorded: Some(record),
                 why,
+                replayed,
                 before: before.into(),
                 after,
             })));
         }
         run.summary.records = run.summary.records.saturating_add(1);
+        run.counter.see(&record);
         if before.len() == SHOWN_BEFORE {
             before.pop_front();
         }
         before.push_back(record);
     }
     if run.ended {
-        return Ok(run.summary);
+        let counts = run.counter.counts();
+        return Ok(Summary {
+            counts,
+            ..run.summary
+        });
     }
     Err(Failure::Differs(Box::new(Difference {
         number: run.summary.records,
         recorded: None,
         why: Mismatch::NoEnd,
+        replayed: Vec::new(),
         before: before.into(),
         after: Vec::new(),
     })))
 }
 
-/// A scheduler behind a reference, so that the caller keeps it.
-type Inner<'a, S> = Recorder<Borrowed<'a, S>, Vec<Record>>;
-
 struct Run<'a, S: ?Sized> {
-    recorder: Inner<'a, S>,
+    /// Around a reference, so that the caller keeps the scheduler.
+    recorder: Recorder<&'a mut S, Vec<Record>>,
     /// Records that the replay has given and the recording has not shown yet.
     expected: VecDeque<Record>,
     checks: Checks,
     ordered: bool,
+    /// Facts may be told later than they happened: a native world tells only what the guard needs, and
+    /// when it needs it.
+    told_later: bool,
     clock: Instant,
+    /// The latest instant of a fact since the last decision.
+    latest_fact: Instant,
     ended: bool,
+    counter: Counter,
     summary: Summary,
 }
 
@@ -165,12 +189,15 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             0
         };
         Self {
-            recorder: Recorder::with_permits(Borrowed(scheduler), Vec::new(), tasks),
+            recorder: Recorder::with_permits(scheduler, Vec::new(), tasks),
             expected: VecDeque::new(),
             checks: Checks::new(header),
             ordered: header.ordered,
+            told_later: header.dispatch == Dispatch::Native,
+            latest_fact: Instant::EPOCH,
             clock: Instant::EPOCH,
             ended: false,
+            counter: Counter::new(header),
             summary: Summary::default(),
         }
     }
@@ -184,6 +211,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             What::Decided { .. } => {
                 self.ask(record, record.at)?;
                 bump(&mut self.summary.decisions);
+                self.no_fact_is_later(record)?;
                 self.in_order(record)
             }
             What::DecisionRefused { now, .. } => self.ask(record, now),
@@ -193,7 +221,8 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
                     self.collect();
                 }
                 bump(&mut self.summary.notices);
-                self.compare(record)
+                self.compare(record)?;
+                self.checks.see(record).map_err(Mismatch::Inconsistent)
             }
             What::Refused(_) | What::Slot { .. } | What::Wake(_) => self.compare(record),
             What::Permit { .. } => {
@@ -207,6 +236,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             | What::Overhead { .. }
             | What::Gap { .. }
             | What::Budget { .. }
+            | What::Dropped { .. }
             | What::Lost { .. }
             | What::End { .. } => self.see(record),
         }
@@ -221,8 +251,21 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
         if !accepted {
             return Ok(());
         }
-        self.in_order(record)?;
+        self.latest_fact = self.latest_fact.max(record.at);
+        if !self.told_later {
+            self.in_order(record)?;
+        }
         self.checks.see(record).map_err(Mismatch::Inconsistent)
+    }
+
+    /// Whatever the clocks: nothing is told before it happens.
+    fn no_fact_is_later(&mut self, record: &Record) -> Result<(), Mismatch> {
+        let latest = core::mem::replace(&mut self.latest_fact, Instant::EPOCH);
+        if latest > record.at {
+            let rule = "T1: a fact since the last decision is later than this";
+            return Err(Mismatch::Inconsistent(rule));
+        }
+        Ok(())
     }
 
     fn ask(&mut self, record: &Record, now: Instant) -> Result<(), Mismatch> {
@@ -240,6 +283,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             while self.recorder.take_notice().is_some() {}
             self.collect();
             self.ended = true;
+            self.no_fact_is_later(record)?;
             if facts != self.recorder.facts_told() && self.expected.is_empty() {
                 let rule = "another number of facts was told since the last decision";
                 return Err(Mismatch::Inconsistent(rule));
@@ -281,30 +325,6 @@ fn bump(count: &mut u64) {
     *count = count.saturating_add(1);
 }
 
-/// [`Scheduler`] for a borrowed one.
-struct Borrowed<'a, S: ?Sized>(&'a mut S);
-
-impl<S: Scheduler + ?Sized> Scheduler for Borrowed<'_, S> {
-    fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), vestal_core::ContractViolation> {
-        self.0.apply(at, fact)
-    }
-    fn decide(
-        &mut self,
-        now: Instant,
-    ) -> Result<vestal_core::Plan<'_>, vestal_core::ContractViolation> {
-        self.0.decide(now)
-    }
-    fn permit(&self, task: vestal_core::TaskId) -> vestal_core::Permit {
-        self.0.permit(task)
-    }
-    fn take_notice(&mut self) -> Option<vestal_core::Notice> {
-        self.0.take_notice()
-    }
-    fn lost_notices(&self) -> u64 {
-        self.0.lost_notices()
-    }
-}
-
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -338,6 +358,9 @@ impl fmt::Display for Difference {
             .map_or_else(|| "(nothing)".to_string(), |record| record.to_string());
         line(f, ">", recorded)?;
         writeln!(f, "  {:>8}  {}", "", self.why)?;
+        for record in self.replayed.iter().skip(1) {
+            writeln!(f, "  {:>8}  {record}", "")?;
+        }
         for record in &self.after {
             line(f, " ", record.to_string())?;
         }

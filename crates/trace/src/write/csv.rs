@@ -26,7 +26,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-impl<W: Write> TraceWriter for Writer<W> {
+impl<W: Write + Send> TraceWriter for Writer<W> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
         self.records = self.records.saturating_add(1);
         writeln!(self.out, "{record}")

@@ -140,7 +140,7 @@ impl Default for Options {
 }
 
 /// Writes records in some format.
-pub trait TraceWriter {
+pub trait TraceWriter: Send {
     /// Writes one record.
     ///
     /// # Errors
@@ -160,7 +160,7 @@ pub trait TraceWriter {
 ///
 /// # Errors
 /// What the output reports.
-pub fn writer<W: Write + 'static>(
+pub fn writer<W: Write + Send + 'static>(
     format: Format,
     header: &Header,
     options: Options,

@@ -8,6 +8,7 @@
 //! a HI        ##...##...####.##...##
 //!             ^         ^v        ^v
 //! b LO        ..#...................
+//! ^ release  v deadline  I both  x drop  ! miss  * overrun   # executes  + for a part of the column
 //! ```
 //! Above each task its marks: `^` a release, `v` a deadline, `I` both at once, `x` a drop, `!` a missed
 //! deadline, `*` an overrun; the last in this list hides the others. Below them its execution: `#` runs for the whole
@@ -24,6 +25,11 @@ use vestal_core::Duration;
 /// The most columns of the chart.
 const COLUMNS_MAX: u64 = 120;
 
+/// What stands under the chart.
+const LEGEND: &str = "\
+^ release  v deadline  I both  x drop  ! miss  * overrun   # executes  + for a part of the column
+";
+
 pub(super) struct Writer<W: Write> {
     collector: Collector,
     out: W,
@@ -36,7 +42,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-impl<W: Write> TraceWriter for Writer<W> {
+impl<W: Write + Send> TraceWriter for Writer<W> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
         self.collector.feed(record);
         Ok(())
@@ -133,6 +139,7 @@ fn draw(chart: &Chart) -> String {
         line(&mut text, "", width, marks(row, &grid));
         line(&mut text, &label(row), width, execution(row, &grid));
     }
+    text.push_str(LEGEND);
     text
 }
 

@@ -68,7 +68,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-impl<W: Write> TraceWriter for Writer<W> {
+impl<W: Write + Send> TraceWriter for Writer<W> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
         self.give(|timeline, give| timeline.feed(record, give))
     }

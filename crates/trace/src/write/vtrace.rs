@@ -82,7 +82,7 @@ fn put(out: &mut impl Write, tag: u8, payload: &[u8]) -> io::Result<()> {
     out.write_all(&checksum(tag, length, payload).to_le_bytes())
 }
 
-impl<W: Write> TraceWriter for Writer<W> {
+impl<W: Write + Send> TraceWriter for Writer<W> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
         if self.frame.is_empty() {
             self.frame.extend_from_slice(&self.records.to_le_bytes());

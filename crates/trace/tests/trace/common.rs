@@ -201,10 +201,11 @@ fn random_plan_part(random: &mut Random) -> What {
                 WakeReason::Consumption,
                 WakeReason::TableSlot,
                 WakeReason::Frame,
+                WakeReason::ZeroSlack(job(random)),
             ];
             What::Wake(Wake {
                 at: instant(random),
-                why: reasons[random.below(5) as usize],
+                why: reasons[random.below(6) as usize],
             })
         }
         _ => {
@@ -232,7 +233,7 @@ pub(crate) fn random_record(random: &mut Random) -> Record {
         Mechanism::Tracing,
         Mechanism::Other(random.next() as u8),
     ];
-    let what = match random.below(14) {
+    let what = match random.below(15) {
         0..=2 => What::Fact(random_fact(random)),
         3 => What::Observed(random_fact(random)),
         4..=5 => random_plan_part(random),
@@ -261,6 +262,10 @@ pub(crate) fn random_record(random: &mut Random) -> Record {
             job: job(random),
             owner: owner(random),
             remaining: service(random),
+        },
+        13 => What::Dropped {
+            job: job(random),
+            why: [DropReason::Mode, DropReason::BacklogFull][random.below(2) as usize],
         },
         _ => [
             What::Lost {

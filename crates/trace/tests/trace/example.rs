@@ -27,6 +27,7 @@ fn task(
         task: task.unwrap(),
         priority,
         on_miss: OnMiss::Continue,
+        zero_slack: None,
     }
 }
 

@@ -3,7 +3,10 @@
 //! Codes are stable: a number is never given a second meaning, and a code that is no longer
 //! produced stays in the table as retired.
 
+mod experiment;
+mod report;
 mod task_set;
+mod trace;
 mod use_of;
 
 use serde::{Serialize, Serializer};
@@ -98,7 +101,9 @@ impl Code {
 
 /// All codes in the order of their numbers.
 pub fn all() -> impl Iterator<Item = &'static CodeInfo> {
-    task_set::TABLE.iter().chain(use_of::TABLE)
+    let files = task_set::TABLE.iter().chain(use_of::TABLE);
+    let results = trace::TABLE.iter().chain(report::TABLE);
+    files.chain(experiment::TABLE).chain(results)
 }
 
 /// What `vestal explain CODE` prints: the rule, a paragraph, wrong and right. `None` for a code
@@ -144,7 +149,7 @@ impl Sample {
 #[must_use]
 pub fn page() -> String {
     let mut page = String::from(
-        "# Diagnostics\n\nEvery diagnostic about a task-set, scenario or parameters file carries one of these codes; \
+        "# Diagnostics\n\nEvery diagnostic about a task-set, scenario, parameters, experiment or trace file carries one of these codes; \
          `vestal explain CODE` prints the same text. Codes are stable. The examples leave out the \
          lines `format`, `levels` and `unit` at the top of a file where they do not matter.\n\n\
          This page is generated from the table of codes.\n",
@@ -201,5 +206,8 @@ macro_rules! codes {
 }
 use codes;
 
+pub use experiment::*;
+pub use report::*;
 pub use task_set::*;
+pub use trace::*;
 pub use use_of::*;

@@ -1,6 +1,6 @@
 //! Codes about using a task set: policies (V04xx), scenarios (V05xx), parameters (V06xx).
 
-use super::Sample::{Parameters, Scenario, Spec, Used};
+use super::Sample::{None, Parameters, Scenario, Spec, Used};
 use super::codes;
 
 codes! {
@@ -19,6 +19,10 @@ Used("levels = [\"LO\", \"MID\", \"HI\"]\n[[task]]\nname = \"a\"\ncriticality = 
 PRIORITIES_PARTIAL = 403, "only some tasks have a priority",
 "Priorities are given for all tasks of a set or for none. With some of them missing, the order would be half the file's and half the policy's, and nobody could say what was proved.",
 Used("task = [\n  { name = \"a\", criticality = \"LO\", period = 10, priority = 1, wcet = { LO = 1 } },\n  { name = \"b\", criticality = \"LO\", period = 20, wcet = { LO = 1 } },\n]\n") => Used("task = [\n  { name = \"a\", criticality = \"LO\", period = 10, priority = 2, wcet = { LO = 1 } },\n  { name = \"b\", criticality = \"LO\", period = 20, priority = 1, wcet = { LO = 1 } },\n]\n");
+
+NEEDS_JOBS = 404, "the test needs a finite job set, and the file has tasks",
+"The test `ocbp` decides about a finite set of jobs, each released once at a known instant. Recurrent tasks have the tests `fjp-mode`, `fjp-own` and `fjp-lb`, which extend it.",
+None => None;
 
 UNKNOWN_SCENARIO = 500, "no such scenario",
 "A scenario says how long each job runs: `lo`, `hi`, `overrun=P`, `beta=MEAN,P`, or the name of a file that ends in `.csv`, `.toml` or `.json`.",
@@ -65,7 +69,7 @@ PARAMETER_UNKNOWN_TASK = 600, "parameters for a task that the set does not have"
 Parameters("{ \"priorities\": { \"control\": 2, \"screen\": 1 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
 
 PARAMETER_TASK_MISSING = 601, "parameters leave a task out",
-"`priorities` and `virtual_deadlines` speak of all tasks of the set. A task that is left out would be placed arbitrarily.",
+"`priorities`, `virtual_deadlines`, `zero_slack` and `slices` speak of all tasks of the set. A task that is left out would be placed arbitrarily.",
 Parameters("{ \"priorities\": { \"control\": 2 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
 
 PRIORITY_TWICE = 602, "two tasks have the same priority",
@@ -73,7 +77,7 @@ PRIORITY_TWICE = 602, "two tasks have the same priority",
 Parameters("{ \"priorities\": { \"control\": 1, \"display\": 1 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
 
 PARAMETER_NOT_IN_VERSION = 603, "a parameter that this version does not use",
-"The key is part of the format, but this version computes and uses only `priorities`, `virtual_deadlines` and `deadline_factor`. It is refused rather than ignored, because a result that leaves it out would be another result.",
+"The key is part of the format, but this version computes and uses only the parts that the message lists. It is refused rather than ignored, because a result that leaves it out would be another result.",
 Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 }, \"partition\": { \"control\": 0, \"display\": 0 } }\n") => Parameters("{ \"priorities\": { \"control\": 2, \"display\": 1 } }\n");
 
 VIRTUAL_DEADLINE_TOO_LONG = 604, "a virtual deadline after the real one",
@@ -83,4 +87,24 @@ Parameters("{ \"virtual_deadlines\": { \"control\": \"12ms\", \"display\": \"20m
 FACTOR_DISAGREES = 605, "the factor and the virtual deadlines disagree",
 "`deadline_factor` x shortens the deadlines D of the tasks above the lowest level to x D, rounded down to whole nanoseconds, and leaves the others alone. Where `virtual_deadlines` stands beside it, both have to say the same; otherwise nobody could tell which of them was analysed.",
 Parameters("{ \"virtual_deadlines\": { \"control\": \"6ms\", \"display\": \"20ms\" }, \"deadline_factor\": \"1/2\" }\n") => Parameters("{ \"virtual_deadlines\": { \"control\": \"6ms\", \"display\": \"20ms\" }, \"deadline_factor\": \"3/5\" }\n");
+
+ZERO_SLACK_TOO_LATE = 606, "a zero-slack instant after the deadline",
+"From its zero-slack instant on, a job that is not complete suspends less critical tasks; the instant is at most the deadline of its task, both counted from the release. A task that suspends nobody has its deadline as its instant.",
+Parameters("{ \"zero_slack\": { \"control\": \"12ms\", \"display\": \"20ms\" } }\n") => Parameters("{ \"zero_slack\": { \"control\": \"6ms\", \"display\": \"20ms\" } }\n");
+
+JOB_PRIORITIES_DO_NOT_FALL = 620, "job priorities that do not fall",
+"The list of a task has the priorities of its first, second, ... job in a busy period. They fall strictly: jobs of one task go in the order of their releases.",
+Parameters("{ \"job_priorities\": { \"control\": [0, 3], \"display\": [2] } }\n") => Parameters("{ \"job_priorities\": { \"control\": [3, 0], \"display\": [2] } }\n");
+
+JOB_PRIORITY_TWICE = 621, "two jobs have the same priority",
+"Job priorities are a total order over the jobs of a busy period: larger is more urgent, and no two jobs are equal.",
+Parameters("{ \"job_priorities\": { \"control\": [3, 2], \"display\": [2] } }\n") => Parameters("{ \"job_priorities\": { \"control\": [3, 0], \"display\": [2] } }\n");
+
+PATTERN_DISAGREES = 622, "a pattern that cannot be that of the task",
+"The pattern of a task says for each level up to its own how many of its jobs a busy period can contain before the mode exceeds that level. The numbers never fall, and where `job_priorities` stands beside them, the last one is the length of the task's list.",
+Parameters("{ \"job_priorities\": { \"control\": [3, 0], \"display\": [2] }, \"patterns\": { \"control\": [1, 3], \"display\": [1] } }\n") => Parameters("{ \"job_priorities\": { \"control\": [3, 0], \"display\": [2] }, \"patterns\": { \"control\": [1, 2], \"display\": [1] } }\n");
+
+BUSY_PERIODS_FALL = 623, "busy periods that fall with the level or leave one out",
+"`busy_periods` says for each level how long a busy period can be before the mode exceeds it. What ends before a higher level is exceeded includes what ends before a lower one is.",
+Parameters("{ \"busy_periods\": { \"LO\": \"12ms\", \"HI\": \"9ms\" } }\n") => Parameters("{ \"busy_periods\": { \"LO\": \"9ms\", \"HI\": \"12ms\" } }\n");
 }

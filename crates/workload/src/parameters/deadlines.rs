@@ -1,6 +1,6 @@
 //! The parts `virtual_deadlines` and `deadline_factor`: when jobs count as due in mode 0 (EDF-VD).
 
-use super::{named_by_all, unknown_names};
+use super::{in_task_order, named_by_all, unknown_names};
 use crate::codes;
 use crate::diagnostic::quote;
 use crate::model::TaskSet;
@@ -52,12 +52,6 @@ pub(super) fn virtual_deadlines(
         given.push((entry.key.clone(), Duration::from_nanos(nanos)));
     }
     in_task_order(set, &given)
-}
-
-/// The entries in the order of the tasks; those of unknown tasks are left out.
-fn in_task_order(set: &TaskSet, given: &[(String, Duration)]) -> Vec<(String, Duration)> {
-    let of = |name: &str| given.iter().find(|(known, _)| known == name).cloned();
-    set.tasks.iter().filter_map(|task| of(&task.name)).collect()
 }
 
 /// A fraction above 0 and at most 1, written as `"3/5"` or as a decimal.

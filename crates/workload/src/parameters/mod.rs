@@ -1,6 +1,9 @@
 //! Parameters files: what an analysis chose, to be used again instead of computed.
 
 mod deadlines;
+mod job_lists;
+mod slices;
+mod zero_slack;
 
 use crate::codes;
 use crate::diagnostic::{Diagnostics, Sink, did_you_mean, one_of, quote};
@@ -12,21 +15,26 @@ use crate::source::{Source, Span};
 use crate::tree::{self, Entry, Node, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use vestal_core::{Duration, TaskId};
+use vestal_core::{Duration, SliceCount, TaskId};
 
 /// The version of the parameters format.
 const FORMAT: &str = "vestal-parameters/1";
 
 /// The parts of the format that this version computes and uses.
-const USED: [&str; 3] = ["priorities", "virtual_deadlines", "deadline_factor"];
-
-/// The parts of the format that this version neither computes nor uses.
-const LATER: [&str; 10] = [
-    "partition",
-    "zero_slack",
-    "slices",
+const USED: [&str; 8] = [
+    "priorities",
+    "virtual_deadlines",
+    "deadline_factor",
     "job_priorities",
     "patterns",
+    "busy_periods",
+    "slices",
+    "zero_slack",
+];
+
+/// The parts of the format that this version neither computes nor uses.
+const LATER: [&str; 6] = [
+    "partition",
     "tables",
     "frames",
     "servers",
@@ -45,17 +53,32 @@ pub struct Parameters {
     /// The factor by which EDF-VD shortens the deadlines of tasks above the lowest level; above 0
     /// and at most 1.
     pub deadline_factor: Option<Ratio>,
+    /// The name of each task with its zero-slack instant, counted from the release: at most the
+    /// task's deadline.
+    pub zero_slack: Option<Vec<(String, Duration)>>,
+    /// The name of each task with the priorities of its first, second, ... job in a busy period
+    /// (PLRS): strictly falling, none twice, larger is more urgent.
+    pub job_priorities: Option<Vec<(String, Vec<u32>)>>,
+    /// The name of each task with the number of slices into which its jobs are cut (period
+    /// transformation); at least one.
+    pub slices: Option<Vec<(String, u32)>>,
+    /// The name of each task with the number of its jobs that a busy period can contain before the
+    /// mode exceeds each level up to its own.
+    pub patterns: Option<Vec<(String, Vec<u64>)>>,
+    /// The name of each level with the length of a busy period before the mode exceeds it.
+    pub busy_periods: Option<Vec<(String, Duration)>>,
 }
 
 impl Parameters {
-    /// Parameters that give the tasks of `set` these priorities, in the order of its tasks.
+    /// Parameters that give the tasks of `set` these priorities, in the order of its tasks; or its
+    /// jobs, if it is a finite job set.
     #[must_use]
     pub fn with_priorities(set: &TaskSet, priorities: &[u32]) -> Self {
-        let named = set.tasks.iter().zip(priorities);
+        let named = names(set).zip(priorities);
         Self {
             priorities: Some(
                 named
-                    .map(|(task, &priority)| (task.name.clone(), priority))
+                    .map(|(name, &priority)| (name.to_owned(), priority))
                     .collect(),
             ),
             ..Self::default()
@@ -71,6 +94,35 @@ impl Parameters {
         self
     }
 
+    /// The same with these lists of job priorities, patterns and busy periods for `set`, in the order
+    /// of its tasks and of its levels.
+    #[must_use]
+    pub fn and_job_priorities(
+        mut self,
+        set: &TaskSet,
+        lists: Option<&[Vec<u32>]>,
+        patterns: Option<&[Vec<u64>]>,
+        busy_periods: Option<&[Duration]>,
+    ) -> Self {
+        fn named<T: Clone>(names: impl Iterator<Item = String>, values: &[T]) -> Vec<(String, T)> {
+            names.zip(values.iter().cloned()).collect()
+        }
+        let tasks = || set.tasks.iter().map(|task| task.name.clone());
+        self.job_priorities = lists.map(|lists| named(tasks(), lists));
+        self.patterns = patterns.map(|patterns| named(tasks(), patterns));
+        self.busy_periods = busy_periods.map(|busy| named(set.levels.iter().cloned(), busy));
+        self
+    }
+
+    /// The same with these numbers of slices for the tasks of `set`, in the order of its tasks.
+    #[must_use]
+    pub fn and_slices(mut self, set: &TaskSet, counts: &[SliceCount]) -> Self {
+        let named = set.tasks.iter().zip(counts);
+        let named = named.map(|(task, count)| (task.name.clone(), count.get()));
+        self.slices = Some(named.collect());
+        self
+    }
+
     /// Whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -82,8 +134,10 @@ impl Parameters {
     /// # Errors
     /// All that is wrong with the file, or with it for this set: names that the set does not have,
     /// tasks without priority, equal priorities, virtual deadlines that are no times, zero or after
-    /// the real ones, a factor that is none or disagrees with them, parts that this version does not
-    /// use.
+    /// the real ones, a factor that is none or disagrees with them, job priorities that do not fall or
+    /// stand in two lists, patterns that disagree with them, busy periods that fall, zero-slack instants after the
+    /// deadlines, parts that this
+    /// version does not use.
     pub fn parse(source: &Arc<Source>, set: &TaskSet) -> Result<Self, Diagnostics> {
         let mut sink = Sink::new(Arc::clone(source));
         let parameters =
@@ -117,6 +171,39 @@ impl Parameters {
             let text = deadlines::factor_text(factor);
             object.insert("deadline_factor".to_owned(), text.into());
         }
+        if let Some(slices) = &self.slices {
+            let named = slices
+                .iter()
+                .map(|(name, count)| (name.clone(), (*count).into()));
+            object.insert(
+                "slices".to_owned(),
+                serde_json::Value::Object(named.collect()),
+            );
+        }
+        if let Some(instants) = &self.zero_slack {
+            let named = instants.iter();
+            let named =
+                named.map(|(name, after)| (name.clone(), time_text(after.as_nanos()).into()));
+            object.insert(
+                "zero_slack".to_owned(),
+                serde_json::Value::Object(named.collect()),
+            );
+        }
+        if let Some(lists) = &self.job_priorities {
+            object.insert("job_priorities".to_owned(), named_lists(lists));
+        }
+        if let Some(patterns) = &self.patterns {
+            object.insert("patterns".to_owned(), named_lists(patterns));
+        }
+        if let Some(busy) = &self.busy_periods {
+            let named = busy
+                .iter()
+                .map(|(level, busy)| (level.clone(), time_text(busy.as_nanos()).into()));
+            object.insert(
+                "busy_periods".to_owned(),
+                serde_json::Value::Object(named.collect()),
+            );
+        }
         serde_json::Value::Object(object)
     }
 
@@ -139,6 +226,25 @@ impl Parameters {
         let Some(named) = &self.virtual_deadlines else {
             return Some(deadlines::shortened_floor(set, self.deadline_factor?));
         };
+        let of = |name: &str| Some(named.iter().find(|(known, _)| known == name)?.1);
+        set.tasks.iter().map(|task| of(&task.name)).collect()
+    }
+
+    /// The lists of job priorities in the order of the tasks of `set`; `None` without any, or if a task
+    /// has none.
+    #[must_use]
+    pub fn job_priorities_of(&self, set: &TaskSet) -> Option<Vec<Vec<u32>>> {
+        let named = self.job_priorities.as_ref()?;
+        let of = |name: &str| named.iter().find(|(known, _)| known == name);
+        let lists = set.tasks.iter().map(|task| Some(of(&task.name)?.1.clone()));
+        lists.collect()
+    }
+
+    /// The numbers of slices in the order of the tasks of `set`. `None` without them, or if a task has
+    /// none.
+    #[must_use]
+    pub fn slices_of(&self, set: &TaskSet) -> Option<Vec<u32>> {
+        let named = self.slices.as_ref()?;
         let of = |name: &str| Some(named.iter().find(|(known, _)| known == name)?.1);
         set.tasks.iter().map(|task| of(&task.name)).collect()
     }
@@ -213,11 +319,46 @@ fn read(root: &Node, set: &TaskSet, sink: &mut Sink) -> Option<Parameters> {
         deadlines::check_factor(node, factor, given, set, &mut reader);
         Some(factor)
     });
+    let slices = top
+        .get("slices")
+        .map(|node| slices::slices(node, set, &mut reader));
+    let zero_slack = top
+        .get("zero_slack")
+        .map(|node| zero_slack::zero_slack(node, set, &mut reader));
+    let job_priorities = top
+        .get("job_priorities")
+        .map(|node| job_lists::job_priorities(node, set, &mut reader));
+    let patterns = top
+        .get("patterns")
+        .map(|node| job_lists::patterns(node, job_priorities.as_deref(), set, &mut reader));
+    let busy_periods = top
+        .get("busy_periods")
+        .map(|node| job_lists::busy_periods(node, &mut reader));
     Some(Parameters {
         priorities,
         virtual_deadlines,
         deadline_factor,
+        slices,
+        zero_slack,
+        job_priorities,
+        patterns,
+        busy_periods,
     })
+}
+
+/// The names that parameters speak of: the tasks', or a finite job set's jobs'.
+fn names(set: &TaskSet) -> impl Iterator<Item = &str> {
+    let tasks = set.tasks.iter().map(|task| task.name.as_str());
+    tasks.chain(set.jobs.iter().map(|job| job.name.as_str()))
+}
+
+/// A table from name to list of numbers.
+fn named_lists<T: Copy + Into<serde_json::Value>>(lists: &[(String, Vec<T>)]) -> serde_json::Value {
+    let named = lists.iter().map(|(name, list)| {
+        let numbers = list.iter().map(|&number| number.into()).collect();
+        (name.clone(), serde_json::Value::Array(numbers))
+    });
+    serde_json::Value::Object(named.collect())
 }
 
 fn priorities(node: &Node, set: &TaskSet, reader: &mut Reader<'_>) -> Vec<(String, u32)> {
@@ -254,15 +395,14 @@ fn priorities(node: &Node, set: &TaskSet, reader: &mut Reader<'_>) -> Vec<(Strin
     let expected = "a priority for every task of the set";
     let help = "add the tasks, or let the policy assign the priorities";
     named_by_all(node, entries, ("priorities", expected, help), set, reader);
-    let names = set.tasks.iter().map(|task| &task.name);
-    names
-        .filter_map(|name| Some((name.clone(), *given.get(name.as_str())?)))
+    names(set)
+        .filter_map(|name| Some((name.to_owned(), *given.get(name)?)))
         .collect()
 }
 
 /// Reports every key that is no task of the set.
 fn unknown_names(entries: &[Entry], part: &str, set: &TaskSet, reader: &mut Reader<'_>) {
-    let names = || set.tasks.iter().map(|task| task.name.as_str());
+    let names = || names(set);
     for entry in entries {
         if names().any(|name| name == entry.key) {
             continue;
@@ -288,8 +428,7 @@ fn named_by_all(
     set: &TaskSet,
     reader: &mut Reader<'_>,
 ) {
-    let names = set.tasks.iter().map(|task| task.name.as_str());
-    let missing = names.filter(|name| !entries.iter().any(|entry| entry.key == *name));
+    let missing = names(set).filter(|name| !entries.iter().any(|entry| entry.key == *name));
     let missing: Vec<&str> = missing.collect();
     if !missing.is_empty() {
         reader.sink.error(
@@ -303,130 +442,11 @@ fn named_by_all(
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::codes::SCENARIO_SET;
-
-    #[test]
-    fn what_was_written_is_read_back_and_orders_the_tasks() {
-        let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
-        let parameters = Parameters::with_priorities(&set, &[1, 7]);
-        let source = Source::new("p.json", &parameters.to_file());
-        assert_eq!(Parameters::parse(&source, &set).unwrap(), parameters);
-        assert_eq!(
-            parameters.priority_order(&set),
-            Some(vec![TaskId(1), TaskId(0)])
-        );
-        let toml = Source::new("p.toml", "[priorities]\ncontrol = 1\ndisplay = 7\n");
-        assert_eq!(Parameters::parse(&toml, &set).unwrap(), parameters);
-        let nothing = Source::new("p.json", "{}");
-        assert_eq!(
-            Parameters::parse(&nothing, &set).unwrap(),
-            Parameters::default()
-        );
-    }
-
-    #[test]
-    fn everything_wrong_is_reported_together() {
-        let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
-        let text = "{ \"priorities\": { \"contol\": 1, \"display\": 1 },\n  \"partition\": {}, \"colour\": 1 }";
-        let error = Parameters::parse(&Source::new("p.json", text), &set).unwrap_err();
-        let mut found: Vec<_> = error
-            .list()
-            .iter()
-            .map(|diagnostic| diagnostic.code)
-            .collect();
-        found.sort();
-        assert_eq!(
-            found,
-            [
-                codes::UNKNOWN_KEY,
-                codes::PARAMETER_UNKNOWN_TASK,
-                codes::PARAMETER_TASK_MISSING,
-                codes::PRIORITY_TWICE,
-                codes::PARAMETER_NOT_IN_VERSION
-            ]
-        );
-        assert!(error.to_string().contains("did you mean `control`?"));
-    }
-
-    fn codes_of(text: &str) -> Vec<codes::Code> {
-        let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
-        match Parameters::parse(&Source::new("p.json", text), &set) {
-            Ok(_) => Vec::new(),
-            Err(error) => error.list().iter().map(|found| found.code).collect(),
-        }
-    }
-
-    /// control has the deadline 10 ms, display 20 ms; only control is above the lowest level.
-    #[test]
-    fn virtual_deadlines_are_given_one_by_one_or_by_a_factor() {
-        let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
-        let nanos = |text: &str| -> Vec<u64> {
-            let parameters = Parameters::parse(&Source::new("p.json", text), &set).unwrap();
-            let again = Source::new("p.json", &parameters.to_file());
-            assert_eq!(Parameters::parse(&again, &set).unwrap(), parameters);
-            let deadlines = parameters.virtual_deadlines_of(&set).unwrap();
-            deadlines.into_iter().map(Duration::as_nanos).collect()
-        };
-        let all = r#"{ "virtual_deadlines": { "control": 6, "display": "20ms" }, "deadline_factor": "3/5" }"#;
-        assert_eq!(nanos(all), [6_000_000, 20_000_000]);
-        let alone = r#"{ "virtual_deadlines": { "display": "19ms", "control": "1ns" } }"#;
-        assert_eq!(nanos(alone), [1, 19_000_000]);
-        assert_eq!(
-            nanos(r#"{ "deadline_factor": "1/3" }"#),
-            [3_333_333, 20_000_000]
-        );
-        assert_eq!(
-            nanos(r#"{ "deadline_factor": 0.6 }"#),
-            [6_000_000, 20_000_000]
-        );
-        assert_eq!(
-            nanos(r#"{ "deadline_factor": 1 }"#),
-            [10_000_000, 20_000_000]
-        );
-        assert_eq!(Parameters::default().virtual_deadlines_of(&set), None);
-    }
-
-    #[test]
-    fn virtual_deadlines_are_names_with_exact_times_within_the_deadline() {
-        let of = |control: &str| {
-            codes_of(&format!(
-                r#"{{ "virtual_deadlines": {{ "control": {control}, "display": "20ms" }} }}"#
-            ))
-        };
-        assert_eq!(of("10"), []);
-        assert_eq!(of("10.000001"), [codes::VIRTUAL_DEADLINE_TOO_LONG]);
-        assert_eq!(of("0"), [codes::NOT_POSITIVE]);
-        assert_eq!(of("-1"), [codes::NEGATIVE_TIME]);
-        assert_eq!(of("\"0.5ns\""), [codes::NOT_WHOLE]);
-        assert_eq!(of("true"), [codes::WRONG_TYPE]);
-        let part = |text: &str| codes_of(&format!("{{ \"virtual_deadlines\": {text} }}"));
-        assert_eq!(part("3"), [codes::WRONG_TYPE]);
-        assert_eq!(part(r#"{ "control": 3 }"#), [codes::PARAMETER_TASK_MISSING]);
-        let wrong_name = part(r#"{ "contol": 3, "control": 3, "display": 3 }"#);
-        assert_eq!(wrong_name, [codes::PARAMETER_UNKNOWN_TASK]);
-    }
-
-    #[test]
-    fn a_factor_is_a_fraction_that_leaves_something_and_agrees_with_the_deadlines() {
-        let factor = |text: &str| codes_of(&format!("{{ \"deadline_factor\": {text} }}"));
-        for fine in ["\"1/1\"", "\"2/4\"", "0.5", "1"] {
-            assert_eq!(factor(fine), [], "{fine}");
-        }
-        for bad in [
-            "\"3/2\"", "\"0/2\"", "\"1/0\"", "\"+1/2\"", "\"0.5\"", "0", "1.5", "-1",
-        ] {
-            assert_eq!(factor(bad), [codes::BAD_FRACTION], "{bad}");
-        }
-        assert_eq!(factor("[]"), [codes::WRONG_TYPE]);
-        assert_eq!(factor("\"1/10000001\""), [codes::NOT_POSITIVE]);
-        let both =
-            r#"{ "virtual_deadlines": { "control": 5, "display": 20 }, "deadline_factor": "3/5" }"#;
-        assert_eq!(codes_of(both), [codes::FACTOR_DISAGREES]);
-        let lowest =
-            r#"{ "virtual_deadlines": { "control": 6, "display": 12 }, "deadline_factor": "3/5" }"#;
-        assert_eq!(codes_of(lowest), [codes::FACTOR_DISAGREES]);
-    }
+/// The entries in the order of the tasks; those of unknown tasks are left out.
+fn in_task_order(set: &TaskSet, given: &[(String, Duration)]) -> Vec<(String, Duration)> {
+    let of = |name: &str| given.iter().find(|(known, _)| known == name).cloned();
+    set.tasks.iter().filter_map(|task| of(&task.name)).collect()
 }
+
+#[cfg(test)]
+mod tests;

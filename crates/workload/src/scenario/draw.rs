@@ -8,8 +8,7 @@
 use super::Scenario;
 use crate::model::{Arrival, TaskSet};
 use crate::number::Ratio;
-use rand_core::{RngCore, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use crate::random::{Random, derived_seed};
 use vestal_core::model::LEVELS_MAX;
 use vestal_core::{Duration, Instant, Level, Service, Task, TaskId};
 
@@ -75,7 +74,7 @@ impl Workload {
             Scenario::Hi => own,
             Scenario::Overrun { probability } => {
                 let mut random = self.random(task, job, Stream::Execution);
-                let overruns = happens(*probability, random.next_u64());
+                let overruns = happens(*probability, random.word());
                 if source.task.criticality > Level::LOWEST && overruns {
                     own
                 } else {
@@ -84,7 +83,7 @@ impl Workload {
             }
             Scenario::Beta { mean, probability } => {
                 let mut random = self.random(task, job, Stream::Execution);
-                if happens(*probability, random.next_u64()) {
+                if happens(*probability, random.word()) {
                     let highest = wcet.at(Level(u8::try_from(LEVELS_MAX - 1).unwrap_or(u8::MAX)));
                     share_of(highest, beta(*mean, &mut random))
                 } else {
@@ -152,32 +151,21 @@ impl Workload {
     /// else uniformly distributed over 0, 1, ..., T nanoseconds.
     fn extra(&self, task: TaskId, source: &JobSource, job: u64) -> Duration {
         let mut random = self.random(task, job, Stream::Release);
-        if random.next_u64() >> 63 == 0 {
+        if random.word() >> 63 == 0 {
             return Duration::ZERO;
         }
         Duration::from_nanos(uniform(source.task.period.as_nanos(), &mut random))
     }
 
     /// The generator of one job: xoshiro256++ seeded by a hash of seed, task, job and stream.
-    fn random(&self, task: TaskId, job: u64, stream: Stream) -> Xoshiro256PlusPlus {
-        let mut hash = mix(self.seed);
-        for part in [u64::from(task.0), job, stream as u64] {
-            hash = mix(hash ^ part);
-        }
-        Xoshiro256PlusPlus::seed_from_u64(hash)
+    fn random(&self, task: TaskId, job: u64, stream: Stream) -> Random {
+        let parts = [u64::from(task.0), job, stream as u64];
+        Random::new(derived_seed(self.seed, &parts))
     }
 }
 
 fn within_horizon(at: Instant) -> Option<Instant> {
     (at <= Instant::HORIZON).then_some(at)
-}
-
-/// One step of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a bijection that mixes all bits.
-const fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// Whether an event of this probability happens, for a uniformly distributed 64-bit number:
@@ -192,15 +180,9 @@ fn happens(probability: Ratio, random: u64) -> bool {
 
 /// A whole number from 0 to `most`, both included, uniformly distributed up to a bias below
 /// `most` / 2^64 (Lemire's multiplication without rejection).
-fn uniform(most: u64, random: &mut impl RngCore) -> u64 {
-    let wide = u128::from(random.next_u64()) * (u128::from(most) + 1);
+fn uniform(most: u64, random: &mut Random) -> u64 {
+    let wide = u128::from(random.word()) * (u128::from(most) + 1);
     u64::try_from(wide >> 64).unwrap_or(most)
-}
-
-/// A number in (0, 1) with 53 random bits.
-#[expect(clippy::cast_precision_loss, reason = "2^53 values are exact")]
-fn unit(random: &mut impl RngCore) -> f64 {
-    ((random.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0
 }
 
 /// `share` of an amount, rounded down, at least a nanosecond: a job always executes something.
@@ -218,7 +200,7 @@ fn share_of(amount: Service, share: f64) -> Service {
 /// A beta-distributed number with the given mean: X / (X + Y) of two gamma variables with shapes
 /// mu k and (1 - mu) k, k = mu (1 - mu) / sd^2 - 1. Near the ends of [0, 1] the deviation shrinks
 /// so that k stays at least 1.
-fn beta(mean: Ratio, random: &mut impl RngCore) -> f64 {
+fn beta(mean: Ratio, random: &mut Random) -> f64 {
     let mean = mean.approximate();
     if mean >= 1.0 {
         return 1.0;
@@ -233,9 +215,9 @@ fn beta(mean: Ratio, random: &mut impl RngCore) -> f64 {
 
 /// A gamma-distributed number with the given shape and scale 1 (Marsaglia and Tsang 2000; shapes
 /// below 1 by their power of a uniform number).
-fn gamma(shape: f64, random: &mut impl RngCore) -> f64 {
+fn gamma(shape: f64, random: &mut Random) -> f64 {
     if shape < 1.0 {
-        let power = libm::pow(unit(random), 1.0 / shape);
+        let power = libm::pow(random.unit(), 1.0 / shape);
         return gamma(shape + 1.0, random) * power;
     }
     let d = shape - 1.0 / 3.0;
@@ -247,16 +229,16 @@ fn gamma(shape: f64, random: &mut impl RngCore) -> f64 {
             continue;
         }
         let v = v * v * v;
-        if libm::log(unit(random)) < 0.5 * x * x + d - d * v + d * libm::log(v) {
+        if libm::log(random.unit()) < 0.5 * x * x + d - d * v + d * libm::log(v) {
             return d * v;
         }
     }
 }
 
 /// A standard normal number (Box and Muller).
-fn normal(random: &mut impl RngCore) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log(unit(random)));
-    radius * libm::cos(2.0 * std::f64::consts::PI * unit(random))
+fn normal(random: &mut Random) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(random.unit()));
+    radius * libm::cos(2.0 * std::f64::consts::PI * random.unit())
 }
 
 #[cfg(test)]

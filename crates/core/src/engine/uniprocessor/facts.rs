@@ -1,17 +1,15 @@
 //! Staging: what a fact records. No consequence is drawn here (C3).
 
-use super::settle::is_used_up;
-use super::{CPU, Uniprocessor};
+use super::{CPU, Told, Uniprocessor};
 use crate::fact::StopReason;
 use crate::ids::JobId;
 use crate::job_table::{Arrival, BACKLOG_MAX};
-use crate::order::JobPriority;
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
 use crate::time::{Instant, Service};
 
 impl<S: Store> Uniprocessor<S> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn release(&mut self, at: Instant, job: JobId) -> Result<(), ContractViolation> {
         let jobs = self
             .jobs
@@ -23,21 +21,16 @@ impl<S: Store> Uniprocessor<S> {
         let Some(next) = job.sequence.checked_add(1) else {
             return Err(ContractViolation::ReleaseOutOfOrder(job));
         };
-        if !jobs.arrived.push(Arrival {
-            sequence: job.sequence,
-            at,
-            priority: JobPriority::BEYOND_PATTERN,
-        }) {
+        if !jobs.arrived.push(Arrival::new(job.sequence, at)) {
             return Err(ContractViolation::TooManyFacts {
                 capacity: BACKLOG_MAX,
             });
         }
         jobs.next_sequence = next;
         self.arrived.insert(job.task);
-        self.staged.arrived = true;
         // A job with a limit of nothing, which did not run, is beyond it all the same.
         if jobs.current.is_some() {
-            self.touch(job.task);
+            self.touched.insert(job.task);
         }
         Ok(())
     }
@@ -63,19 +56,8 @@ impl<S: Store> Uniprocessor<S> {
             .executed
             .checked_add(amount)
             .ok_or(ContractViolation::ChargeOverflow { job, amount })?;
-        // Most charges leave the job below its limit, and then there is nothing to settle: until the
-        // decision the mode stays, and a rise touches those whose limit it lowers.
-        let (executed, completed) = (current.executed, jobs.completed);
-        let used_up = self.tasks.get(job.task.index()).is_some_and(|entry| {
-            let limit = self.enforcement.limit(&entry.task, self.mode);
-            is_used_up(limit, executed, self.granularity)
-        });
-        if used_up && !completed {
-            let before = self.at_limit.replace(job.task);
-            if let Some(other) = before.filter(|&other| other != job.task) {
-                self.touch(other);
-            }
-        }
+        // Whether that is its limit is a matter of the decision: most jobs that reach it complete there.
+        self.told.add(Told::CHARGED);
         Ok(())
     }
 
@@ -85,16 +67,7 @@ impl<S: Store> Uniprocessor<S> {
             return Err(ContractViolation::UnknownJob(job));
         }
         self.left = true;
-        if let Some(jobs) = self.jobs.get_mut(job.task.index())
-            && jobs.current_if(job.sequence).is_some()
-        {
-            jobs.completed = true;
-            self.completed.insert(job.task);
-            self.staged.completed = true;
-            if self.at_limit == Some(job.task) {
-                self.at_limit = None;
-            }
-        }
+        self.finish(job);
         Ok(())
     }
 
@@ -109,6 +82,9 @@ impl<S: Store> Uniprocessor<S> {
             .ok_or(ContractViolation::UnknownTask(job.task))?;
         match jobs.current_if(job.sequence) {
             Some(_) if !jobs.completed => {
+                if self.told != Told::NOTHING {
+                    self.remember_running();
+                }
                 self.running = Some(job);
                 self.left = false;
                 Ok(())
@@ -126,19 +102,33 @@ impl<S: Store> Uniprocessor<S> {
         match why {
             StopReason::Preempted | StopReason::Blocked => {}
             // The body is gone: whatever the job still stood for, it has ended.
-            StopReason::Cancelled => {
-                if let Some(jobs) = self.jobs.get_mut(job.task.index())
-                    && jobs.current_if(job.sequence).is_some()
-                {
-                    jobs.completed = true;
-                    self.completed.insert(job.task);
-                    self.staged.completed = true;
-                    if self.at_limit == Some(job.task) {
-                        self.at_limit = None;
-                    }
-                }
-            }
+            StopReason::Cancelled => self.finish(job),
         }
         Ok(())
+    }
+
+    /// The running job has ended, unless it had been withdrawn before.
+    #[inline]
+    fn finish(&mut self, job: JobId) {
+        if let Some(jobs) = self.jobs.get_mut(job.task.index())
+            && jobs.current_if(job.sequence).is_some()
+        {
+            jobs.completed = true;
+            self.told.add(Told::FINISHED);
+        }
+    }
+
+    /// Another job takes the place of one that something was told of.
+    #[cold]
+    fn remember_running(&mut self) {
+        let told = core::mem::take(&mut self.told);
+        let Some(job) = self.running else {
+            return;
+        };
+        if told.is_finished() {
+            self.completed.insert(job.task);
+        } else {
+            self.touched.insert(job.task);
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! One CPU, one job limit per job: fixed task priorities, or earliest (virtual) deadlines, under
-//! static or adaptive enforcement.
+//! static or adaptive enforcement or with zero-slack instants.
 //!
 //! A job runs if it is the most urgent admitted one; jobs that used up their own level's limit run
 //! below all admitted ones. Under adaptive enforcement a job that uses up its limit of the present
 //! mode raises it, tasks below the mode lose their jobs, and the first instant without an admitted
-//! job returns to mode 0 (Baruah, Burns and Davis, RTSS 2011; Fleming and Burns, WMC 2013).
+//! job returns to mode 0 (Baruah, Burns and Davis, RTSS 2011; Fleming and Burns, WMC 2013). Zero-slack
+//! scheduling has one mode and suspends tasks instead; `suspension.rs` says how.
 //!
 //! ```text
 //!            admitted                 limit of own level            completed
@@ -17,15 +18,27 @@
 //! ```
 //! (1) `admit`, (2) `admit`, (3) `exhaust`, (4) `drop_current`, (5) `settle_completions`.
 //!
-//! Invariants: I1 a task is in the ready heap exactly if its current job is admitted, and in the
-//! background heap exactly if it is in the background; I2 no admitted job belongs to a task that the
-//! mode does not admit; I3 a waiting job has an admitted current job before it.
+//! With slices (period transformation) a job that has executed what it was granted so far leaves the
+//! admitted ones for `suspended`, and comes back at the boundary that grants it more (6); it counts as
+//! pending. (6) `suspend`, `settle_slices`.
+//!
+//! Invariants: I1 a task is in the ready queue exactly if its current job is admitted (and not
+//! suspended or late, with zero-slack instants), in the background heap exactly if it is in the
+//! background, and waits for a slice exactly if it stands as suspended; I2 no admitted job belongs to
+//! a task that the mode does not admit; I3 a waiting job has an admitted or suspended current job
+//! before it.
 //! [`Uniprocessor::check_invariants`] checks them after every decision in the tests.
 
+mod allowance;
 mod facts;
+mod lists;
 mod settle;
+mod slices;
+mod suspension;
 
-use crate::enforce::{Enforcement, Exhaustion};
+use lists::Lists;
+
+use crate::enforce::{Enforcement, Exhaustion, OnMiss};
 use crate::engine::configuration::{
     Configuration, ConfigurationError, TaskConfiguration, TaskOrder,
 };
@@ -34,12 +47,14 @@ use crate::ids::{CpuId, JobId, TaskId};
 use crate::job_table::{Current, Jobs, Standing};
 use crate::model::{Level, LevelSet};
 use crate::notice::{Event, Notice, NoticeQueue};
-use crate::order::{JobLists, JobPriority, Urgency};
+use crate::order::{JobPriority, Slices, Urgency};
 use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
-use crate::queue::{ReadyHeap, TaskBits};
+use crate::queue::{ReadyHeap, ReadyQueue, ReadyRanks, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
+use allowance::Allowance;
+use suspension::Suspension;
 
 /// The only CPU of this engine's domain.
 pub const CPU: CpuId = CpuId(0);
@@ -48,32 +63,39 @@ pub const CPU: CpuId = CpuId(0);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Uniprocessor<S: Store = Boxed> {
     tasks: S::Table<TaskConfiguration>,
+    /// By task, what enforcement says in the present mode.
+    allowances: S::Table<Allowance>,
     order: Order<S>,
     levels: LevelSet,
     enforcement: Enforcement,
     exhaustion: Exhaustion,
     granularity: Service,
     wake_granularity: Duration,
+    /// Something may have to be settled at an instant known beforehand: a deadline at which a job is
+    /// withdrawn, a zero-slack instant, the beginning of a slice. Otherwise no plan has a wake-up.
+    timed: bool,
+    /// Fixed task priorities, and nothing timed: most of what a decision looks at cannot be there.
+    plain: bool,
 
     jobs: S::Table<Jobs>,
     /// Tasks whose current job is admitted, by urgency.
-    ready: ReadyHeap<S>,
+    ready: ReadyQueue<S>,
     /// Tasks whose current job is in the background, by urgency.
     background: ReadyHeap<S>,
-    /// Tasks that abort late jobs and have a current one, by its absolute deadline.
+    /// Tasks that abort late jobs and have a current one, by its absolute deadline. With zero-slack
+    /// instants all tasks whose current job has one or its deadline ahead, by the next of the two.
     deadlines: ReadyHeap<S>,
+    /// Who is suspended; `None` without zero-slack instants.
+    suspension: Option<Suspension<S>>,
     /// Tasks that may have a job beyond its limit.
     touched: TaskBits<S>,
-    /// The task whose job was charged up to its limit last. Most of these complete at the same instant,
-    /// which needs no look at their limit; the others are touched.
-    at_limit: Option<TaskId>,
+    /// What was told of the job that `running` names. If another one took its place since the last
+    /// decision, its task is touched or completed.
+    told: Told,
     /// Tasks whose current job was reported complete since the last decision.
     completed: TaskBits<S>,
     /// Tasks with releases since the last decision.
     arrived: TaskBits<S>,
-    /// Which of these three sets are not empty. Most decisions follow one completion or one release,
-    /// and take no step that has nothing to settle.
-    staged: Staged,
     mode: Level,
     clock: Instant,
     /// What the world confirmed to be running (C5).
@@ -86,12 +108,26 @@ pub struct Uniprocessor<S: Store = Boxed> {
     notices: NoticeQueue<S>,
 }
 
-/// What has to be settled.
+/// What was told of a job since the last decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Staged {
-    touched: bool,
-    completed: bool,
-    arrived: bool,
+struct Told(u8);
+
+impl Told {
+    const NOTHING: Self = Self(0);
+    /// It was charged.
+    const CHARGED: Self = Self(1);
+    /// It ended.
+    const FINISHED: Self = Self(2);
+
+    #[inline]
+    const fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    #[inline]
+    const fn is_finished(self) -> bool {
+        self.0 & Self::FINISHED.0 != 0
+    }
 }
 
 /// The order among admitted jobs, with its tables.
@@ -101,16 +137,24 @@ enum Order<S: Store> {
     EarliestDeadline {
         virtual_deadlines: S::Table<Duration>,
     },
-    JobLists(JobLists<S>),
+    JobLists(Lists<S>),
+    /// Fixed priorities; jobs in slices.
+    Slices(Slices<S>),
 }
 
 impl<S: Store> Order<S> {
     fn new(order: TaskOrder<'_>, tasks: usize) -> Result<Self, ConfigurationError> {
         match order {
             TaskOrder::FixedPriority => Ok(Self::FixedPriority),
-            TaskOrder::JobLists { lists } => JobLists::new(lists)
+            TaskOrder::JobLists { lists } => Lists::reused(lists)
                 .map(Self::JobLists)
                 .ok_or(ConfigurationError::JobLists),
+            TaskOrder::RecomputedLists { lists } => Lists::recomputed(lists)
+                .map(Self::JobLists)
+                .ok_or(ConfigurationError::JobLists),
+            TaskOrder::Slices { counts } => Slices::new(counts)
+                .map(Self::Slices)
+                .ok_or(ConfigurationError::TooManyTasks { found: tasks }),
             TaskOrder::EarliestDeadline {
                 virtual_deadlines: given,
             } => {
@@ -167,23 +211,37 @@ impl<S: Store> Uniprocessor<S> {
         for (entry, task) in tasks.iter_mut().zip(configuration.tasks) {
             *entry = *task;
         }
+        let allowance = |entry: &TaskConfiguration| {
+            let (enforcement, exhaustion) = (configuration.enforcement, configuration.exhaustion);
+            Allowance::new(enforcement, exhaustion, entry, Level::LOWEST)
+        };
+        let mut allowances = S::table(count, allowance(&first)).ok_or(too_many)?;
+        for (entry, task) in allowances.iter_mut().zip(configuration.tasks) {
+            *entry = allowance(task);
+        }
         Ok(Self {
             tasks,
+            allowances,
             order: Order::new(order, count)?,
             levels: configuration.levels,
             enforcement: configuration.enforcement,
             exhaustion: configuration.exhaustion,
             granularity: configuration.granularity,
             wake_granularity: configuration.wake_granularity,
+            timed: is_timed(configuration, order),
+            plain: order == TaskOrder::FixedPriority && !is_timed(configuration, order),
             jobs: S::table(count, Jobs::NONE).ok_or(too_many)?,
-            ready: ReadyHeap::new(count).ok_or(too_many)?,
+            ready: ready_queue(configuration, order).ok_or(too_many)?,
             background: ReadyHeap::new(count).ok_or(too_many)?,
             deadlines: ReadyHeap::new(count).ok_or(too_many)?,
+            suspension: match configuration.enforcement {
+                Enforcement::ZeroSlack => Some(Suspension::new(count)?),
+                Enforcement::Static | Enforcement::Adaptive => None,
+            },
             touched: TaskBits::new(count).ok_or(too_many)?,
             arrived: TaskBits::new(count).ok_or(too_many)?,
             completed: TaskBits::new(count).ok_or(too_many)?,
-            staged: Staged::default(),
-            at_limit: None,
+            told: Told::NOTHING,
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
             running: None,
@@ -220,11 +278,22 @@ impl<S: Store> Uniprocessor<S> {
                 let standing = jobs.current.map(|current| current.standing);
                 let admitted = standing == Some(Standing::Admitted);
                 let in_background = standing == Some(Standing::Background);
-                self.ready.contains(TaskId(number)) == admitted
+                let suspended = standing == Some(Standing::Suspended);
+                let waits = match &self.order {
+                    Order::Slices(slices) => slices.is_waiting(TaskId(number)),
+                    Order::FixedPriority | Order::EarliestDeadline { .. } | Order::JobLists(_) => {
+                        false
+                    }
+                };
+                let free = admitted && self.suspension.is_none();
+                (self.ready.contains(TaskId(number)) == free || self.suspension.is_some())
                     && self.background.contains(TaskId(number)) == in_background
                     && (!admitted || self.enforcement.admits(&entry.task, self.mode))
-                    && (jobs.waiting.is_empty() || admitted)
+                    && waits == suspended
+                    && (jobs.waiting.is_empty() || admitted || suspended)
             })
+            && self.check_suspension()
+            && self.check_allowances()
     }
 
     /// How urgent the current job of `task` is in the present mode.
@@ -234,7 +303,7 @@ impl<S: Store> Uniprocessor<S> {
             return Urgency::of_priority(0);
         };
         match &self.order {
-            Order::FixedPriority => Urgency::of_priority(entry.priority),
+            Order::FixedPriority | Order::Slices(_) => Urgency::of_priority(entry.priority),
             Order::JobLists(_) => {
                 let JobPriority(priority) = jobs
                     .current
@@ -260,13 +329,51 @@ impl<S: Store> Uniprocessor<S> {
     pub fn jobs_beyond_pattern(&self) -> u64 {
         match &self.order {
             Order::JobLists(lists) => lists.exceeded(),
-            Order::FixedPriority | Order::EarliestDeadline { .. } => 0,
+            Order::FixedPriority | Order::EarliestDeadline { .. } | Order::Slices(_) => 0,
+        }
+    }
+
+    /// At how many instants recomputed priorities had no lowest job, which proved lists exclude.
+    #[must_use]
+    pub fn recomputations_stuck(&self) -> u64 {
+        match &self.order {
+            Order::JobLists(lists) => lists.stuck(),
+            Order::FixedPriority | Order::EarliestDeadline { .. } | Order::Slices(_) => 0,
         }
     }
 
     #[inline]
     fn entry(&self, task: TaskId) -> Option<&TaskConfiguration> {
         self.tasks.get(task.index())
+    }
+
+    /// The limit of the current job of an admitted task, or of one released now; `None` if reaching
+    /// it means nothing.
+    fn permitted(&self, task: TaskId, entry: &TaskConfiguration) -> Option<Service> {
+        if let Order::Slices(slices) = &self.order {
+            let current = self.jobs.get(task.index())?.current;
+            let released = current.map_or(self.clock, |current| current.arrival.at);
+            let since = self.clock.saturating_since(released);
+            let granted = slices.count(task).granted_ceil(&entry.task, since);
+            if granted < entry.task.own_wcet() {
+                return Some(granted);
+            }
+        }
+        self.enforcement
+            .on_exhaustion(&entry.task, self.mode, self.exhaustion)
+            .map(|_| self.enforcement.limit(&entry.task, self.mode))
+    }
+
+    /// C6: the world calls later than the last plan asked for.
+    #[cold]
+    fn notice_lateness(&mut self) {
+        let Some(wake) = self.wake else {
+            return;
+        };
+        let by = self.clock.saturating_since(wake.at);
+        if by > self.wake_granularity {
+            self.notice(Event::Late { by });
+        }
     }
 
     fn notice(&mut self, what: Event) {
@@ -287,11 +394,21 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
         match fact {
             Fact::Released { job } => self.release(at, job),
             Fact::Charged { cpu, job, amount } => {
-                on_this(cpu).and_then(|()| self.charge(job, amount))
+                on_this(cpu)?;
+                self.charge(job, amount)
             }
-            Fact::Completed { cpu, job } => on_this(cpu).and_then(|()| self.complete(job)),
-            Fact::Started { cpu, job } => on_this(cpu).and_then(|()| self.start(job)),
-            Fact::Stopped { cpu, job, why } => on_this(cpu).and_then(|()| self.stop(job, why)),
+            Fact::Completed { cpu, job } => {
+                on_this(cpu)?;
+                self.complete(job)
+            }
+            Fact::Started { cpu, job } => {
+                on_this(cpu)?;
+                self.start(job)
+            }
+            Fact::Stopped { cpu, job, why } => {
+                on_this(cpu)?;
+                self.stop(job, why)
+            }
             // This engine sees every job, and needs nobody to tell it that nothing is pending.
             Fact::Idle { cpu } => on_this(cpu),
             Fact::Timer => Ok(()),
@@ -302,7 +419,8 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
         }
     }
 
-    #[inline]
+    // Inlined where the world asks, so that the plan is read where it was made.
+    #[inline(always)]
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
         if now < self.clock {
             return Err(ContractViolation::ClockWentBack {
@@ -314,36 +432,21 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
             return Err(ContractViolation::BeyondHorizon(now));
         }
         self.clock = now;
+        let (told, running) = (core::mem::take(&mut self.told), self.running);
         if core::mem::take(&mut self.left) {
             self.running = None;
         }
-        if let Some(wake) = self.wake {
-            let by = now.saturating_since(wake.at);
-            if by > self.wake_granularity {
-                self.notice(Event::Late { by });
-            }
-        }
-        if core::mem::take(&mut self.staged.completed) {
-            while let Some(task) = self.completed.take_first() {
-                self.settle_completion(task);
-            }
-        }
-        if let Some(task) = self.at_limit.take() {
-            self.touch(task);
-        }
-        if core::mem::take(&mut self.staged.touched) {
-            self.settle_touched();
-        }
-        self.settle_deadlines(now);
-        self.settle_idle();
-        if core::mem::take(&mut self.staged.arrived) {
-            self.settle_arrivals();
-        }
-        self.select();
+        let next = if self.plain {
+            self.settle::<true>(told, running);
+            None
+        } else {
+            self.settle_all(told, running);
+            self.wake
+        };
         Ok(Plan {
             slots: &self.slots,
             sequences: Sequences::NONE,
-            next: self.wake,
+            next,
             mode: self.mode,
         })
     }
@@ -360,15 +463,19 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
                 standing: Standing::Background,
                 ..
             }) => Permit::Background,
+            // A late job of the suspension level goes on: that it goes below everybody is a matter of
+            // order, and its limit holds as before.
+            Some(_) | None if self.is_suspended(task) && !self.runs_late(task) => Permit::Suspended,
+            Some(Current {
+                standing: Standing::Suspended,
+                ..
+            }) => Permit::Suspended,
             Some(Current {
                 standing: Standing::Admitted,
                 ..
             })
             | None => Permit::Run {
-                limit: self
-                    .enforcement
-                    .on_exhaustion(&entry.task, self.mode, self.exhaustion)
-                    .map(|_| self.enforcement.limit(&entry.task, self.mode)),
+                limit: self.permitted(task, entry),
             },
         }
     }
@@ -384,6 +491,33 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
     }
 }
 
+/// Whether anything happens at instants that are known beforehand.
+fn is_timed(configuration: &Configuration<'_>, order: TaskOrder<'_>) -> bool {
+    let aborts = |entry: &TaskConfiguration| entry.on_miss == OnMiss::Abort;
+    matches!(order, TaskOrder::Slices { .. })
+        || configuration.enforcement == Enforcement::ZeroSlack
+        || configuration.tasks.iter().any(aborts)
+}
+
+/// An empty queue of the kind that the order asks for.
+fn ready_queue<S: Store>(
+    configuration: &Configuration<'_>,
+    order: TaskOrder<'_>,
+) -> Option<ReadyQueue<S>> {
+    match order {
+        TaskOrder::FixedPriority | TaskOrder::Slices { .. } => {
+            let urgency = |entry: &TaskConfiguration| Urgency::of_priority(entry.priority);
+            ReadyRanks::new(configuration.tasks.iter().map(urgency)).map(ReadyQueue::Fixed)
+        }
+        TaskOrder::EarliestDeadline { .. }
+        | TaskOrder::JobLists { .. }
+        | TaskOrder::RecomputedLists { .. } => {
+            ReadyHeap::new(configuration.tasks.len()).map(ReadyQueue::Varying)
+        }
+    }
+}
+
+#[inline]
 pub(super) fn on_this(cpu: CpuId) -> Result<(), ContractViolation> {
     if cpu == CPU {
         Ok(())

@@ -1,48 +1,136 @@
 //! Settling: every consequence, in the fixed order of C3.
 
-use super::{Order, Uniprocessor};
+use super::{Order, Told, Uniprocessor};
 use crate::enforce::OnMiss;
 use crate::engine::configuration::TaskConfiguration;
 use crate::ids::{JobId, TaskId};
-use crate::job_table::{Arrival, Current, Jobs, Standing};
+use crate::job_table::{Arrival, Standing};
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
 use crate::order::{JobPriority, Urgency};
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Slot, Wake, WakeReason};
-use crate::queue::Cursor;
+use crate::queue::{Cursor, ReadyQueue};
 use crate::store::Store;
 use crate::time::{Instant, Service};
 
+/// How far the job-priority lists are with the releases of an instant.
+struct ListStep {
+    /// The priority of the most urgent job that was pending before.
+    pending: Option<JobPriority>,
+    /// The step for the whole instant is done.
+    begun: bool,
+}
+
+// `PLAIN` says what [`Uniprocessor`]'s field `plain` does; without it everything is looked at.
 impl<S: Store> Uniprocessor<S> {
-    /// Ends the current job of `task`, which neither heap may hold afterwards (I1: one of them did),
+    /// Draws all consequences, in the order of C3.
+    #[inline(always)]
+    pub(super) fn settle<const PLAIN: bool>(&mut self, told: Told, running: Option<JobId>) {
+        if !PLAIN && self.timed {
+            self.notice_lateness();
+        }
+        if !self.completed.is_empty() {
+            self.settle_completions();
+        }
+        if let Some(JobId { task, .. }) = running {
+            if told.is_finished() {
+                self.settle_completion::<PLAIN>(task);
+            } else if told != Told::NOTHING && self.is_at_limit::<PLAIN>(task) {
+                self.touched.insert(task);
+            }
+        }
+        if !self.touched.is_empty() {
+            self.settle_touched();
+        }
+        if !PLAIN && self.timed {
+            self.settle_slices(self.clock);
+            self.settle_deadlines(self.clock);
+        }
+        self.settle_idle();
+        if !self.arrived.is_empty() {
+            self.settle_arrivals::<PLAIN>();
+        }
+        if !PLAIN && self.suspension.is_some() {
+            self.settle_suspension();
+        }
+        self.select::<PLAIN>();
+    }
+
+    /// The same for every kind of order.
+    #[inline(never)]
+    pub(super) fn settle_all(&mut self, told: Told, running: Option<JobId>) {
+        self.settle::<false>(told, running);
+    }
+
+    /// Ends the current job of `task`, which neither queue may hold afterwards (I1: one of them did),
     /// and moves its backlog up.
-    #[inline]
-    pub(super) fn end_current(&mut self, task: TaskId) {
+    fn end_current(&mut self, task: TaskId) {
         let Some(jobs) = self.jobs.get_mut(task.index()) else {
             return;
         };
         let in_background = jobs.in_background();
         let another = jobs.advance();
+        self.leave_queues::<false>(task, in_background, another);
+    }
+
+    /// The rest of that: the current job of `task` has ended, and `another` one has taken its place.
+    #[inline(always)]
+    fn leave_queues<const PLAIN: bool>(
+        &mut self,
+        task: TaskId,
+        in_background: bool,
+        another: bool,
+    ) {
         if in_background {
             self.background.remove(task);
         } else {
             self.ready.remove(task);
         }
-        self.deadlines.remove(task);
+        if !PLAIN && self.timed {
+            self.forget_instants(task);
+        }
         if another {
             self.make_ready(task);
         }
     }
 
+    /// The current job of `task` has ended: nothing that was to happen to it later happens.
+    #[cold]
+    fn forget_instants(&mut self, task: TaskId) {
+        self.deadlines.remove(task);
+        self.forget_slices(task);
+        if self.suspension.is_some() {
+            self.withdraw_phase(task);
+        }
+    }
+
     /// Queues the current job of `task` as admitted.
-    #[inline]
+    #[cold]
     pub(super) fn make_ready(&mut self, task: TaskId) {
-        self.ready.insert(task, self.urgency(task));
-        let Some(entry) = self.tasks.get(task.index()) else {
-            return;
-        };
-        if entry.on_miss == OnMiss::Abort
-            && let Some(jobs) = self.jobs.get(task.index())
+        self.queue_current::<false>(task);
+    }
+
+    #[inline(always)]
+    fn queue_current<const PLAIN: bool>(&mut self, task: TaskId) {
+        if !PLAIN && self.timed {
+            if self.suspension.is_some() {
+                self.begin_phase(task);
+                return;
+            }
+            self.watch_deadline(task);
+        }
+        if let ReadyQueue::Fixed(ranks) = &mut self.ready {
+            ranks.insert(task);
+        } else {
+            self.ready.insert(task, self.urgency(task));
+        }
+    }
+
+    /// The current job of `task` ends at its deadline, if its task wants that.
+    #[cold]
+    fn watch_deadline(&mut self, task: TaskId) {
+        if let (Some(entry), Some(jobs)) = (self.entry(task), self.jobs.get(task.index()))
+            && entry.on_miss == OnMiss::Abort
             && let Some(current) = &jobs.current
         {
             let deadline = current.arrival.at.saturating_add(entry.task.deadline);
@@ -72,11 +160,20 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
+    /// Of the jobs that another one followed before the decision.
+    #[cold]
+    pub(super) fn settle_completions(&mut self) {
+        while let Some(task) = self.completed.take_first() {
+            self.settle_completion::<false>(task);
+        }
+    }
+
     /// Completions come first, so that a job which completes exactly at its limit is no overrun. One
     /// that was charged more than its limit and the world's granularity has overrun all the same (C2).
-    pub(super) fn settle_completion(&mut self, task: TaskId) {
-        let (Some(entry), Some(jobs)) = (
-            self.tasks.get(task.index()),
+    #[inline(always)]
+    pub(super) fn settle_completion<const PLAIN: bool>(&mut self, task: TaskId) {
+        let (Some(allowance), Some(jobs)) = (
+            self.allowances.get(task.index()),
             self.jobs.get_mut(task.index()),
         ) else {
             return;
@@ -84,29 +181,36 @@ impl<S: Store> Uniprocessor<S> {
         let (Some(current), true) = (&jobs.current, jobs.completed) else {
             return;
         };
-        // The least limit that any mode of this decision can give: modes only rise, and with them
-        // limits, but for the degraded one.
-        let limit = self.enforcement.limit(&entry.task, self.mode);
-        let least = entry
-            .task
-            .degraded
-            .map_or(limit, |degraded| degraded.min(limit));
-        let overran = current.standing == Standing::Admitted && current.executed > least;
+        let in_background = current.standing == Standing::Background;
+        let overran = !in_background && current.executed > allowance.least;
         if overran {
             jobs.overran = Some((current.arrival.sequence, current.executed));
         }
+        let another = jobs.advance();
         // A job that waited may have a limit of nothing.
-        if overran || !jobs.waiting.is_empty() {
-            self.touch(task);
+        if overran || another {
+            self.touched.insert(task);
         }
-        self.end_current(task);
+        self.leave_queues::<PLAIN>(task, in_background, another);
     }
 
-    /// Has the task looked at when exhaustion is settled.
+    /// Whether the current job of `task` has used up its limit.
     #[inline]
-    pub(super) fn touch(&mut self, task: TaskId) {
-        self.touched.insert(task);
-        self.staged.touched = true;
+    pub(super) fn is_at_limit<const PLAIN: bool>(&self, task: TaskId) -> bool {
+        let (Some(jobs), Some(allowance)) = (
+            self.jobs.get(task.index()),
+            self.allowances.get(task.index()),
+        ) else {
+            return false;
+        };
+        jobs.current.as_ref().is_some_and(|current| {
+            let limit = if PLAIN {
+                allowance.limit
+            } else {
+                self.limit(task, current)
+            };
+            is_used_up(limit, current.executed, self.granularity)
+        })
     }
 
     /// Settles whatever is beyond its limit.
@@ -125,13 +229,11 @@ impl<S: Store> Uniprocessor<S> {
 
     pub(super) fn settle_exhaustion(&mut self, task: TaskId) {
         self.settle_completed_overrun(task);
-        while let (Some(entry), Some(current)) = (
-            self.entry(task),
-            self.jobs.get(task.index()).and_then(|jobs| jobs.current),
-        ) {
-            let limit = self.enforcement.limit(&entry.task, self.mode);
-            if current.standing == Standing::Background
+        while let Some(current) = self.jobs.get(task.index()).and_then(|jobs| jobs.current) {
+            let limit = self.limit(task, &current);
+            if current.standing != Standing::Admitted
                 || !is_used_up(limit, current.executed, self.granularity)
+                || self.suspend(task)
             {
                 break;
             }
@@ -192,7 +294,7 @@ impl<S: Store> Uniprocessor<S> {
         match verdict {
             OnExhaustion::RaiseMode(to) => self.raise_mode(to, job),
             OnExhaustion::Abort => self.drop_current(job.task, DropReason::Exhausted),
-            // The rules of enforcement never say `Suspend`: it belongs to budgets that come back.
+            // The rules of enforcement never say `Suspend`: it belongs to slices.
             OnExhaustion::Demote | OnExhaustion::Suspend => {
                 let Some(jobs) = self.jobs.get_mut(job.task.index()) else {
                     return;
@@ -205,6 +307,9 @@ impl<S: Store> Uniprocessor<S> {
                     current.standing = Standing::Background;
                 }
                 self.ready.remove(job.task);
+                if self.suspension.is_some() {
+                    self.withdraw_phase(job.task);
+                }
                 self.background.insert(job.task, self.urgency(job.task));
             }
         }
@@ -215,7 +320,7 @@ impl<S: Store> Uniprocessor<S> {
     pub(super) fn raise_mode(&mut self, to: Level, cause: JobId) {
         let to = to.min(self.levels.highest());
         let from = self.mode;
-        self.mode = to;
+        self.set_mode(to);
         self.notice(Event::ModeChanged {
             from,
             to,
@@ -252,10 +357,15 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
+    #[cold]
     pub(super) fn settle_deadlines(&mut self, now: Instant) {
         let reached = Urgency::of_deadline_nanos(now.as_nanos());
         while let Some((deadline, task)) = self.deadlines.first() {
             if reached.is_more_urgent_than(deadline) {
+                break;
+            }
+            if self.suspension.is_some() {
+                self.settle_instants(now);
                 break;
             }
             self.drop_current(task, DropReason::Deadline);
@@ -265,7 +375,7 @@ impl<S: Store> Uniprocessor<S> {
     pub(super) fn settle_idle(&mut self) {
         if self.mode > Level::LOWEST && self.ready.is_empty() {
             let from = self.mode;
-            self.mode = Level::LOWEST;
+            self.set_mode(Level::LOWEST);
             self.notice(Event::ModeChanged {
                 from,
                 to: Level::LOWEST,
@@ -275,27 +385,77 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// Releases of this instant, in task order; those of tasks that the mode does not admit are lost.
-    #[inline]
-    pub(super) fn settle_arrivals(&mut self) {
-        let pending = self.most_urgent_pending();
-        let mut begun = false;
+    #[inline(always)]
+    pub(super) fn settle_arrivals<const PLAIN: bool>(&mut self) {
+        let mut lists = ListStep {
+            pending: if PLAIN {
+                None
+            } else {
+                self.most_urgent_pending()
+            },
+            begun: false,
+        };
         while let Some(task) = self.arrived.take_first() {
-            while let Some(arrival) = self
-                .jobs
-                .get_mut(task.index())
-                .and_then(|jobs| jobs.arrived.pop())
+            while let Some(jobs) = self.jobs.get_mut(task.index())
+                && let Some(allowance) = self.allowances.get(task.index())
+                && let Some(Arrival { sequence, at, .. }) = jobs.arrived.pop()
             {
-                if !self.admissible(task, arrival) {
-                    continue;
+                let more = !jobs.arrived.is_empty();
+                // What nearly every release finds: nobody is before it (and then nobody waits, I3).
+                if PLAIN && jobs.current.is_none() && allowance.admits {
+                    jobs.begin(Arrival::new(sequence, at));
+                    self.queue_current::<PLAIN>(task);
+                } else {
+                    self.settle_arrival(task, Arrival::new(sequence, at), &mut lists);
                 }
-                if let Order::JobLists(lists) = &mut self.order
-                    && !core::mem::replace(&mut begun, true)
-                {
-                    lists.begin_arrivals(pending);
+                if !more {
+                    break;
                 }
-                self.admit(task, arrival);
             }
         }
+    }
+
+    /// One release, whatever it finds.
+    fn settle_arrival(&mut self, task: TaskId, mut arrival: Arrival, at_lists: &mut ListStep) {
+        let (Some(jobs), Some(allowance)) = (
+            self.jobs.get(task.index()),
+            self.allowances.get(task.index()),
+        ) else {
+            return;
+        };
+        if !allowance.admits || jobs.waiting.is_full() {
+            let why = if allowance.admits {
+                DropReason::BacklogFull
+            } else {
+                DropReason::Mode
+            };
+            let job = JobId {
+                task,
+                sequence: arrival.sequence,
+            };
+            self.notice(Event::Dropped { job, why });
+            return;
+        }
+        let in_background = jobs.in_background();
+        if let Order::JobLists(lists) = &mut self.order {
+            if !core::mem::replace(&mut at_lists.begun, true) {
+                lists.begin_arrivals(at_lists.pending, &self.tasks);
+            }
+            arrival.priority = lists.take(task);
+        }
+        if in_background {
+            self.drop_current(task, DropReason::Superseded);
+        }
+        let Some(jobs) = self.jobs.get_mut(task.index()) else {
+            return;
+        };
+        if jobs.current.is_some() {
+            // There is room: see above.
+            let _fits = jobs.waiting.push(arrival);
+            return;
+        }
+        jobs.begin(arrival);
+        self.queue_current::<false>(task);
     }
 
     /// The priority of the most urgent pending job, where jobs have their own. A job that waits
@@ -304,75 +464,81 @@ impl<S: Store> Uniprocessor<S> {
         if !matches!(self.order, Order::JobLists(_)) {
             return None;
         }
-        let (_, task) = self.ready.first()?;
+        let task = self.ready.first()?;
         self.jobs
             .get(task.index())?
             .current
             .map(|current| current.arrival.priority)
     }
 
-    /// Whether the arrival becomes a pending job; says why not otherwise.
-    #[inline]
-    fn admissible(&mut self, task: TaskId, arrival: Arrival) -> bool {
-        let (Some(entry), Some(jobs)) = (self.entry(task), self.jobs.get(task.index())) else {
+    #[inline(always)]
+    pub(super) fn select<const PLAIN: bool>(&mut self) {
+        let chosen = match self.ready.first() {
+            Some(task) => Some(task),
+            None => self.first_below_all(),
+        };
+        if !chosen.is_some_and(|task| self.fill_slot::<PLAIN>(task)) {
+            self.slots = [None];
+        }
+        if !PLAIN && self.timed {
+            self.wake = self.next_wake();
+        }
+    }
+
+    /// Gives the CPU to the current job of `task`; says whether there is one.
+    #[inline(always)]
+    fn fill_slot<const PLAIN: bool>(&mut self, task: TaskId) -> bool {
+        let (Some(jobs), Some(allowance)) = (
+            self.jobs.get(task.index()),
+            self.allowances.get(task.index()),
+        ) else {
             return false;
         };
-        let why = if !self.enforcement.admits(&entry.task, self.mode) {
-            DropReason::Mode
-        } else if jobs.waiting.is_full() {
-            DropReason::BacklogFull
+        let Some(current) = &jobs.current else {
+            return false;
+        };
+        let sequence = current.arrival.sequence;
+        let job = JobId { task, sequence };
+        if !PLAIN
+            && self.is_sliced()
+            && let Some(budget) = self.slice_budget(task, current)
+        {
+            let budget = Some(budget);
+            self.slots = [Some(Slot { job, budget })];
+        } else if let Some(on_exhaustion) = allowance.on_exhaustion
+            && current.standing != Standing::Background
+        {
+            let budget = Some(Budget {
+                remaining: allowance.limit.saturating_sub(current.executed),
+                owner: BudgetOwner::Job,
+                on_exhaustion,
+            });
+            self.slots = [Some(Slot { job, budget })];
         } else {
-            return true;
-        };
-        let job = JobId {
-            task,
-            sequence: arrival.sequence,
-        };
-        self.notice(Event::Dropped { job, why });
-        false
+            self.slots = [Some(Slot { job, budget: None })];
+        }
+        true
     }
 
-    #[inline]
-    fn admit(&mut self, task: TaskId, mut arrival: Arrival) {
-        if let Order::JobLists(lists) = &mut self.order {
-            arrival.priority = lists.take(task);
-        }
-        if self.jobs.get(task.index()).is_some_and(Jobs::in_background) {
-            self.drop_current(task, DropReason::Superseded);
-        }
-        let Some(jobs) = self.jobs.get_mut(task.index()) else {
-            return;
-        };
-        if jobs.current.is_some() {
-            // There is room: `admissible` looked.
-            let _fits = jobs.waiting.push(arrival);
-            return;
-        }
-        jobs.current = Some(Current {
-            arrival,
-            executed: Service::ZERO,
-            standing: Standing::Admitted,
-        });
-        jobs.completed = false;
-        self.make_ready(task);
+    /// When to be called again at the latest.
+    #[cold]
+    fn next_wake(&self) -> Option<Wake> {
+        self.wake_for_slices(self.next_deadline())
     }
 
-    #[inline]
-    pub(super) fn select(&mut self) {
-        let chosen = self.ready.first().or_else(|| self.background.first());
-        let slot = chosen.and_then(|(_, task)| {
-            let entry = self.tasks.get(task.index())?;
-            let current = self.jobs.get(task.index())?.current.as_ref()?;
-            Some(Slot {
-                job: JobId {
-                    task,
-                    sequence: current.arrival.sequence,
-                },
-                budget: self.budget(entry, current),
-            })
-        });
-        self.slots = [slot];
-        self.wake = self.deadlines.first().and_then(|(_, task)| {
+    /// Who runs if nobody is ready.
+    fn first_below_all(&self) -> Option<TaskId> {
+        let chosen = self.first_late().or_else(|| self.background.first());
+        chosen.map(|(_, task)| task)
+    }
+
+    /// The wake-up for the next deadline at which a job is to be aborted, or for the next instant of
+    /// zero slack.
+    fn next_deadline(&self) -> Option<Wake> {
+        self.deadlines.first().and_then(|(_, task)| {
+            if self.suspension.is_some() {
+                return self.next_instant();
+            }
             let current = self.jobs.get(task.index())?.current.as_ref()?;
             let at = current
                 .arrival
@@ -386,23 +552,6 @@ impl<S: Store> Uniprocessor<S> {
                 at,
                 why: WakeReason::Deadline(job),
             })
-        });
-    }
-
-    #[inline]
-    pub(super) fn budget(&self, entry: &TaskConfiguration, current: &Current) -> Option<Budget> {
-        if current.standing == Standing::Background {
-            return None;
-        }
-        let on_exhaustion =
-            self.enforcement
-                .on_exhaustion(&entry.task, self.mode, self.exhaustion)?;
-        let limit = self.enforcement.limit(&entry.task, self.mode);
-        let remaining = limit.saturating_sub(current.executed);
-        Some(Budget {
-            remaining,
-            owner: BudgetOwner::Job,
-            on_exhaustion,
         })
     }
 }

@@ -61,16 +61,22 @@ fn word(bytes: &mut Vec<u8>, value: u64) {
 
 fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
     bytes.push(setup.levels.count() as u8);
-    bytes.push(u8::from(setup.enforcement == Enforcement::Adaptive));
+    bytes.push(match setup.enforcement {
+        Enforcement::Static => 0,
+        Enforcement::Adaptive => 1,
+        Enforcement::ZeroSlack => 2,
+    });
     bytes.push(match setup.exhaustion {
         Exhaustion::Background => 0,
         Exhaustion::Abort => 1,
         Exhaustion::Continue => 2,
     });
-    bytes.push(match (&setup.virtual_deadlines, &setup.lists) {
-        (Some(_), _) => 1,
-        (None, Some(_)) => 2,
-        (None, None) => 0,
+    bytes.push(match (&setup.virtual_deadlines, &setup.lists, &setup.slices) {
+        (Some(_), _, _) => 1,
+        (None, Some(_), _) if setup.recomputed => 4,
+        (None, Some(_), _) => 2,
+        (None, None, Some(_)) => 3,
+        (None, None, None) => 0,
     });
     bytes.push(setup.tasks.len() as u8);
     for entry in &setup.tasks {
@@ -86,6 +92,8 @@ fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
         );
         word(bytes, u64::from(entry.priority));
         bytes.push(u8::from(entry.on_miss == OnMiss::Abort));
+        let after = entry.zero_slack.map_or(0, |after| 1 + after.as_nanos());
+        word(bytes, after);
     }
     for (index, _) in setup.tasks.iter().enumerate() {
         let due = setup
@@ -100,6 +108,10 @@ fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
         for entry in list {
             word(bytes, u64::from(*entry));
         }
+    }
+    for (index, _) in setup.tasks.iter().enumerate() {
+        let slices = setup.slices.as_ref().map_or(SliceCount::ONE, |all| all[index]);
+        bytes.push(slices.get() as u8);
     }
 }
 

@@ -5,11 +5,13 @@ use crate::managed::handover::Done;
 use crate::managed::pending::Class;
 use crate::manager::id_of;
 use crate::shared::Shared;
+use crate::worker::job_of;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::job_table::BACKLOG_MAX;
-use vestal_core::{ContractViolation, Fact, Instant, JobId, Service};
+use vestal_core::{ContractViolation, DropReason, Fact, Instant, JobId, Scheduler, Service};
+use vestal_trace::What;
 
 /// Releases that are no further apart than this are one event.
 const MERGE_NANOS: u64 = 1_000;
@@ -161,6 +163,11 @@ impl Dispatcher {
             if lane.staged == BACKLOG_MAX {
                 // The machine was away for that many periods.
                 lane.dropped += 1;
+                let (at, job) = (shared.instant(release), job_of(id_of(index), sequence));
+                let why = DropReason::BacklogFull;
+                let trace = self.scheduler.sink_mut();
+                trace.observed(at, Fact::Released { job });
+                trace.record(at, What::Dropped { job, why });
                 continue;
             }
             lane.staged += 1;

@@ -1,0 +1,319 @@
+//! Job-arrival patterns: how many jobs of each task a busy period can contain.
+//!
+//! A *busy period* runs from an instant at which nothing is pending to the next such instant. B(m)
+//! bounds its length up to the instant at which the mode exceeds m, and n_i(m) the number of jobs of
+//! task i that are released in it before that. A job of task i is admitted only while the mode is at
+//! most z_i, so n_i(z_i) bounds them all. The rules are in the files of the tests:
+//!
+//! | rule | test | B(m) is the least fixed point of |
+//! |---|---|---|
+//! | [`Rule::Own`] | `fjp-own` | sum over i of ceil(B / T_i) C_i(z_i), the same for every m |
+//! | [`Rule::ClosedForm`] | `fjp-lb` | an upper bound of that in closed form |
+//! | [`Rule::Mode`] | `fjp-mode` | sum over z_i < m of n_i C_i(z_i) + sum over z_i >= m of ceil(B / T_i) C_i(m) |
+//! | [`Rule::Ija`] | `fjp-ija` | the equation there |
+//!
+//! A bound that would make the pattern longer than [`JOBS_MAX`] jobs is given up.
+
+use crate::demand::{Bound, Demand};
+use crate::outcome::Reason;
+use crate::problem::{Problem, Row};
+use crate::rational::{Bracket, Fraction, Natural};
+use vestal_core::Level;
+use vestal_core::model::LEVELS_MAX;
+
+/// How many jobs a pattern may have. Twenty tasks near the border of what is schedulable have some
+/// hundreds; beyond this, lists would not fit where they are used.
+pub(crate) const JOBS_MAX: u64 = 1 << 16;
+
+/// How a pattern is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Every job at its own level's value.
+    Own,
+    /// The same bounded in closed form.
+    ClosedForm,
+    /// Mode by mode.
+    Mode,
+    /// The improved job-arrival pattern of Huang, Gill and Lu, which is refuted.
+    Ija(Rounding),
+}
+
+/// How many jobs of a more critical task count as released before the mode leaves a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    /// ceil(s / T_i): those released before s.
+    Ceil,
+    /// floor(s / T_i): those due by s where D_i = T_i.
+    Floor,
+}
+
+/// B(m) and n_i(m).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pattern {
+    busy: [u64; LEVELS_MAX],
+    jobs: Vec<[u64; LEVELS_MAX]>,
+    demand: Demand,
+}
+
+impl Pattern {
+    /// n_i(z_i) of the task of `row`.
+    pub(crate) fn jobs(&self, row: &Row) -> u64 {
+        self.jobs[row.task][row.criticality]
+    }
+
+    /// min{m : k <= n_i(m)}: the lowest mode in which the k-th job of the task can be released;
+    /// counted from 1.
+    pub(crate) fn level_of(&self, row: &Row, job: u64) -> usize {
+        let levels = 0..row.criticality;
+        let mut levels = levels.filter(|&level| job <= self.jobs[row.task][level]);
+        levels.next().unwrap_or(row.criticality)
+    }
+
+    /// n_i(0), ..., n_i(z_i) for each task.
+    pub(crate) fn by_task(&self, problem: &Problem) -> Vec<Vec<u64>> {
+        let rows = problem.rows().iter();
+        rows.map(|row| self.jobs[row.task][..=row.criticality].to_vec())
+            .collect()
+    }
+
+    /// B(m) for each level.
+    pub(crate) fn busy(&self, problem: &Problem) -> &[u64] {
+        &self.busy[..problem.levels().count()]
+    }
+
+    /// Finds the pattern of a problem in which every C_i(z_i) <= D_i.
+    pub(crate) fn find(&mut self, problem: &Problem, rule: Rule) -> Result<(), Reason> {
+        let rows = problem.rows();
+        self.busy = [0; LEVELS_MAX];
+        self.jobs.clear();
+        self.jobs.resize(rows.len(), [0; LEVELS_MAX]);
+        let limit = longest(rows);
+        match rule {
+            Rule::Own => self.find_own(problem, limit)?,
+            Rule::ClosedForm => {
+                let busy = closed_form(rows).ok_or_else(|| unbounded(rows, 0, Row::own_wcet))?;
+                self.set_all(problem, busy, limit)?;
+            }
+            Rule::Mode => {
+                for level in 0..problem.levels().count() {
+                    self.find_mode(rows, level, limit)?;
+                }
+            }
+            Rule::Ija(rounding) => {
+                for level in 0..problem.levels().count() {
+                    self.find_ija(rows, level, rounding, limit)?;
+                }
+            }
+        }
+        let total = rows.iter().map(|row| self.jobs(row));
+        match total.fold(0, u64::saturating_add) > JOBS_MAX {
+            true => Err(too_long(problem.levels().highest().index())),
+            false => Ok(()),
+        }
+    }
+
+    fn find_own(&mut self, problem: &Problem, limit: u64) -> Result<(), Reason> {
+        let rows = problem.rows();
+        check_utilization(rows, 0, Row::own_wcet)?;
+        self.demand.clear();
+        for row in rows {
+            self.demand.add(row.period, row.own_wcet());
+        }
+        match self.demand.solve(0, limit) {
+            Bound::Found(busy) => self.set_all(problem, busy, limit),
+            Bound::AtLeast(_) => Err(too_long(0)),
+        }
+    }
+
+    /// One bound for all modes.
+    fn set_all(&mut self, problem: &Problem, busy: u64, limit: u64) -> Result<(), Reason> {
+        if busy > limit {
+            return Err(too_long(0));
+        }
+        for level in 0..problem.levels().count() {
+            self.busy[level] = busy;
+            for row in problem.rows() {
+                self.jobs[row.task][level] = released_within(busy, row.period);
+            }
+        }
+        Ok(())
+    }
+
+    fn find_mode(&mut self, rows: &[Row], level: usize, limit: u64) -> Result<(), Reason> {
+        let stays = |row: &&Row| row.criticality >= level;
+        check_utilization(rows.iter().filter(stays), level, |row| row.wcet[level])?;
+        self.demand.clear();
+        for row in rows {
+            if row.criticality >= level {
+                self.demand.add(row.period, row.wcet[level]);
+            } else {
+                let jobs = self.jobs[row.task][level - 1];
+                self.demand
+                    .add_constant(jobs.saturating_mul(row.own_wcet()));
+                self.jobs[row.task][level] = jobs;
+            }
+        }
+        self.busy[level] = self.solve(level, limit)?;
+        for row in rows.iter().filter(stays) {
+            self.jobs[row.task][level] = released_within(self.busy[level], row.period);
+        }
+        Ok(())
+    }
+
+    /// Equation: see the test `fjp-ija`. Jobs that an earlier mode has counted do not grow with B, so
+    /// above mode 0 there can be a fixed point although the tasks ask for more than the CPU.
+    fn find_ija(
+        &mut self,
+        rows: &[Row],
+        level: usize,
+        rounding: Rounding,
+        limit: u64,
+    ) -> Result<(), Reason> {
+        if level == 0 {
+            check_utilization(rows, level, |row| row.wcet[level])?;
+        }
+        self.demand.clear();
+        for row in rows {
+            let jobs = &self.jobs[row.task];
+            for lower in 0..level {
+                let before = if lower > 0 { jobs[lower - 1] } else { 0 };
+                let more = jobs[lower] - before;
+                self.demand
+                    .add_constant(more.saturating_mul(row.wcet[lower.min(row.criticality)]));
+            }
+            if row.criticality < level {
+                continue;
+            }
+            match if level > 0 { jobs[level - 1] } else { 0 } {
+                0 => self.demand.add(row.period, row.wcet[level]),
+                before => {
+                    let next = before.saturating_mul(row.period);
+                    self.demand
+                        .add_running(next, row.period, row.wcet[level], 0);
+                }
+            }
+        }
+        self.busy[level] = self.solve(level, limit)?;
+        let before = |jobs: &[u64; LEVELS_MAX]| if level > 0 { jobs[level - 1] } else { 0 };
+        let mut change = 0;
+        for row in rows {
+            let jobs = &mut self.jobs[row.task];
+            jobs[level] = before(jobs);
+            if row.criticality == level {
+                jobs[level] = jobs[level].max(released_within(self.busy[level], row.period));
+                let last = (jobs[level] - 1).saturating_mul(row.period);
+                change = change.max(last.saturating_add(row.wcet[level]));
+            }
+        }
+        for row in rows.iter().filter(|row| row.criticality > level) {
+            let jobs = &mut self.jobs[row.task][level];
+            *jobs = (*jobs).max(match rounding {
+                Rounding::Ceil => change.div_ceil(row.period),
+                Rounding::Floor => change / row.period,
+            });
+        }
+        Ok(())
+    }
+
+    fn solve(&mut self, level: usize, limit: u64) -> Result<u64, Reason> {
+        match self.demand.solve(0, limit) {
+            Bound::Found(busy) => Ok(busy),
+            Bound::AtLeast(_) => Err(too_long(level)),
+        }
+    }
+}
+
+/// The jobs of a period that are released within a busy period; the first one begins it.
+fn released_within(busy: u64, period: u64) -> u64 {
+    busy.div_ceil(period).max(1)
+}
+
+/// The longest busy period that has at most [`JOBS_MAX`] jobs, or a little above it.
+fn longest(rows: &[Row]) -> u64 {
+    const SCALE: u32 = 100;
+    let reciprocals = rows.iter().map(|row| (1 << SCALE) / u128::from(row.period));
+    let rate: u128 = reciprocals.sum();
+    let longest = (u128::from(JOBS_MAX) << SCALE) / rate.max(1);
+    u64::try_from(longest).map_or(u64::MAX - 1, |longest| longest.min(u64::MAX - 1))
+}
+
+/// The fixed point need not exist where the jobs that never end ask for more than the CPU. On the
+/// border itself the search ends at its limit.
+fn check_utilization<'a>(
+    rows: impl IntoIterator<Item = &'a Row>,
+    level: usize,
+    cost: impl Fn(&Row) -> u64,
+) -> Result<(), Reason> {
+    let sum = utilization(rows, cost);
+    match sum.low > Bracket::ONE {
+        true => Err(unbounded_by(sum, level)),
+        false => Ok(()),
+    }
+}
+
+fn utilization<'a>(rows: impl IntoIterator<Item = &'a Row>, cost: impl Fn(&Row) -> u64) -> Bracket {
+    let mut sum = Bracket::default();
+    for row in rows {
+        sum.add(cost(row), row.period);
+    }
+    sum
+}
+
+fn unbounded(rows: &[Row], level: usize, cost: impl Fn(&Row) -> u64) -> Reason {
+    unbounded_by(utilization(rows, cost), level)
+}
+
+fn unbounded_by(sum: Bracket, level: usize) -> Reason {
+    Reason::BusyPeriodUnbounded {
+        level: level_of(level),
+        // Below one million only by rounding.
+        utilization_ppm: sum.millionths_nearest().max(1_000_000),
+    }
+}
+
+fn too_long(level: usize) -> Reason {
+    Reason::PatternTooLong {
+        level: level_of(level),
+        jobs_max: JOBS_MAX,
+    }
+}
+
+fn level_of(index: usize) -> Level {
+    Level(u8::try_from(index).unwrap_or(u8::MAX))
+}
+
+/// floor(sum of C_i(z_i) / (1 - sum of C_i(z_i) / T_i)); `None` if the utilisation is 1 or more.
+///
+/// It bounds the least fixed point of [`Rule::Own`], because ceil(x) < x + 1.
+fn closed_form(rows: &[Row]) -> Option<u64> {
+    let work: u128 = rows.iter().map(|row| u128::from(row.own_wcet())).sum();
+    let sum = utilization(rows, Row::own_wcet);
+    if sum.low >= Bracket::ONE {
+        return None;
+    }
+    let at = |part: u128| {
+        let rest = Bracket::ONE.checked_sub(part).filter(|rest| *rest > 0)?;
+        let scaled = work.checked_mul(Bracket::ONE)?;
+        u64::try_from(scaled / rest).ok()
+    };
+    let low = at(sum.low);
+    if low.is_some() && low == at(sum.high) {
+        return low;
+    }
+    // The largest B with B (1 - U) <= sum of C_i(z_i), in exact numbers.
+    let rest = Fraction::sum(rows.iter().map(|row| (row.own_wcet(), row.period)))
+        .one_minus_self()
+        .filter(|rest| !rest.is_zero())?;
+    let work = Natural::of_u128(work);
+    let fits = |busy: u64| rest.times_word(busy).is_at_most_natural(&work);
+    let (mut low, mut above) = (0, u64::MAX);
+    while above - low > 1 {
+        let middle = low + (above - low) / 2;
+        if fits(middle) {
+            low = middle;
+        } else {
+            above = middle;
+        }
+    }
+    Some(low)
+}

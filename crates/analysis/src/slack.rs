@@ -1,0 +1,281 @@
+//! Zero-slack instants: the response-time bound of a task that may suspend others, and the latest
+//! instant at which it has to. [`crate::schedulability::zss`] has equations, papers and assumptions.
+//!
+//! The least fixed point of R = f(R) is approached from below. Here f is not a step function: while a
+//! job under way takes all of the window, f grows as fast as R. As long as f(R) > R and some term
+//! grows with R, the distance between the two does not shrink; the search jumps to where the last of
+//! the terms that grow now stands still, so that its steps are as many as jobs and not as many as
+//! nanoseconds.
+
+use crate::demand::Bound;
+use crate::problem::Row;
+use vestal_core::Duration;
+
+/// What the jobs of one task can execute in a window that grows from nothing.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    period: u64,
+    cost: u64,
+    /// How far the window reaches into the period of the last job.
+    into: u64,
+    /// What the jobs before that one execute.
+    done: u64,
+}
+
+impl Stream {
+    /// W_j for the window 0, with the job under way just before its deadline if `carry_in`, and
+    /// without one otherwise. `cost` is at most the deadline of `row`.
+    fn new(row: &Row, cost: u64, carry_in: bool) -> Self {
+        Self {
+            period: row.period,
+            cost,
+            into: if carry_in { row.deadline - cost } else { 0 },
+            done: 0,
+        }
+    }
+
+    /// Lets the window grow.
+    fn grow(&mut self, by: u64) {
+        self.into += by;
+        if self.into < self.period {
+            return;
+        }
+        // Mostly a job or two; a division pays only for more.
+        if self.into < self.period.saturating_mul(4) {
+            while self.into >= self.period {
+                self.into -= self.period;
+                self.done = self.done.saturating_add(self.cost);
+            }
+        } else {
+            let jobs = self.into / self.period;
+            self.into %= self.period;
+            self.done = self.done.saturating_add(jobs.saturating_mul(self.cost));
+        }
+    }
+
+    fn work(&self) -> u64 {
+        self.done.saturating_add(self.cost.min(self.into))
+    }
+
+    /// How much the window has to grow until the work stands still; 0: it does.
+    fn growing_for(&self) -> u64 {
+        self.cost.saturating_sub(self.into)
+    }
+}
+
+/// Which terms an analysis has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// A job may be under way when the window begins, as late as its deadline allows.
+    pub(crate) carry_in: bool,
+    /// Work that a more critical task is sure to have done before its own zero-slack instant counts
+    /// only once.
+    pub(crate) tightening: Tightening,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tightening {
+    Never,
+    /// Where nobody else lets the task run before its zero-slack instant.
+    WhereSound,
+    /// Everywhere: wrong, for a control.
+    #[cfg(feature = "controls")]
+    Everywhere,
+}
+
+/// Memory that analyses use again and again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SlackTables {
+    /// Tasks whose work counts in the whole window.
+    always: Vec<Stream>,
+    /// More urgent, less critical tasks, whose work counts up to the zero-slack instant.
+    suspended: Vec<Stream>,
+    /// Both, in the present window.
+    window: Vec<Stream>,
+    /// By place in the order, Z. Of tasks that were not looked at yet, and of those for which there
+    /// is none, 0.
+    pub(crate) instants: Vec<u64>,
+}
+
+/// C_j(l), and C_j(z_j) above j's own level, where the limit stops it.
+fn charge(row: &Row, level: usize) -> u64 {
+    row.wcet[level.min(row.criticality)]
+}
+
+impl SlackTables {
+    /// Gathers what interferes with the task at `place` of `order`, most urgent first, in runs that
+    /// keep the assumption of `level`.
+    fn load(&mut self, order: &[Row], place: usize, level: usize, form: Form) {
+        let own = order[place].criticality;
+        self.always.clear();
+        self.suspended.clear();
+        for row in &order[..place] {
+            let stream = Stream::new(row, charge(row, level), form.carry_in);
+            if row.criticality >= own {
+                self.always.push(stream);
+            } else {
+                self.suspended.push(stream);
+            }
+        }
+        for (below, row) in order.iter().enumerate().skip(place + 1) {
+            if row.criticality > own {
+                let cost = self.cost_below(order, place, below, level, form);
+                self.always.push(Stream::new(row, cost, form.carry_in));
+            }
+        }
+    }
+
+    /// What a job of the less urgent, more critical task at `below` executes at most while the one at
+    /// `place` is suspended.
+    fn cost_below(
+        &self,
+        order: &[Row],
+        place: usize,
+        below: usize,
+        level: usize,
+        form: Form,
+    ) -> u64 {
+        let (row, full) = (&order[below], charge(&order[below], level));
+        let own = order[place].criticality;
+        let applies = match form.tightening {
+            Tightening::Never => false,
+            Tightening::WhereSound => !order[below + 1..]
+                .iter()
+                .any(|other| other.criticality > own && other.criticality <= row.criticality),
+            #[cfg(feature = "controls")]
+            Tightening::Everywhere => true,
+        };
+        let instant = self.instants.get(below).copied().unwrap_or(0);
+        if !applies || instant == 0 {
+            return full;
+        }
+        let before = order[..below].iter();
+        let after = order[below + 1..]
+            .iter()
+            .filter(|other| other.criticality > row.criticality);
+        let others = before.chain(after).fold(0_u64, |sum, other| {
+            let mut stream = Stream::new(other, charge(other, level), form.carry_in);
+            stream.grow(instant);
+            sum.saturating_add(stream.work())
+        });
+        full.saturating_sub(instant.saturating_sub(others))
+    }
+
+    /// R(Z) of the task loaded last: the least R with R = own + the work of all others, of which the
+    /// suspended ones count up to `instant` only.
+    fn solve(&mut self, own: u64, instant: u64, limit: u64) -> Bound {
+        // A job that needs nothing still waits for those that go before it.
+        let mut window = own.max(1);
+        self.window.clear();
+        self.window.extend(&self.always);
+        if instant > 0 {
+            self.window.extend(&self.suspended);
+        }
+        let (always, suspended) = self.window.split_at_mut(self.always.len());
+        let mut inner = window.min(instant);
+        always.iter_mut().for_each(|stream| stream.grow(window));
+        suspended.iter_mut().for_each(|stream| stream.grow(inner));
+        loop {
+            let mut needed = own;
+            let mut growing = 0;
+            for stream in always.iter() {
+                needed = needed.saturating_add(stream.work());
+                growing = growing.max(stream.growing_for());
+            }
+            for stream in suspended.iter() {
+                let work = stream.work();
+                needed = needed.saturating_add(work.min(inner));
+                // Up to `instant` the term min(window, W) grows while the window is the smaller one.
+                let left = if inner < work {
+                    work - inner
+                } else {
+                    stream.growing_for()
+                };
+                growing = growing.max(left.min(instant - inner));
+            }
+            if needed <= window {
+                return Bound::Found(window);
+            }
+            let next = needed.max(window.saturating_add(growing));
+            if next > limit {
+                return Bound::AtLeast(next);
+            }
+            let step = next - window;
+            always.iter_mut().for_each(|stream| stream.grow(step));
+            window = next;
+            let reached = window.min(instant);
+            suspended
+                .iter_mut()
+                .for_each(|stream| stream.grow(reached - inner));
+            inner = reached;
+        }
+    }
+
+    /// Takes over the instants that the problem gives, in task order.
+    pub(crate) fn given(&mut self, order: &[Row], given: &[Duration]) {
+        self.instants.clear();
+        let instants = order.iter().map(|row| given[row.task].as_nanos());
+        self.instants.extend(instants);
+    }
+
+    /// Finds the instants of all tasks, the most critical first. The place of a task without one is
+    /// the result; its own is 0 then, and it goes on with the others.
+    pub(crate) fn choose(&mut self, order: &[Row], form: Form) -> Option<usize> {
+        self.instants.clear();
+        self.instants.resize(order.len(), 0);
+        let highest = order.iter().map(|row| row.criticality).max().unwrap_or(0);
+        let mut without = None;
+        for criticality in (0..=highest).rev() {
+            for place in 0..order.len() {
+                if order[place].criticality != criticality {
+                    continue;
+                }
+                match self.latest_instant(order, place, form) {
+                    Ok(instant) => self.instants[place] = instant,
+                    Err(_) => without = without.or(Some(place)),
+                }
+            }
+        }
+        without
+    }
+
+    /// R(Z) of the task at `place` in runs that keep the assumption of `level`. Its C_i(z_i) is at
+    /// most D_i, and the instants of more critical tasks are known if the form asks for them.
+    pub(crate) fn response(
+        &mut self,
+        order: &[Row],
+        place: usize,
+        level: usize,
+        instant: u64,
+        form: Form,
+    ) -> Bound {
+        self.load(order, place, level, form);
+        let row = &order[place];
+        self.solve(charge(row, level), instant, row.deadline)
+    }
+
+    /// The largest Z in [0, D] with R(Z) <= D, and the bound with Z = 0 where there is none. R(Z)
+    /// never falls as Z grows.
+    fn latest_instant(&mut self, order: &[Row], place: usize, form: Form) -> Result<u64, Bound> {
+        let row = &order[place];
+        let (own, deadline) = (row.own_wcet(), row.deadline);
+        self.load(order, place, row.criticality, form);
+        let fits = |tables: &mut Self, instant| tables.solve(own, instant, deadline);
+        if let Bound::Found(_) = fits(self, deadline) {
+            return Ok(deadline);
+        }
+        let earliest = fits(self, 0);
+        if matches!(earliest, Bound::AtLeast(_)) {
+            return Err(earliest);
+        }
+        let (mut fine, mut late) = (0, deadline);
+        while late - fine > 1 {
+            let middle = fine + (late - fine) / 2;
+            match fits(self, middle) {
+                Bound::Found(_) => fine = middle,
+                Bound::AtLeast(_) => late = middle,
+            }
+        }
+        Ok(fine)
+    }
+}

@@ -1,0 +1,412 @@
+//! `vestal doctor`: is this machine fit for real-time runs, and what should change?
+
+use crate::args::DoctorArgs;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::output::{Output, Painter, Style};
+use crate::real;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    /// Where the files are: the machine's own if there is none.
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) cpu: Option<usize>,
+    /// Whether to try and to measure.
+    pub(crate) probes: bool,
+}
+
+/// The result of `vestal doctor`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Examination {
+    /// The version of the format: `vestal-result/1`.
+    pub(crate) format: &'static str,
+    /// `fit`: nothing speaks against real-time runs; exit code 0. `findings`: runs are possible, and
+    /// suffer from what matters, or whether they are possible is not known; exit code 1. `cannot`: runs would be refused; exit code 3.
+    pub(crate) verdict: Verdict,
+    /// The directory whose files were read; null for this machine.
+    pub(crate) root: Option<String>,
+    /// The release of the kernel; null if it is not known.
+    pub(crate) kernel: Option<String>,
+    /// The CPUs of the machine; null if they are not known.
+    pub(crate) cpus: Option<Vec<usize>>,
+    /// The CPU that real-time jobs are to have.
+    pub(crate) cpu: usize,
+    /// Everything that was looked at, in a fixed order.
+    pub(crate) findings: Vec<Finding>,
+    /// The numbers behind the findings of the section `measured`; null without probes.
+    pub(crate) measured: Option<Measured>,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verdict {
+    Fit,
+    Findings,
+    Cannot,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Finding {
+    /// Its name, which does not change.
+    pub(crate) check: &'static str,
+    /// Its name for people.
+    pub(crate) title: &'static str,
+    /// What it is about.
+    pub(crate) section: Section,
+    /// Whether runs are refused without it; only then is it ever `missing`.
+    pub(crate) required: bool,
+    /// What it says about the machine.
+    pub(crate) state: State,
+    /// How it was come by.
+    pub(crate) basis: Basis,
+    /// The file that was read, or what was tried or measured.
+    pub(crate) source: String,
+    /// What was found.
+    pub(crate) found: String,
+    /// What that means for real-time runs.
+    pub(crate) meaning: String,
+    /// How to change it; null where there is nothing to change.
+    pub(crate) remedy: Option<String>,
+}
+
+/// What a finding is about: the rights of this process, the kernel, the CPU that real-time jobs are to
+/// have, or what was measured there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Section {
+    Process,
+    Kernel,
+    Cpu,
+    Measured,
+}
+
+/// `missing`: without it there are no real-time runs. `matters`: deadlines or budgets suffer. `unknown`:
+/// could not be found out. `note`: worth knowing. `good`: as it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum State {
+    Good,
+    Note,
+    Unknown,
+    Matters,
+    Missing,
+}
+
+/// A file said so, a system call was tried, or it was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Basis {
+    Read,
+    Tried,
+    Measured,
+}
+
+/// What was tried and measured.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Measured {
+    /// A trial thread was let into SCHED_FIFO.
+    pub(crate) fifo: bool,
+    /// `perf_event_open` gave a task-clock counter.
+    pub(crate) perf: bool,
+    /// How late a thread woke that slept until an instant; null if that was not measured.
+    pub(crate) wake_up: Option<WakeUp>,
+    /// Stretches in which a thread that never waits lost its CPU; null if that was not measured.
+    pub(crate) gaps: Option<Gaps>,
+    /// By how much budgets were exceeded when that was noticed, by monitor.
+    pub(crate) budgets: Vec<Budget>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WakeUp {
+    /// Whether the thread was in SCHED_FIFO.
+    pub(crate) real_time: bool,
+    pub(crate) lateness_ns: Times,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Gaps {
+    /// How many of 20 us and more.
+    pub(crate) count: u64,
+    pub(crate) longest_ns: u64,
+    pub(crate) lost_ns: u64,
+    /// How long the thread ran.
+    pub(crate) observed_ns: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Budget {
+    /// What watched the budget, as in `run --monitor`.
+    pub(crate) monitor: &'static str,
+    /// Null if that was not measured.
+    pub(crate) overshoot_ns: Option<Times>,
+}
+
+/// Measurements of one kind.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Times {
+    pub(crate) count: u64,
+    pub(crate) min: u64,
+    pub(crate) median: u64,
+    pub(crate) p99: u64,
+    pub(crate) max: u64,
+}
+
+pub(crate) fn doctor(args: &DoctorArgs, output: &Output) -> Outcome {
+    let wish = Wish {
+        root: args.root.clone(),
+        cpu: args.cpus.as_deref().map(super::run::cpu).transpose()?,
+        probes: !args.no_probes && args.root.is_none(),
+    };
+    if let Some(root) = &wish.root
+        && !root.is_dir()
+    {
+        let what = format!("examine {}", root.display());
+        return Err(Failure::input(what, "it is no directory")
+            .with_help("name a directory with copies of the machine's /proc and /sys"));
+    }
+    let examination = real::examine(&wish, output)?;
+    output.human(&page(&examination, output.painter(), output.width()));
+    output.json(&examination)?;
+    Ok(match examination.verdict {
+        Verdict::Fit => Exit::Holds,
+        Verdict::Findings => Exit::DoesNotHold,
+        Verdict::Cannot => Exit::Machine,
+    })
+}
+
+const SECTIONS: [(Section, &str); 4] = [
+    (Section::Process, "This process"),
+    (Section::Kernel, "The kernel"),
+    (Section::Cpu, "CPU"),
+    (Section::Measured, "Measured"),
+];
+
+/// The width of the column of states, and of the one of titles.
+const STATE_WIDTH: usize = 9;
+const TITLE_WIDTH: usize = 27;
+
+/// The result for people.
+fn page(examination: &Examination, painter: Painter, width: usize) -> String {
+    let kernel = examination.kernel.as_deref();
+    let mut text = format!(
+        "Linux {}, real-time jobs on CPU {}",
+        kernel.unwrap_or("of unknown release"),
+        examination.cpu
+    );
+    if let Some(root) = &examination.root {
+        let _ = write!(text, ", as the files in {root} say");
+    }
+    text.push('\n');
+    for (section, title) in SECTIONS {
+        let mut findings = examination
+            .findings
+            .iter()
+            .filter(|finding| finding.section == section)
+            .peekable();
+        if findings.peek().is_none() {
+            continue;
+        }
+        let title = match section {
+            Section::Cpu => format!("{title} {}", examination.cpu),
+            Section::Process | Section::Kernel | Section::Measured => title.to_owned(),
+        };
+        let _ = writeln!(text, "\n{}", painter.paint(Style::Bold, &title));
+        for finding in findings {
+            show(&mut text, finding, painter, width);
+        }
+    }
+    text.push('\n');
+    text.push_str(&conclusion(examination, painter, width));
+    text
+}
+
+fn show(text: &mut String, finding: &Finding, painter: Painter, width: usize) {
+    let (word, style) = match finding.state {
+        State::Good => ("good", Some(Style::Good)),
+        State::Note => ("note", Some(Style::Name)),
+        State::Unknown => ("unknown", None),
+        State::Matters => ("MATTERS", Some(Style::Caution)),
+        State::Missing => ("MISSING", Some(Style::Bad)),
+    };
+    let basis = match finding.basis {
+        Basis::Read => "read",
+        Basis::Tried => "tried",
+        Basis::Measured => "measured",
+    };
+    let word = format!("{word:STATE_WIDTH$}");
+    let word = style.map_or(word.clone(), |style| painter.paint(style, &word));
+    let indent = 2 + STATE_WIDTH + TITLE_WIDTH;
+    let found = wrapped(&format!("{} [{basis}]", finding.found), indent, width);
+    let _ = writeln!(text, "  {word}{:TITLE_WIDTH$}{found}", finding.title);
+    if finding.state == State::Good {
+        return;
+    }
+    let indent = 2 + STATE_WIDTH + 2;
+    let meaning = wrapped(&finding.meaning, indent, width);
+    let _ = writeln!(text, "{:indent$}{meaning}", "");
+    if let Some(remedy) = &finding.remedy {
+        let label = painter.paint(Style::Name, "help");
+        let remedy = wrapped(remedy, indent + "help: ".len(), width);
+        let _ = writeln!(text, "{:indent$}{label}: {remedy}", "");
+    }
+}
+
+/// What to take home: the verdict, and the findings that make it.
+fn conclusion(examination: &Examination, painter: Painter, width: usize) -> String {
+    let titles = |state: State| {
+        let findings = examination.findings.iter();
+        let of_state = findings.filter(|finding| finding.state == state);
+        of_state.map(|finding| finding.title).collect::<Vec<_>>()
+    };
+    let (missing, matters) = (titles(State::Missing), titles(State::Matters));
+    let (style, verdict) = match examination.verdict {
+        Verdict::Fit => (Style::Good, "Fit for real-time runs.".to_owned()),
+        Verdict::Findings if matters.is_empty() => {
+            let verdict = "Whether real-time runs are possible is not known.";
+            (Style::Caution, verdict.to_owned())
+        }
+        Verdict::Findings => (
+            Style::Caution,
+            format!(
+                "Real-time runs are possible. What they suffer from: {}.",
+                matters.join(", ")
+            ),
+        ),
+        Verdict::Cannot => (
+            Style::Bad,
+            format!(
+                "No real-time runs here. What is missing: {}.",
+                missing.join(", ")
+            ),
+        ),
+    };
+    let mut text = format!("{}\n", painter.paint(style, &wrapped(&verdict, 0, width)));
+    if examination.verdict == Verdict::Cannot && !matters.is_empty() {
+        let matters = format!("And what they would suffer from: {}.", matters.join(", "));
+        let _ = writeln!(text, "{}", wrapped(&matters, 0, width));
+    }
+    let unknown = titles(State::Unknown);
+    if !unknown.is_empty() {
+        let unknown = format!("Not known: {}.", unknown.join(", "));
+        let _ = writeln!(text, "{}", wrapped(&unknown, 0, width));
+    }
+    if examination.measured.is_none() {
+        text.push_str("Nothing was tried or measured.\n");
+    }
+    text
+}
+
+/// Words in lines of at most `width`, of which all but the first are indented.
+fn wrapped(words: &str, indent: usize, width: usize) -> String {
+    let mut text = String::new();
+    let mut column = indent;
+    for word in words.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > width {
+            let _ = write!(text, "\n{:indent$}", "");
+            column = indent;
+        } else if column > indent {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::RESULT_FORMAT;
+
+    fn finding(state: State, remedy: Option<&str>) -> Finding {
+        Finding {
+            check: "governor",
+            title: "frequency governor",
+            section: Section::Cpu,
+            required: false,
+            state,
+            basis: Basis::Read,
+            source: "/sys/x".to_owned(),
+            found: "powersave".to_owned(),
+            meaning: "execution times vary".to_owned(),
+            remedy: remedy.map(str::to_owned),
+        }
+    }
+
+    fn examination(verdict: Verdict, findings: Vec<Finding>) -> Examination {
+        Examination {
+            format: RESULT_FORMAT,
+            verdict,
+            root: None,
+            kernel: Some("6.1".to_owned()),
+            cpus: Some(vec![0, 1]),
+            cpu: 1,
+            findings,
+            measured: None,
+        }
+    }
+
+    #[test]
+    fn a_finding_that_matters_says_what_it_means_and_what_to_do() {
+        let found = examination(
+            Verdict::Findings,
+            vec![finding(State::Matters, Some("echo performance > governor"))],
+        );
+        let page = page(&found, Painter { colour: false }, 60);
+        let expected = "\
+Linux 6.1, real-time jobs on CPU 1
+
+CPU 1
+  MATTERS  frequency governor         powersave [read]
+             execution times vary
+             help: echo performance > governor
+
+Real-time runs are possible. What they suffer from:
+frequency governor.
+Nothing was tried or measured.
+";
+        assert_eq!(page, expected);
+    }
+
+    #[test]
+    fn what_is_good_takes_one_line_and_colours_are_for_terminals() {
+        let good = examination(Verdict::Fit, vec![finding(State::Good, None)]);
+        let plain = page(&good, Painter { colour: false }, 80);
+        assert!(!plain.contains('\x1b') && !plain.contains("execution times vary"));
+        assert!(page(&good, Painter { colour: true }, 80).contains("\x1b[1;32m"));
+    }
+
+    /// The schema that is checked in; `VESTAL_BLESS=1` writes it.
+    #[test]
+    fn the_schema_is_current() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/schema/doctor-1.schema.json"
+        );
+        let schema = schemars::schema_for!(Examination);
+        let text = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
+        if std::env::var_os("VESTAL_BLESS").is_some() {
+            std::fs::write(path, &text).unwrap();
+        }
+        let stored = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            stored == text,
+            "docs/schema/doctor-1.schema.json differs: VESTAL_BLESS=1 cargo test -p vestal --lib doctor"
+        );
+    }
+}

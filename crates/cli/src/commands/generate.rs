@@ -1,0 +1,120 @@
+//! `vestal generate --recipe R -o DIR`: random task sets as files.
+
+use crate::args::GenerateArgs;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::names::{self, RESULT_FORMAT};
+use crate::output::Output;
+use crate::progress::Progress;
+use serde::Serialize;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use vestal_workload::generate::{ParameterError, Recipe, derived_seed};
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    recipe: &'static str,
+    seed: u64,
+    directory: String,
+    files: &'a [String],
+}
+
+pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
+    let what = || format!("generate task sets into {}", args.directory.display());
+    let recipe = recipe(args)?;
+    fs::create_dir_all(&args.directory).map_err(|error| {
+        Failure::input(what(), error.to_string())
+            .with_help("name a directory that exists or can be created")
+    })?;
+    let digits = args.count.saturating_sub(1).to_string().len().max(4);
+    let mut progress = Progress::new(output, "generating", args.count);
+    let mut files = Vec::new();
+    for index in 0..args.count {
+        let set = recipe
+            .draw(derived_seed(args.seed, &[0, index]))
+            .map_err(|error| Failure::input(what(), error.to_string()))?;
+        let name = format!("{}-{index:0digits$}.toml", recipe.name());
+        write_new(&args.directory.join(&name), &set.to_toml())?;
+        files.push(name);
+        progress.at(index + 1);
+    }
+    drop(progress);
+    let sets = if args.count == 1 { "set" } else { "sets" };
+    output.human(&format!(
+        "{} task {sets} by {} (seed {}) in {}\n",
+        args.count,
+        recipe.name(),
+        args.seed,
+        args.directory.display()
+    ));
+    output.json(&Document {
+        format: RESULT_FORMAT,
+        recipe: recipe.name(),
+        seed: args.seed,
+        directory: args.directory.display().to_string(),
+        files: &files,
+    })?;
+    Ok(Exit::Holds)
+}
+
+/// The recipe with what the command line sets, its own options first.
+fn recipe(args: &GenerateArgs) -> Result<Recipe, Failure> {
+    let mut recipe = named(&args.recipe)?;
+    let options = [
+        ("tasks", &args.tasks),
+        ("utilization", &args.utilization),
+        ("levels", &args.levels),
+        ("criticality_factor", &args.criticality_factor),
+    ];
+    let what = format!("generate task sets by {}", recipe.name());
+    let refused = |error: ParameterError| Failure::input(what.clone(), error.to_string());
+    for (name, value) in options {
+        if let Some(value) = value {
+            recipe.set(name, value).map_err(refused)?;
+        }
+    }
+    for option in &args.options {
+        let Some((name, value)) = option.split_once('=') else {
+            return Err(Failure::input(
+                what.clone(),
+                format!("--set {option} is not KEY=VALUE"),
+            ));
+        };
+        recipe
+            .set(name.trim(), value.trim())
+            .map_err(|error| help_with_name(refused(error.clone()), &error))?;
+    }
+    Ok(recipe)
+}
+
+/// The recipe of this name with its defaults.
+pub(crate) fn named(name: &str) -> Result<Recipe, Failure> {
+    Recipe::named(name).ok_or_else(|| {
+        let known: Vec<String> = Recipe::NAMES.iter().map(|&name| name.to_owned()).collect();
+        names::unknown(&format!("use the recipe `{name}`"), "recipe", name, &known)
+    })
+}
+
+fn help_with_name(failure: Failure, error: &ParameterError) -> Failure {
+    let ParameterError::Unknown { name, known } = error else {
+        return failure;
+    };
+    match names::nearest(name, known.iter().copied()) {
+        Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+        None => failure,
+    }
+}
+
+/// Writes a file that did not exist: a set that somebody may still need is never replaced.
+pub(crate) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    let written = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| {
+        Failure::input(format!("write {}", path.display()), error.to_string())
+            .with_help("existing files are not replaced: name a new directory, or remove the file")
+    })
+}

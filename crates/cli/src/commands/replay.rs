@@ -1,0 +1,496 @@
+//! `vestal replay TRACE [FILE]`: the recorded facts to a fresh scheduler. Are the answers the same?
+//!
+//! Managed runs: every plan is equal. Native runs: every permit is equal, and no job ran although a
+//! more urgent permitted one was ready (contract C8).
+
+use crate::args::{ReplayArgs, WorldArgs};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::input::{self, shown};
+use crate::names::RESULT_FORMAT;
+use crate::output::{Output, Style};
+use crate::quantity::short;
+use crate::session::Session;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use vestal_core::{Configuration, Duration, Guard, Scheduler};
+use vestal_trace::record::COLUMNS;
+use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
+use vestal_trace::replay::{self, Difference};
+use vestal_trace::{Dispatch, Format, Header, Problem, Summary, Trace, TraceError, World};
+use vestal_workload::{Source, TaskSet};
+
+/// What a job may run on while a more urgent one is ready before that is an inversion, on Linux: a
+/// thread that was woken may have to wait for the manager.
+const SWITCH: Duration = Duration::from_micros(100);
+
+/// The result of `vestal replay`.
+#[derive(Debug, Serialize)]
+struct Document {
+    format: &'static str,
+    file: String,
+    world: &'static str,
+    dispatch: &'static str,
+    policy: String,
+    /// The replay gives what was recorded, and no job overtook a more urgent one.
+    equal: bool,
+    /// Up to the first difference; all, if there is none.
+    records: u64,
+    /// None if there is a difference: nobody knows what the rest would be.
+    facts: Option<u64>,
+    decisions: Option<u64>,
+    permits: Option<u64>,
+    notices: Option<u64>,
+    jobs: Option<Jobs>,
+    modes: Option<u64>,
+    gaps: Option<u64>,
+    difference: Option<Differs>,
+    inversion: Option<Inverted>,
+    /// What the other task set says otherwise than the recorded one.
+    task_set: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Jobs {
+    released: u64,
+    completed: u64,
+    dropped: u64,
+    missed: u64,
+    missed_guaranteed: u64,
+    overruns: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Differs {
+    /// The number of the record, from 0.
+    number: u64,
+    /// The record, as in a `.csv` trace; none where the trace ends.
+    recorded: Option<String>,
+    why: String,
+    /// What the replay gives here.
+    replayed: Vec<String>,
+    before: Vec<String>,
+    after: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Inverted {
+    cpu: u16,
+    from_ns: u64,
+    to_ns: u64,
+    running: String,
+    waiting: String,
+}
+
+/// What a replay found.
+struct Found {
+    header: Header,
+    outcome: Result<Summary, Box<Difference>>,
+    inversion: Option<Inverted>,
+    task_set: Vec<String>,
+}
+
+pub(crate) fn replay(args: &ReplayArgs, output: &Output) -> Outcome {
+    let found = find(args, output)?;
+    let document = document(&args.trace, &found);
+    output.human(&page(&args.trace, &found, &document, output));
+    output.json(&document)?;
+    Ok(Exit::holds(document.equal))
+}
+
+fn find(args: &ReplayArgs, output: &Output) -> Result<Found, Failure> {
+    let trace = open(&args.trace)?;
+    let header = trace.header().clone();
+    let what = || format!("replay {}", shown(&args.trace));
+    if header.world == World::Foreign || header.cpus != 1 {
+        return Err(Failure::input(
+            what(),
+            "it is no recording of a scheduler of one CPU, so there is nothing to decide again",
+        )
+        .with_help("record with `vestal simulate --trace` or `vestal run --trace`"));
+    }
+    let recorded = recorded_set(&args.trace, &header)?;
+    let (set, task_set) = match &args.file {
+        None => (recorded, Vec::new()),
+        Some(path) => {
+            let other = input::task_set(path, output)?;
+            let differences = differences(&recorded, &other);
+            let names = |set: &TaskSet| -> Vec<String> {
+                set.tasks.iter().map(|task| task.name.clone()).collect()
+            };
+            if names(&recorded) != names(&other) {
+                let why = "its tasks are not those of the trace, so the facts speak of others";
+                let help = format!("the trace is about: {}", names(&recorded).join(", "));
+                let what = format!("{} with {}", what(), shown(path));
+                return Err(Failure::input(what, why).with_help(help));
+            }
+            (other, differences)
+        }
+    };
+    let session = session(&args.trace, &header, set, output)?;
+    if args.file.is_none() {
+        agree(&args.trace, &header, &session)?;
+    }
+    let mut scheduler = scheduler(&header, &session, &what())?;
+    let outcome = match replay::replay(&header, trace, scheduler.as_mut()) {
+        Ok(summary) => Ok(summary),
+        Err(replay::Failure::Differs(difference)) => Err(difference),
+        Err(replay::Failure::Unreadable(error)) => return Err(unreadable(&args.trace, &error)),
+    };
+    let inversion = if outcome.is_ok() && header.dispatch == Dispatch::Native {
+        inversion(&args.trace, &header, &session)?
+    } else {
+        None
+    };
+    Ok(Found {
+        header,
+        outcome,
+        inversion,
+        task_set,
+    })
+}
+
+/// Opens a complete trace and reads its header.
+fn open(path: &Path) -> Result<Trace<BufReader<File>>, Failure> {
+    let what = format!("read {}", shown(path));
+    let known = "a replay needs every record: give a .vtrace or a .csv trace";
+    let format = Format::from_path(path)
+        .map_err(|unknown| Failure::input(what.as_str(), unknown.to_string()).with_help(known))?;
+    let only_written = || {
+        let why = format!("V0811: .{} traces are only written", format.extension());
+        Failure::input(what.as_str(), why).with_help(known)
+    };
+    if !format.is_complete() {
+        return Err(only_written());
+    }
+    let file = File::open(path).map_err(|error| {
+        let place = vestal_trace::Place::Byte(0);
+        let problem = Problem::Io(error);
+        unreadable(path, &TraceError { place, problem })
+    })?;
+    match Trace::open(format, BufReader::new(file)) {
+        Some(trace) => trace.map_err(|error| unreadable(path, &error)),
+        None => Err(only_written()),
+    }
+}
+
+/// The failure for a trace that cannot be read.
+fn unreadable(path: &Path, error: &TraceError) -> Failure {
+    let (code, problem) = (error.problem.code(), &error.problem);
+    let why = format!("{code}: {}: {problem}", error.place);
+    Failure::input(format!("read {}", shown(path)), why)
+        .with_help(problem.help())
+        .with_help(format!("`vestal explain {code}` says more about {code}"))
+}
+
+fn bad_header(path: &Path, what: &str) -> Failure {
+    Failure::input(format!("read {}", shown(path)), format!("V0805: {what}"))
+        .with_help("undo the change to the file, or record the run again")
+        .with_help("`vestal explain V0805` says more about V0805")
+}
+
+fn recorded_set(path: &Path, header: &Header) -> Result<TaskSet, Failure> {
+    let name = format!("{} (its task set)", shown(path));
+    let source = Source::new(&name, &header.task_set);
+    TaskSet::from_source(&source).map_err(|found| input::unreadable(path, found))
+}
+
+/// The session that was recorded, with `set` for its task set.
+fn session(
+    path: &Path,
+    header: &Header,
+    set: TaskSet,
+    output: &Output,
+) -> Result<Session, Failure> {
+    let options = header.options.iter();
+    let args = WorldArgs {
+        file: path.to_owned(),
+        policy: header.policy.clone(),
+        duration: None,
+        scenario: None,
+        seed: header.seed,
+        options: options
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect(),
+        parameters: None,
+    };
+    let name = format!("{} (its parameters)", shown(path));
+    let parameters = Source::new(&name, &header.parameters);
+    Session::recorded(&args, set, &parameters, output)
+}
+
+/// Whether the header's list of tasks is that of its task set.
+fn agree(path: &Path, header: &Header, session: &Session) -> Result<(), Failure> {
+    let listed = crate::tracing::header(session, header.dispatch);
+    if listed.tasks == header.tasks && listed.levels == header.levels {
+        return Ok(());
+    }
+    let what = "its tasks and levels are not those of its task set";
+    Err(bad_header(path, what))
+}
+
+/// A fresh scheduler of the recorded configuration.
+fn scheduler(
+    header: &Header,
+    session: &Session,
+    what: &str,
+) -> Result<Box<dyn Scheduler>, Failure> {
+    match header.dispatch {
+        Dispatch::Managed => Ok(session.scheduler(what)?),
+        Dispatch::Native => {
+            let configuration = Configuration {
+                granularity: header.granularity,
+                wake_granularity: header.wake_granularity,
+                ..session.configuration()
+            };
+            match Guard::new(&configuration) {
+                Ok(guard) => Ok(Box::new(guard)),
+                Err(error) => Err(Failure::input(what, error.to_string())),
+            }
+        }
+    }
+}
+
+/// The first job that ran although a more urgent one was ready.
+fn inversion(path: &Path, header: &Header, session: &Session) -> Result<Option<Inverted>, Failure> {
+    let order = Order {
+        priorities: &ranks(session),
+        placement: &[],
+        tolerance: match header.world {
+            World::Linux => SWITCH,
+            World::Simulator | World::Kernel | World::Foreign => Duration::ZERO,
+        },
+    };
+    let found = first_inversion(header, open(path)?, order);
+    let found = found.map_err(|error| unreadable(path, &error))?;
+    Ok(found.map(|inversion| inverted(&inversion, session)))
+}
+
+/// The priorities as fixed priorities keep them: of equals the task that stands first.
+fn ranks(session: &Session) -> Vec<u32> {
+    let entries = &session.configurations;
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|&place| {
+        let priority = entries.get(place).map_or(0, |entry| entry.priority);
+        (priority, std::cmp::Reverse(place))
+    });
+    let mut ranks = vec![0; entries.len()];
+    for (rank, place) in (1..).zip(order) {
+        if let Some(entry) = ranks.get_mut(place) {
+            *entry = rank;
+        }
+    }
+    ranks
+}
+
+fn inverted(found: &Inversion, session: &Session) -> Inverted {
+    let name = |job: vestal_core::JobId| {
+        let task = session.task_name(job.task);
+        format!("job {} of {task}", job.sequence)
+    };
+    Inverted {
+        cpu: found.cpu.0,
+        from_ns: found.from.as_nanos(),
+        to_ns: found.to.as_nanos(),
+        running: name(found.running),
+        waiting: name(found.waiting),
+    }
+}
+
+/// What two task sets say differently, line by line of their resolved forms.
+fn differences(recorded: &TaskSet, other: &TaskSet) -> Vec<String> {
+    let (recorded, other) = (recorded.to_toml(), other.to_toml());
+    let (recorded, other) = (parts(&recorded), parts(&other));
+    let mut found = Vec::new();
+    for (name, lines) in &recorded {
+        let Some((_, others)) = other.iter().find(|(label, _)| label == name) else {
+            found.push(format!("{name} is missing"));
+            continue;
+        };
+        let key = |line: &str| line.split('=').next().unwrap_or_default().to_owned();
+        for line in lines.iter().filter(|line| !others.contains(line)) {
+            let instead = others.iter().find(|other| key(other) == key(line));
+            let instead = instead.map_or("nothing", |other| other);
+            found.push(format!("{name}: {instead}, in the trace {line}"));
+        }
+        for line in others.iter().filter(|line| !lines.contains(line)) {
+            if !lines.iter().any(|old| key(old) == key(line)) {
+                found.push(format!("{name}: {line}, in the trace nothing"));
+            }
+        }
+    }
+    let new = other
+        .iter()
+        .filter(|(name, _)| !recorded.iter().any(|(label, _)| label == name));
+    found.extend(new.map(|(name, _)| format!("{name} is not in the trace")));
+    found
+}
+
+/// The tables of a TOML text, each by its heading and its name, with its lines.
+fn parts(text: &str) -> Vec<(String, Vec<&str>)> {
+    let blocks = text
+        .split("\n\n")
+        .map(|block| block.lines().collect::<Vec<_>>());
+    let named = blocks.map(|lines| {
+        let heading = lines.first().copied().unwrap_or_default();
+        let heading = heading.trim_matches(['[', ']']);
+        let name = lines.iter().find_map(|line| line.strip_prefix("name = "));
+        let name = match name {
+            Some(name) if heading == "task" => name.trim_matches('"').to_owned(),
+            Some(name) => format!("{heading} {name}"),
+            None => heading.to_owned(),
+        };
+        (name, lines)
+    });
+    named.collect()
+}
+
+fn document(path: &Path, found: &Found) -> Document {
+    let summary = found.outcome.as_ref().ok();
+    let difference = found.outcome.as_ref().err();
+    let lines =
+        |records: &[vestal_trace::Record]| records.iter().map(ToString::to_string).collect();
+    Document {
+        format: RESULT_FORMAT,
+        file: shown(path),
+        world: found.header.world.word(),
+        dispatch: found.header.dispatch.word(),
+        policy: found.header.policy.clone(),
+        equal: difference.is_none() && found.inversion.is_none(),
+        records: match (summary, difference) {
+            (Some(summary), _) => summary.records,
+            (None, Some(difference)) => difference.number,
+            (None, None) => 0,
+        },
+        facts: summary.map(|summary| summary.facts),
+        decisions: summary.map(|summary| summary.decisions),
+        permits: summary.map(|summary| summary.permits),
+        notices: summary.map(|summary| summary.notices),
+        jobs: summary.map(|summary| Jobs {
+            released: summary.counts.released,
+            completed: summary.counts.completed,
+            dropped: summary.counts.dropped,
+            missed: summary.counts.missed,
+            missed_guaranteed: summary.counts.missed_guaranteed,
+            overruns: summary.counts.overruns,
+        }),
+        modes: summary.map(|summary| summary.counts.mode_changes),
+        gaps: summary.map(|summary| summary.counts.gaps),
+        difference: difference.map(|difference| Differs {
+            number: difference.number,
+            recorded: difference.recorded.map(|record| record.to_string()),
+            why: difference.why.to_string(),
+            replayed: lines(&difference.replayed),
+            before: lines(&difference.before),
+            after: lines(&difference.after),
+        }),
+        inversion: found.inversion.as_ref().map(|inversion| Inverted {
+            running: inversion.running.clone(),
+            waiting: inversion.waiting.clone(),
+            ..*inversion
+        }),
+        task_set: found.task_set.clone(),
+    }
+}
+
+/// The result for people.
+fn page(path: &Path, found: &Found, document: &Document, output: &Output) -> String {
+    let painter = output.painter();
+    let mut text = format!(
+        "Replayed {}: {}, {} dispatch, under {}\n",
+        shown(path),
+        found.header.world.word(),
+        found.header.dispatch.word(),
+        found.header.policy
+    );
+    // Writing into a string cannot fail.
+    if !found.task_set.is_empty() {
+        let _ = writeln!(text, "the task set is another one:");
+        for line in &found.task_set {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    let verdict = match &found.outcome {
+        Ok(summary) => {
+            let counts = &summary.counts;
+            let _ = writeln!(
+                text,
+                "{} records: {} facts told again, {} decisions, {} permits, {} notices",
+                summary.records, summary.facts, summary.decisions, summary.permits, summary.notices
+            );
+            let _ = writeln!(
+                text,
+                "jobs: {} released, {} completed, {} dropped, {} missed their deadline",
+                counts.released, counts.completed, counts.dropped, counts.missed
+            );
+            let _ = writeln!(
+                text,
+                "modes: {} changes after {} overruns; machine gaps: {}",
+                counts.mode_changes, counts.overruns, counts.gaps
+            );
+            match &document.inversion {
+                Some(found) => painter.paint(
+                    Style::Bad,
+                    &format!(
+                        "Every answer is the same, but from {} to {} {} ran although {} was ready.",
+                        short(found.from_ns),
+                        short(found.to_ns),
+                        found.running,
+                        found.waiting
+                    ),
+                ),
+                None => painter.paint(Style::Good, same(found.header.dispatch)),
+            }
+        }
+        Err(difference) => {
+            let _ = writeln!(text, "The first difference, with the records around it:");
+            let _ = writeln!(text, "             {COLUMNS}");
+            let _ = write!(text, "{difference}");
+            painter.paint(
+                Style::Bad,
+                &format!("The replay differs at record {}.", difference.number),
+            )
+        }
+    };
+    text.push_str(&verdict);
+    text.push('\n');
+    text
+}
+
+const fn same(dispatch: Dispatch) -> &'static str {
+    match dispatch {
+        Dispatch::Managed => "The scheduler decides the same: every plan is equal.",
+        Dispatch::Native => {
+            "The guard decides the same: every permit is equal, and no job overtook a more urgent one."
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREE: &str = include_str!("../../../../examples/huang-three-tasks.toml");
+
+    #[test]
+    fn what_two_sets_say_differently_is_named_by_task_and_key() {
+        let set = |text: &str| TaskSet::parse("three.toml", text).unwrap();
+        assert_eq!(differences(&set(THREE), &set(THREE)), Vec::<String>::new());
+        let other = THREE.replacen("period      = 10\n", "period      = 12\n", 1);
+        assert_ne!(other, THREE);
+        let found = differences(&set(THREE), &set(&other));
+        // The deadline follows from the period.
+        assert_eq!(
+            found,
+            [
+                "tau2: period = \"12ms\", in the trace period = \"10ms\"",
+                "tau2: deadline = \"12ms\", in the trace deadline = \"10ms\""
+            ]
+        );
+        let renamed = THREE.replacen("\"tau1\"", "\"tau9\"", 1);
+        let found = differences(&set(THREE), &set(&renamed));
+        assert_eq!(found, ["tau1 is missing", "tau9 is not in the trace"]);
+    }
+}

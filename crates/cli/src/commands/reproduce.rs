@@ -1,0 +1,238 @@
+//! `vestal reproduce PAPER/FIGURE -o DIR`: a figure of a paper as data, plot and findings.
+
+use crate::args::ReproduceArgs;
+use crate::commands::sweep::{self, Asked};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::names::{self, RESULT_FORMAT, VERSION};
+use crate::output::Output;
+use crate::table::{Column, Grid};
+use serde::Serialize;
+use std::path::Path;
+use vestal_experiment::figure::{self, Figure};
+use vestal_experiment::{Shard, Store, Summary};
+
+/// Sets at each point for a quick look.
+const QUICK_SETS: u32 = 100;
+
+#[derive(Serialize)]
+struct ListDocument {
+    format: &'static str,
+    figures: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    figure: &'static str,
+    caption: &'static str,
+    missing: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Document {
+    format: &'static str,
+    directory: String,
+    figures: Vec<FigureDocument>,
+}
+
+#[derive(Serialize)]
+struct FigureDocument {
+    figure: &'static str,
+    sets: u32,
+    missing: Vec<String>,
+    plots: Vec<String>,
+    claims: Vec<ClaimDocument>,
+}
+
+#[derive(Serialize)]
+struct ClaimDocument {
+    claim: &'static str,
+    found: String,
+}
+
+pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
+    if args.list {
+        return list(output);
+    }
+    let (chosen, what) = match (&args.figure, args.all) {
+        (_, true) => (figure::figures().iter().collect(), "--all".to_owned()),
+        (Some(name), false) => (found(name)?, name.clone()),
+        (None, false) => {
+            return Err(Failure::input("reproduce a figure", "none is named")
+                .with_help("name one such as huang2014/fig1, or use --all; --list shows all"));
+        }
+    };
+    let directory = args.directory.as_deref().ok_or_else(|| {
+        Failure::input("reproduce a figure", "there is no directory for the result")
+            .with_help("name one with -o DIR")
+    })?;
+    let quick = if args.quick { " --quick" } else { "" };
+    let sets = args.quick.then_some(QUICK_SETS);
+    let mut outcomes = Vec::new();
+    for figure in chosen {
+        let command = format!("vestal reproduce {}{quick} -o DIR", figure.name);
+        match one(
+            figure,
+            sets,
+            args.jobs.unwrap_or(0),
+            directory,
+            &command,
+            output,
+        )? {
+            Some(outcome) => outcomes.push(outcome),
+            None => return Ok(Exit::DoesNotHold),
+        }
+    }
+    let command = format!("vestal reproduce {what}{quick} -o DIR");
+    let index = figure::index(&outcomes, &command, VERSION);
+    let path = directory.join("index.md");
+    std::fs::write(&path, index)
+        .map_err(|error| Failure::input(format!("write {}", path.display()), error.to_string()))?;
+    output.human(&page(&outcomes, directory, output));
+    output.json(&document(outcomes, directory))?;
+    Ok(Exit::Holds)
+}
+
+fn found(name: &str) -> Result<Vec<&'static Figure>, Failure> {
+    let chosen = figure::named(name.trim_end_matches('/'));
+    if !chosen.is_empty() {
+        return Ok(chosen);
+    }
+    let known: Vec<String> = figure::figures()
+        .iter()
+        .map(|figure| figure.name.to_owned())
+        .collect();
+    Err(names::unknown(
+        &format!("reproduce `{name}`"),
+        "figure",
+        name,
+        &known,
+    ))
+}
+
+/// Computes a figure and writes everything about it; `None` if somebody interrupted.
+fn one(
+    figure: &Figure,
+    sets: Option<u32>,
+    jobs: usize,
+    directory: &Path,
+    command: &str,
+    output: &Output,
+) -> Result<Option<figure::Outcome>, Failure> {
+    let prepared = figure
+        .prepare(sets, sweep::test)
+        .map_err(|found| Failure::bug("read an experiment of ours", found.to_string()))?;
+    if !prepared.missing.is_empty() {
+        let missing = prepared.missing.join(", ");
+        output.warning(&format!(
+            "{}: not in this version, and left out: {missing}",
+            figure.name
+        ));
+    }
+    if prepared.questions.is_empty() {
+        output.warning(&format!("{}: nothing is left to compute", figure.name));
+    }
+    let asked = Asked {
+        experiment: &prepared.experiment,
+        questions: &prepared.questions,
+    };
+    let store = asked.open(&directory.join(figure.name), true)?;
+    let report = asked.run(&store, Shard::ALL, jobs, output)?;
+    if !report.complete {
+        output.warning("interrupted; nothing is lost: the same command goes on");
+        return Ok(None);
+    }
+    let summary = summary(&prepared, &store)?;
+    for (name, chart) in figure.charts(&summary) {
+        store
+            .write(&name, chart.to_svg().as_bytes())
+            .map_err(sweep::store_failure)?;
+    }
+    let outcome = figure::outcome(figure, &prepared, &summary, command, VERSION);
+    store
+        .write("claims.md", outcome.page.as_bytes())
+        .map_err(sweep::store_failure)?;
+    Ok(Some(outcome))
+}
+
+fn summary(prepared: &figure::Prepared, store: &Store) -> Result<Summary, Failure> {
+    let table = vestal_experiment::sweep::results(store).map_err(sweep::store_failure)?;
+    let experiment = &prepared.experiment;
+    let columns = &store.manifest.columns;
+    Ok(Summary::new(
+        experiment,
+        &experiment.points(),
+        columns,
+        &table,
+    ))
+}
+
+fn list(output: &Output) -> Outcome {
+    let entries: Vec<Entry> = figure::figures()
+        .iter()
+        .map(|figure| Entry {
+            figure: figure.name,
+            caption: figure.caption,
+            missing: figure
+                .prepare(None, sweep::test)
+                .map(|prepared| prepared.missing)
+                .unwrap_or_default(),
+        })
+        .collect();
+    let columns = ["figure", "what", "tests not in this version"].map(Column::Text);
+    let mut grid = Grid::new(output, &columns);
+    for entry in &entries {
+        let missing = entry.missing.join(", ");
+        grid.row(vec![
+            entry.figure.to_owned(),
+            entry.caption.to_owned(),
+            missing,
+        ]);
+    }
+    output.human(&grid.render());
+    output.json(&ListDocument {
+        format: RESULT_FORMAT,
+        figures: entries,
+    })?;
+    Ok(Exit::Holds)
+}
+
+fn page(outcomes: &[figure::Outcome], directory: &Path, output: &Output) -> String {
+    let columns = ["figure", "the paper says", "found"].map(Column::Text);
+    let mut grid = Grid::new(output, &columns);
+    for outcome in outcomes {
+        for (claim, finding) in &outcome.findings {
+            grid.row(vec![
+                outcome.figure.to_owned(),
+                (*claim).to_owned(),
+                finding.to_string(),
+            ]);
+        }
+    }
+    let directory = directory.display();
+    format!(
+        "{}\ndata, plots and numbers: {directory}/index.md\n",
+        grid.render()
+    )
+}
+
+fn document(outcomes: Vec<figure::Outcome>, directory: &Path) -> Document {
+    let figures = outcomes.into_iter().map(|outcome| FigureDocument {
+        figure: outcome.figure,
+        sets: outcome.sets,
+        missing: outcome.missing,
+        plots: outcome.plots,
+        claims: outcome
+            .findings
+            .into_iter()
+            .map(|(claim, finding)| ClaimDocument {
+                claim,
+                found: finding.to_string(),
+            })
+            .collect(),
+    });
+    Document {
+        format: RESULT_FORMAT,
+        directory: directory.display().to_string(),
+        figures: figures.collect(),
+    }
+}

@@ -1,0 +1,283 @@
+//! `vestal sweep EXPERIMENT.toml -o DIR`, and one of its sets back: `vestal regenerate`.
+
+use crate::args::{RegenerateArgs, SweepArgs};
+use crate::catalogue;
+use crate::commands::generate;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::input;
+use crate::names::{self, RESULT_FORMAT, VERSION};
+use crate::output::Output;
+use crate::progress::Progress;
+use serde::Serialize;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use vestal_experiment::sweep::{seed_of, sweep as compute};
+use vestal_experiment::{
+    Experiment, Manifest, Question, QuestionError, Report, Running, Shard, Store, StoreError,
+    SweepError,
+};
+use vestal_workload::Source;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    experiment: &'a str,
+    directory: String,
+    computed: u64,
+    chunks: u64,
+    chunks_total: u64,
+    complete: bool,
+    stopped: bool,
+}
+
+#[derive(Serialize)]
+struct RegeneratedDocument {
+    format: &'static str,
+    experiment: String,
+    point: usize,
+    index: u32,
+    seed: u64,
+    file: String,
+}
+
+pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
+    if args.cluster.is_some() {
+        return Err(Failure::not_in_this_version("`--cluster`")
+            .with_help("--shard i/n splits a sweep over machines that share the directory"));
+    }
+    let shard = match &args.shard {
+        None => Shard::ALL,
+        Some(text) => Shard::parse(text).ok_or_else(|| {
+            let why = format!("--shard {text} is not i/n with 1 <= i <= n");
+            Failure::input("share out a sweep", why).with_help("write for instance --shard 3/16")
+        })?,
+    };
+    let source = input::source(&args.file)?;
+    let what = format!("use the experiment {}", input::shown(&args.file));
+    let experiment =
+        Experiment::parse(&source).map_err(|found| Failure::diagnosed(what.clone(), found))?;
+    let questions = questions(&experiment, &what)?;
+    let asked = Asked {
+        experiment: &experiment,
+        questions: &questions,
+    };
+    let store = asked.open(&args.directory, args.resume)?;
+    let report = asked.run(&store, shard, args.jobs.unwrap_or(0), output)?;
+    output.human(&page(&report, &experiment, args, shard));
+    output.json(&Document {
+        format: RESULT_FORMAT,
+        experiment: &experiment.name,
+        directory: args.directory.display().to_string(),
+        computed: report.computed,
+        chunks: report.chunks.0,
+        chunks_total: report.chunks.1,
+        complete: report.complete,
+        stopped: report.stopped,
+    })?;
+    Ok(Exit::holds(!report.stopped))
+}
+
+/// An experiment with what it asks.
+pub(crate) struct Asked<'a> {
+    pub(crate) experiment: &'a Experiment,
+    pub(crate) questions: &'a [Question],
+}
+
+impl Asked<'_> {
+    /// The result directory.
+    pub(crate) fn open(&self, directory: &std::path::Path, resume: bool) -> Result<Store, Failure> {
+        let Experiment {
+            name, source, sets, ..
+        } = self.experiment;
+        let columns = self.questions.iter().map(Question::label).collect();
+        let manifest = Manifest::new(VERSION, name, &source.text, *sets, columns);
+        Store::open(directory, manifest, &source.text, resume).map_err(store_failure)
+    }
+
+    /// Computes until it is done or somebody interrupts it.
+    pub(crate) fn run(
+        &self,
+        store: &Store,
+        shard: Shard,
+        jobs: usize,
+        output: &Output,
+    ) -> Result<Report, Failure> {
+        let stop = interrupted()?;
+        let points: usize = self
+            .experiment
+            .axes
+            .iter()
+            .map(|axis| axis.values.len())
+            .product();
+        let total = points as u64 * u64::from(self.experiment.sets) / shard.count;
+        let progress = Mutex::new(Progress::new(output, "sweeping", total));
+        let report = compute(
+            self.experiment,
+            self.questions,
+            store,
+            &Running {
+                shard,
+                jobs,
+                stop: &stop,
+                progress: &|done| {
+                    progress
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .at(done);
+                },
+            },
+        );
+        report.map_err(sweep_failure)
+    }
+}
+
+/// A flag that the first SIGINT or SIGTERM sets; the second ends the program as usual.
+fn interrupted() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    #[cfg(unix)]
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let failed =
+            |error: std::io::Error| Failure::machine("watch for interrupts", error.to_string());
+        // In this order: the first signal finds the flag unset and sets it.
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
+            .map_err(failed)?;
+        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(failed)?;
+    }
+    Ok(stop)
+}
+
+/// Everything that an experiment asks.
+fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question>, Failure> {
+    let mut questions = Vec::new();
+    for name in &experiment.tests {
+        questions.push(test(name).ok_or_else(|| no_such_test(name, what))?);
+    }
+    for spec in &experiment.simulations {
+        let question = Question::simulation(spec).map_err(|error| match error {
+            QuestionError::Unknown { name, .. } if names::is_planned_policy(&name) => {
+                Failure::not_in_this_version(&format!("the policy `{name}` in a sweep"))
+            }
+            QuestionError::Unknown { .. } | QuestionError::Simulation(_) => {
+                Failure::input(what, error.to_string())
+            }
+        })?;
+        questions.push(question);
+    }
+    Ok(questions)
+}
+
+/// The test of this name, with its variant.
+pub(crate) fn test(name: &str) -> Option<Question> {
+    let (test, variant) = match name.split_once(':') {
+        Some((test, variant)) => (test, Some(variant)),
+        None => (name, None),
+    };
+    catalogue::find_test(test, variant).map(Question::Test)
+}
+
+fn no_such_test(name: &str, what: &str) -> Failure {
+    if names::is_planned_test(name.split(':').next().unwrap_or_default()) {
+        return Failure::not_in_this_version(&format!("the test `{name}`"));
+    }
+    let known: Vec<String> = catalogue::tests().map(ToString::to_string).collect();
+    names::unknown(what, "test", name, &known)
+}
+
+fn page(report: &Report, experiment: &Experiment, args: &SweepArgs, shard: Shard) -> String {
+    let directory = args.directory.display();
+    let (there, all) = report.chunks;
+    let mut text = format!("{}: {} sets computed, ", experiment.name, report.computed);
+    if report.complete {
+        text.push_str(&format!("all {all} chunks are there\n"));
+        let weighted = if experiment.weight_by.is_some() {
+            ", weighted.csv"
+        } else {
+            ""
+        };
+        text.push_str(&format!(
+            "results in {directory}: results.parquet, summary.csv, pairs.csv{weighted}\n"
+        ));
+    } else {
+        text.push_str(&format!("{there} of {all} chunks are there\n"));
+        let next = if report.stopped {
+            "interrupted; nothing is lost: the same command with --resume goes on"
+        } else {
+            "the rest is for other shards; whoever is last writes the results"
+        };
+        text.push_str(&format!(
+            "{next} (shard {}/{})\n",
+            shard.number, shard.count
+        ));
+    }
+    text
+}
+
+pub(crate) fn store_failure(error: StoreError) -> Failure {
+    let what = "use the result directory";
+    let why = error.to_string();
+    match error {
+        StoreError::Io { .. } => Failure::input(what, why)
+            .with_help("name a directory that can be written; nothing that was written is lost"),
+        StoreError::Foreign { .. } => Failure::input(what, why)
+            .with_help("name another directory: results of two experiments or versions never mix")
+            .with_help("vestal explain V0701"),
+        StoreError::Exists { .. } => Failure::input(what, why)
+            .with_help("--resume goes on with it; another directory begins anew"),
+        StoreError::Damaged { .. } => Failure::input(what, why)
+            .with_help("remove that file and run the sweep again with --resume")
+            .with_help("vestal explain V0702"),
+    }
+}
+
+fn sweep_failure(error: SweepError) -> Failure {
+    match error {
+        SweepError::Store(error) => store_failure(error),
+        SweepError::Set { .. } => Failure::input("draw and examine a set", error.to_string()),
+        SweepError::Internal(why) => Failure::bug("sweep", why),
+    }
+}
+
+pub(crate) fn regenerate(args: &RegenerateArgs, output: &Output) -> Outcome {
+    let what = format!("regenerate a set of {}", args.result.display());
+    let store = Store::existing(&args.result).map_err(store_failure)?;
+    let name = store.path("experiment.toml").display().to_string();
+    let experiment = Experiment::parse(&Source::new(&name, &store.text))
+        .map_err(|found| Failure::diagnosed(what.clone(), found))?
+        .with_sets(store.manifest.sets);
+    let points = experiment.points();
+    let range = |kind: &str, last: u64| {
+        Failure::input(what.clone(), format!("the result has no such {kind}")).with_help(format!(
+            "--{kind} is a number from 0 to {last}; summary.csv lists the points"
+        ))
+    };
+    let point = points
+        .get(args.point)
+        .ok_or_else(|| range("point", points.len() as u64 - 1))?;
+    if args.index >= experiment.sets {
+        return Err(range("index", u64::from(experiment.sets) - 1));
+    }
+    let seed = seed_of(&experiment, args.point, args.index);
+    let set = point
+        .recipe
+        .draw(seed)
+        .map_err(|error| Failure::input(what.clone(), error.to_string()))?;
+    if args.file.as_os_str() == "-" {
+        output.raw(&set.to_toml());
+        return Ok(Exit::Holds);
+    }
+    generate::write_new(&args.file, &set.to_toml())?;
+    let file = args.file.display().to_string();
+    output.human(&format!(
+        "set {} of point {} (seed {seed}) in {file}\n",
+        args.index, args.point
+    ));
+    output.json(&RegeneratedDocument {
+        format: RESULT_FORMAT,
+        experiment: experiment.name,
+        point: args.point,
+        index: args.index,
+        seed,
+        file,
+    })?;
+    Ok(Exit::Holds)
+}

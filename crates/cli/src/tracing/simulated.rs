@@ -1,0 +1,91 @@
+//! What a simulated world records beside the calls that a [`vestal_trace::Recorder`] sees.
+
+use crate::session::Session;
+use vestal_core::{CpuId, DropReason, Fact, Instant, JobId, StopReason};
+use vestal_sim::guarantee::{Judge, Promise};
+use vestal_sim::{JobState, Observer, Segment};
+use vestal_trace::{Record, Sink, What};
+
+/// For a world that tells its scheduler everything: only the misses are its own.
+pub(crate) fn told<'a>(session: &Session, mut sink: impl Sink + 'a) -> impl Observer + 'a {
+    Judge::new(promise(session), move |at, job: &JobState, guaranteed| {
+        sink.put(miss(at, job, guaranteed));
+    })
+}
+
+/// For a world that tells its guard exceptions only: also what the jobs did.
+pub(crate) fn observed<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> impl Observer + 'a {
+    let jobs = Jobs {
+        sink: sink.clone(),
+        running: None,
+    };
+    // A job is recorded as complete or dropped before it is judged.
+    (jobs, told(session, sink))
+}
+
+fn promise(session: &Session) -> Promise {
+    Promise::new(
+        &session.tasks,
+        session.policy.enforcement,
+        session.exhaustion,
+    )
+}
+
+const fn miss(at: Instant, job: &JobState, guaranteed: bool) -> Record {
+    let what = What::Miss {
+        job: job.id,
+        deadline: job.deadline,
+        guaranteed,
+    };
+    Record { at, what }
+}
+
+/// Records what the threads of a native world do by themselves.
+struct Jobs<K> {
+    sink: K,
+    running: Option<(CpuId, JobId)>,
+}
+
+impl<K: Sink> Jobs<K> {
+    fn put(&mut self, at: Instant, fact: Fact) {
+        let what = What::Observed(fact);
+        self.sink.put(Record { at, what });
+    }
+
+    fn leave(&mut self, job: JobId) -> Option<CpuId> {
+        let (cpu, _) = self.running.filter(|(_, running)| *running == job)?;
+        self.running = None;
+        Some(cpu)
+    }
+}
+
+impl<K: Sink> Observer for Jobs<K> {
+    fn released(&mut self, at: Instant, job: &JobState) {
+        self.put(at, Fact::Released { job: job.id });
+    }
+    fn executed(&mut self, _: Segment, _: &JobState) {}
+    fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        self.running = Some((cpu, job.id));
+        self.put(at, Fact::Started { cpu, job: job.id });
+    }
+    fn preempted(&mut self, at: Instant, _: CpuId, job: &JobState) {
+        if let Some(cpu) = self.leave(job.id) {
+            let (job, why) = (job.id, StopReason::Preempted);
+            self.put(at, Fact::Stopped { cpu, job, why });
+        }
+    }
+    fn completed(&mut self, at: Instant, job: &JobState) {
+        let running = self.leave(job.id);
+        // A job without any demand completes where it was given the CPU.
+        let cpu = running.or(job.last_cpu).unwrap_or(CpuId(0));
+        self.put(at, Fact::Completed { cpu, job: job.id });
+    }
+    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        if let Some(cpu) = self.leave(job.id) {
+            let (job, why) = (job.id, StopReason::Cancelled);
+            self.put(at, Fact::Stopped { cpu, job, why });
+        }
+        let what = What::Dropped { job: job.id, why };
+        self.sink.put(Record { at, what });
+    }
+}

@@ -1,0 +1,406 @@
+//! What a live view knows of a run: the records that came, summed up. No terminal, no clock.
+
+use std::collections::VecDeque;
+use vestal_core::{Event, Fact, Instant, JobId, Level, StopReason};
+use vestal_trace::{Record, What};
+
+/// Jobs of one task whose release is remembered, and whose drop is not counted twice.
+const JOBS_REMEMBERED: usize = 32;
+/// Mode changes that are remembered: more than a band of any width shows.
+const MODES_REMEMBERED: usize = 4096;
+/// The window of the recent CPU load.
+const RECENT_NANOS: u64 = 1_000_000_000;
+
+/// What is known of a task before the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TaskSetting {
+    pub(crate) name: String,
+    pub(crate) level: Level,
+    pub(crate) deadline_ns: u64,
+    /// What a job may execute in each mode; `None`: without limit.
+    pub(crate) limits_ns: Vec<Option<u64>>,
+}
+
+/// What is known of a run before it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// What runs: file, policy, dispatch.
+    pub(crate) title: String,
+    /// The names of the levels, lowest first.
+    pub(crate) levels: Vec<String>,
+    pub(crate) duration_ns: u64,
+    pub(crate) tasks: Vec<TaskSetting>,
+}
+
+/// What a task is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Activity {
+    /// It waits for its next release.
+    Waiting,
+    /// A job of it waits for the CPU.
+    Ready,
+    /// A job of it has the CPU.
+    Running,
+    /// Its job lost its place, or the mode does not admit it.
+    Dropped,
+}
+
+/// What became of a task's jobs so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TaskState {
+    pub(crate) activity: Activity,
+    /// What its current job, or else its last one, has executed.
+    pub(crate) executed_ns: u64,
+    pub(crate) released: u64,
+    pub(crate) completed: u64,
+    pub(crate) missed: u64,
+    pub(crate) missed_guaranteed: u64,
+    pub(crate) dropped: u64,
+    pub(crate) overruns: u64,
+    pub(crate) last_response_ns: Option<u64>,
+    pub(crate) max_response_ns: Option<u64>,
+    current: Option<u64>,
+    newest: Option<u64>,
+    /// The jobs that are not over, with their releases.
+    releases: VecDeque<(u64, Instant)>,
+    lost_jobs: VecDeque<u64>,
+}
+
+impl TaskState {
+    const fn new() -> Self {
+        Self {
+            activity: Activity::Waiting,
+            executed_ns: 0,
+            released: 0,
+            completed: 0,
+            missed: 0,
+            missed_guaranteed: 0,
+            dropped: 0,
+            overruns: 0,
+            last_response_ns: None,
+            max_response_ns: None,
+            current: None,
+            newest: None,
+            releases: VecDeque::new(),
+            lost_jobs: VecDeque::new(),
+        }
+    }
+
+    fn turn_to(&mut self, sequence: u64) {
+        if self.current != Some(sequence) {
+            self.current = Some(sequence);
+            self.executed_ns = 0;
+        }
+    }
+
+    fn pending(&self) -> bool {
+        matches!(self.activity, Activity::Ready | Activity::Running)
+    }
+
+    fn dropped(&mut self, sequence: u64) {
+        if self.lost_jobs.contains(&sequence) {
+            return;
+        }
+        remember(&mut self.lost_jobs, sequence, JOBS_REMEMBERED);
+        self.dropped += 1;
+        self.releases.retain(|(released, _)| *released != sequence);
+        // Another job of it may be under way.
+        if self.releases.is_empty() || self.current == Some(sequence) {
+            self.activity = Activity::Dropped;
+        }
+    }
+}
+
+fn remember<T>(queue: &mut VecDeque<T>, value: T, most: usize) {
+    while queue.len() >= most {
+        queue.pop_front();
+    }
+    queue.push_back(value);
+}
+
+/// The run so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    pub(crate) setting: Setting,
+    pub(crate) tasks: Vec<TaskState>,
+    /// The mode and its changes, the latest last.
+    pub(crate) mode: Level,
+    pub(crate) mode_changes: u64,
+    modes: VecDeque<(Instant, Level)>,
+    /// The instant of the latest record.
+    pub(crate) now: Instant,
+    /// The jobs that were begun and are not over, the running one last.
+    begun: Vec<JobId>,
+    busy_ns: u64,
+    pub(crate) gaps: u64,
+    pub(crate) longest_gap_ns: u64,
+    pub(crate) lost: u64,
+}
+
+impl Model {
+    pub(crate) fn new(setting: Setting) -> Self {
+        Self {
+            tasks: setting.tasks.iter().map(|_| TaskState::new()).collect(),
+            setting,
+            mode: Level::LOWEST,
+            mode_changes: 0,
+            modes: VecDeque::new(),
+            now: Instant::EPOCH,
+            begun: Vec::new(),
+            busy_ns: 0,
+            gaps: 0,
+            longest_gap_ns: 0,
+            lost: 0,
+        }
+    }
+
+    /// Takes what happened. Records may be a little out of order, as those of several threads are.
+    pub(crate) fn take(&mut self, records: &[Record]) {
+        for record in records {
+            self.pass(record.at);
+            self.take_one(record);
+        }
+    }
+
+    /// Time passes, whether something happens or not.
+    pub(crate) fn pass(&mut self, now: Instant) {
+        if now <= self.now {
+            return;
+        }
+        let span = now.saturating_since(self.now).as_nanos();
+        self.now = now;
+        if let Some(job) = self.begun.last().copied() {
+            self.busy_ns = self.busy_ns.saturating_add(span);
+            if let Some(task) = self.tasks.get_mut(job.task.index()) {
+                task.executed_ns = task.executed_ns.saturating_add(span);
+            }
+        }
+    }
+
+    /// How long the CPU executed jobs.
+    pub(crate) const fn busy_ns(&self) -> u64 {
+        self.busy_ns
+    }
+
+    /// The highest mode in each of `columns` equal parts of the `window` before now; `None` before the
+    /// run began.
+    pub(crate) fn mode_band(&self, window_ns: u64, columns: u64) -> Vec<Option<Level>> {
+        let end = self.now.as_nanos();
+        let part = window_ns.checked_div(columns).unwrap_or(0).max(1);
+        // Parts begin at multiples of their length, so that the band moves and does not flicker.
+        let last = end / part;
+        let columns = (0..columns).rev().map(|back| {
+            let index = last.checked_sub(back)?;
+            Some(self.highest_mode(index * part, (index + 1) * part))
+        });
+        columns.collect()
+    }
+
+    fn highest_mode(&self, from: u64, to: u64) -> Level {
+        let mut at_start = Level::LOWEST;
+        let mut highest = None;
+        for (at, mode) in &self.modes {
+            let at = at.as_nanos();
+            if at <= from {
+                at_start = *mode;
+            } else if at < to {
+                highest = highest.max(Some(*mode));
+            }
+        }
+        highest.unwrap_or(at_start).max(at_start)
+    }
+
+    fn task(&mut self, job: JobId) -> Option<&mut TaskState> {
+        self.tasks.get_mut(job.task.index())
+    }
+
+    fn take_one(&mut self, record: &Record) {
+        match record.what {
+            What::Fact(fact) | What::Observed(fact) => self.take_fact(record.at, fact),
+            What::Notice(event) => self.take_notice(record.at, event),
+            What::Dropped { job, .. } => {
+                if let Some(task) = self.task(job) {
+                    task.dropped(job.sequence);
+                }
+            }
+            What::Miss {
+                job, guaranteed, ..
+            } => {
+                if let Some(task) = self.task(job) {
+                    task.missed += 1;
+                    task.missed_guaranteed += u64::from(guaranteed);
+                }
+            }
+            What::Gap { length, .. } => {
+                self.gaps += 1;
+                self.longest_gap_ns = self.longest_gap_ns.max(length.as_nanos());
+            }
+            What::Lost { count } => self.lost = self.lost.saturating_add(count),
+            What::Refused(_)
+            | What::Decided { .. }
+            | What::DecisionRefused { .. }
+            | What::Slot { .. }
+            | What::Wake(_)
+            | What::Permit { .. }
+            | What::Overhead { .. }
+            | What::Budget { .. }
+            | What::End { .. } => {}
+        }
+    }
+
+    fn take_fact(&mut self, at: Instant, fact: Fact) {
+        match fact {
+            Fact::Released { job } => {
+                // A native world tells its guard of the newest release before each decision.
+                if let Some(task) = self.task(job)
+                    && Some(job.sequence) > task.newest
+                {
+                    task.newest = Some(job.sequence);
+                    task.released += 1;
+                    remember(&mut task.releases, (job.sequence, at), JOBS_REMEMBERED);
+                    if !task.pending() {
+                        task.activity = Activity::Ready;
+                        task.turn_to(job.sequence);
+                    }
+                }
+            }
+            Fact::Started { job, .. } => {
+                if let Some(before) = self.begun.last().copied()
+                    && let Some(task) = self.task(before)
+                    && task.activity == Activity::Running
+                {
+                    task.activity = Activity::Ready;
+                }
+                self.begun.retain(|begun| *begun != job);
+                self.begun.push(job);
+                if let Some(task) = self.task(job) {
+                    task.turn_to(job.sequence);
+                    task.activity = Activity::Running;
+                }
+            }
+            Fact::Completed { job, .. } => self.complete(at, job),
+            Fact::Stopped { job, why, .. } => {
+                self.leave(job);
+                let ended = why == StopReason::Cancelled;
+                if let Some(task) = self.task(job)
+                    && task.current == Some(job.sequence)
+                    && task.activity == Activity::Running
+                {
+                    task.activity = if ended {
+                        Activity::Dropped
+                    } else {
+                        Activity::Ready
+                    };
+                }
+            }
+            Fact::Charged { .. }
+            | Fact::Idle { .. }
+            | Fact::Timer
+            | Fact::Interrupt { .. }
+            | Fact::Woken { .. }
+            | Fact::BarrierReached { .. }
+            | Fact::ModeRequested { .. } => {}
+        }
+    }
+
+    fn complete(&mut self, at: Instant, job: JobId) {
+        self.leave(job);
+        let Some(task) = self.task(job) else {
+            return;
+        };
+        let known = task
+            .releases
+            .iter()
+            .find(|(known, _)| *known == job.sequence);
+        // A guard is told of what the thread has recorded already.
+        let Some((_, released)) = known else {
+            return;
+        };
+        let response = at.saturating_since(*released).as_nanos();
+        task.last_response_ns = Some(response);
+        task.max_response_ns = task.max_response_ns.max(Some(response));
+        task.completed += 1;
+        task.releases.retain(|(known, _)| *known > job.sequence);
+        task.activity = if task.releases.is_empty() {
+            Activity::Waiting
+        } else {
+            Activity::Ready
+        };
+    }
+
+    /// A job is off the CPU; a natively dispatched one that it had preempted goes on.
+    fn leave(&mut self, job: JobId) {
+        self.begun.retain(|begun| *begun != job);
+        if let Some(next) = self.begun.last().copied()
+            && let Some(task) = self.task(next)
+            && task.activity == Activity::Ready
+        {
+            task.activity = Activity::Running;
+        }
+    }
+
+    fn take_notice(&mut self, at: Instant, event: Event) {
+        match event {
+            Event::ModeChanged { to, .. } => {
+                self.mode = to;
+                self.mode_changes += 1;
+                remember(&mut self.modes, (at, to), MODES_REMEMBERED);
+            }
+            Event::Overrun { job, .. } => {
+                if let Some(task) = self.task(job) {
+                    task.overruns += 1;
+                }
+            }
+            Event::Dropped { job, .. } => {
+                if let Some(task) = self.task(job) {
+                    task.dropped(job.sequence);
+                }
+            }
+            Event::Depleted { .. }
+            | Event::Postponed { .. }
+            | Event::FrameOverrun { .. }
+            | Event::FramesSkipped { .. }
+            | Event::Late { .. } => {}
+        }
+    }
+}
+
+/// The share of the CPU's time that jobs use, in thousandths.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Load {
+    /// In the last second.
+    pub(crate) recent: u64,
+    /// Since the beginning.
+    pub(crate) all: u64,
+    /// Instants with the busy time until then.
+    marks: VecDeque<(Instant, u64)>,
+}
+
+impl Load {
+    /// Takes note of how things stand.
+    pub(crate) fn mark(&mut self, model: &Model) {
+        let (now, busy_ns) = (model.now, model.busy_ns());
+        self.marks.push_back((now, busy_ns));
+        let second_ago = now.as_nanos().saturating_sub(RECENT_NANOS);
+        let old =
+            |mark: Option<&(Instant, u64)>| mark.is_some_and(|(at, _)| at.as_nanos() <= second_ago);
+        // The first mark is the latest one that is a second old.
+        while old(self.marks.get(1)) {
+            self.marks.pop_front();
+        }
+        let (since, before) = self.marks.front().copied().unwrap_or((now, 0));
+        let span = now.saturating_since(since).as_nanos();
+        self.recent = permille(busy_ns.saturating_sub(before), span);
+        self.all = permille(busy_ns, now.as_nanos());
+    }
+}
+
+fn permille(part: u64, whole: u64) -> u64 {
+    let share = u128::from(part) * 1_000;
+    let share = share.checked_div(u128::from(whole)).unwrap_or(0);
+    u64::try_from(share).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+pub(crate) mod tests;

@@ -1,0 +1,225 @@
+use super::*;
+use vestal_core::{CpuId, DropReason, Duration, Service, TaskId};
+
+const CPU: CpuId = CpuId(0);
+
+pub(crate) fn setting() -> Setting {
+    let task = |name: &str, level, limits: &[u64]| TaskSetting {
+        name: name.to_owned(),
+        level: Level(level),
+        deadline_ns: 50_000_000,
+        limits_ns: limits.iter().map(|ms| Some(ms * 1_000_000)).collect(),
+    };
+    Setting {
+        title: "pair.toml under amc, native dispatch on CPU 1".to_owned(),
+        levels: vec!["LO".to_owned(), "HI".to_owned()],
+        duration_ns: 10_000_000_000,
+        tasks: vec![task("camera", 0, &[10, 10]), task("attitude", 1, &[20, 40])],
+    }
+}
+
+pub(crate) const fn job(task: u16, sequence: u64) -> JobId {
+    JobId {
+        task: TaskId(task),
+        sequence,
+    }
+}
+
+pub(crate) fn at(ms: u64, what: What) -> Record {
+    Record {
+        at: Instant::from_nanos(ms * 1_000_000),
+        what,
+    }
+}
+
+fn seen(ms: u64, fact: Fact) -> Record {
+    at(ms, What::Observed(fact))
+}
+
+pub(crate) fn released(ms: u64, job: JobId) -> Record {
+    seen(ms, Fact::Released { job })
+}
+
+pub(crate) fn started(ms: u64, job: JobId) -> Record {
+    seen(ms, Fact::Started { cpu: CPU, job })
+}
+
+pub(crate) fn completed(ms: u64, job: JobId) -> Record {
+    seen(ms, Fact::Completed { cpu: CPU, job })
+}
+
+pub(crate) fn mode(ms: u64, from: u8, to: u8) -> Record {
+    let (from, to) = (Level(from), Level(to));
+    let cause = None;
+    at(ms, What::Notice(Event::ModeChanged { from, to, cause }))
+}
+
+fn activities(model: &Model) -> Vec<Activity> {
+    model.tasks.iter().map(|task| task.activity).collect()
+}
+
+#[test]
+fn a_preempted_job_waits_and_goes_on_when_the_other_one_is_complete() {
+    use Activity::{Ready, Running, Waiting};
+    let mut model = Model::new(setting());
+    model.take(&[released(0, job(1, 0)), started(1, job(1, 0))]);
+    assert_eq!(activities(&model), [Waiting, Running]);
+    model.take(&[released(5, job(0, 0)), started(5, job(0, 0))]);
+    assert_eq!(activities(&model), [Running, Ready]);
+    model.take(&[completed(9, job(0, 0))]);
+    assert_eq!(activities(&model), [Waiting, Running]);
+    assert_eq!(model.tasks[0].last_response_ns, Some(4_000_000));
+    model.take(&[completed(20, job(1, 0))]);
+    assert_eq!(activities(&model), [Waiting, Waiting]);
+    let attitude = &model.tasks[1];
+    assert_eq!(attitude.max_response_ns, Some(20_000_000));
+    assert_eq!(attitude.executed_ns, 15_000_000, "20 ms less 1 and 4");
+    assert_eq!(model.busy_ns(), 19_000_000);
+}
+
+#[test]
+fn a_managed_preemption_is_told_and_a_resumption_starts_again() {
+    let mut model = Model::new(setting());
+    let preempted = Fact::Stopped {
+        cpu: CPU,
+        job: job(1, 0),
+        why: StopReason::Preempted,
+    };
+    model.take(&[
+        at(0, What::Fact(Fact::Released { job: job(1, 0) })),
+        at(
+            0,
+            What::Fact(Fact::Started {
+                cpu: CPU,
+                job: job(1, 0),
+            }),
+        ),
+        at(3, What::Fact(preempted)),
+    ]);
+    assert_eq!(activities(&model), [Activity::Waiting, Activity::Ready]);
+    model.take(&[started(8, job(1, 0)), completed(10, job(1, 0))]);
+    assert_eq!(model.tasks[1].executed_ns, 5_000_000);
+    assert_eq!(model.tasks[1].completed, 1);
+}
+
+#[test]
+fn what_a_guard_is_told_again_counts_once() {
+    let mut model = Model::new(setting());
+    let told = |ms, fact| at(ms, What::Fact(fact));
+    let done = Fact::Completed {
+        cpu: CPU,
+        job: job(1, 0),
+    };
+    model.take(&[
+        released(0, job(1, 0)),
+        started(1, job(1, 0)),
+        completed(9, job(1, 0)),
+        told(10, Fact::Released { job: job(1, 0) }),
+        told(10, done),
+    ]);
+    let attitude = &model.tasks[1];
+    assert_eq!((attitude.released, attitude.completed), (1, 1));
+    assert_eq!(attitude.max_response_ns, Some(9_000_000));
+    assert_eq!(attitude.activity, Activity::Waiting);
+}
+
+#[test]
+fn a_job_is_dropped_once_by_whoever_says_so() {
+    let mut model = Model::new(setting());
+    let why = DropReason::Mode;
+    let dropped = job(0, 0);
+    model.take(&[
+        released(0, dropped),
+        mode(1, 0, 1),
+        at(1, What::Notice(Event::Dropped { job: dropped, why })),
+        at(2, What::Dropped { job: dropped, why }),
+    ]);
+    assert_eq!(model.tasks[0].dropped, 1);
+    assert_eq!(model.tasks[0].activity, Activity::Dropped);
+    // The next one is admitted again.
+    model.take(&[mode(3, 1, 0), released(50, job(0, 1))]);
+    assert_eq!(model.tasks[0].activity, Activity::Ready);
+    assert_eq!((model.tasks[0].dropped, model.mode_changes), (1, 2));
+}
+
+#[test]
+fn misses_overruns_gaps_and_losses_are_counted() {
+    let mut model = Model::new(setting());
+    let miss = |guaranteed| What::Miss {
+        job: job(1, 0),
+        deadline: Instant::from_nanos(1),
+        guaranteed,
+    };
+    let gap = |ms| What::Gap {
+        cpu: CPU,
+        length: Duration::from_millis(ms),
+    };
+    model.take(&[
+        at(1, miss(true)),
+        at(2, miss(false)),
+        at(3, gap(2)),
+        at(4, gap(1)),
+        at(5, What::Lost { count: 7 }),
+        at(
+            6,
+            What::Notice(Event::Overrun {
+                job: job(1, 0),
+                level: Level(0),
+                executed: Service::ZERO,
+            }),
+        ),
+        // Tasks that nobody knows are nobody's.
+        released(7, job(9, 0)),
+        at(
+            8,
+            What::Dropped {
+                job: job(9, 0),
+                why: DropReason::Mode,
+            },
+        ),
+    ]);
+    let attitude = &model.tasks[1];
+    assert_eq!((attitude.missed, attitude.missed_guaranteed), (2, 1));
+    assert_eq!(attitude.overruns, 1);
+    assert_eq!((model.gaps, model.longest_gap_ns), (2, 2_000_000));
+    assert_eq!(model.lost, 7);
+}
+
+#[test]
+fn a_column_of_the_band_shows_the_highest_mode_in_it() {
+    let mut model = Model::new(setting());
+    // Columns of 10 ms; HI from 12 to 14 ms and from 25 ms on.
+    model.take(&[mode(12, 0, 1), mode(14, 1, 0), mode(25, 0, 1)]);
+    model.pass(Instant::from_nanos(39_000_000));
+    let levels = |columns| -> Vec<Option<u8>> {
+        let band = model.mode_band(columns * 10_000_000, columns);
+        band.into_iter()
+            .map(|level| level.map(|level| level.0))
+            .collect()
+    };
+    assert_eq!(levels(4), [Some(0), Some(1), Some(1), Some(1)]);
+    assert_eq!(levels(2), [Some(1), Some(1)]);
+    assert_eq!(levels(6)[..2], [None, None], "before the run");
+    assert_eq!(levels(0), []);
+}
+
+#[test]
+fn the_load_is_that_of_the_last_second() {
+    let mut model = Model::new(setting());
+    let mut load = Load::default();
+    load.mark(&model);
+    assert_eq!((load.recent, load.all), (0, 0));
+    // Busy from 0 to 1 s, idle from then on.
+    model.take(&[released(0, job(1, 0)), started(0, job(1, 0))]);
+    for tenth in 1..=20 {
+        let now = tenth * 100;
+        if now == 1_000 {
+            model.take(&[completed(now, job(1, 0))]);
+        }
+        model.pass(Instant::from_nanos(now * 1_000_000));
+        load.mark(&model);
+        let expected = if now <= 1_000 { 1_000 } else { 2_000 - now };
+        assert_eq!(load.recent, expected, "at {now} ms");
+    }
+    assert_eq!(load.all, 500);
+}

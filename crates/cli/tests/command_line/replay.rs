@@ -1,0 +1,432 @@
+//! `replay`: what is recorded is decided again, what was changed is found, what is broken is named.
+
+use crate::support::traces::read;
+use crate::support::{Done, Scratch, vestal};
+use crate::traces::{OVERLOAD, WORLDS, has_an_order, simulate};
+use crate::{FMS, THREE};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+fn replay(path: &Path, arguments: &[&str]) -> Done {
+    vestal(&[&["replay", path.to_str().unwrap()], arguments].concat())
+}
+
+/// A trace of the overload under `amc`: misses, drops, overruns, mode changes.
+fn overload(scratch: &Scratch, dispatch: &str, name: &str) -> std::path::PathBuf {
+    let set = scratch.file("overload.toml", OVERLOAD);
+    let path = scratch.0.join(name);
+    let done = simulate(
+        set.to_str().unwrap(),
+        ("amc", dispatch),
+        &[
+            "--for",
+            "400ms",
+            "--scenario",
+            "overrun=0.4",
+            "--trace",
+            path.to_str().unwrap(),
+        ],
+    );
+    assert!(done.exit <= 1, "{}", done.stderr);
+    path
+}
+
+#[test]
+fn every_simulated_world_replays_clean_with_the_figures_of_its_result() {
+    let scratch = Scratch::new("clean");
+    let set = scratch.file("overload.toml", OVERLOAD);
+    for world in WORLDS {
+        for (file, scenario) in [
+            (FMS, "overrun=0.5"),
+            (THREE, "hi"),
+            (set.to_str().unwrap(), "hi"),
+        ] {
+            if !has_an_order(world, file) {
+                continue;
+            }
+            for (set, name) in [("background", "x.vtrace"), ("abort", "x.csv")] {
+                let path = scratch.0.join(name);
+                let set = format!("exhaustion={set}");
+                let done = simulate(
+                    file,
+                    world,
+                    &[
+                        "--for",
+                        "2s",
+                        "--scenario",
+                        scenario,
+                        "--set",
+                        &set,
+                        "--format",
+                        "json",
+                        "--trace",
+                        path.to_str().unwrap(),
+                    ],
+                );
+                assert!(done.exit <= 1, "{world:?} {file}: {}", done.stderr);
+                let result = done.json();
+                let done = replay(&path, &["--format", "json"]);
+                let found = done.json();
+                assert_eq!(done.exit, 0, "{world:?} {file} {set}: {found:#}");
+                assert_eq!(found["equal"], true);
+                assert_eq!(found["records"], read(&path).1.len() as u64);
+                assert_eq!(
+                    (&found["policy"], &found["dispatch"]),
+                    (&world.0.into(), &world.1.into())
+                );
+                for key in [
+                    "released",
+                    "completed",
+                    "dropped",
+                    "missed",
+                    "missed_guaranteed",
+                ] {
+                    assert_eq!(
+                        found["jobs"][key], result["jobs"][key],
+                        "{world:?} {file} {key}"
+                    );
+                }
+                assert_eq!(
+                    found["modes"],
+                    result["modes"].as_array().unwrap().len() as u64
+                );
+                if world.1 == "managed" {
+                    assert!(found["decisions"].as_u64() > Some(50), "{found:#}");
+                } else {
+                    assert!(
+                        found["permits"].as_u64() > Some(0) || found["modes"] == 0,
+                        "{found:#}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn another_task_set_is_compared_and_its_first_difference_shown() {
+    let scratch = Scratch::new("other");
+    let path = scratch.0.join("x.vtrace");
+    let arguments = [
+        "--for",
+        "60ms",
+        "--scenario",
+        "hi",
+        "--trace",
+        path.to_str().unwrap(),
+    ];
+    assert_eq!(simulate(THREE, ("amc", "managed"), &arguments).exit, 0);
+    let text = fs::read_to_string(crate::support::repository().join(THREE)).unwrap();
+    let same = scratch.file("same.toml", &text);
+    let done = replay(&path, &[same.to_str().unwrap()]);
+    assert_eq!(done.exit, 0, "{}{}", done.stdout, done.stderr);
+    // tau2 may execute 2 ms in mode LO instead of 1 ms.
+    let other = scratch.file(
+        "other.toml",
+        &text.replacen("LO = 1, HI = 5", "LO = 2, HI = 5", 1),
+    );
+    let done = replay(&path, &[other.to_str().unwrap()]);
+    assert_eq!(done.exit, 1, "{}{}", done.stdout, done.stderr);
+    for part in [
+        "tau2: wcet = { LO = \"2ms\", HI = \"5ms\" }, in the trace wcet = { LO = \"1ms\", HI = \"5ms\" }",
+        "at_ns,kind,cpu,task,job,value,detail",
+        "the replay gives instead: ",
+        "The replay differs at record ",
+    ] {
+        assert!(done.stdout.contains(part), "{part}:\n{}", done.stdout);
+    }
+    let document = replay(&path, &[other.to_str().unwrap(), "--format", "json"]).json();
+    assert_eq!(document["equal"], false);
+    assert_eq!(document["task_set"].as_array().unwrap().len(), 1);
+    let difference = &document["difference"];
+    let number = difference["number"].as_u64().unwrap();
+    let (_, records) = read(&path);
+    let line = |number: u64| records[number as usize].to_string();
+    assert_eq!(difference["recorded"], line(number));
+    assert_eq!(
+        difference["before"].as_array().unwrap().last().unwrap(),
+        &line(number - 1)
+    );
+    assert_eq!(difference["after"][0], line(number + 1));
+    let stranger = replay(&path, &[FMS]);
+    assert_eq!(stranger.exit, 2);
+    assert!(
+        stranger.stderr.contains("tau1, tau2, tau3"),
+        "{}",
+        stranger.stderr
+    );
+}
+
+#[test]
+fn files_that_are_no_whole_trace_are_named_with_their_code() {
+    let scratch = Scratch::new("broken");
+    let path = overload(&scratch, "managed", "x.vtrace");
+    let csv = overload(&scratch, "managed", "x.csv");
+    let bytes = fs::read(&path).unwrap();
+    let text = fs::read_to_string(&csv).unwrap();
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() / 2] ^= 1;
+    let joined = [&bytes[..], &bytes[..]].concat();
+    let without = |line: &str| text.replacen(line, "", 1);
+    let policy = text.replacen("# policy\tamc", "# policy\tnobody", 1);
+    let deadline = text.replacen("\t10000000\t10000000", "\t10000000\t9000000", 1);
+    let cases: [(&str, Vec<u8>, &str); 11] = [
+        ("cut.vtrace", bytes[..bytes.len() - 9].to_vec(), "V0802"),
+        ("flipped.vtrace", flipped, "V0803"),
+        ("joined.vtrace", joined, "V0810"),
+        ("foreign.vtrace", text.clone().into_bytes(), "V0801"),
+        ("empty.vtrace", Vec::new(), "V0801"),
+        ("foreign.csv", b"a,b\n1,2\n".to_vec(), "V0801"),
+        (
+            "cut.csv",
+            text.as_bytes()[..text.len() - 20].to_vec(),
+            "V08",
+        ),
+        ("header.csv", without("# seed\t1\n").into_bytes(), "V0805"),
+        ("tasks.csv", deadline.into_bytes(), "V0805"),
+        (
+            "line.csv",
+            text.replacen(",release,", ",relase,", 1).into_bytes(),
+            "V0807",
+        ),
+        ("policy.csv", policy.into_bytes(), "nobody"),
+    ];
+    for (name, bytes, code) in cases {
+        let path = scratch.0.join(name);
+        fs::write(&path, bytes).unwrap();
+        let done = replay(&path, &[]);
+        assert_eq!(done.exit, 2, "{name}: {}{}", done.stdout, done.stderr);
+        assert!(done.stderr.contains(code), "{name}: {}", done.stderr);
+        assert!(done.stderr.contains("help: "), "{name}: {}", done.stderr);
+    }
+    for (path, code) in [
+        ("no/such.vtrace", "V0800"),
+        (FMS, "V0811"),
+        ("x.svg", "V0811"),
+    ] {
+        let done = replay(Path::new(path), &[]);
+        assert_eq!(done.exit, 2, "{path}");
+        assert!(done.stderr.contains(code), "{path}: {}", done.stderr);
+    }
+    for number in 800..=812 {
+        let done = vestal(&["explain", &format!("V0{number}")]);
+        assert_eq!(done.exit, 0, "{number}");
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        usize::try_from((z ^ (z >> 31)) % bound as u64).unwrap()
+    }
+}
+
+#[test]
+fn whatever_is_done_to_a_trace_the_answer_is_an_exit_code_of_the_interface() {
+    let scratch = Scratch::new("mutated");
+    let mut random = Random(7);
+    let mut exits = BTreeSet::new();
+    for (dispatch, name) in [
+        ("managed", "x.vtrace"),
+        ("managed", "x.csv"),
+        ("native", "y.csv"),
+    ] {
+        let whole = fs::read(overload(&scratch, dispatch, name)).unwrap();
+        for round in 0..60 {
+            let mut bytes = whole.clone();
+            for _ in 0..=random.below(3) {
+                let place = random.below(bytes.len());
+                let end = (place + random.below(60)).min(bytes.len());
+                match random.below(5) {
+                    0 => bytes[place] = u8::try_from(random.below(256)).unwrap(),
+                    // Another digit keeps a line of text well formed.
+                    1 => bytes[place] = b'0' + u8::try_from(random.below(10)).unwrap(),
+                    2 => drop(bytes.drain(place..end)),
+                    3 => {
+                        let part = bytes[place..end].to_vec();
+                        let at = random.below(bytes.len());
+                        drop(bytes.splice(at..at, part));
+                    }
+                    _ => bytes.truncate(place.max(1)),
+                }
+            }
+            let path = scratch.0.join(format!("m-{name}"));
+            fs::write(&path, &bytes).unwrap();
+            let done = replay(&path, &[]);
+            assert!(
+                (0..=2).contains(&done.exit),
+                "{name} {round}: {}",
+                done.stderr
+            );
+            assert!(
+                !done.stderr.contains("panicked"),
+                "{name} {round}: {}",
+                done.stderr
+            );
+            exits.insert(done.exit);
+        }
+    }
+    assert!(exits.contains(&1) && exits.contains(&2), "{exits:?}");
+}
+
+const CHANGES: [&str; 5] = ["dropped", "duplicated", "swapped", "job changed", "moved"];
+
+/// The lines of records with one change at `place`; none where it makes no sense.
+fn tampered(lines: &[&str], place: usize, change: &str) -> Option<Vec<String>> {
+    let mut lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+    let cells: Vec<String> = lines[place].split(',').map(str::to_owned).collect();
+    let at = |line: &String| line.split(',').next().unwrap().parse::<u64>().unwrap();
+    let with = |cell: usize, value: String| {
+        let mut cells = cells.clone();
+        cells[cell] = value;
+        cells.join(",")
+    };
+    match change {
+        "dropped" => drop(lines.remove(place)),
+        "duplicated" => lines.insert(place, lines[place].clone()),
+        "swapped" => {
+            if lines.get(place + 1)? == &lines[place] {
+                return None;
+            }
+            lines.swap(place, place + 1);
+        }
+        "job changed" => {
+            let job: u64 = cells[4].parse().ok()?;
+            lines[place] = with(4, (job + 1).to_string());
+        }
+        _ => {
+            let now = at(&lines[place]);
+            let later = lines[place..].iter().map(at).find(|&other| other > now)?;
+            lines[place] = with(0, (later + 1).to_string());
+        }
+    }
+    Some(lines)
+}
+
+/// Changes that a replay need not find, and why they do no harm. All others have to be found, at every
+/// place that is tried.
+const HARMLESS: [(&str, &str, &str); 14] = [
+    (
+        "charge",
+        "swapped",
+        "C3: the order of facts of one instant means nothing",
+    ),
+    (
+        "complete",
+        "swapped",
+        "C3, or the world's own records of one instant",
+    ),
+    ("release", "swapped", "C3"),
+    (
+        "release",
+        "job changed",
+        "nothing else names the job, or the guard asks for the highest number only",
+    ),
+    (
+        "drop",
+        "swapped",
+        "a world may take a notice earlier or later",
+    ),
+    (
+        "mode",
+        "swapped",
+        "a world may take a notice earlier or later",
+    ),
+    (
+        "overrun",
+        "swapped",
+        "a world may take a notice earlier or later",
+    ),
+    ("miss", "swapped", "the order in time is the same"),
+    ("seen-release", "swapped", "the order in time is the same"),
+    ("seen-complete", "swapped", "the order in time is the same"),
+    ("seen-stop", "swapped", "the order in time is the same"),
+    ("seen-start", "swapped", "the order in time is the same"),
+    ("dropped", "swapped", "the order in time is the same"),
+    (
+        "dropped",
+        "dropped",
+        "the job looks unfinished: what a world drops by itself is not decided again",
+    ),
+];
+
+/// One record of each kind, in the middle of a trace where there are several.
+fn one_of_each<'a>(lines: &[&'a str]) -> BTreeMap<&'a str, usize> {
+    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, line) in lines.iter().enumerate() {
+        let kind = line.split(',').nth(1).unwrap();
+        places.entry(kind).or_default().push(place);
+    }
+    places
+        .into_iter()
+        .map(|(kind, places)| (kind, places[places.len() / 2]))
+        .collect()
+}
+
+#[test]
+fn a_change_to_a_record_of_any_kind_is_found_or_listed_as_harmless() {
+    let scratch = Scratch::new("tampered");
+    let mut tried = BTreeSet::new();
+    for (dispatch, name) in [("managed", "x.csv"), ("native", "y.csv")] {
+        let text = fs::read_to_string(overload(&scratch, dispatch, name)).unwrap();
+        let (head, rest) = text.split_once("at_ns,").unwrap();
+        let (columns, rest) = rest.split_once('\n').unwrap();
+        let (body, _) = rest.split_once("# records ").unwrap();
+        let lines: Vec<&str> = body.lines().collect();
+        for (kind, place) in one_of_each(&lines) {
+            for change in CHANGES {
+                let Some(changed) = tampered(&lines, place, change) else {
+                    continue;
+                };
+                let path = scratch.0.join(format!("t-{name}"));
+                let count = changed.len();
+                let body = changed.join("\n");
+                let text = format!("{head}at_ns,{columns}\n{body}\n# records {count}\n");
+                fs::write(&path, text).unwrap();
+                let done = replay(&path, &[]);
+                let known = HARMLESS
+                    .iter()
+                    .any(|entry| (entry.0, entry.1) == (kind, change));
+                assert!(
+                    done.exit == 1 || (known && done.exit == 0),
+                    "{dispatch}, {kind} at {place} {change}: {} {}\n{}{}",
+                    done.exit,
+                    lines[place],
+                    done.stdout,
+                    done.stderr
+                );
+                tried.insert(kind.to_owned());
+            }
+        }
+    }
+    for kind in [
+        "charge",
+        "complete",
+        "decide",
+        "drop",
+        "dropped",
+        "end",
+        "idle",
+        "miss",
+        "mode",
+        "overrun",
+        "permit",
+        "release",
+        "seen-complete",
+        "seen-release",
+        "seen-start",
+        "seen-stop",
+        "slot",
+        "start",
+        "stop",
+    ] {
+        assert!(tried.contains(kind), "{kind} is not among {tried:?}");
+    }
+}

@@ -1,0 +1,75 @@
+//! `vestal reproduce`: the smallest figure from beginning to end.
+
+use crate::support::{Scratch, vestal};
+use std::fs;
+
+#[test]
+fn every_figure_is_listed() {
+    let listed = vestal(&["reproduce", "--list", "--format", "json"]).json();
+    let figures = listed["figures"].as_array().unwrap();
+    assert!(figures.len() >= 8);
+    assert_eq!(figures[0]["figure"], "huang2014/fig1");
+    assert_eq!(vestal(&["reproduce", "--list"]).exit, 0);
+}
+
+#[test]
+fn figure_1_in_one_command() {
+    let scratch = Scratch::new("reproduce");
+    let (one, two) = (scratch.0.join("one"), scratch.0.join("two"));
+    let run = |folder: &std::path::Path| {
+        let folder = folder.to_str().unwrap();
+        let done = vestal(&[
+            "reproduce",
+            "huang2014/fig1",
+            "--quick",
+            "-o",
+            folder,
+            "--format",
+            "json",
+        ]);
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+        done.json()
+    };
+    let document = run(&one);
+    run(&two);
+    let claims = document["figures"][0]["claims"].as_array().unwrap();
+    let found = |at: usize| claims[at]["found"].as_str().unwrap();
+    // Theorems, so 100 sets a point are enough.
+    assert_eq!((found(0), found(1)), ("confirmed", "confirmed"));
+    // The range of the paper's axis fits one reading of its generator only.
+    assert_eq!(found(5), "depends on the reading");
+    for name in [
+        "huang2014/fig1/claims.md",
+        "huang2014/fig1/plot-literal.svg",
+        "huang2014/fig1/plot-level0-plain.svg",
+        "huang2014/fig1/results.parquet",
+        "huang2014/fig1/summary.csv",
+        "index.md",
+    ] {
+        let read = |folder: &std::path::Path| fs::read(folder.join(name)).unwrap();
+        assert_eq!(read(&one), read(&two), "{name}");
+    }
+    // A second run finds everything done, and changes nothing.
+    let before = fs::read(one.join("huang2014/fig1/claims.md")).unwrap();
+    run(&one);
+    assert_eq!(
+        fs::read(one.join("huang2014/fig1/claims.md")).unwrap(),
+        before
+    );
+}
+
+#[test]
+fn what_cannot_be_reproduced_says_why() {
+    for (arguments, says) in [
+        (
+            &["reproduce", "huang2014/fig9", "-o", "x"][..],
+            "this version knows",
+        ),
+        (&["reproduce", "-o", "x"], "--list shows all"),
+        (&["reproduce", "huang2014/fig1"], "-o DIR"),
+    ] {
+        let done = vestal(arguments);
+        assert_eq!(done.exit, 2);
+        assert!(done.stderr.contains(says), "{}", done.stderr);
+    }
+}

@@ -1,0 +1,10 @@
+//! Sweeps, what is left of them when they are killed, and the figures of papers.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod figures;
+mod generate;
+mod sweep;

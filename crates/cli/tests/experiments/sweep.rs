@@ -1,0 +1,326 @@
+//! `vestal sweep` and `vestal regenerate`: the same bytes however the work was done.
+
+use crate::support::{Scratch, command, vestal};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+const EXPERIMENT: &str = r#"format = "vestal-experiment/1"
+name   = "small"
+recipe = "huang2014"
+seed   = 5
+sets   = 40
+chunk  = 4
+weight_by = "utilization"
+tests  = ["rms", "smc", "amc-rtb", "amc-max", "edf-vd"]
+
+[fixed]
+tasks = 10
+
+[vary]
+inflate_level0 = [true, false]
+utilization    = { from = 0.5, to = 0.9, step = 0.1 }
+
+[[simulate]]
+policy = "amc"
+scenario = "hi"
+for = "100ms"
+"#;
+
+/// The files of a result that count, by name, with their bytes.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().to_owned();
+                files.push((name, fs::read(path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn names(files: &[(PathBuf, Vec<u8>)]) -> Vec<&PathBuf> {
+    files.iter().map(|(name, _)| name).collect()
+}
+
+fn assert_same(a: &Path, b: &Path) {
+    let (a, b) = (contents(a), contents(b));
+    assert_eq!(names(&a), names(&b));
+    for ((name, a), (_, b)) in a.iter().zip(&b) {
+        assert!(a == b, "{} differs", name.display());
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test that waits for another process schedules nothing"
+)]
+fn wait(millis: u64) {
+    std::thread::sleep(Duration::from_millis(millis));
+}
+
+struct Bench {
+    scratch: Scratch,
+    file: PathBuf,
+}
+
+impl Bench {
+    fn new(name: &str) -> Self {
+        let scratch = Scratch::new(name);
+        let file = scratch.file("small.toml", EXPERIMENT);
+        Self { scratch, file }
+    }
+    fn folder(&self, name: &str) -> PathBuf {
+        self.scratch.0.join(name)
+    }
+    fn arguments<'a>(&'a self, folder: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
+        let mut arguments = vec![
+            "sweep",
+            self.file.to_str().unwrap(),
+            "-o",
+            folder.to_str().unwrap(),
+        ];
+        arguments.extend(more);
+        arguments
+    }
+    fn sweep(&self, folder: &Path, more: &[&str]) {
+        let done = vestal(&self.arguments(folder, more));
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+    }
+}
+
+#[test]
+fn threads_and_shards_change_no_byte() {
+    let bench = Bench::new("sweep-shards");
+    let (whole, threads, shards) = (
+        bench.folder("whole"),
+        bench.folder("threads"),
+        bench.folder("shards"),
+    );
+    bench.sweep(&whole, &["--jobs", "1"]);
+    bench.sweep(&threads, &["--jobs", "3"]);
+    for shard in ["2/3", "3/3", "1/3"] {
+        assert!(!shards.join("results.parquet").exists());
+        bench.sweep(&shards, &["--shard", shard, "--resume"]);
+    }
+    assert_same(&whole, &threads);
+    assert_same(&whole, &shards);
+    let summary = fs::read_to_string(whole.join("summary.csv")).unwrap();
+    assert_eq!(summary.lines().count(), 1 + 10 * 6);
+    assert!(
+        summary.contains("0,true,0.5,sim:amc/hi,40,40,0,1.000000,"),
+        "{summary}"
+    );
+    assert!(whole.join("weighted.csv").exists());
+}
+
+#[test]
+fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_bytes() {
+    let bench = Bench::new("sweep-killed");
+    let (whole, killed) = (bench.folder("whole"), bench.folder("killed"));
+    bench.sweep(&whole, &[]);
+    // Moments from the start of the program into the merge, in no order; at last it may finish.
+    let mut interrupted = 0;
+    for millis in [3, 40, 9, 25, 70, 15, 110, 5, 55, 32, 150, 20, 90, 12, 200] {
+        let mut child = command(&bench.arguments(&killed, &["--resume", "--jobs", "2"]))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait(millis);
+        child.kill().unwrap();
+        interrupted += usize::from(!child.wait().unwrap().success());
+    }
+    assert!(interrupted > 2, "the sweep is too small to be interrupted");
+    bench.sweep(&killed, &["--resume"]);
+    assert_same(&whole, &killed);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_sweep_with_a_word_about_how_to_go_on() {
+    let bench = Bench::new("sweep-interrupted");
+    let long = EXPERIMENT.replace("sets   = 40", "sets   = 400000");
+    let file = bench.scratch.file("long.toml", &long);
+    let folder = bench.folder("out");
+    let child = command(&[
+        "sweep",
+        file.to_str().unwrap(),
+        "-o",
+        folder.to_str().unwrap(),
+    ])
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
+    while !fs::read_dir(folder.join("chunks")).is_ok_and(|mut entries| entries.next().is_some()) {
+        wait(5);
+    }
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(1));
+    assert!(
+        String::from_utf8(done.stdout)
+            .unwrap()
+            .contains("--resume goes on")
+    );
+}
+
+#[test]
+fn a_set_comes_back_as_a_file() {
+    let bench = Bench::new("regenerate");
+    let folder = bench.folder("out");
+    bench.sweep(&folder, &[]);
+    let set = bench.folder("set.toml");
+    let (result, set) = (folder.to_str().unwrap(), set.to_str().unwrap());
+    let back = |point: &str, index: &str, file: &str| {
+        vestal(&[
+            "regenerate",
+            result,
+            "--point",
+            point,
+            "--index",
+            index,
+            "-o",
+            file,
+        ])
+    };
+    assert_eq!(back("7", "39", set).exit, 0);
+    assert_eq!(vestal(&["check", set]).exit, 0);
+    assert_eq!(
+        back("7", "39", "-").stdout,
+        fs::read_to_string(set).unwrap()
+    );
+    // pairs.csv names sets that one test accepts and another does not; the tests say so again.
+    let pairs = fs::read_to_string(folder.join("pairs.csv")).unwrap();
+    let row = pairs
+        .lines()
+        .find(|line| line.contains(",smc,rms,"))
+        .unwrap();
+    let cells: Vec<&str> = row.split(',').collect();
+    let index = cells[6].split(':').next().unwrap();
+    let text = back(cells[0], index, "-").stdout;
+    let file = bench.scratch.file("pair.toml", &text);
+    let exit = |test: &str| vestal(&["analyze", file.to_str().unwrap(), "--test", test]).exit;
+    assert_eq!((exit("smc"), exit("rms")), (0, 1));
+    for (point, index, says) in [("10", "0", "no such point"), ("0", "40", "no such index")] {
+        let done = back(point, index, "-");
+        assert!(
+            done.exit == 2 && done.stderr.contains(says),
+            "{}",
+            done.stderr
+        );
+    }
+    assert_eq!(
+        vestal(&[
+            "regenerate",
+            "docs",
+            "--point",
+            "0",
+            "--index",
+            "0",
+            "-o",
+            "-"
+        ])
+        .exit,
+        2
+    );
+}
+
+#[test]
+fn results_of_two_experiments_never_mix() {
+    let bench = Bench::new("sweep-foreign");
+    let folder = bench.folder("out");
+    bench.sweep(&folder, &[]);
+    let refused = |file: &Path, folder: &Path, more: &[&str]| {
+        let mut arguments = vec![
+            "sweep",
+            file.to_str().unwrap(),
+            "-o",
+            folder.to_str().unwrap(),
+        ];
+        arguments.extend(more);
+        let done = vestal(&arguments);
+        assert_eq!(done.exit, 2, "{}", done.stderr);
+        done.stderr
+    };
+    assert!(refused(&bench.file, &folder, &[]).contains("--resume goes on with it"));
+    let changed = bench.scratch.file(
+        "changed.toml",
+        &EXPERIMENT.replace("seed   = 5", "seed   = 6"),
+    );
+    let says = refused(&changed, &folder, &["--resume"]);
+    assert!(
+        says.contains("V0701") && says.contains("was changed since"),
+        "{says}"
+    );
+    let manifest = folder.join("manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(
+        &manifest,
+        text.replace("\"version\": \"", "\"version\": \"9"),
+    )
+    .unwrap();
+    assert!(refused(&bench.file, &folder, &["--resume"]).contains("written by version 9"));
+    fs::write(&manifest, text).unwrap();
+    fs::write(
+        folder.join("chunks/00003-00002.parquet"),
+        b"PAR1 nonsense PAR1",
+    )
+    .unwrap();
+    let says = refused(&bench.file, &folder, &["--resume"]);
+    assert!(
+        says.contains("V0702") && says.contains("00003-00002"),
+        "{says}"
+    );
+    let other = folder.join("chunks/00003-00001.parquet");
+    fs::copy(&other, folder.join("chunks/00003-00002.parquet")).unwrap();
+    assert!(refused(&bench.file, &folder, &["--resume"]).contains("not those of its name"));
+    let stranger = bench.scratch.0.join("stranger");
+    fs::create_dir(&stranger).unwrap();
+    fs::write(stranger.join("thesis.tex"), "x").unwrap();
+    assert!(refused(&bench.file, &stranger, &["--resume"]).contains("no manifest.json"));
+}
+
+#[test]
+fn experiments_that_cannot_be_run_say_why() {
+    let bench = Bench::new("sweep-refused");
+    let says = |from: &str, to: &str, more: &[&str]| {
+        assert!(EXPERIMENT.contains(from));
+        let file = bench
+            .scratch
+            .file("wrong.toml", &EXPERIMENT.replace(from, to));
+        let folder = bench.folder("never");
+        let mut arguments = vec![
+            "sweep",
+            file.to_str().unwrap(),
+            "-o",
+            folder.to_str().unwrap(),
+        ];
+        arguments.extend(more);
+        let done = vestal(&arguments);
+        assert_eq!(done.exit, 2, "{}", done.stderr);
+        assert!(!folder.exists());
+        done.stderr
+    };
+    let unknown = says("\"smc\"", "\"smcc\"", &[]);
+    assert!(unknown.contains("did you mean `smc`?"), "{unknown}");
+    assert!(says("\"smc\"", "\"hsf\"", &[]).contains("not in this version"));
+    assert!(says("policy = \"amc\"", "policy = \"mc2\"", &[]).contains("not in this version"));
+    assert!(says("\"hi\"", "\"high\"", &[]).contains("no scenario"));
+    assert!(says("step = 0.1", "stop = 0.1", &[]).contains("V0700"));
+    assert!(says("sets", "sets", &["--shard", "4/3"]).contains("1 <= i <= n"));
+    assert!(says("sets", "sets", &["--cluster", "host"]).contains("not in this version"));
+}

@@ -1,0 +1,54 @@
+//! What is wrong with an experiment, as diagnostics.
+
+use std::ops::Range;
+use std::sync::Arc;
+use vestal_workload::codes;
+use vestal_workload::diagnostic::Severity;
+use vestal_workload::generate::ParameterError;
+use vestal_workload::source::Span;
+use vestal_workload::{Diagnostic, Diagnostics, Source};
+
+/// A single `V0700` about an experiment file.
+pub(crate) fn problem(
+    source: &Arc<Source>,
+    span: Option<Range<usize>>,
+    field: &str,
+    found: String,
+    expected: impl Into<String>,
+    help: impl Into<String>,
+) -> Diagnostics {
+    let span = span.map_or(Span::default(), |span| Span::new(span.start, span.end));
+    let (line, column) = source.line_and_column(span.start);
+    let diagnostic = Diagnostic {
+        code: codes::EXPERIMENT,
+        severity: Severity::Error,
+        file: source.name.clone(),
+        line,
+        column,
+        field: field.to_owned(),
+        message: "an experiment says what is drawn and asked".to_owned(),
+        found,
+        expected: expected.into(),
+        help: help.into(),
+        span,
+    };
+    Diagnostics::from_list(Arc::clone(source), vec![diagnostic])
+}
+
+/// The same for a parameter that the recipe refused.
+pub(crate) fn parameter(
+    source: &Arc<Source>,
+    span: Range<usize>,
+    name: &str,
+    text: &str,
+    error: &ParameterError,
+) -> Diagnostics {
+    let (found, expected) = match error {
+        ParameterError::Unknown { known, .. } => {
+            (format!("`{name}`"), format!("one of {}", known.join(", ")))
+        }
+        ParameterError::Value { expected, .. } => (format!("`{text}`"), expected.clone()),
+    };
+    let help = "the parameters are those of the recipe; docs/experiments.md lists them";
+    problem(source, Some(span), name, found, expected, help)
+}

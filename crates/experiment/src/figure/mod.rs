@@ -1,0 +1,210 @@
+//! Figures of papers: what is drawn, and which claims the paper makes about it.
+//!
+//! A figure is an experiment file, the axis of its chart, and claims. A claim is a sentence of the
+//! paper and a function that looks at the data and says whether it holds there, with numbers. Every
+//! claim is looked at under each reading of the generator; a claim that holds under one only *depends on
+//! the reading*.
+
+mod huang2014;
+mod page;
+mod refutation;
+mod view;
+
+pub use page::{Finding, Outcome, index, outcome};
+pub use view::View;
+
+use crate::evaluate::Question;
+use crate::file::Experiment;
+use crate::plot::{Chart, Curve};
+use crate::summary::Summary;
+use vestal_analysis::Kind;
+use vestal_workload::{Diagnostics, Source};
+
+/// A figure of a paper.
+#[derive(Debug)]
+pub struct Figure {
+    /// `PAPER/FIGURE`.
+    pub name: &'static str,
+    /// What it shows.
+    pub caption: &'static str,
+    /// The experiment file.
+    pub(crate) text: &'static str,
+    /// The parameter on the horizontal axis, and its label.
+    pub(crate) x: (&'static str, &'static str),
+    pub(crate) claims: &'static [Claim],
+}
+
+/// A claim of a paper about a figure.
+pub struct Claim {
+    /// The claim in a sentence.
+    pub(crate) text: &'static str,
+    /// The tests that it speaks of.
+    pub(crate) needs: &'static [&'static str],
+    pub(crate) check: fn(&View<'_>) -> Checked,
+}
+
+impl std::fmt::Debug for Claim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Claim({:?})", self.text)
+    }
+}
+
+/// Whether a claim holds in some data, and by which numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// It holds.
+    pub holds: bool,
+    /// The numbers.
+    pub numbers: String,
+}
+
+/// The parameter whose values are readings of the paper.
+pub(crate) const READING: &str = "inflate_level0";
+
+/// All figures, in the order of the papers.
+#[must_use]
+pub fn figures() -> &'static [Figure] {
+    huang2014::FIGURES
+}
+
+/// The figures that a name means: one, or all whose names go on with a letter or after a slash, as
+/// `huang2014/fig4` and `huang2014` do.
+#[must_use]
+pub fn named(name: &str) -> Vec<&'static Figure> {
+    let fits = |figure: &&Figure| {
+        figure.name.strip_prefix(name).is_some_and(|rest| {
+            rest.is_empty()
+                || rest.starts_with('/')
+                || rest.len() == 1 && rest.starts_with(|c: char| c.is_ascii_lowercase())
+        })
+    };
+    figures().iter().filter(fits).collect()
+}
+
+/// A figure ready to be computed.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Its experiment, with the number of sets that is wanted.
+    pub experiment: Experiment,
+    /// Those of its tests that exist.
+    pub questions: Vec<Question>,
+    /// Those that do not.
+    pub missing: Vec<String>,
+}
+
+impl Figure {
+    /// The experiment, and the tests that `find` knows. `sets` replaces the number of sets a point.
+    ///
+    /// # Errors
+    /// What is wrong with the experiment file; a bug of ours.
+    pub fn prepare(
+        &self,
+        sets: Option<u32>,
+        find: impl Fn(&str) -> Option<Question>,
+    ) -> Result<Prepared, Diagnostics> {
+        let mut experiment = Experiment::parse(&Source::new(self.name, self.text))?;
+        if let Some(sets) = sets {
+            experiment = experiment.with_sets(sets);
+        }
+        let (mut questions, mut missing) = (Vec::new(), Vec::new());
+        for name in &experiment.tests {
+            match find(name) {
+                Some(question) => questions.push(question),
+                None => missing.push(name.clone()),
+            }
+        }
+        Ok(Prepared {
+            experiment,
+            questions,
+            missing,
+        })
+    }
+
+    /// A chart for each reading, with the name of its file.
+    #[must_use]
+    pub fn charts(&self, summary: &Summary) -> Vec<(String, Chart)> {
+        let charts = View::all(self, summary).into_iter().map(|view| {
+            let curves = summary.columns.iter().map(|name| Curve {
+                name: name.clone(),
+                points: view.curve(name),
+            });
+            let y_label = if view.is_weighted() {
+                "weighted schedulability"
+            } else {
+                "fraction of sets accepted"
+            };
+            let chart = Chart {
+                title: format!("{}: {}", self.name, view.reading_text()),
+                x_label: self.x.1.to_owned(),
+                y_label: y_label.to_owned(),
+                curves: curves.collect(),
+            };
+            (format!("plot-{}.svg", view.reading_slug()), chart)
+        });
+        charts.collect()
+    }
+}
+
+/// The names of tests whose yes proves nothing, among the questions.
+#[must_use]
+pub fn unsafe_tests(questions: &[Question]) -> Vec<String> {
+    let is_unsafe = |question: &&Question| match question {
+        Question::Test(test) => test.kind == Kind::Unsafe,
+        Question::Simulation(_) => false,
+    };
+    questions
+        .iter()
+        .filter(is_unsafe)
+        .map(Question::label)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_is_an_experiment_that_varies_its_axis_and_the_reading() {
+        for figure in figures() {
+            let prepared = figure.prepare(None, |_| None).unwrap();
+            assert_eq!(prepared.experiment.name, figure.name);
+            assert_eq!(prepared.missing, prepared.experiment.tests);
+            let axes: Vec<&str> = prepared
+                .experiment
+                .axes
+                .iter()
+                .map(|axis| axis.name.as_str())
+                .collect();
+            assert!(
+                axes.contains(&figure.x.0) && axes.contains(&READING),
+                "{}",
+                figure.name
+            );
+            for claim in figure.claims {
+                for test in claim.needs {
+                    assert!(
+                        prepared.experiment.tests.iter().any(|known| known == test),
+                        "{test}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_means_a_figure_its_parts_or_a_paper() {
+        let names = |name: &str| named(name).len();
+        assert_eq!(
+            (
+                names("huang2014/fig1"),
+                names("huang2014/fig4"),
+                names("huang2014")
+            ),
+            (1, 4, figures().len())
+        );
+        assert_eq!(
+            (names("huang2014/fig"), names("huang"), names("")),
+            (0, 0, 0)
+        );
+    }
+}

@@ -1,0 +1,394 @@
+//! Experiment files: which sets are drawn, which parameters vary, what is asked of every set.
+
+use crate::diagnose::{self, problem};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use toml::{Spanned, Value};
+use vestal_workload::generate::Recipe;
+use vestal_workload::{Diagnostics, Source};
+
+/// The version of the format that this crate reads.
+pub const FORMAT: &str = "vestal-experiment/1";
+
+/// The most sets of a point, and the most points of an experiment.
+const COUNT_MAX: u64 = 10_000_000;
+const POINTS_MAX: usize = 100_000;
+const CHUNK_DEFAULT: u32 = 100;
+
+/// An experiment as its file describes it, checked.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Its name.
+    pub name: String,
+    /// The recipe with everything that does not vary.
+    pub recipe: Recipe,
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// How many sets are drawn at each point.
+    pub sets: u32,
+    /// How many sets make up a file that is written at once.
+    pub chunk: u32,
+    /// What varies, the outermost first.
+    pub axes: Vec<Axis>,
+    /// The parameter whose values weigh the results of a curve, if any.
+    pub weight_by: Option<String>,
+    /// Names of tests, with variant.
+    pub tests: Vec<String>,
+    /// Simulations.
+    pub simulations: Vec<SimulationSpec>,
+    /// The text.
+    pub source: Arc<Source>,
+}
+
+/// A parameter that varies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The parameter of the recipe.
+    pub name: String,
+    /// Its values as text.
+    pub values: Vec<String>,
+}
+
+/// A simulation of every set.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimulationSpec {
+    /// The policy.
+    pub policy: String,
+    /// What jobs execute: `lo`, `hi`, `overrun=P` or `beta=MEAN,P`.
+    #[serde(default = "scenario_default")]
+    pub scenario: String,
+    /// For how long, with its unit.
+    #[serde(rename = "for")]
+    pub duration: String,
+}
+
+fn scenario_default() -> String {
+    "lo".to_owned()
+}
+
+/// One combination of the parameters that vary.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The value of each axis.
+    pub values: Vec<String>,
+    /// The recipe with these values.
+    pub recipe: Recipe,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    format: Spanned<String>,
+    name: String,
+    recipe: Spanned<String>,
+    #[serde(default)]
+    seed: u64,
+    sets: Spanned<u32>,
+    chunk: Option<Spanned<u32>>,
+    weight_by: Option<Spanned<String>>,
+    #[serde(default)]
+    tests: Vec<String>,
+    #[serde(default)]
+    fixed: BTreeMap<String, Spanned<Value>>,
+    #[serde(default)]
+    vary: BTreeMap<String, Spanned<Value>>,
+    #[serde(default)]
+    simulate: Vec<SimulationSpec>,
+}
+
+impl Experiment {
+    /// Reads an experiment from its text.
+    ///
+    /// # Errors
+    /// `V0700` with the place of the first thing that is wrong.
+    pub fn parse(source: &Arc<Source>) -> Result<Self, Diagnostics> {
+        let raw: Raw = toml::from_str(&source.text).map_err(|error| {
+            let message = error.message().to_owned();
+            let help = "docs/experiments.md lists the keys; vestal explain V0700 shows a file";
+            problem(
+                source,
+                error.span(),
+                "",
+                message,
+                "an experiment file",
+                help,
+            )
+        })?;
+        let wrong = |span: std::ops::Range<usize>, field: &str, found: String, expected: &str| {
+            let help = "docs/experiments.md describes every key";
+            problem(source, Some(span), field, found, expected, help)
+        };
+        if raw.format.as_ref() != FORMAT {
+            let found = format!("\"{}\"", raw.format.as_ref());
+            let expected = format!("\"{FORMAT}\"");
+            return Err(wrong(raw.format.span(), "format", found, &expected));
+        }
+        let Some(mut recipe) = Recipe::named(raw.recipe.as_ref()) else {
+            let expected = format!("one of {}", Recipe::NAMES.join(", "));
+            let found = format!("\"{}\"", raw.recipe.as_ref());
+            return Err(wrong(raw.recipe.span(), "recipe", found, &expected));
+        };
+        for (name, value) in in_order(&raw.fixed) {
+            set(
+                &mut recipe,
+                source,
+                name,
+                &text_of(value.as_ref()),
+                value.span(),
+            )?;
+        }
+        let mut axes = Vec::new();
+        for (name, value) in in_order(&raw.vary) {
+            let values = axis(value.as_ref()).ok_or_else(|| {
+                let found = value.as_ref().to_string();
+                let expected =
+                    "a list of values, or { from, to, step } with at most 100000 of them";
+                wrong(value.span(), name, found, expected)
+            })?;
+            for text in &values {
+                set(&mut recipe.clone(), source, name, text, value.span())?;
+            }
+            axes.push(Axis {
+                name: name.clone(),
+                values,
+            });
+        }
+        let points: usize = axes.iter().map(|axis| axis.values.len()).product();
+        let sets = *raw.sets.as_ref();
+        let total = u64::from(sets).saturating_mul(points as u64);
+        if sets == 0 || points > POINTS_MAX || total > COUNT_MAX * 10 {
+            let found = format!("{sets} sets at {points} points");
+            let expected = "at least one set, at most 100000 points and 10^8 sets together";
+            return Err(wrong(raw.sets.span(), "sets", found, expected));
+        }
+        let chunk = raw
+            .chunk
+            .as_ref()
+            .map_or(CHUNK_DEFAULT, |chunk| *chunk.as_ref());
+        if chunk == 0 {
+            let span = raw.chunk.as_ref().map_or(0..0, Spanned::span);
+            return Err(wrong(span, "chunk", "0".to_owned(), "at least 1"));
+        }
+        if let Some(weight) = &raw.weight_by
+            && !axes.iter().any(|axis| axis.name == *weight.as_ref())
+        {
+            let found = format!("\"{}\"", weight.as_ref());
+            let expected = "a parameter that varies";
+            return Err(wrong(weight.span(), "weight_by", found, expected));
+        }
+        if raw.tests.is_empty() && raw.simulate.is_empty() {
+            let expected = "`tests`, `[[simulate]]`, or both";
+            return Err(wrong(
+                0..0,
+                "",
+                "nothing is asked of the sets".to_owned(),
+                expected,
+            ));
+        }
+        Ok(Self {
+            name: raw.name,
+            recipe,
+            seed: raw.seed,
+            sets,
+            chunk,
+            axes,
+            weight_by: raw.weight_by.map(Spanned::into_inner),
+            tests: raw.tests,
+            simulations: raw.simulate,
+            source: Arc::clone(source),
+        })
+    }
+
+    /// Every combination of the axes' values; the last axis varies fastest.
+    #[must_use]
+    pub fn points(&self) -> Vec<Point> {
+        let mut points = vec![Point {
+            values: Vec::new(),
+            recipe: self.recipe.clone(),
+        }];
+        for axis in &self.axes {
+            let mut next = Vec::with_capacity(points.len() * axis.values.len());
+            for point in &points {
+                for value in &axis.values {
+                    let mut point = point.clone();
+                    // Every value was tried when the file was read.
+                    let _tried = point.recipe.set(&axis.name, value);
+                    point.values.push(value.clone());
+                    next.push(point);
+                }
+            }
+            points = next;
+        }
+        points
+    }
+
+    /// How many chunks a point has.
+    #[must_use]
+    pub fn chunks_per_point(&self) -> u32 {
+        self.sets.div_ceil(self.chunk)
+    }
+
+    /// The same experiment with another number of sets, for a quick look.
+    #[must_use]
+    pub fn with_sets(mut self, sets: u32) -> Self {
+        self.sets = sets.max(1);
+        self
+    }
+}
+
+fn set(
+    recipe: &mut Recipe,
+    source: &Arc<Source>,
+    name: &str,
+    text: &str,
+    span: std::ops::Range<usize>,
+) -> Result<(), Diagnostics> {
+    recipe
+        .set(name, text)
+        .map_err(|error| diagnose::parameter(source, span, name, text, &error))
+}
+
+/// The order of a file: tables are maps, so it follows from the places.
+fn in_order(table: &BTreeMap<String, Spanned<Value>>) -> Vec<(&String, &Spanned<Value>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(_, value)| value.span().start);
+    entries
+}
+
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Float(number) => number.to_string(),
+        Value::Integer(_)
+        | Value::Boolean(_)
+        | Value::Datetime(_)
+        | Value::Array(_)
+        | Value::Table(_) => value.to_string(),
+    }
+}
+
+/// The values of an axis; `None` if they are no axis.
+fn axis(value: &Value) -> Option<Vec<String>> {
+    let values = match value {
+        Value::Array(list) => list.iter().map(text_of).collect(),
+        Value::Table(table) => {
+            let number = |key: &str| table.get(key).and_then(billionths);
+            if table.len() != 3 {
+                return None;
+            }
+            range(number("from")?, number("to")?, number("step")?)?
+        }
+        Value::String(_)
+        | Value::Integer(_)
+        | Value::Float(_)
+        | Value::Boolean(_)
+        | Value::Datetime(_) => return None,
+    };
+    (!values.is_empty() && values.len() <= POINTS_MAX).then_some(values)
+}
+
+const BILLION: u64 = 1_000_000_000;
+
+/// A number in billionths: steps are added exactly, so that 0.55 + 3 * 0.01 is 0.58.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "the number is between 0 and 10^6, so its billionths are below 2^53"
+)]
+fn billionths(value: &Value) -> Option<u64> {
+    let number = match value {
+        Value::Float(number) => *number,
+        Value::Integer(number) => *number as f64,
+        Value::String(_)
+        | Value::Boolean(_)
+        | Value::Datetime(_)
+        | Value::Array(_)
+        | Value::Table(_) => return None,
+    };
+    (0.0..=1e6)
+        .contains(&number)
+        .then(|| (number * BILLION as f64).round() as u64)
+}
+
+fn range(from: u64, to: u64, step: u64) -> Option<Vec<String>> {
+    if step == 0 || to < from || (to - from) / step >= POINTS_MAX as u64 {
+        return None;
+    }
+    let count = (to - from) / step;
+    Some((0..=count).map(|i| decimal(from + i * step)).collect())
+}
+
+fn decimal(billionths: u64) -> String {
+    let (whole, rest) = (billionths / BILLION, billionths % BILLION);
+    if rest == 0 {
+        return whole.to_string();
+    }
+    let digits = format!("{rest:09}");
+    format!("{whole}.{}", digits.trim_end_matches('0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"huang2014\"\nsets = 3\ntests = [\"smc\"]\n";
+
+    fn parse(rest: &str) -> Result<Experiment, Diagnostics> {
+        Experiment::parse(&Source::new("x.toml", &format!("{HEAD}{rest}")))
+    }
+
+    #[test]
+    fn axes_keep_the_order_of_the_file_and_steps_are_exact() {
+        let found = parse(
+            "[vary]\nutilization = { from = 0.55, to = 0.88, step = 0.01 }\ninflate_level0 = [true, false]\nlevels = [2, 3]\n",
+        )
+        .unwrap();
+        let names: Vec<&str> = found.axes.iter().map(|axis| axis.name.as_str()).collect();
+        assert_eq!(names, ["utilization", "inflate_level0", "levels"]);
+        assert_eq!(found.axes[0].values.len(), 34);
+        assert_eq!(found.axes[0].values[3], "0.58");
+        assert_eq!(found.axes[0].values[33], "0.88");
+        let points = found.points();
+        assert_eq!(points.len(), 34 * 4);
+        assert_eq!(points[1].values, ["0.55", "true", "3"]);
+        assert_eq!((found.chunk, found.chunks_per_point()), (100, 1));
+    }
+
+    #[test]
+    fn the_example_of_the_page_is_an_experiment() {
+        let page = include_str!("../../../docs/experiments.md");
+        let text = page
+            .split("```toml\n")
+            .nth(1)
+            .unwrap()
+            .split("```")
+            .next()
+            .unwrap();
+        let found = Experiment::parse(&Source::new("page", text)).unwrap();
+        assert_eq!(found.points().len(), 3 * 19);
+        assert_eq!((found.tests.len(), found.simulations.len()), (3, 1));
+    }
+
+    #[test]
+    fn what_is_wrong_has_a_place() {
+        let cases = [
+            ("[vary]\nutilization = [0.5, 1.5]\n", 7, "utilization"),
+            ("[vary]\nutilisation = [0.5]\n", 7, "utilisation"),
+            ("[fixed]\nlevels = 9\n", 7, "levels"),
+            ("[vary]\nlevels = 3\n", 7, "levels"),
+            ("weight_by = \"levels\"\n", 6, "weight_by"),
+            ("chunk = 0\n", 6, "chunk"),
+            ("sed = 3\n", 6, "sed"),
+        ];
+        for (rest, line, part) in cases {
+            let error = parse(rest).unwrap_err();
+            let first = &error.list()[0];
+            assert_eq!(first.line, line, "{rest}: {first}");
+            assert!(first.to_string().contains(part), "{rest}: {first}");
+            assert_eq!(first.code.to_string(), "V0700");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Experiments of Vestal: sweeps over random task sets, figures, and claims checked against them.
+//!
+//! An [`Experiment`] comes from a file. [`sweep`](sweep::sweep) asks every [`Question`] of every set and
+//! keeps the answers in a [`Store`], a directory; the same experiment gives the same bytes there,
+//! however the work was shared out and interrupted. A [`Summary`] counts the answers;
+//! [`figure`] draws the figures of papers from it and compares their claims.
+//!
+//! Nothing here prints or reads a clock: progress is reported to whoever asked for it, and tests that
+//! take long give up by counting steps.
+#![forbid(unsafe_code)]
+
+mod diagnose;
+pub mod evaluate;
+pub mod figure;
+pub mod file;
+pub mod plot;
+pub mod store;
+pub mod summary;
+pub mod sweep;
+pub mod table;
+
+pub use evaluate::{Answer, Question, QuestionError};
+pub use file::Experiment;
+pub use store::{Manifest, Store, StoreError};
+pub use summary::Summary;
+pub use sweep::{Report, Running, Shard, SweepError};

@@ -1,0 +1,416 @@
+//! What a table of answers says: shares with confidence intervals, weighted shares, and pairs.
+
+use crate::evaluate::Answer;
+use crate::file::{Experiment, Point};
+use crate::table::Table;
+use std::fmt::Write as _;
+
+/// z of a two-sided 95 % interval.
+const Z95: f64 = 1.959_963_984_540_054;
+
+/// A share of sets with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// The share itself.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Share {
+    /// `yes` of `count` with Wilson's interval (JASA 22, 1927), which holds also near 0 and 1.
+    #[must_use]
+    pub fn wilson(yes: u64, count: u64) -> Self {
+        if count == 0 {
+            return Self {
+                value: 0.0,
+                low: 0.0,
+                high: 1.0,
+            };
+        }
+        let (n, p) = (from(count), from(yes) / from(count));
+        let square = Z95 * Z95;
+        let centre = p + square / (2.0 * n);
+        let spread = Z95 * (p * (1.0 - p) / n + square / (4.0 * n * n)).sqrt();
+        let scale = 1.0 + square / n;
+        Self {
+            value: p,
+            low: if yes == 0 {
+                0.0
+            } else {
+                (centre - spread) / scale
+            },
+            high: if yes == count {
+                1.0
+            } else {
+                (centre + spread) / scale
+            },
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn from(count: u64) -> f64 {
+    count as f64
+}
+
+/// The answers to one question at one point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Sets.
+    pub sets: u64,
+    /// Yes.
+    pub yes: u64,
+    /// Searches that were given up.
+    pub undecided: u64,
+}
+
+impl Count {
+    /// The share of yes.
+    #[must_use]
+    pub fn share(self) -> Share {
+        Share::wilson(self.yes, self.sets)
+    }
+}
+
+/// How two questions differ at one point.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pair {
+    /// Sets for which the first says yes and the second does not.
+    pub only_first: u64,
+    /// Sets for which the second says yes and the first does not.
+    pub only_second: u64,
+    /// Number and seed of the first few sets of the former kind.
+    pub examples: Vec<(u32, u64)>,
+}
+
+/// What the answers of an experiment say.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The names of the axes.
+    pub axes: Vec<String>,
+    /// For each point the values of the axes.
+    pub points: Vec<Vec<String>>,
+    /// The names of the questions.
+    pub columns: Vec<String>,
+    /// For each point the counts of each question.
+    pub counts: Vec<Vec<Count>>,
+    /// For each point and ordered pair (a, b) of questions, at a * columns + b.
+    pub pairs: Vec<Vec<Pair>>,
+    weight_by: Option<usize>,
+}
+
+/// A weighted share of a group of points: all that differ in the weight only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weighted {
+    /// The values of the other axes.
+    pub values: Vec<String>,
+    /// For each question W = sum U pi(U) / sum U, with a 95 % interval.
+    pub shares: Vec<Share>,
+}
+
+/// How many examples a pair keeps.
+const EXAMPLES_MAX: usize = 3;
+
+impl Summary {
+    /// Counts the answers.
+    #[must_use]
+    pub fn new(
+        experiment: &Experiment,
+        points: &[Point],
+        columns: &[String],
+        table: &Table,
+    ) -> Self {
+        let questions = columns.len();
+        let mut counts = vec![vec![Count::default(); questions]; points.len()];
+        let mut pairs = vec![vec![Pair::default(); questions * questions]; points.len()];
+        for row in 0..table.rows() {
+            let point = table.points[row] as usize;
+            let said = |question: usize| table.answers[question][row];
+            for first in 0..questions {
+                let count = &mut counts[point][first];
+                count.sets += 1;
+                count.yes += u64::from(said(first) == Answer::Yes);
+                count.undecided += u64::from(said(first) == Answer::Undecided);
+                for second in 0..questions {
+                    if said(first) == Answer::Yes && said(second) != Answer::Yes {
+                        let pair = &mut pairs[point][first * questions + second];
+                        pair.only_first += 1;
+                        if pair.examples.len() < EXAMPLES_MAX {
+                            pair.examples.push((table.indices[row], table.seeds[row]));
+                        }
+                        pairs[point][second * questions + first].only_second += 1;
+                    }
+                }
+            }
+        }
+        let weight = experiment.weight_by.as_ref();
+        Self {
+            axes: experiment
+                .axes
+                .iter()
+                .map(|axis| axis.name.clone())
+                .collect(),
+            points: points.iter().map(|point| point.values.clone()).collect(),
+            columns: columns.to_vec(),
+            counts,
+            pairs,
+            weight_by: weight
+                .and_then(|name| experiment.axes.iter().position(|axis| axis.name == *name)),
+        }
+    }
+
+    /// The place of a question.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == name)
+    }
+
+    /// The place of an axis.
+    #[must_use]
+    pub fn axis(&self, name: &str) -> Option<usize> {
+        self.axes.iter().position(|axis| axis == name)
+    }
+
+    /// The pair of two questions at a point.
+    #[must_use]
+    pub fn pair(&self, point: usize, first: usize, second: usize) -> Option<&Pair> {
+        self.pairs
+            .get(point)?
+            .get(first * self.columns.len() + second)
+    }
+
+    /// Weighted shares (Bastoni, Brandenburg and Anderson, OSPERT 2010), a group for each
+    /// combination of the other axes, in the order of the points. Empty without `weight_by`.
+    #[must_use]
+    pub fn weighted(&self) -> Vec<Weighted> {
+        let Some(axis) = self.weight_by else {
+            return Vec::new();
+        };
+        let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
+        for (point, values) in self.points.iter().enumerate() {
+            let mut others = values.clone();
+            others.remove(axis);
+            match groups.iter_mut().find(|(known, _)| *known == others) {
+                Some((_, points)) => points.push(point),
+                None => groups.push((others, vec![point])),
+            }
+        }
+        let shares = |points: &[usize]| -> Vec<Share> {
+            (0..self.columns.len())
+                .map(|question| self.weighted_share(points, question, axis))
+                .collect()
+        };
+        groups
+            .into_iter()
+            .map(|(values, points)| Weighted {
+                shares: shares(&points),
+                values,
+            })
+            .collect()
+    }
+
+    /// The axes that the values of [`Summary::weighted`] belong to.
+    #[must_use]
+    pub fn weighted_axes(&self) -> Vec<String> {
+        let mut axes = self.axes.clone();
+        if let Some(weight) = self.weight_by {
+            axes.remove(weight);
+        }
+        axes
+    }
+
+    /// The interval is the normal one for a weighted sum of independent shares.
+    fn weighted_share(&self, points: &[usize], question: usize, axis: usize) -> Share {
+        let (mut total, mut sum, mut variance) = (0.0, 0.0, 0.0);
+        for &point in points {
+            let weight: f64 = self.points[point][axis].parse().unwrap_or(0.0);
+            let count = self.counts[point][question];
+            let share = count.share().value;
+            total += weight;
+            sum += weight * share;
+            variance += weight * weight * share * (1.0 - share) / from(count.sets.max(1));
+        }
+        let total = if total > 0.0 { total } else { 1.0 };
+        let (value, spread) = (sum / total, Z95 * variance.sqrt() / total);
+        Share {
+            value,
+            low: (value - spread).max(0.0),
+            high: (value + spread).min(1.0),
+        }
+    }
+
+    /// A row for each point and question.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let mut text = format!(
+            "point,{}question,sets,yes,undecided,share,low95,high95\n",
+            prefix(&self.axes)
+        );
+        for (point, values) in self.points.iter().enumerate() {
+            for (name, count) in self.columns.iter().zip(&self.counts[point]) {
+                let Share { value, low, high } = count.share();
+                // Writing into a string cannot fail.
+                let _ = writeln!(
+                    text,
+                    "{point},{}{},{},{},{},{value:.6},{low:.6},{high:.6}",
+                    prefix(values),
+                    cell(name),
+                    count.sets,
+                    count.yes,
+                    count.undecided
+                );
+            }
+        }
+        text
+    }
+
+    /// A row for each point and ordered pair of questions that differ there.
+    #[must_use]
+    pub fn pairs_csv(&self) -> String {
+        let mut text = format!(
+            "point,{}yes,not_yes,sets,examples_index_seed\n",
+            prefix(&self.axes)
+        );
+        for (point, values) in self.points.iter().enumerate() {
+            for (first, yes) in self.columns.iter().enumerate() {
+                for (second, no) in self.columns.iter().enumerate() {
+                    let Some(pair) = self.pair(point, first, second) else {
+                        continue;
+                    };
+                    if pair.only_first == 0 {
+                        continue;
+                    }
+                    let examples = pair.examples.iter();
+                    let examples: Vec<String> = examples
+                        .map(|(index, seed)| format!("{index}:{seed}"))
+                        .collect();
+                    let _ = writeln!(
+                        text,
+                        "{point},{}{},{},{},{}",
+                        prefix(values),
+                        cell(yes),
+                        cell(no),
+                        pair.only_first,
+                        examples.join(" ")
+                    );
+                }
+            }
+        }
+        text
+    }
+
+    /// A row for each group and question; `None` without weights.
+    #[must_use]
+    pub fn weighted_csv(&self) -> Option<String> {
+        self.weight_by?;
+        let axes = self.weighted_axes();
+        let mut text = format!("{}question,weighted,low95,high95\n", prefix(&axes));
+        for group in self.weighted() {
+            for (name, share) in self.columns.iter().zip(&group.shares) {
+                let Share { value, low, high } = share;
+                let _ = writeln!(
+                    text,
+                    "{}{},{value:.6},{low:.6},{high:.6}",
+                    prefix(&group.values),
+                    cell(name)
+                );
+            }
+        }
+        Some(text)
+    }
+}
+
+/// Cells, each with its comma.
+fn prefix(cells: &[String]) -> String {
+    cells
+        .iter()
+        .map(|text| format!("{},", cell(text)))
+        .collect()
+}
+
+/// A cell of a CSV file (RFC 4180).
+fn cell(text: &str) -> String {
+    if text.contains([',', '"', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_workload::Source;
+
+    #[test]
+    fn wilson_s_interval_has_its_printed_values() {
+        // 0 of 20: 0 to 0.1611; 10 of 20: 0.2993 to 0.7007 (Newcombe 1998, method 3).
+        let none = Share::wilson(0, 20);
+        assert!(none.low == 0.0 && (none.high - 0.1611).abs() < 1e-4);
+        let half = Share::wilson(10, 20);
+        assert!((half.low - 0.2993).abs() < 1e-4 && (half.high - 0.7007).abs() < 1e-4);
+        // 81 of 263: 0.2553 to 0.3662.
+        let some = Share::wilson(81, 263);
+        assert!((some.low - 0.2553).abs() < 1e-4 && (some.high - 0.3662).abs() < 1e-4);
+        assert_eq!(Share::wilson(5, 5).high, 1.0);
+    }
+
+    fn hand_computed() -> Summary {
+        let text = "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"huang2014\"\nsets = 4\n\
+                    weight_by = \"utilization\"\ntests = [\"a\", \"b\"]\n[vary]\nutilization = [0.2, 0.6]\n";
+        let experiment = Experiment::parse(&Source::new("x", text)).unwrap();
+        let mut table = Table::new(2);
+        let (yes, no, given_up) = (Answer::Yes, Answer::No, Answer::Undecided);
+        let rows = [
+            (0, [yes, yes]),
+            (0, [yes, no]),
+            (0, [yes, yes]),
+            (0, [yes, no]),
+            (1, [no, yes]),
+            (1, [yes, no]),
+            (1, [no, no]),
+            (1, [no, given_up]),
+        ];
+        for (at, (point, answers)) in (0u32..).zip(rows) {
+            table.push(point, at % 4, 100 + u64::from(at), &answers);
+        }
+        let columns = ["a".to_owned(), "b,c".to_owned()];
+        Summary::new(&experiment, &experiment.points(), &columns, &table)
+    }
+
+    #[test]
+    fn shares_weights_and_pairs_are_those_computed_by_hand() {
+        let summary = hand_computed();
+        let weighted = summary.weighted();
+        assert_eq!(weighted.len(), 1);
+        // a: (0.2 * 4/4 + 0.6 * 1/4) / 0.8; b: (0.2 * 2/4 + 0.6 * 1/4) / 0.8.
+        assert!((weighted[0].shares[0].value - 0.4375).abs() < 1e-12);
+        assert!((weighted[0].shares[1].value - 0.3125).abs() < 1e-12);
+        // The spread of a: 1.96 * 0.6 * sqrt(0.25 * 0.75 / 4) / 0.8.
+        let spread = weighted[0].shares[0].high - 0.4375;
+        assert!((spread - 1.959_964 * 0.6 * 0.046_875_f64.sqrt() / 0.8).abs() < 1e-6);
+        let pair = summary.pair(1, 0, 1).unwrap();
+        assert_eq!((pair.only_first, pair.only_second), (1, 1));
+        assert_eq!(pair.examples, [(1, 105)]);
+        assert_eq!(
+            summary.counts[1][1],
+            Count {
+                sets: 4,
+                yes: 1,
+                undecided: 1
+            }
+        );
+        let csv = summary.to_csv();
+        assert!(csv.starts_with("point,utilization,question,sets,yes,undecided,share,low95,high95\n0,0.2,a,4,4,0,1.000000,"));
+        assert!(csv.contains("1,0.6,\"b,c\",4,1,1,0.250000,"));
+        assert!(
+            summary
+                .pairs_csv()
+                .contains("0,0.2,a,\"b,c\",2,1:101 3:103\n")
+        );
+        assert!(summary.weighted_csv().unwrap().contains("a,0.437500,"));
+    }
+}

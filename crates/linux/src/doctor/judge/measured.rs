@@ -1,0 +1,145 @@
+//! What was measured.
+
+use super::{Check, Says};
+use crate::config::{Monitor, TOLERANCE_MAX, TOLERANCE_MIN};
+use crate::doctor::{
+    Basis, BudgetProbe, Finding, GapProbe, Outcome, Probes, Section, State, WakeUpProbe,
+};
+
+/// Wake-ups later than this cost a task with a period of 10 ms a fiftieth of it.
+const LATE_NANOS_GOOD: u64 = 200_000;
+/// From here on they cost a tenth.
+const LATE_NANOS_MATTERS: u64 = 1_000_000;
+/// Gaps are counted from the lateness on that wake-ups are judged by.
+const GAP_NANOS_GOOD: u64 = 200_000;
+const GAP_NANOS_MATTERS: u64 = 1_000_000;
+/// A machine that is away for a hundredth of the time uses up budgets that have such a margin.
+const GONE_PPM_MATTERS: u64 = 10_000;
+
+const fn check(check: &'static str, title: &'static str) -> Check {
+    Check::new(Section::Measured, check, title)
+}
+
+pub(super) fn findings(probes: &Probes) -> Vec<Finding> {
+    let mut findings = vec![wake_ups(&probes.wake_up), gaps(&probes.gaps)];
+    findings.extend(probes.budgets.iter().map(budget));
+    findings
+}
+
+/// A finding of something measured, or why it was not measured.
+fn measured<T>(
+    check: Check,
+    source: &str,
+    meaning: &'static str,
+    outcome: &Outcome<T>,
+    judge: impl FnOnce(&T) -> Says,
+) -> Finding {
+    let says = match outcome {
+        Ok(value) => judge(value),
+        Err(why) => Says {
+            state: State::Unknown,
+            found: format!("not measured: {why}"),
+            meaning,
+            remedy: None,
+        },
+    };
+    check.says(Basis::Measured, source, says)
+}
+
+fn wake_ups(outcome: &Outcome<WakeUpProbe>) -> Finding {
+    const MEANING: &str = "by how much a thread wakes late that sleeps until an instant: so much later \
+                           do jobs begin";
+    let check = check("wake-up", "lateness of wake-ups");
+    let source = "sleeps of 1 ms until an absolute instant";
+    measured(check, source, MEANING, outcome, |probe| {
+        let found = format!(
+            "{} us in the median, {} in the 99th percentile, {} at most, of {}",
+            probe.lateness.median / 1_000,
+            probe.lateness.p99 / 1_000,
+            probe.lateness.max / 1_000,
+            probe.lateness.count
+        );
+        if !probe.real_time {
+            return Says {
+                state: State::Note,
+                found: format!("{found}, as an ordinary thread"),
+                meaning: "real-time threads wake earlier than that; they were refused",
+                remedy: None,
+            };
+        }
+        match probe.lateness.p99 {
+            0..=LATE_NANOS_GOOD => Says::good(found, MEANING),
+            p99 => Says::bad(
+                if p99 < LATE_NANOS_MATTERS {
+                    State::Note
+                } else {
+                    State::Matters
+                },
+                found,
+                MEANING,
+                "what stands above about the kernel and the CPU; and see whether other real-time \
+                 threads run there: ps -eLo pid,cls,rtprio,psr,comm | grep -E 'FF|RR'",
+            ),
+        }
+    })
+}
+
+fn gaps(outcome: &Outcome<GapProbe>) -> Finding {
+    const MEANING: &str = "the CPU was taken from a real-time thread that never waits: interrupts, \
+                           firmware or a hypervisor; `run` reports the same as gaps";
+    let check = check("gaps", "gaps");
+    let source = "a thread that reads the clock all the time";
+    measured(check, source, MEANING, outcome, |probe| {
+        let (gaps, observed) = (&probe.gaps, probe.observed_nanos.max(1));
+        let gone = u128::from(gaps.sum) * 1_000_000 / u128::from(observed);
+        let gone_ppm = u64::try_from(gone).unwrap_or(u64::MAX);
+        let found = format!(
+            "{} of 20 us and more in {} ms, {} us at the longest, {}.{:02}% of the time",
+            gaps.count,
+            observed / 1_000_000,
+            gaps.max / 1_000,
+            gone_ppm / 10_000,
+            gone_ppm % 10_000 / 100
+        );
+        if gaps.max <= GAP_NANOS_GOOD && gone_ppm < GONE_PPM_MATTERS {
+            return Says::good(found, MEANING);
+        }
+        let state = if gaps.max < GAP_NANOS_MATTERS && gone_ppm < GONE_PPM_MATTERS {
+            State::Note
+        } else {
+            State::Matters
+        };
+        let remedy = "what stands above about virtual machines and interrupts; on bare metal firmware \
+                      (SMI): the kernel's hwlat tracer finds it";
+        Says::bad(state, found, MEANING, remedy)
+    })
+}
+
+fn budget(probe: &BudgetProbe) -> Finding {
+    const MEANING: &str = "by how much a thread had exceeded its budget of execution when that was \
+                           noticed; `run` tolerates as much, between 50 and 250 us, before it counts";
+    let check = match probe.monitor {
+        Monitor::Perf => check("budget-perf", "budgets watched by perf"),
+        Monitor::Manager | Monitor::Heartbeat | Monitor::PosixTimer => {
+            check("budget-manager", "budgets watched by manager")
+        }
+    };
+    let source = "budgets of 1.3 ms of a thread that never waits";
+    measured(check, source, MEANING, &probe.overshoot, |overshoot| {
+        let found = format!(
+            "exceeded by {} us in the median, {} in the 99th percentile, {} at most, of {}",
+            overshoot.median / 1_000,
+            overshoot.p99 / 1_000,
+            overshoot.max / 1_000,
+            overshoot.count
+        );
+        let remedy = "what stands above; and in the task set, budgets that are long beside that";
+        match overshoot.p99 {
+            p99 if p99 <= TOLERANCE_MIN.as_nanos() => Says::good(found, MEANING),
+            p99 if p99 <= TOLERANCE_MAX.as_nanos() => {
+                Says::bad(State::Note, found, MEANING, remedy)
+            }
+            _ => Says::bad(State::Matters, found, MEANING, remedy),
+        }
+    })
+}

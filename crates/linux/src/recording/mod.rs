@@ -1,0 +1,90 @@
+//! What a run records while it runs, and who gets the records.
+//!
+//! Every thread of ours that has something to say writes to a ring of its own, which never waits:
+//! what finds no room is counted as lost. A gatherer on another CPU (at the lowest priority where
+//! there is only one) empties the rings, merges them by time and hands them on in order, while the run
+//! goes on.
+//!
+//! ```text
+//! manager  -> ring \
+//! worker 0 -> ring  >  gatherer: merges up to the watermark  ->  consumer (files, a live view)
+//! worker n -> ring /
+//! ```
+//! *The watermark.* A thread may be preempted between reading the clock and writing its record, so an
+//! instant is complete only when nobody can still write an earlier one. A thread raises its flag
+//! before it reads the clock for a group of records and lowers it when they are written. A ring whose
+//! flag is down when the gatherer looks will give no record from before that look.
+//!
+//! *Releases* of a natively dispatched task follow from its offset and period; the gatherer writes
+//! them at their places, so that a job that waits for a late thread is seen to wait. A managed world
+//! tells its scheduler of them itself.
+
+mod gather;
+mod tracer;
+
+pub use gather::Recorded;
+pub(crate) use gather::{Gatherer, Rings};
+pub(crate) use tracer::Tracer;
+
+use std::io;
+use vestal_core::{Duration, Service};
+use vestal_trace::Record;
+
+/// Takes records in the order of time, some at once, while the run goes on and until all are there.
+/// Called at least every [`Recording::PERIOD`], also without records; on the gatherer's thread, which
+/// is in no real-time class.
+pub type Consumer = dyn FnMut(&[Record]) + Send;
+
+/// What is known when a recording begins and not before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beginning {
+    /// The granularity that the scheduler or guard was configured with.
+    pub granularity: Service,
+    /// The CPU of the run.
+    pub cpu: usize,
+}
+
+/// Makes the consumer, after all checks and before anything runs. An error ends the run before it
+/// begins.
+pub type Begin = dyn FnOnce(&Beginning) -> io::Result<Box<Consumer>> + Send;
+
+/// That a run is to be recorded.
+pub struct Recording {
+    /// How many records the ring of each thread has room for; rounded up to a power of two.
+    pub ring_records: usize,
+    /// Makes the consumer.
+    pub begin: Box<Begin>,
+}
+
+impl Recording {
+    /// How often the rings are emptied.
+    pub const PERIOD: Duration = Duration::from_millis(10);
+    /// Room for 100 times what a task with a period of a millisecond writes until then.
+    pub const RING_RECORDS: usize = 8192;
+
+    /// A recording with rings of the usual size.
+    pub fn new(
+        begin: impl FnOnce(&Beginning) -> io::Result<Box<Consumer>> + Send + 'static,
+    ) -> Self {
+        Self {
+            ring_records: Self::RING_RECORDS,
+            begin: Box::new(begin),
+        }
+    }
+
+    /// What the rings of a run of `tasks` tasks need, in bytes.
+    pub(crate) fn bytes(&self, tasks: usize) -> u64 {
+        let rings = tasks.saturating_add(1);
+        let records = self.ring_records.next_power_of_two();
+        let each = records.saturating_mul(size_of::<Record>());
+        rings.saturating_mul(each) as u64
+    }
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recording")
+            .field("ring_records", &self.ring_records)
+            .finish_non_exhaustive()
+    }
+}

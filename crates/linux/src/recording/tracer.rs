@@ -1,0 +1,104 @@
+//! The side of a thread that records.
+
+use crate::shared::Shared;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use vestal_core::engine::uniprocessor::CPU;
+use vestal_core::{Duration, Fact, Instant};
+use vestal_trace::ring::Producer;
+use vestal_trace::{Edge, Mechanism, Record, Sink, What};
+
+/// Raised while a thread may write records of an instant that has passed. Alone on its cache line.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(super) struct Flag(AtomicBool);
+
+impl Flag {
+    /// Whether it is up. What its thread reads from the clock after it was seen to be down is later
+    /// than what this thread read before it looked.
+    pub(super) fn is_up(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Writes records to the ring of one thread; or nothing, if the run is not recorded.
+#[derive(Debug, Default)]
+pub(crate) struct Tracer(Option<Side>);
+
+#[derive(Debug)]
+struct Side {
+    producer: Producer<Record>,
+    flag: Arc<Flag>,
+}
+
+impl Tracer {
+    /// Records nothing.
+    pub(crate) const fn off() -> Self {
+        Self(None)
+    }
+
+    pub(super) const fn new(producer: Producer<Record>, flag: Arc<Flag>) -> Self {
+        Self(Some(Side { producer, flag }))
+    }
+
+    /// Begins a group of records: to be called before the clock is read for the first of them.
+    #[inline]
+    pub(crate) fn open(&self) {
+        if let Some(side) = &self.0 {
+            // A full barrier: no later reading of the clock comes before it.
+            side.flag.0.swap(true, Ordering::SeqCst);
+        }
+    }
+
+    /// The group is written.
+    #[inline]
+    pub(crate) fn close(&self) {
+        if let Some(side) = &self.0 {
+            side.flag.0.store(false, Ordering::Release);
+        }
+    }
+
+    /// Writes one record of an open group.
+    #[inline]
+    pub(crate) fn record(&mut self, at: Instant, what: What) {
+        if let Some(side) = &mut self.0 {
+            side.producer.push(Record { at, what });
+        }
+    }
+
+    /// Writes what a worker saw and nobody told the scheduler.
+    pub(crate) fn observed(&mut self, at: Instant, fact: Fact) {
+        self.record(at, What::Observed(fact));
+    }
+
+    /// The machine held the CPU from `start` until `end`, of which the kernel put `charged` on the
+    /// account of whoever noticed. Inside an open group, with a clock reading of it.
+    pub(crate) fn gap(&mut self, shared: &Shared, start: u64, end: u64, charged: u64) {
+        shared.gaps.record(start, end, charged);
+        let length = Duration::from_nanos(end.saturating_sub(start));
+        self.record(shared.instant(end), What::Gap { cpu: CPU, length });
+    }
+
+    /// A mechanism begins or ends.
+    pub(crate) fn overhead(&mut self, at: Instant, mechanism: Mechanism, edge: Edge) {
+        let cpu = CPU;
+        self.record(
+            at,
+            What::Overhead {
+                cpu,
+                mechanism,
+                edge,
+            },
+        );
+    }
+}
+
+impl Sink for Tracer {
+    fn put(&mut self, record: Record) {
+        self.record(record.at, record.what);
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.is_some()
+    }
+}

@@ -1,0 +1,374 @@
+//! What the page's script reads: one JSON object.
+
+use crate::columns::Columns;
+use crate::group::{Tasks, pair};
+use crate::page::{Origin, Report};
+use crate::recording::{Recording, Row};
+use crate::result::{Analysis, Cost, Cpu, Exact, Jobs, ModeChange, Ordered, Run, RunTask};
+use crate::tally::Distribution;
+use serde::Serialize;
+use vestal_core::Level;
+
+#[derive(Serialize)]
+pub(crate) struct Model<'a> {
+    title: &'a str,
+    file: Option<&'a str>,
+    generator: &'a str,
+    levels: &'a [String],
+    tasks: Vec<Task<'a>>,
+    analyses: Vec<Test<'a>>,
+    runs: Vec<Shown<'a>>,
+    sources: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Task<'a> {
+    name: &'a str,
+    /// The place in `levels`.
+    level: Option<usize>,
+    period: Option<Exact>,
+    deadline: Option<Exact>,
+}
+
+#[derive(Serialize)]
+struct Test<'a> {
+    source: &'a str,
+    test: &'a str,
+    variant: Option<&'a str>,
+    /// The policy whose response times it bounds.
+    policy: Option<String>,
+    verdict: &'a str,
+    kind: &'a str,
+    claim: Option<&'a str>,
+    why: Option<&'a str>,
+    elapsed_us: Exact,
+    /// By task, in the order of the page's tasks; null for a task it does not speak of.
+    tasks: Vec<Option<Bounds<'a>>>,
+}
+
+#[derive(Serialize)]
+struct Bounds<'a> {
+    priority: Option<Exact>,
+    cpu: Option<u32>,
+    response: &'a Ordered<Option<Exact>>,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    world: &'a str,
+    policy: &'a str,
+    duration: Exact,
+    seed: Exact,
+    sources: Vec<&'a str>,
+    /// The counts come from the trace alone, which cannot tell which misses were promised not to be.
+    from_trace: bool,
+    jobs: &'a Jobs,
+    changes: &'a [ModeChange],
+    tasks: Vec<Option<&'a RunTask>>,
+    cpus: &'a [Cpu],
+    overhead: &'a Ordered<Cost>,
+    machine: Option<&'a Ordered<serde_json::Value>>,
+    trace: Option<Drawing<'a>>,
+}
+
+/// A recording as the script draws it. Times in the columns are multiples of `tick` ns after `start`.
+#[derive(Serialize)]
+struct Drawing<'a> {
+    dispatch: &'a str,
+    start: Exact,
+    tick: Exact,
+    end: Exact,
+    cut: Option<Exact>,
+    lost: Exact,
+    cpus: u16,
+    rows: Vec<Columnar<'a>>,
+    modes: Column,
+    gaps: Column,
+}
+
+#[derive(Serialize)]
+struct Columnar<'a> {
+    /// The first job's number; the others are relative to it.
+    sequence: Exact,
+    deadline: Exact,
+    jobs: Column,
+    slices: Column,
+    marks: Column,
+    responses: &'a Distribution,
+}
+
+#[derive(Serialize)]
+struct Column {
+    count: usize,
+    data: String,
+}
+
+impl<'a> Model<'a> {
+    pub(crate) fn new(report: &'a Report, tasks: &'a Tasks, origin: &dyn Origin) -> Self {
+        let levels = &tasks.levels;
+        let level = |name: &Option<String>| {
+            name.as_ref()
+                .and_then(|name| levels.iter().position(|level| level == name))
+        };
+        let shown = tasks.list.iter().map(|task| Task {
+            name: &task.name,
+            level: level(&task.criticality),
+            period: task.period.map(Exact),
+            deadline: task.deadline.map(Exact),
+        });
+        let analyses = report
+            .analyses
+            .iter()
+            .map(|(source, analysis)| test(source, analysis, tasks, origin));
+        Self {
+            title: report.title(),
+            file: report.file.as_deref(),
+            generator: &report.generator,
+            levels,
+            tasks: shown.collect(),
+            analyses: analyses.collect(),
+            runs: runs(report, tasks),
+            sources: &report.sources,
+        }
+    }
+}
+
+fn test<'a>(
+    source: &'a str,
+    analysis: &'a Analysis,
+    tasks: &Tasks,
+    origin: &dyn Origin,
+) -> Test<'a> {
+    let mut bounds: Vec<Option<Bounds>> = tasks.list.iter().map(|_| None).collect();
+    for (place, task) in analysis.tasks.iter().enumerate() {
+        if let Some(place) = tasks.place(place, &task.name) {
+            bounds[place] = Some(Bounds {
+                priority: task.priority,
+                cpu: task.cpu,
+                response: &task.response_ns,
+            });
+        }
+    }
+    Test {
+        source,
+        test: &analysis.test,
+        variant: analysis.variant.as_deref(),
+        policy: origin.policy_of_test(&analysis.test),
+        verdict: &analysis.verdict,
+        kind: &analysis.kind,
+        claim: analysis.claim.as_deref(),
+        why: analysis.why.as_deref(),
+        elapsed_us: analysis.elapsed_us,
+        tasks: bounds,
+    }
+}
+
+fn runs<'a>(report: &'a Report, tasks: &Tasks) -> Vec<Shown<'a>> {
+    let results: Vec<&Run> = report.runs.iter().map(|(_, run)| run).collect();
+    let recordings: Vec<&Recording> = report.recordings.iter().map(|(_, found)| found).collect();
+    let (pairs, free) = pair(&results, &recordings);
+    let mut shown = Vec::new();
+    for ((source, run), trace) in report.runs.iter().zip(pairs) {
+        let trace = trace.and_then(|place| report.recordings.get(place));
+        let mut sources = vec![source.as_str()];
+        sources.extend(trace.iter().map(|(source, _)| source.as_str()));
+        shown.push(Shown {
+            world: &run.world,
+            policy: &run.policy,
+            duration: run.duration_ns,
+            seed: run.seed,
+            sources,
+            from_trace: false,
+            jobs: &run.jobs,
+            changes: &run.modes,
+            tasks: in_order(&run.tasks, tasks),
+            cpus: &run.cpus,
+            overhead: &run.overhead,
+            machine: Some(&run.machine),
+            trace: trace.map(|(_, recording)| drawing(recording, tasks)),
+        });
+    }
+    for place in free {
+        let Some((source, recording)) = report.recordings.get(place) else {
+            continue;
+        };
+        shown.push(Shown {
+            world: recording.header.world.word(),
+            policy: &recording.header.policy,
+            duration: Exact(recording.last - recording.first),
+            seed: Exact(recording.header.seed),
+            sources: vec![source],
+            from_trace: true,
+            jobs: &recording.jobs,
+            changes: &recording.changes,
+            tasks: in_order(recording.rows.iter().map(|row| &row.figures), tasks),
+            cpus: &recording.cpus,
+            overhead: &recording.overhead,
+            machine: None,
+            trace: Some(drawing(recording, tasks)),
+        });
+    }
+    shown
+}
+
+/// A run's tasks in the order of the page.
+fn in_order<'a>(
+    found: impl IntoIterator<Item = &'a RunTask>,
+    tasks: &Tasks,
+) -> Vec<Option<&'a RunTask>> {
+    let mut shown = vec![None; tasks.list.len()];
+    for (place, task) in found.into_iter().enumerate() {
+        if let Some(place) = tasks.place(place, &task.name) {
+            shown[place] = Some(task);
+        }
+    }
+    shown
+}
+
+/// How instants become whole ticks after the start.
+struct Ticks {
+    start: u64,
+    tick: u64,
+}
+
+impl Ticks {
+    /// So many ticks that the script's numbers hold them exactly, with room for sums.
+    const MAX: u64 = 1 << 52;
+
+    fn new(recording: &Recording) -> Self {
+        let span = recording.last - recording.first;
+        Self {
+            start: recording.first,
+            tick: span.div_ceil(Self::MAX).max(1).next_power_of_two(),
+        }
+    }
+
+    fn at(&self, nanos: u64) -> u64 {
+        nanos.saturating_sub(self.start) / self.tick
+    }
+}
+
+fn drawing<'a>(recording: &'a Recording, tasks: &Tasks) -> Drawing<'a> {
+    let ticks = Ticks::new(recording);
+    let mut rows: Vec<(usize, &Row)> = recording.rows.iter().enumerate().collect();
+    // In the order of the page; a trace has all of its tasks.
+    rows.sort_by_key(|(place, row)| tasks.place(*place, &row.figures.name));
+    let rows = rows.into_iter().map(|(place, row)| {
+        let task = recording.header.tasks.get(place);
+        let deadline = task.map_or(0, |task| task.deadline.as_nanos());
+        Columnar {
+            sequence: Exact(row.jobs.first().map_or(0, |job| job.sequence)),
+            deadline: Exact(deadline),
+            jobs: jobs(row, &ticks),
+            slices: slices(row, &ticks),
+            marks: marks(row, &ticks),
+            responses: &row.responses,
+        }
+    });
+    let header = &recording.header;
+    let cpus = recording.cpus.iter().map(|cpu| cpu.cpu + 1).max();
+    let cpus = u16::try_from(cpus.unwrap_or(1)).unwrap_or(u16::MAX);
+    Drawing {
+        dispatch: header.dispatch.word(),
+        start: Exact(ticks.start),
+        tick: Exact(ticks.tick),
+        end: Exact(ticks.at(recording.last)),
+        cut: recording.cut.map(|at| Exact(ticks.at(at))),
+        lost: Exact(recording.lost),
+        cpus: header.cpus.max(cpus),
+        rows: rows.collect(),
+        modes: modes(&recording.modes, &ticks),
+        gaps: gaps(recording, &ticks),
+    }
+}
+
+/// For each job: release after the one before; flags, with 8 if its number is not the next one; that
+/// number's distance; response + 1, or 0 if it did not complete.
+fn jobs(row: &Row, ticks: &Ticks) -> Column {
+    const JUMP: u8 = 8;
+    const DISTANCE_MAX: u64 = 1 << 40;
+    let mut bytes = Columns::default();
+    let (mut last, mut next) = (0, row.jobs.first().map_or(0, |job| job.sequence));
+    for job in &row.jobs {
+        let release = ticks.at(job.release).max(last);
+        bytes.number(release - last);
+        last = release;
+        let distance = job.sequence.saturating_sub(next).min(DISTANCE_MAX);
+        bytes.number(u64::from(job.flags | if distance > 0 { JUMP } else { 0 }));
+        if distance > 0 {
+            bytes.number(distance);
+        }
+        next = job.sequence.saturating_add(1);
+        bytes.number(job.response.map_or(0, |response| response / ticks.tick + 1));
+    }
+    column(row.jobs.len(), &bytes)
+}
+
+/// For each slice: begin after the end of the one before, which may be later; length; why it ends;
+/// CPU; the place of its job as a difference to the one before, where -1 is no job.
+fn slices(row: &Row, ticks: &Ticks) -> Column {
+    let mut bytes = Columns::default();
+    let (mut last, mut job) = (0_u64, 0_i64);
+    for slice in &row.slices {
+        let (from, to) = (ticks.at(slice.from), ticks.at(slice.to));
+        bytes.signed(from.cast_signed() - last.cast_signed());
+        bytes.number(to - from);
+        last = to;
+        bytes.number(u64::from(slice.why));
+        bytes.number(u64::from(slice.cpu));
+        job = step(&mut bytes, job, slice.job);
+    }
+    column(row.slices.len(), &bytes)
+}
+
+/// For each mark: after the one before; its kind; its job as in slices.
+fn marks(row: &Row, ticks: &Ticks) -> Column {
+    let mut bytes = Columns::default();
+    let (mut last, mut job) = (0, 0);
+    for mark in &row.marks {
+        let at = ticks.at(mark.at).max(last);
+        bytes.number(at - last);
+        last = at;
+        bytes.number(u64::from(mark.kind));
+        job = step(&mut bytes, job, mark.job);
+    }
+    column(row.marks.len(), &bytes)
+}
+
+fn step(bytes: &mut Columns, last: i64, job: Option<u32>) -> i64 {
+    let job = job.map_or(-1, i64::from);
+    bytes.signed(job - last);
+    job
+}
+
+/// For each change: after the one before; the mode from then on.
+fn modes(modes: &[(u64, Level)], ticks: &Ticks) -> Column {
+    let mut bytes = Columns::default();
+    let mut last = 0;
+    for (at, level) in modes {
+        let at = ticks.at(*at).max(last);
+        bytes.number(at - last);
+        last = at;
+        bytes.number(u64::from(level.0));
+    }
+    column(modes.len(), &bytes)
+}
+
+/// For each gap: its end after the end of the one before; its length; its CPU.
+fn gaps(recording: &Recording, ticks: &Ticks) -> Column {
+    let mut bytes = Columns::default();
+    let mut last = 0;
+    for gap in &recording.gaps {
+        let to = ticks.at(gap.to).max(last);
+        bytes.number(to - last);
+        last = to;
+        bytes.number(gap.length / ticks.tick);
+        bytes.number(u64::from(gap.cpu));
+    }
+    column(recording.gaps.len(), &bytes)
+}
+
+fn column(count: usize, bytes: &Columns) -> Column {
+    let data = bytes.base64();
+    Column { count, data }
+}

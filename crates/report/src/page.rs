@@ -1,0 +1,149 @@
+//! The page itself: a fixed frame around the data.
+
+use crate::error::ReportError;
+use crate::group::{Tasks, tasks_of_analysis, tasks_of_recording, tasks_of_run};
+use crate::model::Model;
+use crate::recording::Recording;
+use crate::result::{Analysis, Document, Run};
+
+const FRAME: &str = include_str!("../page/page.html");
+const STYLE: &str = include_str!("../page/style.css");
+/// In the order in which they need each other.
+const SCRIPTS: [&str; 12] = [
+    include_str!("../page/text.js"),
+    include_str!("../page/data.js"),
+    include_str!("../page/filter.js"),
+    include_str!("../page/table.js"),
+    include_str!("../page/sheet.js"),
+    include_str!("../page/draw.js"),
+    include_str!("../page/gantt.js"),
+    include_str!("../page/steer.js"),
+    include_str!("../page/responses.js"),
+    include_str!("../page/modes.js"),
+    include_str!("../page/sections.js"),
+    include_str!("../page/main.js"),
+];
+
+/// What the page asks about names.
+pub trait Origin {
+    /// The policy that a test proves, if the test is known.
+    fn policy_of_test(&self, test: &str) -> Option<String>;
+}
+
+/// What goes on a page.
+#[derive(Debug)]
+pub struct Report {
+    pub(crate) generator: String,
+    pub(crate) file: Option<String>,
+    pub(crate) analyses: Vec<(String, Analysis)>,
+    pub(crate) runs: Vec<(String, Run)>,
+    pub(crate) recordings: Vec<(String, Recording)>,
+    pub(crate) sources: Vec<String>,
+    tasks: Tasks,
+}
+
+impl Report {
+    /// An empty report by the program that is named so.
+    #[must_use]
+    pub fn new(generator: &str) -> Self {
+        Self {
+            generator: generator.to_owned(),
+            file: None,
+            analyses: Vec::new(),
+            runs: Vec::new(),
+            recordings: Vec::new(),
+            sources: Vec::new(),
+            tasks: Tasks::default(),
+        }
+    }
+
+    /// Adds the text of a result file.
+    ///
+    /// # Errors
+    /// [`ReportError`] if it is none, or of other tasks; the report is not to be used then.
+    pub fn add_result(&mut self, source: &str, text: &str) -> Result<(), ReportError> {
+        let document = Document::parse(text)?;
+        for analysis in document.analyses {
+            // A test outside its assumptions may have nothing to say about tasks.
+            if !analysis.tasks.is_empty() {
+                self.tasks.join(source, tasks_of_analysis(&analysis))?;
+            }
+            for task in &analysis.tasks {
+                let names = task.response_ns.0.iter().map(|(name, _)| name.clone());
+                self.tasks.learn_levels(&names.collect::<Vec<String>>());
+            }
+            self.analyses.push((source.to_owned(), analysis));
+        }
+        for run in document.runs {
+            self.tasks.join(source, tasks_of_run(&run))?;
+            self.runs.push((source.to_owned(), run));
+        }
+        self.file = self.file.take().or(document.file);
+        self.sources.push(source.to_owned());
+        Ok(())
+    }
+
+    /// Adds a trace.
+    ///
+    /// # Errors
+    /// [`ReportError::OtherTasks`]; the report is not to be used then.
+    pub fn add_recording(&mut self, source: &str, recording: Recording) -> Result<(), ReportError> {
+        self.tasks.join(source, tasks_of_recording(&recording))?;
+        self.tasks.learn_levels(&recording.header.levels);
+        self.recordings.push((source.to_owned(), recording));
+        self.sources.push(source.to_owned());
+        Ok(())
+    }
+
+    /// The file's name without its directory and extension.
+    pub(crate) fn title(&self) -> &str {
+        let file = self
+            .file
+            .as_deref()
+            .or(self.sources.first().map(String::as_str));
+        let name = file.unwrap_or("").rsplit(['/', '\\']).next().unwrap_or("");
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        if stem.is_empty() { name } else { stem }
+    }
+
+    /// The page.
+    ///
+    /// # Errors
+    /// [`ReportError::Empty`] if nothing was added.
+    pub fn page(&self, origin: &dyn Origin) -> Result<String, ReportError> {
+        if self.sources.is_empty() {
+            return Err(ReportError::Empty);
+        }
+        let model = Model::new(self, &self.tasks, origin);
+        let data = serde_json::to_string(&model).map_err(|error| ReportError::NotAResult {
+            what: error.to_string(),
+        })?;
+        // Inside a script element only `<` can begin something that ends it.
+        let data = data.replace('<', "\\u003c");
+        let title = format!("{} · Vestal report", self.title());
+        let mut page = String::with_capacity(data.len() + (1 << 18));
+        let mut rest = FRAME;
+        let parts = [
+            ("{{title}}", escape(&title)),
+            ("{{style}}", STYLE.to_owned()),
+            ("{{data}}", data),
+            ("{{script}}", SCRIPTS.concat()),
+        ];
+        for (place, part) in &parts {
+            if let Some((before, after)) = rest.split_once(place) {
+                page.push_str(before);
+                page.push_str(part);
+                rest = after;
+            }
+        }
+        page.push_str(rest);
+        Ok(page)
+    }
+}
+
+/// Text between tags.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}

@@ -1,0 +1,165 @@
+//! Pages of made-up runs: what stands in them, and for the browser's test a file of each.
+//!
+//! With `VESTAL_KEEP=DIRECTORY` every page is written there; `scripts/check_report.py` opens them.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod inputs;
+mod scenes;
+
+use inputs::{Made, analysis, page, run};
+use vestal_report::{Report, ReportError};
+
+/// What no page may be larger than, without its data.
+const FRAME_BYTES_MAX: usize = 300_000;
+
+/// The data of a page, as the script gets it.
+fn data(page: &str) -> serde_json::Value {
+    let (_, rest) = page
+        .split_once("<script type=\"application/json\" id=\"data\">")
+        .unwrap();
+    let (data, _) = rest.split_once("</script>").unwrap();
+    serde_json::from_str(data).unwrap()
+}
+
+#[test]
+fn every_page_is_complete_small_and_loads_nothing() {
+    for (name, report) in scenes::all() {
+        let page = page(&report);
+        if let Some(directory) = std::env::var_os("VESTAL_KEEP") {
+            let path = std::path::Path::new(&directory).join(format!("{name}.html"));
+            std::fs::write(path, &page).unwrap();
+        }
+        let model = data(&page);
+        assert!(model["tasks"].is_array(), "{name}");
+        let (begin, rest) = page.split_once("id=\"data\">").unwrap();
+        let (_, end) = rest.split_once("</script>").unwrap();
+        assert!(begin.len() + end.len() < FRAME_BYTES_MAX, "{name}");
+        // What is not data is ours, and refers to nothing outside.
+        for text in [begin, end] {
+            for word in ["http:", "https:", "src=", "@import", "url(", "fetch(", "{{"] {
+                assert!(!text.contains(word), "{name}: {word}");
+            }
+        }
+        assert!(begin.contains("default-src 'none'"), "{name}");
+        assert_eq!(page.matches("</script").count(), 2, "{name}");
+    }
+}
+
+#[test]
+fn names_cannot_end_the_data_and_arrive_unchanged() {
+    let hostile = "</script><script>alert(1)</script>";
+    let mut report = Report::new("test");
+    report
+        .add_result("a.json", &analysis(&[hostile, "<!--"]))
+        .unwrap();
+    let page = page(&report);
+    assert!(!page.contains("<script>alert"));
+    assert!(!data(&page).to_string().is_empty());
+    assert_eq!(data(&page)["tasks"][0]["name"], hostile);
+    assert_eq!(data(&page)["tasks"][1]["name"], "<!--");
+}
+
+#[test]
+fn a_result_and_the_trace_of_the_same_run_are_one_run() {
+    let made = Made::new(&["a", "b"], 20);
+    let mut report = Report::new("test");
+    report.add_recording("x.vtrace", made.recording()).unwrap();
+    report
+        .add_result("x.json", &run("simulator", 1, &made))
+        .unwrap();
+    let model = data(&page(&report));
+    assert_eq!(model["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        model["runs"][0]["sources"],
+        serde_json::json!(["x.json", "x.vtrace"])
+    );
+    assert!(model["runs"][0]["trace"].is_object());
+}
+
+#[test]
+fn runs_that_differ_in_seed_world_or_counts_stay_apart() {
+    let made = Made::new(&["a", "b"], 20);
+    let others = [
+        run("simulator", 2, &made),
+        run("linux", 1, &made),
+        run("simulator", 1, &Made::new(&["a", "b"], 19)),
+    ];
+    for other in others {
+        let mut report = Report::new("test");
+        report.add_recording("x.vtrace", made.recording()).unwrap();
+        report.add_result("x.json", &other).unwrap();
+        let model = data(&page(&report));
+        assert_eq!(model["runs"].as_array().unwrap().len(), 2, "{other}");
+        assert_eq!(model["runs"][1]["from_trace"], true);
+    }
+}
+
+#[test]
+fn the_figures_of_a_trace_are_exact_also_beyond_what_is_drawn() {
+    let made = Made::new(&["a", "b"], 1000);
+    for items_max in [usize::MAX, 100, 0] {
+        let mut report = Report::new("test");
+        report
+            .add_recording("x.vtrace", made.recorded(items_max))
+            .unwrap();
+        let model = data(&page(&report));
+        let shown = &model["runs"][0];
+        assert_eq!(shown["jobs"]["released"], 2000);
+        assert_eq!(shown["jobs"]["completed"], 2000);
+        let responses = &shown["trace"]["rows"][0]["responses"];
+        assert_eq!(responses["count"], 1000);
+        assert_eq!(responses["spread"]["max"], made.longest("a"));
+        assert_eq!(shown["trace"]["cut"].is_null(), items_max == usize::MAX);
+        let drawn = shown["trace"]["rows"][0]["jobs"]["count"].as_u64().unwrap();
+        assert!(drawn <= items_max as u64);
+    }
+}
+
+#[test]
+fn inputs_of_other_tasks_are_refused_with_the_difference() {
+    let refusal = |text: &str| {
+        let mut report = Report::new("test");
+        report
+            .add_result("first.json", &analysis(&["a", "b"]))
+            .unwrap();
+        report.add_result("second.json", text).unwrap_err()
+    };
+    let what = refusal(&analysis(&["a"])).to_string();
+    assert!(
+        what.contains("V0823") && what.contains("1 tasks instead of 2"),
+        "{what}"
+    );
+    let what = refusal(&analysis(&["a", "c"])).to_string();
+    assert!(
+        what.contains("`c` is not there") && what.contains("first.json"),
+        "{what}"
+    );
+    let other = analysis(&["a", "b"]).replace("\"deadline_ns\":200000", "\"deadline_ns\":200001");
+    assert!(
+        refusal(&other)
+            .to_string()
+            .contains("deadline of 200001 ns, not 200000 ns")
+    );
+    let other = analysis(&["a", "b"]).replace("\"criticality\":\"HI\"", "\"criticality\":\"LO\"");
+    assert!(refusal(&other).to_string().contains("level LO"));
+    assert_eq!(
+        Report::new("test").page(&inputs::NoOrigin),
+        Err(ReportError::Empty)
+    );
+}
+
+#[test]
+fn a_demo_is_its_proof_and_both_of_its_runs() {
+    let made = Made::new(&["a", "b"], 20);
+    let of = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    let demo = serde_json::json!({ "format": "vestal-result/1", "file": "x.toml", "refused": null,
+        "analysis": of(analysis(&["a", "b"]))["results"][0],
+        "simulation": of(run("simulator", 1, &made)), "run": of(run("linux", 1, &made)) });
+    let mut report = Report::new("test");
+    report.add_result("demo.json", &demo.to_string()).unwrap();
+    let model = data(&page(&report));
+    assert_eq!(model["analyses"].as_array().unwrap().len(), 1);
+    assert_eq!(model["runs"][1]["world"], "linux");
+    assert_eq!(model["title"], "x");
+}

@@ -1,0 +1,266 @@
+//! Missimer, Missimer and West: Mixed-Criticality Scheduling with I/O, Table I.
+//!
+//! 15 main tasks, each in a sporadic server of its own, and 5 PIBS for I/O. UUniFast shares out U
+//! without the I/O utilisation over the main tasks, and the I/O utilisation over the PIBS. Periods
+//! are log-uniform in 1..100 (milliseconds here, drawn in nanoseconds). HI with probability 0.5, and then
+//! C(HI) = CF C(LO); LO servers have no capacity in mode HI. Every PIBS serves one server of its own
+//! level, drawn among those; if there is none, any.
+
+use super::parameter::{Given, Parameter, ParameterError};
+use super::periods::Periods;
+use super::set::{nanos_of, task_set};
+use super::{Random, utilization::uunifast};
+use crate::generate::parameter::scaled_floor;
+use crate::model::{LocalScheduler, PerLevel, ServerKind, ServerRule, ServerSpec, TaskSet};
+use crate::number::Ratio;
+use crate::source::Place;
+use vestal_core::{Duration, Level, Service, Task, Wcet};
+
+pub(super) const SUMMARY: &str = "Missimer et al., Table I: sporadic servers and PIBS";
+
+pub(super) const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "tasks",
+        default: "15",
+        meaning: "number of main tasks",
+    },
+    Parameter {
+        name: "io_tasks",
+        default: "5",
+        meaning: "number of PIBS",
+    },
+    Parameter {
+        name: "utilization",
+        default: "0.5",
+        meaning: "sum of C(LO)/T, I/O included",
+    },
+    Parameter {
+        name: "io_utilization",
+        default: "0.05",
+        meaning: "the part of it that is I/O",
+    },
+    Parameter {
+        name: "criticality_factor",
+        default: "2",
+        meaning: "C(HI)/C(LO) of HI tasks",
+    },
+    Parameter {
+        name: "share_high",
+        default: "0.5",
+        meaning: "probability that a task is of level HI",
+    },
+];
+
+/// The recipe's parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missimer {
+    /// Main tasks.
+    pub tasks: usize,
+    /// PIBS.
+    pub io_tasks: usize,
+    /// U, I/O included.
+    pub utilization: Ratio,
+    /// The part of U that is I/O.
+    pub io_utilization: Ratio,
+    /// CF, at least 1.
+    pub criticality_factor: Ratio,
+    /// The probability of HI.
+    pub share_high: Ratio,
+}
+
+impl Default for Missimer {
+    fn default() -> Self {
+        let ratio = |num, den| Ratio::new(num, den).unwrap_or(Ratio::ONE);
+        Self {
+            tasks: 15,
+            io_tasks: 5,
+            utilization: ratio(1, 2),
+            io_utilization: ratio(1, 20),
+            criticality_factor: ratio(2, 1),
+            share_high: ratio(1, 2),
+        }
+    }
+}
+
+const MS_NANOS: u64 = 1_000_000;
+/// Utilisations of PIBS are written exactly, in billionths.
+const BILLION: u64 = 1_000_000_000;
+
+impl Missimer {
+    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
+        let given = Given { name, text };
+        match name {
+            "tasks" => self.tasks = given.tasks()?,
+            "io_tasks" => self.io_tasks = given.count(0, super::parameter::DRAWN_TASKS_MAX)?,
+            "utilization" => self.utilization = given.positive_ratio(1)?,
+            "io_utilization" => self.io_utilization = given.ratio(0, 1)?,
+            "criticality_factor" => self.criticality_factor = given.ratio(1, 1000)?,
+            "share_high" => self.share_high = given.ratio(0, 1)?,
+            _ => return Err(given.unknown(PARAMETERS)),
+        }
+        Ok(())
+    }
+
+    /// The next set.
+    #[must_use]
+    pub fn draw(&self, random: &mut Random) -> TaskSet {
+        let io = if self.io_tasks == 0 {
+            0.0
+        } else {
+            self.io_utilization.approximate()
+        };
+        let main = (self.utilization.approximate() - io).max(0.0);
+        let periods = Periods::LogUniform {
+            least: MS_NANOS,
+            most: 100 * MS_NANOS,
+            step: 1,
+        };
+        let tasks: Vec<Task> = uunifast(self.tasks, main, random)
+            .into_iter()
+            .map(|share| {
+                let period = periods.draw(random);
+                self.task(period, share, random)
+            })
+            .collect();
+        let name = format!(
+            "missimer, U = {}, CF = {}",
+            self.utilization, self.criticality_factor
+        );
+        let mut set = task_set(name, 2, &tasks);
+        for (at, task) in tasks.iter().enumerate() {
+            set.servers.push(sporadic(at, task));
+        }
+        for (number, share) in (1..).zip(uunifast(self.io_tasks, io, random)) {
+            let server = self.pibs(number, share, &tasks, random);
+            set.servers.push(server);
+        }
+        set
+    }
+
+    fn is_high(&self, random: &mut Random) -> bool {
+        random.unit() < self.share_high.approximate()
+    }
+
+    fn task(&self, period: u64, share: f64, random: &mut Random) -> Task {
+        let low = nanos_of(period, share).max(1);
+        let high = scaled_floor(low, self.criticality_factor).min(period);
+        let (criticality, wcet) = if self.is_high(random) {
+            let values = [Service::from_nanos(low), Service::from_nanos(high)];
+            (
+                Level(1),
+                Wcet::new(&values).unwrap_or(Wcet::constant(values[0])),
+            )
+        } else {
+            (Level(0), Wcet::constant(Service::from_nanos(low)))
+        };
+        let period = Duration::from_nanos(period);
+        Task {
+            criticality,
+            period,
+            deadline: period,
+            wcet,
+            degraded: None,
+        }
+    }
+
+    fn pibs(&self, number: usize, share: f64, tasks: &[Task], random: &mut Random) -> ServerSpec {
+        let low = nanos_of(BILLION, share).max(1);
+        let high = scaled_floor(low, self.criticality_factor).min(BILLION);
+        let is_high = self.is_high(random);
+        let criticality = Level(u8::from(is_high));
+        let same: Vec<usize> = (0..tasks.len())
+            .filter(|&at| tasks[at].criticality == criticality)
+            .collect();
+        let among = if same.is_empty() {
+            (0..tasks.len()).collect()
+        } else {
+            same
+        };
+        let chosen = usize::try_from(random.below(among.len() as u64)).unwrap_or(0);
+        let utilization = vec![
+            Ratio::new(low, BILLION),
+            if is_high {
+                Ratio::new(high, BILLION)
+            } else {
+                None
+            },
+        ];
+        let kind = ServerKind::Pibs {
+            utilization,
+            serves: among.get(chosen).map(|&at| vec![at]).unwrap_or_default(),
+        };
+        server(format!("io{number}"), kind, criticality, Vec::new())
+    }
+}
+
+/// The server of a main task. A capacity above the period could not be written down; a task that
+/// needs it is refused by every analysis all the same.
+fn sporadic(at: usize, task: &Task) -> ServerSpec {
+    let capacity: PerLevel<Service> = (0..2)
+        .map(Level)
+        .map(|level| (level <= task.criticality).then(|| task.wcet.at(level)))
+        .collect();
+    let kind = ServerKind::Periodic {
+        rule: ServerRule::Sporadic {
+            replenishments: None,
+            full: None,
+        },
+        period: task.period,
+        capacity,
+    };
+    server(format!("s{}", at + 1), kind, task.criticality, vec![at])
+}
+
+fn server(name: String, kind: ServerKind, criticality: Level, tasks: Vec<usize>) -> ServerSpec {
+    ServerSpec {
+        name,
+        kind,
+        criticality,
+        priority: None,
+        cpu: None,
+        degraded: vec![None; 2],
+        scheduler: LocalScheduler::FixedPriority,
+        tasks,
+        place: Place::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_carry_the_tasks_and_pibs_serve_their_own_level() {
+        let mut random = Random::new(4);
+        let recipe = Missimer::default();
+        for _ in 0..100 {
+            let set = recipe.draw(&mut random);
+            assert_eq!((set.tasks.len(), set.servers.len()), (15, 20));
+            let mut used = 0.0;
+            for (at, server) in set.servers.iter().enumerate() {
+                match &server.kind {
+                    ServerKind::Periodic {
+                        period, capacity, ..
+                    } => {
+                        assert_eq!(server.tasks, [at]);
+                        assert!((1..=100).contains(&(period.as_nanos() / MS_NANOS)));
+                        used += capacity[0].unwrap().as_nanos() as f64 / period.as_nanos() as f64;
+                        assert_eq!(capacity[1].is_some(), server.criticality == Level(1));
+                    }
+                    ServerKind::Pibs {
+                        utilization,
+                        serves,
+                    } => {
+                        used += utilization[0].unwrap().approximate();
+                        let [served] = serves[..] else {
+                            panic!("one server")
+                        };
+                        assert_eq!(set.servers[served].criticality, server.criticality);
+                    }
+                }
+            }
+            assert!((used - 0.5).abs() < 1e-4, "{used}");
+            assert_eq!(TaskSet::parse("x.toml", &set.to_toml()).unwrap(), set);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Random task sets: the recipes of the papers, and what they are made of.
+//!
+//! A [`Recipe`] with its parameters and a seed gives one task set, bit by bit the same on every
+//! platform. A paper leaves things open; where two readings are possible, the reading is a
+//! parameter. Sets are numbered: the seed of set `index` of a series is
+//! [`derived_seed`]`(seed, &[point, index])`, so that any of them can be drawn alone.
+//!
+//! ```
+//! use vestal_workload::generate::{Recipe, derived_seed};
+//!
+//! let mut recipe = Recipe::named("huang2014").ok_or("no such recipe")?;
+//! recipe.set("tasks", "8")?;
+//! recipe.set("utilization", "0.6")?;
+//! let set = recipe.draw(derived_seed(1, &[0, 0]))?;
+//! assert_eq!(set.tasks.len(), 8);
+//! assert_eq!(set, recipe.draw(derived_seed(1, &[0, 0]))?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod herman2012;
+pub mod huang2014;
+pub mod missimer;
+mod parameter;
+pub mod periods;
+mod set;
+pub mod sigrist2015;
+pub mod standard;
+pub mod utilization;
+
+pub use crate::random::{Random, derived_seed};
+pub use herman2012::Herman2012;
+pub use huang2014::Huang2014;
+pub use missimer::Missimer;
+pub use parameter::{Parameter, ParameterError};
+pub use sigrist2015::Sigrist2015;
+pub use standard::Standard;
+
+use crate::model::TaskSet;
+use std::fmt;
+
+/// How task sets are drawn, with its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recipe {
+    /// Huang, Gill and Lu (2014), section 4.1.
+    Huang2014(Huang2014),
+    /// Sigrist et al. (2015), section VII-A.
+    Sigrist2015(Sigrist2015),
+    /// Herman et al. (2012), section 3.3.
+    Herman2012(Herman2012),
+    /// Missimer et al., Table I.
+    Missimer(Missimer),
+    /// What a study of today would draw.
+    Standard(Standard),
+}
+
+/// Why no set was drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrawError(pub(crate) String);
+
+impl fmt::Display for DrawError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DrawError {}
+
+impl Recipe {
+    /// The names of all recipes.
+    pub const NAMES: [&'static str; 5] = [
+        "huang2014",
+        "sigrist2015",
+        "herman2012",
+        "missimer",
+        "standard",
+    ];
+
+    /// The recipe of this name with its default parameters.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "huang2014" => Some(Self::Huang2014(Huang2014::default())),
+            "sigrist2015" => Some(Self::Sigrist2015(Sigrist2015::default())),
+            "herman2012" => Some(Self::Herman2012(Herman2012::default())),
+            "missimer" => Some(Self::Missimer(Missimer::default())),
+            "standard" => Some(Self::Standard(Standard::default())),
+            _ => None,
+        }
+    }
+
+    /// The recipe's name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Huang2014(_) => "huang2014",
+            Self::Sigrist2015(_) => "sigrist2015",
+            Self::Herman2012(_) => "herman2012",
+            Self::Missimer(_) => "missimer",
+            Self::Standard(_) => "standard",
+        }
+    }
+
+    /// One line on what it is.
+    #[must_use]
+    pub const fn summary(&self) -> &'static str {
+        match self {
+            Self::Huang2014(_) => huang2014::SUMMARY,
+            Self::Sigrist2015(_) => sigrist2015::SUMMARY,
+            Self::Herman2012(_) => herman2012::SUMMARY,
+            Self::Missimer(_) => missimer::SUMMARY,
+            Self::Standard(_) => standard::SUMMARY,
+        }
+    }
+
+    /// What can be set, with defaults.
+    #[must_use]
+    pub const fn parameters(&self) -> &'static [Parameter] {
+        match self {
+            Self::Huang2014(_) => huang2014::PARAMETERS,
+            Self::Sigrist2015(_) => sigrist2015::PARAMETERS,
+            Self::Herman2012(_) => herman2012::PARAMETERS,
+            Self::Missimer(_) => missimer::PARAMETERS,
+            Self::Standard(_) => standard::PARAMETERS,
+        }
+    }
+
+    /// Sets a parameter from its text, such as `0.6`, `20` or `true`.
+    ///
+    /// # Errors
+    /// [`ParameterError`] if the recipe has no such parameter, or the value does not fit.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParameterError> {
+        match self {
+            Self::Huang2014(recipe) => recipe.set(name, value),
+            Self::Sigrist2015(recipe) => recipe.set(name, value),
+            Self::Herman2012(recipe) => recipe.set(name, value),
+            Self::Missimer(recipe) => recipe.set(name, value),
+            Self::Standard(recipe) => recipe.set(name, value),
+        }
+    }
+
+    /// The task set of this seed.
+    ///
+    /// # Errors
+    /// [`DrawError`] if there is no set with these parameters.
+    pub fn draw(&self, seed: u64) -> Result<TaskSet, DrawError> {
+        let mut random = Random::new(seed);
+        match self {
+            Self::Huang2014(recipe) => Ok(recipe.draw(&mut random)),
+            Self::Sigrist2015(recipe) => recipe.draw(&mut random),
+            Self::Herman2012(recipe) => recipe.draw(&mut random),
+            Self::Missimer(recipe) => Ok(recipe.draw(&mut random)),
+            Self::Standard(recipe) => recipe.draw(&mut random),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recipe_has_the_defaults_that_its_list_of_parameters_says() {
+        for name in Recipe::NAMES {
+            let recipe = Recipe::named(name).unwrap();
+            assert_eq!(recipe.name(), name);
+            let mut set = recipe.clone();
+            for parameter in recipe.parameters() {
+                set.set(parameter.name, parameter.default).unwrap();
+            }
+            assert_eq!(set, recipe);
+            assert!(set.set("nonsense", "1").is_err());
+            assert_eq!(recipe.draw(9).unwrap(), set.draw(9).unwrap());
+            assert_ne!(recipe.draw(9).unwrap(), recipe.draw(10).unwrap());
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Sigrist, Giannopoulou, Huang, Gomez and Thiele: Mixed-Criticality Runtime Mechanisms and
+//! Evaluation on Multicores. RTAS 2015, section VII-A, after Li and Baruah (ECRTS 2012).
+//!
+//! Tasks are added until max(U_LO(LO) + U_HI(LO), U_HI(HI)) reaches the target, where U_HI(LO) is what
+//! HI tasks use by their LO execution times: u uniform in [0.05, 0.5], HI with probability 0.4, and
+//! for a HI task Z uniform in [1, 4], with C(LO) = u T and C(HI) = Z u T, drawn again while Z u > 1. The
+//! task that would exceed the target is scaled down to meet it.
+//!
+//! Periods are multiples of 100 ms in 200..800 "such that the set is harmonic". The paper does not say
+//! how. Here a set draws one of the chains {200, 400, 800}, {200, 600}, {300, 600}, {400, 800} and
+//! each task a period of it, all as likely.
+
+use super::parameter::{Given, Parameter, ParameterError};
+use super::periods::Periods;
+use super::set::{nanos_of, task_set};
+use super::{DrawError, Random};
+use crate::model::TaskSet;
+use crate::number::Ratio;
+use vestal_core::{Duration, Level, Service, Task, Wcet};
+
+pub(super) const SUMMARY: &str = "Sigrist et al. (2015), section VII-A: several CPUs, two levels";
+
+pub(super) const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "utilization",
+        default: "1.6",
+        meaning: "the larger of the utilizations of the two modes, for all CPUs together",
+    },
+    Parameter {
+        name: "cpus",
+        default: "8",
+        meaning: "number of CPUs, for the file only",
+    },
+    Parameter {
+        name: "share_high",
+        default: "0.4",
+        meaning: "probability that a task is of level HI",
+    },
+];
+
+/// The recipe's parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sigrist2015 {
+    /// U, which the larger of the two modes' utilisations meets.
+    pub utilization: Ratio,
+    /// CPUs of the platform.
+    pub cpus: u16,
+    /// P, the probability of HI.
+    pub share_high: Ratio,
+}
+
+impl Default for Sigrist2015 {
+    fn default() -> Self {
+        Self {
+            utilization: Ratio::new(8, 5).unwrap_or(Ratio::ONE),
+            cpus: 8,
+            share_high: Ratio::new(2, 5).unwrap_or(Ratio::ONE),
+        }
+    }
+}
+
+/// Periods in units of 100 ms.
+const CHAINS: [&[u64]; 4] = [&[2, 4, 8], &[2, 6], &[3, 6], &[4, 8]];
+const PERIOD_NANOS: u64 = 100_000_000;
+/// A task below this share is left out: it would round to nothing.
+const SHARE_MIN: f64 = 1e-6;
+
+/// Utilisations: of LO tasks, and of HI tasks by their LO and HI execution times.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    low: f64,
+    high_normal: f64,
+    high: f64,
+}
+
+impl Sums {
+    fn total(self) -> f64 {
+        (self.low + self.high_normal).max(self.high)
+    }
+    fn with(mut self, low: f64, high: Option<f64>) -> Self {
+        match high {
+            None => self.low += low,
+            Some(high) => {
+                self.high_normal += low;
+                self.high += high;
+            }
+        }
+        self
+    }
+}
+
+impl Sigrist2015 {
+    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
+        let given = Given { name, text };
+        match name {
+            "utilization" => self.utilization = given.positive_ratio(128)?,
+            "cpus" => self.cpus = u16::try_from(given.whole(1, 256)?).unwrap_or(1),
+            "share_high" => self.share_high = given.ratio(0, 1)?,
+            _ => return Err(given.unknown(PARAMETERS)),
+        }
+        Ok(())
+    }
+
+    /// The next set.
+    ///
+    /// # Errors
+    /// [`DrawError`] if not even one task fits.
+    pub fn draw(&self, random: &mut Random) -> Result<TaskSet, DrawError> {
+        let target = self.utilization.approximate();
+        let chain = usize::try_from(random.below(CHAINS.len() as u64)).unwrap_or(0);
+        let periods = Periods::List(CHAINS.get(chain).copied().unwrap_or(&[2]).to_vec());
+        let mut sums = Sums::default();
+        let mut tasks = Vec::new();
+        while target - sums.total() > SHARE_MIN {
+            let (low, high) = self.shares(random);
+            let period = periods.draw(random) * PERIOD_NANOS;
+            let fit = fit(sums, low, high, target);
+            sums = sums.with(low * fit, high.map(|high| high * fit));
+            let service = |share: f64| Service::from_nanos(nanos_of(period, share * fit).max(1));
+            let (criticality, wcet) = match high {
+                None => (Level(0), Wcet::constant(service(low))),
+                Some(high) => {
+                    let values = [service(low), service(high)];
+                    (
+                        Level(1),
+                        Wcet::new(&values).unwrap_or(Wcet::constant(values[1])),
+                    )
+                }
+            };
+            let period = Duration::from_nanos(period);
+            tasks.push(Task {
+                criticality,
+                period,
+                deadline: period,
+                wcet,
+                degraded: None,
+            });
+        }
+        if tasks.is_empty() {
+            return Err(DrawError(
+                "the utilization is too small for a task".to_owned(),
+            ));
+        }
+        let name = format!("sigrist2015, U = {}", self.utilization);
+        let mut set = task_set(name, 2, &tasks);
+        set.platform.cpus = self.cpus;
+        Ok(set)
+    }
+
+    /// A task's utilisation at LO and, for a HI task, at HI.
+    fn shares(&self, random: &mut Random) -> (f64, Option<f64>) {
+        let is_high = random.unit() < self.share_high.approximate();
+        loop {
+            let low = random.between(0.05, 0.5);
+            if !is_high {
+                return (low, None);
+            }
+            let high = low * random.between(1.0, 4.0);
+            if high <= 1.0 {
+                return (low, Some(high));
+            }
+        }
+    }
+}
+
+/// The factor, at most 1, by which a task has to shrink so that the target is not exceeded.
+fn fit(sums: Sums, low: f64, high: Option<f64>, target: f64) -> f64 {
+    let normal = (target - sums.low - sums.high_normal) / low;
+    let overload = high.map_or(f64::INFINITY, |high| (target - sums.high) / high);
+    normal.min(overload).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_meet_the_target_and_are_harmonic() {
+        let mut random = Random::new(3);
+        for (num, den) in [(1, 5), (8, 5), (32, 5)] {
+            let recipe = Sigrist2015 {
+                utilization: Ratio::new(num, den).unwrap(),
+                ..Sigrist2015::default()
+            };
+            for _ in 0..100 {
+                let set = recipe.draw(&mut random).unwrap();
+                let mut sums = Sums::default();
+                for task in &set.tasks {
+                    let share = |level: usize| {
+                        task.wcet[level]
+                            .map(|c| c.as_nanos() as f64 / task.period.as_nanos() as f64)
+                    };
+                    let high = (task.criticality == Level(1)).then(|| share(1).unwrap());
+                    sums = sums.with(share(0).unwrap(), high);
+                    assert!(share(0).unwrap() <= 0.5 && high.unwrap_or(0.0) <= 1.0);
+                    for other in &set.tasks {
+                        let (a, b) = (task.period.as_nanos(), other.period.as_nanos());
+                        assert!(a % b == 0 || b % a == 0);
+                    }
+                }
+                assert!((sums.total() - recipe.utilization.approximate()).abs() < 1e-5);
+                assert_eq!(TaskSet::parse("x.toml", &set.to_toml()).unwrap(), set);
+            }
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! What a study of today would draw (Emberson, Stafford and Davis, WATERS 2010; Griffin, Bate and
+//! Davis, RTSS 2020): utilisations uniformly distributed over all that are possible, periods whose
+//! logarithm is, and deadlines up to the periods if wished. One CPU, levels LO and HI.
+//!
+//! Without `utilization_high`, C(HI) = CF C(LO) for HI tasks, at most the period. With it, the HI
+//! tasks' utilisations at HI are drawn with that sum, and then the utilisations at LO of all tasks with
+//! the sum `utilization`, those of HI tasks bounded by what was drawn before.
+
+use super::parameter::{Given, Parameter, ParameterError, scaled_floor};
+use super::periods::Periods;
+use super::set::{nanos_of, task_set};
+use super::utilization::{BoundedSum, RandFixedSum};
+use super::{DrawError, Random};
+use crate::model::TaskSet;
+use crate::number::Ratio;
+use crate::quantity::parse_time;
+use vestal_core::{Duration, Level, Service, Task, Wcet};
+
+pub(super) const SUMMARY: &str = "RandFixedSum or bounded sums, log-uniform periods, two levels";
+
+pub(super) const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "tasks",
+        default: "20",
+        meaning: "number of tasks",
+    },
+    Parameter {
+        name: "utilization",
+        default: "0.5",
+        meaning: "sum of C(LO)/T",
+    },
+    Parameter {
+        name: "utilization_high",
+        default: "0",
+        meaning: "sum of C(HI)/T of HI tasks; 0: by the factor",
+    },
+    Parameter {
+        name: "criticality_factor",
+        default: "2",
+        meaning: "C(HI)/C(LO) of HI tasks",
+    },
+    Parameter {
+        name: "share_high",
+        default: "0.5",
+        meaning: "probability that a task is of level HI",
+    },
+    Parameter {
+        name: "periods",
+        default: "log-uniform",
+        meaning: "log-uniform, uniform, harmonic (the shortest, doubled) or a list such as 10ms,20ms,50ms",
+    },
+    Parameter {
+        name: "period_min",
+        default: "10ms",
+        meaning: "the shortest period",
+    },
+    Parameter {
+        name: "period_max",
+        default: "1s",
+        meaning: "the longest period",
+    },
+    Parameter {
+        name: "granularity",
+        default: "1us",
+        meaning: "periods are multiples of it",
+    },
+    Parameter {
+        name: "deadlines",
+        default: "implicit",
+        meaning: "implicit: D = T; constrained: uniform from C(own level) to T",
+    },
+];
+
+/// The recipe's parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standard {
+    /// n.
+    pub tasks: usize,
+    /// The sum of C(LO)/T.
+    pub utilization: Ratio,
+    /// The sum of C(HI)/T of HI tasks; zero: by the factor.
+    pub utilization_high: Ratio,
+    /// CF, at least 1.
+    pub criticality_factor: Ratio,
+    /// The probability of HI.
+    pub share_high: Ratio,
+    /// How periods are drawn.
+    pub periods: PeriodRule,
+    /// The shortest, the longest and the step of periods, in ns.
+    pub range: [u64; 3],
+    /// Whether deadlines may be before the periods' ends.
+    pub constrained: bool,
+}
+
+/// Which periods are drawn between the ends of the range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PeriodRule {
+    /// Uniform in the logarithm.
+    LogUniform,
+    /// Uniform.
+    Uniform,
+    /// The shortest, doubled as often as the longest allows.
+    Harmonic,
+    /// One of these, in ns.
+    List(Vec<u64>),
+}
+
+impl Default for Standard {
+    fn default() -> Self {
+        let ratio = |num, den| Ratio::new(num, den).unwrap_or(Ratio::ONE);
+        Self {
+            tasks: 20,
+            utilization: ratio(1, 2),
+            utilization_high: ratio(0, 1),
+            criticality_factor: ratio(2, 1),
+            share_high: ratio(1, 2),
+            periods: PeriodRule::LogUniform,
+            range: [10_000_000, 1_000_000_000, 1_000],
+            constrained: false,
+        }
+    }
+}
+
+/// Times of recipes are below 104 days, so that floating-point numbers have them exactly.
+const TIME_NANOS_MAX: u64 = 1 << 53;
+
+fn time(given: &Given<'_>, text: &str) -> Result<u64, ParameterError> {
+    parse_time(text)
+        .filter(|time| (1..TIME_NANOS_MAX).contains(time))
+        .ok_or_else(|| given.wrong("a time with its unit such as 10ms, at most 100 days"))
+}
+
+impl Standard {
+    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
+        let given = Given { name, text };
+        let [least, most, step] = &mut self.range;
+        match name {
+            "tasks" => self.tasks = given.tasks()?,
+            "utilization" => self.utilization = given.positive_ratio(1)?,
+            "utilization_high" => self.utilization_high = given.ratio(0, 1)?,
+            "criticality_factor" => self.criticality_factor = given.ratio(1, 1000)?,
+            "share_high" => self.share_high = given.ratio(0, 1)?,
+            "periods" => self.periods = period_rule(&given)?,
+            "period_min" => *least = time(&given, text)?,
+            "period_max" => *most = time(&given, text)?,
+            "granularity" => *step = time(&given, text)?,
+            "deadlines" => {
+                self.constrained = match text {
+                    "implicit" => false,
+                    "constrained" => true,
+                    _ => return Err(given.wrong("implicit or constrained")),
+                }
+            }
+            _ => return Err(given.unknown(PARAMETERS)),
+        }
+        Ok(())
+    }
+
+    /// The next set.
+    ///
+    /// # Errors
+    /// [`DrawError`] if the range of periods is empty, or the sums cannot be met.
+    pub fn draw(&self, random: &mut Random) -> Result<TaskSet, DrawError> {
+        let periods = self.drawn_periods()?;
+        let is_high: Vec<bool> = (0..self.tasks)
+            .map(|_| random.unit() < self.share_high.approximate())
+            .collect();
+        let (low, high) = self.shares(&is_high, random)?;
+        let tasks: Vec<Task> = (0..self.tasks)
+            .map(|at| {
+                let period = periods.draw(random);
+                let normal = nanos_of(period, low[at]).max(1);
+                let values = match (&high, is_high[at]) {
+                    (_, false) => vec![normal],
+                    (Some(high), true) => vec![normal, nanos_of(period, high[at]).max(normal)],
+                    (None, true) => {
+                        let raised = scaled_floor(normal, self.criticality_factor);
+                        vec![normal, raised.min(period)]
+                    }
+                };
+                self.task(period, &values, random)
+            })
+            .collect();
+        let name = format!("standard, U = {}, {} tasks", self.utilization, self.tasks);
+        Ok(task_set(name, 2, &tasks))
+    }
+
+    fn drawn_periods(&self) -> Result<Periods, DrawError> {
+        let [least, most, step] = self.range;
+        if least > most || most / step < least.div_ceil(step) {
+            return Err(DrawError(
+                "no multiple of `granularity` lies between `period_min` and `period_max`"
+                    .to_owned(),
+            ));
+        }
+        Ok(match &self.periods {
+            PeriodRule::LogUniform => Periods::LogUniform {
+                least: least.next_multiple_of(step),
+                most: most / step * step,
+                step,
+            },
+            PeriodRule::Uniform => Periods::Uniform { least, most, step },
+            PeriodRule::Harmonic => Periods::Harmonic {
+                base: least,
+                doublings: (most / least).ilog2(),
+            },
+            PeriodRule::List(list) => Periods::List(list.clone()),
+        })
+    }
+
+    /// Utilisations at LO, and at HI where they are drawn.
+    fn shares(
+        &self,
+        is_high: &[bool],
+        random: &mut Random,
+    ) -> Result<(Vec<f64>, Option<Vec<f64>>), DrawError> {
+        let low = self.utilization.approximate();
+        let cannot = |what: &str| {
+            DrawError(format!(
+                "the tasks cannot use `{what}` together: raise `tasks`"
+            ))
+        };
+        if self.utilization_high.numerator() == 0 {
+            let sampler =
+                RandFixedSum::new(self.tasks, low).ok_or_else(|| cannot("utilization"))?;
+            return Ok((sampler.draw(random), None));
+        }
+        let count = is_high.iter().filter(|&&is_high| is_high).count();
+        let total = self.utilization_high.approximate();
+        // A set that drew no HI task has nothing to use at HI.
+        let mut drawn = match count {
+            0 => Vec::new(),
+            _ => RandFixedSum::new(count, total)
+                .ok_or_else(|| cannot("utilization_high"))?
+                .draw(random),
+        }
+        .into_iter();
+        let high: Vec<f64> = is_high
+            .iter()
+            .map(|&is_high| {
+                if is_high {
+                    drawn.next().unwrap_or(0.0)
+                } else {
+                    1.0
+                }
+            })
+            .collect();
+        let sampler = BoundedSum::new(&vec![0.0; self.tasks], &high, low)
+            .ok_or_else(|| cannot("utilization"))?;
+        Ok((sampler.draw(random), Some(high)))
+    }
+
+    fn task(&self, period: u64, values: &[u64], random: &mut Random) -> Task {
+        let services: Vec<Service> = values
+            .iter()
+            .map(|&value| Service::from_nanos(value))
+            .collect();
+        let own = values.last().copied().unwrap_or(1);
+        let deadline = if self.constrained {
+            own.min(period) + random.below(period - own.min(period) + 1)
+        } else {
+            period
+        };
+        Task {
+            criticality: Level(u8::from(values.len() > 1)),
+            period: Duration::from_nanos(period),
+            deadline: Duration::from_nanos(deadline),
+            wcet: Wcet::new(&services).unwrap_or(Wcet::constant(Service::from_nanos(own))),
+            degraded: None,
+        }
+    }
+}
+
+fn period_rule(given: &Given<'_>) -> Result<PeriodRule, ParameterError> {
+    match given.text {
+        "log-uniform" => Ok(PeriodRule::LogUniform),
+        "uniform" => Ok(PeriodRule::Uniform),
+        "harmonic" => Ok(PeriodRule::Harmonic),
+        list => {
+            let times: Option<Vec<u64>> = list
+                .split(',')
+                .map(|text| time(given, text.trim()).ok())
+                .collect();
+            times.map(PeriodRule::List).ok_or_else(|| {
+                given.wrong("log-uniform, uniform, harmonic or times such as 10ms,20ms,50ms")
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(settings: &[(&str, &str)]) -> Result<Vec<TaskSet>, DrawError> {
+        let mut recipe = Standard::default();
+        for (name, value) in settings {
+            recipe.set(name, value).unwrap();
+        }
+        let mut random = Random::new(6);
+        (0..100).map(|_| recipe.draw(&mut random)).collect()
+    }
+
+    fn share(set: &TaskSet, level: usize) -> f64 {
+        let of_level = set
+            .tasks
+            .iter()
+            .filter(|task| task.criticality.index() >= level);
+        of_level
+            .map(|task| task.wcet[level].unwrap().as_nanos() as f64 / task.period.as_nanos() as f64)
+            .sum()
+    }
+
+    #[test]
+    fn sums_are_met_and_execution_times_grow_with_the_level() {
+        let by_factor = drawn(&[("utilization", "0.9")]).unwrap();
+        assert!(
+            by_factor
+                .iter()
+                .all(|set| (share(set, 0) - 0.9).abs() < 1e-5)
+        );
+        let drawn_high = drawn(&[("utilization", "0.6"), ("utilization_high", "0.7")]).unwrap();
+        for set in &drawn_high {
+            assert!((share(set, 0) - 0.6).abs() < 1e-5 && (share(set, 1) - 0.7).abs() < 1e-5);
+            assert_eq!(&TaskSet::parse("x.toml", &set.to_toml()).unwrap(), set);
+        }
+    }
+
+    #[test]
+    fn constrained_deadlines_leave_room_for_the_execution_time() {
+        let sets = drawn(&[("deadlines", "constrained"), ("periods", "5ms, 20ms")]).unwrap();
+        for task in sets.iter().flat_map(|set| &set.tasks) {
+            assert!(task.deadline <= task.period);
+            let own = task.wcet.iter().flatten().last().unwrap();
+            assert!(own.as_nanos() <= task.deadline.as_nanos());
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_says_why() {
+        let error = drawn(&[("period_min", "2s")]).unwrap_err();
+        assert!(error.0.contains("period_min"), "{error}");
+        let mut recipe = Standard::default();
+        assert!(recipe.set("periods", "10").is_err() && recipe.set("period_min", "0ms").is_err());
+    }
+}

@@ -1,0 +1,114 @@
+//! A validator for the schemas of this repository.
+
+use serde_json::Value;
+
+/// Structural validation by the keywords that the generated schema uses. A keyword that is not
+/// known here fails the test instead of being skipped.
+pub(crate) fn violations(
+    value: &Value,
+    schema: &Value,
+    root: &Value,
+    path: &str,
+    found: &mut Vec<String>,
+) {
+    let Value::Object(rules) = schema else {
+        if *schema == Value::Bool(false) {
+            found.push(format!("{path}: not allowed"));
+        }
+        return;
+    };
+    let passes = |sub: &Value| {
+        let mut inner = Vec::new();
+        violations(value, sub, root, path, &mut inner);
+        inner.is_empty()
+    };
+    for (rule, want) in rules {
+        let fine = match rule.as_str() {
+            "$schema" | "title" | "description" | "$defs" | "format" | "pattern" | "default" => {
+                true
+            }
+            "$ref" => {
+                let name = want.as_str().unwrap().strip_prefix("#/$defs/").unwrap();
+                violations(value, &root["$defs"][name], root, path, found);
+                true
+            }
+            "type" => match want.as_array() {
+                Some(types) => types.iter().any(|one| is_type(value, one)),
+                None => is_type(value, want),
+            },
+            "const" => value == want,
+            "enum" => want.as_array().unwrap().contains(value),
+            "anyOf" => want.as_array().unwrap().iter().any(passes),
+            "oneOf" => {
+                want.as_array()
+                    .unwrap()
+                    .iter()
+                    .filter(|sub| passes(sub))
+                    .count()
+                    == 1
+            }
+            "minimum" => value.as_f64().is_none_or(|v| v >= want.as_f64().unwrap()),
+            "maximum" => value.as_f64().is_none_or(|v| v <= want.as_f64().unwrap()),
+            "exclusiveMinimum" => value.as_f64().is_none_or(|v| v > want.as_f64().unwrap()),
+            "minLength" => value
+                .as_str()
+                .is_none_or(|v| v.len() as u64 >= want.as_u64().unwrap()),
+            "maxLength" => value
+                .as_str()
+                .is_none_or(|v| v.len() as u64 <= want.as_u64().unwrap()),
+            "minItems" => value
+                .as_array()
+                .is_none_or(|v| v.len() as u64 >= want.as_u64().unwrap()),
+            "maxItems" => value
+                .as_array()
+                .is_none_or(|v| v.len() as u64 <= want.as_u64().unwrap()),
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    violations(item, want, root, &format!("{path}[{index}]"), found);
+                }
+                true
+            }
+            "required" => want.as_array().unwrap().iter().all(|key| {
+                value
+                    .as_object()
+                    .is_none_or(|table| table.contains_key(key.as_str().unwrap()))
+            }),
+            "properties" => {
+                for (key, sub) in want.as_object().unwrap() {
+                    if let Some(item) = value.get(key) {
+                        violations(item, sub, root, &format!("{path}.{key}"), found);
+                    }
+                }
+                true
+            }
+            "additionalProperties" => {
+                for (key, item) in value.as_object().into_iter().flatten() {
+                    if rules
+                        .get("properties")
+                        .is_none_or(|known| known.get(key).is_none())
+                    {
+                        violations(item, want, root, &format!("{path}.{key}"), found);
+                    }
+                }
+                true
+            }
+            other => panic!("this test does not know the keyword {other}"),
+        };
+        if !fine {
+            found.push(format!("{path}: {rule} {want}, found {value}"));
+        }
+    }
+}
+
+fn is_type(value: &Value, name: &Value) -> bool {
+    match name.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        other => panic!("unknown type {other}"),
+    }
+}
