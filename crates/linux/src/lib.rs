@@ -29,6 +29,7 @@
 #![warn(unsafe_code)]
 
 pub mod body;
+mod busy;
 mod calibrate;
 pub mod config;
 pub mod doctor;
@@ -41,6 +42,7 @@ mod gaps;
 mod idle;
 mod managed;
 mod manager;
+mod meter;
 mod plan;
 pub mod primitives;
 mod promise;

@@ -17,6 +17,7 @@
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::managed::{Handover, Managed};
+use crate::meter::OwnThreads;
 use crate::promise::Promises;
 use crate::recording::Tracer;
 use crate::report::TaskRecord;
@@ -300,6 +301,8 @@ pub(crate) struct Shared {
     pub(crate) beat: AtomicU64,
     pub(crate) gaps: GapLog,
     pub(crate) promises: Promises,
+    /// What manager, idle detector and watchdog used; each writes its own when it leaves.
+    pub(crate) own: OwnThreads,
     /// Under managed dispatch: the bell of the manager, and the plan.
     pub(crate) managed: Option<Managed>,
     cause: Mutex<Option<StopCause>>,
@@ -341,6 +344,7 @@ impl Shared {
             beat: AtomicU64::new(0),
             gaps: GapLog::new(),
             promises: Promises::new(),
+            own: OwnThreads::default(),
             managed: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]

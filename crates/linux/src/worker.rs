@@ -69,7 +69,7 @@ impl Worker {
             }
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
-        let switches = sys::sched::own_switches();
+        let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
         let end = shared.end.load(Ordering::SeqCst);
         let period = task.configuration.task.period.as_nanos();
         let mut release = shared
@@ -95,7 +95,7 @@ impl Worker {
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
         record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
-        record.cpu_nanos = own_cpu_nanos();
+        record.cpu_nanos = own_cpu_nanos().saturating_sub(cpu);
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
@@ -158,6 +158,7 @@ impl Worker {
             record_job_end(shared, Edge::End, &mut self.trace);
         }
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.executed_nanos += executed;
         record.start_cost.record(started.saturating_sub(woken));
         record
             .end_cost
