@@ -49,6 +49,7 @@ pub mod report;
 pub mod rights;
 mod shared;
 pub mod stats;
+mod stints;
 mod summary;
 #[expect(unsafe_code, reason = "system calls; each block says why it is sound")]
 mod sys;

@@ -101,13 +101,15 @@ impl Manager {
             } else {
                 BEAT_NANOS
             };
-            let signal = signals.wait((end - now).min(beat));
+            let until = end.min(now + beat);
+            let signal = signals.wait(until - now);
             if signal.is_none() && !heartbeat {
                 continue;
             }
             self.guard.sink().open();
             let woken = monotonic_nanos();
-            shared.stint_begins(woken, self.guard.sink_mut());
+            let wanted = shared.stints.wanted_since(until, woken);
+            shared.stint_begins(wanted, woken, self.guard.sink_mut());
             self.span(&shared, woken, Mechanism::Decide, Edge::Begin);
             self.handle(
                 &shared,
@@ -115,9 +117,9 @@ impl Manager {
             )?;
             let done = monotonic_nanos();
             self.span(&shared, done, Mechanism::Decide, Edge::End);
+            shared.round_ends(woken, done, self.guard.sink_mut());
             self.guard.sink().close();
             self.record.handling.record(done.saturating_sub(woken));
-            shared.stint();
         }
     }
 

@@ -22,6 +22,7 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct Promises {
     active: AtomicU32,
     last_end: AtomicU64,
+    busy_since: AtomicU64,
     exceeded_at: [AtomicU64; LEVELS_MAX],
 }
 
@@ -30,6 +31,7 @@ impl Promises {
         Self {
             active: AtomicU32::new(0),
             last_end: AtomicU64::new(0),
+            busy_since: AtomicU64::new(0),
             exceeded_at: [const { AtomicU64::new(NEVER) }; LEVELS_MAX],
         }
     }
@@ -39,10 +41,16 @@ impl Promises {
         if self.active.fetch_add(1, Ordering::SeqCst) == 0
             && release >= self.last_end.load(Ordering::SeqCst)
         {
+            self.busy_since.store(release, Ordering::SeqCst);
             for level in &self.exceeded_at {
                 level.store(NEVER, Ordering::SeqCst);
             }
         }
+    }
+
+    /// When the present busy period, or the last one, began.
+    pub(crate) fn busy_since(&self) -> u64 {
+        self.busy_since.load(Ordering::SeqCst)
     }
 
     /// Whether no job has run since `instant`.
