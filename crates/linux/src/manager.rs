@@ -146,6 +146,8 @@ impl Manager {
             // The guard judges a job before it hears of the next one of its task.
             self.decide(shared)?;
         }
+        #[cfg(feature = "real")]
+        crate::fault::sleep(shared);
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
         for _ in 0..=shared.tasks.len() + vestal_core::model::LEVELS_MAX {
@@ -172,10 +174,9 @@ impl Manager {
     fn note_completed_overruns(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
         let mut any = false;
         for (index, task) in shared.tasks.iter().enumerate() {
-            let Some(sequence) = task.overran.swap(0, Ordering::SeqCst).checked_sub(1) else {
+            let Some((sequence, executed)) = task.overran.take() else {
                 continue;
             };
-            let executed = task.overran_executed.load(Ordering::SeqCst);
             let now = shared.instant(monotonic_nanos());
             let job = JobId {
                 task: id_of(index),
@@ -221,12 +222,10 @@ impl Manager {
         let Some(charged) = self.charged.get_mut(job.task.index()) else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
-        let before = match charged.0.cmp(&(job.sequence + 1)) {
-            std::cmp::Ordering::Less => 0,
-            std::cmp::Ordering::Equal => charged.1,
-            // Its successor was charged already; the guard takes the jobs of a task in their order.
-            std::cmp::Ordering::Greater => return Ok(()),
-        };
+        // Never a job whose successor was charged: a worker whose job overran unnoticed begins the
+        // next one when the report was taken. The guard would refuse it.
+        let known = charged.0 == job.sequence + 1;
+        let before = if known { charged.1 } else { 0 };
         *charged = (job.sequence + 1, executed);
         let amount = Service::from_nanos(executed.saturating_sub(before));
         self.guard.apply(

@@ -17,6 +17,7 @@
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::managed::{Handover, Managed};
+use crate::overrun_report::OverrunReport;
 use crate::promise::Promises;
 use crate::recording::Tracer;
 use crate::report::TaskRecord;
@@ -120,11 +121,8 @@ pub(crate) struct TaskShared {
     /// Written by the manager: withdrawn jobs with smaller numbers shall end at their next
     /// cancellation point.
     cancelled_up_to: AtomicU64,
-    /// Written by the worker, cleared by the manager: a completed job, plus one, that exceeded its
-    /// limit without the monitor noticing in time.
-    pub(crate) overran: AtomicU64,
-    /// Written by the worker before `overran`: what that job executed.
-    pub(crate) overran_executed: AtomicU64,
+    /// A completed job that exceeded its limit without the monitor noticing in time.
+    pub(crate) overran: OverrunReport,
     /// 1: the worker, at the end of a job, wants its priority back; cleared by the manager.
     pub(crate) wants_place: AtomicU32,
     /// Under managed dispatch: what the manager hands to the worker, and what comes back.
@@ -156,8 +154,7 @@ impl TaskShared {
             enforced_up_to: AtomicU64::new(0),
             used_up: AtomicU64::new(0),
             cancelled_up_to: AtomicU64::new(0),
-            overran: AtomicU64::new(0),
-            overran_executed: AtomicU64::new(0),
+            overran: OverrunReport::default(),
             wants_place: AtomicU32::new(0),
             handover: Handover::default(),
             record: Mutex::new(TaskRecord::new()),

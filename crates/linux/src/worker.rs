@@ -259,6 +259,9 @@ fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut 
     // At the end of the run everything is withdrawn; what was completed then counts as such.
     let completed = job.completed && (stopping || !withdrawn);
     record_end(shared, task, id, job, trace, (completed, stopping));
+    // By the limit it ran under: the mode may fall when it is off.
+    let threshold = shared.threshold(task.limit.load(Ordering::SeqCst));
+    let overran = !withdrawn && threshold.is_some_and(|threshold| job.executed > threshold);
     task.finish(job.sequence);
     let model = &task.configuration.task;
     shared
@@ -266,14 +269,9 @@ fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut 
         .end(model, job.executed, shared.tolerance_nanos, job.finished);
     want_idle_above_lowest(shared);
     return_to_place(shared, task);
-    if !withdrawn
-        && let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
-        && job.executed > threshold
-    {
+    if overran {
         // Complete before the monitor noticed: an overrun all the same (contract C2).
-        task.overran_executed.store(job.executed, Ordering::SeqCst);
-        task.overran.store(job.sequence + 1, Ordering::SeqCst);
-        shared.kick_manager();
+        report_overrun(shared, task, job);
     }
     resume_preempted(shared);
     if completed {
@@ -447,10 +445,23 @@ fn account_never_begun(
     }
 }
 
+/// How long a worker waits for an answer of the manager before it asks again.
+const ASK_AGAIN_NANOS: u64 = 10_000_000;
+
+/// Tells the manager of a job that completed beyond its limit, and waits until it knows: usually it
+/// takes the CPU at the kick, and there is nothing to wait for.
+fn report_overrun(shared: &Shared, task: &TaskShared, job: &Ended) {
+    task.overran.put(job.sequence, job.executed);
+    while task.overran.is_there() && !shared.stop_requested() {
+        shared.kick_manager();
+        let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
+        task.overran.wait_until(again);
+    }
+}
+
 /// Waits until the manager has given the worker its priority back: because its job was withdrawn, or
 /// because the body changed it.
 fn ask_for_place(shared: &Shared, task: &TaskShared) {
-    const ASK_AGAIN_NANOS: u64 = 10_000_000;
     task.wants_place.store(1, Ordering::SeqCst);
     while task.wants_place.load(Ordering::SeqCst) == 1 && !shared.stop_requested() {
         shared.kick_manager();

@@ -4,6 +4,7 @@ use crate::support::{HI, Hostility, LO, alone, config, ms, real_time_threads, sp
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use vestal_core::{Duration, Enforcement, Instant, JobId, Level, TaskId};
+use vestal_linux::fault::Fault;
 use vestal_linux::report::ModeChange;
 use vestal_linux::{Ended, Executive, Monitor, Report};
 
@@ -387,6 +388,27 @@ fn three_levels_rise_one_after_the_other() {
     );
     assert_eq!(report.tasks[0].overruns, 20);
     assert_eq!(report.machine.missed_outside_gaps, 0);
+}
+
+/// The manager is woken by job 0 and does not get on until job 1 would have used up its limit too, if
+/// it could begin meanwhile: the mode must rise for job 0 all the same.
+#[test]
+fn an_overrun_that_completed_is_not_lost_to_its_successor() {
+    let _alone = alone();
+    let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+        .task(spec("hi", HI, 2, 50, &[4, 40]), |job| {
+            job.burn(ms(if job.id().sequence < 2 { 30 } else { 1 }))
+        })
+        .with_fault(Fault::ManagerSleepsUntil(74))
+        .run(Duration::from_millis(400))
+        .unwrap();
+    let first = report.modes.first().map(|rise| (rise.to, rise.cause));
+    let job = JobId {
+        task: TaskId(0),
+        sequence: 0,
+    };
+    assert_eq!(first, Some((HI, Some(job))), "{report:#?}");
+    assert_eq!(report.jobs.completed, report.jobs.released, "{report:#?}");
 }
 
 #[test]
