@@ -52,7 +52,10 @@ pub(crate) const fn ms(value: u64) -> Service {
 
 /// A run in which the machine put no more than `room` of what it took on any job's account: beyond that
 /// a job exceeds its limit although it did not. What else the run shows plays no part in the choice.
-#[expect(clippy::print_stderr, reason = "a run that said nothing is worth a line")]
+#[expect(
+    clippy::print_stderr,
+    reason = "a run that said nothing is worth a line"
+)]
 pub(crate) fn undisturbed<T>(
     room: Service,
     mut run: impl FnMut() -> T,
