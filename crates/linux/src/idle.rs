@@ -51,7 +51,7 @@ impl IdleDetector {
     /// Runs, so nobody more urgent does: says so.
     fn report(&self) {
         let shared = &self.shared;
-        shared.stint();
+        shared.stints.idle();
         // A worker that completes from here on asks again.
         let taken = shared
             .idle_wanted

@@ -43,6 +43,7 @@ mod idle;
 mod managed;
 mod manager;
 mod meter;
+mod overrun_report;
 mod plan;
 pub mod primitives;
 mod promise;
@@ -51,6 +52,7 @@ pub mod report;
 pub mod rights;
 mod shared;
 pub mod stats;
+mod stints;
 mod summary;
 #[expect(unsafe_code, reason = "system calls; each block says why it is sound")]
 mod sys;

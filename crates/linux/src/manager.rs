@@ -104,14 +104,16 @@ impl Manager {
             } else {
                 BEAT_NANOS
             };
-            let signal = signals.wait((end - now).min(beat));
+            let until = end.min(now + beat);
+            let signal = signals.wait(until - now);
             self.count_wakeup(&shared, signal);
             if signal.is_none() && !heartbeat {
                 continue;
             }
             self.guard.sink().open();
             let woken = monotonic_nanos();
-            shared.stint_begins(woken, self.guard.sink_mut());
+            let wanted = shared.stints.wanted_since(until, woken);
+            shared.stint_begins(wanted, woken, self.guard.sink_mut());
             self.span(&shared, woken, Mechanism::Decide, Edge::Begin);
             self.handle(
                 &shared,
@@ -119,9 +121,9 @@ impl Manager {
             )?;
             let done = monotonic_nanos();
             self.span(&shared, done, Mechanism::Decide, Edge::End);
+            shared.round_ends(woken, done, self.guard.sink_mut());
             self.guard.sink().close();
             self.record.handling.record(done.saturating_sub(woken));
-            shared.stint();
         }
     }
 
@@ -129,7 +131,7 @@ impl Manager {
     fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>) {
         let wakeups = &mut self.record.wakeups;
         let told = |task: &TaskShared| {
-            task.overran.load(Ordering::SeqCst) != 0 || task.wants_place.load(Ordering::SeqCst) == 1
+            task.overran.is_there() || task.wants_place.load(Ordering::SeqCst) == 1
         };
         let count = match signal {
             None if shared.monitor == Monitor::Heartbeat => &mut wakeups.budget,
@@ -165,6 +167,8 @@ impl Manager {
             // The guard judges a job before it hears of the next one of its task.
             self.decide(shared)?;
         }
+        #[cfg(feature = "real")]
+        crate::fault::sleep(shared);
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
         for _ in 0..=shared.tasks.len() + vestal_core::model::LEVELS_MAX {
@@ -191,10 +195,9 @@ impl Manager {
     fn note_completed_overruns(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
         let mut any = false;
         for (index, task) in shared.tasks.iter().enumerate() {
-            let Some(sequence) = task.overran.swap(0, Ordering::SeqCst).checked_sub(1) else {
+            let Some((sequence, executed)) = task.overran.take() else {
                 continue;
             };
-            let executed = task.overran_executed.load(Ordering::SeqCst);
             let now = shared.instant(monotonic_nanos());
             let job = JobId {
                 task: id_of(index),
@@ -240,12 +243,10 @@ impl Manager {
         let Some(charged) = self.charged.get_mut(job.task.index()) else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
-        let before = match charged.0.cmp(&(job.sequence + 1)) {
-            std::cmp::Ordering::Less => 0,
-            std::cmp::Ordering::Equal => charged.1,
-            // Its successor was charged already; the guard takes the jobs of a task in their order.
-            std::cmp::Ordering::Greater => return Ok(()),
-        };
+        // Never a job whose successor was charged: a worker whose job overran unnoticed begins the
+        // next one when the report was taken. The guard would refuse it.
+        let known = charged.0 == job.sequence + 1;
+        let before = if known { charged.1 } else { 0 };
         *charged = (job.sequence + 1, executed);
         let amount = Service::from_nanos(executed.saturating_sub(before));
         self.guard.apply(

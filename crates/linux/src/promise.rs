@@ -23,6 +23,7 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct Promises {
     active: AtomicU32,
     last_end: AtomicU64,
+    busy_since: AtomicU64,
     exceeded_at: [AtomicU64; LEVELS_MAX],
     busy: BusyLog,
 }
@@ -32,6 +33,7 @@ impl Promises {
         Self {
             active: AtomicU32::new(0),
             last_end: AtomicU64::new(0),
+            busy_since: AtomicU64::new(0),
             exceeded_at: [const { AtomicU64::new(NEVER) }; LEVELS_MAX],
             busy: BusyLog::new(),
         }
@@ -42,6 +44,7 @@ impl Promises {
         let first = self.active.fetch_add(1, Ordering::SeqCst) == 0;
         let last_end = self.last_end.load(Ordering::SeqCst);
         if first && release >= last_end {
+            self.busy_since.store(release, Ordering::SeqCst);
             for level in &self.exceeded_at {
                 level.store(NEVER, Ordering::SeqCst);
             }
@@ -59,6 +62,11 @@ impl Promises {
             self.busy.finish(last_end);
         }
         &self.busy
+    }
+
+    /// When the present busy period, or the last one, began.
+    pub(crate) fn busy_since(&self) -> u64 {
+        self.busy_since.load(Ordering::SeqCst)
     }
 
     /// Whether no job has run since `instant`.

@@ -260,7 +260,8 @@ impl BusyReport {
     }
 }
 
-/// What the machine took away: while jobs were burning, or when a release was due on a free CPU.
+/// What the machine took away: while jobs were burning, while a thread of ours waited for a free CPU, or
+/// from a round of the manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachineReport {
     /// Stretches in which the clock jumped and no thread of ours explains it.

@@ -14,9 +14,7 @@ use crate::shared::{QUANTUM_NANOS, RUN, STOP, Shared, StopCause};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::sys::{self, futex};
-use crate::worker::{
-    LATE_WAKE_NANOS_MIN, enter_real_time, job_of, message_of, note_unfinished, record_late_wake,
-};
+use crate::worker::{enter_real_time, job_of, message_of, note_unfinished};
 use facts::end_of;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -141,6 +139,7 @@ impl Dispatcher {
             self.timers
                 .push(Reverse((epoch.saturating_add(task.offset_nanos), index)));
         }
+        let mut until = monotonic_nanos();
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
             let calls = managed.bell.load(Ordering::SeqCst);
@@ -157,19 +156,20 @@ impl Dispatcher {
             #[cfg(feature = "real")]
             crate::fault::strike(shared, now);
             if now >= epoch {
-                shared.stint_begins(now, self.scheduler.sink_mut());
+                let wanted = shared.stints.wanted_since(until, now);
+                shared.stint_begins(wanted, now, self.scheduler.sink_mut());
                 self.span(shared, now, Edge::Begin);
                 self.step(shared, managed, now, end)?;
                 let after = monotonic_nanos();
                 self.span(shared, after, Edge::End);
+                shared.round_ends(now, after, self.scheduler.sink_mut());
                 self.record.handling.record(after.saturating_sub(now));
-                shared.stint();
             }
             self.scheduler.sink().close();
-            let until = self.next_look(shared).min(end).min(now + BEAT_NANOS);
+            until = self.next_look(shared).min(end).min(now + BEAT_NANOS);
             let signal = self.wait(managed, &signals, calls, until);
             self.count_wakeup(shared, signal);
-            self.note_lateness(shared);
+            self.note_lateness();
         }
     }
 
@@ -217,7 +217,7 @@ impl Dispatcher {
     }
 
     /// How late this is for a release that found the CPU free.
-    fn note_lateness(&mut self, shared: &Shared) {
+    fn note_lateness(&mut self) {
         let Some(&Reverse((release, _))) = self.timers.peek() else {
             return;
         };
@@ -225,11 +225,7 @@ impl Dispatcher {
         if self.running.is_some() || now < release {
             return;
         }
-        let late = now - release;
-        if late >= LATE_WAKE_NANOS_MIN {
-            record_late_wake(shared, release, self.scheduler.sink_mut());
-        }
-        self.record.lateness.record(late);
+        self.record.lateness.record(now - release);
     }
 
     /// One round: what happened, what follows, what is to be done.

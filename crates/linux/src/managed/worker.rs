@@ -46,7 +46,8 @@ impl Worker {
         let Assignment { sequence, release } = assignment;
         self.trace.open();
         let woken = monotonic_nanos();
-        shared.stint_begins(woken, &mut self.trace);
+        // Wanted since the manager that assigned the job left.
+        shared.stint_begins(0, woken, &mut self.trace);
         if shared.stop_requested() {
             self.trace.close();
             note_unfinished(shared, task, self.id, release, &mut self.trace);
@@ -94,7 +95,7 @@ impl Worker {
             whole: completed,
         });
         task.finish(sequence);
-        shared.stint();
+        shared.stints.end(monotonic_nanos());
         shared.kick_manager();
     }
 }
