@@ -25,6 +25,7 @@
 //! job. A task may be told of only one job that waits behind another. A *late* job that may go on below
 //! everybody has the permit `Background`, the earliest release alone; all others wait, `Suspended`.
 
+mod watched;
 mod zero_slack;
 
 use crate::enforce::{Enforcement, Exhaustion};
@@ -41,66 +42,8 @@ use crate::queue::TaskBits;
 use crate::scheduler::{ContractViolation, Enforcer, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
+use watched::Watched;
 use zero_slack::ZeroSlack;
-
-/// What the guard remembers of one task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Watched {
-    /// The job that facts spoke of last.
-    sequence: Option<u64>,
-    /// What it was charged.
-    executed: Service,
-    /// It is complete; a charge that exceeds its limit still counts.
-    completed: bool,
-    /// It used up its own level's limit.
-    exhausted: bool,
-    /// Every job up to this number lost its place when the mode rose.
-    dropped_up_to: Option<u64>,
-    /// The newest release the world spoke of.
-    newest: Option<u64>,
-    /// The release the world spoke of last, and when it was.
-    announced: Option<(u64, Instant)>,
-    /// When the job that facts spoke of last was released, if the world said so.
-    released: Option<Instant>,
-}
-
-impl Watched {
-    const NOTHING: Self = Self {
-        sequence: None,
-        executed: Service::ZERO,
-        completed: false,
-        exhausted: false,
-        dropped_up_to: None,
-        newest: None,
-        announced: None,
-        released: None,
-    };
-
-    /// When job `sequence` was released, if the world said so.
-    fn release_of(&self, sequence: u64) -> Option<Instant> {
-        if self.sequence == Some(sequence) && self.released.is_some() {
-            return self.released;
-        }
-        let (announced, at) = self.announced?;
-        (announced == sequence).then_some(at)
-    }
-
-    /// Turns to job `sequence`; an older one than the present is not turned back to.
-    fn turn_to(&mut self, sequence: u64) -> bool {
-        if self.sequence.is_some_and(|present| sequence < present) {
-            return false;
-        }
-        if self.sequence != Some(sequence) {
-            self.sequence = Some(sequence);
-            self.released = None;
-            self.released = self.release_of(sequence);
-            self.executed = Service::ZERO;
-            self.completed = false;
-            self.exhausted = false;
-        }
-        true
-    }
-}
 
 /// Enforcement alone: the state machine behind natively dispatched runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
