@@ -221,7 +221,7 @@ fn permutations(order: &mut [usize], length: usize, see: &mut impl FnMut(&[usize
     }
     for place in 0..length {
         permutations(order, length - 1, see);
-        let other = if length % 2 == 0 { place } else { 0 };
+        let other = if length.is_multiple_of(2) { place } else { 0 };
         order.swap(other, length - 1);
     }
 }
