@@ -29,6 +29,7 @@
 #![warn(unsafe_code)]
 
 pub mod body;
+mod busy;
 mod calibrate;
 pub mod config;
 pub mod doctor;
@@ -41,6 +42,7 @@ mod gaps;
 mod idle;
 mod managed;
 mod manager;
+mod meter;
 mod overrun_report;
 mod plan;
 pub mod primitives;
@@ -50,6 +52,7 @@ pub mod report;
 pub mod rights;
 mod shared;
 pub mod stats;
+mod stints;
 mod summary;
 #[expect(unsafe_code, reason = "system calls; each block says why it is sound")]
 mod sys;

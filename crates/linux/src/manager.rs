@@ -5,6 +5,7 @@
 //! completed beyond its limit, the idle detector, the end of the run.
 
 use crate::config::Monitor;
+use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::shared::{
@@ -50,6 +51,7 @@ impl Manager {
     /// Manages until the run ends. Whatever happens in here, the run is halted afterwards.
     pub(crate) fn main(mut self) -> ManagerRecord {
         let shared = Arc::clone(&self.shared);
+        let meter = Meter::start();
         let outcome = catch_unwind(AssertUnwindSafe(|| self.manage()));
         match outcome {
             Ok(Ok(())) => {}
@@ -62,6 +64,7 @@ impl Manager {
         }
         shared.halt();
         let _ = sys::sched::set_other(sys::sched::own_tid());
+        meter.stop(&shared.own.manager);
         let Self {
             guard, mut record, ..
         } = self;
@@ -101,13 +104,16 @@ impl Manager {
             } else {
                 BEAT_NANOS
             };
-            let signal = signals.wait((end - now).min(beat));
+            let until = end.min(now + beat);
+            let signal = signals.wait(until - now);
+            self.count_wakeup(&shared, signal);
             if signal.is_none() && !heartbeat {
                 continue;
             }
             self.guard.sink().open();
             let woken = monotonic_nanos();
-            shared.stint_begins(woken, self.guard.sink_mut());
+            let wanted = shared.stints.wanted_since(until, woken);
+            shared.stint_begins(wanted, woken, self.guard.sink_mut());
             self.span(&shared, woken, Mechanism::Decide, Edge::Begin);
             self.handle(
                 &shared,
@@ -115,10 +121,27 @@ impl Manager {
             )?;
             let done = monotonic_nanos();
             self.span(&shared, done, Mechanism::Decide, Edge::End);
+            shared.round_ends(woken, done, self.guard.sink_mut());
             self.guard.sink().close();
             self.record.handling.record(done.saturating_sub(woken));
-            shared.stint();
         }
+    }
+
+    /// Counts why the manager is awake, before it takes what it was told.
+    fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>) {
+        let wakeups = &mut self.record.wakeups;
+        let told = |task: &TaskShared| {
+            task.overran.is_there() || task.wants_place.load(Ordering::SeqCst) == 1
+        };
+        let count = match signal {
+            None if shared.monitor == Monitor::Heartbeat => &mut wakeups.budget,
+            None => &mut wakeups.beat,
+            Some(signal) if signal != kick_signal() => &mut wakeups.budget,
+            Some(_) if shared.tasks.iter().any(told) => &mut wakeups.completion,
+            Some(_) if shared.idle_seen.load(Ordering::SeqCst) => &mut wakeups.idle,
+            Some(_) => &mut wakeups.other,
+        };
+        *count += 1;
     }
 
     /// Records where one of the manager's own mechanisms begins or ends.

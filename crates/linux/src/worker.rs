@@ -69,7 +69,7 @@ impl Worker {
             }
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
-        let switches = sys::sched::own_switches();
+        let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
         let end = shared.end.load(Ordering::SeqCst);
         let period = task.configuration.task.period.as_nanos();
         let mut release = shared
@@ -78,7 +78,7 @@ impl Worker {
             .saturating_add(task.offset_nanos);
         let mut sequence = 0;
         while release < end {
-            if !wait_for_release(&shared, task, release, &mut self.trace) {
+            if !wait_for_release(&shared, task, release) {
                 break;
             }
             self.release(&shared, task, sequence, release);
@@ -95,14 +95,14 @@ impl Worker {
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
         record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
-        record.cpu_nanos = own_cpu_nanos();
+        record.cpu_nanos = own_cpu_nanos().saturating_sub(cpu);
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
     fn release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64, release: u64) {
         self.trace.open();
         let woken = monotonic_nanos();
-        shared.stint_begins(woken, &mut self.trace);
+        shared.stint_begins(release, woken, &mut self.trace);
         self.note_woken(shared, woken);
         let waiting = u64::try_from(BACKLOG_MAX).unwrap_or(u64::MAX);
         let period = task.configuration.task.period.as_nanos();
@@ -122,7 +122,7 @@ impl Worker {
             return_to_place(shared, task);
             want_idle_above_lowest(shared);
             self.note_dropped(task);
-            shared.stint();
+            shared.stints.end(monotonic_nanos());
             return;
         }
         if stopping {
@@ -158,6 +158,7 @@ impl Worker {
             record_job_end(shared, Edge::End, &mut self.trace);
         }
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.executed_nanos += executed;
         record.start_cost.record(started.saturating_sub(woken));
         record
             .end_cost
@@ -283,7 +284,7 @@ fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut 
         record.jobs.released += 1;
         record.jobs.dropped += 1;
     }
-    shared.stint();
+    shared.stints.end(monotonic_nanos());
     completed
 }
 
@@ -419,7 +420,9 @@ fn judge_miss(
     };
     trace.record(shared.instant(monotonic_nanos()), what);
     trace.close();
-    let gaps = shared.gaps.within(release, end);
+    // A gap before the release delays the job too, if the same busy period goes on since.
+    let since = shared.promises.busy_since().min(release);
+    let gaps = shared.gaps.within(since, end);
     let without_gaps = end.saturating_sub(release).saturating_sub(gaps);
     (promised, promised && without_gaps > deadline)
 }
@@ -484,11 +487,8 @@ fn resume_preempted(shared: &Shared) {
     }
 }
 
-/// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
-pub(crate) const LATE_WAKE_NANOS_MIN: u64 = 500_000;
-
 /// Waits for `release`; says whether the run still goes on then.
-fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64, trace: &mut Tracer) -> bool {
+fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
     let mut waited = false;
     loop {
         if shared.phase() != RUN || shared.stop_requested() {
@@ -497,25 +497,14 @@ fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64, trace: &mu
         let now = monotonic_nanos();
         if now >= release {
             if waited && shared.promises.free_since(release) {
-                let late = now - release;
-                if late >= LATE_WAKE_NANOS_MIN {
-                    record_late_wake(shared, release, trace);
-                }
                 let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-                record.lateness.record(late);
+                record.lateness.record(now - release);
             }
             return true;
         }
         waited = true;
         futex::wait_until(&shared.phase, RUN, Some(release));
     }
-}
-
-/// The machine is to blame that nothing ran since `release`, which found the CPU free.
-pub(crate) fn record_late_wake(shared: &Shared, release: u64, trace: &mut Tracer) {
-    trace.open();
-    trace.gap(shared, release, monotonic_nanos(), 0);
-    trace.close();
 }
 
 /// Puts the calling thread on its CPU and into SCHED_FIFO.

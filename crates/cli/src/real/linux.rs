@@ -1,5 +1,6 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
+use super::own;
 use super::work::Body;
 use super::{Cost as PrimitiveCost, Monitor, RealRun, Settings};
 use crate::failure::Failure;
@@ -389,6 +390,14 @@ fn machine_lines(report: &Report) -> Vec<String> {
         "our own mechanisms cost {:.3}% of the time",
         share * 100.0
     ));
+    let (own, busy) = (&report.own, &report.busy_periods);
+    lines.push(format!(
+        "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, the idle detector and the watchdog used {} of CPU time",
+        busy.count,
+        busy.switches_each(),
+        own.wakeups.by_jobs(),
+        short(own.cpu().as_nanos()),
+    ));
     lines
 }
 
@@ -456,6 +465,8 @@ fn machine(report: &Report) -> Machine {
             noticed_late: enforcement.late,
             records: report.recorded.map(|recorded| recorded.records),
             records_lost: lost_in_all(report),
+            own: own::own(report),
+            busy_periods: own::busy_periods(report),
         }),
     }
 }
@@ -509,7 +520,7 @@ fn some(summary: &Summary, value: u64) -> Option<u64> {
 }
 
 /// A mean in whole nanoseconds.
-fn whole(mean: f64) -> u64 {
+pub(super) fn whole(mean: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
