@@ -81,9 +81,11 @@ fn release(scheduler: &mut dyn Scheduler, tasks: usize) {
 /// Who overran the limit of which mode, as told since the last call.
 fn overruns(scheduler: &mut dyn Scheduler) -> Vec<(usize, u8)> {
     std::iter::from_fn(|| scheduler.take_notice())
-        .filter_map(|notice| match notice.what {
-            Event::Overrun { job, level, .. } => Some((job.task.index(), level.0)),
-            _ => None,
+        .filter_map(|notice| {
+            let Event::Overrun { job, level, .. } = notice.what else {
+                return None;
+            };
+            Some((job.task.index(), level.0))
         })
         .collect()
 }
@@ -230,10 +232,7 @@ impl<'a> Twin<'a> {
             done[stint.task] = stint.completes;
         }
         let mut overruns = Vec::new();
-        for task in 0..done.len() {
-            if !done[task] {
-                continue;
-            }
+        for (task, _) in done.iter().enumerate().filter(|(_, done)| **done) {
             let judged = self.stands[task] == Stand::Pending;
             self.stands[task] = Stand::Over;
             for mode in began_in..=began_in.max(self.criticality(task)) {
