@@ -45,6 +45,7 @@ mod manager;
 mod meter;
 mod overrun_report;
 mod plan;
+pub mod preemption;
 pub mod primitives;
 mod promise;
 pub mod recording;

@@ -13,6 +13,7 @@ mod enforcement;
 mod job_lists;
 mod managed;
 mod own_cost;
+mod preemption;
 mod rights;
 mod support;
 mod zero_slack;
