@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use vestal_trace::{Dispatch, Format};
 
 /// Every policy under managed dispatch, and those of fixed priorities under native dispatch too.
-pub(crate) const WORLDS: [(&str, &str); 15] = [
+pub(crate) const WORLDS: [(&str, &str); 16] = [
     ("rms", "managed"),
     ("dms", "managed"),
     ("cms", "managed"),
@@ -24,6 +24,7 @@ pub(crate) const WORLDS: [(&str, &str); 15] = [
     ("cms", "native"),
     ("smc", "native"),
     ("amc", "native"),
+    ("zss", "native"),
 ];
 
 pub(crate) fn simulate(file: &str, world: (&str, &str), arguments: &[&str]) -> Done {
