@@ -48,6 +48,7 @@ mod mechanism;
 mod meter;
 mod overrun_report;
 mod plan;
+pub mod preemption;
 pub mod primitives;
 mod promise;
 pub mod recording;

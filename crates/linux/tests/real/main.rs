@@ -14,6 +14,7 @@ mod job_lists;
 mod managed;
 mod mechanisms;
 mod own_cost;
+mod preemption;
 mod rights;
 mod support;
 mod zero_slack;
