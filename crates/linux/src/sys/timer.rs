@@ -15,23 +15,29 @@ unsafe impl Send for SignalTimer {}
 unsafe impl Sync for SignalTimer {}
 
 impl SignalTimer {
-    /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager`.
+    /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager` as a budget monitor.
     pub(crate) fn wall(manager: Tid) -> io::Result<Self> {
-        Self::on(libc::CLOCK_MONOTONIC, manager)
+        Self::wall_with(signal::monitor_signal(), manager)
+    }
+
+    /// The same with another signal.
+    pub(crate) fn wall_with(signal: libc::c_int, manager: Tid) -> io::Result<Self> {
+        Self::on(libc::CLOCK_MONOTONIC, signal, manager)
     }
 
     /// A timer on the CPU time of the calling thread, not running, that signals `manager`. The kernel
     /// looks at such timers in its tick only.
     pub(crate) fn cpu_time_of_this_thread(manager: Tid) -> io::Result<Self> {
-        Self::on(libc::CLOCK_THREAD_CPUTIME_ID, manager)
+        let signal = signal::monitor_signal();
+        Self::on(libc::CLOCK_THREAD_CPUTIME_ID, signal, manager)
     }
 
-    fn on(clock: libc::clockid_t, manager: Tid) -> io::Result<Self> {
+    fn on(clock: libc::clockid_t, signal: libc::c_int, manager: Tid) -> io::Result<Self> {
         let mut event = std::mem::MaybeUninit::<libc::sigevent>::zeroed();
         // SAFETY: sigevent consists of integers and one optional pointer: zeroes are a value.
         let event = unsafe { event.assume_init_mut() };
         event.sigev_notify = libc::SIGEV_THREAD_ID;
-        event.sigev_signo = signal::monitor_signal();
+        event.sigev_signo = signal;
         event.sigev_notify_thread_id = manager;
         let mut timer: libc::timer_t = ptr::null_mut();
         // SAFETY: `event` is valid for reading, `timer` for writing.
@@ -41,6 +47,15 @@ impl SignalTimer {
 
     /// Lets it fire after `nanos`; zero stops it.
     pub(crate) fn set(&self, nanos: u64) {
+        self.start(nanos, 0);
+    }
+
+    /// Lets it fire when its clock reads `nanos`, at once if it does already; zero stops it.
+    pub(crate) fn set_at(&self, nanos: u64) {
+        self.start(nanos, libc::TIMER_ABSTIME);
+    }
+
+    fn start(&self, nanos: u64, flags: libc::c_int) {
         let value = super::clock::timespec(nanos);
         let zero = libc::timespec {
             tv_sec: 0,
@@ -56,7 +71,7 @@ impl SignalTimer {
         // SAFETY: `setting` is valid for reading; the timer lives as long as `self`. Failure would
         // need an invalid timer or time, which the types exclude.
         unsafe {
-            libc::timer_settime(self.0, 0, &raw const setting, ptr::null_mut());
+            libc::timer_settime(self.0, flags, &raw const setting, ptr::null_mut());
         }
     }
 }
