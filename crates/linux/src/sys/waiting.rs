@@ -147,11 +147,9 @@ impl Waiter {
 impl super::timer::SignalTimer {
     /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager` with a tag.
     pub(crate) fn wall_tagged(manager: super::Tid, tag: usize) -> io::Result<Self> {
-        Self::on(
-            libc::CLOCK_MONOTONIC,
-            manager,
-            ptr::without_provenance_mut(tag),
-        )
+        let signal = signal::monitor_signal();
+        let tag = ptr::without_provenance_mut(tag);
+        Self::on(libc::CLOCK_MONOTONIC, signal, manager, tag)
     }
 
     /// A timer on the CPU time of thread `tid` of this process, not running, that signals `manager`
@@ -161,7 +159,7 @@ impl super::timer::SignalTimer {
         manager: super::Tid,
         tag: usize,
     ) -> io::Result<Self> {
-        let clock = super::clock::cpu_clock_of(tid);
-        Self::on(clock, manager, ptr::without_provenance_mut(tag))
+        let (clock, signal) = (super::clock::cpu_clock_of(tid), signal::monitor_signal());
+        Self::on(clock, signal, manager, ptr::without_provenance_mut(tag))
     }
 }
