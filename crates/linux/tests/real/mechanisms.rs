@@ -1,11 +1,12 @@
 //! Our mechanism beside those of Huang, Gill and Lu (2014): the same verdicts, at what cost.
 
-use crate::support::{HI, LO, alone, config, ms, spec};
+use crate::support::{HI, LO, alone, config, ms, spec, undisturbed};
+use std::sync::{Arc, Mutex};
 use vestal_core::model::LevelSet;
 use vestal_core::{
     Duration, Enforcement, JobId, Level, OnMiss, Service, Task, TaskConfiguration, TaskId, Wcet,
 };
-use vestal_linux::{Config, Executive, Mechanism, Monitor, Report, TaskSpec};
+use vestal_linux::{Config, Executive, JobContext, Mechanism, Monitor, Report, TaskSpec};
 
 /// One HI task between two LO tasks in priority; every fifth HI job needs 10 ms where C(LO) is 6 ms.
 /// Releases are far from the instants at which the mode changes.
@@ -113,6 +114,67 @@ fn run_many(enforcement: Enforcement, mechanism: Mechanism, monitor: Monitor) ->
             })
         });
     executive.run(Duration::from_millis(2_000)).unwrap()
+}
+
+/// Ends of jobs, as task and number.
+type Ends = Arc<Mutex<Vec<(u16, u64)>>>;
+
+/// `low` has the higher priority. Its second job of three comes at 30 ms; at 35 ms `high` has no slack
+/// left, with 14 ms to go in every second job, and is complete in the others.
+fn without_slack(mechanism: Mechanism) -> (Report, Vec<(u16, u64)>) {
+    let ends = Ends::default();
+    let body = |demand: fn(u64) -> u64| {
+        let ends = Arc::clone(&ends);
+        move |job: &mut JobContext<'_>| {
+            let id = job.id();
+            job.burn(ms(demand(id.sequence)))?;
+            ends.lock().unwrap().push((id.task.0, id.sequence));
+            Ok(())
+        }
+    };
+    let task = |name, level, priority, period, wcet: &[u64], after| {
+        let mut spec = spec(name, level, priority, period, wcet);
+        spec.configuration.zero_slack = Some(Duration::from_millis(after));
+        spec
+    };
+    let mut config = config(Enforcement::ZeroSlack, Monitor::Perf);
+    config.mechanism = mechanism;
+    let report = Executive::new(config)
+        .task(task("low", LO, 2, 30, &[10], 30), body(|_| 8))
+        .task(
+            task("high", HI, 1, 90, &[24, 45], 35),
+            body(|job| if job % 2 == 0 { 36 } else { 10 }),
+        )
+        .run(Duration::from_millis(1_800))
+        .unwrap();
+    let ends = ends.lock().unwrap().clone();
+    (report, ends)
+}
+
+#[test]
+fn both_mechanisms_suspend_alike_and_the_papers_wakes_for_complete_jobs_too() {
+    let _alone = alone();
+    let runs = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
+        let room = ms(1);
+        undisturbed(room, || without_slack(mechanism), |(report, _)| report)
+    });
+    for (report, ends) in &runs {
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        // The suspended job ends behind the critical one, in those that were critical only.
+        let place = |end| ends.iter().position(|&other| other == end);
+        for job in 0..20 {
+            let (high, low) = (place((1, job)), place((0, 3 * job + 1)));
+            if job % 2 == 0 {
+                assert!(high.is_some() && high < low, "{job}: {ends:?}");
+            }
+        }
+    }
+    assert_eq!(runs[0].1, runs[1].1, "the same jobs end in the same order");
+    let [own, paper] = runs.map(|(report, _)| report.own.wakeups);
+    assert_eq!((own.release, paper.release), (0, 0));
+    // Instants of the critical jobs alone, against those of all: 20 of `high`, and 60 deadlines of `low`.
+    assert!((10..=40).contains(&own.timer), "{own:?}");
+    assert!(paper.timer >= 70, "{paper:?}");
 }
 
 /// How often each run is made: the figures are medians.
