@@ -22,6 +22,8 @@ const PERIODS_LONG: u64 = 1_000_000;
 const SETS_LONGER_MAX: u64 = 100;
 /// How many runs each accepted set has.
 const RUNS: u64 = 12;
+/// In one set of so many the busy periods are counted by their definition, too.
+const SETS_PER_COUNT: u64 = 8;
 /// How often a long campaign says where it is.
 const SETS_PER_PROGRESS: u64 = 5_000;
 
@@ -154,9 +156,11 @@ fn try_set(
         // The reference goes tick by tick.
         if run == 0 && set.unit == 1 {
             cross_check(&system);
-            let expected = busy::by_definition(&system);
-            assert_eq!(seen.busy.all, expected.all, "{}", text(&system));
-            assert!(seen.busy.eventful >= expected.eventful, "{}", text(&system));
+            if number.is_multiple_of(SETS_PER_COUNT) {
+                let expected = busy::by_definition(&system);
+                assert_eq!(seen.busy.all, expected.all, "{}", text(&system));
+                assert!(seen.busy.eventful >= expected.eventful, "{}", text(&system));
+            }
         }
         if let Some(broken) = seen.broken
             && (broken.is_a_miss || !subject.only_misses)
