@@ -29,8 +29,8 @@ impl SignalTimer {
     /// looks at such timers in its tick only.
     pub(crate) fn cpu_time_of_this_thread(manager: Tid) -> io::Result<Self> {
         let signal = signal::monitor_signal();
-        let tag = ptr::null_mut();
-        Self::on(libc::CLOCK_THREAD_CPUTIME_ID, signal, manager, tag)
+        let clock = libc::CLOCK_THREAD_CPUTIME_ID;
+        Self::on(clock, signal, manager, ptr::null_mut())
     }
 
     /// `tag` is a number that comes with the signal; no memory is behind it.
@@ -58,9 +58,9 @@ impl SignalTimer {
         self.arm(0, nanos, 0);
     }
 
-    /// Lets it fire when its clock reads `nanos`, at once if it does already; zero stops it.
+    /// Lets it fire when its clock reads `nanos`, at once if it does already.
     pub(crate) fn set_at(&self, nanos: u64) {
-        self.arm(libc::TIMER_ABSTIME, nanos, 0);
+        self.arm(libc::TIMER_ABSTIME, nanos.max(1), 0);
     }
 
     /// Lets it fire at the clock's reading `first`, and every `period` nanoseconds from then on.

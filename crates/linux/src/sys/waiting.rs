@@ -147,9 +147,12 @@ impl Waiter {
 impl super::timer::SignalTimer {
     /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager` with a tag.
     pub(crate) fn wall_tagged(manager: super::Tid, tag: usize) -> io::Result<Self> {
-        let signal = signal::monitor_signal();
-        let tag = ptr::without_provenance_mut(tag);
-        Self::on(libc::CLOCK_MONOTONIC, signal, manager, tag)
+        Self::on(
+            libc::CLOCK_MONOTONIC,
+            super::signal::monitor_signal(),
+            manager,
+            ptr::without_provenance_mut(tag),
+        )
     }
 
     /// A timer on the CPU time of thread `tid` of this process, not running, that signals `manager`
@@ -159,7 +162,8 @@ impl super::timer::SignalTimer {
         manager: super::Tid,
         tag: usize,
     ) -> io::Result<Self> {
-        let (clock, signal) = (super::clock::cpu_clock_of(tid), signal::monitor_signal());
+        let clock = super::clock::cpu_clock_of(tid);
+        let signal = super::signal::monitor_signal();
         Self::on(clock, signal, manager, ptr::without_provenance_mut(tag))
     }
 }
