@@ -84,6 +84,7 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
         watch: args.watch,
         cpu: args.cpus.as_deref().map(cpu).transpose()?,
         priorities: args.rt_priority.as_deref().map(priorities).transpose()?,
+        tolerance_ns: None,
     })
 }
 

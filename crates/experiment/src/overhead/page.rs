@@ -155,6 +155,7 @@ pub fn fig_6_csv(rows: &[Preemptions]) -> String {
 #[must_use]
 pub fn claims_page(
     table: &Table,
+    whole: &Table,
     preemptions: &[Preemptions],
     findings: &[Finding],
     circumstances: &Circumstances,
@@ -174,6 +175,7 @@ pub fn claims_page(
     }
     table_2(&mut page, table);
     table_3(&mut page, table);
+    hyperperiods(&mut page, whole);
     fig_6(&mut page, preemptions);
     page.push_str("\n## Figures\n\n");
     for (name, chart) in super::figures::charts(table, preemptions) {
@@ -186,7 +188,7 @@ pub fn claims_page(
 
 const DATA: &str = "\n## Data\n\n\
 `runs.csv` has every busy period in the order of time, `table2.csv` medians and quartiles beside the\n\
-paper's numbers, `table3.csv` the manager's invocations, `fig6.csv` the micro-benchmark, `set-32.toml` and\n\
+paper's numbers, `hyperperiods.csv` the same of whole hyperperiods, `table3.csv` the manager's invocations, `fig6.csv` the micro-benchmark, `set-32.toml` and\n\
 its siblings the task sets. Overheads are differences to the baseline's busy period of the same repetition;\n\
 busy periods in which the machine took the CPU away, or which were not that of the set, count in no\n\
 median. Measured numbers differ from run to run and from machine to machine.\n";
@@ -270,6 +272,39 @@ fn table_3(page: &mut String, table: &Table) {
     }
 }
 
+fn hyperperiods(page: &mut String, whole: &Table) {
+    if whole.cells.is_empty() {
+        return;
+    }
+    page.push_str(
+        "\n## Hyperperiods\n\n\
+         What the runs' own threads (manager, idle detector, watchdog) use in a second of every job at C(0), \
+         medians. Policies that hold jobs back on a free CPU have no busy period of the others' length; in a \
+         hyperperiod they have done the same work.\n\n\
+         | tasks | variant | own CPU, us | wake-ups by jobs | switches | clean/gap/other |\n|---|---|---|---|---|---|\n",
+    );
+    for cell in &whole.cells {
+        let number = |spread: Option<Spread>, unit: f64, digits: usize| {
+            spread.map_or_else(
+                || "-".to_owned(),
+                |found| format!("{:.digits$}", found.median / unit),
+            )
+        };
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {} | {} | {}/{}/{} |",
+            cell.size,
+            cell.variant,
+            number(cell.own_cpu_ns, 1000.0, 1),
+            number(cell.wakeups, 1.0, 0),
+            number(cell.switches, 1.0, 0),
+            cell.runs - cell.gaps - cell.others,
+            cell.gaps,
+            cell.others,
+        );
+    }
+}
+
 fn fig_6(page: &mut String, rows: &[Preemptions]) {
     if rows.is_empty() {
         page.push_str("\n## Fig. 6\n\nNot measured.\n");
@@ -349,7 +384,13 @@ mod tests {
             repetitions: 1,
             not_run: vec![("pt/native", "why not".to_owned())],
         };
-        let page = claims_page(&table, &rows, &findings(&table, &rows), &circumstances);
+        let page = claims_page(
+            &table,
+            &table,
+            &rows,
+            &findings(&table, &table, &rows),
+            &circumstances,
+        );
         for words in [
             "| 4 | amc/huang2014 | 1100.0 | 10.000 (10.000 to 10.000) | 110 |",
             "(11203 us, 0.433 %, 7)",
