@@ -7,6 +7,7 @@ use crate::error::RunError;
 use crate::idle::IdleDetector;
 use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed, NoScheduler};
 use crate::manager::Manager;
+use crate::mechanism;
 use crate::plan::{RunPlan, first_limit, tolerance};
 use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
 use crate::report::{Ended, ManagerRecord, Report};
@@ -19,6 +20,7 @@ use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::signal::StopSignals;
+use crate::sys::waiting::Bell;
 use crate::threads::{Crew, Started};
 use crate::watchdog::Watchdog;
 use crate::worker::Worker;
@@ -186,7 +188,11 @@ impl Executive {
     }
 
     /// What the threads of the run will share, and what only the workers will have.
-    fn share(self, plan: &RunPlan, tolerance: Service) -> (Arc<Shared>, Vec<Bodies>, Config) {
+    fn share(
+        self,
+        plan: &RunPlan,
+        tolerance: Service,
+    ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
         let config = self.config;
         let (specs, bodies): (Vec<TaskSpec>, Vec<Bodies>) = self.tasks.into_iter().unzip();
         let tasks = specs
@@ -209,7 +215,13 @@ impl Executive {
         {
             shared.fault = self.fault;
         }
-        (Arc::new(shared), bodies, config)
+        if !plan.managed {
+            shared.enforce = mechanism::enforces(&config);
+            if mechanism::handles_each_job(&config) {
+                shared.bell = Some(Bell::new()?);
+            }
+        }
+        Ok((Arc::new(shared), bodies, config))
     }
 
     fn brain(&self, tolerance: Service) -> Result<Brain, RunError> {
@@ -252,7 +264,9 @@ impl Executive {
             None => None,
         };
         let manager_trace = tracers.remove(0);
-        let (shared, bodies, config) = self.share(plan, tolerance);
+        let shared = self.share(plan, tolerance);
+        let (shared, bodies, config) =
+            shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
         let mut crew = Crew::new(Arc::clone(&shared), config.stack_bytes);
@@ -390,12 +404,15 @@ fn start_all(
     let manager = match chief {
         Chief::Guarding(manager) => {
             let started = crew.start(name, manager, Manager::set_up, Manager::main)?;
-            let idle = IdleDetector {
-                shared: Arc::clone(shared),
-                priority: low,
-            };
-            let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
-            crew.start("vestal-idle", idle, set_up, main)?;
+            // A manager that handles each job sees by itself when the CPU is idle.
+            if shared.bell.is_none() {
+                let idle = IdleDetector {
+                    shared: Arc::clone(shared),
+                    priority: low,
+                };
+                let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
+                crew.start("vestal-idle", idle, set_up, main)?;
+            }
             started
         }
         Chief::Dispatching(dispatcher) => {

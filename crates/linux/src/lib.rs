@@ -18,6 +18,8 @@
 //! carries that out with three priorities, for orders that fixed priorities cannot express. See
 //! `docs/adr/0004-linux-managed-dispatch.md`.
 //!
+//! [`Mechanism::Huang2014`] has the threads and timers of a paper do the same work, for comparison.
+//!
 //! Two tasks from Rust:
 //!
 //! ```no_run
@@ -42,6 +44,7 @@ mod gaps;
 mod idle;
 mod managed;
 mod manager;
+mod mechanism;
 mod meter;
 mod overrun_report;
 mod plan;
@@ -62,7 +65,7 @@ mod watchdog;
 mod worker;
 
 pub use body::{Cancelled, JobContext};
-pub use config::{Config, Monitor, TaskSpec, Termination};
+pub use config::{Config, Mechanism, Monitor, TaskSpec, Termination};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
 pub use managed::{BoxedScheduler, MakeScheduler, NoScheduler};

@@ -25,8 +25,9 @@ use vestal_core::{
 };
 use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
 
-/// The manager goes round at least this often, so that its watchdog sees it alive.
-pub(crate) const BEAT_NANOS: u64 = 100_000_000;
+/// The manager goes round at least this often, so that its watchdog sees it alive. Seldom: a beat takes
+/// the CPU from a job.
+pub(crate) const BEAT_NANOS: u64 = 500_000_000;
 
 /// The manager's own state.
 pub(crate) struct Manager {
@@ -84,20 +85,16 @@ impl Manager {
             }
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
+        if let Some(bell) = &shared.bell {
+            return self.manage_each_job(&shared, bell);
+        }
         let signals = ManagerSignals::new();
         let end = shared.end.load(Ordering::SeqCst);
         loop {
             let now = monotonic_nanos();
-            shared.beat.store(now, Ordering::SeqCst);
-            if shared.phase() == STOP || shared.stop_cause().is_some() {
+            if !goes_on(&shared, now, end) {
                 return Ok(());
             }
-            if now >= end {
-                shared.request_stop(StopCause::Finished);
-                return Ok(());
-            }
-            #[cfg(feature = "real")]
-            crate::fault::strike(&shared, now);
             let heartbeat = shared.monitor == Monitor::Heartbeat;
             let beat = if heartbeat {
                 shared.heartbeat_nanos
@@ -110,21 +107,31 @@ impl Manager {
             if signal.is_none() && !heartbeat {
                 continue;
             }
-            self.guard.sink().open();
-            let woken = monotonic_nanos();
-            let wanted = shared.stints.wanted_since(until, woken);
-            shared.stint_begins(wanted, woken, self.guard.sink_mut());
-            self.span(&shared, woken, Mechanism::Decide, Edge::Begin);
-            self.handle(
-                &shared,
-                signal.is_some_and(|signal| signal != kick_signal()),
-            )?;
-            let done = monotonic_nanos();
-            self.span(&shared, done, Mechanism::Decide, Edge::End);
-            shared.round_ends(woken, done, self.guard.sink_mut());
-            self.guard.sink().close();
-            self.record.handling.record(done.saturating_sub(woken));
+            let fired = signal.is_some_and(|signal| signal != kick_signal());
+            self.round(&shared, until, |manager| manager.handle(&shared, fired))?;
         }
+    }
+
+    /// Does what there is to do, and records that and how long it took. Without a call it was wanted at
+    /// `until`.
+    pub(crate) fn round(
+        &mut self,
+        shared: &Shared,
+        until: u64,
+        handle: impl FnOnce(&mut Self) -> Result<(), ContractViolation>,
+    ) -> Result<(), ContractViolation> {
+        self.guard.sink().open();
+        let woken = monotonic_nanos();
+        let wanted = shared.stints.wanted_since(until, woken);
+        shared.stint_begins(wanted, woken, self.guard.sink_mut());
+        self.span(shared, woken, Mechanism::Decide, Edge::Begin);
+        handle(self)?;
+        let done = monotonic_nanos();
+        self.span(shared, done, Mechanism::Decide, Edge::End);
+        shared.round_ends(woken, done, self.guard.sink_mut());
+        self.guard.sink().close();
+        self.record.handling.record(done.saturating_sub(woken));
+        Ok(())
     }
 
     /// Counts why the manager is awake, before it takes what it was told.
@@ -157,7 +164,11 @@ impl Manager {
     }
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
-    fn handle(&mut self, shared: &Shared, monitor_fired: bool) -> Result<(), ContractViolation> {
+    pub(crate) fn handle(
+        &mut self,
+        shared: &Shared,
+        monitor_fired: bool,
+    ) -> Result<(), ContractViolation> {
         if shared.phase() != RUN {
             return Ok(());
         }
@@ -286,7 +297,7 @@ impl Manager {
     }
 
     /// The CPU had nothing to run. That was an idle instant if no admitted job waits for something.
-    fn settle_idle(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    pub(crate) fn settle_idle(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         if self.guard.mode() == Level::LOWEST {
             return Ok(());
         }
@@ -397,6 +408,21 @@ impl Manager {
             self.record.note(&notice);
         }
     }
+}
+
+/// Shows that the manager lives; says whether the run goes on.
+pub(crate) fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
+    shared.beat.store(now, Ordering::SeqCst);
+    if shared.phase() == STOP || shared.stop_cause().is_some() {
+        return false;
+    }
+    if now >= end {
+        shared.request_stop(StopCause::Finished);
+        return false;
+    }
+    #[cfg(feature = "real")]
+    crate::fault::strike(shared, now);
+    true
 }
 
 /// Gives workers between two jobs their priorities back.

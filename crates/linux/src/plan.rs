@@ -1,6 +1,6 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
-use crate::config::{Config, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
+use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::error::RunError;
 use crate::executive::Executive;
 use crate::managed::BoxedScheduler;
@@ -76,13 +76,14 @@ impl Executive {
         };
         let others = rights.cpus.iter().copied().filter(|&other| other != cpu);
         let other_cpus: Vec<usize> = others.collect();
-        let fallback = self.config.monitor == Monitor::Perf && !rights.perf;
+        let of_paper = !managed && self.config.mechanism == Mechanism::Huang2014;
+        let fallback = !of_paper && self.config.monitor == Monitor::Perf && !rights.perf;
         Ok(RunPlan {
             fifo,
             cpu,
             watchdog_cpu: other_cpus.first().copied().unwrap_or(cpu),
             other_cpus,
-            monitor: if fallback {
+            monitor: if fallback || of_paper {
                 Monitor::Manager
             } else {
                 self.config.monitor

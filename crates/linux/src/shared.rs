@@ -17,6 +17,7 @@
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::managed::{Handover, Managed};
+use crate::mechanism::Gate;
 use crate::meter::OwnThreads;
 use crate::overrun_report::OverrunReport;
 use crate::promise::Promises;
@@ -24,6 +25,7 @@ use crate::recording::Tracer;
 use crate::report::TaskRecord;
 use crate::stints::{Stints, Stretch};
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::waiting::Bell;
 use crate::sys::{self, Tid};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -128,6 +130,8 @@ pub(crate) struct TaskShared {
     pub(crate) wants_place: AtomicU32,
     /// Under managed dispatch: what the manager hands to the worker, and what comes back.
     pub(crate) handover: Handover,
+    /// Where the manager handles each job: what it releases to the worker, and what is over.
+    pub(crate) gate: Gate,
     /// Written by the worker between jobs; read when it is gone.
     pub(crate) record: Mutex<TaskRecord>,
 }
@@ -158,6 +162,7 @@ impl TaskShared {
             overran: OverrunReport::default(),
             wants_place: AtomicU32::new(0),
             handover: Handover::default(),
+            gate: Gate::default(),
             record: Mutex::new(TaskRecord::new()),
         }
     }
@@ -297,6 +302,8 @@ pub(crate) struct Shared {
     pub(crate) own: OwnThreads,
     /// Under managed dispatch: the bell of the manager, and the plan.
     pub(crate) managed: Option<Managed>,
+    /// Where the manager handles each job: how it is called.
+    pub(crate) bell: Option<Bell>,
     cause: Mutex<Option<StopCause>>,
     #[cfg(feature = "real")]
     pub(crate) fault: Option<crate::fault::Fault>,
@@ -337,6 +344,7 @@ impl Shared {
             promises: Promises::new(),
             own: OwnThreads::default(),
             managed: None,
+            bell: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
             fault: None,
@@ -344,11 +352,11 @@ impl Shared {
     }
 
     /// Whether each worker has an armed monitor. A manager that dispatches watches budgets with the
-    /// timeout of its own wait instead, unless a monitor was chosen that counts by itself.
+    /// timeout of its own wait instead, unless a monitor was chosen that counts by itself; one that
+    /// handles each job has timers of its own.
     pub(crate) fn arms_monitors(&self) -> bool {
-        self.managed
-            .as_ref()
-            .is_none_or(|managed| !managed.waits_on_futex)
+        let waits = |managed: &Managed| managed.waits_on_futex;
+        self.enforce && self.bell.is_none() && !self.managed.as_ref().is_some_and(waits)
     }
 
     pub(crate) fn phase(&self) -> u32 {
@@ -422,7 +430,10 @@ impl Shared {
         self.stints.call(monotonic_nanos());
         match &self.managed {
             Some(managed) if managed.waits_on_futex => managed.ring(),
-            Some(_) | None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
+            Some(_) | None => match &self.bell {
+                Some(bell) => bell.ring(),
+                None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
+            },
         }
     }
 
@@ -470,8 +481,10 @@ impl Shared {
         self.idle_wanted.store(2, Ordering::SeqCst);
         sys::futex::wake_all(&self.phase);
         sys::futex::wake_all(&self.idle_wanted);
+        sys::signal::StopSignals::call();
         for task in &self.tasks {
             task.handover.wake();
+            task.gate.wake();
         }
     }
 }

@@ -11,6 +11,7 @@
 //! (1) [`Worker::main`], (2) [`Worker::release`], (3) in [`crate::manager`], (4) [`Worker::end`].
 
 use crate::body::{Body, JobContext};
+use crate::config::Monitor;
 use crate::recording::Tracer;
 use crate::shared::{Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
@@ -78,10 +79,19 @@ impl Worker {
             .saturating_add(task.offset_nanos);
         let mut sequence = 0;
         while release < end {
-            if !wait_for_release(&shared, task, release) {
+            let goes_on = match shared.bell {
+                Some(_) => wait_for_manager(&shared, task, sequence, release),
+                None => wait_for_release(&shared, task, release),
+            };
+            if !goes_on {
                 break;
             }
             self.release(&shared, task, sequence, release);
+            if shared.bell.is_some() {
+                // Last of all: the manager takes the CPU at once.
+                task.gate.finish(sequence);
+                shared.kick_manager();
+            }
             sequence += 1;
             release = release.saturating_add(period);
         }
@@ -474,6 +484,9 @@ fn ask_for_place(shared: &Shared, task: &TaskShared) {
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// in vain, while its job was preempted.
 fn resume_preempted(shared: &Shared) {
+    if shared.monitor != Monitor::Manager || !shared.arms_monitors() {
+        return;
+    }
     let next = shared.by_urgency.iter().find_map(|&index| {
         let task = shared.tasks.get(index)?;
         task.running_admitted().map(|_| task)
@@ -496,14 +509,41 @@ fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
         }
         let now = monotonic_nanos();
         if now >= release {
-            if waited && shared.promises.free_since(release) {
-                let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-                record.lateness.record(now - release);
+            if waited {
+                note_lateness(shared, task, release, now);
             }
             return true;
         }
         waited = true;
         futex::wait_until(&shared.phase, RUN, Some(release));
+    }
+}
+
+/// Waits until the manager has released job `sequence`; says whether the run still goes on then.
+fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: u64) -> bool {
+    let mut waited = false;
+    loop {
+        // Read before looking, so that a call that comes while looking ends the wait.
+        let calls = task.gate.calls();
+        if shared.phase() != RUN || shared.stop_requested() {
+            return false;
+        }
+        if task.gate.is_released(sequence) {
+            if waited {
+                note_lateness(shared, task, release, monotonic_nanos());
+            }
+            return true;
+        }
+        waited = true;
+        task.gate.wait_beyond(calls);
+    }
+}
+
+/// Notes how late this is for a release that found the CPU free.
+fn note_lateness(shared: &Shared, task: &TaskShared, release: u64, now: u64) {
+    if shared.promises.free_since(release) {
+        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.lateness.record(now.saturating_sub(release));
     }
 }
 

@@ -12,6 +12,7 @@ mod endings;
 mod enforcement;
 mod job_lists;
 mod managed;
+mod mechanisms;
 mod own_cost;
 mod preemption;
 mod rights;
