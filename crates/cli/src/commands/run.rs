@@ -33,7 +33,7 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
 }
 
 /// Whether the paper has a mechanism for the policy, and it is asked for with what belongs to it.
-fn check_mechanism(policy: &Policy, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn check_mechanism(policy: &Policy, settings: &Settings) -> Result<(), Failure> {
     if !settings.of_paper {
         return Ok(());
     }

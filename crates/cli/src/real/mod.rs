@@ -70,8 +70,9 @@ pub(crate) struct Bout {
     pub(crate) missed: u64,
     pub(crate) overruns: u64,
     pub(crate) mode_changes: u64,
-    pub(crate) gaps: u64,
+    /// What the machine took, in all and at once.
     pub(crate) lost_ns: u64,
+    pub(crate) longest_gap_ns: u64,
     pub(crate) manager: Invocations,
 }
 

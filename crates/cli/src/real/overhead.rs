@@ -45,8 +45,8 @@ fn of(report: &Report) -> Bout {
         missed: report.jobs.missed,
         overruns: report.tasks.iter().map(|task| task.overruns).sum(),
         mode_changes: report.modes.len() as u64,
-        gaps: report.machine.gaps,
         lost_ns: report.machine.lost.as_nanos(),
+        longest_gap_ns: report.machine.longest_gap.as_nanos(),
         manager: invocations.unwrap_or_default(),
     }
 }

@@ -167,7 +167,7 @@ fn human(measured: &Measured, found: &[Finding], output: &Output) -> String {
         }
     };
     section(
-        "Busy periods (Table II): medians, overhead over the baseline with quartiles",
+        "Busy periods (Table II): medians; overhead over the baseline, +- half of what lies between its quartiles",
         busy_periods(&measured.table.cells, output),
     );
     if !measured.whole.cells.is_empty() {
@@ -218,7 +218,7 @@ fn busy_periods(cells: &[Cell], output: &Output) -> String {
         Column::Text("variant"),
         Column::Number("busy period"),
         Column::Number("overhead %"),
-        Column::Text("quartiles"),
+        Column::Number("+-"),
         Column::Number("switches"),
         Column::Number("own CPU"),
         Column::Number("clean"),
@@ -229,8 +229,8 @@ fn busy_periods(cells: &[Cell], output: &Output) -> String {
     ];
     let mut grid = Grid::new(output, &columns);
     for cell in cells {
-        let quartiles = cell.overhead_percent.map_or_else(String::new, |found| {
-            format!("{:.3} to {:.3}", found.low, found.high)
+        let half = cell.overhead_percent.map_or_else(String::new, |found| {
+            format!("{:.3}", (found.high - found.low) / 2.0)
         });
         let paper = cell.paper();
         grid.row(vec![
@@ -238,7 +238,7 @@ fn busy_periods(cells: &[Cell], output: &Output) -> String {
             cell.variant.to_owned(),
             time(cell.busy_ns),
             median(cell.overhead_percent, 3),
-            quartiles,
+            half,
             median(cell.switches, 0),
             time(cell.own_cpu_ns),
             (cell.runs - cell.gaps - cell.others).to_string(),
