@@ -64,7 +64,7 @@ fn a_run_that_is_ended_early_shows_what_it_measured() {
 }
 
 /// Every policy that runs here, under the dispatches that can keep its order.
-const WORLDS: [(&str, &str); 11] = [
+const WORLDS: [(&str, &str); 12] = [
     ("rms", "native"),
     ("dms", "native"),
     ("cms", "native"),
@@ -76,6 +76,7 @@ const WORLDS: [(&str, &str); 11] = [
     ("plrs", "managed"),
     ("ocbp", "managed"),
     ("zss", "managed"),
+    ("zss", "native"),
 ];
 
 #[test]

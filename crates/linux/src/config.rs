@@ -125,7 +125,8 @@ pub struct Config {
     /// The period T_M of [`Monitor::Heartbeat`].
     pub heartbeat: Duration,
     /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For n tasks n + 3 of
-    /// them are used, from the lowest up; under managed dispatch 4 for any number of tasks.
+    /// them are used, from the lowest up, with zero slack n + 5; under managed dispatch 4 for any number of
+    /// tasks.
     pub priorities: (u8, u8),
     /// By how much a job may exceed a limit before that is an overrun: what this world itself adds
     /// to a job (reading clocks, arming its monitor, interrupts charged to it), and what it could
