@@ -32,7 +32,7 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
 }
 
 /// Whether the paper has a mechanism for the policy, and it is asked for with what belongs to it.
-fn check_mechanism(policy: &Policy, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn check_mechanism(policy: &Policy, settings: &Settings) -> Result<(), Failure> {
     if !settings.of_paper {
         return Ok(());
     }
@@ -118,6 +118,7 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
         watch: args.watch,
         cpu: args.cpus.as_deref().map(cpu).transpose()?,
         priorities: args.rt_priority.as_deref().map(priorities).transpose()?,
+        tolerance_ns: None,
     })
 }
 
