@@ -41,6 +41,7 @@ mod gaps;
 mod idle;
 mod managed;
 mod manager;
+mod park;
 mod plan;
 pub mod primitives;
 mod promise;

@@ -4,6 +4,8 @@
 //! moves. A job that keeps its limits never wakes it. What does: a budget monitor, a worker that
 //! completed beyond its limit, the idle detector, the end of the run.
 
+mod slices;
+
 use crate::config::Monitor;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
@@ -33,6 +35,8 @@ pub(crate) struct Manager {
     pub(crate) guard: Recorder<Guard, Tracer>,
     /// Per task: the job that was charged last, and what the guard was told that it executed.
     pub(crate) charged: Vec<(u64, u64)>,
+    /// When the next slice begins for which a held job waits.
+    pub(crate) boundary: Option<Instant>,
     pub(crate) record: ManagerRecord,
     pub(crate) priority: i32,
 }
@@ -101,8 +105,10 @@ impl Manager {
             } else {
                 BEAT_NANOS
             };
-            let signal = signals.wait((end - now).min(beat));
-            if signal.is_none() && !heartbeat {
+            let span = (end - now).min(beat).min(self.until_boundary(&shared, now));
+            let signal = signals.wait(span);
+            let due = self.boundary_is_due(&shared);
+            if signal.is_none() && !heartbeat && !due {
                 continue;
             }
             self.guard.sink().open();
@@ -112,6 +118,7 @@ impl Manager {
             self.handle(
                 &shared,
                 signal.is_some_and(|signal| signal != kick_signal()),
+                due,
             )?;
             let done = monotonic_nanos();
             self.span(&shared, done, Mechanism::Decide, Edge::End);
@@ -134,7 +141,12 @@ impl Manager {
     }
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
-    fn handle(&mut self, shared: &Shared, monitor_fired: bool) -> Result<(), ContractViolation> {
+    fn handle(
+        &mut self,
+        shared: &Shared,
+        monitor_fired: bool,
+        slice_begins: bool,
+    ) -> Result<(), ContractViolation> {
         if shared.phase() != RUN {
             return Ok(());
         }
@@ -143,6 +155,9 @@ impl Manager {
         if jobs_ran {
             // The guard judges a job before it hears of the next one of its task.
             self.decide(shared)?;
+        }
+        if slice_begins {
+            self.settle_boundary(shared)?;
         }
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
@@ -160,7 +175,7 @@ impl Manager {
             shared.end_withdrawn();
             self.settle_idle(shared)?;
         }
-        if monitor_fired {
+        if monitor_fired || slice_begins {
             self.rearm(shared);
         }
         Ok(())
@@ -174,12 +189,12 @@ impl Manager {
                 continue;
             };
             let executed = task.overran_executed.load(Ordering::SeqCst);
-            let now = shared.instant(monotonic_nanos());
             let job = JobId {
                 task: id_of(index),
                 sequence,
             };
-            self.charge(now, job, executed)?;
+            self.charge(shared, job, executed)?;
+            let now = shared.instant(monotonic_nanos());
             self.guard.apply(now, Fact::Completed { cpu: CPU, job })?;
             any = true;
         }
@@ -193,32 +208,41 @@ impl Manager {
             let Some(sequence) = task.running_admitted() else {
                 continue;
             };
-            let limit = task.limit.load(Ordering::SeqCst);
+            let limit = task.present_limit();
             let (Some(threshold), Some(executed)) = (shared.threshold(limit), task.executed())
             else {
                 continue;
             };
-            if executed < threshold {
+            let job = JobId {
+                task: id_of(index),
+                sequence,
+            };
+            // A suspended job has been charged, and waits.
+            if executed < threshold || self.guard.permit_for(job) == Permit::Suspended {
                 continue;
             }
             let overshoot = executed - threshold;
             self.record.overshoot.record(overshoot);
             self.record.late += u64::from(overshoot > self.record.late_beyond_nanos);
-            let job = JobId {
-                task: id_of(index),
-                sequence,
-            };
-            self.charge(shared.instant(monotonic_nanos()), job, executed)?;
+            self.charge(shared, job, executed)?;
             any = true;
         }
         Ok(any)
     }
 
     /// Tells the guard what `job` has executed beyond what it was told before.
-    fn charge(&mut self, at: Instant, job: JobId, executed: u64) -> Result<(), ContractViolation> {
-        let Some(charged) = self.charged.get_mut(job.task.index()) else {
+    fn charge(
+        &mut self,
+        shared: &Shared,
+        job: JobId,
+        executed: u64,
+    ) -> Result<(), ContractViolation> {
+        let index = job.task.index();
+        let (Some(task), Some(charged)) = (shared.tasks.get(index), self.charged.get_mut(index))
+        else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
+        let first = charged.0 <= job.sequence;
         let before = match charged.0.cmp(&(job.sequence + 1)) {
             std::cmp::Ordering::Less => 0,
             std::cmp::Ordering::Equal => charged.1,
@@ -227,8 +251,11 @@ impl Manager {
         };
         *charged = (job.sequence + 1, executed);
         let amount = Service::from_nanos(executed.saturating_sub(before));
+        if first {
+            self.announce(task, job)?;
+        }
         self.guard.apply(
-            at,
+            shared.instant(monotonic_nanos()),
             Fact::Charged {
                 cpu: CPU,
                 job,
@@ -241,7 +268,10 @@ impl Manager {
     fn decide(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         let now = shared.instant(monotonic_nanos());
         for (index, task) in shared.tasks.iter().enumerate() {
-            if let Some(sequence) = task.newest_release(now.as_nanos()) {
+            // With slices there are no modes, and what the guard has to know the first charge says.
+            if !task.is_sliced()
+                && let Some(sequence) = task.newest_release(now.as_nanos())
+            {
                 let job = JobId {
                     task: id_of(index),
                     sequence,
@@ -250,7 +280,7 @@ impl Manager {
             }
         }
         let before = self.guard.mode();
-        self.guard.decide(now)?;
+        self.boundary = self.guard.decide(now)?.next.map(|wake| wake.at);
         self.take_notices(shared);
         self.enact(shared, now);
         if self.guard.mode() != before {
@@ -287,7 +317,7 @@ impl Manager {
             }
         }
         self.guard.apply(now, Fact::Idle { cpu: CPU })?;
-        self.guard.decide(now)?;
+        self.boundary = self.guard.decide(now)?.next.map(|wake| wake.at);
         self.take_notices(shared);
         self.enact(shared, now);
         Ok(())
@@ -305,7 +335,10 @@ impl Manager {
                     NOT_ADMITTED
                 }
             };
-            task.limit.store(limit, Ordering::SeqCst);
+            // With slices the permit is that of the first one, and the limit never changes.
+            if !task.is_sliced() {
+                task.limit.store(limit, Ordering::SeqCst);
+            }
             if let Some(newest) = task.newest_release(now.as_nanos())
                 && self.loses_its_place(id, newest)
             {
@@ -314,6 +347,13 @@ impl Manager {
             let Some(running) = task.running() else {
                 continue;
             };
+            if task.is_sliced() {
+                let job = JobId {
+                    task: id,
+                    sequence: running,
+                };
+                self.enact_slices(shared, task, job);
+            }
             if self.loses_its_place(id, running) {
                 shared.withdraw(task, running);
             }
@@ -325,8 +365,8 @@ impl Manager {
 
     fn loses_its_place(&self, task: TaskId, sequence: u64) -> bool {
         match self.guard.permit_for(JobId { task, sequence }) {
-            Permit::Run { .. } => false,
-            Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => true,
+            Permit::Run { .. } | Permit::Suspended => false,
+            Permit::Background | Permit::Dropped | Permit::NotAdmitted => true,
         }
     }
 
@@ -353,12 +393,12 @@ impl Manager {
             let Some(task) = shared.tasks.get(index) else {
                 continue;
             };
-            if task.running_admitted().is_none() {
+            if task.running_ready().is_none() {
                 continue;
             }
             let monitor = task.monitor.get();
             if let Some(monitor) = monitor
-                && let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
+                && let Some(threshold) = shared.threshold(task.present_limit())
                 && let Some(executed) = task.executed()
             {
                 monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));

@@ -14,16 +14,21 @@
 //! All of these are sequentially consistent: at least one of the two sees the other's word, so no
 //! withdrawn job goes on at its priority.
 
+mod slices;
+
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::managed::{Handover, Managed};
+use crate::park::Park;
 use crate::promise::Promises;
 use crate::recording::Tracer;
 use crate::report::TaskRecord;
 use crate::sys::{self, Tid};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use vestal_core::{DropReason, Event, Instant, Level, Notice, Service, TaskConfiguration};
+use vestal_core::{
+    DropReason, Event, Instant, Level, Notice, Service, SliceCount, TaskConfiguration,
+};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -108,6 +113,14 @@ pub(crate) struct TaskShared {
     pub(crate) base: AtomicU64,
     /// Written by the manager: what a job may execute; [`NOT_ADMITTED`], [`UNLIMITED`].
     pub(crate) limit: AtomicU64,
+    /// Into how many slices its jobs are cut; `None`: their limits are in one piece.
+    slices: Option<SliceCount>,
+    /// Under native dispatch, with slices: what the running job was granted so far. Written by the
+    /// worker before `state`, and by the manager for the job that runs; [`UNLIMITED`]: no slice says
+    /// anything.
+    granted: AtomicU64,
+    /// Whether the worker is held back in the middle of a body.
+    pub(crate) park: Park,
     /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
     withdrawn_up_to: AtomicU64,
     /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
@@ -152,6 +165,9 @@ impl TaskShared {
             state: AtomicU64::new(0),
             base: AtomicU64::new(0),
             limit: AtomicU64::new(limit),
+            slices: None,
+            granted: AtomicU64::new(UNLIMITED),
+            park: Park::new(),
             withdrawn_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),
@@ -183,6 +199,11 @@ impl TaskShared {
     pub(crate) fn running(&self) -> Option<u64> {
         let state = self.state.load(Ordering::SeqCst);
         (state & 1 == 1).then_some(state >> 1)
+    }
+
+    /// The job that was begun, has not ended, keeps its place, and is not held back.
+    pub(crate) fn running_ready(&self) -> Option<u64> {
+        self.running_admitted().filter(|_| !self.park.is_held())
     }
 
     /// The job that was begun, has not ended, and keeps its place.
@@ -459,6 +480,7 @@ impl Shared {
             .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
         for task in &self.tasks {
             task.withdraw_all();
+            task.park.end();
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
             }

@@ -19,7 +19,7 @@ pub(crate) fn kick_signal() -> libc::c_int {
     libc::SIGRTMIN() + 2
 }
 
-fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
+pub(super) fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `sigemptyset` initialises the set it is given.
     unsafe {

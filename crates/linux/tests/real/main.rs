@@ -13,5 +13,6 @@ mod enforcement;
 mod job_lists;
 mod managed;
 mod rights;
+mod slices;
 mod support;
 mod zero_slack;
