@@ -12,7 +12,7 @@ use crate::session::{self, Session};
 use crate::tracing::{self, TraceFiles};
 use std::cell::RefCell;
 use std::path::PathBuf;
-use vestal_core::{Guard, Instant, Service, Task, TaskId};
+use vestal_core::{Instant, Service, Task, TaskId};
 use vestal_sim::statistics::TaskStatistics;
 use vestal_sim::{Demand, JobState, Observer, Releases, Setting, SimulationError, Statistics};
 use vestal_trace::{Dispatch, Recorder};
@@ -120,8 +120,8 @@ fn world(
             outcome
         }
         Dispatch::Native => {
-            let mut guard = Guard::new(&configuration)
-                .map_err(|error| Failure::input(what(), error.to_string()))?;
+            let guard = session.tables.guard(&configuration);
+            let mut guard = guard.map_err(|error| Failure::input(what(), error.to_string()))?;
             let tasks = configuration.tasks;
             let Some(files) = files else {
                 return vestal_sim::simulate_native(

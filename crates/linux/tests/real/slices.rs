@@ -62,7 +62,8 @@ fn sensor() -> TaskSpec {
     spec("sensor", LO, 1, BOUNDARY_MS, &[4])
 }
 
-/// Where a burning body stood still: after how much execution, and for how long after its release.
+/// Where a burning body stood still: what it had executed when it went on, and from when to when after
+/// its release.
 #[derive(Clone, Copy, Debug)]
 struct Pause {
     executed: Service,
@@ -84,26 +85,29 @@ fn burning(
 ) -> impl FnMut(&mut JobContext<'_>) -> Result<(), Cancelled> + Send + 'static {
     let pauses = Arc::clone(pauses);
     move |job| {
-        hostility.show();
         let mut found = Vec::with_capacity(16);
         let mut last = job.now();
-        while job.executed() < job.demand() {
-            // What it had executed at most when it stopped: the step itself is short.
-            let executed = job.executed();
-            if deaf {
-                job.burn_deaf(Service::from_micros(20));
-            } else {
-                job.burn(Service::from_micros(20))?;
-            }
+        let mut look = |job: &JobContext<'_>| {
             let now = job.now();
             if now.saturating_since(last) >= PAUSE {
                 found.push(Pause {
-                    executed,
+                    executed: job.executed(),
                     from: last.saturating_since(job.release()),
                     to: now.saturating_since(job.release()),
                 });
             }
             last = now;
+        };
+        // That may take longer than a slice.
+        hostility.show();
+        look(job);
+        while job.executed() < job.demand() {
+            if deaf {
+                job.burn_deaf(Service::from_micros(20));
+            } else {
+                job.burn(Service::from_micros(20))?;
+            }
+            look(job);
         }
         pauses.lock().unwrap().push(found);
         Ok(())
@@ -153,7 +157,7 @@ fn ended_well(report: &Report) {
 
 /// In nearly all jobs each slice but the last ends in a pause until the next one begins, after what was
 /// granted so far.
-fn keeps_its_slices(pauses: &[Vec<Pause>], report: &Report) {
+fn keeps_its_slices(pauses: &[Vec<Pause>], hostility: Hostility, report: &Report) {
     ended_well(report);
     let jobs = report.tasks[0].jobs;
     assert_eq!(jobs.released, SPAN_MS / PERIOD_MS);
@@ -174,9 +178,8 @@ fn keeps_its_slices(pauses: &[Vec<Pause>], report: &Report) {
         let executed = at(&|pause| pause.executed.as_nanos());
         let granted = ms(SLICE_MS * slice).as_nanos();
         let most = granted + report.enforcement.tolerance.as_nanos() + 300_000;
-        // The body's own account is that of the limits.
         assert!(
-            (granted..=most).contains(&(executed + 30_000)),
+            (granted..=most).contains(&executed),
             "slice {slice}: {executed} {report:#?}"
         );
         let to = at(&|pause| pause.to.as_nanos());
@@ -190,13 +193,16 @@ fn keeps_its_slices(pauses: &[Vec<Pause>], report: &Report) {
     }
     let held = report.held.unwrap();
     assert!(held.times >= 3 * cut.len() as u64, "{report:#?}");
-    assert!(held.in_vain * 10 <= held.times, "{report:#?}");
+    // A system call that is under way is completed first, and `fork` is a long one.
+    if hostility != Hostility::Forks {
+        assert!(held.in_vain * 10 <= held.times, "{report:#?}");
+    }
 }
 
 fn slices_are_kept(by: By, monitor: Monitor, hostility: Hostility, deaf: bool) {
     let _alone = alone();
     let (pauses, report) = two_tasks(by, monitor, hostility, deaf);
-    keeps_its_slices(&pauses, &report);
+    keeps_its_slices(&pauses, hostility, &report);
 }
 
 #[test]
