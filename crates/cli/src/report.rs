@@ -130,9 +130,56 @@ pub(crate) struct Enforced {
     pub(crate) overshoot_median_ns: u64,
     pub(crate) overshoot_max_ns: u64,
     pub(crate) noticed_late: u64,
+    /// How often jobs were held back between their slices, and how often they went on all the same;
+    /// null if no job is cut into slices.
+    pub(crate) held: Option<u64>,
+    pub(crate) held_in_vain: Option<u64>,
     /// How many records the traces got; null if there is none.
     pub(crate) records: Option<u64>,
     pub(crate) records_lost: u64,
+    pub(crate) own: Own,
+    pub(crate) busy_periods: BusyPeriods,
+}
+
+/// What the run's own threads used, and why its manager was woken.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Own {
+    pub(crate) manager: OwnThread,
+    pub(crate) idle: OwnThread,
+    pub(crate) watchdog: OwnThread,
+    /// CPU time of the workers outside the bodies of jobs.
+    pub(crate) workers_cpu_ns: u64,
+    pub(crate) wakeups: Wakeups,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct OwnThread {
+    pub(crate) cpu_ns: u64,
+    pub(crate) voluntary: u64,
+    pub(crate) involuntary: u64,
+}
+
+/// How often the manager was woken, by cause.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Wakeups {
+    pub(crate) completion: u64,
+    pub(crate) release: u64,
+    pub(crate) budget: u64,
+    pub(crate) timer: u64,
+    pub(crate) idle: u64,
+    pub(crate) beat: u64,
+    pub(crate) other: u64,
+}
+
+/// Stretches in which there were jobs to do.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct BusyPeriods {
+    pub(crate) count: u64,
+    pub(crate) median_ns: u64,
+    pub(crate) mean_ns: u64,
+    pub(crate) max_ns: u64,
+    /// Switches of all threads of the run on its CPU.
+    pub(crate) switches: u64,
 }
 
 /// How many mode changes people are shown.

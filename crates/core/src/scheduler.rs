@@ -101,6 +101,13 @@ pub trait Enforcer: Scheduler {
 
     /// What enforcement allows one job since the last decision.
     fn permit_for(&self, job: JobId) -> Permit;
+
+    /// What a job of an admitted `task` may execute in all in the present mode, whether or not it may run
+    /// just now; `None`: without limit.
+    fn limit_of(&self, task: TaskId) -> Option<Service>;
+
+    /// Whether the world has to tell of a job that is incomplete at its zero-slack instant.
+    fn watches_slack(&self) -> bool;
 }
 
 impl<S: Enforcer + ?Sized> Enforcer for &mut S {
@@ -109,6 +116,12 @@ impl<S: Enforcer + ?Sized> Enforcer for &mut S {
     }
     fn permit_for(&self, job: JobId) -> Permit {
         (**self).permit_for(job)
+    }
+    fn limit_of(&self, task: TaskId) -> Option<Service> {
+        (**self).limit_of(task)
+    }
+    fn watches_slack(&self) -> bool {
+        (**self).watches_slack()
     }
 }
 

@@ -154,22 +154,28 @@ impl JobContext<'_> {
     }
 
     /// Every round reads the clock and the thread's account of CPU time. A jump of the clock between
-    /// two rounds with no stint of another thread of ours in between is a machine gap; a job in the
-    /// background cannot tell, because anybody may preempt it.
+    /// two rounds with no stint of another thread of ours in between is a machine gap, and so is what
+    /// passes between the last such stint and the first round after it. A job in the background cannot
+    /// tell, because anybody may preempt it.
     fn burn_while(&mut self, amount: Service, mut goes_on: impl FnMut(&mut Self) -> bool) {
         let mut cpu = own_cpu_nanos();
         let end = cpu.saturating_add(amount.as_nanos());
         let mut wall = monotonic_nanos();
-        let mut stints = self.shared.activity.load(Ordering::Relaxed);
+        let mut stints = self.shared.stints.count();
         loop {
             // The last round too ends with a look at the clock: a gap that the kernel charged to
             // this thread may be what completes the amount.
             let cpu_now = own_cpu_nanos();
             let goes_on = cpu_now < end && goes_on(self);
             let now = monotonic_nanos();
-            let stints_now = self.shared.activity.load(Ordering::Relaxed);
+            let stints_now = self.shared.stints.count();
             if !self.task.withdrawn(self.job.sequence) {
-                if now.saturating_sub(wall) >= GAP_NANOS_MIN && stints == stints_now {
+                if stints != stints_now {
+                    self.trace.open();
+                    let away = self.shared.stints.resume(wall, monotonic_nanos());
+                    self.shared.note_stretch(away, self.trace);
+                    self.trace.close();
+                } else if now.saturating_sub(wall) >= GAP_NANOS_MIN {
                     self.trace.open();
                     // Read again within the group.
                     let seen = monotonic_nanos();
@@ -181,13 +187,13 @@ impl JobContext<'_> {
                     );
                     self.trace.close();
                 }
-                self.shared.burning.store(now, Ordering::Relaxed);
+                self.shared.stints.burns(now);
             }
             (wall, cpu, stints) = (now, cpu_now, stints_now);
             if !goes_on {
                 break;
             }
         }
-        self.shared.burning.store(0, Ordering::Relaxed);
+        self.shared.stints.burns_no_more();
     }
 }

@@ -240,7 +240,7 @@ impl Executive {
     fn brain(&self, tolerance: Service) -> Result<Brain, RunError> {
         match self.scheduler()? {
             Some(scheduler) => Ok(Brain::Scheduler(scheduler)),
-            None => self.guard(tolerance).map(Brain::Guard),
+            None => Ok(Brain::Guard(Box::new(self.guard(tolerance)?))),
         }
     }
 
@@ -286,8 +286,8 @@ impl Executive {
             Brain::Guard(guard) => Chief::Guarding(Manager {
                 shared: Arc::clone(&shared),
                 guard: match consumer {
-                    Some(_) => Recorder::with_permits(guard, manager_trace, count),
-                    None => Recorder::new(guard, manager_trace),
+                    Some(_) => Recorder::with_permits(*guard, manager_trace, count),
+                    None => Recorder::new(*guard, manager_trace),
                 },
                 charged: vec![(0, 0); count],
                 boundary: None,
@@ -378,7 +378,7 @@ fn finish(gatherer: Option<Gatherer>, end: Option<Record>) -> Result<Option<Reco
 
 /// The state machine of a run.
 enum Brain {
-    Guard(Guard),
+    Guard(Box<Guard>),
     Scheduler(BoxedScheduler),
 }
 

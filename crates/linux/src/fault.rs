@@ -1,6 +1,6 @@
 //! Faults for the tests on the real kernel, present only with the feature `real`.
 
-use crate::shared::{STOP, Shared};
+use crate::shared::{RUN, STOP, Shared};
 use crate::sys;
 use std::sync::atomic::Ordering;
 
@@ -11,6 +11,9 @@ pub enum Fault {
     ManagerPanics(u64),
     /// It goes on for ever, so many milliseconds after the start, without a look at anything.
     ManagerHangs(u64),
+    /// Woken earlier than so many milliseconds after the start, it does not get on until then, between
+    /// its look at jobs that completed and its look at those that run; as when the kernel throttles it.
+    ManagerSleepsUntil(u64),
 }
 
 /// Blocks every signal in the calling thread, as a job body might.
@@ -63,6 +66,17 @@ pub(crate) fn strike(shared: &Shared, now: u64) {
             // Bounded all the same: a failing test must not leave a busy machine.
             while shared.phase() != STOP && sys::clock::monotonic_nanos() < now + 5_000_000_000 {}
         }
-        Some(Fault::ManagerPanics(_) | Fault::ManagerHangs(_)) | None => {}
+        Some(Fault::ManagerPanics(_) | Fault::ManagerHangs(_) | Fault::ManagerSleepsUntil(_))
+        | None => {}
+    }
+}
+
+/// Lets the manager sleep if that is the fault.
+pub(crate) fn sleep(shared: &Shared) {
+    if let Some(Fault::ManagerSleepsUntil(until_ms)) = shared.fault {
+        let until = shared.epoch.load(Ordering::SeqCst) + until_ms * 1_000_000;
+        while sys::clock::monotonic_nanos() < until && shared.phase() == RUN {
+            sys::futex::wait_until(&shared.phase, RUN, Some(until));
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! Machine gaps: stretches in which the clock went on and no thread of ours explains it.
 //!
-//! A hypervisor, an interrupt or firmware took the CPU. They are found in three places: by burning
-//! jobs, which read the clock all the time; by whoever takes the CPU from a burning job that has not
-//! looked at the clock for longer than the switch takes; and by workers that wake for a release half
-//! a millisecond late or more although none of our threads ran since. What happens inside a body that
-//! does something else than burn stays unseen.
+//! A hypervisor, an interrupt or firmware took the CPU. They are found by burning jobs, which read the
+//! clock all the time; by whoever takes the CPU from a burning job that has not looked at the clock for
+//! longer than the switch takes, and by the job that gets it back; by threads that get a free CPU half a
+//! millisecond or more after they wanted it, because a job was released or assigned, a timer expired or
+//! somebody called; and by the manager, if a round of its own takes that long. What happens inside a
+//! body that does something else than burn stays unseen.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

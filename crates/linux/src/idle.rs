@@ -8,6 +8,7 @@
 //!
 //! It sleeps until somebody wants to know, which is only the case above mode 0.
 
+use crate::meter::Meter;
 use crate::shared::{RUN, Shared};
 use crate::sys::{self, futex};
 use crate::worker::enter_real_time;
@@ -33,6 +34,7 @@ impl IdleDetector {
     /// Detects until the run ends.
     pub(crate) fn main(self) {
         let shared = &self.shared;
+        let meter = Meter::start();
         loop {
             match shared.idle_wanted.load(Ordering::SeqCst) {
                 0 => {
@@ -43,12 +45,13 @@ impl IdleDetector {
             }
         }
         let _ = sys::sched::set_other(sys::sched::own_tid());
+        meter.stop(&shared.own.idle);
     }
 
     /// Runs, so nobody more urgent does: says so.
     fn report(&self) {
         let shared = &self.shared;
-        shared.stint();
+        shared.stints.idle();
         // A worker that completes from here on asks again.
         let taken = shared
             .idle_wanted

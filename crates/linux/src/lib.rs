@@ -12,6 +12,7 @@
 //! | manager | above all workers | enforcement |
 //! | a worker per task | in the order of the tasks' priorities | releases and runs its jobs |
 //! | idle detector | below all workers | tells the manager that nothing admitted runs |
+//! | workers whose job waits for its next slice | SCHED_OTHER, held in a signal handler | nothing |
 //! | workers whose job was withdrawn | SCHED_OTHER | go on until the body's next cancellation point |
 //!
 //! *Managed dispatch* ([`Executive::managed`]): the manager asks a scheduler which job shall run, and
@@ -29,6 +30,7 @@
 #![warn(unsafe_code)]
 
 pub mod body;
+mod busy;
 mod calibrate;
 pub mod config;
 pub mod doctor;
@@ -41,6 +43,8 @@ mod gaps;
 mod idle;
 mod managed;
 mod manager;
+mod meter;
+mod overrun_report;
 mod park;
 mod plan;
 pub mod primitives;
@@ -50,6 +54,7 @@ pub mod report;
 pub mod rights;
 mod shared;
 pub mod stats;
+mod stints;
 mod summary;
 #[expect(unsafe_code, reason = "system calls; each block says why it is sound")]
 mod sys;

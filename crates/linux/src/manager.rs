@@ -7,6 +7,7 @@
 mod slices;
 
 use crate::config::Monitor;
+use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::shared::{
@@ -54,6 +55,7 @@ impl Manager {
     /// Manages until the run ends. Whatever happens in here, the run is halted afterwards.
     pub(crate) fn main(mut self) -> ManagerRecord {
         let shared = Arc::clone(&self.shared);
+        let meter = Meter::start();
         let outcome = catch_unwind(AssertUnwindSafe(|| self.manage()));
         match outcome {
             Ok(Ok(())) => {}
@@ -66,6 +68,7 @@ impl Manager {
         }
         shared.halt();
         let _ = sys::sched::set_other(sys::sched::own_tid());
+        meter.stop(&shared.own.manager);
         let Self {
             guard, mut record, ..
         } = self;
@@ -105,15 +108,17 @@ impl Manager {
             } else {
                 BEAT_NANOS
             };
-            let span = (end - now).min(beat).min(self.until_boundary(&shared, now));
-            let signal = signals.wait(span);
+            let until = end.min(now + beat).min(self.boundary_at(&shared));
+            let signal = signals.wait(until.saturating_sub(now));
             let due = self.boundary_is_due(&shared);
+            self.count_wakeup(&shared, signal, due);
             if signal.is_none() && !heartbeat && !due {
                 continue;
             }
             self.guard.sink().open();
             let woken = monotonic_nanos();
-            shared.stint_begins(woken, self.guard.sink_mut());
+            let wanted = shared.stints.wanted_since(until, woken);
+            shared.stint_begins(wanted, woken, self.guard.sink_mut());
             self.span(&shared, woken, Mechanism::Decide, Edge::Begin);
             self.handle(
                 &shared,
@@ -122,10 +127,28 @@ impl Manager {
             )?;
             let done = monotonic_nanos();
             self.span(&shared, done, Mechanism::Decide, Edge::End);
+            shared.round_ends(woken, done, self.guard.sink_mut());
             self.guard.sink().close();
             self.record.handling.record(done.saturating_sub(woken));
-            shared.stint();
         }
+    }
+
+    /// Counts why the manager is awake, before it takes what it was told.
+    fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>, due: bool) {
+        let wakeups = &mut self.record.wakeups;
+        let told = |task: &TaskShared| {
+            task.overran.is_there() || task.wants_place.load(Ordering::SeqCst) == 1
+        };
+        let count = match signal {
+            None if due => &mut wakeups.timer,
+            None if shared.monitor == Monitor::Heartbeat => &mut wakeups.budget,
+            None => &mut wakeups.beat,
+            Some(signal) if signal != kick_signal() => &mut wakeups.budget,
+            Some(_) if shared.tasks.iter().any(told) => &mut wakeups.completion,
+            Some(_) if shared.idle_seen.load(Ordering::SeqCst) => &mut wakeups.idle,
+            Some(_) => &mut wakeups.other,
+        };
+        *count += 1;
     }
 
     /// Records where one of the manager's own mechanisms begins or ends.
@@ -156,6 +179,8 @@ impl Manager {
             // The guard judges a job before it hears of the next one of its task.
             self.decide(shared)?;
         }
+        #[cfg(feature = "real")]
+        crate::fault::sleep(shared);
         if slice_begins {
             self.settle_boundary(shared)?;
         }
@@ -185,10 +210,9 @@ impl Manager {
     fn note_completed_overruns(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
         let mut any = false;
         for (index, task) in shared.tasks.iter().enumerate() {
-            let Some(sequence) = task.overran.swap(0, Ordering::SeqCst).checked_sub(1) else {
+            let Some((sequence, executed)) = task.overran.take() else {
                 continue;
             };
-            let executed = task.overran_executed.load(Ordering::SeqCst);
             let job = JobId {
                 task: id_of(index),
                 sequence,
@@ -242,16 +266,13 @@ impl Manager {
         else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
-        let first = charged.0 <= job.sequence;
-        let before = match charged.0.cmp(&(job.sequence + 1)) {
-            std::cmp::Ordering::Less => 0,
-            std::cmp::Ordering::Equal => charged.1,
-            // Its successor was charged already; the guard takes the jobs of a task in their order.
-            std::cmp::Ordering::Greater => return Ok(()),
-        };
+        // Never a job whose successor was charged: a worker whose job overran unnoticed begins the
+        // next one when the report was taken. The guard would refuse it.
+        let known = charged.0 == job.sequence + 1;
+        let before = if known { charged.1 } else { 0 };
         *charged = (job.sequence + 1, executed);
         let amount = Service::from_nanos(executed.saturating_sub(before));
-        if first {
+        if !known {
             self.announce(task, job)?;
         }
         self.guard.apply(

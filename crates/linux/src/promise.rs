@@ -9,6 +9,7 @@
 //! The busy period is reconstructed from what workers report: it goes on as long as a job is begun
 //! that was released before the last one ended.
 
+use crate::busy::BusyLog;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use vestal_core::Level;
 use vestal_core::model::{LEVELS_MAX, Task};
@@ -22,7 +23,9 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct Promises {
     active: AtomicU32,
     last_end: AtomicU64,
+    busy_since: AtomicU64,
     exceeded_at: [AtomicU64; LEVELS_MAX],
+    busy: BusyLog,
 }
 
 impl Promises {
@@ -30,19 +33,40 @@ impl Promises {
         Self {
             active: AtomicU32::new(0),
             last_end: AtomicU64::new(0),
+            busy_since: AtomicU64::new(0),
             exceeded_at: [const { AtomicU64::new(NEVER) }; LEVELS_MAX],
+            busy: BusyLog::new(),
         }
     }
 
     /// A job released at `release` begins.
     pub(crate) fn begin(&self, release: u64) {
-        if self.active.fetch_add(1, Ordering::SeqCst) == 0
-            && release >= self.last_end.load(Ordering::SeqCst)
-        {
+        let first = self.active.fetch_add(1, Ordering::SeqCst) == 0;
+        let last_end = self.last_end.load(Ordering::SeqCst);
+        if first && release >= last_end {
+            self.busy_since.store(release, Ordering::SeqCst);
             for level in &self.exceeded_at {
                 level.store(NEVER, Ordering::SeqCst);
             }
+            self.busy.begins(release, last_end);
+        } else {
+            self.busy.goes_on(release);
         }
+    }
+
+    /// The busy periods of a run that was stopped at `stopped`, without one that this cut short. For
+    /// when no job begins any more.
+    pub(crate) fn busy_periods(&self, stopped: u64) -> &BusyLog {
+        let last_end = self.last_end.load(Ordering::SeqCst);
+        if self.active.load(Ordering::SeqCst) == 0 && last_end <= stopped {
+            self.busy.finish(last_end);
+        }
+        &self.busy
+    }
+
+    /// When the present busy period, or the last one, began.
+    pub(crate) fn busy_since(&self) -> u64 {
+        self.busy_since.load(Ordering::SeqCst)
     }
 
     /// Whether no job has run since `instant`.
@@ -111,6 +135,25 @@ mod tests {
         promises.end(&hi_task(), 20, 0, 100);
         assert!(!promises.free_since(99));
         assert!(promises.free_since(100));
+    }
+
+    #[test]
+    fn busy_periods_span_jobs_that_wait_for_each_other() {
+        let promises = Promises::new();
+        let task = hi_task();
+        promises.begin(10);
+        promises.begin(20);
+        promises.end(&task, 5, 0, 30);
+        promises.end(&task, 5, 0, 40);
+        // Released before the last one ended: the same busy period.
+        promises.begin(35);
+        promises.end(&task, 5, 0, 60);
+        promises.begin(100);
+        promises.end(&task, 5, 0, 130);
+        let cut: Vec<_> = promises.busy_periods(120).iter().collect();
+        assert_eq!(cut, [(10, 60)]);
+        let periods: Vec<_> = promises.busy_periods(130).iter().collect();
+        assert_eq!(periods, [(10, 60), (100, 130)]);
     }
 
     #[test]

@@ -43,6 +43,10 @@ pub struct Report {
     pub tasks: Vec<TaskReport>,
     /// What the mechanisms of this world cost.
     pub overhead: Vec<Overhead>,
+    /// What the run's own threads used, and why its manager was woken.
+    pub own: OwnReport,
+    /// Stretches in which there were jobs to do.
+    pub busy_periods: BusyReport,
     /// What the machine took away.
     pub machine: MachineReport,
     /// How well limits were enforced.
@@ -153,7 +157,113 @@ pub struct Overhead {
     pub share: f64,
 }
 
-/// What the machine took away: while jobs were burning, or when a release was due on a free CPU.
+/// What a thread used from the first release to the end of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadCost {
+    /// Its CPU time.
+    pub cpu: Service,
+    /// How often it gave up its CPU.
+    pub voluntary: u64,
+    /// How often the CPU was taken from it.
+    pub involuntary: u64,
+}
+
+impl ThreadCost {
+    /// How often it was switched away from.
+    #[must_use]
+    pub const fn switches(&self) -> u64 {
+        self.voluntary.saturating_add(self.involuntary)
+    }
+}
+
+/// Why the manager was woken. Each wake-up counts once: for the first of these that applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wakeups {
+    /// A job was completed, or a worker wants its place back.
+    pub completion: u64,
+    /// A job was released.
+    pub release: u64,
+    /// A budget monitor: its signal, its timer, or a heartbeat's look at the accounts.
+    pub budget: u64,
+    /// An instant that the scheduler asked for: of a zero slack, a deadline, a slice.
+    pub timer: u64,
+    /// The idle detector ran.
+    pub idle: u64,
+    /// Its own regular sign of life, and the beginning and the end of the run.
+    pub beat: u64,
+    /// Anything else: a signal that was overtaken by the look at what it told, and such.
+    pub other: u64,
+}
+
+impl Wakeups {
+    /// Those that jobs are the reason for: all but the signs of life.
+    #[must_use]
+    pub const fn by_jobs(&self) -> u64 {
+        self.completion + self.release + self.budget + self.timer + self.idle + self.other
+    }
+}
+
+/// What the run's own threads used: everything beside the bodies of jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnReport {
+    /// The manager, on the CPU of the run.
+    pub manager: ThreadCost,
+    /// The idle detector, on the CPU of the run; managed dispatch has none.
+    pub idle: ThreadCost,
+    /// The watchdog, on another CPU if there is one.
+    pub watchdog: ThreadCost,
+    /// CPU time of the workers outside the bodies of jobs: releasing jobs and ending them.
+    pub workers: Service,
+    /// Why the manager was woken.
+    pub wakeups: Wakeups,
+}
+
+impl OwnReport {
+    /// CPU time of manager, idle detector and watchdog.
+    #[must_use]
+    pub const fn cpu(&self) -> Service {
+        let there = self.manager.cpu.saturating_add(self.idle.cpu);
+        there.saturating_add(self.watchdog.cpu)
+    }
+}
+
+/// A stretch in which there were jobs to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusyPeriod {
+    /// The first release, counted from the start of the run.
+    pub start: Instant,
+    /// From there to the completion of the last job released in it. What the run's own threads do
+    /// after that is not part of it.
+    pub length: Duration,
+}
+
+/// The busy periods of a run, without the one that its end cut short.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BusyReport {
+    /// How many.
+    pub count: u64,
+    /// Their lengths, in nanoseconds: of those in `periods`.
+    pub length: Summary,
+    /// One by one, oldest first; at most 32768.
+    pub periods: Vec<BusyPeriod>,
+    /// How often a thread of ours was switched away from on the CPU of the run: workers, manager, idle
+    /// detector.
+    pub switches: u64,
+}
+
+impl BusyReport {
+    /// Thread switches for each busy period, on average; 0 if there was none.
+    #[must_use]
+    pub fn switches_each(&self) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        self.switches as f64 / self.count as f64
+    }
+}
+
+/// What the machine took away: while jobs were burning, while a thread of ours waited for a free CPU, or
+/// from a round of the manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachineReport {
     /// Stretches in which the clock jumped and no thread of ours explains it.
@@ -220,6 +330,8 @@ pub(crate) struct TaskRecord {
     pub(crate) switches: u64,
     pub(crate) preemptions: u64,
     pub(crate) cpu_nanos: u64,
+    /// Inside the bodies of all jobs, also of those that were not completed.
+    pub(crate) executed_nanos: u64,
 }
 
 impl TaskRecord {
@@ -235,6 +347,7 @@ impl TaskRecord {
             switches: 0,
             preemptions: 0,
             cpu_nanos: 0,
+            executed_nanos: 0,
         }
     }
 }
@@ -252,6 +365,7 @@ pub(crate) struct ManagerRecord {
     pub(crate) demotion: Distribution,
     /// Under managed dispatch: how late the manager woke for releases on a free CPU.
     pub(crate) lateness: Distribution,
+    pub(crate) wakeups: Wakeups,
     pub(crate) lost_notices: u64,
     /// The last record of a recording.
     pub(crate) end: Option<Record>,
@@ -269,6 +383,7 @@ impl ManagerRecord {
             handling: Distribution::new(),
             demotion: Distribution::new(),
             lateness: Distribution::new(),
+            wakeups: Wakeups::default(),
             lost_notices: 0,
             end: None,
         }
@@ -315,6 +430,7 @@ pub(crate) struct Totals {
     pub(crate) switches: u64,
     pub(crate) preemptions: u64,
     pub(crate) cpu_nanos: u64,
+    pub(crate) executed_nanos: u64,
 }
 
 impl Totals {
@@ -327,6 +443,7 @@ impl Totals {
             switches: 0,
             preemptions: 0,
             cpu_nanos: 0,
+            executed_nanos: 0,
         };
         for record in records {
             totals.jobs.add(&record.jobs);
@@ -336,6 +453,7 @@ impl Totals {
             totals.switches += record.switches;
             totals.preemptions += record.preemptions;
             totals.cpu_nanos += record.cpu_nanos;
+            totals.executed_nanos += record.executed_nanos;
         }
         totals
     }

@@ -19,10 +19,14 @@ mod slices;
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::managed::{Handover, Managed};
+use crate::meter::OwnThreads;
+use crate::overrun_report::OverrunReport;
 use crate::park::Park;
 use crate::promise::Promises;
 use crate::recording::Tracer;
 use crate::report::TaskRecord;
+use crate::stints::{Stints, Stretch};
+use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, Tid};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -45,9 +49,6 @@ pub(crate) const UNLIMITED: u64 = u64::MAX;
 /// The smallest remainder worth another round of the monitor. With less, a timer on the same core
 /// would fire again before the job gets to run: a livelock until RT throttling.
 pub(crate) const QUANTUM_NANOS: u64 = 30_000;
-
-/// More than switching from a burning job to a thread that just woke ever takes by itself.
-const SWITCH_NANOS_MAX: u64 = 100_000;
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,11 +135,8 @@ pub(crate) struct TaskShared {
     /// Written by the manager: withdrawn jobs with smaller numbers shall end at their next
     /// cancellation point.
     cancelled_up_to: AtomicU64,
-    /// Written by the worker, cleared by the manager: a completed job, plus one, that exceeded its
-    /// limit without the monitor noticing in time.
-    pub(crate) overran: AtomicU64,
-    /// Written by the worker before `overran`: what that job executed.
-    pub(crate) overran_executed: AtomicU64,
+    /// A completed job that exceeded its limit without the monitor noticing in time.
+    pub(crate) overran: OverrunReport,
     /// 1: the worker, at the end of a job, wants its priority back; cleared by the manager.
     pub(crate) wants_place: AtomicU32,
     /// Under managed dispatch: what the manager hands to the worker, and what comes back.
@@ -173,8 +171,7 @@ impl TaskShared {
             enforced_up_to: AtomicU64::new(0),
             used_up: AtomicU64::new(0),
             cancelled_up_to: AtomicU64::new(0),
-            overran: AtomicU64::new(0),
-            overran_executed: AtomicU64::new(0),
+            overran: OverrunReport::default(),
             wants_place: AtomicU32::new(0),
             handover: Handover::default(),
             record: Mutex::new(TaskRecord::new()),
@@ -312,15 +309,13 @@ pub(crate) struct Shared {
     pub(crate) idle_wanted: AtomicU32,
     /// The CPU was idle since the manager last looked.
     pub(crate) idle_seen: AtomicBool,
-    /// Counts whenever a thread of ours starts or ends a stint, so that others can tell a
-    /// preemption of ours from a machine gap.
-    pub(crate) activity: AtomicU64,
-    /// The clock when a burning job that keeps its place last looked; 0: none burns.
-    pub(crate) burning: AtomicU64,
+    pub(crate) stints: Stints,
     /// The clock when the manager last went round.
     pub(crate) beat: AtomicU64,
     pub(crate) gaps: GapLog,
     pub(crate) promises: Promises,
+    /// What manager, idle detector and watchdog used; each writes its own when it leaves.
+    pub(crate) own: OwnThreads,
     /// Under managed dispatch: the bell of the manager, and the plan.
     pub(crate) managed: Option<Managed>,
     cause: Mutex<Option<StopCause>>,
@@ -357,11 +352,11 @@ impl Shared {
             mode: AtomicU8::new(0),
             idle_wanted: AtomicU32::new(0),
             idle_seen: AtomicBool::new(false),
-            activity: AtomicU64::new(0),
-            burning: AtomicU64::new(0),
+            stints: Stints::default(),
             beat: AtomicU64::new(0),
             gaps: GapLog::new(),
             promises: Promises::new(),
+            own: OwnThreads::default(),
             managed: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
@@ -381,21 +376,23 @@ impl Shared {
         self.phase.load(Ordering::SeqCst)
     }
 
-    /// A thread of ours starts or ends a stint on the CPU.
-    pub(crate) fn stint(&self) {
-        self.activity.fetch_add(1, Ordering::Relaxed);
+    /// A thread of ours that wanted the CPU since `wanted` starts a stint at `now`, which was read in the
+    /// open group of `trace`.
+    pub(crate) fn stint_begins(&self, wanted: u64, now: u64, trace: &mut Tracer) {
+        let before = self.stints.begin(wanted, now);
+        self.note_stretch(before, trace);
     }
 
-    /// A thread of ours that woke at `now` starts a stint. If it took the CPU from a burning job,
-    /// that job cannot tell any more whether the machine was away before; so it is told here. How
-    /// much of such a gap the job was charged for is unknown: at most all of it. `trace` has an open
-    /// group, in which `now` was read.
-    pub(crate) fn stint_begins(&self, now: u64, trace: &mut Tracer) {
-        self.stint();
-        let burned = self.burning.swap(0, Ordering::Relaxed);
-        let span = now.saturating_sub(burned);
-        if burned != 0 && span >= SWITCH_NANOS_MAX {
-            trace.gap(self, burned, now, span);
+    /// The manager's round that began at `began` ends at `now`, which was read in the open group of `trace`.
+    pub(crate) fn round_ends(&self, began: u64, now: u64, trace: &mut Tracer) {
+        let round = self.stints.end_round(began, now);
+        self.note_stretch(round, trace);
+    }
+
+    /// Records a stretch that ended with a clock reading of the open group of `trace`.
+    pub(crate) fn note_stretch(&self, stretch: Option<Stretch>, trace: &mut Tracer) {
+        if let Some(stretch) = stretch {
+            trace.gap(self, stretch.from, stretch.to, stretch.charged_max());
         }
     }
 
@@ -443,6 +440,7 @@ impl Shared {
     }
 
     pub(crate) fn kick_manager(&self) {
+        self.stints.call(monotonic_nanos());
         match &self.managed {
             Some(managed) if managed.waits_on_futex => managed.ring(),
             Some(_) | None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),

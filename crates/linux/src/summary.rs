@@ -3,8 +3,8 @@
 use crate::config::Config;
 use crate::recording::Recorded;
 use crate::report::{
-    CpuReport, Ended, EnforcementReport, MachineReport, ManagerRecord, Overhead, Report,
-    TaskRecord, TaskReport, Totals,
+    BusyPeriod, BusyReport, CpuReport, Ended, EnforcementReport, MachineReport, ManagerRecord,
+    Overhead, OwnReport, Report, TaskRecord, TaskReport, Totals,
 };
 use crate::shared::{Shared, TaskShared};
 use crate::stats::{Distribution, Summary};
@@ -73,6 +73,8 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         modes_lost: manager.modes_lost,
         tasks,
         overhead: overhead.to_vec(),
+        own: own_report(shared, &totals, manager),
+        busy_periods: busy_report(shared, &totals, stopped),
         machine: MachineReport {
             gaps: shared.gaps.count(),
             longest_gap: Duration::from_nanos(shared.gaps.longest_nanos()),
@@ -92,6 +94,38 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         recorded: measured.recorded,
         held: shared.held(),
         stuck: measured.stuck.clone(),
+    }
+}
+
+fn own_report(shared: &Shared, totals: &Totals, manager: &ManagerRecord) -> OwnReport {
+    OwnReport {
+        manager: shared.own.manager.cost(),
+        idle: shared.own.idle.cost(),
+        watchdog: shared.own.watchdog.cost(),
+        workers: Service::from_nanos(totals.cpu_nanos.saturating_sub(totals.executed_nanos)),
+        wakeups: manager.wakeups,
+    }
+}
+
+fn busy_report(shared: &Shared, totals: &Totals, stopped: u64) -> BusyReport {
+    let log = shared.promises.busy_periods(stopped);
+    let mut length = Distribution::new();
+    let periods = log.iter().map(|(from, to)| {
+        length.record(to - from);
+        BusyPeriod {
+            start: shared.instant(from),
+            length: Duration::from_nanos(to - from),
+        }
+    });
+    let periods = periods.collect();
+    let own = [&shared.own.manager, &shared.own.idle].map(|account| account.cost().switches());
+    BusyReport {
+        count: log.count(),
+        length: length.summary(),
+        periods,
+        switches: own
+            .iter()
+            .fold(totals.switches, |sum, &each| sum.saturating_add(each)),
     }
 }
 

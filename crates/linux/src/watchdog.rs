@@ -4,6 +4,7 @@
 //! run, and does almost nothing.
 
 use crate::manager::BEAT_NANOS;
+use crate::meter::Meter;
 use crate::shared::{STOP, Shared, StopCause};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::StopSignals;
@@ -35,6 +36,7 @@ impl Watchdog {
     /// Watches until the run ends, and ends it if need be.
     pub(crate) fn main(self) {
         let shared = &self.shared;
+        let meter = Meter::start();
         let mut next = monotonic_nanos();
         while shared.phase() != STOP {
             let now = monotonic_nanos();
@@ -53,5 +55,6 @@ impl Watchdog {
             futex::wait_until(&shared.phase, shared.phase(), Some(next));
         }
         let _ = sys::sched::set_other(sys::sched::own_tid());
+        meter.stop(&shared.own.watchdog);
     }
 }

@@ -70,7 +70,7 @@ impl Worker {
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
         let _attached = task.is_sliced().then(|| sys::park::attach(&task.park));
-        let switches = sys::sched::own_switches();
+        let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
         let end = shared.end.load(Ordering::SeqCst);
         let period = task.configuration.task.period.as_nanos();
         let mut release = shared
@@ -79,7 +79,7 @@ impl Worker {
             .saturating_add(task.offset_nanos);
         let mut sequence = 0;
         while release < end {
-            if !wait_for_release(&shared, task, release, &mut self.trace) {
+            if !wait_for_release(&shared, task, release) {
                 break;
             }
             self.release(&shared, task, sequence, release);
@@ -96,14 +96,14 @@ impl Worker {
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
         record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
-        record.cpu_nanos = own_cpu_nanos();
+        record.cpu_nanos = own_cpu_nanos().saturating_sub(cpu);
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
     fn release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64, release: u64) {
         self.trace.open();
         let woken = monotonic_nanos();
-        shared.stint_begins(woken, &mut self.trace);
+        shared.stint_begins(release, woken, &mut self.trace);
         self.note_woken(shared, woken);
         let waiting = u64::try_from(BACKLOG_MAX).unwrap_or(u64::MAX);
         let period = task.configuration.task.period.as_nanos();
@@ -124,7 +124,7 @@ impl Worker {
             return_to_place(shared, task);
             want_idle_above_lowest(shared);
             self.note_dropped(task);
-            shared.stint();
+            shared.stints.end(monotonic_nanos());
             return;
         }
         if stopping {
@@ -161,6 +161,7 @@ impl Worker {
             record_job_end(shared, Edge::End, &mut self.trace);
         }
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.executed_nanos += executed;
         record.start_cost.record(started.saturating_sub(woken));
         record
             .end_cost
@@ -272,6 +273,9 @@ fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut 
     // At the end of the run everything is withdrawn; what was completed then counts as such.
     let completed = job.completed && (stopping || !withdrawn);
     record_end(shared, task, id, job, trace, (completed, stopping));
+    // By the limit it ran under: the mode may fall when it is off.
+    let threshold = shared.threshold(task.limit.load(Ordering::SeqCst));
+    let overran = !withdrawn && threshold.is_some_and(|threshold| job.executed > threshold);
     task.finish(job.sequence);
     let model = &task.configuration.task;
     shared
@@ -279,14 +283,9 @@ fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut 
         .end(model, job.executed, shared.tolerance_nanos, job.finished);
     want_idle_above_lowest(shared);
     return_to_place(shared, task);
-    if !withdrawn
-        && let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
-        && job.executed > threshold
-    {
+    if overran {
         // Complete before the monitor noticed: an overrun all the same (contract C2).
-        task.overran_executed.store(job.executed, Ordering::SeqCst);
-        task.overran.store(job.sequence + 1, Ordering::SeqCst);
-        shared.kick_manager();
+        report_overrun(shared, task, job);
     }
     resume_preempted(shared);
     if completed {
@@ -298,7 +297,7 @@ fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut 
         record.jobs.released += 1;
         record.jobs.dropped += 1;
     }
-    shared.stint();
+    shared.stints.end(monotonic_nanos());
     completed
 }
 
@@ -434,7 +433,9 @@ fn judge_miss(
     };
     trace.record(shared.instant(monotonic_nanos()), what);
     trace.close();
-    let gaps = shared.gaps.within(release, end);
+    // A gap before the release delays the job too, if the same busy period goes on since.
+    let since = shared.promises.busy_since().min(release);
+    let gaps = shared.gaps.within(since, end);
     let without_gaps = end.saturating_sub(release).saturating_sub(gaps);
     (promised, promised && without_gaps > deadline)
 }
@@ -458,10 +459,23 @@ fn account_never_begun(
     }
 }
 
+/// How long a worker waits for an answer of the manager before it asks again.
+const ASK_AGAIN_NANOS: u64 = 10_000_000;
+
+/// Tells the manager of a job that completed beyond its limit, and waits until it knows: usually it
+/// takes the CPU at the kick, and there is nothing to wait for.
+fn report_overrun(shared: &Shared, task: &TaskShared, job: &Ended) {
+    task.overran.put(job.sequence, job.executed);
+    while task.overran.is_there() && !shared.stop_requested() {
+        shared.kick_manager();
+        let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
+        task.overran.wait_until(again);
+    }
+}
+
 /// Waits until the manager has given the worker its priority back: because its job was withdrawn, or
 /// because the body changed it.
 fn ask_for_place(shared: &Shared, task: &TaskShared) {
-    const ASK_AGAIN_NANOS: u64 = 10_000_000;
     task.wants_place.store(1, Ordering::SeqCst);
     while task.wants_place.load(Ordering::SeqCst) == 1 && !shared.stop_requested() {
         shared.kick_manager();
@@ -486,11 +500,8 @@ fn resume_preempted(shared: &Shared) {
     }
 }
 
-/// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
-pub(crate) const LATE_WAKE_NANOS_MIN: u64 = 500_000;
-
 /// Waits for `release`; says whether the run still goes on then.
-fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64, trace: &mut Tracer) -> bool {
+fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
     let mut waited = false;
     loop {
         if shared.phase() != RUN || shared.stop_requested() {
@@ -499,25 +510,14 @@ fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64, trace: &mu
         let now = monotonic_nanos();
         if now >= release {
             if waited && shared.promises.free_since(release) {
-                let late = now - release;
-                if late >= LATE_WAKE_NANOS_MIN {
-                    record_late_wake(shared, release, trace);
-                }
                 let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-                record.lateness.record(late);
+                record.lateness.record(now - release);
             }
             return true;
         }
         waited = true;
         futex::wait_until(&shared.phase, RUN, Some(release));
     }
-}
-
-/// The machine is to blame that nothing ran since `release`, which found the CPU free.
-pub(crate) fn record_late_wake(shared: &Shared, release: u64, trace: &mut Tracer) {
-    trace.open();
-    trace.gap(shared, release, monotonic_nanos(), 0);
-    trace.close();
 }
 
 /// Puts the calling thread on its CPU and into SCHED_FIFO.

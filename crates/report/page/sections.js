@@ -132,6 +132,12 @@ const Sections = (() => {
     return { words, shown };
   }
 
+  /** A value of several parts as one pair for each of them. */
+  function parts([key, value]) {
+    if (value === null || typeof value !== 'object') return [[key, value]];
+    return Object.entries(value).flatMap(([part, inner]) => parts([`${key} ${part}`, inner]));
+  }
+
   function overheads(body) {
     const rows = model.runs.flatMap((run) => run.overhead.map(([name, cost]) => ({ run, name, cost })));
     const many = model.runs.filter((run) => run.overhead.length).length > 1;
@@ -146,7 +152,7 @@ const Sections = (() => {
     } else {
       body.append(el('p', { class: 'note' }, 'No overheads were measured. A simulated run has none; a real one measures them.'));
     }
-    const facts = model.runs.filter((run) => run.world !== 'simulator' && run.machine).flatMap((run) => run.machine.map((pair) => ({ run, ...fact(pair) })));
+    const facts = model.runs.filter((run) => run.world !== 'simulator' && run.machine).flatMap((run) => run.machine.flatMap(parts).map((pair) => ({ run, ...fact(pair) })));
     if (!facts.length) return;
     body.append(el('h3', {}, 'The machine'), table({ caption: 'The machine', rows: () => facts, columns: [
       { title: 'what', cell: ({ words }) => words }, { title: 'run', cell: ({ run }) => run.label }, { title: 'value', number: true, cell: ({ shown }) => shown }] }));

@@ -9,7 +9,8 @@
 //! The guard hears only exceptions: an exhausted limit (`Charged` with what the job has executed
 //! since the last charge), before that `Released` with the newest job of each task and, if limits are
 //! in slices, with the job itself and the instant of its release; `Timer` when the guard asked for it;
-//! and `Idle` when nothing admitted is pending in a raised mode. At an instant that is idle and has releases, idle
+//! and `Idle` when nothing admitted is pending in a raised mode. Under zero slack it hears of the first job of
+//! a task that is incomplete at its zero-slack instant, then, and of that job's end. At an instant that is idle and has releases, idle
 //! comes first, so that the schedule is that of [`vestal_core::Uniprocessor`] in [`crate::world`].
 
 use crate::calendar::Calendar;
@@ -21,7 +22,7 @@ use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{
     CpuId, DropReason, Enforcer, Event, Fact, Instant, JobId, Level, OnMiss, Permit, Service,
-    TaskConfiguration, TaskId,
+    StopReason, TaskConfiguration, TaskId,
 };
 
 const CPU: CpuId = CpuId(0);
@@ -48,6 +49,7 @@ pub fn simulate_native<G: Enforcer + ?Sized, O: Observer + ?Sized>(
     let first = (0..numbers)
         .map(|task| releases.release(TaskId(task), 0, None))
         .collect();
+    let zero_slack = guard.watches_slack();
     let mut world = NativeWorld {
         guard,
         tasks,
@@ -61,6 +63,9 @@ pub fn simulate_native<G: Enforcer + ?Sized, O: Observer + ?Sized>(
         wake: None,
         now: Instant::EPOCH,
         busy: false,
+        zero_slack,
+        over: Vec::new(),
+        undecided: false,
         effort: Effort::default(),
     };
     world.run()?;
@@ -77,11 +82,14 @@ struct Worker {
     /// How many releases there were, and how many the guard knows of.
     released: u64,
     told: u64,
+    /// The guard knows that the first job is incomplete.
+    watched: bool,
 }
 
 impl Worker {
     fn end_first(&mut self) -> Option<JobState> {
         self.charged = Service::ZERO;
+        self.watched = false;
         self.jobs.pop_front()
     }
 }
@@ -100,6 +108,12 @@ struct NativeWorld<'a, G: ?Sized, O: ?Sized> {
     wake: Option<Instant>,
     now: Instant,
     busy: bool,
+    /// Whether the guard has to hear of jobs without slack.
+    zero_slack: bool,
+    /// How jobs ended that the guard knows as incomplete, until it hears of that.
+    over: Vec<Fact>,
+    /// It was told something of jobs without slack and has not decided yet.
+    undecided: bool,
     effort: Effort,
 }
 
@@ -108,14 +122,18 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         loop {
             let next = self.next_instant();
             self.advance_to(next);
+            self.tell_of_ends()?;
             self.settle_exhaustion()?;
             self.settle_wake()?;
             self.give_up_late_jobs();
+            self.settle_slack()?;
             self.settle_idle()?;
             if next >= self.end {
                 break;
             }
             self.release_due_jobs()?;
+            // A job may have no slack from the beginning.
+            self.settle_slack()?;
             self.dispatch();
         }
         for job in self.workers.iter().flat_map(|worker| &worker.jobs) {
@@ -137,6 +155,8 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     fn limit(&self, job: &JobState) -> Option<Service> {
         match self.guard.permit_for(job.id) {
             Permit::Run { limit } if job.demoted.is_none() => limit,
+            // A late job goes below everybody, and its limit holds as before.
+            Permit::Background if job.demoted.is_none() => self.guard.limit_of(job.id.task),
             Permit::Run { .. }
             | Permit::Background
             | Permit::Suspended
@@ -164,6 +184,9 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
                 && self.aborts_when_late(task)
             {
                 next = next.min(job.deadline.max(self.now));
+            }
+            if let Some(instant) = self.unwatched_instant(task) {
+                next = next.min(instant.max(self.now));
             }
         }
         if let Some(job) = self.running.and_then(|task| self.first_job(task)) {
@@ -196,6 +219,10 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             self.observer.executed(segment, &job);
         }
         if job.remaining().is_zero() {
+            if worker.watched {
+                let (cpu, job) = (CPU, job.id);
+                self.over.push(Fact::Completed { cpu, job });
+            }
             worker.end_first();
             self.running = None;
             self.observer.completed(next, &job);
@@ -208,7 +235,8 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         while let Some(task) = self.numbers().find(|&task| self.stands_at_limit(task)) {
             for other in self.numbers() {
                 let worker = &mut self.workers[other.index()];
-                if worker.told < worker.released {
+                // Only a rise of the mode asks for the newest release; zero slack has one mode.
+                if worker.told < worker.released && !self.zero_slack {
                     worker.told = worker.released;
                     let job = JobId {
                         task: other,
@@ -222,7 +250,9 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
                 let amount = job.executed.saturating_sub(worker.charged);
                 worker.charged = job.executed;
                 // When it was released says what its slices grant.
-                self.tell(job.released, Fact::Released { job: job.id })?;
+                if !self.zero_slack {
+                    self.tell(job.released, Fact::Released { job: job.id })?;
+                }
                 self.apply(Fact::Charged {
                     cpu: CPU,
                     job: job.id,
@@ -253,6 +283,46 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         self.decide()?;
         self.read_permits();
         self.settle_exhaustion()
+    }
+
+    /// When the first job of `task` has no slack left, unless the guard watches it already.
+    fn unwatched_instant(&self, task: TaskId) -> Option<Instant> {
+        let worker = self.workers.get(task.index())?;
+        let job = worker.jobs.front()?;
+        let entry = self.tasks.get(task.index())?;
+        (self.zero_slack && !worker.watched && job.demoted.is_none())
+            .then(|| job.released.saturating_add(entry.critical_after()))
+    }
+
+    fn tell_of_ends(&mut self) -> Result<(), SimulationError> {
+        for fact in core::mem::take(&mut self.over) {
+            self.apply(fact)?;
+            self.undecided = true;
+        }
+        Ok(())
+    }
+
+    /// Tells the guard of jobs that have no slack left, and of the end of those it knows. Nobody else
+    /// costs it anything.
+    fn settle_slack(&mut self) -> Result<(), SimulationError> {
+        self.tell_of_ends()?;
+        for task in self.numbers() {
+            let reached = self.unwatched_instant(task);
+            if reached.is_none_or(|instant| instant > self.now) {
+                continue;
+            }
+            let worker = &mut self.workers[task.index()];
+            worker.watched = true;
+            if let Some(job) = worker.jobs.front().copied() {
+                self.tell(job.released, Fact::Released { job: job.id })?;
+                self.undecided = true;
+            }
+        }
+        if core::mem::take(&mut self.undecided) {
+            self.decide()?;
+            self.read_permits();
+        }
+        Ok(())
     }
 
     fn apply(&mut self, fact: Fact) -> Result<(), SimulationError> {
@@ -305,6 +375,8 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         {
             job.demoted = Some(at);
             self.observer.demoted(at, job);
+            // It stands for nothing any more, and the guard has found that out itself.
+            self.workers[id.task.index()].watched = false;
         }
     }
 
@@ -315,7 +387,9 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
                 let waiting = self.workers[task.index()].jobs.len() > 1;
                 match self.guard.permit_for(job.id) {
                     Permit::Run { .. } | Permit::Suspended => break,
-                    Permit::Background if waiting => self.end(task, DropReason::Superseded),
+                    Permit::Background if waiting && job.demoted.is_some() => {
+                        self.end(task, DropReason::Superseded);
+                    }
                     Permit::Background => break,
                     Permit::Dropped if job.demoted == Some(self.now) => {
                         self.end(task, DropReason::Exhausted);
@@ -327,7 +401,13 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     }
 
     fn end(&mut self, task: TaskId, why: DropReason) {
-        if let Some(job) = self.workers[task.index()].end_first() {
+        let worker = &mut self.workers[task.index()];
+        let watched = worker.watched;
+        if let Some(job) = worker.end_first() {
+            if watched {
+                let (cpu, job, why) = (CPU, job.id, StopReason::Cancelled);
+                self.over.push(Fact::Stopped { cpu, job, why });
+            }
             self.observer.dropped(self.now, &job, why);
         }
         if self.running == Some(task) {
@@ -424,19 +504,19 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     /// What SCHED_FIFO does; equal priorities go to the task that stands first.
     fn dispatch(&mut self) {
         let at = self.now;
-        let mut best: Option<(bool, u32, TaskId)> = None;
+        let mut best: Option<(u8, u32, TaskId)> = None;
         for task in self.numbers() {
             let Some(job) = self.first_job(task) else {
                 continue;
             };
-            if self.guard.permit_for(job.id) == Permit::Suspended {
-                continue;
-            }
-            let rank = (
-                job.demoted.is_none(),
-                self.tasks[task.index()].priority,
-                task,
-            );
+            let place = match self.guard.permit_for(job.id) {
+                Permit::Suspended => continue,
+                _ if job.demoted.is_some() => 0,
+                // It is late: the guard lets one such job go on.
+                Permit::Background => 1,
+                Permit::Run { .. } | Permit::Dropped | Permit::NotAdmitted => 2,
+            };
+            let rank = (place, self.tasks[task.index()].priority, task);
             if best.is_none_or(|best| (rank.0, rank.1) > (best.0, best.1)) {
                 best = Some(rank);
             }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use vestal_core::{
     BudgetOwner, ContractViolation, CpuId, Enforcer, Fact, Instant, JobId, Level, Notice,
-    OnExhaustion, Permit, Plan, Scheduler, Slot, TaskId, WakeReason,
+    OnExhaustion, Permit, Plan, Scheduler, Service, Slot, TaskId, WakeReason,
 };
 
 /// Where records go.
@@ -237,6 +237,14 @@ impl<S: Enforcer, K: Sink> Enforcer for Recorder<S, K> {
 
     fn permit_for(&self, job: JobId) -> Permit {
         self.inner.permit_for(job)
+    }
+
+    fn limit_of(&self, task: TaskId) -> Option<Service> {
+        self.inner.limit_of(task)
+    }
+
+    fn watches_slack(&self) -> bool {
+        self.inner.watches_slack()
     }
 }
 

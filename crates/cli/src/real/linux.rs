@@ -1,5 +1,6 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
+use super::own;
 use super::work::Body;
 use super::{Cost as PrimitiveCost, Monitor, RealRun, Settings};
 use crate::failure::Failure;
@@ -403,6 +404,14 @@ fn machine_lines(report: &Report) -> Vec<String> {
         "our own mechanisms cost {:.3}% of the time",
         share * 100.0
     ));
+    let (own, busy) = (&report.own, &report.busy_periods);
+    lines.push(format!(
+        "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, the idle detector and the watchdog used {} of CPU time",
+        busy.count,
+        busy.switches_each(),
+        own.wakeups.by_jobs(),
+        short(own.cpu().as_nanos()),
+    ));
     lines
 }
 
@@ -468,8 +477,12 @@ fn machine(report: &Report) -> Machine {
             overshoot_median_ns: enforcement.overshoot.median,
             overshoot_max_ns: enforcement.overshoot.max,
             noticed_late: enforcement.late,
+            held: report.held.map(|held| held.times),
+            held_in_vain: report.held.map(|held| held.in_vain),
             records: report.recorded.map(|recorded| recorded.records),
             records_lost: lost_in_all(report),
+            own: own::own(report),
+            busy_periods: own::busy_periods(report),
         }),
     }
 }
@@ -523,7 +536,7 @@ fn some(summary: &Summary, value: u64) -> Option<u64> {
 }
 
 /// A mean in whole nanoseconds.
-fn whole(mean: f64) -> u64 {
+pub(super) fn whole(mean: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

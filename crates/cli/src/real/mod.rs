@@ -10,6 +10,8 @@ mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod own;
+#[cfg(target_os = "linux")]
 mod work;
 
 #[cfg(target_os = "linux")]

@@ -110,8 +110,6 @@ pub(crate) fn check_native(policy: &Policy, verb: &str) -> Result<(), Failure> {
         "fixed priorities cannot carry out the plans of its own scheduler"
     } else if matches!(policy.order, OrderRule::EarliestDeadline(_)) {
         "fixed priorities cannot order jobs by deadline"
-    } else if policy.enforcement == Enforcement::ZeroSlack {
-        "native dispatch does not suspend tasks in this version"
     } else if matches!(policy.order, OrderRule::JobLists(_)) {
         "fixed priorities of tasks cannot give each job its own"
     } else {
@@ -125,10 +123,15 @@ pub(crate) fn check_native(policy: &Policy, verb: &str) -> Result<(), Failure> {
 /// Whether a real run can do what the policy asks of it.
 pub(crate) fn check_real(policy: &Policy, managed: bool) -> Result<(), Failure> {
     if managed {
-        Ok(())
-    } else {
-        check_native(policy, "run")
+        return Ok(());
     }
+    if policy.enforcement == Enforcement::ZeroSlack {
+        let what = format!("run under the policy {}", policy.name);
+        let why = "native dispatch of a real run does not suspend tasks in this version";
+        let help = "--dispatch managed can: a manager carries out the plans of the scheduler";
+        return Err(Failure::input(what, why).with_help(help));
+    }
+    check_native(policy, "run")
 }
 
 impl Order {

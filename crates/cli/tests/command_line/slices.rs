@@ -89,17 +89,30 @@ fn servers_on_a_grid_are_slower_and_prove_less() {
 }
 
 #[test]
-fn real_runs_that_cannot_keep_slices_are_refused() {
+fn real_runs_by_servers_on_a_grid_are_refused() {
     let run = ["run", SET, "--policy", "pt", "--for", "1s"];
     for dispatch in ["native", "managed"] {
-        let refused = vestal(&[&run[..], &["--dispatch", dispatch]].concat());
+        let options = ["--dispatch", dispatch, "--set", "servers=deferrable"];
+        let refused = vestal(&[&run[..], &options].concat());
         assert_eq!(refused.exit, 2, "{}", refused.stderr);
-        let why = "cannot hold back a job between its slices";
+        let why = "servers on a grid are for simulations";
         assert!(refused.stderr.contains(why), "{}", refused.stderr);
-        assert!(
-            refused.stderr.contains("vestal simulate"),
-            "{}",
-            refused.stderr
-        );
     }
+}
+
+/// A guard that is told of used-up slices only gives the schedule of the scheduler that decides all.
+#[test]
+fn native_dispatch_gives_the_same_schedule() {
+    let (managed, _) = simulated(&[]);
+    let (native, _) = simulated(&["--dispatch", "native"]);
+    assert_eq!(managed["tasks"], native["tasks"]);
+    assert_eq!(managed["jobs"], native["jobs"]);
+    let done = vestal(
+        &[
+            &SIMULATE[..],
+            &["--dispatch", "native", "--set", "servers=deferrable"],
+        ]
+        .concat(),
+    );
+    assert_eq!(done.exit, 2, "{}", done.stderr);
 }

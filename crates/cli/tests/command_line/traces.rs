@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use vestal_trace::{Dispatch, Format};
 
 /// Every policy under managed dispatch, and those of fixed priorities under native dispatch too.
-pub(crate) const WORLDS: [(&str, &str); 15] = [
+pub(crate) const WORLDS: [(&str, &str); 18] = [
     ("rms", "managed"),
     ("dms", "managed"),
     ("cms", "managed"),
@@ -19,11 +19,14 @@ pub(crate) const WORLDS: [(&str, &str); 15] = [
     ("plrs", "managed"),
     ("ocbp", "managed"),
     ("zss", "managed"),
+    ("pt", "managed"),
     ("rms", "native"),
     ("dms", "native"),
     ("cms", "native"),
     ("smc", "native"),
     ("amc", "native"),
+    ("zss", "native"),
+    ("pt", "native"),
 ];
 
 pub(crate) fn simulate(file: &str, world: (&str, &str), arguments: &[&str]) -> Done {
@@ -113,7 +116,7 @@ fn a_trace_counts_what_the_result_counts_in_every_world() {
 
 #[test]
 fn both_dispatches_give_one_schedule_of_fixed_priorities() {
-    for policy in ["rms", "smc", "amc"] {
+    for policy in ["rms", "smc", "amc", "pt"] {
         let result = |dispatch| {
             let arguments = ["--scenario", "overrun=0.5", "--format", "json"];
             simulate(FMS, (policy, dispatch), &arguments).json()

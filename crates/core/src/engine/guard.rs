@@ -19,6 +19,14 @@
 //! With slices (period transformation) a job that used up what it was granted so far is *suspended*
 //! until the boundary that the plan asks to be woken at. The grants count from the release, so the
 //! world tells `Released`, with the instant of the release, before it charges a job for the first time.
+//!
+//! With zero slack the world tells `Released`, with the instant of the release, of a job that is incomplete
+//! at its zero-slack instant, then or before, and afterwards that it ended; it may leave out every other
+//! job. A task may be told of only one job that waits behind another. A *late* job that may go on below
+//! everybody has the permit `Background`, the earliest release alone; all others wait, `Suspended`.
+
+mod watched;
+mod zero_slack;
 
 use crate::enforce::{Enforcement, Exhaustion};
 use crate::engine::configuration::{Configuration, ConfigurationError, TaskConfiguration};
@@ -34,65 +42,8 @@ use crate::queue::TaskBits;
 use crate::scheduler::{ContractViolation, Enforcer, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
-
-/// What the guard remembers of one task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Watched {
-    /// The job that facts spoke of last.
-    sequence: Option<u64>,
-    /// What it was charged.
-    executed: Service,
-    /// It is complete; a charge that exceeds its limit still counts.
-    completed: bool,
-    /// It used up its own level's limit.
-    exhausted: bool,
-    /// Every job up to this number lost its place when the mode rose.
-    dropped_up_to: Option<u64>,
-    /// The newest release the world spoke of.
-    newest: Option<u64>,
-    /// The release the world spoke of last, and when it was.
-    announced: Option<(u64, Instant)>,
-    /// When the job that facts spoke of last was released, if the world said so.
-    released: Option<Instant>,
-}
-
-impl Watched {
-    const NOTHING: Self = Self {
-        sequence: None,
-        executed: Service::ZERO,
-        completed: false,
-        exhausted: false,
-        dropped_up_to: None,
-        newest: None,
-        announced: None,
-        released: None,
-    };
-
-    /// When job `sequence` was released, if the world said so.
-    fn release_of(&self, sequence: u64) -> Option<Instant> {
-        if self.sequence == Some(sequence) && self.released.is_some() {
-            return self.released;
-        }
-        let (announced, at) = self.announced?;
-        (announced == sequence).then_some(at)
-    }
-
-    /// Turns to job `sequence`; an older one than the present is not turned back to.
-    fn turn_to(&mut self, sequence: u64) -> bool {
-        if self.sequence.is_some_and(|present| sequence < present) {
-            return false;
-        }
-        if self.sequence != Some(sequence) {
-            self.sequence = Some(sequence);
-            self.released = None;
-            self.released = self.release_of(sequence);
-            self.executed = Service::ZERO;
-            self.completed = false;
-            self.exhausted = false;
-        }
-        true
-    }
-}
+use watched::Watched;
+use zero_slack::ZeroSlack;
 
 /// Enforcement alone: the state machine behind natively dispatched runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -104,6 +55,8 @@ pub struct Guard<S: Store = Boxed> {
     granularity: Service,
     /// `None`: jobs have their limits in one piece.
     slices: Option<Slices<S>>,
+    /// `None`: nobody is suspended for want of slack.
+    zero_slack: Option<ZeroSlack<S>>,
     watched: S::Table<Watched>,
     touched: TaskBits<S>,
     idle: bool,
@@ -153,6 +106,10 @@ impl<S: Store> Guard<S> {
             .first()
             .ok_or(ConfigurationError::NoTasks)?;
         let mut tasks = S::table(count, first).ok_or(too_many)?;
+        let zero_slack = match configuration.enforcement {
+            Enforcement::ZeroSlack => Some(ZeroSlack::new(count)?),
+            Enforcement::Static | Enforcement::Adaptive => None,
+        };
         for (entry, task) in tasks.iter_mut().zip(configuration.tasks) {
             *entry = *task;
         }
@@ -163,6 +120,7 @@ impl<S: Store> Guard<S> {
             exhaustion: configuration.exhaustion,
             granularity: configuration.granularity,
             slices: None,
+            zero_slack,
             watched: S::table(count, Watched::NOTHING).ok_or(too_many)?,
             touched: TaskBits::new(count).ok_or(too_many)?,
             idle: false,
@@ -205,6 +163,9 @@ impl<S: Store> Guard<S> {
         if self.is_suspended(job) {
             return Permit::Suspended;
         }
+        if let Some(permit) = self.without_slack(job.task, entry, Some(job.sequence)) {
+            return permit;
+        }
         self.running_permit(job.task, entry, self.since_release(job))
     }
 
@@ -223,10 +184,32 @@ impl<S: Store> Guard<S> {
             };
         }
         Permit::Run {
-            limit: self
-                .enforcement
-                .on_exhaustion(&entry.task, self.mode, self.exhaustion)
-                .map(|_| self.enforcement.limit(&entry.task, self.mode)),
+            limit: self.whole_limit(entry),
+        }
+    }
+
+    /// What a job may execute in all; `None` if reaching that means nothing.
+    fn whole_limit(&self, entry: &TaskConfiguration) -> Option<Service> {
+        self.enforcement
+            .on_exhaustion(&entry.task, self.mode, self.exhaustion)
+            .map(|_| self.enforcement.limit(&entry.task, self.mode))
+    }
+
+    /// What the suspension level makes of a permit to run; `None`: nothing.
+    fn without_slack(
+        &self,
+        task: TaskId,
+        entry: &TaskConfiguration,
+        sequence: Option<u64>,
+    ) -> Option<Permit> {
+        let zero_slack = self.zero_slack.as_ref()?;
+        zero_slack.permit(task, entry, sequence)
+    }
+
+    /// A job stands for nothing any more, also if it goes on.
+    fn end_without_slack(&mut self, job: JobId) {
+        if let Some(zero_slack) = &mut self.zero_slack {
+            zero_slack.ended(job);
         }
     }
 
@@ -349,6 +332,7 @@ impl<S: Store> Guard<S> {
                     if let Some(watched) = self.watched.get_mut(task.index()) {
                         watched.exhausted = true;
                     }
+                    self.end_without_slack(job);
                     if verdict == OnExhaustion::Abort {
                         self.notice(Event::Dropped {
                             job,
@@ -359,6 +343,17 @@ impl<S: Store> Guard<S> {
                 }
             }
         }
+    }
+
+    /// When something happens that nobody tells: slices and zero slack exclude each other.
+    fn next_wake(&self) -> Option<Wake> {
+        if let Some(zero_slack) = &self.zero_slack {
+            return zero_slack.next(&self.tasks);
+        }
+        self.slices.as_ref().and_then(Slices::next).map(|at| Wake {
+            at,
+            why: WakeReason::Replenishment,
+        })
     }
 
     fn raise_mode(&mut self, to: Level, cause: JobId) {
@@ -392,9 +387,13 @@ impl<S: Store> Scheduler for Guard<S> {
         }
         match fact {
             Fact::Released { job } | Fact::Started { cpu: CPU, job } => {
+                let is_release = matches!(fact, Fact::Released { .. });
+                if let Some(zero_slack) = self.zero_slack.as_mut().filter(|_| is_release) {
+                    zero_slack.released(job, at)?;
+                }
                 let watched = self.watch(job.task)?;
                 watched.newest = watched.newest.max(Some(job.sequence));
-                if matches!(fact, Fact::Released { .. }) {
+                if is_release {
                     watched.announced = Some((job.sequence, at));
                 }
             }
@@ -433,6 +432,7 @@ impl<S: Store> Scheduler for Guard<S> {
                 why: crate::StopReason::Cancelled,
             } => {
                 self.make_room(job)?;
+                self.end_without_slack(job);
                 let watched = self.watch(job.task)?;
                 if watched.turn_to(job.sequence) {
                     watched.completed = true;
@@ -500,23 +500,24 @@ impl<S: Store> Scheduler for Guard<S> {
                 cause: None,
             });
         }
+        if let Some(zero_slack) = &mut self.zero_slack {
+            zero_slack.settle(now, &self.tasks);
+        }
         Ok(Plan {
             slots: &[],
             sequences: Sequences::NONE,
-            next: self.slices.as_ref().and_then(Slices::next).map(|at| Wake {
-                at,
-                why: WakeReason::Replenishment,
-            }),
+            next: self.next_wake(),
             mode: self.mode,
         })
     }
 
-    /// What a job of `task` that the guard has not heard of yet would be allowed.
+    /// What a job of `task` that the guard has not heard of yet would be allowed; with zero slack, what
+    /// the task's first incomplete job is, unless that one used up its limit.
     fn permit(&self, task: TaskId) -> Permit {
         match self.tasks.get(task.index()) {
-            Some(entry) if self.enforcement.admits(&entry.task, self.mode) => {
-                self.running_permit(task, entry, Duration::ZERO)
-            }
+            Some(entry) if self.enforcement.admits(&entry.task, self.mode) => self
+                .without_slack(task, entry, None)
+                .unwrap_or_else(|| self.running_permit(task, entry, Duration::ZERO)),
             Some(_) | None => Permit::NotAdmitted,
         }
     }
@@ -537,5 +538,15 @@ impl<S: Store> Enforcer for Guard<S> {
 
     fn permit_for(&self, job: JobId) -> Permit {
         Self::permit_for(self, job)
+    }
+
+    fn limit_of(&self, task: TaskId) -> Option<Service> {
+        self.tasks
+            .get(task.index())
+            .and_then(|entry| self.whole_limit(entry))
+    }
+
+    fn watches_slack(&self) -> bool {
+        self.zero_slack.is_some()
     }
 }

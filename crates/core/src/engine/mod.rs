@@ -5,6 +5,7 @@ pub mod frames;
 pub mod guard;
 pub mod hierarchy;
 pub mod levelled;
+mod phases;
 pub mod table_error;
 pub mod uniprocessor;
 

@@ -67,6 +67,11 @@ impl Handover {
         })
     }
 
+    /// Whether a job came back that nobody has taken yet.
+    pub(crate) fn is_handed_back(&self) -> bool {
+        self.done.load(Ordering::SeqCst) != 0
+    }
+
     pub(crate) fn hand_back(&self, done: Done) {
         self.executed.store(done.executed, Ordering::SeqCst);
         self.finished.store(done.finished, Ordering::SeqCst);

@@ -3,20 +3,19 @@
 mod facts;
 mod hold;
 
-use super::handover::Assignment;
+use super::handover::{Assignment, Handover};
 use super::pending::{Class, Lane};
 use super::{BoxedScheduler, Managed};
 use crate::config::Monitor;
 use crate::manager::{BEAT_NANOS, id_of};
+use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::shared::{QUANTUM_NANOS, RUN, STOP, Shared, StopCause};
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::signal::ManagerSignals;
+use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::sys::{self, futex};
-use crate::worker::{
-    LATE_WAKE_NANOS_MIN, enter_real_time, job_of, message_of, note_unfinished, record_late_wake,
-};
+use crate::worker::{enter_real_time, job_of, message_of, note_unfinished};
 use facts::end_of;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -53,6 +52,8 @@ pub(crate) struct Dispatcher {
     record: ManagerRecord,
     pub(crate) priority: i32,
     classes: Classes,
+    /// When it wakes to look at the budget of the running job.
+    budget_look: u64,
 }
 
 impl Dispatcher {
@@ -77,6 +78,7 @@ impl Dispatcher {
             record,
             priority,
             classes,
+            budget_look: u64::MAX,
         }
     }
 
@@ -92,6 +94,7 @@ impl Dispatcher {
     /// Manages until the run ends. Whatever happens in here, the run is halted afterwards.
     pub(crate) fn main(mut self) -> ManagerRecord {
         let shared = Arc::clone(&self.shared);
+        let meter = Meter::start();
         let outcome = catch_unwind(AssertUnwindSafe(|| self.manage(&shared)));
         match outcome {
             Ok(Ok(())) => {}
@@ -104,6 +107,7 @@ impl Dispatcher {
         }
         shared.halt();
         let _ = sys::sched::set_other(sys::sched::own_tid());
+        meter.stop(&shared.own.manager);
         self.scheduler.sink().close();
         self.account_for_the_rest(&shared);
         let Self {
@@ -136,6 +140,7 @@ impl Dispatcher {
             self.timers
                 .push(Reverse((epoch.saturating_add(task.offset_nanos), index)));
         }
+        let mut until = monotonic_nanos();
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
             let calls = managed.bell.load(Ordering::SeqCst);
@@ -152,18 +157,20 @@ impl Dispatcher {
             #[cfg(feature = "real")]
             crate::fault::strike(shared, now);
             if now >= epoch {
-                shared.stint_begins(now, self.scheduler.sink_mut());
+                let wanted = shared.stints.wanted_since(until, now);
+                shared.stint_begins(wanted, now, self.scheduler.sink_mut());
                 self.span(shared, now, Edge::Begin);
                 self.step(shared, managed, now, end)?;
                 let after = monotonic_nanos();
                 self.span(shared, after, Edge::End);
+                shared.round_ends(now, after, self.scheduler.sink_mut());
                 self.record.handling.record(after.saturating_sub(now));
-                shared.stint();
             }
             self.scheduler.sink().close();
-            let until = self.next_look(shared).min(end).min(now + BEAT_NANOS);
-            self.wait(managed, &signals, calls, until);
-            self.note_lateness(shared);
+            until = self.next_look(shared).min(end).min(now + BEAT_NANOS);
+            let signal = self.wait(managed, &signals, calls, until);
+            self.count_wakeup(shared, signal);
+            self.note_lateness();
         }
     }
 
@@ -173,19 +180,45 @@ impl Dispatcher {
         self.scheduler.sink_mut().overhead(at, mechanism, edge);
     }
 
-    fn wait(&self, managed: &Managed, signals: &ManagerSignals, calls: u32, until: u64) {
+    /// Waits for a call or an instant; gives the signal that was the call, if it was one.
+    fn wait(
+        &self,
+        managed: &Managed,
+        signals: &ManagerSignals,
+        calls: u32,
+        until: u64,
+    ) -> Option<i32> {
         if managed.waits_on_futex {
             futex::wait_until(&managed.bell, calls, Some(until));
-            return;
+            return None;
         }
         let span = until.saturating_sub(monotonic_nanos());
-        if span > 0 {
-            signals.wait(span);
-        }
+        (span > 0).then(|| signals.wait(span)).flatten()
+    }
+
+    /// Counts why the manager is awake, before it looks at what happened.
+    fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>) {
+        let now = monotonic_nanos();
+        let mut ended = shared.tasks.iter().map(|task| &task.handover);
+        let release = self.timers.peek().map(|&Reverse((at, _))| at);
+        let fired = signal.is_some_and(|signal| signal != kick_signal());
+        let wakeups = &mut self.record.wakeups;
+        let count = if ended.any(Handover::is_handed_back) {
+            &mut wakeups.completion
+        } else if release.is_some_and(|release| release <= now) {
+            &mut wakeups.release
+        } else if self.wake.is_some_and(|wake| wake.at <= shared.instant(now)) {
+            &mut wakeups.timer
+        } else if fired || self.budget_look <= now {
+            &mut wakeups.budget
+        } else {
+            &mut wakeups.beat
+        };
+        *count += 1;
     }
 
     /// How late this is for a release that found the CPU free.
-    fn note_lateness(&mut self, shared: &Shared) {
+    fn note_lateness(&mut self) {
         let Some(&Reverse((release, _))) = self.timers.peek() else {
             return;
         };
@@ -193,11 +226,7 @@ impl Dispatcher {
         if self.running.is_some() || now < release {
             return;
         }
-        let late = now - release;
-        if late >= LATE_WAKE_NANOS_MIN {
-            record_late_wake(shared, release, self.scheduler.sink_mut());
-        }
-        self.record.lateness.record(late);
+        self.record.lateness.record(now - release);
     }
 
     /// One round: what happened, what follows, what is to be done.
@@ -442,7 +471,7 @@ impl Dispatcher {
     }
 
     /// When to look again if nobody calls, as a clock reading; arms the monitor of the running job.
-    fn next_look(&self, shared: &Shared) -> u64 {
+    fn next_look(&mut self, shared: &Shared) -> u64 {
         let epoch = shared.epoch.load(Ordering::SeqCst);
         let release = self
             .timers
@@ -451,7 +480,8 @@ impl Dispatcher {
         let asked = self.wake.map_or(u64::MAX, |wake| {
             epoch.saturating_add(wake.at.saturating_since(Instant::EPOCH).as_nanos())
         });
-        release.min(asked).min(self.watch_budget(shared))
+        self.budget_look = self.watch_budget(shared);
+        release.min(asked).min(self.budget_look)
     }
 
     /// When to look at the budget of the running job.

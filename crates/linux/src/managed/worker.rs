@@ -24,7 +24,7 @@ impl Worker {
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
         let _attached = task.is_sliced().then(|| sys::park::attach(&task.park));
-        let switches = sys::sched::own_switches();
+        let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
         loop {
             let changes = task.handover.changes();
             if let Some(assignment) = task.handover.take_assigned() {
@@ -40,14 +40,15 @@ impl Worker {
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
         record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
-        record.cpu_nanos = own_cpu_nanos();
+        record.cpu_nanos = own_cpu_nanos().saturating_sub(cpu);
     }
 
     fn run_assigned(&mut self, shared: &Shared, task: &TaskShared, assignment: Assignment) {
         let Assignment { sequence, release } = assignment;
         self.trace.open();
         let woken = monotonic_nanos();
-        shared.stint_begins(woken, &mut self.trace);
+        // Wanted since the manager that assigned the job left.
+        shared.stint_begins(0, woken, &mut self.trace);
         if shared.stop_requested() {
             self.trace.close();
             note_unfinished(shared, task, self.id, release, &mut self.trace);
@@ -84,6 +85,7 @@ impl Worker {
         let end_cost = monotonic_nanos().saturating_sub(finished);
         {
             let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+            record.executed_nanos += executed;
             record.start_cost.record(start_cost);
             record.end_cost.record(end_cost);
         }
@@ -94,7 +96,7 @@ impl Worker {
             whole: completed,
         });
         task.finish(sequence);
-        shared.stint();
+        shared.stints.end(monotonic_nanos());
         shared.kick_manager();
     }
 }

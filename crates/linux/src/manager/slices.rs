@@ -17,11 +17,12 @@ use vestal_core::{
 use vestal_trace::{Edge, Mechanism, Record, What};
 
 impl Manager {
-    /// How long until the slice begins for which the next held job waits; more than ever if none does.
-    pub(super) fn until_boundary(&self, shared: &Shared, now: u64) -> u64 {
-        self.boundary.map_or(u64::MAX, |at| {
-            at.as_nanos().saturating_sub(shared.instant(now).as_nanos())
-        })
+    /// The clock reading at which the slice begins for which the next held job waits; later than ever if
+    /// none does.
+    pub(super) fn boundary_at(&self, shared: &Shared) -> u64 {
+        let epoch = shared.epoch.load(Ordering::SeqCst);
+        self.boundary
+            .map_or(u64::MAX, |at| epoch.saturating_add(at.as_nanos()))
     }
 
     /// Whether such a slice has begun.

@@ -12,6 +12,7 @@ mod endings;
 mod enforcement;
 mod job_lists;
 mod managed;
+mod own_cost;
 mod rights;
 mod slices;
 mod support;

@@ -1,6 +1,6 @@
 //! Managed dispatch: the plans of a scheduler, carried out with three priorities.
 
-use crate::support::{HI, Hostility, LO, alone, config, ms, real_time_threads, spec};
+use crate::support::{HI, Hostility, LO, alone, config, ms, real_time_threads, spec, undisturbed};
 use std::sync::{Arc, Mutex};
 use vestal_core::engine::Configuration;
 use vestal_core::{
@@ -55,6 +55,29 @@ fn nothing_is_left_behind(report: &Report) {
 #[test]
 fn edf_meets_deadlines_that_fixed_priorities_cannot() {
     let _alone = alone();
+    let (begun, report) = undisturbed(ms(2), two_tasks_by_deadline, |(_, report)| report);
+    nothing_is_left_behind(&report);
+    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    assert_eq!(
+        (report.jobs.released, report.jobs.dropped),
+        (120, 0),
+        "{report:#?}"
+    );
+    assert!(report.jobs.completed >= 119, "{report:#?}");
+    // No job begins while one that is due earlier waits.
+    let due_earlier_waits = begun.iter().enumerate().find(|(place, (_, at, due))| {
+        begun
+            .iter()
+            .skip(place + 1)
+            .any(|(later, _, other_due)| released(*later) < *at && other_due < due)
+    });
+    assert_eq!(due_earlier_waits, None, "{begun:?}");
+}
+
+/// A job, when it began and when it is due.
+type Begun = (JobId, Instant, Instant);
+
+fn two_tasks_by_deadline() -> (Vec<Begun>, Report) {
     let begun = Arc::new(Mutex::new(Vec::with_capacity(1_000)));
     let body = |milliseconds| {
         let begun = Arc::clone(&begun);
@@ -75,19 +98,8 @@ fn edf_meets_deadlines_that_fixed_priorities_cannot() {
         .task(long, body(12))
         .run(Duration::from_millis(1_400))
         .unwrap();
-    nothing_is_left_behind(&report);
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-    assert_eq!((report.jobs.released, report.jobs.dropped), (120, 0));
-    assert!(report.jobs.completed >= 119, "{report:#?}");
-    // No job begins while one that is due earlier waits.
-    let begun = begun.lock().unwrap();
-    let due_earlier_waits = begun.iter().enumerate().find(|(place, (_, at, due))| {
-        begun
-            .iter()
-            .skip(place + 1)
-            .any(|(later, _, other_due)| released(*later) < *at && other_due < due)
-    });
-    assert_eq!(due_earlier_waits, None, "{begun:?}");
+    let begun = begun.lock().unwrap().clone();
+    (begun, report)
 }
 
 /// When a job of the EDF test was released.
@@ -154,16 +166,20 @@ fn edf_vd_managed_raises_the_mode_and_returns_at_idle() {
 #[test]
 fn a_lo_job_that_runs_for_ever_delays_no_hi_job_managed() {
     let _alone = alone();
-    let mut config = config(Enforcement::Adaptive, Monitor::Manager);
-    config.patience = Duration::from_millis(1_500);
-    let report = managed(config, Some(100))
-        .task(spec("endless", LO, 2, 40, &[8]), |job| {
-            job.burn_deaf(ms(1_600));
-            Ok(())
-        })
-        .task(spec("hi", HI, 1, 50, &[8, 16]), |job| job.burn(ms(4)))
-        .run(RUN)
-        .unwrap();
+    // The HI job has 4 ms to spare until it would raise the mode.
+    let run = || {
+        let mut config = config(Enforcement::Adaptive, Monitor::Manager);
+        config.patience = Duration::from_millis(1_500);
+        managed(config, Some(100))
+            .task(spec("endless", LO, 2, 40, &[8]), |job| {
+                job.burn_deaf(ms(1_600));
+                Ok(())
+            })
+            .task(spec("hi", HI, 1, 50, &[8, 16]), |job| job.burn(ms(4)))
+            .run(RUN)
+            .unwrap()
+    };
+    let report = undisturbed(ms(4), run, |report| report);
     nothing_is_left_behind(&report);
     let hi = &report.tasks[1];
     assert_eq!(hi.jobs.completed, hi.jobs.released);
@@ -227,18 +243,21 @@ fn every_monitor_enforces_managed_also_against_hostile_bodies() {
 fn deferred_termination_waits_for_the_cpu_to_be_idle() {
     let _alone = alone();
     for native in [false, true] {
-        let mut config = config(Enforcement::Static, Monitor::Manager);
-        config.termination = Termination::Deferred;
-        let executive = if native {
-            Executive::new(config)
-        } else {
-            managed(config, None)
+        let run = || {
+            let mut config = config(Enforcement::Static, Monitor::Manager);
+            config.termination = Termination::Deferred;
+            let executive = if native {
+                Executive::new(config)
+            } else {
+                managed(config, None)
+            };
+            executive
+                .task(spec("lo", LO, 2, 100, &[5]), |job| job.burn(ms(12)))
+                .task(spec("hi", HI, 1, 100, &[5, 20]), |job| job.burn(ms(15)))
+                .run(Duration::from_millis(1_000))
+                .unwrap()
         };
-        let report = executive
-            .task(spec("lo", LO, 2, 100, &[5]), |job| job.burn(ms(12)))
-            .task(spec("hi", HI, 1, 100, &[5, 20]), |job| job.burn(ms(15)))
-            .run(Duration::from_millis(1_000))
-            .unwrap();
+        let report = undisturbed(ms(5), run, |report| report);
         let [lo, hi] = &report.tasks[..] else {
             panic!("two tasks");
         };

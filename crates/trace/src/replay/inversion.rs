@@ -4,7 +4,9 @@
 //! time in which a job runs on a CPU although a more urgent, permitted job of that CPU is ready. A job in
 //! the background is less urgent than every permitted one. Under native
 //! dispatch a job is in the background from the instant at which it used up its own limit, or at which
-//! its task's permit was withdrawn while it was pending; a managed world's permits speak of that job.
+//! its task was not admitted any more while it was pending; a managed world's permits speak of that job.
+//! A task that is suspended has no place for as long as that lasts, and one that may go on below everybody
+//! (a late job under zero slack) goes before those only that have no place.
 //! Threads take time to switch, so what is shorter than a tolerance does not count, and neither does
 //! time in which the machine held the CPU ([`What::Gap`]).
 //!
@@ -131,6 +133,17 @@ struct Pending {
     background: bool,
 }
 
+/// Where a job stands among others, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// Not permitted, or for good in the background.
+    None,
+    /// Below everybody who has a place of his own.
+    BelowAll,
+    /// By its task's priority.
+    Own,
+}
+
 impl<'a> State<'a> {
     fn new(header: &Header, order: Order<'a>) -> Self {
         Self {
@@ -146,21 +159,32 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Whether a job is in the foreground, and its task's priority: the larger pair goes first.
-    fn rank(&self, job: JobId) -> (bool, u32) {
+    /// Where a job stands, and its task's priority: the larger pair goes first.
+    fn rank(&self, job: JobId) -> (Place, u32) {
         let priority = self.order.priorities.get(job.task.index()).copied();
-        (self.has_its_place(job), priority.unwrap_or(0))
+        (self.place(job), priority.unwrap_or(0))
     }
 
-    fn has_its_place(&self, job: JobId) -> bool {
+    fn place(&self, job: JobId) -> Place {
         let mut pending = self.pending.get(&job.task).into_iter().flatten();
-        self.is_permitted(job.task) && !pending.any(|entry| entry.job == job && entry.background)
+        if pending.any(|entry| entry.job == job && entry.background) {
+            return Place::None;
+        }
+        match self.permits.get(&job.task) {
+            Some(Permit::Run { .. }) | None => Place::Own,
+            // A guard says so of a late job; in a managed world it is one that used up its limit.
+            Some(Permit::Background) if self.native => Place::BelowAll,
+            Some(
+                Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted,
+            ) => Place::None,
+        }
     }
 
-    /// A task's permit changes. Its pending jobs keep what they lose, also when the task gets it back.
+    /// A task's permit changes. Its pending jobs keep what they lose, also when the task gets it back,
+    /// unless it was suspended only.
     fn permit(&mut self, task: TaskId, permit: Permit) {
         self.permits.insert(task, permit);
-        if self.native && !self.is_permitted(task) {
+        if self.native && !self.is_admitted(task) {
             for entry in self.pending.entry(task).or_default() {
                 entry.background = true;
             }
@@ -181,12 +205,10 @@ impl<'a> State<'a> {
         }
     }
 
-    fn is_permitted(&self, task: TaskId) -> bool {
+    fn is_admitted(&self, task: TaskId) -> bool {
         match self.permits.get(&task) {
-            Some(Permit::Run { .. }) | None => true,
-            Some(
-                Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted,
-            ) => false,
+            Some(Permit::Run { .. } | Permit::Background | Permit::Suspended) | None => true,
+            Some(Permit::Dropped | Permit::NotAdmitted) => false,
         }
     }
 
@@ -202,7 +224,7 @@ impl<'a> State<'a> {
             .filter(|(task, _)| self.cpu_of(**task) == cpu)
             .filter_map(|(_, jobs)| jobs.front().filter(|entry| entry.ready))
             .map(|entry| entry.job)
-            .filter(|job| self.has_its_place(*job))
+            .filter(|job| self.place(*job) > Place::None)
             .filter(|job| {
                 // Jobs of one task run one after the other: its thread is there only once.
                 let same = |other: &JobId| other.task == job.task;
@@ -254,7 +276,7 @@ impl<'a> State<'a> {
                 let entry = Pending {
                     job,
                     ready: self.ready_at_release,
-                    background: self.native && !self.is_permitted(job.task),
+                    background: self.native && !self.is_admitted(job.task),
                 };
                 self.pending.entry(job.task).or_default().push_back(entry);
             }

@@ -102,6 +102,62 @@ fn a_late_wake_up_is_an_inversion_only_beyond_the_tolerance() {
     assert_eq!(found, None);
 }
 
+/// Suspended jobs wait for as long as that lasts, and late ones go below everybody but those.
+#[test]
+fn who_is_suspended_has_no_place_until_the_permit_comes_back() {
+    let (_, header, _) = recording(0, 1, true);
+    let header = Header {
+        dispatch: Dispatch::Native,
+        ..header
+    };
+    let cpu = CpuId(0);
+    let job = |task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    };
+    let permit = |at, task, permit| Record {
+        at: Instant::from_nanos(at),
+        what: What::Permit {
+            task: TaskId(task),
+            permit,
+        },
+    };
+    let run = Permit::Run { limit: None };
+    let (low, high) = (job(1), job(0));
+    let order = Order {
+        priorities: &[1, 2],
+        placement: &[],
+        tolerance: Duration::ZERO,
+    };
+    // `low` has the higher priority and is suspended for the sake of `high`.
+    let mut records = vec![
+        observed(0, Fact::Released { job: high }),
+        observed(0, Fact::Started { cpu, job: high }),
+        permit(5, 1, Permit::Suspended),
+        observed(10, Fact::Released { job: low }),
+        observed(20, Fact::Completed { cpu, job: high }),
+        permit(20, 1, run),
+        observed(20, Fact::Started { cpu, job: low }),
+        observed(30, Fact::Completed { cpu, job: low }),
+    ];
+    assert_eq!(find(&header, &records, order), None);
+    // It runs although it is suspended and `high` is ready; it waits although it is not suspended.
+    let mut runs = records.clone();
+    runs.insert(4, observed(12, Fact::Started { cpu, job: low }));
+    let found = find(&header, &runs, order).unwrap();
+    assert_eq!((found.running, found.waiting), (low, high));
+    let mut waits = records.clone();
+    waits.insert(4, permit(15, 1, run));
+    let found = find(&header, &waits, order).unwrap();
+    assert_eq!((found.running, found.waiting), (high, low));
+    // A late job goes below everybody, and before a suspended one.
+    records[2] = permit(5, 1, Permit::Background);
+    assert_eq!(find(&header, &records, order), None);
+    records.insert(2, permit(5, 0, Permit::Suspended));
+    let found = find(&header, &records, order).unwrap();
+    assert_eq!((found.running, found.waiting), (high, low));
+}
+
 #[test]
 fn a_job_that_waits_for_its_next_slice_is_not_ready_until_it_goes_on() {
     let (_, header, _) = recording(0, 1, true);

@@ -115,6 +115,14 @@ pub(crate) fn native_recording(seed: u64) -> (Header, crate::world::Setup, Vec<R
             let what = What::Observed(fact);
             recorder.put(Record { at, what });
         }
+        if let Some(sequence) = job.sequence.checked_sub(1)
+            && setup.enforcement == Enforcement::ZeroSlack
+        {
+            // The guard keeps a job that stands for something until its end is told.
+            let (cpu, job) = (CPU, JobId { sequence, ..job });
+            recorder.apply(at, Fact::Completed { cpu, job }).unwrap();
+            recorder.decide(at).unwrap();
+        }
         recorder.apply(at, Fact::Released { job }).unwrap();
         let amount = Service::from_nanos(1 + random.below(9));
         recorder

@@ -40,9 +40,10 @@
 use super::Uniprocessor;
 use crate::enforce::OnMiss;
 use crate::engine::configuration::ConfigurationError;
+use crate::engine::phases::{Phase, Phases};
 use crate::ids::{JobId, TaskId};
 use crate::job_table::Standing;
-use crate::model::{LEVELS_MAX, Level};
+use crate::model::Level;
 use crate::notice::DropReason;
 use crate::order::Urgency;
 use crate::plan::{Wake, WakeReason};
@@ -50,38 +51,11 @@ use crate::queue::ReadyHeap;
 use crate::store::Store;
 use crate::time::Instant;
 
-/// How far the current, admitted job of a task is with its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Phase {
-    /// There is no such job.
-    Nothing,
-    /// Before its zero-slack instant.
-    Early,
-    /// From its zero-slack instant on.
-    Critical,
-    /// From its deadline on.
-    Late,
-}
-
-impl Phase {
-    /// The level up to which a job of this criticality suspends; `None`: nobody.
-    fn suspends(self, criticality: Level) -> Option<Level> {
-        match self {
-            Self::Nothing | Self::Early => None,
-            Self::Critical => criticality.0.checked_sub(1).map(Level),
-            Self::Late => Some(criticality),
-        }
-    }
-}
-
 /// What zero-slack scheduling remembers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Suspension<S: Store> {
-    phases: S::Table<Phase>,
-    /// By level, how many jobs suspend up to there.
-    counts: [u16; LEVELS_MAX],
-    /// kappa, as of the last settlement.
-    level: Option<Level>,
+    /// Of each task's current, admitted job; kappa with them.
+    phases: Phases<S>,
     /// The late jobs of level kappa, by their releases.
     late: ReadyHeap<S>,
 }
@@ -90,46 +64,18 @@ impl<S: Store> Suspension<S> {
     pub(super) fn new(tasks: usize) -> Result<Self, ConfigurationError> {
         let too_many = ConfigurationError::TooManyTasks { found: tasks };
         Ok(Self {
-            phases: S::table(tasks, Phase::Nothing).ok_or(too_many)?,
-            counts: [0; LEVELS_MAX],
-            level: None,
+            phases: Phases::new(tasks)?,
             late: ReadyHeap::new(tasks).ok_or(too_many)?,
         })
     }
 
     /// The suspension level; `None` if nobody is suspended.
     pub(super) const fn level(&self) -> Option<Level> {
-        self.level
+        self.phases.level()
     }
 
     fn phase(&self, task: TaskId) -> Phase {
-        self.phases
-            .get(task.index())
-            .copied()
-            .unwrap_or(Phase::Nothing)
-    }
-
-    fn enter(&mut self, task: TaskId, criticality: Level, phase: Phase) {
-        let Some(entry) = self.phases.get_mut(task.index()) else {
-            return;
-        };
-        let before = core::mem::replace(entry, phase).suspends(criticality);
-        let after = phase.suspends(criticality);
-        if let Some(count) = before.and_then(|level| self.counts.get_mut(level.index())) {
-            *count = count.saturating_sub(1);
-        }
-        if let Some(count) = after.and_then(|level| self.counts.get_mut(level.index())) {
-            *count = count.saturating_add(1);
-        }
-    }
-
-    /// kappa, from the counts.
-    fn counted(&self) -> Option<Level> {
-        let levels = (0..).map(Level).zip(self.counts);
-        levels
-            .filter(|&(_, count)| count > 0)
-            .last()
-            .map(|(level, _)| level)
+        self.phases.phase(task)
     }
 }
 
@@ -198,7 +144,7 @@ impl<S: Store> Uniprocessor<S> {
             }
         }
         if let Some(suspension) = self.suspension.as_mut() {
-            suspension.enter(task, criticality, phase);
+            suspension.phases.enter(task, criticality, phase);
         }
         self.place(task);
     }
@@ -209,8 +155,8 @@ impl<S: Store> Uniprocessor<S> {
             return;
         };
         let phase = suspension.phase(task);
-        let suspended = Some(entry.task.criticality) <= suspension.level;
-        let is_lowest = phase == Phase::Late && Some(entry.task.criticality) == suspension.level;
+        let suspended = Some(entry.task.criticality) <= suspension.level();
+        let is_lowest = phase == Phase::Late && Some(entry.task.criticality) == suspension.level();
         if phase != Phase::Nothing && !suspended {
             let urgency = self.urgency(task);
             self.ready.insert(task, urgency);
@@ -270,8 +216,7 @@ impl<S: Store> Uniprocessor<S> {
         let Some(suspension) = self.suspension.as_mut() else {
             return;
         };
-        let level = suspension.counted();
-        if core::mem::replace(&mut suspension.level, level) == level {
+        if !suspension.phases.settle_level() {
             return;
         }
         for index in 0..self.tasks.len() {
@@ -315,14 +260,7 @@ impl<S: Store> Uniprocessor<S> {
                 .current
                 .filter(|current| current.standing == Standing::Admitted)?;
             let age = self.clock.saturating_since(current.arrival.at);
-            let phase = if age >= entry.task.deadline {
-                Phase::Late
-            } else if age >= entry.critical_after() {
-                Phase::Critical
-            } else {
-                Phase::Early
-            };
-            Some(phase)
+            Some(Phase::at_age(age, entry))
         };
         let defined = || {
             self.jobs
@@ -341,6 +279,6 @@ impl<S: Store> Uniprocessor<S> {
                 && self.ready.contains(task) == free
                 && suspension.late.contains(task) == lowest
         });
-        kappa == suspension.level && kappa == suspension.counted() && placed
+        kappa == suspension.level() && kappa == suspension.phases.counted() && placed
     }
 }

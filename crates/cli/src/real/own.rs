@@ -1,0 +1,44 @@
+//! What the threads of a run cost that are not jobs, for the result of the run.
+
+use super::linux::whole;
+use crate::report::{BusyPeriods, Own, OwnThread, Wakeups};
+use vestal_linux::Report;
+use vestal_linux::report::ThreadCost;
+
+/// The run's own threads.
+pub(super) fn own(report: &Report) -> Own {
+    let own = &report.own;
+    let thread = |cost: ThreadCost| OwnThread {
+        cpu_ns: cost.cpu.as_nanos(),
+        voluntary: cost.voluntary,
+        involuntary: cost.involuntary,
+    };
+    let woken = own.wakeups;
+    Own {
+        manager: thread(own.manager),
+        idle: thread(own.idle),
+        watchdog: thread(own.watchdog),
+        workers_cpu_ns: own.workers.as_nanos(),
+        wakeups: Wakeups {
+            completion: woken.completion,
+            release: woken.release,
+            budget: woken.budget,
+            timer: woken.timer,
+            idle: woken.idle,
+            beat: woken.beat,
+            other: woken.other,
+        },
+    }
+}
+
+/// The busy periods of a run.
+pub(super) fn busy_periods(report: &Report) -> BusyPeriods {
+    let busy = &report.busy_periods;
+    BusyPeriods {
+        count: busy.count,
+        median_ns: busy.length.median,
+        mean_ns: whole(busy.length.mean),
+        max_ns: busy.length.max,
+        switches: busy.switches,
+    }
+}

@@ -1,0 +1,197 @@
+//! Who of us is on the CPU of the run, and since when nobody is although somebody should be.
+//!
+//! Each thread of ours says when a stint of its begins and ends. That tells a preemption of ours
+//! from a machine gap, and it shows the gaps that no burning job can see: those between two stints.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// More than switching from one thread that runs to another that is ready ever takes by itself.
+const SWITCH_NANOS_MAX: u64 = 100_000;
+
+/// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
+pub(crate) const LATE_WAKE_NANOS_MIN: u64 = 500_000;
+
+/// A round of the manager, whom none of us preempts, that takes longer than this was interrupted by the
+/// machine: they take some ten microseconds.
+const ROUND_NANOS_MAX: u64 = 500_000;
+
+/// A stretch that no thread of ours explains, as clock readings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// A burning job was on the CPU: it may have been charged for all of it.
+    pub(crate) burning: bool,
+}
+
+impl Stretch {
+    fn of_at_least(nanos: u64, from: u64, to: u64) -> Option<Self> {
+        (to.saturating_sub(from) >= nanos).then_some(Self {
+            from,
+            to,
+            burning: false,
+        })
+    }
+
+    /// The most that the kernel can have put on a job's account.
+    pub(crate) const fn charged_max(self) -> u64 {
+        if self.burning { self.to - self.from } else { 0 }
+    }
+}
+
+/// The stints of all threads of a run. They share one CPU.
+#[derive(Debug, Default)]
+pub(crate) struct Stints {
+    /// Counts the beginnings and ends.
+    activity: AtomicU64,
+    /// The clock when a burning job that keeps its place last looked; 0: none burns.
+    burning: AtomicU64,
+    /// The clock when the last stint ended; 0: one goes on, or a preempted one does again.
+    left: AtomicU64,
+    /// The clock when somebody called the manager; 0: nobody has since it looked.
+    called: AtomicU64,
+}
+
+impl Stints {
+    /// Changes whenever a thread of ours begins or ends a stint.
+    pub(crate) fn count(&self) -> u64 {
+        self.activity.load(Ordering::Relaxed)
+    }
+
+    /// A thread that wanted the CPU since `wanted` got it at `now`. Returns the stretch before that
+    /// in which a burning job ought to have looked at the clock, or in which nobody ran at all.
+    ///
+    /// A job that loses the CPU while the machine is away cannot tell; so it is told here.
+    pub(crate) fn begin(&self, wanted: u64, now: u64) -> Option<Stretch> {
+        self.activity.fetch_add(1, Ordering::Relaxed);
+        let left = self.left.swap(0, Ordering::Relaxed);
+        let burned = self.burning.swap(0, Ordering::Relaxed);
+        if burned != 0 {
+            let stretch = Stretch::of_at_least(SWITCH_NANOS_MAX, burned, now)?;
+            return Some(Stretch {
+                burning: true,
+                ..stretch
+            });
+        }
+        if left == 0 {
+            return None;
+        }
+        Stretch::of_at_least(LATE_WAKE_NANOS_MIN, left.max(wanted), now)
+    }
+
+    /// A stint ends at `now`.
+    pub(crate) fn end(&self, now: u64) {
+        self.activity.fetch_add(1, Ordering::Relaxed);
+        self.left.store(now, Ordering::Relaxed);
+    }
+
+    /// The manager's round that began at `began` ends at `now`. Returns it if it took longer than it
+    /// can by itself.
+    pub(crate) fn end_round(&self, began: u64, now: u64) -> Option<Stretch> {
+        self.end(now);
+        Stretch::of_at_least(ROUND_NANOS_MAX, began, now)
+    }
+
+    /// A stint of which nobody knows when it will end begins: that of the idle detector.
+    pub(crate) fn idle(&self) {
+        self.activity.fetch_add(1, Ordering::Relaxed);
+        self.left.store(0, Ordering::Relaxed);
+    }
+
+    /// A burning job looks at the clock.
+    pub(crate) fn burns(&self, now: u64) {
+        self.burning.store(now, Ordering::Relaxed);
+    }
+
+    /// No job burns any more.
+    pub(crate) fn burns_no_more(&self) {
+        self.burning.store(0, Ordering::Relaxed);
+    }
+
+    /// A preempted job that looked at the clock at `before` burns again at `now`. Returns the stretch
+    /// since the last stint of another thread.
+    pub(crate) fn resume(&self, before: u64, now: u64) -> Option<Stretch> {
+        let left = self.left.swap(0, Ordering::Relaxed);
+        if left == 0 {
+            return None;
+        }
+        Stretch::of_at_least(SWITCH_NANOS_MAX, left.max(before), now)
+    }
+
+    /// Somebody calls the manager.
+    pub(crate) fn call(&self, now: u64) {
+        let _ = self
+            .called
+            .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Since when the manager, which wakes at `now` and would have done so at `until` by itself, is wanted.
+    pub(crate) fn wanted_since(&self, until: u64, now: u64) -> u64 {
+        match self.called.swap(0, Ordering::Relaxed) {
+            0 => until.min(now),
+            called => called.min(until).min(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn free(from: u64, to: u64) -> Option<Stretch> {
+        Stretch::of_at_least(0, from, to)
+    }
+
+    #[test]
+    fn a_late_beginning_counts_from_when_the_cpu_was_free_and_wanted() {
+        let stints = Stints::default();
+        assert_eq!(stints.begin(MS, 9 * MS), None, "who ran before is unknown");
+        stints.end(9 * MS + 1);
+        assert_eq!(stints.begin(12 * MS, 12 * MS + 1_000), None);
+        stints.end(13 * MS);
+        let since_wanted = free(20 * MS, 22 * MS);
+        assert_eq!(stints.begin(20 * MS, 22 * MS), since_wanted);
+        stints.end(22 * MS + 1);
+        let since_free = free(22 * MS + 1, 30 * MS);
+        assert_eq!(stints.begin(21 * MS, 30 * MS), since_free);
+        // While it goes on, nobody else's wish is the machine's fault.
+        assert_eq!(stints.begin(31 * MS, 40 * MS), None);
+    }
+
+    #[test]
+    fn whoever_takes_the_cpu_from_a_burning_job_sees_what_it_could_not() {
+        let stints = Stints::default();
+        stints.burns(5 * MS);
+        let unseen = stints.begin(7 * MS, 7 * MS).unwrap();
+        assert_eq!((unseen.from, unseen.to), (5 * MS, 7 * MS));
+        assert_eq!(unseen.charged_max(), 2 * MS);
+        stints.end(7 * MS + 1_000);
+        assert_eq!(stints.resume(5 * MS, 7 * MS + 2_000), None);
+        stints.burns(8 * MS);
+        assert_eq!(stints.begin(0, 8 * MS + 1_000), None);
+        stints.end(8 * MS + 2_000);
+        let away = free(8 * MS + 2_000, 9 * MS);
+        assert_eq!(stints.resume(8 * MS, 9 * MS), away);
+        assert_eq!(stints.resume(8 * MS, 9 * MS), None, "counted once");
+        stints.burns_no_more();
+        assert_eq!(stints.begin(0, 20 * MS), None);
+    }
+
+    #[test]
+    fn a_long_round_was_interrupted_and_calls_are_remembered_from_the_first() {
+        let stints = Stints::default();
+        assert_eq!(stints.end_round(MS, MS + 100_000), None);
+        assert_eq!(stints.end_round(MS, 2 * MS), free(MS, 2 * MS));
+        assert_eq!(stints.wanted_since(5 * MS, 3 * MS), 3 * MS);
+        stints.call(2 * MS);
+        stints.call(4 * MS);
+        assert_eq!(stints.wanted_since(5 * MS, 6 * MS), 2 * MS);
+        assert_eq!(stints.wanted_since(5 * MS, 6 * MS), 5 * MS);
+        let before = stints.count();
+        stints.idle();
+        assert_ne!(stints.count(), before);
+        assert_eq!(stints.begin(0, 90 * MS), None);
+    }
+}
