@@ -155,8 +155,8 @@ impl JobContext<'_> {
 
     /// Every round reads the clock and the thread's account of CPU time. A jump of the clock between
     /// two rounds with no stint of another thread of ours in between is a machine gap, and so is what
-    /// passes between the last such stint and the first round after it. A job in the background cannot
-    /// tell, because anybody may preempt it.
+    /// passes between the last such stint and the first round after it. A job in the background, or
+    /// one that is held in vain, cannot tell, because anybody may preempt it.
     fn burn_while(&mut self, amount: Service, mut goes_on: impl FnMut(&mut Self) -> bool) {
         let mut cpu = own_cpu_nanos();
         let end = cpu.saturating_add(amount.as_nanos());
@@ -169,7 +169,7 @@ impl JobContext<'_> {
             let goes_on = cpu_now < end && goes_on(self);
             let now = monotonic_nanos();
             let stints_now = self.shared.stints.count();
-            if !self.task.withdrawn(self.job.sequence) {
+            if !self.task.withdrawn(self.job.sequence) && !self.task.park.is_held() {
                 if stints != stints_now {
                     self.trace.open();
                     let away = self.shared.stints.resume(wall, monotonic_nanos());

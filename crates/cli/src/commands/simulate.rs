@@ -12,7 +12,7 @@ use crate::session::{self, Session};
 use crate::tracing::{self, TraceFiles};
 use std::cell::RefCell;
 use std::path::PathBuf;
-use vestal_core::{Instant, Service, Task, TaskId};
+use vestal_core::{Guard, Instant, Service, Task, TaskId};
 use vestal_sim::statistics::TaskStatistics;
 use vestal_sim::{Demand, JobState, Observer, Releases, Setting, SimulationError, Statistics};
 use vestal_trace::{Dispatch, Recorder};
@@ -46,7 +46,9 @@ fn dispatch(args: &SimulateArgs) -> Result<Dispatch, Failure> {
         return Ok(Dispatch::Managed);
     }
     let policy = session::find_policy(&args.world.policy, "simulate a task set")?;
-    session::check_native(policy, "simulate native dispatch")?;
+    let verb = "simulate native dispatch";
+    session::check_native(policy, verb)?;
+    session::check_native_simulation(policy, verb)?;
     Ok(Dispatch::Native)
 }
 
@@ -120,8 +122,8 @@ fn world(
             outcome
         }
         Dispatch::Native => {
-            let guard = session.tables.guard(&configuration);
-            let mut guard = guard.map_err(|error| Failure::input(what(), error.to_string()))?;
+            let mut guard = Guard::new(&configuration)
+                .map_err(|error| Failure::input(what(), error.to_string()))?;
             let tasks = configuration.tasks;
             let Some(files) = files else {
                 return vestal_sim::simulate_native(

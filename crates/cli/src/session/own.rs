@@ -120,6 +120,18 @@ pub(crate) fn check_native(policy: &Policy, verb: &str) -> Result<(), Failure> {
     Err(Failure::input(what, why).with_help(help))
 }
 
+/// Whether a simulated native run can be recorded.
+pub(crate) fn check_native_simulation(policy: &Policy, verb: &str) -> Result<(), Failure> {
+    if policy.order != OrderRule::Slices {
+        return Ok(());
+    }
+    let why = "a simulated native run does not say when a job waits for its next slice";
+    let what = format!("{verb} under the policy {}", policy.name);
+    Err(Failure::input(what, why).with_help(
+        "leave out --dispatch native: the schedule is the same when the scheduler decides everything",
+    ))
+}
+
 /// Whether a real run can do what the policy asks of it.
 pub(crate) fn check_real(policy: &Policy, managed: bool) -> Result<(), Failure> {
     if managed {

@@ -100,19 +100,10 @@ fn real_runs_by_servers_on_a_grid_are_refused() {
     }
 }
 
-/// A guard that is told of used-up slices only gives the schedule of the scheduler that decides all.
 #[test]
-fn native_dispatch_gives_the_same_schedule() {
-    let (managed, _) = simulated(&[]);
-    let (native, _) = simulated(&["--dispatch", "native"]);
-    assert_eq!(managed["tasks"], native["tasks"]);
-    assert_eq!(managed["jobs"], native["jobs"]);
-    let done = vestal(
-        &[
-            &SIMULATE[..],
-            &["--dispatch", "native", "--set", "servers=deferrable"],
-        ]
-        .concat(),
-    );
-    assert_eq!(done.exit, 2, "{}", done.stderr);
+fn simulated_native_runs_in_slices_are_refused() {
+    let refused = vestal(&[&SIMULATE[..], &["--dispatch", "native"]].concat());
+    assert_eq!(refused.exit, 2, "{}", refused.stderr);
+    let why = "does not say when a job waits for its next slice";
+    assert!(refused.stderr.contains(why), "{}", refused.stderr);
 }

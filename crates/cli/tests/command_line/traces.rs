@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use vestal_trace::{Dispatch, Format};
 
 /// Every policy under managed dispatch, and those of fixed priorities under native dispatch too.
-pub(crate) const WORLDS: [(&str, &str); 18] = [
+pub(crate) const WORLDS: [(&str, &str); 17] = [
     ("rms", "managed"),
     ("dms", "managed"),
     ("cms", "managed"),
@@ -26,7 +26,6 @@ pub(crate) const WORLDS: [(&str, &str); 18] = [
     ("smc", "native"),
     ("amc", "native"),
     ("zss", "native"),
-    ("pt", "native"),
 ];
 
 pub(crate) fn simulate(file: &str, world: (&str, &str), arguments: &[&str]) -> Done {
@@ -116,7 +115,7 @@ fn a_trace_counts_what_the_result_counts_in_every_world() {
 
 #[test]
 fn both_dispatches_give_one_schedule_of_fixed_priorities() {
-    for policy in ["rms", "smc", "amc", "pt"] {
+    for policy in ["rms", "smc", "amc"] {
         let result = |dispatch| {
             let arguments = ["--scenario", "overrun=0.5", "--format", "json"];
             simulate(FMS, (policy, dispatch), &arguments).json()
