@@ -242,6 +242,10 @@ fn given_lists_are_decided_about() {
                 raised.chain([u32::try_from(i).unwrap()]).collect()
             })
             .collect();
+        let outcome = analyse("fjp-mode", None, &with(&longer));
+        let raised = |list: &Vec<u32>| list.iter().map(|entry| entry + 10).collect::<Vec<_>>();
+        let cut: Vec<_> = lists.iter().map(raised).collect();
+        assert_eq!(outcome.parameters.job_priorities, Some(cut), "{set:?}");
         assert!(accepts("fjp-mode", None, &with(&longer)));
         let victim = usize::try_from(random.between(0, lists.len() as u64 - 1)).unwrap();
         let mut shorter = lists.clone();

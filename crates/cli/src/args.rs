@@ -169,6 +169,11 @@ pub(crate) struct RunArgs {
         hide_default_value = true
     )]
     pub(crate) dispatch: String,
+    /// Which threads handle what: vestal has tasks release and end their jobs themselves and wakes the
+    /// manager for exceptions only, huang2014 is what Huang, Gill and Lu (2014) built, for comparison
+    /// [default: vestal]
+    #[arg(long, value_name = "vestal|huang2014")]
+    pub(crate) mechanism: Option<String>,
     /// What notices a used-up budget: perf counts the thread's execution, manager sets a wall timer
     /// and reads the thread's clock, heartbeat reads it every millisecond, posix-timer waits for the
     /// kernel's tick [default: perf; managed: manager]

@@ -121,6 +121,8 @@ pub(crate) struct Enforced {
     pub(crate) dispatch: &'static str,
     /// How often a worker ran a job that the plan did not name; null under native dispatch.
     pub(crate) inversions: Option<u64>,
+    /// Which threads handled what.
+    pub(crate) mechanism: &'static str,
     /// Whether nothing was enforced.
     pub(crate) observed_only: bool,
     pub(crate) monitor: &'static str,

@@ -64,7 +64,7 @@ fn a_run_that_is_ended_early_shows_what_it_measured() {
 }
 
 /// Every policy that runs here, under the dispatches that can keep its order.
-const WORLDS: [(&str, &str); 13] = [
+const WORLDS: [(&str, &str); 14] = [
     ("rms", "native"),
     ("dms", "native"),
     ("cms", "native"),
@@ -76,9 +76,50 @@ const WORLDS: [(&str, &str); 13] = [
     ("plrs", "managed"),
     ("ocbp", "managed"),
     ("zss", "managed"),
+    ("zss", "native"),
     ("pt", "native"),
     ("pt", "managed"),
 ];
+
+#[test]
+fn the_mechanisms_of_the_paper_are_selected_counted_and_replayed() {
+    let scratch = Scratch::new("mechanisms");
+    let trace = scratch.0.join("x.vtrace").to_str().unwrap().to_owned();
+    let run = |policy: &str, mechanism: &str| {
+        let options = [
+            "--for",
+            "1s",
+            "--scenario",
+            "overrun=0.5",
+            "--trace",
+            &trace,
+        ];
+        let chosen = [
+            "--policy",
+            policy,
+            "--mechanism",
+            mechanism,
+            "--format",
+            "json",
+        ];
+        let done = vestal(&[&["run", FMS][..], &options, &chosen].concat());
+        assert!(done.exit <= 1, "{policy} {mechanism}: {}", done.stderr);
+        let result = done.json();
+        assert_eq!(result["machine"]["mechanism"], mechanism);
+        let replayed = vestal(&["replay", &trace, "--format", "json"]);
+        assert_eq!(replayed.exit, 0, "{policy}: {}", replayed.stdout);
+        std::fs::remove_file(&trace).unwrap();
+        let machine = &result["machine"];
+        let released = machine["own"]["wakeups"]["release"].as_u64().unwrap();
+        let enforced = machine["observed_only"] == false;
+        assert!(machine["busy_periods"]["count"].as_u64().unwrap() > 0);
+        (released > 0, enforced)
+    };
+    assert_eq!(run("amc", "huang2014"), (true, true));
+    assert_eq!(run("amc", "vestal"), (false, true));
+    assert_eq!(run("smc", "huang2014"), (false, false));
+    assert_eq!(run("smc", "vestal"), (false, true));
+}
 
 #[test]
 fn a_trace_of_a_real_run_counts_what_its_result_counts_and_replays_clean() {

@@ -10,8 +10,9 @@
 //!   last one. A fact keeps the instant at which it happened, which may be earlier than the clock.
 //! - **C2 charge what ran.** Before `decide(now)` the world has charged each running job what it
 //!   measured. A remainder below the world's stated granularity counts as exhausted; a job charged
-//!   more than budget plus granularity has overrun even if it completed by then. The jobs of one task
-//!   are charged in their order: none after its successor was. A world that tells exceptions only
+//!   more than budget plus granularity has overrun even if it completed by then: it is judged once,
+//!   by the mode in which the decision begins that hears of its completion. The jobs of one task are
+//!   charged in their order: none after its successor was. A world that tells exceptions only
 //!   ([`crate::Guard`]) asks for a decision before it charges the next job of a task.
 //! - **C3 stage, then settle.** `apply` only records. All consequences happen in `decide`, in one
 //!   fixed order: completions, exhaustion (the mode raised as often as needed), deadlines, the idle

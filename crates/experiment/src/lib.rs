@@ -13,6 +13,7 @@ mod diagnose;
 pub mod evaluate;
 pub mod figure;
 pub mod file;
+pub mod overhead;
 pub mod plot;
 pub mod store;
 pub mod summary;

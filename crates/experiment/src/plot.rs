@@ -17,8 +17,19 @@ pub struct Chart {
     pub x_label: String,
     /// What the vertical axis counts.
     pub y_label: String,
+    /// What it can show.
+    pub y_axis: YAxis,
     /// The curves, in the order of the legend.
     pub curves: Vec<Curve>,
+}
+
+/// The values of a vertical axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum YAxis {
+    /// Shares, from 0 to 1.
+    Shares,
+    /// Any numbers; zero is on it.
+    Numbers,
 }
 
 /// A curve.
@@ -75,6 +86,7 @@ impl Scale {
         let span = self.high - self.low;
         let steps = [
             0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 4.0, 5.0, 10.0, 20.0, 50.0, 100.0,
+            200.0, 500.0, 1000.0,
         ];
         let step = steps
             .into_iter()
@@ -145,8 +157,32 @@ impl Chart {
         }
     }
 
-    /// From 0 to 1, or the tenths around the data if they need much less.
     fn y_scale(&self) -> Scale {
+        match self.y_axis {
+            YAxis::Shares => self.shares(),
+            YAxis::Numbers => self.numbers(),
+        }
+    }
+
+    /// Over the values and zero; intervals that go beyond are cut.
+    fn numbers(&self) -> Scale {
+        let values = || {
+            self.curves
+                .iter()
+                .flat_map(|curve| curve.points.iter().map(|(_, y)| y.value))
+        };
+        let low = values().fold(0.0, f64::min);
+        let high = values().fold(0.0, f64::max);
+        let room = if high > low { (high - low) * 0.05 } else { 1.0 };
+        Scale {
+            low: if low < 0.0 { low - room } else { 0.0 },
+            high: high + room,
+            ends: (TOP + PLOT_HEIGHT, TOP),
+        }
+    }
+
+    /// From 0 to 1, or the tenths around the data if they need much less.
+    fn shares(&self) -> Scale {
         let values = || {
             self.curves
                 .iter()
@@ -390,6 +426,7 @@ mod tests {
             title: "a < b & c".to_owned(),
             x_label: "x".to_owned(),
             y_label: "y".to_owned(),
+            y_axis: YAxis::Shares,
             curves: (0..9)
                 .map(|i| curve(&format!("c{i}"), f64::from(i) / 20.0))
                 .collect(),
@@ -398,10 +435,36 @@ mod tests {
         assert_eq!(svg, chart.to_svg());
         assert!(svg.contains("a &lt; b &amp; c") && !svg.contains("NaN"));
         assert_eq!(svg.matches("<g>").count(), svg.matches("</g>").count());
-        let empty = Chart {
-            curves: Vec::new(),
-            ..chart
+        for y_axis in [YAxis::Shares, YAxis::Numbers] {
+            let empty = Chart {
+                curves: Vec::new(),
+                y_axis,
+                ..chart.clone()
+            };
+            assert!(!empty.to_svg().contains("NaN") && !empty.to_svg().contains("inf"));
+        }
+    }
+
+    #[test]
+    fn numbers_above_one_and_below_zero_have_their_place() {
+        let point = |value: f64| Share {
+            value,
+            low: value,
+            high: value,
         };
-        assert!(!empty.to_svg().contains("NaN") && !empty.to_svg().contains("inf"));
+        let chart = Chart {
+            title: "t".to_owned(),
+            x_label: "x".to_owned(),
+            y_label: "y".to_owned(),
+            y_axis: YAxis::Numbers,
+            curves: vec![Curve {
+                name: "c".to_owned(),
+                points: vec![(4.0, point(-0.5)), (8.0, point(12.0))],
+            }],
+        };
+        let scale = chart.y_scale();
+        assert!(scale.low < -0.5 && scale.high > 12.0);
+        assert!(scale.at(-0.5) < scale.ends.0 && scale.at(12.0) > scale.ends.1);
+        assert!(chart.to_svg().contains(">12</text>"));
     }
 }

@@ -34,6 +34,32 @@ impl Monitor {
     }
 }
 
+/// Which threads handle what of a native run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mechanism {
+    /// Workers release and end their jobs themselves, and watch their budgets with a [`Monitor`]. The
+    /// manager is woken by exceptions only.
+    Vestal,
+    /// Those of Huang, Gill and Lu (2014, section 5), for comparison. With adaptive limits (section
+    /// 5.3) the manager handles each release and each completion: it waits in `epoll_wait` for the
+    /// signals of POSIX timers, knows the running job, and watches it with a timer on the thread's CPU
+    /// time and a wall-clock timer. With static limits nothing is enforced, as by the baseline of the
+    /// paper's evaluation. The monitor of the configuration is not used. Managed dispatch is what the
+    /// paper has for fixed job priorities (`MGR_PRIO`, `RUN_PRIO`, `SUSPENDED_PRIO`), with either value.
+    Huang2014,
+}
+
+impl Mechanism {
+    /// The name on the command line and in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vestal => "vestal",
+            Self::Huang2014 => "huang2014",
+        }
+    }
+}
+
 /// When a job that lost its place comes to its end. Its priority drops at once in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Termination {
@@ -89,6 +115,8 @@ pub struct Config {
     /// Whether limits are enforced at all; `false` only measures: no limit, no mode change, and under
     /// managed dispatch only the order of the scheduler.
     pub enforce: bool,
+    /// Which threads handle what under native dispatch.
+    pub mechanism: Mechanism,
     /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
     /// `perf_event_open` is refused, and [`crate::Report::monitor`] says so.
     pub monitor: Monitor,
@@ -97,7 +125,8 @@ pub struct Config {
     /// The period T_M of [`Monitor::Heartbeat`].
     pub heartbeat: Duration,
     /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For n tasks n + 3 of
-    /// them are used, from the lowest up; under managed dispatch 4 for any number of tasks.
+    /// them are used, from the lowest up, with zero slack n + 5; under managed dispatch 4 for any number of
+    /// tasks.
     pub priorities: (u8, u8),
     /// By how much a job may exceed a limit before that is an overrun: what this world itself adds
     /// to a job (reading clocks, arming its monitor, interrupts charged to it), and what it could
@@ -126,6 +155,7 @@ impl Config {
             enforcement,
             exhaustion: Exhaustion::Background,
             enforce: true,
+            mechanism: Mechanism::Vestal,
             monitor: Monitor::Perf,
             termination: Termination::Immediate,
             heartbeat: Duration::from_millis(1),

@@ -7,6 +7,7 @@ use crate::error::RunError;
 use crate::idle::IdleDetector;
 use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed, NoScheduler};
 use crate::manager::Manager;
+use crate::mechanism;
 use crate::plan::{RunPlan, first_limit, tolerance};
 use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
 use crate::report::{Ended, ManagerRecord, Report};
@@ -20,6 +21,7 @@ use crate::sys::memory::LockedMemory;
 use crate::sys::park::ParkSignal;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::signal::StopSignals;
+use crate::sys::waiting::Bell;
 use crate::threads::{Crew, Started};
 use crate::watchdog::Watchdog;
 use crate::worker::Worker;
@@ -208,7 +210,11 @@ impl Executive {
     }
 
     /// What the threads of the run will share, and what only the workers will have.
-    fn share(self, plan: &RunPlan, tolerance: Service) -> (Arc<Shared>, Vec<Bodies>, Config) {
+    fn share(
+        self,
+        plan: &RunPlan,
+        tolerance: Service,
+    ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
         let config = self.config;
         let slices = self.slices.unwrap_or_default();
         let mut slices = slices.into_iter();
@@ -219,8 +225,12 @@ impl Executive {
             .map(|(spec, &fifo)| {
                 let limit = first_limit(&config, &spec.configuration);
                 let offset = spec.offset.as_nanos();
-                TaskShared::new(spec.name, spec.configuration, offset, fifo, limit)
-                    .in_slices(slices.next())
+                let task = TaskShared::new(spec.name, spec.configuration, offset, fifo, limit)
+                    .in_slices(slices.next());
+                match plan.suspends {
+                    true => task.with_slack(i32::from(config.priorities.0)),
+                    false => task,
+                }
             })
             .collect();
         let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor, tolerance);
@@ -234,7 +244,13 @@ impl Executive {
         {
             shared.fault = self.fault;
         }
-        (Arc::new(shared), bodies, config)
+        if !plan.managed {
+            shared.enforce = mechanism::enforces(&config);
+            if mechanism::handles_each_job(&config) {
+                shared.bell = Some(Bell::new()?);
+            }
+        }
+        Ok((Arc::new(shared), bodies, config))
     }
 
     fn brain(&self, tolerance: Service) -> Result<Brain, RunError> {
@@ -277,24 +293,26 @@ impl Executive {
             None => None,
         };
         let manager_trace = tracers.remove(0);
-        let (shared, bodies, config) = self.share(plan, tolerance);
+        let shared = self.share(plan, tolerance);
+        let (shared, bodies, config) =
+            shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
         let mut crew = Crew::new(Arc::clone(&shared), config.stack_bytes);
         let record = ManagerRecord::new(count, late_beyond);
         let chief = match brain {
-            Brain::Guard(guard) => Chief::Guarding(Manager {
+            Brain::Guard(guard) => Chief::Guarding(Box::new(Manager {
                 shared: Arc::clone(&shared),
                 guard: match consumer {
                     Some(_) => Recorder::with_permits(*guard, manager_trace, count),
                     None => Recorder::new(*guard, manager_trace),
                 },
                 charged: vec![(0, 0); count],
-                boundary: None,
+                wake: None,
                 record,
-                priority: low + 1 + i32::try_from(count).unwrap_or(i32::MAX / 2),
-            }),
-            Brain::Scheduler(scheduler) => Chief::Dispatching(Dispatcher::new(
+                priority: plan.fifo.iter().fold(low, |most, &fifo| most.max(fifo)) + 1,
+            })),
+            Brain::Scheduler(scheduler) => Chief::Dispatching(Box::new(Dispatcher::new(
                 Arc::clone(&shared),
                 Recorder::new(scheduler, manager_trace),
                 record,
@@ -303,7 +321,7 @@ impl Executive {
                     run: low + 1,
                     suspended: low,
                 },
-            )),
+            ))),
         };
         let gatherer = match consumer {
             Some(consumer) => Some(gather(rings, &shared, consumer, plan)?),
@@ -384,8 +402,8 @@ enum Brain {
 
 /// The manager of a run.
 enum Chief {
-    Guarding(Manager),
-    Dispatching(Dispatcher),
+    Guarding(Box<Manager>),
+    Dispatching(Box<Dispatcher>),
 }
 
 /// Starts every thread and waits until it stands at its place: in its class, on its CPU, blocked.
@@ -415,17 +433,20 @@ fn start_all(
     let name = "vestal-manager";
     let manager = match chief {
         Chief::Guarding(manager) => {
-            let started = crew.start(name, manager, Manager::set_up, Manager::main)?;
-            let idle = IdleDetector {
-                shared: Arc::clone(shared),
-                priority: low,
-            };
-            let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
-            crew.start("vestal-idle", idle, set_up, main)?;
+            let started = crew.start(name, *manager, Manager::set_up, Manager::main)?;
+            // A manager that handles each job sees by itself when the CPU is idle.
+            if shared.bell.is_none() {
+                let idle = IdleDetector {
+                    shared: Arc::clone(shared),
+                    priority: low,
+                };
+                let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
+                crew.start("vestal-idle", idle, set_up, main)?;
+            }
             started
         }
         Chief::Dispatching(dispatcher) => {
-            crew.start(name, dispatcher, Dispatcher::set_up, Dispatcher::main)?
+            crew.start(name, *dispatcher, Dispatcher::set_up, Dispatcher::main)?
         }
     };
     for (index, (bodies, trace)) in bodies.into_iter().enumerate() {

@@ -19,6 +19,8 @@
 //! carries that out with three priorities, for orders that fixed priorities cannot express. See
 //! `docs/adr/0004-linux-managed-dispatch.md`.
 //!
+//! [`Mechanism::Huang2014`] has the threads and timers of a paper do the same work, for comparison.
+//!
 //! Two tasks from Rust:
 //!
 //! ```no_run
@@ -43,16 +45,19 @@ mod gaps;
 mod idle;
 mod managed;
 mod manager;
+mod mechanism;
 mod meter;
 mod overrun_report;
 mod park;
 mod plan;
+pub mod preemption;
 pub mod primitives;
 mod promise;
 pub mod recording;
 pub mod report;
 pub mod rights;
 mod shared;
+mod slack;
 pub mod stats;
 mod stints;
 mod summary;
@@ -63,7 +68,7 @@ mod watchdog;
 mod worker;
 
 pub use body::{Cancelled, JobContext};
-pub use config::{Config, Monitor, TaskSpec, Termination};
+pub use config::{Config, Mechanism, Monitor, TaskSpec, Termination};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
 pub use managed::{BoxedScheduler, MakeScheduler, NoScheduler};

@@ -1,10 +1,12 @@
 //! The manager: the thread that owns the [`Guard`] and handles exceptions only.
 //!
 //! It has the highest priority of the run on the CPU of the run, so while it decides no worker
-//! moves. A job that keeps its limits never wakes it. What does: a budget monitor, a worker that
-//! completed beyond its limit, the idle detector, the end of the run.
+//! moves. A job that keeps its limits and its slack never wakes it. What does: a budget monitor, a worker
+//! that completed beyond its limit, the idle detector, the end of the run; a job that has no slack left,
+//! its deadline, and its end.
 
 mod slices;
+mod zero_slack;
 
 use crate::config::Monitor;
 use crate::meter::Meter;
@@ -13,8 +15,9 @@ use crate::report::ManagerRecord;
 use crate::shared::{
     Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared, UNLIMITED,
 };
+use crate::slack::Slack;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::signal::{ManagerSignals, kick_signal};
+use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::sys::{self, futex};
 use crate::worker::{enter_real_time, message_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,8 +30,9 @@ use vestal_core::{
 };
 use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
 
-/// The manager goes round at least this often, so that its watchdog sees it alive.
-pub(crate) const BEAT_NANOS: u64 = 100_000_000;
+/// The manager goes round at least this often, so that its watchdog sees it alive. Seldom: a beat takes
+/// the CPU from a job.
+pub(crate) const BEAT_NANOS: u64 = 500_000_000;
 
 /// The manager's own state.
 pub(crate) struct Manager {
@@ -36,8 +40,8 @@ pub(crate) struct Manager {
     pub(crate) guard: Recorder<Guard, Tracer>,
     /// Per task: the job that was charged last, and what the guard was told that it executed.
     pub(crate) charged: Vec<(u64, u64)>,
-    /// When the next slice begins for which a held job waits.
-    pub(crate) boundary: Option<Instant>,
+    /// When the guard wants to be called.
+    pub(crate) wake: Option<Instant>,
     pub(crate) record: ManagerRecord,
     pub(crate) priority: i32,
 }
@@ -88,59 +92,69 @@ impl Manager {
             }
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
+        if let Some(bell) = &shared.bell {
+            return self.manage_each_job(&shared, bell);
+        }
         let signals = ManagerSignals::new();
         let end = shared.end.load(Ordering::SeqCst);
         loop {
             let now = monotonic_nanos();
-            shared.beat.store(now, Ordering::SeqCst);
-            if shared.phase() == STOP || shared.stop_cause().is_some() {
+            if !goes_on(&shared, now, end) {
                 return Ok(());
             }
-            if now >= end {
-                shared.request_stop(StopCause::Finished);
-                return Ok(());
-            }
-            #[cfg(feature = "real")]
-            crate::fault::strike(&shared, now);
             let heartbeat = shared.monitor == Monitor::Heartbeat;
             let beat = if heartbeat {
                 shared.heartbeat_nanos
             } else {
                 BEAT_NANOS
             };
-            let until = end.min(now + beat).min(self.boundary_at(&shared));
-            let signal = signals.wait(until.saturating_sub(now));
-            let due = self.boundary_is_due(&shared);
+            let span = (end - now).min(beat).min(self.until_wake(&shared, now));
+            let until = now + span;
+            let signal = signals.wait(span);
+            let due = self.until_wake(&shared, monotonic_nanos()) == 0;
             self.count_wakeup(&shared, signal, due);
             if signal.is_none() && !heartbeat && !due {
                 continue;
             }
-            self.guard.sink().open();
-            let woken = monotonic_nanos();
-            let wanted = shared.stints.wanted_since(until, woken);
-            shared.stint_begins(wanted, woken, self.guard.sink_mut());
-            self.span(&shared, woken, Mechanism::Decide, Edge::Begin);
-            self.handle(
-                &shared,
-                signal.is_some_and(|signal| signal != kick_signal()),
-                due,
-            )?;
-            let done = monotonic_nanos();
-            self.span(&shared, done, Mechanism::Decide, Edge::End);
-            shared.round_ends(woken, done, self.guard.sink_mut());
-            self.guard.sink().close();
-            self.record.handling.record(done.saturating_sub(woken));
+            let fired =
+                signal.is_some_and(|signal| ![kick_signal(), instant_signal()].contains(&signal));
+            self.round(&shared, until, |manager| manager.handle(&shared, fired))?;
         }
+    }
+
+    /// Does what there is to do, and records that and how long it took. Without a call it was wanted at
+    /// `until`.
+    pub(crate) fn round(
+        &mut self,
+        shared: &Shared,
+        until: u64,
+        handle: impl FnOnce(&mut Self) -> Result<(), ContractViolation>,
+    ) -> Result<(), ContractViolation> {
+        self.guard.sink().open();
+        let woken = monotonic_nanos();
+        let wanted = shared.stints.wanted_since(until, woken);
+        shared.stint_begins(wanted, woken, self.guard.sink_mut());
+        self.span(shared, woken, Mechanism::Decide, Edge::Begin);
+        handle(self)?;
+        let done = monotonic_nanos();
+        self.span(shared, done, Mechanism::Decide, Edge::End);
+        shared.round_ends(woken, done, self.guard.sink_mut());
+        self.guard.sink().close();
+        self.record.handling.record(done.saturating_sub(woken));
+        Ok(())
     }
 
     /// Counts why the manager is awake, before it takes what it was told.
     fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>, due: bool) {
         let wakeups = &mut self.record.wakeups;
         let told = |task: &TaskShared| {
-            task.overran.is_there() || task.wants_place.load(Ordering::SeqCst) == 1
+            task.overran.is_there()
+                || task.wants_place.load(Ordering::SeqCst) == 1
+                || task.slack.as_ref().is_some_and(Slack::is_end_untold)
         };
         let count = match signal {
             None if due => &mut wakeups.timer,
+            Some(signal) if signal == instant_signal() => &mut wakeups.timer,
             None if shared.monitor == Monitor::Heartbeat => &mut wakeups.budget,
             None => &mut wakeups.beat,
             Some(signal) if signal != kick_signal() => &mut wakeups.budget,
@@ -164,11 +178,10 @@ impl Manager {
     }
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
-    fn handle(
+    pub(crate) fn handle(
         &mut self,
         shared: &Shared,
         monitor_fired: bool,
-        slice_begins: bool,
     ) -> Result<(), ContractViolation> {
         if shared.phase() != RUN {
             return Ok(());
@@ -181,8 +194,10 @@ impl Manager {
         }
         #[cfg(feature = "real")]
         crate::fault::sleep(shared);
-        if slice_begins {
-            self.settle_boundary(shared)?;
+        // The guard wants to be called; before, it hears what held jobs executed since.
+        let due = self.until_wake(shared, monotonic_nanos()) == 0;
+        if due {
+            self.charge_held(shared)?;
         }
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
@@ -193,6 +208,7 @@ impl Manager {
             self.decide(shared)?;
             jobs_ran = true;
         }
+        self.settle_slack(shared)?;
         // The detector may have been preempted between its report and its signal. If jobs have
         // overrun since, others may have been released behind them that have not begun: the report
         // says nothing about them, and `decide` has asked again.
@@ -200,7 +216,7 @@ impl Manager {
             shared.end_withdrawn();
             self.settle_idle(shared)?;
         }
-        if monitor_fired || slice_begins {
+        if monitor_fired || due {
             self.rearm(shared);
         }
         Ok(())
@@ -241,8 +257,9 @@ impl Manager {
                 task: id_of(index),
                 sequence,
             };
-            // A suspended job has been charged, and waits.
-            if executed < threshold || self.guard.permit_for(job) == Permit::Suspended {
+            // A job that waits for its next slice has been charged.
+            let waits = task.is_sliced() && self.guard.permit_for(job) == Permit::Suspended;
+            if executed < threshold || waits {
                 continue;
             }
             let overshoot = executed - threshold;
@@ -289,8 +306,10 @@ impl Manager {
     fn decide(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         let now = shared.instant(monotonic_nanos());
         for (index, task) in shared.tasks.iter().enumerate() {
-            // With slices there are no modes, and what the guard has to know the first charge says.
-            if !task.is_sliced()
+            // With zero slack there are no modes, and a release says that its job is incomplete; with
+            // slices there are none either, and the first charge says when its job was released.
+            if task.slack.is_none()
+                && !task.is_sliced()
                 && let Some(sequence) = task.newest_release(now.as_nanos())
             {
                 let job = JobId {
@@ -301,11 +320,11 @@ impl Manager {
             }
         }
         let before = self.guard.mode();
-        self.boundary = self.guard.decide(now)?.next.map(|wake| wake.at);
+        self.wake = self.guard.decide(now)?.next.map(|wake| wake.at);
         self.take_notices(shared);
         self.enact(shared, now);
-        if self.guard.mode() != before {
-            // The limits of running jobs have changed, and with them what the monitors wait for.
+        if self.enact_places(shared) || self.guard.mode() != before {
+            // The limits of running jobs have changed, or who runs, and with that what the monitors wait for.
             self.rearm(shared);
         }
         if self.guard.mode() > Level::LOWEST {
@@ -315,7 +334,7 @@ impl Manager {
     }
 
     /// The CPU had nothing to run. That was an idle instant if no admitted job waits for something.
-    fn settle_idle(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    pub(crate) fn settle_idle(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         if self.guard.mode() == Level::LOWEST {
             return Ok(());
         }
@@ -338,7 +357,7 @@ impl Manager {
             }
         }
         self.guard.apply(now, Fact::Idle { cpu: CPU })?;
-        self.boundary = self.guard.decide(now)?.next.map(|wake| wake.at);
+        self.wake = self.guard.decide(now)?.next.map(|wake| wake.at);
         self.take_notices(shared);
         self.enact(shared, now);
         Ok(())
@@ -356,12 +375,13 @@ impl Manager {
                     NOT_ADMITTED
                 }
             };
-            // With slices the permit is that of the first one, and the limit never changes.
-            if !task.is_sliced() {
+            // A suspended job keeps its limit, and there is one mode only. With slices the permit is that
+            // of the first one.
+            if task.slack.is_none() && !task.is_sliced() {
                 task.limit.store(limit, Ordering::SeqCst);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
-                && self.loses_its_place(id, newest)
+                && self.loses_its_place(task, id, newest)
             {
                 shared.withdraw(task, newest);
             }
@@ -375,7 +395,7 @@ impl Manager {
                 };
                 self.enact_slices(shared, task, job);
             }
-            if self.loses_its_place(id, running) {
+            if self.loses_its_place(task, id, running) {
                 shared.withdraw(task, running);
             }
             if task.withdrawn(running) {
@@ -384,10 +404,13 @@ impl Manager {
         }
     }
 
-    fn loses_its_place(&self, task: TaskId, sequence: u64) -> bool {
-        match self.guard.permit_for(JobId { task, sequence }) {
-            Permit::Run { .. } | Permit::Suspended => false,
-            Permit::Background | Permit::Dropped | Permit::NotAdmitted => true,
+    fn loses_its_place(&self, task: &TaskShared, id: TaskId, sequence: u64) -> bool {
+        match self.guard.permit_for(JobId { task: id, sequence }) {
+            Permit::Run { .. } => false,
+            // Whom the suspension level holds back gets his place again, a late job apart.
+            Permit::Suspended if task.slack.is_some() || task.is_sliced() => false,
+            Permit::Background if task.slack.is_some() => task.has_used_up(sequence),
+            Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => true,
         }
     }
 
@@ -410,10 +433,7 @@ impl Manager {
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
     /// urgent one; whoever ends before another goes on arms that one's (`worker::resume_preempted`).
     fn rearm(&self, shared: &Shared) {
-        for &index in &shared.by_urgency {
-            let Some(task) = shared.tasks.get(index) else {
-                continue;
-            };
+        for task in shared.by_place() {
             if task.running_ready().is_none() {
                 continue;
             }
@@ -438,11 +458,28 @@ impl Manager {
     }
 }
 
+/// Shows that the manager lives; says whether the run goes on.
+pub(crate) fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
+    shared.beat.store(now, Ordering::SeqCst);
+    if shared.phase() == STOP || shared.stop_cause().is_some() {
+        return false;
+    }
+    if now >= end {
+        shared.request_stop(StopCause::Finished);
+        return false;
+    }
+    #[cfg(feature = "real")]
+    crate::fault::strike(shared, now);
+    true
+}
+
 /// Gives workers between two jobs their priorities back.
 fn restore_places(shared: &Shared) {
     for task in &shared.tasks {
         if task.wants_place.load(Ordering::SeqCst) == 1 {
-            if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.fifo).is_err() {
+            if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.present_priority())
+                .is_err()
+            {
                 shared.request_stop(StopCause::SetupFailed);
             }
             task.wants_place.store(0, Ordering::SeqCst);

@@ -1,13 +1,14 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
-use crate::config::{Config, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
+use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::error::RunError;
 use crate::executive::Executive;
 use crate::managed::BoxedScheduler;
 use crate::rights::{Needs, Refusal, Rights, judge};
 use crate::shared::UNLIMITED;
+use crate::slack::PLACES_BELOW;
 use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Level, OnMiss, Service, TaskConfiguration};
+use vestal_core::{Duration, Enforcement, Guard, Level, OnMiss, Service, TaskConfiguration};
 
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
 const PRIORITIES_BESIDE_WORKERS: usize = 3;
@@ -32,6 +33,8 @@ pub(crate) struct RunPlan {
     pub(crate) fallback: Option<String>,
     /// Whether the manager dispatches.
     pub(crate) managed: bool,
+    /// Whether jobs without slack have others suspended, by priorities below those of the workers.
+    pub(crate) suspends: bool,
 }
 
 impl Executive {
@@ -49,6 +52,12 @@ impl Executive {
                 "{}: on_miss = \"abort\" needs managed dispatch; native dispatch watches limits, not deadlines (use on_miss = \"continue\")",
                 spec.name
             )));
+        }
+        let of_paper = !managed && self.config.mechanism == Mechanism::Huang2014;
+        if of_paper && self.slices.is_some() {
+            let why =
+                "jobs in slices need another mechanism than huang2014, which holds nobody back";
+            return Err(RunError::Unsupported(why.to_owned()));
         }
         let stacks = self.config.stack_bytes as u64 * (self.tasks.len() as u64 + 3);
         let recording = self.recording.as_ref();
@@ -76,13 +85,13 @@ impl Executive {
         };
         let others = rights.cpus.iter().copied().filter(|&other| other != cpu);
         let other_cpus: Vec<usize> = others.collect();
-        let fallback = self.config.monitor == Monitor::Perf && !rights.perf;
+        let fallback = !of_paper && self.config.monitor == Monitor::Perf && !rights.perf;
         Ok(RunPlan {
             fifo,
             cpu,
             watchdog_cpu: other_cpus.first().copied().unwrap_or(cpu),
             other_cpus,
-            monitor: if fallback {
+            monitor: if fallback || of_paper {
                 Monitor::Manager
             } else {
                 self.config.monitor
@@ -92,7 +101,20 @@ impl Executive {
                     .to_owned()
             }),
             managed,
+            suspends: self.suspends(),
         })
+    }
+
+    /// Whether native dispatch has to suspend tasks.
+    fn suspends(&self) -> bool {
+        self.make_scheduler.is_none()
+            && self.config.enforce
+            && self.config.enforcement == Enforcement::ZeroSlack
+    }
+
+    /// How many priorities lie between the idle detector's and the workers'.
+    fn priorities_below(&self) -> usize {
+        if self.suspends() { PLACES_BELOW } else { 0 }
     }
 
     /// The state machine of a native run.
@@ -140,7 +162,7 @@ impl Executive {
         if self.make_scheduler.is_some() {
             PRIORITIES_MANAGED
         } else {
-            self.tasks.len() + PRIORITIES_BESIDE_WORKERS
+            self.tasks.len() + PRIORITIES_BESIDE_WORKERS + self.priorities_below()
         }
     }
 
@@ -169,7 +191,11 @@ impl Executive {
             (priority, std::cmp::Reverse(index))
         });
         let mut fifo = vec![0; self.tasks.len()];
-        for (index, priority) in least_urgent_first.into_iter().zip(i32::from(low) + 1..) {
+        let below = i32::try_from(self.priorities_below()).unwrap_or(i32::MAX / 2);
+        for (index, priority) in least_urgent_first
+            .into_iter()
+            .zip(i32::from(low) + 1 + below..)
+        {
             if let Some(entry) = fifo.get_mut(index) {
                 *entry = priority;
             }

@@ -1,6 +1,6 @@
 //! What a run has to say.
 
-use crate::config::Monitor;
+use crate::config::{Mechanism, Monitor};
 use crate::recording::Recorded;
 use crate::stats::{Distribution, Summary};
 use vestal_core::{Duration, Event, Instant, JobId, Level, Notice, Service};
@@ -24,7 +24,10 @@ pub struct Report {
     pub duration: Duration,
     /// The CPU it ran on.
     pub cpu: CpuReport,
-    /// The budget monitor used.
+    /// Which threads handled what.
+    pub mechanism: Mechanism,
+    /// The budget monitor used; with [`Mechanism::Huang2014`] and native dispatch
+    /// [`Monitor::Manager`] stands for its two timers.
     pub monitor: Monitor,
     /// Why another monitor than the one asked for was used, if so.
     pub monitor_fallback: Option<String>,

@@ -19,20 +19,22 @@ mod slices;
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::managed::{Handover, Managed};
+use crate::mechanism::Gate;
 use crate::meter::OwnThreads;
 use crate::overrun_report::OverrunReport;
 use crate::park::Park;
 use crate::promise::Promises;
 use crate::recording::Tracer;
 use crate::report::TaskRecord;
+use crate::slack::Slack;
 use crate::stints::{Stints, Stretch};
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::waiting::Bell;
 use crate::sys::{self, Tid};
+use slices::Slicing;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use vestal_core::{
-    DropReason, Event, Instant, Level, Notice, Service, SliceCount, TaskConfiguration,
-};
+use vestal_core::{DropReason, Event, Instant, Level, Notice, Service, TaskConfiguration};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -114,12 +116,8 @@ pub(crate) struct TaskShared {
     pub(crate) base: AtomicU64,
     /// Written by the manager: what a job may execute; [`NOT_ADMITTED`], [`UNLIMITED`].
     pub(crate) limit: AtomicU64,
-    /// Into how many slices its jobs are cut; `None`: their limits are in one piece.
-    slices: Option<SliceCount>,
-    /// Under native dispatch, with slices: what the running job was granted so far. Written by the
-    /// worker before `state`, and by the manager for the job that runs; [`UNLIMITED`]: no slice says
-    /// anything.
-    granted: AtomicU64,
+    /// Into which slices its jobs are cut, if any.
+    slicing: Slicing,
     /// Whether the worker is held back in the middle of a body.
     pub(crate) park: Park,
     /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
@@ -137,10 +135,14 @@ pub(crate) struct TaskShared {
     cancelled_up_to: AtomicU64,
     /// A completed job that exceeded its limit without the monitor noticing in time.
     pub(crate) overran: OverrunReport,
+    /// Where the task suspends others, and is suspended, for want of slack.
+    pub(crate) slack: Option<Slack>,
     /// 1: the worker, at the end of a job, wants its priority back; cleared by the manager.
     pub(crate) wants_place: AtomicU32,
     /// Under managed dispatch: what the manager hands to the worker, and what comes back.
     pub(crate) handover: Handover,
+    /// Where the manager handles each job: what it releases to the worker, and what is over.
+    pub(crate) gate: Gate,
     /// Written by the worker between jobs; read when it is gone.
     pub(crate) record: Mutex<TaskRecord>,
 }
@@ -163,8 +165,7 @@ impl TaskShared {
             state: AtomicU64::new(0),
             base: AtomicU64::new(0),
             limit: AtomicU64::new(limit),
-            slices: None,
-            granted: AtomicU64::new(UNLIMITED),
+            slicing: Slicing::none(),
             park: Park::new(),
             withdrawn_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
@@ -172,8 +173,10 @@ impl TaskShared {
             used_up: AtomicU64::new(0),
             cancelled_up_to: AtomicU64::new(0),
             overran: OverrunReport::default(),
+            slack: None,
             wants_place: AtomicU32::new(0),
             handover: Handover::default(),
+            gate: Gate::default(),
             record: Mutex::new(TaskRecord::new()),
         }
     }
@@ -233,9 +236,14 @@ impl TaskShared {
         }
     }
 
+    /// Whether job `sequence` was the last to use up the limit of its own level.
+    pub(crate) fn has_used_up(&self, sequence: u64) -> bool {
+        self.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1)
+    }
+
     /// Why job `sequence` lost its place.
     pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
-        if self.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1) {
+        if self.has_used_up(sequence) {
             DropReason::Exhausted
         } else {
             DropReason::Mode
@@ -245,6 +253,11 @@ impl TaskShared {
     /// The manager is about to demote the worker.
     pub(crate) fn enter_background(&self) {
         self.background.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the worker is demoted, and has not asked for its place yet.
+    pub(crate) fn is_in_background(&self) -> bool {
+        self.background.load(Ordering::SeqCst)
     }
 
     /// Whether the worker was demoted since it asked last; asked when its job is off.
@@ -318,6 +331,8 @@ pub(crate) struct Shared {
     pub(crate) own: OwnThreads,
     /// Under managed dispatch: the bell of the manager, and the plan.
     pub(crate) managed: Option<Managed>,
+    /// Where the manager handles each job: how it is called.
+    pub(crate) bell: Option<Bell>,
     cause: Mutex<Option<StopCause>>,
     #[cfg(feature = "real")]
     pub(crate) fault: Option<crate::fault::Fault>,
@@ -358,6 +373,7 @@ impl Shared {
             promises: Promises::new(),
             own: OwnThreads::default(),
             managed: None,
+            bell: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
             fault: None,
@@ -365,11 +381,11 @@ impl Shared {
     }
 
     /// Whether each worker has an armed monitor. A manager that dispatches watches budgets with the
-    /// timeout of its own wait instead, unless a monitor was chosen that counts by itself.
+    /// timeout of its own wait instead, unless a monitor was chosen that counts by itself; one that
+    /// handles each job has timers of its own.
     pub(crate) fn arms_monitors(&self) -> bool {
-        self.managed
-            .as_ref()
-            .is_none_or(|managed| !managed.waits_on_futex)
+        let waits = |managed: &Managed| managed.waits_on_futex;
+        self.enforce && self.bell.is_none() && !self.managed.as_ref().is_some_and(waits)
     }
 
     pub(crate) fn phase(&self) -> u32 {
@@ -443,7 +459,10 @@ impl Shared {
         self.stints.call(monotonic_nanos());
         match &self.managed {
             Some(managed) if managed.waits_on_futex => managed.ring(),
-            Some(_) | None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
+            Some(_) | None => match &self.bell {
+                Some(bell) => bell.ring(),
+                None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
+            },
         }
     }
 
@@ -492,8 +511,10 @@ impl Shared {
         self.idle_wanted.store(2, Ordering::SeqCst);
         sys::futex::wake_all(&self.phase);
         sys::futex::wake_all(&self.idle_wanted);
+        sys::signal::StopSignals::call();
         for task in &self.tasks {
             task.handover.wake();
+            task.gate.wake();
         }
     }
 }

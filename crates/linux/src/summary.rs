@@ -64,6 +64,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
             switches: totals.switches,
             preemptions: totals.preemptions,
         },
+        mechanism: measured.config.mechanism,
         monitor: shared.monitor,
         monitor_fallback: measured.fallback.clone(),
         enforced: shared.enforce,

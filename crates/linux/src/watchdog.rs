@@ -6,19 +6,19 @@
 use crate::manager::BEAT_NANOS;
 use crate::meter::Meter;
 use crate::shared::{STOP, Shared, StopCause};
+use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::StopSignals;
-use crate::sys::{self, futex};
 use crate::worker::enter_real_time;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// How often it looks.
-const PERIOD_NANOS: u64 = 20_000_000;
+/// How often it looks, if nobody calls.
+const PERIOD_NANOS: u64 = BEAT_NANOS;
 
-/// How long the manager may be silent: ten beats. A machine that is away for so long cannot keep
+/// How long the manager may be silent: three beats. A machine that is away for so long cannot keep
 /// any promise anyway.
-const SILENCE_NANOS_MAX: u64 = 10 * BEAT_NANOS;
+const SILENCE_NANOS_MAX: u64 = 3 * BEAT_NANOS;
 
 /// What the watchdog's thread is made of.
 pub(crate) struct Watchdog {
@@ -38,7 +38,12 @@ impl Watchdog {
         let shared = &self.shared;
         let meter = Meter::start();
         let mut next = monotonic_nanos();
-        while shared.phase() != STOP {
+        loop {
+            // Read before looking, so that a call that comes while looking ends the wait.
+            let calls = StopSignals::calls();
+            if shared.phase() == STOP {
+                break;
+            }
             let now = monotonic_nanos();
             if let Some(signal) = StopSignals::requested() {
                 shared.request_stop(StopCause::Signal(signal));
@@ -52,7 +57,7 @@ impl Watchdog {
                 shared.halt();
             }
             next = now.max(next) + PERIOD_NANOS;
-            futex::wait_until(&shared.phase, shared.phase(), Some(next));
+            StopSignals::wait_beyond(calls, next);
         }
         let _ = sys::sched::set_other(sys::sched::own_tid());
         meter.stop(&shared.own.watchdog);

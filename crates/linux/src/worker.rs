@@ -11,6 +11,7 @@
 //! (1) [`Worker::main`], (2) [`Worker::release`], (3) in [`crate::manager`], (4) [`Worker::end`].
 
 use crate::body::{Body, JobContext};
+use crate::config::Monitor;
 use crate::recording::Tracer;
 use crate::shared::{Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
@@ -51,6 +52,9 @@ impl Worker {
                 let _ = task.monitor.set(armed);
             }
         }
+        if let Some(slack) = &task.slack {
+            slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
+        }
         // Whatever a job body does, it does not rise above its place: only the manager sets priorities.
         sys::capability::give_up_scheduling()?;
         task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
@@ -78,11 +82,24 @@ impl Worker {
             .load(Ordering::SeqCst)
             .saturating_add(task.offset_nanos);
         let mut sequence = 0;
+        if let Some(slack) = &task.slack {
+            slack.await_end_of(release);
+        }
         while release < end {
-            if !wait_for_release(&shared, task, release) {
+            let goes_on = match shared.bell {
+                Some(_) => wait_for_manager(&shared, task, sequence, release),
+                None => wait_for_release(&shared, task, release),
+            };
+            if !goes_on {
                 break;
             }
             self.release(&shared, task, sequence, release);
+            shared.tell_of_end(task, sequence);
+            if shared.bell.is_some() {
+                // Last of all: the manager takes the CPU at once.
+                task.gate.finish(sequence);
+                shared.kick_manager();
+            }
             sequence += 1;
             release = release.saturating_add(period);
         }
@@ -114,7 +131,7 @@ impl Worker {
         let limit = task.limit.load(Ordering::SeqCst);
         let stopping = shared.stop_requested();
         if hopeless || limit == NOT_ADMITTED || (task.withdrawn(sequence) && !stopping) {
-            task.finish(sequence);
+            task.take_off(sequence, release);
             let why = if hopeless {
                 DropReason::BacklogFull
             } else {
@@ -128,7 +145,7 @@ impl Worker {
             return;
         }
         if stopping {
-            task.finish(sequence);
+            task.take_off(sequence, release);
             self.note_never_begun(shared, woken, None);
             note_unfinished(shared, task, self.id, release, &mut self.trace);
             return;
@@ -276,7 +293,7 @@ fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut 
     // By the limit it ran under: the mode may fall when it is off.
     let threshold = shared.threshold(task.limit.load(Ordering::SeqCst));
     let overran = !withdrawn && threshold.is_some_and(|threshold| job.executed > threshold);
-    task.finish(job.sequence);
+    task.take_off(job.sequence, job.release);
     let model = &task.configuration.task;
     shared
         .promises
@@ -351,7 +368,9 @@ fn want_idle_above_lowest(shared: &Shared) {
 /// demote it after the last look at that, up to the moment at which the job is off.
 fn return_to_place(shared: &Shared, task: &TaskShared) {
     let demoted = task.leave_background();
-    if !shared.stop_requested() && (demoted || sys::sched::own_priority() != task.fifo) {
+    if !shared.stop_requested()
+        && (demoted || sys::sched::own_priority() != task.present_priority())
+    {
         ask_for_place(shared, task);
     }
 }
@@ -487,10 +506,12 @@ fn ask_for_place(shared: &Shared, task: &TaskShared) {
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// in vain, while its job was preempted.
 fn resume_preempted(shared: &Shared) {
-    let next = shared.by_urgency.iter().find_map(|&index| {
-        let task = shared.tasks.get(index)?;
-        task.running_ready().map(|_| task)
-    });
+    if shared.monitor != Monitor::Manager || !shared.arms_monitors() {
+        return;
+    }
+    let next = shared
+        .by_place()
+        .find(|task| task.running_ready().is_some());
     if let Some(task) = next
         && let Some(monitor @ Armed::Wall(_)) = task.monitor.get()
         && let Some(threshold) = shared.threshold(task.present_limit())
@@ -509,14 +530,41 @@ fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
         }
         let now = monotonic_nanos();
         if now >= release {
-            if waited && shared.promises.free_since(release) {
-                let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-                record.lateness.record(now - release);
+            if waited {
+                note_lateness(shared, task, release, now);
             }
             return true;
         }
         waited = true;
         futex::wait_until(&shared.phase, RUN, Some(release));
+    }
+}
+
+/// Waits until the manager has released job `sequence`; says whether the run still goes on then.
+fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: u64) -> bool {
+    let mut waited = false;
+    loop {
+        // Read before looking, so that a call that comes while looking ends the wait.
+        let calls = task.gate.calls();
+        if shared.phase() != RUN || shared.stop_requested() {
+            return false;
+        }
+        if task.gate.is_released(sequence) {
+            if waited {
+                note_lateness(shared, task, release, monotonic_nanos());
+            }
+            return true;
+        }
+        waited = true;
+        task.gate.wait_beyond(calls);
+    }
+}
+
+/// Notes how late this is for a release that found the CPU free.
+fn note_lateness(shared: &Shared, task: &TaskShared, release: u64, now: u64) {
+    if shared.promises.free_since(release) {
+        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.lateness.record(now.saturating_sub(release));
     }
 }
 

@@ -51,9 +51,10 @@ pub enum SimulationError {
         /// How many decisions were taken there.
         decisions: u64,
     },
-    /// The scheduler had more to tell at one instant than its queue of notices holds.
+    /// The scheduler had more to tell at one instant than its queue of notices holds. No other error is
+    /// told of such a run.
     NoticesLost {
-        /// When.
+        /// When that was found: at the next notice, or at the end of the run.
         at: Instant,
         /// How many.
         lost: u64,

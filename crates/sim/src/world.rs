@@ -118,7 +118,9 @@ where
         effort: Effort::default(),
     };
     world.lost = world.scheduler.lost_notices();
-    match world.run() {
+    let ended = world.run();
+    // What a lost notice would have said is missing from then on, and other errors may come of it.
+    match world.look_for_lost_notices().and(ended) {
         Ok(()) => Ok(world.effort),
         Err(error) => Err(*error),
     }
@@ -180,7 +182,6 @@ where
             loop {
                 let differs = self.decide()?;
                 if next >= end {
-                    self.look_for_lost_notices()?;
                     self.finish();
                     return Ok(());
                 }
@@ -338,7 +339,8 @@ where
             Some(wake) => wake.at.max(at),
             None => NEVER,
         };
-        // Most decisions have nothing to say, and then nothing can be lost.
+        // Most decisions have nothing to say, and then nothing can be lost for want of room. Where
+        // something is lost all the same, the run has no other outcome than that: see `simulate_on`.
         if let Some(notice) = self.scheduler.take_notice() {
             self.hear_notices(notice)?;
         }

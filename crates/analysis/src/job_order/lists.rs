@@ -165,7 +165,7 @@ impl Ranking {
     }
 
     /// Whether given lists do for the pattern: long enough, and every job of the pattern in time.
-    /// Entries beyond the pattern are never reached.
+    /// Entries beyond the pattern are not looked at: what is proved are the lists of [`cut`].
     pub(crate) fn check(
         &mut self,
         rows: &[Row],
@@ -207,6 +207,18 @@ impl Ranking {
         }
         Ok(())
     }
+}
+
+/// Given lists without the entries beyond the pattern. No job ever takes one of those, but where
+/// priorities are computed anew ([`vestal_core::order::RecomputedLists`]) every entry counts as a job to
+/// come: with one too many the condition may fail for all tasks, and the order is then none that was
+/// proved.
+pub(crate) fn cut(rows: &[Row], pattern: &Pattern, given: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let cut = |(row, list): (&Row, &Vec<u32>)| {
+        let jobs = usize::try_from(pattern.jobs(row)).unwrap_or(usize::MAX);
+        list.iter().take(jobs).copied().collect()
+    };
+    rows.iter().zip(given).map(cut).collect()
 }
 
 /// What a job that the pattern places at level `placed` counts for below a job with this

@@ -50,10 +50,9 @@ pub(crate) fn analyse_charged(
     }
     let decided = match problem.job_priorities() {
         Some(given) => {
-            let kept = || given.to_vec();
-            ranking
-                .check(problem.rows(), &pattern, charge, given)
-                .map(|()| kept())
+            let rows = problem.rows();
+            let decided = ranking.check(rows, &pattern, charge, given);
+            decided.map(|()| lists::cut(rows, &pattern, given))
         }
         None => ranking.lists(problem.rows(), &pattern, charge),
     };

@@ -8,6 +8,8 @@ use crate::session::{self, Session};
 use crate::tracing;
 use crate::watch;
 use std::fmt::Write as _;
+use vestal_core::Enforcement;
+use vestal_core::policy::{OrderRule, Policy};
 
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
@@ -17,6 +19,7 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     }
     let policy = session::find_policy(&args.world.policy, "run a task set")?;
     session::check_real(policy, settings.managed)?;
+    check_mechanism(policy, &settings)?;
     let session = Session::open(&args.world, "run", output)?;
     let run = real::execute(&session, &settings, &args.traces, output)?;
     for warning in &run.warnings {
@@ -27,6 +30,32 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     output.human(&run.result.verdict(&session, output));
     output.json(&run.result)?;
     Ok(Exit::holds(run.result.machine.missed_outside_gaps == 0))
+}
+
+/// Whether the paper has a mechanism for the policy, and it is asked for with what belongs to it.
+fn check_mechanism(policy: &Policy, settings: &Settings) -> Result<(), Failure> {
+    if !settings.of_paper {
+        return Ok(());
+    }
+    let refused = |why: &str, help: &str| {
+        let what = format!("use --mechanism huang2014 with {}", policy.name);
+        Err(Failure::input(what, why).with_help(help))
+    };
+    if settings.monitor.is_some() {
+        let why = "the paper's mechanisms have timers of their own";
+        return refused(why, "leave out --monitor");
+    }
+    let dispatched = matches!(policy.order, OrderRule::JobLists(_));
+    if settings.managed && !dispatched {
+        let why = "the paper dispatches only jobs with priorities of their own";
+        return refused(why, "leave out --dispatch managed");
+    }
+    let fixed = matches!(policy.order, OrderRule::Classic(_) | OrderRule::Assigned);
+    if !settings.managed && (!fixed || policy.enforcement == Enforcement::ZeroSlack) {
+        let why = "this version has the paper's mechanisms for amc, for static limits and for jobs with priorities of their own";
+        return refused(why, "leave out --mechanism huang2014");
+    }
+    Ok(())
 }
 
 /// Whether a run can be shown while it goes on.
@@ -71,6 +100,11 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
             return Err(unknown("--monitor", other, known));
         }
     };
+    let of_paper = match args.mechanism.as_deref() {
+        None | Some("vestal") => false,
+        Some("huang2014") => true,
+        Some(other) => return Err(unknown("--mechanism", other, "vestal, huang2014")),
+    };
     let deferred = match args.termination.as_deref() {
         None | Some("immediate") => false,
         Some("deferred") => true,
@@ -78,6 +112,7 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
     };
     Ok(Settings {
         managed,
+        of_paper,
         monitor,
         deferred,
         observe: args.observe,

@@ -23,8 +23,8 @@ use vestal_core::engine::Configuration;
 use vestal_core::{Service, TaskId};
 use vestal_linux::report::{Overhead, TaskReport};
 use vestal_linux::{
-    BoxedScheduler, Config, Ended, ErrorKind, Executive, NoScheduler, Recording, Report, RunError,
-    Summary, TaskSpec, Termination,
+    BoxedScheduler, Config, Ended, ErrorKind, Executive, Mechanism, NoScheduler, Recording, Report,
+    RunError, Summary, TaskSpec, Termination,
 };
 use vestal_trace::{Dispatch, Header, Record, Sink, World};
 use vestal_workload::Scenario;
@@ -73,7 +73,7 @@ pub(crate) fn execute(
         warnings.push(format!("the live view was not shown to the end: {error}"));
     }
     Ok(RealRun {
-        machine: machine_lines(&report),
+        machine: machine_lines(&report, settings),
         warnings,
         result,
     })
@@ -143,6 +143,9 @@ fn executive(
         None if settings.managed => vestal_linux::Monitor::Manager,
         None => vestal_linux::Monitor::Perf,
     };
+    if settings.of_paper {
+        config.mechanism = Mechanism::Huang2014;
+    }
     if settings.deferred {
         config.termination = Termination::Deferred;
     }
@@ -320,9 +323,15 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
 }
 
 /// What the machine and the mechanisms did.
-fn machine_lines(report: &Report) -> Vec<String> {
-    let watched = if report.enforced {
+fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
+    let of_paper = report.mechanism == Mechanism::Huang2014;
+    let native = report.inversions.is_none();
+    let watched = if report.enforced && of_paper && native {
+        "every job handled by the manager, as in Huang, Gill and Lu (2014)".to_owned()
+    } else if report.enforced {
         format!("budgets watched by {}", report.monitor.name())
+    } else if of_paper && !settings.observe {
+        "nothing was enforced, as in the baseline of Huang, Gill and Lu (2014)".to_owned()
     } else {
         "nothing was enforced, as --observe asks".to_owned()
     };
@@ -469,6 +478,7 @@ fn machine(report: &Report) -> Machine {
                 "native"
             },
             inversions: report.inversions,
+            mechanism: report.mechanism.name(),
             observed_only: !report.enforced,
             monitor: report.monitor.name(),
             granularity_ns: enforcement.granularity.map(Service::as_nanos),

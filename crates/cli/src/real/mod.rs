@@ -26,6 +26,8 @@ pub(crate) use linux::{execute, primitives};
 pub(crate) struct Settings {
     /// Whether a manager dispatches, rather than the kernel.
     pub(crate) managed: bool,
+    /// Whether the mechanisms are those of Huang, Gill and Lu (2014).
+    pub(crate) of_paper: bool,
     /// What was asked for; by default the best one for the dispatch.
     pub(crate) monitor: Option<Monitor>,
     /// Whether withdrawn jobs end at the next idle instant only.

@@ -184,8 +184,8 @@ fn slices(
     }
 }
 
-/// The lists given, else those of the policy's test, else those of the test that is refuted: with
-/// them there is at least something to look at.
+/// The lists given, as the policy's test leaves them if it accepts them, else those that it finds, else
+/// those of the test that is refuted: with them there is at least something to look at.
 fn job_priorities(
     test: &Test,
     problem: &Problem,
@@ -194,7 +194,9 @@ fn job_priorities(
 ) -> Result<(Vec<Vec<u32>>, String), Failure> {
     const REFUTED: &str = "fjp-ija";
     if let Some(given) = &given.job_priorities {
-        return Ok((given.clone(), "job priorities of --parameters".to_owned()));
+        // It cuts off entries beyond the busy periods that it has bounded.
+        let lists = found.job_priorities.unwrap_or_else(|| given.clone());
+        return Ok((lists, "job priorities of --parameters".to_owned()));
     }
     if let Some(found) = found.job_priorities {
         return Ok((found, format!("job priorities found by {test}")));

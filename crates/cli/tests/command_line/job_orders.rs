@@ -48,6 +48,38 @@ fn lists_that_were_written_are_used_and_decided_about() {
     }
 }
 
+/// Of lists that are longer than what a busy period can contain, the rest is cut off before a run: where
+/// priorities are computed anew it would count.
+#[test]
+fn lists_that_are_too_long_are_cut_to_what_is_proved() {
+    let scratch = Scratch::new("job-priorities-long");
+    let with = |name: &str, lists: &str, command: &[&str]| {
+        let text = format!("{{ \"job_priorities\": {lists} }}");
+        let file = scratch.file(name, &text);
+        let parameters = ["--parameters", file.to_str().unwrap()];
+        let done = vestal(&[command, &parameters].concat());
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+        done
+    };
+    let (long, exact) = (
+        r#"{ "high": [22, 10], "low": [23, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12] }"#,
+        r#"{ "high": [22, 10], "low": [23, 21] }"#,
+    );
+    let analyze = ["analyze", TABLE, "--test", "fjp-mode", "--format", "json"];
+    let parameters = &with("a.json", long, &analyze).json()["results"][0]["parameters"];
+    assert_eq!(
+        parameters["job_priorities"].to_string(),
+        r#"{"high":[22,10],"low":[23,21]}"#
+    );
+    for policy in ["plrs", "ocbp"] {
+        let simulate = ["simulate", TABLE, "--policy", policy, "--for", "1s"];
+        let simulate = [&simulate[..], &["--scenario", "overrun=0.5"]].concat();
+        let given = with("l.json", long, &simulate).stdout;
+        assert_eq!(given, with("e.json", exact, &simulate).stdout);
+        assert!(given.contains("23 21 "), "{given}");
+    }
+}
+
 #[test]
 fn lists_that_do_not_fit_are_refused_or_not_proved() {
     let scratch = Scratch::new("job-priorities-wrong");

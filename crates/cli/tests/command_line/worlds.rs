@@ -197,13 +197,16 @@ fn a_machine_that_cannot_run_it_is_told_apart_from_bad_input() {
     ])
     .json();
     assert_eq!(document["error"]["exit"], 3);
-    let wrong: [&[&str]; 6] = [
+    let wrong: [&[&str]; 9] = [
         &["--cpus", "many"],
         &["--cpus", "0-1"],
         &["--rt-priority", "80-10"],
         &["--rt-priority", "90-99"],
         &["--monitor", "eyes"],
         &["--dispatch", "else"],
+        &["--mechanism", "theirs"],
+        &["--mechanism", "huang2014", "--monitor", "perf"],
+        &["--mechanism", "huang2014", "--dispatch", "managed"],
     ];
     for arguments in wrong {
         let done = vestal(&[&["run", FMS, "--policy", "amc", "--for", "1s"], arguments].concat());

@@ -9,7 +9,8 @@
 //! It remembers one job of each task (C2): a charge for a job after one for its successor is refused
 //! as [`ContractViolation::ChargedWhileNotRunning`], because its overrun would go unnoticed, and so is
 //! one for the successor while no decision has looked at the job before it, as
-//! [`ContractViolation::TooManyFacts`].
+//! [`ContractViolation::TooManyFacts`]. A job is complete once: the decision after that judges it, and
+//! charges that come later are refused.
 //!
 //! A job is *stopped* from the moment it used up its own level's limit, or the mode rose above its
 //! task, until a later job of the same task takes its place. Workers read [`Guard::permit_for`] at
@@ -25,6 +26,7 @@
 //! job. A task may be told of only one job that waits behind another. A *late* job that may go on below
 //! everybody has the permit `Background`, the earliest release alone; all others wait, `Suspended`.
 
+mod completed;
 mod watched;
 mod zero_slack;
 
@@ -42,6 +44,7 @@ use crate::queue::TaskBits;
 use crate::scheduler::{ContractViolation, Enforcer, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
+use completed::Ending;
 use watched::Watched;
 use zero_slack::ZeroSlack;
 
@@ -288,6 +291,31 @@ impl<S: Store> Guard<S> {
         }
     }
 
+    /// Visits the tasks with facts, in task order.
+    fn for_touched(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
+        let mut from = 0;
+        while let Some(task) = self.touched.first_from(from) {
+            from = task.index().saturating_add(1);
+            settle(self, task);
+        }
+    }
+
+    /// Says that the limit of a mode was used up, and what that means; `None` if nothing.
+    fn overrun(&mut self, job: JobId, executed: Service, mode: Level) -> Option<OnExhaustion> {
+        let entry = self.tasks.get(job.task.index())?;
+        let verdict = self
+            .enforcement
+            .on_exhaustion(&entry.task, mode, self.exhaustion)?;
+        let level = self.enforcement.limit_level(&entry.task, mode);
+        self.notice(Event::Overrun {
+            job,
+            level,
+            executed,
+        });
+        Some(verdict)
+    }
+
+    /// Settles a job that is not complete.
     fn settle(&mut self, task: TaskId) {
         loop {
             let (Some(&entry), Some(watched)) =
@@ -295,37 +323,24 @@ impl<S: Store> Guard<S> {
             else {
                 return;
             };
-            let Some(sequence) = watched.sequence else {
+            let (Some(sequence), Ending::Pending) = (watched.sequence, watched.ending) else {
                 return;
             };
             let job = JobId { task, sequence };
             let limit = self.enforcement.limit(&entry.task, self.mode);
-            let used_up = if watched.completed {
-                watched.executed > limit.saturating_add(self.granularity)
-            } else {
-                let remaining = limit.saturating_sub(watched.executed);
-                remaining.is_zero() || remaining < self.granularity
-            };
+            let remaining = limit.saturating_sub(watched.executed);
+            let used_up = remaining.is_zero() || remaining < self.granularity;
             let stopped = watched.exhausted
                 || watched.dropped_up_to.is_some_and(|last| sequence <= last)
                 || !self.enforcement.admits(&entry.task, self.mode);
-            let (completed, executed) = (watched.completed, watched.executed);
-            let in_slices = !stopped && !completed && self.suspend(job, executed);
+            let executed = watched.executed;
+            let in_slices = !stopped && self.suspend(job, executed);
             if !used_up || stopped || in_slices {
                 return;
             }
-            let Some(verdict) =
-                self.enforcement
-                    .on_exhaustion(&entry.task, self.mode, self.exhaustion)
-            else {
+            let Some(verdict) = self.overrun(job, executed, self.mode) else {
                 return;
             };
-            let level = self.enforcement.limit_level(&entry.task, self.mode);
-            self.notice(Event::Overrun {
-                job,
-                level,
-                executed,
-            });
             match verdict {
                 OnExhaustion::RaiseMode(to) => self.raise_mode(to, job),
                 OnExhaustion::Demote | OnExhaustion::Abort | OnExhaustion::Suspend => {
@@ -403,10 +418,11 @@ impl<S: Store> Scheduler for Guard<S> {
                 amount,
             } => {
                 let present = self.make_room(job)?;
-                if present > Some(job.sequence) {
+                let watched = self.watch(job.task)?;
+                let judged = present == Some(job.sequence) && watched.ending == Ending::Judged;
+                if present > Some(job.sequence) || judged {
                     return Err(ContractViolation::ChargedWhileNotRunning(job));
                 }
-                let watched = self.watch(job.task)?;
                 let before = if present == Some(job.sequence) {
                     watched.executed
                 } else {
@@ -435,7 +451,9 @@ impl<S: Store> Scheduler for Guard<S> {
                 self.end_without_slack(job);
                 let watched = self.watch(job.task)?;
                 if watched.turn_to(job.sequence) {
-                    watched.completed = true;
+                    if watched.ending == Ending::Pending {
+                        watched.ending = Ending::Complete;
+                    }
                     self.touched.insert(job.task);
                     self.forget_slice(job.task);
                 }
@@ -479,13 +497,10 @@ impl<S: Store> Scheduler for Guard<S> {
                 self.touched.insert(task);
             }
         }
+        self.settle_completed();
         loop {
             let mode = self.mode;
-            let mut from = 0;
-            while let Some(task) = self.touched.first_from(from) {
-                from = task.index().saturating_add(1);
-                self.settle(task);
-            }
+            self.for_touched(Self::settle);
             if self.mode == mode {
                 break;
             }

@@ -60,7 +60,8 @@ const LEVELS: [Level; LEVELS_MAX] = [
 type Needed = [u128; LEVELS_MAX];
 
 impl<S: Store> RecomputedLists<S> {
-    /// As [`super::JobLists::new`].
+    /// As [`super::JobLists::new`]. Each list should be as long as the pattern that was proved, and no
+    /// longer: an entry that no job ever takes counts as a job to come all the same.
     #[must_use]
     pub fn new(lists: &[&[u32]]) -> Option<Self> {
         let offline = offline::<S>(lists)?;

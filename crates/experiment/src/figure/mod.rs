@@ -15,7 +15,7 @@ pub use view::View;
 
 use crate::evaluate::Question;
 use crate::file::Experiment;
-use crate::plot::{Chart, Curve};
+use crate::plot::{Chart, Curve, YAxis};
 use crate::summary::Summary;
 use vestal_analysis::Kind;
 use vestal_workload::{Diagnostics, Source};
@@ -137,6 +137,7 @@ impl Figure {
                 title: format!("{}: {}", self.name, view.reading_text()),
                 x_label: self.x.1.to_owned(),
                 y_label: y_label.to_owned(),
+                y_axis: YAxis::Shares,
                 curves: curves.collect(),
             };
             (format!("plot-{}.svg", view.reading_slug()), chart)

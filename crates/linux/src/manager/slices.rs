@@ -17,25 +17,12 @@ use vestal_core::{
 use vestal_trace::{Edge, Mechanism, Record, What};
 
 impl Manager {
-    /// The clock reading at which the slice begins for which the next held job waits; later than ever if
-    /// none does.
-    pub(super) fn boundary_at(&self, shared: &Shared) -> u64 {
-        let epoch = shared.epoch.load(Ordering::SeqCst);
-        self.boundary
-            .map_or(u64::MAX, |at| epoch.saturating_add(at.as_nanos()))
-    }
-
-    /// Whether such a slice has begun.
-    pub(super) fn boundary_is_due(&self, shared: &Shared) -> bool {
-        let now = shared.instant(monotonic_nanos());
-        self.boundary.is_some_and(|at| at <= now)
-    }
-
-    /// Lets the guard decide about jobs whose next slices have begun, after it was told what they
-    /// executed since they were held.
-    pub(super) fn settle_boundary(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    /// Tells the guard what held jobs executed since they were held, before it decides about their next
+    /// slices.
+    pub(super) fn charge_held(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         for (index, task) in shared.tasks.iter().enumerate() {
-            if let Some(sequence) = task.running_admitted()
+            if task.is_sliced()
+                && let Some(sequence) = task.running_admitted()
                 && let Some(executed) = task.executed()
             {
                 let job = JobId {
@@ -47,9 +34,7 @@ impl Manager {
                 }
             }
         }
-        let now = shared.instant(monotonic_nanos());
-        self.guard.apply(now, Fact::Timer)?;
-        self.decide(shared)
+        Ok(())
     }
 
     /// The slices of a job count from its release, so the guard hears of that before it is charged.
@@ -117,7 +102,7 @@ impl Manager {
         }
         let before = monotonic_nanos();
         self.span(shared, before, Mechanism::Switch, Edge::Begin);
-        if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.fifo).is_err() {
+        if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.present_priority()).is_err() {
             shared.request_stop(crate::shared::StopCause::SetupFailed);
         }
         let after = monotonic_nanos();

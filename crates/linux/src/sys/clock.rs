@@ -19,10 +19,7 @@ pub(crate) fn own_cpu_nanos() -> u64 {
 ///
 /// Exact also while the thread runs on another CPU: the kernel brings its account up to date.
 pub(crate) fn cpu_nanos_of(tid: Tid) -> Option<u64> {
-    // The kernel's encoding of "the scheduler's account of thread `tid`": MAKE_THREAD_CPUCLOCK with
-    // CPUCLOCK_PERTHREAD (4) and CPUCLOCK_SCHED (2). `pthread_getcpuclockid` computes the same, but
-    // needs a `pthread_t` that outlives its thread.
-    let clock = (!tid << 3) | 6;
+    let clock = cpu_clock_of(tid);
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
@@ -31,6 +28,15 @@ pub(crate) fn cpu_nanos_of(tid: Tid) -> Option<u64> {
     let outcome = unsafe { libc::clock_gettime(clock, &raw mut time) };
     super::checked(outcome).ok()?;
     Some(u64::try_from(time.tv_sec).ok()? * NANOS + u64::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+/// The clock of the CPU time of thread `tid` of this process.
+///
+/// The kernel's encoding of "the scheduler's account of thread `tid`": MAKE_THREAD_CPUCLOCK with
+/// CPUCLOCK_PERTHREAD (4) and CPUCLOCK_SCHED (2). `pthread_getcpuclockid` computes the same, but needs a
+/// `pthread_t` that outlives its thread.
+pub(super) const fn cpu_clock_of(tid: Tid) -> libc::clockid_t {
+    (!tid << 3) | 6
 }
 
 /// The absolute time `nanos` in the kernel's form.

@@ -15,6 +15,7 @@ pub(crate) mod process;
 pub(crate) mod sched;
 pub(crate) mod signal;
 pub(crate) mod timer;
+pub(crate) mod waiting;
 
 /// A kernel's number for a thread.
 pub(crate) type Tid = libc::pid_t;

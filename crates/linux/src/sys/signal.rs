@@ -7,7 +7,7 @@ use super::{Tid, checked};
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// A budget monitor has fired.
 pub(crate) fn monitor_signal() -> libc::c_int {
@@ -17,6 +17,11 @@ pub(crate) fn monitor_signal() -> libc::c_int {
 /// A thread of ours has something to say.
 pub(crate) fn kick_signal() -> libc::c_int {
     libc::SIGRTMIN() + 2
+}
+
+/// A job has no slack left.
+pub(crate) fn instant_signal() -> libc::c_int {
+    libc::SIGRTMIN() + 4
 }
 
 pub(super) fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
@@ -75,7 +80,12 @@ pub(crate) struct ManagerSignals(libc::sigset_t);
 impl ManagerSignals {
     pub(crate) fn new() -> Self {
         // SIGIO takes the place of a queued signal for which the kernel had no room.
-        Self(set_of(&[monitor_signal(), kick_signal(), libc::SIGIO]))
+        Self(set_of(&[
+            monitor_signal(),
+            kick_signal(),
+            instant_signal(),
+            libc::SIGIO,
+        ]))
     }
 
     /// Waits for the next of them, or until `span_nanos` have passed; says which.
@@ -103,9 +113,20 @@ pub(crate) fn kick(tid: Tid) {
 /// The signal that asked for the end of the run; 0: none.
 static REQUESTED: AtomicI32 = AtomicI32::new(0);
 
-/// Does the only thing that is safe in a handler beside returning: an atomic store.
+/// Counts the calls for whoever waits for such a signal.
+static CALLS: AtomicU32 = AtomicU32::new(0);
+
+/// Does only what is safe in a handler: atomic stores, and a system call that leaves the error number
+/// of the interrupted code alone.
 extern "C" fn on_stop_signal(signal: libc::c_int) {
     REQUESTED.store(signal, Ordering::SeqCst);
+    // SAFETY: the place of the calling thread's error number is valid as long as the thread lives.
+    let error = unsafe { *libc::__errno_location() };
+    StopSignals::call();
+    // SAFETY: as above.
+    unsafe {
+        *libc::__errno_location() = error;
+    }
 }
 
 /// SIGINT and SIGTERM ask the run to end while this lives; afterwards they do what they did before.
@@ -137,6 +158,22 @@ impl StopSignals {
             taken.before.push((signal, before));
         }
         Ok(taken)
+    }
+
+    /// Read before [`Self::requested`], for [`Self::wait_beyond`].
+    pub(crate) fn calls() -> u32 {
+        CALLS.load(Ordering::SeqCst)
+    }
+
+    /// Waits for a signal or a call, until an instant.
+    pub(crate) fn wait_beyond(calls: u32, until_nanos: u64) {
+        super::futex::wait_until(&CALLS, calls, Some(until_nanos));
+    }
+
+    /// Ends the wait without a signal.
+    pub(crate) fn call() {
+        CALLS.fetch_add(1, Ordering::SeqCst);
+        super::futex::wake_all(&CALLS);
     }
 
     /// The signal that arrived, if any.

@@ -15,24 +15,38 @@ unsafe impl Send for SignalTimer {}
 unsafe impl Sync for SignalTimer {}
 
 impl SignalTimer {
-    /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager`.
+    /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager` as a budget monitor.
     pub(crate) fn wall(manager: Tid) -> io::Result<Self> {
-        Self::on(libc::CLOCK_MONOTONIC, manager)
+        Self::wall_with(signal::monitor_signal(), manager)
+    }
+
+    /// The same with another signal.
+    pub(crate) fn wall_with(signal: libc::c_int, manager: Tid) -> io::Result<Self> {
+        Self::on(libc::CLOCK_MONOTONIC, signal, manager, ptr::null_mut())
     }
 
     /// A timer on the CPU time of the calling thread, not running, that signals `manager`. The kernel
     /// looks at such timers in its tick only.
     pub(crate) fn cpu_time_of_this_thread(manager: Tid) -> io::Result<Self> {
-        Self::on(libc::CLOCK_THREAD_CPUTIME_ID, manager)
+        let signal = signal::monitor_signal();
+        let clock = libc::CLOCK_THREAD_CPUTIME_ID;
+        Self::on(clock, signal, manager, ptr::null_mut())
     }
 
-    fn on(clock: libc::clockid_t, manager: Tid) -> io::Result<Self> {
+    /// `tag` is a number that comes with the signal; no memory is behind it.
+    pub(super) fn on(
+        clock: libc::clockid_t,
+        signal: libc::c_int,
+        manager: Tid,
+        tag: *mut libc::c_void,
+    ) -> io::Result<Self> {
         let mut event = std::mem::MaybeUninit::<libc::sigevent>::zeroed();
         // SAFETY: sigevent consists of integers and one optional pointer: zeroes are a value.
         let event = unsafe { event.assume_init_mut() };
         event.sigev_notify = libc::SIGEV_THREAD_ID;
-        event.sigev_signo = signal::monitor_signal();
+        event.sigev_signo = signal;
         event.sigev_notify_thread_id = manager;
+        event.sigev_value.sival_ptr = tag;
         let mut timer: libc::timer_t = ptr::null_mut();
         // SAFETY: `event` is valid for reading, `timer` for writing.
         checked(unsafe { libc::timer_create(clock, event, &raw mut timer) })?;
@@ -41,23 +55,52 @@ impl SignalTimer {
 
     /// Lets it fire after `nanos`; zero stops it.
     pub(crate) fn set(&self, nanos: u64) {
-        let value = super::clock::timespec(nanos);
-        let zero = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        self.arm(0, nanos, 0);
+    }
+
+    /// Lets it fire when its clock reads `nanos`, at once if it does already.
+    pub(crate) fn set_at(&self, nanos: u64) {
+        self.arm(libc::TIMER_ABSTIME, nanos.max(1), 0);
+    }
+
+    /// Lets it fire at the clock's reading `first`, and every `period` nanoseconds from then on.
+    pub(crate) fn set_periodic(&self, first: u64, period: u64) {
+        self.arm(libc::TIMER_ABSTIME, first.max(1), period);
+    }
+
+    fn arm(&self, flags: libc::c_int, value: u64, interval: u64) {
+        let [it_value, it_interval] = [value, interval].map(|nanos| {
+            let time = super::clock::timespec(nanos);
+            libc::timespec {
+                tv_sec: time.tv_sec,
+                tv_nsec: time.tv_nsec,
+            }
+        });
         let setting = libc::itimerspec {
-            it_interval: zero,
-            it_value: libc::timespec {
-                tv_sec: value.tv_sec,
-                tv_nsec: value.tv_nsec,
-            },
+            it_interval,
+            it_value,
         };
         // SAFETY: `setting` is valid for reading; the timer lives as long as `self`. Failure would
         // need an invalid timer or time, which the types exclude.
         unsafe {
-            libc::timer_settime(self.0, 0, &raw const setting, ptr::null_mut());
+            libc::timer_settime(self.0, flags, &raw const setting, ptr::null_mut());
         }
+    }
+
+    /// How long until it fires; zero if it is not running.
+    pub(crate) fn remaining(&self) -> u64 {
+        let mut setting = std::mem::MaybeUninit::<libc::itimerspec>::zeroed();
+        // SAFETY: `setting` is a valid place for one itimerspec; the timer lives as long as `self`.
+        unsafe {
+            libc::timer_gettime(self.0, setting.as_mut_ptr());
+        }
+        // SAFETY: every field is an integer, for which zeroed memory is a value.
+        let value = unsafe { setting.assume_init() }.it_value;
+        let seconds = u64::try_from(value.tv_sec).unwrap_or_default();
+        let nanos = u64::try_from(value.tv_nsec).unwrap_or_default();
+        seconds
+            .saturating_mul(vestal_core::time::NANOS_PER_SECOND)
+            .saturating_add(nanos)
     }
 }
 

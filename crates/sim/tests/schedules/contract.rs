@@ -24,9 +24,13 @@ fn tasks() -> [Task; 1] {
 }
 
 /// A scheduler that gives the same plan whatever happens.
+#[derive(Default)]
 struct Stubborn {
     slots: Vec<Option<Slot>>,
     next: Option<Wake>,
+    /// How many notices each decision loses, without one that could be taken.
+    loses: u64,
+    lost: u64,
 }
 
 impl Stubborn {
@@ -34,7 +38,7 @@ impl Stubborn {
         let slot = Some(Slot { job, budget: None });
         Self {
             slots: vec![slot; cpus],
-            next: None,
+            ..Self::default()
         }
     }
 }
@@ -44,6 +48,7 @@ impl Scheduler for Stubborn {
         Ok(())
     }
     fn decide(&mut self, _: Instant) -> Result<Plan<'_>, ContractViolation> {
+        self.lost += self.loses;
         Ok(Plan {
             slots: &self.slots,
             sequences: Sequences::NONE,
@@ -58,7 +63,7 @@ impl Scheduler for Stubborn {
         None
     }
     fn lost_notices(&self) -> u64 {
-        0
+        self.lost
     }
 }
 
@@ -112,6 +117,7 @@ fn a_scheduler_that_always_wants_to_be_asked_again_is_stopped() {
             at: at(0),
             why: WakeReason::Deadline(JOB),
         }),
+        ..Stubborn::default()
     };
     let found = usual(&mut restless, 1);
     assert!(
@@ -124,12 +130,34 @@ fn a_scheduler_that_always_wants_to_be_asked_again_is_stopped() {
 fn jobs_that_nobody_runs_or_drops_do_not_pile_up_without_end() {
     let mut lazy = Stubborn {
         slots: vec![None],
-        next: None,
+        ..Stubborn::default()
     };
     let demand = ListedDemand::at_level(&tasks(), Level(0));
     let releases = Periodic::synchronous(&tasks());
     let found = run(&mut lazy, 1, at(1_000_000), &releases, &demand);
     assert_eq!(found, Err(SimulationError::TooManyPending(TaskId(0))));
+}
+
+/// A queue without any room loses notices and never has one to take.
+#[test]
+fn a_run_with_lost_notices_has_no_result_and_no_other_error() {
+    let losing = |slots: Vec<Option<Slot>>| Stubborn {
+        slots,
+        loses: 1,
+        ..Stubborn::default()
+    };
+    let releases = ListedReleases {
+        tasks: vec![vec![at(5)]],
+    };
+    let demand = ListedDemand::at_level(&tasks(), Level(0));
+    let found = run(&mut losing(vec![None]), 1, at(9), &releases, &demand);
+    let lost = SimulationError::NoticesLost { at: at(9), lost: 2 };
+    assert_eq!(found, Err(lost), "at 5 and at 9");
+    let job = JobId { sequence: 7, ..JOB };
+    let slot = Some(Slot { job, budget: None });
+    let found = usual(&mut losing(vec![slot]), 1);
+    let lost = SimulationError::NoticesLost { at: at(0), lost: 1 };
+    assert_eq!(found, Err(lost), "not the plan with an unknown job");
 }
 
 #[test]
@@ -140,7 +168,7 @@ fn releases_have_to_ascend() {
     let demand = ListedDemand::at_level(&tasks(), Level(0));
     let mut lazy = Stubborn {
         slots: vec![None],
-        next: None,
+        ..Stubborn::default()
     };
     let wrong = SimulationError::ReleasesNotAscending {
         task: TaskId(0),

@@ -10,7 +10,11 @@
 //! | `VESTAL_SOUNDNESS_SETS` | the number before which the sets of each test end, from 0 |
 //! | `VESTAL_SOUNDNESS_SEED` | another sequence of sets |
 //! | `VESTAL_SOUNDNESS_FROM` | the number of the first set: goes on where a campaign was interrupted |
-//! | `VESTAL_CAMPAIGN=long` | many sets, and progress on standard error |
+//! | `VESTAL_SOUNDNESS_PERIODS` | how many eventful busy periods it simulates of each test at least |
+//! | `VESTAL_CAMPAIGN=long` | many sets, a million eventful busy periods, progress on standard error |
+//!
+//! A long campaign ends when it has come to both. What it counts are *busy periods* of accepted sets;
+//! the *eventful* ones have at least three jobs, or the mode rises in them (`busy`).
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 #![expect(
     clippy::print_stderr,
@@ -23,14 +27,19 @@ mod common;
 #[path = "../reference/mod.rs"]
 mod reference;
 
+mod busy;
 mod campaign;
+mod longer_lists;
 mod patterns;
 mod sets;
+mod subject;
+mod summary;
 mod trial;
 
-use campaign::{Campaign, Subject, compare, run};
+use campaign::{Campaign, compare, run};
 use reference::Lists;
 use sets::Sets;
+use subject::Subject;
 use vestal_analysis::{Test, controls, find};
 use vestal_core::Exhaustion;
 
@@ -90,6 +99,25 @@ fn what_amc_rtb_accepts_keeps_its_promises() {
 #[test]
 fn what_amc_max_accepts_keeps_its_promises() {
     holds("amc-max");
+}
+
+/// Beyond two levels its equation is printed in no paper.
+#[test]
+fn what_amc_max_accepts_of_three_and_four_levels_keeps_its_promises() {
+    subject_holds(&Subject {
+        sets: Sets::SeveralLevels,
+        ..Subject::real(the_test("amc-max"))
+    });
+}
+
+#[test]
+fn a_campaign_goes_on_until_it_has_simulated_as_many_busy_periods_as_it_was_asked_for() {
+    let subject = Subject::real(the_test("amc-max"));
+    let [few, many] = [300, 3_000].map(|periods| run(&Campaign::of_periods(periods), &subject));
+    println!("{few}\n{many}");
+    assert!((300..2_000).contains(&few.busy.eventful));
+    assert!((3_000..5_000).contains(&many.busy.eventful));
+    assert!(1 < few.drawn && few.drawn < many.drawn);
 }
 
 #[test]

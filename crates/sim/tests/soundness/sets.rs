@@ -22,6 +22,11 @@ pub(crate) struct DrawnSet {
 pub(crate) enum Sets {
     /// Two to four levels, deadlines up to the periods.
     General,
+    /// Three or four levels, otherwise the same.
+    SeveralLevels,
+    /// What period transformation is for: some critical task has a longer period than a less critical
+    /// one, so that its jobs are cut into slices; half of the sets in a finer unit.
+    InSlices,
     /// What EDF-VD is for: two levels, deadlines equal to the periods.
     TwoLevels,
     /// The same with virtual deadlines that need not be proportional to the periods.
@@ -34,7 +39,9 @@ pub(crate) enum Sets {
 impl Sets {
     pub(crate) fn draw(self, random: &mut Random) -> DrawnSet {
         match self {
-            Self::General => DrawnSet::draw(random),
+            Self::General => DrawnSet::draw(random, &[2, 2, 3, 4]),
+            Self::SeveralLevels => DrawnSet::draw(random, &[3, 4]),
+            Self::InSlices => DrawnSet::draw_in_slices(random),
             Self::TwoLevels => DrawnSet::draw_two_levels(random),
             Self::GivenDeadlines => DrawnSet::draw_with_given_deadlines(random),
             Self::LateDeadlines => DrawnSet::draw_for_late_deadlines(random),
@@ -52,8 +59,8 @@ struct DrawnTask {
 }
 
 impl DrawnSet {
-    pub(crate) fn draw(random: &mut Random) -> Self {
-        let levels = random.pick(&[2, 2, 3, 4]);
+    fn draw(random: &mut Random, levels: &[u64]) -> Self {
+        let levels = random.pick(levels);
         let is_large = random.once_in(12);
         let count = if is_large {
             random.between(6, 10)
@@ -105,6 +112,28 @@ impl DrawnSet {
             unit: 1,
             tasks,
             given: None,
+        }
+    }
+
+    fn draw_in_slices(random: &mut Random) -> Self {
+        loop {
+            let mut set = Self::draw(random, &[2, 2, 3, 4]);
+            let goes_before = |task: &DrawnTask, other: &DrawnTask| {
+                task.criticality > other.criticality && task.period > other.period
+            };
+            let mut tasks = set.tasks.iter();
+            if !tasks.any(|task| set.tasks.iter().any(|other| goes_before(task, other))) {
+                continue;
+            }
+            set.unit = random.pick(&[1, 1, 6, 12]);
+            for task in &mut set.tasks {
+                task.period *= set.unit;
+                task.deadline *= set.unit;
+                for value in &mut task.wcet {
+                    *value *= set.unit;
+                }
+            }
+            return set;
         }
     }
 

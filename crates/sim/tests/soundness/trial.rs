@@ -1,5 +1,6 @@
 //! One run of an accepted set, and everything that was promised about it.
 
+use crate::busy::{BusyPeriods, Counter};
 use crate::common::recorder::engine_of;
 use crate::common::system::{configuration, tasks_of, workload_of};
 use crate::reference::System;
@@ -28,6 +29,7 @@ pub(crate) struct Observation {
     pub(crate) broken: Option<Broken>,
     /// Some job exceeded the lowest level's value, and under adaptive enforcement the mode rose.
     pub(crate) raised: bool,
+    pub(crate) busy: BusyPeriods,
     /// By task, the largest response time over its bound, where the assumption of its own level held.
     pub(crate) tightness: Vec<f64>,
 }
@@ -59,12 +61,15 @@ pub(crate) fn observe(system: &System, bounds: &Bounds, promised: Exhaustion) ->
         cpus: 1,
         end: Instant::from_nanos(system.end),
     };
-    simulate(&mut engine, &setting, &releases, &demand, &mut judge).unwrap();
+    let mut watchers = (&mut judge, Counter::default());
+    simulate(&mut engine, &setting, &releases, &demand, &mut watchers).unwrap();
+    let busy = watchers.1.counted;
     let (beyond, stuck) = (engine.jobs_beyond_pattern(), engine.recomputations_stuck());
     if beyond + stuck > 0 {
         let text = format!("{beyond} jobs beyond their lists, {stuck} recomputations stuck");
         judge.report(false, text);
     }
+    judge.seen.busy = busy;
     judge.seen
 }
 

@@ -32,6 +32,7 @@ pub use herman2012::Herman2012;
 pub use huang2014::Huang2014;
 pub use missimer::Missimer;
 pub use parameter::{Parameter, ParameterError};
+pub use set::task_set;
 pub use sigrist2015::Sigrist2015;
 pub use standard::Standard;
 

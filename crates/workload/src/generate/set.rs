@@ -6,7 +6,8 @@ use vestal_core::{Duration, Level, Service, Task};
 
 /// A set on one CPU of these tasks, named `t1`, `t2`, ... in their order. Sets of two levels call
 /// them LO and HI, others L0, L1, ...
-pub(super) fn task_set(name: String, levels: usize, tasks: &[Task]) -> TaskSet {
+#[must_use]
+pub fn task_set(name: String, levels: usize, tasks: &[Task]) -> TaskSet {
     let tasks = (1..).zip(tasks);
     TaskSet {
         name,

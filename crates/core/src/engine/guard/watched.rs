@@ -1,5 +1,6 @@
 //! What a guard remembers of the job that facts spoke of last.
 
+use super::completed::Ending;
 use crate::time::{Instant, Service};
 
 /// What the guard remembers of one task.
@@ -9,8 +10,8 @@ pub(super) struct Watched {
     pub(super) sequence: Option<u64>,
     /// What it was charged.
     pub(super) executed: Service,
-    /// It is complete; a charge that exceeds its limit still counts.
-    pub(super) completed: bool,
+    /// Whether it is complete. A charge that exceeds its limit still counts, in the same decision.
+    pub(super) ending: Ending,
     /// It used up its own level's limit.
     pub(super) exhausted: bool,
     /// Every job up to this number lost its place when the mode rose.
@@ -27,7 +28,7 @@ impl Watched {
     pub(super) const NOTHING: Self = Self {
         sequence: None,
         executed: Service::ZERO,
-        completed: false,
+        ending: Ending::Pending,
         exhausted: false,
         dropped_up_to: None,
         newest: None,
@@ -54,7 +55,7 @@ impl Watched {
             self.released = None;
             self.released = self.release_of(sequence);
             self.executed = Service::ZERO;
-            self.completed = false;
+            self.ending = Ending::Pending;
             self.exhausted = false;
         }
         true

@@ -13,9 +13,8 @@ use crate::time::Service;
 pub(super) struct Allowance {
     /// What a job may execute in all.
     pub(super) limit: Service,
-    /// The least limit that any mode from this one on gives: modes rise within a decision, and with
-    /// them limits, but for the degraded one.
-    pub(super) least: Service,
+    /// What a job that is complete may have executed: its limit and the world's granularity (C2).
+    pub(super) tolerated: Service,
     /// What using the limit up means; `None` if it means nothing.
     pub(super) on_exhaustion: Option<OnExhaustion>,
     /// Whether jobs are admitted.
@@ -26,13 +25,14 @@ impl Allowance {
     pub(super) fn new(
         enforcement: Enforcement,
         exhaustion: Exhaustion,
+        granularity: Service,
         entry: &TaskConfiguration,
         mode: Level,
     ) -> Self {
         let limit = enforcement.limit(&entry.task, mode);
         Self {
             limit,
-            least: entry.task.degraded.map_or(limit, |least| least.min(limit)),
+            tolerated: limit.saturating_add(granularity),
             on_exhaustion: enforcement.on_exhaustion(&entry.task, mode, exhaustion),
             admits: enforcement.admits(&entry.task, mode),
         }
@@ -45,7 +45,8 @@ impl<S: Store> Uniprocessor<S> {
     pub(super) fn set_mode(&mut self, mode: Level) {
         self.mode = mode;
         for (allowance, entry) in self.allowances.iter_mut().zip(self.tasks.iter()) {
-            *allowance = Allowance::new(self.enforcement, self.exhaustion, entry, mode);
+            let (enforcement, exhaustion) = (self.enforcement, self.exhaustion);
+            *allowance = Allowance::new(enforcement, exhaustion, self.granularity, entry, mode);
         }
     }
 
@@ -53,7 +54,9 @@ impl<S: Store> Uniprocessor<S> {
     pub(super) fn check_allowances(&self) -> bool {
         let pairs = self.allowances.iter().zip(self.tasks.iter());
         pairs.into_iter().all(|(allowance, entry)| {
-            *allowance == Allowance::new(self.enforcement, self.exhaustion, entry, self.mode)
+            let (enforcement, exhaustion) = (self.enforcement, self.exhaustion);
+            let granularity = self.granularity;
+            *allowance == Allowance::new(enforcement, exhaustion, granularity, entry, self.mode)
         })
     }
 }

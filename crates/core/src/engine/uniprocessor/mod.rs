@@ -213,7 +213,8 @@ impl<S: Store> Uniprocessor<S> {
         }
         let allowance = |entry: &TaskConfiguration| {
             let (enforcement, exhaustion) = (configuration.enforcement, configuration.exhaustion);
-            Allowance::new(enforcement, exhaustion, entry, Level::LOWEST)
+            let granularity = configuration.granularity;
+            Allowance::new(enforcement, exhaustion, granularity, entry, Level::LOWEST)
         };
         let mut allowances = S::table(count, allowance(&first)).ok_or(too_many)?;
         for (entry, task) in allowances.iter_mut().zip(configuration.tasks) {

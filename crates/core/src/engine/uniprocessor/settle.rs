@@ -170,6 +170,8 @@ impl<S: Store> Uniprocessor<S> {
 
     /// Completions come first, so that a job which completes exactly at its limit is no overrun. One
     /// that was charged more than its limit and the world's granularity has overrun all the same (C2).
+    /// The limit is that of the mode in which the decision begins: no job has raised it yet, whatever
+    /// the tasks' numbers are.
     #[inline(always)]
     pub(super) fn settle_completion<const PLAIN: bool>(&mut self, task: TaskId) {
         let (Some(allowance), Some(jobs)) = (
@@ -182,7 +184,7 @@ impl<S: Store> Uniprocessor<S> {
             return;
         };
         let in_background = current.standing == Standing::Background;
-        let overran = !in_background && current.executed > allowance.least;
+        let overran = !in_background && current.executed > allowance.tolerated;
         if overran {
             jobs.overran = Some((current.arrival.sequence, current.executed));
         }
@@ -216,6 +218,8 @@ impl<S: Store> Uniprocessor<S> {
     /// Settles whatever is beyond its limit.
     #[cold]
     pub(super) fn settle_touched(&mut self) {
+        let began_in = self.mode;
+        self.for_touched(|engine, task| engine.settle_completed_overrun(task, began_in));
         // A rise may leave a degraded task, visited before, with less than it has used.
         loop {
             let mode = self.mode;
@@ -228,7 +232,6 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     pub(super) fn settle_exhaustion(&mut self, task: TaskId) {
-        self.settle_completed_overrun(task);
         while let Some(current) = self.jobs.get(task.index()).and_then(|jobs| jobs.current) {
             let limit = self.limit(task, &current);
             if current.standing != Standing::Admitted
@@ -241,16 +244,17 @@ impl<S: Store> Uniprocessor<S> {
                 task,
                 sequence: current.arrival.sequence,
             };
-            let Some(verdict) = self.overrun(job, current.executed) else {
+            let Some(verdict) = self.overrun(job, current.executed, self.mode) else {
                 break;
             };
             self.exhaust(job, verdict);
         }
     }
 
-    /// A job that is complete and used more than it had can only raise the mode.
+    /// A job that is complete and used more than it had when the decision began, in mode `mode`. It can
+    /// only raise the mode, to where what it used is allowed; somebody else may have done so already.
     #[cold]
-    pub(super) fn settle_completed_overrun(&mut self, task: TaskId) {
+    fn settle_completed_overrun(&mut self, task: TaskId, mut mode: Level) {
         let Some((sequence, executed)) = self
             .jobs
             .get_mut(task.index())
@@ -258,14 +262,18 @@ impl<S: Store> Uniprocessor<S> {
         else {
             return;
         };
+        let job = JobId { task, sequence };
         while let Some(entry) = self.entry(task) {
-            let limit = self.enforcement.limit(&entry.task, self.mode);
+            let limit = self.enforcement.limit(&entry.task, mode);
             if executed <= limit.saturating_add(self.granularity) {
                 break;
             }
-            match self.overrun(JobId { task, sequence }, executed) {
+            match self.overrun(job, executed, mode) {
                 Some(OnExhaustion::RaiseMode(to)) => {
-                    self.raise_mode(to, JobId { task, sequence });
+                    mode = to;
+                    if to > self.mode {
+                        self.raise_mode(to, job);
+                    }
                 }
                 Some(OnExhaustion::Demote | OnExhaustion::Abort | OnExhaustion::Suspend) | None => {
                     break;
@@ -274,13 +282,13 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
-    /// Says that a limit was used up, and what that means; `None` if nothing.
-    pub(super) fn overrun(&mut self, job: JobId, executed: Service) -> Option<OnExhaustion> {
+    /// Says that the limit of a mode was used up, and what that means; `None` if nothing.
+    fn overrun(&mut self, job: JobId, executed: Service, mode: Level) -> Option<OnExhaustion> {
         let entry = self.entry(job.task)?;
         let verdict = self
             .enforcement
-            .on_exhaustion(&entry.task, self.mode, self.exhaustion)?;
-        let level = self.enforcement.limit_level(&entry.task, self.mode);
+            .on_exhaustion(&entry.task, mode, self.exhaustion)?;
+        let level = self.enforcement.limit_level(&entry.task, mode);
         self.notice(Event::Overrun {
             job,
             level,

@@ -1,0 +1,82 @@
+//! Jobs that were told to be complete: whether they overran all the same.
+
+use super::Guard;
+use crate::ids::{JobId, TaskId};
+use crate::model::Level;
+use crate::plan::OnExhaustion;
+use crate::store::Store;
+
+/// Whether a job is complete, and how far it was judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Ending {
+    /// It is not complete.
+    Pending,
+    /// It is complete since the last decision.
+    Complete,
+    /// The same, and it was charged more than it had when this decision began.
+    Overran,
+    /// A decision has judged it: nothing that happens later makes an overrun of it.
+    Judged,
+}
+
+impl<S: Store> Guard<S> {
+    /// Judges the jobs that are complete since the last decision: by the mode in which this decision
+    /// begins, so that the tasks' numbers do not matter, and once (C2).
+    pub(super) fn settle_completed(&mut self) {
+        let began_in = self.mode;
+        self.for_touched(|guard, task| guard.judge_completed(task));
+        self.for_touched(|guard, task| guard.settle_completed_overrun(task, began_in));
+    }
+
+    fn judge_completed(&mut self, task: TaskId) {
+        let (Some(entry), Some(watched)) = (
+            self.tasks.get(task.index()),
+            self.watched.get_mut(task.index()),
+        ) else {
+            return;
+        };
+        if watched.ending != Ending::Complete {
+            return;
+        }
+        let stopped = watched.exhausted
+            || watched.dropped_up_to >= watched.sequence
+            || !self.enforcement.admits(&entry.task, self.mode);
+        let limit = self.enforcement.limit(&entry.task, self.mode);
+        let overran = !stopped && watched.executed > limit.saturating_add(self.granularity);
+        watched.ending = if overran {
+            Ending::Overran
+        } else {
+            Ending::Judged
+        };
+    }
+
+    /// A job that is complete and used more than it had when the decision began, in mode `mode`. It can
+    /// only raise the mode, to where what it used is allowed; somebody else may have done so already.
+    fn settle_completed_overrun(&mut self, task: TaskId, mut mode: Level) {
+        let Some(watched) = self.watched.get_mut(task.index()) else {
+            return;
+        };
+        let (Ending::Overran, Some(sequence)) = (watched.ending, watched.sequence) else {
+            return;
+        };
+        watched.ending = Ending::Judged;
+        let (job, executed) = (JobId { task, sequence }, watched.executed);
+        while let Some(entry) = self.tasks.get(task.index()) {
+            let limit = self.enforcement.limit(&entry.task, mode);
+            if executed <= limit.saturating_add(self.granularity) {
+                return;
+            }
+            match self.overrun(job, executed, mode) {
+                Some(OnExhaustion::RaiseMode(to)) => {
+                    mode = to;
+                    if to > self.mode {
+                        self.raise_mode(to, job);
+                    }
+                }
+                Some(OnExhaustion::Demote | OnExhaustion::Abort | OnExhaustion::Suspend) | None => {
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Fig. 5 and Fig. 6 as charts.
+
+use super::result::as_f64;
+use super::{BASELINE, Preemptions, Table, VARIANTS};
+use crate::plot::{Chart, Curve, YAxis};
+use crate::summary::Share;
+
+/// Every chart with the name of its file.
+#[must_use]
+pub fn charts(table: &Table, preemptions: &[Preemptions]) -> Vec<(&'static str, Chart)> {
+    let mut charts = vec![
+        ("fig5.svg", overheads(table)),
+        ("fig5-switches.svg", switches(table)),
+    ];
+    if !preemptions.is_empty() {
+        charts.push(("fig6a.svg", preemption(preemptions)));
+        charts.push(("fig6b.svg", adjustment(preemptions)));
+    }
+    charts
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of tasks")]
+fn x(number: usize) -> f64 {
+    number as f64
+}
+
+const fn share(low: f64, value: f64, high: f64) -> Share {
+    Share { value, low, high }
+}
+
+/// Whiskers are quartiles.
+fn overheads(table: &Table) -> Chart {
+    let curves = table.variants.iter().filter(|&&place| place != BASELINE);
+    let curves = curves.filter_map(|&place| {
+        let points = table.sizes.iter().filter_map(|&size| {
+            let spread = table.cell(size, place)?.overhead_percent?;
+            Some((x(size), share(spread.low, spread.median, spread.high)))
+        });
+        Some(Curve {
+            name: VARIANTS.get(place)?.name.to_owned(),
+            points: points.collect(),
+        })
+    });
+    Chart {
+        title: "overhead over fixed priorities alone".to_owned(),
+        x_label: "number of tasks".to_owned(),
+        y_label: "longer busy period, %".to_owned(),
+        y_axis: YAxis::Numbers,
+        curves: curves.collect(),
+    }
+}
+
+fn switches(table: &Table) -> Chart {
+    let curves = table.variants.iter().filter_map(|&place| {
+        let points = table.sizes.iter().filter_map(|&size| {
+            let spread = table.cell(size, place)?.switches?;
+            Some((x(size), share(spread.low, spread.median, spread.high)))
+        });
+        Some(Curve {
+            name: VARIANTS.get(place)?.name.to_owned(),
+            points: points.collect(),
+        })
+    });
+    Chart {
+        title: "thread switches in a busy period".to_owned(),
+        x_label: "number of tasks".to_owned(),
+        y_label: "thread switches".to_owned(),
+        y_axis: YAxis::Numbers,
+        curves: curves.collect(),
+    }
+}
+
+/// A curve of microseconds; `value` gives the nanoseconds of a point and of the end of its whisker.
+fn curve(name: &str, rows: &[Preemptions], value: impl Fn(&Preemptions) -> (f64, f64)) -> Curve {
+    let points = rows.iter().map(|row| {
+        let (middle, high) = value(row);
+        let (middle, high) = (middle / 1000.0, high / 1000.0);
+        (x(row.threads), share(middle, middle, high))
+    });
+    Curve {
+        name: name.to_owned(),
+        points: points.collect(),
+    }
+}
+
+/// Whiskers reach up to the 99th percentile.
+fn preemption(rows: &[Preemptions]) -> Chart {
+    let times = |(median, p99): (u64, u64)| (as_f64(median), as_f64(p99));
+    Chart {
+        title: "preemption by the manager, and return".to_owned(),
+        x_label: "threads suspended".to_owned(),
+        y_label: "us".to_owned(),
+        y_axis: YAxis::Numbers,
+        curves: vec![
+            curve("preemption", rows, |row| times(row.preemption_ns)),
+            curve("return", rows, |row| times(row.return_ns)),
+        ],
+    }
+}
+
+/// Whiskers reach up to the maximum, as in the paper.
+fn adjustment(rows: &[Preemptions]) -> Chart {
+    Chart {
+        title: "adjusting the priorities of threads".to_owned(),
+        x_label: "threads".to_owned(),
+        y_label: "us".to_owned(),
+        y_axis: YAxis::Numbers,
+        curves: vec![
+            curve("first", rows, |row| {
+                (as_f64(row.first_ns.0), as_f64(row.first_ns.1))
+            }),
+            curve("median", rows, |row| {
+                (as_f64(row.later_ns.0), as_f64(row.later_ns.2))
+            }),
+            curve("average", rows, |row| (row.later_ns.1, row.later_ns.1)),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overhead::result::tests::run;
+
+    #[test]
+    fn every_measured_variant_has_a_curve() {
+        let mut runs = Vec::new();
+        for size in [4, 8] {
+            runs.push(run(0, size, "smc/none", 1000));
+            runs.push(run(0, size, "amc/perf", 1010));
+            runs.push(run(0, size, "zss/native", 990));
+        }
+        let table = Table::of(runs);
+        let found = charts(&table, &[]);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].1.curves.len(), 2);
+        assert_eq!(found[1].1.curves.len(), 3);
+        for (_, chart) in found {
+            let svg = chart.to_svg();
+            assert!(svg.contains("amc/perf") && !svg.contains("NaN"));
+            assert!(chart.curves.iter().all(|curve| curve.points.len() == 2));
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The run-time overhead of policies and mechanisms: Table II, Fig. 5, Table III and Fig. 6 of Huang, Gill
+//! and Lu (2014), section 5.2.
+//!
+//! What is here is everything but the measuring: the task set ([`set`]), what is compared ([`VARIANTS`]), the
+//! paper's numbers ([`paper`]), statistics of what somebody measured ([`Table`]), the paper's claims and
+//! ours against them ([`claims::findings`]), and how all that is drawn and written down.
+
+pub mod claims;
+pub mod figures;
+pub mod page;
+pub mod paper;
+mod result;
+pub mod set;
+pub mod statistics;
+mod variant;
+
+pub use claims::{Finding, Verdict};
+pub use result::{Cell, Invocations, Preemptions, Run, State, Table, Times};
+pub use set::SIZES;
+pub use statistics::Spread;
+pub use variant::{BASELINE, Column, Dispatch, Mechanism, Monitor, VARIANTS, Variant};

@@ -1,0 +1,412 @@
+//! What was measured, and what is made of it.
+
+use super::paper::{self, PaperCell};
+use super::statistics::{Sign, Spread, sign};
+use super::{BASELINE, Column, VARIANTS, Variant};
+use serde::Serialize;
+
+/// Whether a busy period can be compared with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It can.
+    Clean,
+    /// The machine took the CPU away meanwhile.
+    Gap,
+    /// It is not the busy period of the set: other jobs than expected, an overrun, a mode change, or the
+    /// end of the run came first.
+    Other,
+}
+
+/// How long invocations of the manager took, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Invocations {
+    /// How many.
+    pub count: u64,
+    /// On average.
+    pub mean_ns: f64,
+    /// The median.
+    pub median_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// One busy period.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// The number of the repetition; runs of one repetition are neighbours in time.
+    pub repetition: u32,
+    /// How many tasks.
+    pub size: usize,
+    /// The place in [`VARIANTS`].
+    pub variant: usize,
+    /// Whether it counts.
+    pub state: State,
+    /// From the release to idle; 0 if there was no end.
+    pub busy_ns: u64,
+    /// Switches of our threads on the CPU.
+    pub switches: u64,
+    /// CPU time of the run's own threads: manager, idle detector, watchdog.
+    pub own_cpu_ns: u64,
+    /// CPU time of workers outside the bodies of jobs.
+    pub workers_cpu_ns: u64,
+    /// How often jobs woke the manager.
+    pub wakeups: u64,
+    /// What the machine took.
+    pub lost_ns: u64,
+    /// Invocations of the manager.
+    pub manager: Invocations,
+}
+
+/// The runs of one variant with one number of tasks. Spreads are of the clean ones.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    /// How many tasks.
+    pub size: usize,
+    /// The variant's name.
+    pub variant: &'static str,
+    /// How many runs.
+    pub runs: usize,
+    /// How many of them had a gap of the machine.
+    pub gaps: usize,
+    /// How many were no busy period of the set.
+    pub others: usize,
+    /// Lengths in nanoseconds.
+    pub busy_ns: Option<Spread>,
+    /// Lengths minus the baseline's of the same repetition, in nanoseconds.
+    pub extra_ns: Option<Spread>,
+    /// The same in percent of the baseline's.
+    pub overhead_percent: Option<Spread>,
+    /// Thread switches.
+    pub switches: Option<Spread>,
+    /// CPU time of the run's own threads, in nanoseconds.
+    pub own_cpu_ns: Option<Spread>,
+    /// The same minus the baseline's of the same repetition, which beginning and ending a run costs.
+    pub own_cpu_extra_ns: Option<Spread>,
+    /// Wake-ups of the manager by jobs.
+    pub wakeups: Option<Spread>,
+}
+
+impl Cell {
+    /// The paper's cell for the same number of tasks.
+    #[must_use]
+    pub fn paper(&self) -> Option<PaperCell> {
+        let (_, variant) = Variant::named(self.variant)?;
+        paper::table_2(self.size, variant.column)
+    }
+
+    /// The median switches; 0 without a clean run.
+    #[must_use]
+    pub fn median_switches(&self) -> f64 {
+        self.switches.map_or(0.0, |spread| spread.median)
+    }
+}
+
+/// Invocations of a variant's manager over all numbers of tasks: a row of Table III.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Times {
+    /// The variant's name.
+    pub variant: &'static str,
+    /// All of them.
+    #[serde(flatten)]
+    pub invocations: Invocations,
+    /// The paper's mean in nanoseconds, if it has one.
+    pub paper_mean_ns: Option<u64>,
+    /// The paper's maximum in nanoseconds.
+    pub paper_max_ns: Option<u64>,
+}
+
+/// What the micro-benchmark found for a number of threads, in nanoseconds: a point of Fig. 6.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Preemptions {
+    /// How many threads were suspended and resumed.
+    pub threads: usize,
+    /// Preemption: median and 99th percentile.
+    pub preemption_ns: (u64, u64),
+    /// Return: median and 99th percentile.
+    pub return_ns: (u64, u64),
+    /// The first adjustment in fresh threads: median and maximum.
+    pub first_ns: (u64, u64),
+    /// Later adjustments: median, mean and maximum.
+    pub later_ns: (u64, f64, u64),
+}
+
+/// All runs, by number of tasks and variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    runs: Vec<Run>,
+    /// Those that were measured, ascending.
+    pub sizes: Vec<usize>,
+    /// Places in [`VARIANTS`] of those that were measured.
+    pub variants: Vec<usize>,
+    /// By size, then by variant.
+    pub cells: Vec<Cell>,
+}
+
+impl Table {
+    /// What these runs come to; O(n log n).
+    #[must_use]
+    pub fn of(runs: Vec<Run>) -> Self {
+        let mut sizes: Vec<usize> = runs.iter().map(|run| run.size).collect();
+        let mut variants: Vec<usize> = runs.iter().map(|run| run.variant).collect();
+        for list in [&mut sizes, &mut variants] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let mut table = Self {
+            runs,
+            sizes,
+            variants,
+            cells: Vec::new(),
+        };
+        let places = table.sizes.iter().flat_map(|&size| {
+            let variants = table.variants.iter();
+            variants.map(move |&variant| (size, variant))
+        });
+        table.cells = places
+            .filter_map(|(size, variant)| table.summed(size, variant))
+            .collect();
+        table
+    }
+
+    /// Every run, in the order of time.
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    fn of_place(&self, size: usize, variant: usize) -> impl Iterator<Item = &Run> {
+        let is_there = move |run: &&Run| run.size == size && run.variant == variant;
+        self.runs.iter().filter(is_there)
+    }
+
+    fn summed(&self, size: usize, variant: usize) -> Option<Cell> {
+        let name = VARIANTS.get(variant)?.name;
+        let counted = |state| {
+            let runs = self.of_place(size, variant);
+            runs.filter(|run| run.state == state).count()
+        };
+        let clean = |value: fn(&Run) -> u64| {
+            let runs = self.of_place(size, variant);
+            let runs = runs.filter(|run| run.state == State::Clean);
+            Spread::of(runs.map(|run| as_f64(value(run))).collect())
+        };
+        let busy = |run: &Run| run.busy_ns;
+        let shares = self.pairs(size, BASELINE, variant).map(|(base, run)| {
+            let (base, own) = (as_f64(base.busy_ns), as_f64(run.busy_ns));
+            (own / base - 1.0) * 100.0
+        });
+        Some(Cell {
+            size,
+            variant: name,
+            runs: self.of_place(size, variant).count(),
+            gaps: counted(State::Gap),
+            others: counted(State::Other),
+            busy_ns: clean(busy),
+            extra_ns: Spread::of(self.differences(size, BASELINE, variant, busy)),
+            overhead_percent: Spread::of(shares.collect()),
+            switches: clean(|run| run.switches),
+            own_cpu_ns: clean(|run| run.own_cpu_ns),
+            own_cpu_extra_ns: Spread::of(
+                self.differences(size, BASELINE, variant, |run| run.own_cpu_ns),
+            ),
+            wakeups: clean(|run| run.wakeups),
+        })
+    }
+
+    /// The clean runs of two variants that belong to the same repetition.
+    fn pairs(
+        &self,
+        size: usize,
+        first: usize,
+        second: usize,
+    ) -> impl Iterator<Item = (&Run, &Run)> {
+        let seconds = self.of_place(size, second);
+        seconds.filter_map(move |run| {
+            let mut firsts = self.of_place(size, first);
+            let base = firsts.find(|base| base.repetition == run.repetition)?;
+            let clean = base.state == State::Clean && run.state == State::Clean;
+            clean.then_some((base, run))
+        })
+    }
+
+    /// `second` minus `first` in each repetition in which both are clean.
+    #[must_use]
+    pub fn differences(
+        &self,
+        size: usize,
+        first: usize,
+        second: usize,
+        value: fn(&Run) -> u64,
+    ) -> Vec<f64> {
+        self.pairs(size, first, second)
+            .map(|(a, b)| as_f64(value(b)) - as_f64(value(a)))
+            .collect()
+    }
+
+    /// Whether busy periods of `second` are longer or shorter than those of `first`.
+    #[must_use]
+    pub fn compared(&self, size: usize, first: usize, second: usize) -> Sign {
+        sign(self.differences(size, first, second, |run| run.busy_ns))
+    }
+
+    /// The cell of a variant.
+    #[must_use]
+    pub fn cell(&self, size: usize, variant: usize) -> Option<&Cell> {
+        let name = VARIANTS.get(variant)?.name;
+        let mut cells = self.cells.iter();
+        cells.find(|cell| cell.size == size && cell.variant == name)
+    }
+
+    /// What stands for a column of the paper: its own mechanism if that was measured, else the first of
+    /// ours. FTP-SMC is the baseline.
+    #[must_use]
+    pub fn stands_for(&self, column: Column) -> Option<usize> {
+        let of_column = || {
+            let known = self.variants.iter().copied();
+            known.filter(|&place| VARIANTS.get(place).is_some_and(|v| v.column == column))
+        };
+        let of_paper = |place: &usize| {
+            let variant = VARIANTS.get(*place);
+            variant.is_some_and(|variant| variant.mechanism == super::Mechanism::Huang2014)
+        };
+        of_column().find(of_paper).or_else(|| of_column().next())
+    }
+
+    /// Table III: invocations of every variant's manager in all runs without a gap. The median is the
+    /// median of the runs' medians.
+    #[must_use]
+    pub fn invocations(&self) -> Vec<Times> {
+        let rows = self.variants.iter().filter_map(|&place| {
+            let variant = VARIANTS.get(place)?;
+            let runs = self.runs.iter().filter(|run| {
+                run.variant == place && run.state == State::Clean && run.manager.count > 0
+            });
+            let all: Vec<&Invocations> = runs.map(|run| &run.manager).collect();
+            let count = all.iter().map(|one| one.count).sum::<u64>();
+            let sum: f64 = all.iter().map(|one| one.mean_ns * as_f64(one.count)).sum();
+            let medians = all.iter().map(|one| as_f64(one.median_ns)).collect();
+            let median = Spread::of(medians)?.median;
+            let paper = paper::table_3(variant.column);
+            Some(Times {
+                variant: variant.name,
+                invocations: Invocations {
+                    count,
+                    mean_ns: sum / as_f64(count),
+                    median_ns: whole(median),
+                    max_ns: all.iter().map(|one| one.max_ns).max().unwrap_or(0),
+                },
+                paper_mean_ns: paper.map(|paper| paper.mean_ns),
+                paper_max_ns: paper.map(|paper| paper.max_ns),
+            })
+        });
+        rows.collect()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "times far below 2^53 ns")]
+pub(super) fn as_f64(value: u64) -> f64 {
+    value as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a time in nanoseconds"
+)]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A run of `busy` microseconds.
+    pub(in crate::overhead) fn run(repetition: u32, size: usize, name: &str, busy: u64) -> Run {
+        let (variant, _) = Variant::named(name).unwrap();
+        Run {
+            repetition,
+            size,
+            variant,
+            state: State::Clean,
+            busy_ns: busy * 1000,
+            switches: busy / 10,
+            own_cpu_ns: busy,
+            workers_cpu_ns: 0,
+            wakeups: 1,
+            lost_ns: 0,
+            manager: Invocations {
+                count: 2,
+                mean_ns: 3000.0,
+                median_ns: 2000,
+                max_ns: 9000,
+            },
+        }
+    }
+
+    #[test]
+    fn overheads_are_paired_by_repetition_and_disturbed_runs_stay_out() {
+        let mut runs = Vec::new();
+        for repetition in 0..10 {
+            // The machine drifts; the difference does not.
+            let base = 1000 * (1 + u64::from(repetition));
+            runs.push(run(repetition, 4, "smc/none", base));
+            runs.push(run(repetition, 4, "amc/perf", base + 10));
+        }
+        runs.push(run(10, 4, "smc/none", 1000));
+        for state in [State::Gap, State::Other] {
+            runs.push(Run {
+                state,
+                ..run(10, 4, "amc/perf", 99_999)
+            });
+        }
+        let table = Table::of(runs);
+        assert_eq!(
+            (table.sizes.as_slice(), table.variants.len()),
+            (&[4][..], 2)
+        );
+        let (amc, _) = Variant::named("amc/perf").unwrap();
+        let cell = table.cell(4, amc).unwrap();
+        assert_eq!((cell.runs, cell.gaps, cell.others), (12, 1, 1));
+        let extra = cell.extra_ns.unwrap();
+        assert_eq!(
+            (extra.low, extra.high, extra.count),
+            (10_000.0, 10_000.0, 10)
+        );
+        assert!((cell.overhead_percent.unwrap().high - 0.5).abs() < 0.3);
+        assert_eq!(table.compared(4, BASELINE, amc), Sign::Above);
+        assert_eq!(table.compared(4, amc, BASELINE), Sign::Below);
+        assert_eq!(table.compared(4, amc, amc), Sign::Open);
+        assert_eq!(cell.paper().unwrap().switches, 7);
+    }
+
+    #[test]
+    fn the_papers_mechanism_stands_for_its_column_where_it_was_measured() {
+        let ours = || vec![run(0, 4, "smc/none", 10), run(0, 4, "amc/perf", 11)];
+        let stands = |runs| {
+            let table = Table::of(runs);
+            let place = table.stands_for(Column::FtpAmc);
+            place.map(|place| VARIANTS[place].name)
+        };
+        assert_eq!(stands(ours()), Some("amc/perf"));
+        let mut both = ours();
+        both.push(run(0, 4, "amc/huang2014", 12));
+        assert_eq!(stands(both), Some("amc/huang2014"));
+        assert_eq!(Table::of(ours()).stands_for(Column::Pt), None);
+    }
+
+    #[test]
+    fn invocations_are_put_together_over_runs() {
+        let runs = vec![run(0, 4, "amc/perf", 10), run(0, 8, "amc/perf", 11)];
+        let rows = Table::of(runs).invocations();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].invocations.count, 4);
+        assert_eq!(
+            (rows[0].invocations.median_ns, rows[0].invocations.max_ns),
+            (2000, 9000)
+        );
+        assert!((rows[0].invocations.mean_ns - 3000.0).abs() < 1e-9);
+        assert_eq!(rows[0].paper_mean_ns, Some(6_310));
+    }
+}

@@ -1,0 +1,186 @@
+//! Our mechanism beside those of Huang, Gill and Lu (2014): the same verdicts, at what cost.
+
+use crate::support::{HI, LO, alone, config, ms, spec};
+use vestal_core::model::LevelSet;
+use vestal_core::{
+    Duration, Enforcement, JobId, Level, OnMiss, Service, Task, TaskConfiguration, TaskId, Wcet,
+};
+use vestal_linux::{Config, Executive, Mechanism, Monitor, Report, TaskSpec};
+
+/// One HI task between two LO tasks in priority; every fifth HI job needs 10 ms where C(LO) is 6 ms.
+/// Releases are far from the instants at which the mode changes.
+fn overruns(mechanism: Mechanism) -> Report {
+    let mut config = config(Enforcement::Adaptive, Monitor::Perf);
+    config.mechanism = mechanism;
+    Executive::new(config)
+        .task(spec("lo-above", LO, 3, 25, &[4]), |job| job.burn(ms(3)))
+        .task(spec("hi", HI, 2, 50, &[6, 16]), |job| {
+            job.burn(ms(if job.id().sequence % 5 == 4 { 10 } else { 3 }))
+        })
+        .task(spec("lo-below", LO, 1, 50, &[8]), |job| job.burn(ms(6)))
+        .run(Duration::from_millis(2_000))
+        .unwrap()
+}
+
+/// What a mechanism decided: causes of rises, and for each task dropped and completed jobs, overruns.
+fn verdicts(report: &Report) -> (Vec<JobId>, Vec<(u64, u64, u64)>) {
+    let causes = report.modes.iter().filter_map(|change| change.cause);
+    let tasks = report.tasks.iter();
+    let counts = tasks.map(|task| (task.jobs.dropped, task.jobs.completed, task.overruns));
+    (causes.collect(), counts.collect())
+}
+
+#[test]
+fn both_mechanisms_decide_alike_on_the_same_overruns() {
+    let _alone = alone();
+    let reports = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
+        let report = overruns(mechanism);
+        assert_eq!(report.mechanism, mechanism);
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        report
+    });
+    let expected: Vec<JobId> = (0..40)
+        .filter(|job| job % 5 == 4)
+        .map(|sequence| JobId {
+            task: TaskId(1),
+            sequence,
+        })
+        .collect();
+    for report in &reports {
+        let (causes, _) = verdicts(report);
+        assert!(expected.iter().all(|job| causes.contains(job)));
+        // Each rise is followed by a return.
+        let falls = report.modes.iter().filter(|change| change.cause.is_none());
+        assert_eq!(falls.count(), causes.len(), "{report:#?}");
+    }
+    // What the machine puts on a job's account can be an overrun too.
+    let charged = reports.iter().map(|report| report.machine.longest_charged);
+    if charged.max().unwrap() < ms(1) {
+        assert_eq!(verdicts(&reports[0]), verdicts(&reports[1]));
+        assert_eq!(verdicts(&reports[0]).0, expected);
+    }
+    let [own, paper] = reports.map(|report| report.own.wakeups);
+    assert_eq!((own.release, own.completion), (0, 0), "{own:?}");
+    assert!(paper.release >= 80 && paper.completion >= 100, "{paper:?}");
+    assert_eq!(paper.idle, 0, "{paper:?}");
+}
+
+/// 32 tasks of 4 levels with a hyperperiod of a second, with C(0) for 60 % of the CPU.
+fn many_tasks() -> Vec<TaskSpec> {
+    const PERIODS_MS: [u64; 8] = [50, 100, 100, 200, 250, 500, 500, 1_000];
+    (0..32_u8)
+        .map(|number| {
+            let place = usize::from(number);
+            let level = Level(number / 8);
+            let period = PERIODS_MS[place % 8];
+            let least = Service::from_micros(period * 600 / 32);
+            let wcet: Vec<Service> = (0..=u64::from(level.0))
+                .map(|level| Service::from_nanos(least.as_nanos() * (10 + 2 * level) / 10))
+                .collect();
+            let period = Duration::from_millis(period);
+            let task = Task::new(level, period, period, Wcet::new(&wcet).unwrap()).unwrap();
+            TaskSpec {
+                name: format!("task-{number}"),
+                configuration: TaskConfiguration {
+                    task,
+                    // By rate; of equals, by level.
+                    priority: u32::try_from(1_000_000 / period.as_nanos().max(1_000_000)).unwrap()
+                        + u32::try_from(10_000 - period.as_nanos() / 1_000_000 * 4).unwrap()
+                        + u32::from(level.0),
+                    on_miss: OnMiss::Continue,
+                    zero_slack: None,
+                },
+                offset: Duration::ZERO,
+                demand_max: Some(least),
+            }
+        })
+        .collect()
+}
+
+/// Runs the 32 tasks for two hyperperiods.
+fn run_many(enforcement: Enforcement, mechanism: Mechanism, monitor: Monitor) -> Report {
+    let mut config = Config::new(LevelSet::new(4).unwrap(), enforcement);
+    config.calibrate = false;
+    config.mechanism = mechanism;
+    config.monitor = monitor;
+    let executive = many_tasks()
+        .into_iter()
+        .fold(Executive::new(config), |all, task| {
+            all.task(task, |job| {
+                let demand = job.demand();
+                // Leaves room for what the machine itself adds.
+                job.burn(Service::from_nanos(demand.as_nanos() * 9 / 10))
+            })
+        });
+    executive.run(Duration::from_millis(2_000)).unwrap()
+}
+
+/// How often each run is made: the figures are medians.
+const ROUNDS: usize = 3;
+
+/// The middle one of three and more values.
+fn median<T: PartialOrd + Copy>(reports: &[Report], value: impl Fn(&Report) -> T) -> T {
+    let mut values: Vec<T> = reports.iter().map(value).collect();
+    values.sort_by(|one, other| one.partial_cmp(other).unwrap());
+    values[values.len() / 2]
+}
+
+#[test]
+fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time() {
+    use Enforcement::{Adaptive, Static};
+    use Mechanism::{Huang2014, Vestal};
+    let _alone = alone();
+    let runs = [
+        (Static, Huang2014, Monitor::Perf),
+        (Adaptive, Vestal, Monitor::Perf),
+        (Adaptive, Vestal, Monitor::Manager),
+        (Adaptive, Huang2014, Monitor::Perf),
+    ];
+    let mut reports = runs.map(|_| Vec::with_capacity(ROUNDS));
+    for _ in 0..ROUNDS {
+        for (&(enforcement, mechanism, monitor), reports) in runs.iter().zip(&mut reports) {
+            reports.push(run_many(enforcement, mechanism, monitor));
+        }
+    }
+    for (run, reports) in runs.iter().zip(&reports) {
+        for report in reports {
+            let (own, busy) = (&report.own, &report.busy_periods);
+            println!(
+                "{run:?}: {:.1} switches in each of {} busy periods of {:.0} ns; CPU time {:?} {:?} {:?}, workers {:?}; {:?}",
+                busy.switches_each(),
+                busy.count,
+                busy.length.mean,
+                own.manager.cpu,
+                own.idle.cpu,
+                own.watchdog.cpu,
+                own.workers,
+                own.wakeups
+            );
+        }
+    }
+    let [smc, perf, wall, paper] = &reports;
+    assert!(smc.iter().all(|report| !report.enforced));
+    let jobs = median(paper, |report| report.jobs.released);
+    assert_eq!(jobs, 432);
+    // Releases of one instant reach the paper's manager in few wake-ups; completions one by one.
+    assert!(median(paper, |report| report.own.wakeups.completion) >= jobs * 9 / 10);
+    assert!(median(paper, |report| report.own.wakeups.release) >= 20);
+    let switches = |reports| median(reports, |report| report.busy_periods.switches_each());
+    assert!(
+        switches(paper) > switches(smc) + 2.0,
+        "a control that must exceed"
+    );
+    let cpu = |reports| median(reports, |report| report.own.cpu());
+    for own in [perf, wall] {
+        assert_eq!(median(own, |report| report.own.wakeups.by_jobs()), 0);
+        assert_eq!(median(own, |report| report.own.wakeups.completion), 0);
+        let more = switches(own) - switches(smc);
+        assert!(more <= 2.0, "{more} switches more in a busy period");
+        assert!(
+            cpu(own).saturating_mul(3) <= cpu(paper),
+            "{:?} {:?}",
+            cpu(own),
+            cpu(paper)
+        );
+    }
+}

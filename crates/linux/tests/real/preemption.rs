@@ -1,0 +1,42 @@
+//! The micro-benchmark of preemptions: counts and order, no times.
+
+use crate::support::{alone, real_time_threads};
+use std::sync::atomic::AtomicBool;
+use vestal_linux::RunError;
+use vestal_linux::preemption::{Effort, THREADS_MAX, measure};
+
+const EFFORT: Effort = Effort {
+    groups: 2,
+    rounds: 4,
+};
+
+#[test]
+fn every_round_is_measured_and_more_threads_cost_more() {
+    let _alone = alone();
+    let rows = measure(&[1, 16], EFFORT, None, &AtomicBool::new(false)).unwrap();
+    assert_eq!(
+        rows.iter().map(|row| row.threads).collect::<Vec<_>>(),
+        [1, 16]
+    );
+    let rounds = u64::from(EFFORT.groups * EFFORT.rounds);
+    for row in &rows {
+        // Down in each round and up again; the first one of a group stands apart.
+        assert_eq!(row.first.count, u64::from(EFFORT.groups));
+        assert_eq!(row.later.count, 2 * rounds - row.first.count);
+        assert!(row.preemption.count <= rounds && row.preemption.count > 0);
+        assert!(row.back.count <= rounds && row.back.count > 0);
+    }
+    assert!(rows[0].later.median < rows[1].later.median, "{rows:#?}");
+    assert!(real_time_threads(std::process::id()).is_empty());
+}
+
+#[test]
+fn who_wants_to_stop_gets_what_was_complete() {
+    let _alone = alone();
+    let rows = measure(&[1], EFFORT, None, &AtomicBool::new(true)).unwrap();
+    assert!(rows.is_empty());
+    for threads in [0, THREADS_MAX + 1] {
+        let refused = measure(&[threads], EFFORT, None, &AtomicBool::new(false));
+        assert!(matches!(refused, Err(RunError::Unsupported(_))));
+    }
+}

@@ -1,0 +1,159 @@
+//! What a campaign is about: a test, the sets that are drawn for it, and the system that runs.
+
+use crate::reference::{AtLimit, Limits, Lists, ReferenceTask, System};
+use crate::sets::Sets;
+use crate::trial::Bounds;
+use vestal_analysis::{Outcome, Problem, Scratch, Test};
+use vestal_core::{Enforcement, Exhaustion, OrderRule, Policy, VirtualDeadlines, policy};
+
+/// A test, and how its policy is carried out.
+pub(crate) struct Subject {
+    pub(crate) test: &'static Test,
+    pub(crate) sets: Sets,
+    /// How job priorities are used, where the test gives any.
+    pub(crate) lists: Lists,
+    /// What happens at a job's own limit, if that is not what was promised.
+    pub(crate) carried_out: Option<Exhaustion>,
+    /// Only a missed deadline counts, not a response time above its bound.
+    pub(crate) only_misses: bool,
+    /// The bounds on response times are taken for this many ticks smaller.
+    pub(crate) bounds_too_small_by: u64,
+    /// Sets that this sound test accepts too are left out: nothing can be found there.
+    pub(crate) unless: Option<&'static Test>,
+}
+
+impl Subject {
+    pub(crate) fn real(test: &'static Test) -> Self {
+        let sets = match policy_of(test).order {
+            OrderRule::EarliestDeadline(VirtualDeadlines::Assigned) => Sets::TwoLevels,
+            OrderRule::Slices => Sets::InSlices,
+            OrderRule::EarliestDeadline(VirtualDeadlines::Real)
+            | OrderRule::Classic(_)
+            | OrderRule::Assigned
+            | OrderRule::JobLists(_) => Sets::General,
+        };
+        Self {
+            test,
+            sets,
+            lists: if has_lists(policy_of(test)) {
+                Lists::Reused
+            } else {
+                Lists::No
+            },
+            carried_out: None,
+            only_misses: false,
+            bounds_too_small_by: 0,
+            unless: None,
+        }
+    }
+
+    pub(crate) fn control(test: &'static Test) -> Self {
+        Self {
+            only_misses: true,
+            ..Self::real(test)
+        }
+    }
+
+    /// Whether the test accepts the set, and gives what a run needs: there may be no virtual
+    /// deadlines in whole ticks.
+    pub(super) fn accepts(&self, problem: &Problem, scratch: &mut Scratch) -> bool {
+        let needs_virtual_deadlines =
+            policy_of(self.test).order == OrderRule::EarliestDeadline(VirtualDeadlines::Assigned);
+        self.test.accepts(problem, scratch)
+            && self
+                .unless
+                .is_none_or(|other| !other.accepts(problem, scratch))
+            && (!needs_virtual_deadlines
+                || self
+                    .test
+                    .analyse(problem)
+                    .parameters
+                    .virtual_deadlines
+                    .is_some())
+    }
+}
+
+pub(super) fn policy_of(test: &Test) -> &'static Policy {
+    policy::find(test.policy).unwrap()
+}
+
+pub(super) fn bounds_of(outcome: &Outcome, too_small_by: u64) -> Bounds {
+    let tasks = outcome.tasks.iter();
+    tasks
+        .map(|task| {
+            let responses = task.responses.iter().flatten();
+            responses
+                .map(|response| response.as_nanos() - too_small_by)
+                .collect()
+        })
+        .collect()
+}
+
+/// Tests without response times promise the deadlines.
+pub(super) fn deadlines_of(problem: &Problem) -> Bounds {
+    let tasks = problem.tasks().iter();
+    tasks
+        .map(|task| vec![task.deadline.as_nanos(); task.criticality.index() + 1])
+        .collect()
+}
+
+pub(super) fn system_of(
+    problem: &Problem,
+    outcome: &Outcome,
+    subject: &Subject,
+    promised: Exhaustion,
+) -> System {
+    let policy = policy_of(subject.test);
+    let by_deadline = is_by_deadline(policy);
+    let virtual_deadlines = outcome.parameters.virtual_deadlines.as_ref();
+    let found_slices = outcome.parameters.slices.as_ref();
+    let lists = outcome.parameters.job_priorities.as_ref();
+    let tasks = problem.tasks().iter().zip(&outcome.tasks).enumerate();
+    System {
+        tasks: tasks
+            .map(|(place, (&task, found))| ReferenceTask {
+                task,
+                priority: if by_deadline || lists.is_some() {
+                    0
+                } else {
+                    found.priority.unwrap()
+                },
+                virtual_deadline: virtual_deadlines
+                    .map_or(task.deadline, |given| given[place])
+                    .as_nanos(),
+                zero_slack: outcome
+                    .parameters
+                    .zero_slack
+                    .as_ref()
+                    .map(|given| given[place].as_nanos()),
+                abort_when_late: false,
+                slices: found_slices.map_or(1, |counts| u64::from(counts[place].get())),
+                list: lists.map_or_else(Vec::new, |lists| lists[place].clone()),
+            })
+            .collect(),
+        levels: problem.levels().count(),
+        by_deadline,
+        lists: subject.lists,
+        limits: match policy.enforcement {
+            Enforcement::Static => Limits::Static,
+            Enforcement::Adaptive => Limits::Adaptive,
+            Enforcement::ZeroSlack => Limits::ZeroSlack,
+        },
+        at_limit: match subject.carried_out.unwrap_or(promised) {
+            Exhaustion::Background => AtLimit::Background,
+            Exhaustion::Abort => AtLimit::Abort,
+            Exhaustion::Continue => AtLimit::GoOn,
+        },
+        releases: Vec::new(),
+        demand: Vec::new(),
+        end: 0,
+    }
+}
+
+pub(super) fn is_by_deadline(policy: &Policy) -> bool {
+    matches!(policy.order, OrderRule::EarliestDeadline(_))
+}
+
+fn has_lists(policy: &Policy) -> bool {
+    matches!(policy.order, OrderRule::JobLists(_))
+}
