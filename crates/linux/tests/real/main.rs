@@ -16,5 +16,6 @@ mod mechanisms;
 mod own_cost;
 mod preemption;
 mod rights;
+mod slices;
 mod support;
 mod zero_slack;
