@@ -216,6 +216,7 @@ impl Executive {
         tolerance: Service,
     ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
         let config = self.config;
+        let sliced = self.slices.is_some();
         let slices = self.slices.unwrap_or_default();
         let mut slices = slices.into_iter();
         let (specs, bodies): (Vec<TaskSpec>, Vec<Bodies>) = self.tasks.into_iter().unzip();
@@ -245,9 +246,10 @@ impl Executive {
             shared.fault = self.fault;
         }
         if !plan.managed {
-            shared.enforce = mechanism::enforces(&config);
+            shared.enforce = mechanism::enforces(&config, sliced);
             shared.each_instant = mechanism::handles_each_instant(&config);
-            if mechanism::handles_each_job(&config) {
+            shared.each_slice = mechanism::handles_each_slice(&config, sliced);
+            if shared.each_slice || mechanism::handles_each_job(&config) {
                 shared.bell = Some(Bell::new()?);
             }
         }

@@ -94,7 +94,11 @@ impl Manager {
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
         if let Some(bell) = &shared.bell {
-            return self.manage_each_job(&shared, bell);
+            return if shared.each_slice {
+                self.manage_each_slice(&shared, bell)
+            } else {
+                self.manage_each_job(&shared, bell)
+            };
         }
         // They signal as long as they live.
         let _timers = match shared

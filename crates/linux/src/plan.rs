@@ -54,11 +54,6 @@ impl Executive {
             )));
         }
         let of_paper = !managed && self.config.mechanism == Mechanism::Huang2014;
-        if of_paper && self.slices.is_some() {
-            let why =
-                "jobs in slices need another mechanism than huang2014, which holds nobody back";
-            return Err(RunError::Unsupported(why.to_owned()));
-        }
         let stacks = self.config.stack_bytes as u64 * (self.tasks.len() as u64 + 3);
         let recording = self.recording.as_ref();
         let rings = recording.map_or(0, |recording| recording.bytes(self.tasks.len()));

@@ -334,7 +334,9 @@ pub(crate) struct Shared {
     /// Whether timers of the manager stand for the instants without slack of all jobs, as in the paper
     /// of [`crate::mechanism`]. Budgets are not watched then.
     pub(crate) each_instant: bool,
-    /// Where the manager handles each job: how it is called.
+    /// Whether the manager replenishes the budget of each slice, also as in that paper.
+    pub(crate) each_slice: bool,
+    /// Where the manager handles each job or each slice: how it is called.
     pub(crate) bell: Option<Bell>,
     cause: Mutex<Option<StopCause>>,
     #[cfg(feature = "real")]
@@ -377,6 +379,7 @@ impl Shared {
             own: OwnThreads::default(),
             managed: None,
             each_instant: false,
+            each_slice: false,
             bell: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]

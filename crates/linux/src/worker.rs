@@ -89,8 +89,8 @@ impl Worker {
         }
         while release < end {
             let goes_on = match shared.bell {
-                Some(_) => wait_for_manager(&shared, task, sequence, release),
-                None => wait_for_release(&shared, task, release),
+                Some(_) if !shared.each_slice => wait_for_manager(&shared, task, sequence, release),
+                Some(_) | None => wait_for_release(&shared, task, release),
             };
             if !goes_on {
                 break;

@@ -49,7 +49,10 @@ pub(super) fn check_mechanism(policy: &Policy, settings: &Settings) -> Result<()
         let why = "the paper dispatches only jobs with priorities of their own";
         return refused(why, "leave out --dispatch managed");
     }
-    let fixed = matches!(policy.order, OrderRule::Classic(_) | OrderRule::Assigned);
+    let fixed = matches!(
+        policy.order,
+        OrderRule::Classic(_) | OrderRule::Assigned | OrderRule::Slices
+    );
     if !settings.managed && !fixed {
         let why = "this version has the paper's mechanisms for fixed priorities, and for jobs with priorities of their own";
         return refused(why, "leave out --mechanism huang2014");

@@ -11,7 +11,7 @@ use vestal_core::{ContractViolation, Fact, Instant, JobId, Permit, Scheduler, Ta
 
 impl Manager {
     /// How long until the guard wants to be called.
-    pub(super) fn until_wake(&self, shared: &Shared, now: u64) -> u64 {
+    pub(crate) fn until_wake(&self, shared: &Shared, now: u64) -> u64 {
         let now = shared.instant(now);
         self.wake
             .map_or(u64::MAX, |wake| wake.saturating_since(now).as_nanos())

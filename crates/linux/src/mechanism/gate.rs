@@ -23,6 +23,12 @@ impl Gate {
         }
     }
 
+    /// The worker releases the jobs up to `sequence` itself.
+    pub(crate) fn note_release(&self, sequence: u64) {
+        let released = sequence.saturating_add(1);
+        self.released.fetch_max(released, Ordering::SeqCst);
+    }
+
     /// Lets the worker look.
     pub(crate) fn wake(&self) {
         self.calls.fetch_add(1, Ordering::SeqCst);
@@ -40,6 +46,11 @@ impl Gate {
 
     pub(crate) fn wait_beyond(&self, calls: u32) {
         futex::wait_until(&self.calls, calls, None);
+    }
+
+    /// The first job that is not released.
+    pub(crate) fn next(&self) -> u64 {
+        self.released.load(Ordering::SeqCst)
     }
 
     /// The worker is done with job `sequence`.

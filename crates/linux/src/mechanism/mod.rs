@@ -7,11 +7,13 @@
 //! |---|---|---|
 //! | static limits | none: the order of the kernel's priorities is all there is | nothing is enforced |
 //! | adaptive limits (5.3) | the manager handles each release and each completion | [`each_job`] |
+//! | slices (5.2) | the manager replenishes and exhausts budgets, and cancels their timers | [`each_slice`] |
 //! | zero slack (5.1) | periodic timers for the zero-slack instants and deadlines of all jobs | [`each_instant`] |
 //! | fixed job priorities (5.3) | a dispatcher with three priorities | managed dispatch, see [`crate::managed`] |
 
 mod each_instant;
 mod each_job;
+mod each_slice;
 mod gate;
 
 pub(crate) use each_instant::start_timers;
@@ -22,11 +24,13 @@ use vestal_core::Enforcement;
 
 /// Whether the manager handles each release and each completion of a native run.
 pub(crate) fn handles_each_job(config: &Config) -> bool {
-    config.mechanism == Mechanism::Huang2014
-        && match config.enforcement {
-            Enforcement::Adaptive => config.enforce,
-            Enforcement::Static | Enforcement::ZeroSlack => false,
-        }
+    let adaptive = config.enforcement == Enforcement::Adaptive;
+    config.mechanism == Mechanism::Huang2014 && adaptive && config.enforce
+}
+
+/// Whether the manager handles each slice of a native run that has some.
+pub(crate) fn handles_each_slice(config: &Config, sliced: bool) -> bool {
+    config.mechanism == Mechanism::Huang2014 && sliced && config.enforce
 }
 
 /// Whether timers of the manager stand for the zero-slack instants and deadlines of all jobs.
@@ -37,8 +41,8 @@ pub(crate) fn handles_each_instant(config: &Config) -> bool {
 }
 
 /// Whether a native run with this configuration enforces limits at all.
-pub(crate) fn enforces(config: &Config) -> bool {
-    let baseline =
-        config.mechanism == Mechanism::Huang2014 && config.enforcement == Enforcement::Static;
+pub(crate) fn enforces(config: &Config, sliced: bool) -> bool {
+    let unlimited = config.enforcement == Enforcement::Static && !sliced;
+    let baseline = config.mechanism == Mechanism::Huang2014 && unlimited;
     config.enforce && !baseline
 }

@@ -39,6 +39,11 @@ impl TaskShared {
         self.slicing.count.is_some()
     }
 
+    /// Into how many slices its jobs are cut.
+    pub(crate) fn slices(&self) -> u32 {
+        self.slicing.count.map_or(1, SliceCount::get)
+    }
+
     /// The worker is about to begin a job that was released so long ago.
     pub(crate) fn grant_first(&self, since_nanos: u64) {
         if let Some(slices) = self.slicing.count {

@@ -4,7 +4,8 @@ use crate::support::{HI, LO, alone, config, ms, spec, undisturbed};
 use std::sync::{Arc, Mutex};
 use vestal_core::model::LevelSet;
 use vestal_core::{
-    Duration, Enforcement, JobId, Level, OnMiss, Service, Task, TaskConfiguration, TaskId, Wcet,
+    Duration, Enforcement, JobId, Level, OnMiss, Service, SliceCount, Task, TaskConfiguration,
+    TaskId, Wcet,
 };
 use vestal_linux::{Config, Executive, JobContext, Mechanism, Monitor, Report, TaskSpec};
 
@@ -172,6 +173,77 @@ fn both_mechanisms_suspend_alike_and_the_papers_wakes_for_complete_jobs_too() {
     // Instants of the critical jobs alone, against those of all: 20 of `high`, and 60 deadlines of `low`.
     assert!((10..=40).contains(&own.timer), "{own:?}");
     assert!(paper.timer >= 70, "{paper:?}");
+}
+
+/// `control` is cut into four slices of 3 ms in 15 ms each and needs all of them, but for the last in
+/// every second job; `sensor` is in one piece.
+fn in_slices(mechanism: Mechanism) -> Report {
+    let control = spec("control", HI, 2, 60, &[12, 12]);
+    let sensor = spec("sensor", LO, 1, 15, &[4]);
+    let counts = [(4, &control), (1, &sensor)].map(|(count, spec)| {
+        let task = &spec.configuration.task;
+        SliceCount::new(count, task).unwrap()
+    });
+    let mut config = config(Enforcement::Static, Monitor::Perf);
+    config.mechanism = mechanism;
+    Executive::new(config)
+        .in_slices(counts.to_vec())
+        .task(control, |job| {
+            job.burn(ms(if job.id().sequence % 2 == 0 { 11 } else { 8 }))
+        })
+        .task(sensor, |job| job.burn(ms(2)))
+        .run(Duration::from_millis(1_800))
+        .unwrap()
+}
+
+#[test]
+fn both_mechanisms_hold_jobs_back_alike_and_the_papers_wakes_for_each_slice_and_completion() {
+    let _alone = alone();
+    let runs = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
+        undisturbed(
+            Service::from_micros(500),
+            || in_slices(mechanism),
+            |report| report,
+        )
+    });
+    for report in &runs {
+        assert!(report.enforced);
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        let [control, sensor] = &report.tasks[..] else {
+            panic!("two tasks");
+        };
+        assert_eq!(
+            (control.jobs.completed, control.overruns),
+            (30, 0),
+            "{report:#?}"
+        );
+        assert_eq!(
+            (sensor.jobs.completed, sensor.overruns),
+            (120, 0),
+            "{report:#?}"
+        );
+        // Three ends of slices in one job, two in the next; the machine may add to what one takes.
+        let held = report.held.unwrap();
+        assert!((75..=82).contains(&held.times), "{held:?}");
+        // The machine may take longer to stop a job than is tolerated.
+        assert!(held.in_vain * 20 <= held.times, "{held:?}");
+        // No job ends before its last slice begins: at 45 ms, or at 30 ms.
+        assert!(
+            control.response.min >= ms(30).as_nanos(),
+            "{:?}",
+            control.response
+        );
+        assert!(
+            control.response.max >= ms(45).as_nanos(),
+            "{:?}",
+            control.response
+        );
+    }
+    let [own, paper] = runs.map(|report| report.own.wakeups);
+    assert_eq!(own.release, 0, "{own:?}");
+    assert!(own.completion < 10, "{own:?}");
+    // 240 slices begin, 150 jobs end.
+    assert!(paper.timer >= 100 && paper.completion >= 140, "{paper:?}");
 }
 
 /// How often each run is made: the figures are medians.
