@@ -44,7 +44,8 @@ pub enum Mechanism {
     /// 5.3) the manager handles each release and each completion: it waits in `epoll_wait` for the
     /// signals of POSIX timers, knows the running job, and watches it with a timer on the thread's CPU
     /// time and a wall-clock timer. With static limits nothing is enforced, as by the baseline of the
-    /// paper's evaluation. The monitor of the configuration is not used. Managed dispatch is what the
+    /// paper's evaluation. With zero slack (section 5.1) periodic timers wake the manager at the zero-slack
+    /// instant and the deadline of every job, and budgets are not watched. The monitor of the configuration is not used. Managed dispatch is what the
     /// paper has for fixed job priorities (`MGR_PRIO`, `RUN_PRIO`, `SUSPENDED_PRIO`), with either value.
     Huang2014,
 }
@@ -125,7 +126,8 @@ pub struct Config {
     /// The period T_M of [`Monitor::Heartbeat`].
     pub heartbeat: Duration,
     /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For n tasks n + 3 of
-    /// them are used, from the lowest up; under managed dispatch 4 for any number of tasks.
+    /// them are used, from the lowest up, with zero slack n + 5; under managed dispatch 4 for any number of
+    /// tasks.
     pub priorities: (u8, u8),
     /// By how much a job may exceed a limit before that is an overrun: what this world itself adds
     /// to a job (reading clocks, arming its monitor, interrupts charged to it), and what it could

@@ -201,7 +201,11 @@ impl Executive {
             .map(|(spec, &fifo)| {
                 let limit = first_limit(&config, &spec.configuration);
                 let offset = spec.offset.as_nanos();
-                TaskShared::new(spec.name, spec.configuration, offset, fifo, limit)
+                let task = TaskShared::new(spec.name, spec.configuration, offset, fifo, limit);
+                match plan.suspends {
+                    true => task.with_slack(i32::from(config.priorities.0)),
+                    false => task,
+                }
             })
             .collect();
         let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor, tolerance);
@@ -217,6 +221,7 @@ impl Executive {
         }
         if !plan.managed {
             shared.enforce = mechanism::enforces(&config);
+            shared.each_instant = mechanism::handles_each_instant(&config);
             if mechanism::handles_each_job(&config) {
                 shared.bell = Some(Bell::new()?);
             }
@@ -272,17 +277,18 @@ impl Executive {
         let mut crew = Crew::new(Arc::clone(&shared), config.stack_bytes);
         let record = ManagerRecord::new(count, late_beyond);
         let chief = match brain {
-            Brain::Guard(guard) => Chief::Guarding(Manager {
+            Brain::Guard(guard) => Chief::Guarding(Box::new(Manager {
                 shared: Arc::clone(&shared),
                 guard: match consumer {
                     Some(_) => Recorder::with_permits(*guard, manager_trace, count),
                     None => Recorder::new(*guard, manager_trace),
                 },
                 charged: vec![(0, 0); count],
+                wake: None,
                 record,
-                priority: low + 1 + i32::try_from(count).unwrap_or(i32::MAX / 2),
-            }),
-            Brain::Scheduler(scheduler) => Chief::Dispatching(Dispatcher::new(
+                priority: plan.fifo.iter().fold(low, |most, &fifo| most.max(fifo)) + 1,
+            })),
+            Brain::Scheduler(scheduler) => Chief::Dispatching(Box::new(Dispatcher::new(
                 Arc::clone(&shared),
                 Recorder::new(scheduler, manager_trace),
                 record,
@@ -291,7 +297,7 @@ impl Executive {
                     run: low + 1,
                     suspended: low,
                 },
-            )),
+            ))),
         };
         let gatherer = match consumer {
             Some(consumer) => Some(gather(rings, &shared, consumer, plan)?),
@@ -372,8 +378,8 @@ enum Brain {
 
 /// The manager of a run.
 enum Chief {
-    Guarding(Manager),
-    Dispatching(Dispatcher),
+    Guarding(Box<Manager>),
+    Dispatching(Box<Dispatcher>),
 }
 
 /// Starts every thread and waits until it stands at its place: in its class, on its CPU, blocked.
@@ -403,7 +409,7 @@ fn start_all(
     let name = "vestal-manager";
     let manager = match chief {
         Chief::Guarding(manager) => {
-            let started = crew.start(name, manager, Manager::set_up, Manager::main)?;
+            let started = crew.start(name, *manager, Manager::set_up, Manager::main)?;
             // A manager that handles each job sees by itself when the CPU is idle.
             if shared.bell.is_none() {
                 let idle = IdleDetector {
@@ -416,7 +422,7 @@ fn start_all(
             started
         }
         Chief::Dispatching(dispatcher) => {
-            crew.start(name, dispatcher, Dispatcher::set_up, Dispatcher::main)?
+            crew.start(name, *dispatcher, Dispatcher::set_up, Dispatcher::main)?
         }
     };
     for (index, (bodies, trace)) in bodies.into_iter().enumerate() {

@@ -55,6 +55,7 @@ pub mod recording;
 pub mod report;
 pub mod rights;
 mod shared;
+mod slack;
 pub mod stats;
 mod stints;
 mod summary;

@@ -1,18 +1,23 @@
 //! The manager: the thread that owns the [`Guard`] and handles exceptions only.
 //!
 //! It has the highest priority of the run on the CPU of the run, so while it decides no worker
-//! moves. A job that keeps its limits never wakes it. What does: a budget monitor, a worker that
-//! completed beyond its limit, the idle detector, the end of the run.
+//! moves. A job that keeps its limits and its slack never wakes it. What does: a budget monitor, a worker
+//! that completed beyond its limit, the idle detector, the end of the run; a job that has no slack left,
+//! its deadline, and its end.
+
+mod zero_slack;
 
 use crate::config::Monitor;
+use crate::mechanism::start_timers;
 use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::shared::{
     Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared, UNLIMITED,
 };
+use crate::slack::Slack;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::signal::{ManagerSignals, kick_signal};
+use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::sys::{self, futex};
 use crate::worker::{enter_real_time, message_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,6 +40,8 @@ pub(crate) struct Manager {
     pub(crate) guard: Recorder<Guard, Tracer>,
     /// Per task: the job that was charged last, and what the guard was told that it executed.
     pub(crate) charged: Vec<(u64, u64)>,
+    /// When the guard wants to be called.
+    pub(crate) wake: Option<Instant>,
     pub(crate) record: ManagerRecord,
     pub(crate) priority: i32,
 }
@@ -88,6 +95,18 @@ impl Manager {
         if let Some(bell) = &shared.bell {
             return self.manage_each_job(&shared, bell);
         }
+        // They signal as long as they live.
+        let _timers = match shared
+            .each_instant
+            .then(|| start_timers(&shared))
+            .transpose()
+        {
+            Ok(timers) => timers,
+            Err(_) => {
+                shared.request_stop(StopCause::SetupFailed);
+                return Ok(());
+            }
+        };
         let signals = ManagerSignals::new();
         let end = shared.end.load(Ordering::SeqCst);
         loop {
@@ -101,13 +120,16 @@ impl Manager {
             } else {
                 BEAT_NANOS
             };
-            let until = end.min(now + beat);
-            let signal = signals.wait(until - now);
-            self.count_wakeup(&shared, signal);
-            if signal.is_none() && !heartbeat {
+            let span = (end - now).min(beat).min(self.until_wake(&shared, now));
+            let until = now + span;
+            let signal = signals.wait(span);
+            let due = self.until_wake(&shared, monotonic_nanos()) == 0;
+            self.count_wakeup(&shared, signal, due);
+            if signal.is_none() && !heartbeat && !due {
                 continue;
             }
-            let fired = signal.is_some_and(|signal| signal != kick_signal());
+            let fired =
+                signal.is_some_and(|signal| ![kick_signal(), instant_signal()].contains(&signal));
             self.round(&shared, until, |manager| manager.handle(&shared, fired))?;
         }
     }
@@ -135,12 +157,16 @@ impl Manager {
     }
 
     /// Counts why the manager is awake, before it takes what it was told.
-    fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>) {
+    fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>, due: bool) {
         let wakeups = &mut self.record.wakeups;
         let told = |task: &TaskShared| {
-            task.overran.is_there() || task.wants_place.load(Ordering::SeqCst) == 1
+            task.overran.is_there()
+                || task.wants_place.load(Ordering::SeqCst) == 1
+                || task.slack.as_ref().is_some_and(Slack::is_end_untold)
         };
         let count = match signal {
+            None if due => &mut wakeups.timer,
+            Some(signal) if signal == instant_signal() => &mut wakeups.timer,
             None if shared.monitor == Monitor::Heartbeat => &mut wakeups.budget,
             None => &mut wakeups.beat,
             Some(signal) if signal != kick_signal() => &mut wakeups.budget,
@@ -189,6 +215,7 @@ impl Manager {
             self.decide(shared)?;
             jobs_ran = true;
         }
+        self.settle_slack(shared)?;
         // The detector may have been preempted between its report and its signal. If jobs have
         // overrun since, others may have been released behind them that have not begun: the report
         // says nothing about them, and `decide` has asked again.
@@ -223,6 +250,9 @@ impl Manager {
 
     /// Charges every running job that has used up its limit; says whether there was one.
     fn charge_exhausted(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+        if shared.each_instant {
+            return Ok(false);
+        }
         let mut any = false;
         for (index, task) in shared.tasks.iter().enumerate() {
             let Some(sequence) = task.running_admitted() else {
@@ -274,7 +304,10 @@ impl Manager {
     fn decide(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         let now = shared.instant(monotonic_nanos());
         for (index, task) in shared.tasks.iter().enumerate() {
-            if let Some(sequence) = task.newest_release(now.as_nanos()) {
+            // With zero slack there are no modes, and a release says that its job is incomplete.
+            if task.slack.is_none()
+                && let Some(sequence) = task.newest_release(now.as_nanos())
+            {
                 let job = JobId {
                     task: id_of(index),
                     sequence,
@@ -283,11 +316,11 @@ impl Manager {
             }
         }
         let before = self.guard.mode();
-        self.guard.decide(now)?;
+        self.wake = self.guard.decide(now)?.next.map(|wake| wake.at);
         self.take_notices(shared);
         self.enact(shared, now);
-        if self.guard.mode() != before {
-            // The limits of running jobs have changed, and with them what the monitors wait for.
+        if self.enact_places(shared) || self.guard.mode() != before {
+            // The limits of running jobs have changed, or who runs, and with that what the monitors wait for.
             self.rearm(shared);
         }
         if self.guard.mode() > Level::LOWEST {
@@ -320,7 +353,7 @@ impl Manager {
             }
         }
         self.guard.apply(now, Fact::Idle { cpu: CPU })?;
-        self.guard.decide(now)?;
+        self.wake = self.guard.decide(now)?.next.map(|wake| wake.at);
         self.take_notices(shared);
         self.enact(shared, now);
         Ok(())
@@ -338,16 +371,19 @@ impl Manager {
                     NOT_ADMITTED
                 }
             };
-            task.limit.store(limit, Ordering::SeqCst);
+            // A suspended job keeps its limit, and there is one mode only.
+            if task.slack.is_none() {
+                task.limit.store(limit, Ordering::SeqCst);
+            }
             if let Some(newest) = task.newest_release(now.as_nanos())
-                && self.loses_its_place(id, newest)
+                && self.loses_its_place(task, id, newest)
             {
                 shared.withdraw(task, newest);
             }
             let Some(running) = task.running() else {
                 continue;
             };
-            if self.loses_its_place(id, running) {
+            if self.loses_its_place(task, id, running) {
                 shared.withdraw(task, running);
             }
             if task.withdrawn(running) {
@@ -356,9 +392,12 @@ impl Manager {
         }
     }
 
-    fn loses_its_place(&self, task: TaskId, sequence: u64) -> bool {
-        match self.guard.permit_for(JobId { task, sequence }) {
+    fn loses_its_place(&self, task: &TaskShared, id: TaskId, sequence: u64) -> bool {
+        match self.guard.permit_for(JobId { task: id, sequence }) {
             Permit::Run { .. } => false,
+            // Whom the suspension level holds back gets his place again, a late job apart.
+            Permit::Suspended if task.slack.is_some() => false,
+            Permit::Background if task.slack.is_some() => task.has_used_up(sequence),
             Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => true,
         }
     }
@@ -382,10 +421,7 @@ impl Manager {
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
     /// urgent one; whoever ends before another goes on arms that one's (`worker::resume_preempted`).
     fn rearm(&self, shared: &Shared) {
-        for &index in &shared.by_urgency {
-            let Some(task) = shared.tasks.get(index) else {
-                continue;
-            };
+        for task in shared.by_place() {
             if task.running_admitted().is_none() {
                 continue;
             }
@@ -429,7 +465,9 @@ pub(crate) fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
 fn restore_places(shared: &Shared) {
     for task in &shared.tasks {
         if task.wants_place.load(Ordering::SeqCst) == 1 {
-            if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.fifo).is_err() {
+            if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.present_priority())
+                .is_err()
+            {
                 shared.request_stop(StopCause::SetupFailed);
             }
             task.wants_place.store(0, Ordering::SeqCst);

@@ -6,8 +6,9 @@ use crate::executive::Executive;
 use crate::managed::BoxedScheduler;
 use crate::rights::{Needs, Refusal, Rights, judge};
 use crate::shared::UNLIMITED;
+use crate::slack::PLACES_BELOW;
 use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Level, OnMiss, Service, TaskConfiguration};
+use vestal_core::{Duration, Enforcement, Guard, Level, OnMiss, Service, TaskConfiguration};
 
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
 const PRIORITIES_BESIDE_WORKERS: usize = 3;
@@ -32,6 +33,8 @@ pub(crate) struct RunPlan {
     pub(crate) fallback: Option<String>,
     /// Whether the manager dispatches.
     pub(crate) managed: bool,
+    /// Whether jobs without slack have others suspended, by priorities below those of the workers.
+    pub(crate) suspends: bool,
 }
 
 impl Executive {
@@ -93,7 +96,20 @@ impl Executive {
                     .to_owned()
             }),
             managed,
+            suspends: self.suspends(),
         })
+    }
+
+    /// Whether native dispatch has to suspend tasks.
+    fn suspends(&self) -> bool {
+        self.make_scheduler.is_none()
+            && self.config.enforce
+            && self.config.enforcement == Enforcement::ZeroSlack
+    }
+
+    /// How many priorities lie between the idle detector's and the workers'.
+    fn priorities_below(&self) -> usize {
+        if self.suspends() { PLACES_BELOW } else { 0 }
     }
 
     /// The state machine of a native run.
@@ -136,7 +152,7 @@ impl Executive {
         if self.make_scheduler.is_some() {
             PRIORITIES_MANAGED
         } else {
-            self.tasks.len() + PRIORITIES_BESIDE_WORKERS
+            self.tasks.len() + PRIORITIES_BESIDE_WORKERS + self.priorities_below()
         }
     }
 
@@ -165,7 +181,11 @@ impl Executive {
             (priority, std::cmp::Reverse(index))
         });
         let mut fifo = vec![0; self.tasks.len()];
-        for (index, priority) in least_urgent_first.into_iter().zip(i32::from(low) + 1..) {
+        let below = i32::try_from(self.priorities_below()).unwrap_or(i32::MAX / 2);
+        for (index, priority) in least_urgent_first
+            .into_iter()
+            .zip(i32::from(low) + 1 + below..)
+        {
             if let Some(entry) = fifo.get_mut(index) {
                 *entry = priority;
             }

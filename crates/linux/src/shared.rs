@@ -23,6 +23,7 @@ use crate::overrun_report::OverrunReport;
 use crate::promise::Promises;
 use crate::recording::Tracer;
 use crate::report::TaskRecord;
+use crate::slack::Slack;
 use crate::stints::{Stints, Stretch};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::Bell;
@@ -126,6 +127,8 @@ pub(crate) struct TaskShared {
     cancelled_up_to: AtomicU64,
     /// A completed job that exceeded its limit without the monitor noticing in time.
     pub(crate) overran: OverrunReport,
+    /// Where the task suspends others, and is suspended, for want of slack.
+    pub(crate) slack: Option<Slack>,
     /// 1: the worker, at the end of a job, wants its priority back; cleared by the manager.
     pub(crate) wants_place: AtomicU32,
     /// Under managed dispatch: what the manager hands to the worker, and what comes back.
@@ -160,6 +163,7 @@ impl TaskShared {
             used_up: AtomicU64::new(0),
             cancelled_up_to: AtomicU64::new(0),
             overran: OverrunReport::default(),
+            slack: None,
             wants_place: AtomicU32::new(0),
             handover: Handover::default(),
             gate: Gate::default(),
@@ -217,9 +221,14 @@ impl TaskShared {
         }
     }
 
+    /// Whether job `sequence` was the last to use up the limit of its own level.
+    pub(crate) fn has_used_up(&self, sequence: u64) -> bool {
+        self.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1)
+    }
+
     /// Why job `sequence` lost its place.
     pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
-        if self.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1) {
+        if self.has_used_up(sequence) {
             DropReason::Exhausted
         } else {
             DropReason::Mode
@@ -229,6 +238,11 @@ impl TaskShared {
     /// The manager is about to demote the worker.
     pub(crate) fn enter_background(&self) {
         self.background.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the worker is demoted, and has not asked for its place yet.
+    pub(crate) fn is_in_background(&self) -> bool {
+        self.background.load(Ordering::SeqCst)
     }
 
     /// Whether the worker was demoted since it asked last; asked when its job is off.
@@ -302,6 +316,9 @@ pub(crate) struct Shared {
     pub(crate) own: OwnThreads,
     /// Under managed dispatch: the bell of the manager, and the plan.
     pub(crate) managed: Option<Managed>,
+    /// Whether timers of the manager stand for the instants without slack of all jobs, as in the paper
+    /// of [`crate::mechanism`]. Budgets are not watched then.
+    pub(crate) each_instant: bool,
     /// Where the manager handles each job: how it is called.
     pub(crate) bell: Option<Bell>,
     cause: Mutex<Option<StopCause>>,
@@ -344,6 +361,7 @@ impl Shared {
             promises: Promises::new(),
             own: OwnThreads::default(),
             managed: None,
+            each_instant: false,
             bell: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
@@ -356,7 +374,10 @@ impl Shared {
     /// handles each job has timers of its own.
     pub(crate) fn arms_monitors(&self) -> bool {
         let waits = |managed: &Managed| managed.waits_on_futex;
-        self.enforce && self.bell.is_none() && !self.managed.as_ref().is_some_and(waits)
+        self.enforce
+            && !self.each_instant
+            && self.bell.is_none()
+            && !self.managed.as_ref().is_some_and(waits)
     }
 
     pub(crate) fn phase(&self) -> u32 {

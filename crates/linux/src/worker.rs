@@ -52,6 +52,11 @@ impl Worker {
                 let _ = task.monitor.set(armed);
             }
         }
+        if let Some(slack) = &task.slack
+            && !self.shared.each_instant
+        {
+            slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
+        }
         // Whatever a job body does, it does not rise above its place: only the manager sets priorities.
         sys::capability::give_up_scheduling()?;
         task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
@@ -78,6 +83,9 @@ impl Worker {
             .load(Ordering::SeqCst)
             .saturating_add(task.offset_nanos);
         let mut sequence = 0;
+        if let Some(slack) = &task.slack {
+            slack.await_end_of(release);
+        }
         while release < end {
             let goes_on = match shared.bell {
                 Some(_) => wait_for_manager(&shared, task, sequence, release),
@@ -87,6 +95,7 @@ impl Worker {
                 break;
             }
             self.release(&shared, task, sequence, release);
+            shared.tell_of_end(task, sequence);
             if shared.bell.is_some() {
                 // Last of all: the manager takes the CPU at once.
                 task.gate.finish(sequence);
@@ -122,7 +131,7 @@ impl Worker {
         let limit = task.limit.load(Ordering::SeqCst);
         let stopping = shared.stop_requested();
         if hopeless || limit == NOT_ADMITTED || (task.withdrawn(sequence) && !stopping) {
-            task.finish(sequence);
+            task.take_off(sequence, release);
             let why = if hopeless {
                 DropReason::BacklogFull
             } else {
@@ -136,7 +145,7 @@ impl Worker {
             return;
         }
         if stopping {
-            task.finish(sequence);
+            task.take_off(sequence, release);
             self.note_never_begun(shared, woken, None);
             note_unfinished(shared, task, self.id, release, &mut self.trace);
             return;
@@ -273,7 +282,7 @@ fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut 
     // By the limit it ran under: the mode may fall when it is off.
     let threshold = shared.threshold(task.limit.load(Ordering::SeqCst));
     let overran = !withdrawn && threshold.is_some_and(|threshold| job.executed > threshold);
-    task.finish(job.sequence);
+    task.take_off(job.sequence, job.release);
     let model = &task.configuration.task;
     shared
         .promises
@@ -348,7 +357,9 @@ fn want_idle_above_lowest(shared: &Shared) {
 /// demote it after the last look at that, up to the moment at which the job is off.
 fn return_to_place(shared: &Shared, task: &TaskShared) {
     let demoted = task.leave_background();
-    if !shared.stop_requested() && (demoted || sys::sched::own_priority() != task.fifo) {
+    if !shared.stop_requested()
+        && (demoted || sys::sched::own_priority() != task.present_priority())
+    {
         ask_for_place(shared, task);
     }
 }
@@ -487,10 +498,9 @@ fn resume_preempted(shared: &Shared) {
     if shared.monitor != Monitor::Manager || !shared.arms_monitors() {
         return;
     }
-    let next = shared.by_urgency.iter().find_map(|&index| {
-        let task = shared.tasks.get(index)?;
-        task.running_admitted().map(|_| task)
-    });
+    let next = shared
+        .by_place()
+        .find(|task| task.running_admitted().is_some());
     if let Some(task) = next
         && let Some(monitor @ Armed::Wall(_)) = task.monitor.get()
         && let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))

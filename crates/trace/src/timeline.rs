@@ -2,8 +2,8 @@
 //!
 //! The state is bounded by the number of tasks and CPUs, so that writers can stream. A job that starts
 //! on a CPU where another one runs has preempted it: native worlds cannot see preemptions, but under
-//! fixed priorities the interrupted job goes on when the other one ends. Items come in the order of
-//! time. Of a native run only what was observed is drawn: what its scheduler is told are exceptions.
+//! fixed priorities the interrupted job goes on when the other one ends, and one that permits suspend
+//! leaves the CPU to the job it had interrupted. Items come in the order of time. Of a native run only what was observed is drawn: what its scheduler is told are exceptions.
 //! A record whose instant lies before the latest one counts as happening then.
 
 use crate::header::{Dispatch, Header};
@@ -11,7 +11,8 @@ use crate::record::{Edge, Mechanism, Record, What};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use vestal_core::{
-    CpuId, DropReason, Duration, Event, Fact, Instant, JobId, Level, Service, StopReason, TaskId,
+    CpuId, DropReason, Duration, Event, Fact, Instant, JobId, Level, Permit, Service, StopReason,
+    TaskId,
 };
 
 /// Something to draw.
@@ -127,8 +128,13 @@ pub struct Timeline {
     mode: Level,
     /// Decisions say the mode, so notices need not be asked.
     decisions: bool,
-    /// For each CPU the jobs that started there and neither stopped nor completed; the last one runs.
+    /// For each CPU the jobs that started there and neither stopped nor completed, in that order.
     running: BTreeMap<CpuId, Vec<JobId>>,
+    /// For each CPU the one of them that runs.
+    drawn: BTreeMap<CpuId, JobId>,
+    /// Of a native run the tasks that may not run by their priorities, and whether they may go on below all
+    /// others.
+    held_back: BTreeMap<TaskId, bool>,
     /// The latest release and the latest start of each task.
     released: BTreeMap<TaskId, u64>,
     started: BTreeMap<TaskId, u64>,
@@ -153,6 +159,8 @@ impl Timeline {
             mode: Level::LOWEST,
             decisions: false,
             running: BTreeMap::new(),
+            drawn: BTreeMap::new(),
+            held_back: BTreeMap::new(),
             released: BTreeMap::new(),
             started: BTreeMap::new(),
             due: BTreeSet::new(),
@@ -201,11 +209,63 @@ impl Timeline {
             What::Dropped { job, why } => give(at, Item::Drop { job, why }),
             What::Lost { count } => give(at, Item::Lost { count }),
             What::End { .. } => self.end(give),
+            What::Permit { task, permit } if self.native => self.permit(at, task, permit, give),
             What::Refused(_)
             | What::DecisionRefused { .. }
             | What::Wake(_)
             | What::Permit { .. } => {}
         }
+    }
+
+    /// A task is suspended, or so no more: under native dispatch nobody else says who goes on then.
+    fn permit(
+        &mut self,
+        at: Instant,
+        task: TaskId,
+        permit: Permit,
+        give: &mut dyn FnMut(Instant, Item),
+    ) {
+        let held = match permit {
+            Permit::Suspended => Some(false),
+            Permit::Background => Some(true),
+            Permit::Run { .. } | Permit::Dropped | Permit::NotAdmitted => None,
+        };
+        let before = match held {
+            Some(held) => self.held_back.insert(task, held),
+            None => self.held_back.remove(&task),
+        };
+        if before == held {
+            return;
+        }
+        let cpus: Vec<(CpuId, JobId)> = self.drawn.iter().map(|(cpu, job)| (*cpu, *job)).collect();
+        for (cpu, left) in cpus {
+            let goes_on = self.goes_on(cpu).filter(|job| *job != left);
+            if let Some(job) = goes_on {
+                let why = Ending::Stopped(StopReason::Preempted);
+                give(
+                    at,
+                    Item::Finish {
+                        cpu,
+                        job: left,
+                        why,
+                    },
+                );
+                self.drawn.insert(cpu, job);
+                let resumed = true;
+                give(at, Item::Begin { cpu, job, resumed });
+            }
+        }
+    }
+
+    /// Of the jobs begun on a CPU the one that goes on if nothing else is observed: the latest that is not
+    /// held back, or the latest that may go on below all others.
+    fn goes_on(&self, cpu: CpuId) -> Option<JobId> {
+        let place = |job: &&JobId| match self.held_back.get(&job.task) {
+            None => 2_u8,
+            Some(true) => 1,
+            Some(false) => 0,
+        };
+        self.running.get(&cpu)?.iter().max_by_key(place).copied()
     }
 
     /// Ends every slice, if the recording did not.
@@ -214,11 +274,10 @@ impl Timeline {
             return;
         }
         let at = self.clock;
-        for (cpu, jobs) in core::mem::take(&mut self.running) {
-            if let Some(job) = jobs.last().copied() {
-                let why = Ending::Recording;
-                give(at, Item::Finish { cpu, job, why });
-            }
+        self.running.clear();
+        for (cpu, job) in core::mem::take(&mut self.drawn) {
+            let why = Ending::Recording;
+            give(at, Item::Finish { cpu, job, why });
         }
         for (cpu, mechanism) in core::mem::take(&mut self.open).into_iter().rev() {
             let edge = Edge::End;
@@ -296,16 +355,17 @@ impl Timeline {
 
     fn start(&mut self, at: Instant, cpu: CpuId, job: JobId, give: &mut dyn FnMut(Instant, Item)) {
         let jobs = self.running.entry(cpu).or_default();
-        if jobs.last() == Some(&job) {
+        let present = self.drawn.get(&cpu).copied();
+        if present == Some(job) {
             return;
         }
-        if let Some(other) = jobs.last().copied() {
+        if let Some(job) = present {
             let why = Ending::Stopped(StopReason::Preempted);
-            let job = other;
             give(at, Item::Finish { cpu, job, why });
         }
         jobs.retain(|other| *other != job);
         jobs.push(job);
+        self.drawn.insert(cpu, job);
         let resumed = self.started.insert(job.task, job.sequence) == Some(job.sequence);
         give(at, Item::Begin { cpu, job, resumed });
     }
@@ -321,13 +381,14 @@ impl Timeline {
         let Some(jobs) = self.running.get_mut(&cpu) else {
             return;
         };
-        if jobs.last() != Some(&job) {
-            jobs.retain(|other| *other != job);
+        jobs.retain(|other| *other != job);
+        if self.drawn.get(&cpu) != Some(&job) {
             return;
         }
-        jobs.pop();
+        self.drawn.remove(&cpu);
         give(at, Item::Finish { cpu, job, why });
-        if let Some(job) = jobs.last().copied() {
+        if let Some(job) = self.goes_on(cpu) {
+            self.drawn.insert(cpu, job);
             let resumed = true;
             give(at, Item::Begin { cpu, job, resumed });
         }

@@ -8,9 +8,7 @@ use crate::problem::{self, Given};
 use std::cmp::Reverse;
 use std::path::Path;
 use vestal_analysis::{Names, Verdict};
-use vestal_core::{
-    Enforcement, Exhaustion, LevelSet, OrderRule, Policy, Scheduler, Task, TaskConfiguration,
-};
+use vestal_core::{Exhaustion, LevelSet, OrderRule, Policy, Scheduler, Task, TaskConfiguration};
 use vestal_workload::TaskSet;
 
 /// The keys of `--set` that only the policy knows.
@@ -138,15 +136,10 @@ pub(crate) fn check_real(policy: &Policy, managed: bool) -> Result<(), Failure> 
         );
     }
     if managed {
-        return Ok(());
+        Ok(())
+    } else {
+        check_native(policy, "run")
     }
-    if policy.enforcement == Enforcement::ZeroSlack {
-        let what = format!("run under the policy {}", policy.name);
-        let why = "native dispatch of a real run does not suspend tasks in this version";
-        let help = "--dispatch managed can: a manager carries out the plans of the scheduler";
-        return Err(Failure::input(what, why).with_help(help));
-    }
-    check_native(policy, "run")
 }
 
 impl Order {

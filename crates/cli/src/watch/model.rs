@@ -1,7 +1,7 @@
 //! What a live view knows of a run: the records that came, summed up. No terminal, no clock.
 
 use std::collections::VecDeque;
-use vestal_core::{Event, Fact, Instant, JobId, Level, StopReason};
+use vestal_core::{Event, Fact, Instant, JobId, Level, Permit, StopReason, TaskId};
 use vestal_trace::{Record, What};
 
 /// Jobs of one task whose release is remembered, and whose drop is not counted twice.
@@ -129,8 +129,10 @@ pub(crate) struct Model {
     modes: VecDeque<(Instant, Level)>,
     /// The instant of the latest record.
     pub(crate) now: Instant,
-    /// The jobs that were begun and are not over, the running one last.
+    /// The jobs that were begun and are not over, in that order.
     begun: Vec<JobId>,
+    /// Under native dispatch the tasks that permits hold back for want of slack.
+    held_back: Vec<TaskId>,
     busy_ns: u64,
     pub(crate) gaps: u64,
     pub(crate) longest_gap_ns: u64,
@@ -147,6 +149,7 @@ impl Model {
             modes: VecDeque::new(),
             now: Instant::EPOCH,
             begun: Vec::new(),
+            held_back: Vec::new(),
             busy_ns: 0,
             gaps: 0,
             longest_gap_ns: 0,
@@ -169,7 +172,7 @@ impl Model {
         }
         let span = now.saturating_since(self.now).as_nanos();
         self.now = now;
-        if let Some(job) = self.begun.last().copied() {
+        if let Some(job) = self.goes_on() {
             self.busy_ns = self.busy_ns.saturating_add(span);
             if let Some(task) = self.tasks.get_mut(job.task.index()) {
                 task.executed_ns = task.executed_ns.saturating_add(span);
@@ -236,12 +239,12 @@ impl Model {
                 self.longest_gap_ns = self.longest_gap_ns.max(length.as_nanos());
             }
             What::Lost { count } => self.lost = self.lost.saturating_add(count),
+            What::Permit { task, permit } => self.hold_back(task, permit),
             What::Refused(_)
             | What::Decided { .. }
             | What::DecisionRefused { .. }
             | What::Slot { .. }
             | What::Wake(_)
-            | What::Permit { .. }
             | What::Overhead { .. }
             | What::Budget { .. }
             | What::End { .. } => {}
@@ -265,7 +268,7 @@ impl Model {
                 }
             }
             Fact::Started { job, .. } => {
-                if let Some(before) = self.begun.last().copied()
+                if let Some(before) = self.goes_on()
                     && let Some(task) = self.task(before)
                     && task.activity == Activity::Running
                 {
@@ -331,12 +334,40 @@ impl Model {
     /// A job is off the CPU; a natively dispatched one that it had preempted goes on.
     fn leave(&mut self, job: JobId) {
         self.begun.retain(|begun| *begun != job);
-        if let Some(next) = self.begun.last().copied()
+        self.let_go_on();
+    }
+
+    fn let_go_on(&mut self) {
+        if let Some(next) = self.goes_on()
             && let Some(task) = self.task(next)
             && task.activity == Activity::Ready
         {
             task.activity = Activity::Running;
         }
+    }
+
+    /// The latest begun job that nothing holds back, or else the latest of all.
+    fn goes_on(&self) -> Option<JobId> {
+        let free = |job: &&JobId| !self.held_back.contains(&job.task);
+        let all = || self.begun.iter().rev();
+        all().find(free).or_else(|| all().next()).copied()
+    }
+
+    /// A natively dispatched task is suspended, or so no more.
+    fn hold_back(&mut self, id: TaskId, permit: Permit) {
+        let before = self.goes_on();
+        self.held_back.retain(|held| *held != id);
+        if matches!(permit, Permit::Suspended | Permit::Background) {
+            self.held_back.push(id);
+        }
+        if before != self.goes_on()
+            && let Some(left) = before
+            && let Some(task) = self.task(left)
+            && task.activity == Activity::Running
+        {
+            task.activity = Activity::Ready;
+        }
+        self.let_go_on();
     }
 
     fn take_notice(&mut self, at: Instant, event: Event) {

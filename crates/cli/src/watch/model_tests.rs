@@ -1,5 +1,5 @@
 use super::*;
-use vestal_core::{CpuId, DropReason, Duration, Service, TaskId};
+use vestal_core::{CpuId, DropReason, Duration, Service};
 
 const CPU: CpuId = CpuId(0);
 
@@ -121,6 +121,31 @@ fn what_a_guard_is_told_again_counts_once() {
     assert_eq!((attitude.released, attitude.completed), (1, 1));
     assert_eq!(attitude.max_response_ns, Some(9_000_000));
     assert_eq!(attitude.activity, Activity::Waiting);
+}
+
+#[test]
+fn a_suspended_job_leaves_the_cpu_to_the_one_it_had_preempted() {
+    let mut model = Model::new(setting());
+    let permit = |ms, permit| {
+        let task = TaskId(0);
+        at(ms, What::Permit { task, permit })
+    };
+    model.take(&[
+        released(0, job(1, 0)),
+        started(0, job(1, 0)),
+        released(2, job(0, 0)),
+        started(2, job(0, 0)),
+        permit(5, Permit::Suspended),
+    ]);
+    assert_eq!(activities(&model), [Activity::Ready, Activity::Running]);
+    model.take(&[
+        completed(9, job(1, 0)),
+        permit(9, Permit::Run { limit: None }),
+        completed(12, job(0, 0)),
+    ]);
+    assert_eq!(activities(&model), [Activity::Waiting, Activity::Waiting]);
+    let executed = |task: usize| model.tasks[task].executed_ns;
+    assert_eq!((executed(0), executed(1)), (6_000_000, 6_000_000));
 }
 
 #[test]

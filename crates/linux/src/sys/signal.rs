@@ -19,6 +19,11 @@ pub(crate) fn kick_signal() -> libc::c_int {
     libc::SIGRTMIN() + 2
 }
 
+/// A job has no slack left.
+pub(crate) fn instant_signal() -> libc::c_int {
+    libc::SIGRTMIN() + 4
+}
+
 pub(super) fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `sigemptyset` initialises the set it is given.
@@ -75,7 +80,12 @@ pub(crate) struct ManagerSignals(libc::sigset_t);
 impl ManagerSignals {
     pub(crate) fn new() -> Self {
         // SIGIO takes the place of a queued signal for which the kernel had no room.
-        Self(set_of(&[monitor_signal(), kick_signal(), libc::SIGIO]))
+        Self(set_of(&[
+            monitor_signal(),
+            kick_signal(),
+            instant_signal(),
+            libc::SIGIO,
+        ]))
     }
 
     /// Waits for the next of them, or until `span_nanos` have passed; says which.

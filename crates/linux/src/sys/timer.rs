@@ -15,20 +15,28 @@ unsafe impl Send for SignalTimer {}
 unsafe impl Sync for SignalTimer {}
 
 impl SignalTimer {
-    /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager`.
+    /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager` as a budget monitor.
     pub(crate) fn wall(manager: Tid) -> io::Result<Self> {
-        Self::on(libc::CLOCK_MONOTONIC, manager, ptr::null_mut())
+        Self::wall_with(signal::monitor_signal(), manager)
+    }
+
+    /// The same with another signal.
+    pub(crate) fn wall_with(signal: libc::c_int, manager: Tid) -> io::Result<Self> {
+        Self::on(libc::CLOCK_MONOTONIC, signal, manager, ptr::null_mut())
     }
 
     /// A timer on the CPU time of the calling thread, not running, that signals `manager`. The kernel
     /// looks at such timers in its tick only.
     pub(crate) fn cpu_time_of_this_thread(manager: Tid) -> io::Result<Self> {
-        Self::on(libc::CLOCK_THREAD_CPUTIME_ID, manager, ptr::null_mut())
+        let signal = signal::monitor_signal();
+        let clock = libc::CLOCK_THREAD_CPUTIME_ID;
+        Self::on(clock, signal, manager, ptr::null_mut())
     }
 
     /// `tag` is a number that comes with the signal; no memory is behind it.
     pub(super) fn on(
         clock: libc::clockid_t,
+        signal: libc::c_int,
         manager: Tid,
         tag: *mut libc::c_void,
     ) -> io::Result<Self> {
@@ -36,7 +44,7 @@ impl SignalTimer {
         // SAFETY: sigevent consists of integers and one optional pointer: zeroes are a value.
         let event = unsafe { event.assume_init_mut() };
         event.sigev_notify = libc::SIGEV_THREAD_ID;
-        event.sigev_signo = signal::monitor_signal();
+        event.sigev_signo = signal;
         event.sigev_notify_thread_id = manager;
         event.sigev_value.sival_ptr = tag;
         let mut timer: libc::timer_t = ptr::null_mut();
@@ -48,6 +56,11 @@ impl SignalTimer {
     /// Lets it fire after `nanos`; zero stops it.
     pub(crate) fn set(&self, nanos: u64) {
         self.arm(0, nanos, 0);
+    }
+
+    /// Lets it fire when its clock reads `nanos`, at once if it does already.
+    pub(crate) fn set_at(&self, nanos: u64) {
+        self.arm(libc::TIMER_ABSTIME, nanos.max(1), 0);
     }
 
     /// Lets it fire at the clock's reading `first`, and every `period` nanoseconds from then on.

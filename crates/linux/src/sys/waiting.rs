@@ -149,6 +149,7 @@ impl super::timer::SignalTimer {
     pub(crate) fn wall_tagged(manager: super::Tid, tag: usize) -> io::Result<Self> {
         Self::on(
             libc::CLOCK_MONOTONIC,
+            super::signal::monitor_signal(),
             manager,
             ptr::without_provenance_mut(tag),
         )
@@ -162,6 +163,7 @@ impl super::timer::SignalTimer {
         tag: usize,
     ) -> io::Result<Self> {
         let clock = super::clock::cpu_clock_of(tid);
-        Self::on(clock, manager, ptr::without_provenance_mut(tag))
+        let signal = super::signal::monitor_signal();
+        Self::on(clock, signal, manager, ptr::without_provenance_mut(tag))
     }
 }

@@ -1,6 +1,7 @@
 //! Zero-slack scheduling on the real kernel: who begins and who ends in which order.
 
-use crate::support::{HI, LO, alone, config, ms, real_time_threads, spec};
+use crate::support::{HI, Hostility, LO, alone, config, ms, real_time_threads, spec, undisturbed};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use vestal_core::{ConfigurationError, Duration, Enforcement, Level, Uniprocessor};
 use vestal_linux::{BoxedScheduler, Ended, Executive, JobContext, Monitor, Report, TaskSpec};
@@ -69,36 +70,71 @@ fn task(
     spec
 }
 
-fn executive(enforcement: Enforcement) -> Executive {
-    Executive::new(config(enforcement, Monitor::Manager)).managed(|configuration| {
-        let engine: Result<_, ConfigurationError> = Uniprocessor::new(configuration);
-        engine.map(|engine| Box::new(engine) as BoxedScheduler)
-    })
+/// Who orders the jobs, and what watches their limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum World {
+    Managed,
+    Native(Monitor),
 }
 
-fn ended_well(report: &Report) {
+const PERF: World = World::Native(Monitor::Perf);
+const WALL: World = World::Native(Monitor::Manager);
+
+fn executive(enforcement: Enforcement, world: World) -> Executive {
+    match world {
+        World::Managed => {
+            Executive::new(config(enforcement, Monitor::Manager)).managed(|configuration| {
+                let engine: Result<_, ConfigurationError> = Uniprocessor::new(configuration);
+                engine.map(|engine| Box::new(engine) as BoxedScheduler)
+            })
+        }
+        World::Native(monitor) => Executive::new(config(enforcement, monitor)),
+    }
+}
+
+fn ended_well(report: &Report, world: World) {
     assert_eq!(report.ended, Ended::Finished);
-    assert_eq!(report.inversions, Some(0), "{report:#?}");
+    let inversions = (world == World::Managed).then_some(0);
+    assert_eq!(report.inversions, inversions, "{report:#?}");
     assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
 }
 
 /// `low` has the higher priority. Its second job of three comes at 30 ms, and at 35 ms `high` has no
 /// slack left and 14 ms to go.
-fn two_tasks(enforcement: Enforcement) -> (Log, Report) {
-    let log = Log::default();
-    let report = executive(enforcement)
-        .task(task("low", LO, 2, 30, &[10], 30), log.burning(8))
-        .task(task("high", HI, 1, 90, &[24, 45], 35), log.burning(36))
-        .run(Duration::from_millis(1_800))
-        .unwrap();
-    (log, report)
+fn two_tasks(enforcement: Enforcement, world: World, hostility: Hostility) -> (Log, Report) {
+    // A job of `low` is 2 ms away from its limit.
+    let run = || {
+        let log = Log::default();
+        let mut burn_high = log.burning(36);
+        let low = log.clone();
+        let report = executive(enforcement, world)
+            .task(task("low", LO, 2, 30, &[10], 30), move |job| {
+                low.push(Seen::Begin(0, job.id().sequence));
+                hostility.show();
+                if hostility == Hostility::None {
+                    job.burn(ms(8))?;
+                } else {
+                    // Deaf to whatever it is asked.
+                    job.burn_deaf(ms(8));
+                }
+                low.push(Seen::End(0, job.id().sequence));
+                Ok(())
+            })
+            .task(task("high", HI, 1, 90, &[24, 45], 35), move |job| {
+                hostility.show();
+                burn_high(job)
+            })
+            .run(Duration::from_millis(1_800))
+            .unwrap();
+        (log, report)
+    };
+    undisturbed(ms(2), run, |(_, report)| report)
 }
 
-#[test]
-fn a_suspended_job_waits_until_the_critical_one_is_complete() {
+fn a_suspended_job_waits(world: World, hostility: Hostility) {
     let _alone = alone();
-    let (log, report) = two_tasks(Enforcement::ZeroSlack);
-    ended_well(&report);
+    let (log, report) = two_tasks(Enforcement::ZeroSlack, world, hostility);
+    ended_well(&report, world);
     assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
     assert_eq!(
         report.tasks[1].jobs.missed,
@@ -124,12 +160,28 @@ fn a_suspended_job_waits_until_the_critical_one_is_complete() {
     assert_eq!(seen, sorted, "{report:#?}");
 }
 
-/// The control of the test above: by priorities alone the less critical job ends first.
 #[test]
-fn without_zero_slack_instants_the_same_job_goes_first() {
+fn a_suspended_job_waits_until_the_critical_one_is_complete() {
+    a_suspended_job_waits(World::Managed, Hostility::None);
+}
+
+#[test]
+fn a_suspended_job_waits_until_the_critical_one_is_complete_native() {
+    a_suspended_job_waits(PERF, Hostility::None);
+    a_suspended_job_waits(WALL, Hostility::None);
+}
+
+#[test]
+fn bodies_that_block_signals_or_want_to_rise_and_do_not_listen_are_suspended_all_the_same() {
+    a_suspended_job_waits(PERF, Hostility::BlocksSignals);
+    a_suspended_job_waits(PERF, Hostility::Rises);
+}
+
+/// The control of the tests above: by priorities alone the less critical job ends first.
+fn the_same_job_goes_first(world: World) {
     let _alone = alone();
-    let (log, report) = two_tasks(Enforcement::Static);
-    ended_well(&report);
+    let (log, report) = two_tasks(Enforcement::Static, world, Hostility::None);
+    ended_well(&report, world);
     let by_priority = |k: u64| vec![Seen::End(0, 3 * k + 1), Seen::End(1, k)];
     let (seen, sorted) = log.in_order(report.tasks[1].jobs.released, by_priority);
     assert!(
@@ -138,21 +190,34 @@ fn without_zero_slack_instants_the_same_job_goes_first() {
     );
 }
 
+#[test]
+fn without_zero_slack_instants_the_same_job_goes_first() {
+    the_same_job_goes_first(World::Managed);
+}
+
+#[test]
+fn without_zero_slack_instants_the_same_job_goes_first_native() {
+    the_same_job_goes_first(PERF);
+}
+
 /// `high` suspends from its release to its completion at 45 ms. `low` runs from then on until it is late,
 /// at 50 ms: `other`, released there and of a lower priority, goes first.
-#[test]
-fn late_jobs_go_on_in_the_background_in_their_order() {
+fn late_jobs_go_on_below_everybody(world: World) {
     let _alone = alone();
-    let log = Log::default();
-    let mut other = task("other", HI, 1, 100, &[6, 7], 100);
-    other.offset = Duration::from_millis(50);
-    let report = executive(Enforcement::ZeroSlack)
-        .task(task("low", LO, 3, 50, &[17], 50), log.burning(15))
-        .task(task("high", HI, 2, 100, &[30, 47], 0), log.burning(45))
-        .task(other, log.burning(5))
-        .run(Duration::from_millis(1_800))
-        .unwrap();
-    ended_well(&report);
+    let run = || {
+        let log = Log::default();
+        let mut other = task("other", HI, 1, 100, &[6, 7], 100);
+        other.offset = Duration::from_millis(50);
+        let report = executive(Enforcement::ZeroSlack, world)
+            .task(task("low", LO, 3, 50, &[17], 50), log.burning(15))
+            .task(task("high", HI, 2, 100, &[30, 47], 0), log.burning(45))
+            .task(other, log.burning(5))
+            .run(Duration::from_millis(1_800))
+            .unwrap();
+        (log, report)
+    };
+    let (log, report) = undisturbed(ms(2), run, |(_, report)| report);
+    ended_well(&report, world);
     assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
     let jobs = report.tasks[1].jobs.released;
     let order = |k: u64| {
@@ -179,4 +244,71 @@ fn late_jobs_go_on_in_the_background_in_their_order() {
         "{report:#?}"
     );
     assert_eq!(report.tasks[0].jobs.dropped, 0, "{report:#?}");
+}
+
+#[test]
+fn late_jobs_go_on_in_the_background_in_their_order() {
+    late_jobs_go_on_below_everybody(World::Managed);
+}
+
+#[test]
+fn late_jobs_go_on_in_the_background_in_their_order_native() {
+    late_jobs_go_on_below_everybody(PERF);
+    late_jobs_go_on_below_everybody(WALL);
+}
+
+/// Three ms of work, and 90 until the instant.
+#[test]
+fn a_job_that_keeps_its_slack_wakes_no_manager() {
+    let _alone = alone();
+    let report = Executive::new(config(Enforcement::ZeroSlack, Monitor::Perf))
+        .task(task("low", LO, 2, 50, &[20], 50), |job| job.burn(ms(3)))
+        .task(task("high", HI, 1, 100, &[20, 30], 90), |job| {
+            job.burn(ms(3))
+        })
+        .run(Duration::from_millis(1_500))
+        .unwrap();
+    ended_well(&report, PERF);
+    // Its instants are those of jobs that the machine held up for more than 40 ms.
+    let wakeups = report.own.wakeups;
+    if report.machine.lost < Duration::from_millis(40) {
+        assert_eq!((wakeups.timer, wakeups.completion), (0, 0), "{report:#?}");
+    }
+    assert!(report.jobs.completed >= 44, "{report:#?}");
+}
+
+/// The more critical job has no slack left and never ends. It is stopped at its own limit, stands for
+/// nothing from then on, and so do all jobs that wait for its thread.
+#[test]
+fn a_critical_job_that_never_ends_suspends_others_up_to_its_own_limit_only() {
+    let _alone = alone();
+    let over = Arc::new(AtomicBool::new(false));
+    let until = Arc::clone(&over);
+    let mut config = config(Enforcement::ZeroSlack, Monitor::Perf);
+    config.patience = Duration::from_millis(50);
+    let report = Executive::new(config)
+        .task(task("low", LO, 2, 50, &[20], 50), |job| job.burn(ms(3)))
+        .task(task("high", HI, 1, 100, &[20, 30], 10), move |job| {
+            // The bound only protects the machine from a failing test.
+            for _ in 0..4_000 {
+                if until.load(Ordering::Relaxed) {
+                    break;
+                }
+                job.burn_deaf(ms(1));
+            }
+            Ok(())
+        })
+        .run(Duration::from_millis(1_500))
+        .unwrap();
+    over.store(true, Ordering::Relaxed);
+    ended_well(&report, PERF);
+    let [low, high] = &report.tasks[..] else {
+        panic!("two tasks");
+    };
+    assert_eq!((high.overruns, high.jobs.completed), (1, 0), "{report:#?}");
+    assert_eq!(low.jobs.dropped, 0, "{report:#?}");
+    assert!(low.jobs.completed >= 29, "{report:#?}");
+    // Its first job alone may have waited.
+    assert!(low.response.median < ms(8).as_nanos(), "{report:#?}");
+    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
 }

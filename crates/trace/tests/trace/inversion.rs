@@ -3,6 +3,7 @@
 use crate::common::recording;
 use vestal_core::*;
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
+use vestal_trace::timeline::{Item, Timeline};
 use vestal_trace::{Dispatch, Header, Record, What};
 
 fn find(header: &Header, records: &[Record], order: Order<'_>) -> Option<Inversion> {
@@ -156,4 +157,63 @@ fn who_is_suspended_has_no_place_until_the_permit_comes_back() {
     records.insert(2, permit(5, 0, Permit::Suspended));
     let found = find(&header, &records, order).unwrap();
     assert_eq!((found.running, found.waiting), (high, low));
+}
+
+/// A native world does not say that a job goes on: who was preempted by a job that is now suspended does.
+#[test]
+fn a_job_goes_on_when_the_one_that_preempted_it_is_suspended() {
+    let (_, header, _) = recording(0, 1, true);
+    let header = Header {
+        dispatch: Dispatch::Native,
+        ..header
+    };
+    let cpu = CpuId(0);
+    let job = |task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    };
+    let (high, low) = (job(0), job(1));
+    let permit = |at, permit| Record {
+        at: Instant::from_nanos(at),
+        what: What::Permit {
+            task: TaskId(1),
+            permit,
+        },
+    };
+    let records = [
+        observed(0, Fact::Released { job: high }),
+        observed(0, Fact::Started { cpu, job: high }),
+        observed(10, Fact::Released { job: low }),
+        observed(10, Fact::Started { cpu, job: low }),
+        permit(15, Permit::Suspended),
+        observed(20, Fact::Completed { cpu, job: high }),
+        permit(20, Permit::Run { limit: None }),
+        observed(25, Fact::Completed { cpu, job: low }),
+    ];
+    let mut timeline = Timeline::new(&header);
+    let mut slices = Vec::new();
+    for record in &records {
+        timeline.feed(record, &mut |at, item| match item {
+            Item::Begin { job, .. } => slices.push((at.as_nanos(), job, true)),
+            Item::Finish { job, .. } => slices.push((at.as_nanos(), job, false)),
+            _ => {}
+        });
+    }
+    let expected = [
+        (0, high, true),
+        (10, high, false),
+        (10, low, true),
+        (15, low, false),
+        (15, high, true),
+        (20, high, false),
+        (20, low, true),
+        (25, low, false),
+    ];
+    assert_eq!(slices, expected);
+    let order = Order {
+        priorities: &[1, 2],
+        placement: &[],
+        tolerance: Duration::ZERO,
+    };
+    assert_eq!(find(&header, &records, order), None);
 }
