@@ -115,6 +115,7 @@ fn the_mechanisms_of_the_paper_are_selected_counted_and_replayed() {
     };
     assert_eq!(run("amc", "huang2014"), (true, true));
     assert_eq!(run("amc", "vestal"), (false, true));
+    assert_eq!(run("zss", "huang2014"), (false, true));
     assert_eq!(run("smc", "huang2014"), (false, false));
     assert_eq!(run("smc", "vestal"), (false, true));
 }

@@ -323,7 +323,7 @@ fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
     let of_paper = report.mechanism == Mechanism::Huang2014;
     let native = report.inversions.is_none();
     let watched = if report.enforced && of_paper && native {
-        "every job handled by the manager, as in Huang, Gill and Lu (2014)".to_owned()
+        "enforced as in Huang, Gill and Lu (2014)".to_owned()
     } else if report.enforced {
         format!("budgets watched by {}", report.monitor.name())
     } else if of_paper && !settings.observe {
