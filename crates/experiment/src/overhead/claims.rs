@@ -444,14 +444,17 @@ fn own_cpu(table: &Table, ours: &[&str], theirs: &str, share: f64) -> (Verdict, 
         sums(|cell| cell.own_cpu_ns),
         sums(|cell| cell.own_cpu_extra_ns),
     );
+    let workers = sums(|cell| cell.workers_cpu_ns);
     let numbers = format!(
-        "{} {:.0} us, {theirs} {:.0} us, {:.2} of it, medians summed over all numbers of tasks; without what beginning and ending a run costs {:.0} and {:.0} us",
+        "{} {:.0} us, {theirs} {:.0} us, {:.2} of it, medians summed over all numbers of tasks; without what beginning and ending a run costs {:.0} and {:.0} us. Their workers take {:.0} and {:.0} us outside the bodies of jobs, which is not in that",
         name(own),
         raw.0 / 1000.0,
         raw.1 / 1000.0,
         raw.0 / raw.1,
         net.0 / 1000.0,
         net.1 / 1000.0,
+        workers.0 / 1000.0,
+        workers.1 / 1000.0,
     );
     match raw.1 > 0.0 {
         true => (Verdict::of(raw.0 <= share * raw.1), numbers),

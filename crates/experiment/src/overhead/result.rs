@@ -87,6 +87,8 @@ pub struct Cell {
     pub own_cpu_ns: Option<Spread>,
     /// The same minus the baseline's of the same repetition, which beginning and ending a run costs.
     pub own_cpu_extra_ns: Option<Spread>,
+    /// CPU time of workers outside the bodies of jobs: releases, ends, and setting monitors.
+    pub workers_cpu_ns: Option<Spread>,
     /// Wake-ups of the manager by jobs.
     pub wakeups: Option<Spread>,
 }
@@ -216,6 +218,7 @@ impl Table {
             own_cpu_extra_ns: Spread::of(
                 self.differences(size, BASELINE, variant, |run| run.own_cpu_ns),
             ),
+            workers_cpu_ns: clean(|run| run.workers_cpu_ns),
             wakeups: clean(|run| run.wakeups),
         })
     }
