@@ -321,8 +321,9 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: primitives are the system calls and wake-ups of real runs
-    #[arg(value_name = "primitives")]
+    /// What to measure: primitives are the system calls and wake-ups of real runs, zero-slack-trace is who
+    /// runs when under zero slack, and where nobody does
+    #[arg(value_name = "primitives|zero-slack-trace")]
     pub(crate) what: String,
 }
 

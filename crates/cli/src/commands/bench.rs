@@ -1,4 +1,6 @@
-//! `vestal bench primitives`: what this machine's mechanisms cost.
+//! `vestal bench`: what this machine's mechanisms cost, and what they do.
+
+mod zero_slack_trace;
 
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure, Outcome};
@@ -20,13 +22,14 @@ struct Document {
 pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
     match args.what.as_str() {
         "primitives" => {}
+        "zero-slack-trace" => return zero_slack_trace::zero_slack_trace(output),
         "overhead" => return Err(Failure::not_in_this_version("bench overhead")),
         other => {
             let what = format!("measure `{other}`");
             let why = format!("there is no benchmark called `{other}`");
-            return Err(
-                Failure::input(what, why).with_help("this version knows: vestal bench primitives")
-            );
+            return Err(Failure::input(what, why).with_help(
+                "this version knows: vestal bench primitives, vestal bench zero-slack-trace",
+            ));
         }
     }
     let primitives = real::primitives(output)?;

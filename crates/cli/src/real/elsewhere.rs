@@ -1,6 +1,6 @@
 //! Real runs where there is no Linux: none.
 
-use super::{Cost, RealRun, Settings};
+use super::{Cost, RealRun, Settings, SlackTrace};
 use crate::commands::doctor::{Examination, Wish};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -23,6 +23,13 @@ pub(crate) fn execute(
 pub(crate) fn primitives(_: &Output) -> Result<Vec<Cost>, Failure> {
     Err(Failure::machine(
         "measure the primitives",
+        "real runs need Linux with SCHED_FIFO",
+    ))
+}
+
+pub(crate) fn slack_trace(_: &Output) -> Result<SlackTrace, Failure> {
+    Err(Failure::machine(
+        "trace zero slack",
         "real runs need Linux with SCHED_FIFO",
     ))
 }

@@ -225,7 +225,7 @@ fn failure(session: &Session, error: RunError) -> Failure {
 }
 
 /// Who is to blame, and what mends it.
-fn blame(what: String, error: RunError) -> Failure {
+pub(super) fn blame(what: String, error: RunError) -> Failure {
     if let RunError::Refused(refusals) = &error {
         let why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         let mut failure = Failure::machine(what, why.join("; "));
