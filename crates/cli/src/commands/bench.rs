@@ -1,5 +1,6 @@
 //! `vestal bench`: what this machine's mechanisms cost, and what they do.
 
+mod overhead;
 mod zero_slack_trace;
 
 use crate::args::BenchArgs;
@@ -21,14 +22,17 @@ struct Document {
 
 pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
     match args.what.as_str() {
-        "primitives" => {}
-        "zero-slack-trace" => return zero_slack_trace::zero_slack_trace(output),
-        "overhead" => return Err(Failure::not_in_this_version("bench overhead")),
+        "primitives" => refuse_options(args)?,
+        "overhead" => return overhead::overhead(args, output),
+        "zero-slack-trace" => {
+            refuse_options(args)?;
+            return zero_slack_trace::zero_slack_trace(output);
+        }
         other => {
             let what = format!("measure `{other}`");
             let why = format!("there is no benchmark called `{other}`");
             return Err(Failure::input(what, why).with_help(
-                "this version knows: vestal bench primitives, vestal bench zero-slack-trace",
+                "this version knows: vestal bench primitives, vestal bench overhead, vestal bench zero-slack-trace",
             ));
         }
     }
@@ -57,4 +61,23 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
         primitives,
     })?;
     Ok(Exit::Holds)
+}
+
+/// What is said of overheads says nothing of primitives.
+fn refuse_options(args: &BenchArgs) -> Result<(), Failure> {
+    let options = [
+        ("--paper", args.paper.is_some()),
+        ("--quick", args.quick),
+        ("--repetitions", args.repetitions.is_some()),
+        ("--cpus", args.cpus.is_some()),
+        ("-o", args.directory.is_some()),
+    ];
+    match options.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::input(
+            format!("measure `{}`", args.what),
+            format!("{option} is an option of `vestal bench overhead`"),
+        )
+        .with_help("leave it out")),
+    }
 }
