@@ -16,5 +16,6 @@ mod mechanisms;
 mod own_cost;
 mod preemption;
 mod rights;
+mod slack_trace;
 mod support;
 mod zero_slack;
