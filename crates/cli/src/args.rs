@@ -321,9 +321,25 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: primitives are the system calls and wake-ups of real runs
-    #[arg(value_name = "primitives")]
+    /// What to measure: primitives are the system calls and wake-ups of real runs, overhead is what
+    /// policies and mechanisms cost, as in the paper that --paper names
+    #[arg(value_name = "primitives|overhead")]
     pub(crate) what: String,
+    /// overhead: the paper whose experiment is repeated
+    #[arg(long, value_name = "huang2014")]
+    pub(crate) paper: Option<String>,
+    /// overhead: few tasks and repetitions, in less than a minute instead of ten; shows that it works
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// overhead: how often everything is repeated [default: 40; with --quick 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repetitions: Option<u32>,
+    /// overhead: the CPU to use, for instance 1 [default: the last one that is allowed]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) cpus: Option<String>,
+    /// overhead: the directory for data, plots and a page about the paper's claims
+    #[arg(short = 'o', value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -117,6 +117,7 @@ fn the_mechanisms_of_the_paper_are_selected_counted_and_replayed() {
     };
     assert_eq!(run("amc", "huang2014"), (true, true));
     assert_eq!(run("amc", "vestal"), (false, true));
+    assert_eq!(run("zss", "huang2014"), (false, true));
     assert_eq!(run("smc", "huang2014"), (false, false));
     assert_eq!(run("smc", "vestal"), (false, true));
 }
@@ -196,6 +197,95 @@ fn the_trace_of_a_run_that_is_ended_early_is_complete() {
         scratch.0.display()
     ));
     assert!(text.lines().all(|name| name != "killed.csv"), "{text}");
+}
+
+/// Counts and structure; which variant costs how much is for a machine without other work.
+#[test]
+fn the_overhead_experiment_measures_every_variant_that_runs() {
+    let scratch = Scratch::new("overhead");
+    let folder = scratch.0.join("out");
+    let done = vestal(&[
+        "bench",
+        "overhead",
+        "--paper",
+        "huang2014",
+        "--quick",
+        "--repetitions",
+        "2",
+        "--format",
+        "json",
+        "-o",
+        folder.to_str().unwrap(),
+    ]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let document = done.json();
+    assert_eq!(
+        (&document["repetitions"], &document["interrupted"]),
+        (&2.into(), &false.into())
+    );
+    let list = |key: &str| document[key].as_array().unwrap().clone();
+    let ran: Vec<String> = list("variants")
+        .iter()
+        .filter(|variant| variant["not_run"].is_null())
+        .map(|variant| variant["name"].as_str().unwrap().to_owned())
+        .collect();
+    for name in [
+        "smc/none",
+        "smc/perf",
+        "amc/perf",
+        "amc/timer",
+        "amc/managed",
+        "plrs/managed",
+        "amc/huang2014",
+    ] {
+        assert!(
+            ran.iter().any(|known| known == name),
+            "{name} is not in {ran:?}"
+        );
+    }
+    let cells = list("busy_periods");
+    for name in ["smc/none", "amc/perf", "amc/huang2014", "plrs/managed"] {
+        let sizes: Vec<u64> = cells
+            .iter()
+            .filter(|cell| cell["variant"] == name)
+            .map(|cell| {
+                assert_eq!(cell["runs"], 2, "{cell}");
+                cell["size"].as_u64().unwrap()
+            })
+            .collect();
+        assert_eq!(sizes, [4, 8], "{name}");
+    }
+    // Two cells for each variant, and two runs in each.
+    let runs = std::fs::read_to_string(folder.join("runs.csv")).unwrap();
+    assert_eq!(runs.lines().count(), 1 + 2 * cells.len());
+    assert_eq!(list("preemptions").len(), 2);
+    assert_eq!(list("claims").len(), 15);
+    for name in [
+        "claims.md",
+        "table2.csv",
+        "table3.csv",
+        "fig5.svg",
+        "fig6a.svg",
+        "set-32.toml",
+        "result.json",
+    ] {
+        assert!(folder.join(name).exists(), "{name}");
+    }
+    let whole = vestal(&["check", folder.join("set-32.toml").to_str().unwrap()]);
+    assert_eq!(whole.exit, 0, "{}", whole.stderr);
+}
+
+#[test]
+fn an_overhead_experiment_that_is_interrupted_keeps_whole_repetitions() {
+    let scratch = Scratch::new("overhead-ended");
+    let text = shell(&format!(
+        "vestal bench overhead --paper huang2014 --repetitions 900 --format json >{0} & pid=$!; \
+         sleep 4; kill -TERM $pid; wait $pid; echo exit $?; cat {0}",
+        scratch.0.join("out.json").display()
+    ));
+    assert!(text.contains("exit 1"), "{text}");
+    assert!(text.contains("\"interrupted\": true"), "{text}");
+    assert!(text.contains("\"repetitions\": 0"), "{text}");
 }
 
 #[test]

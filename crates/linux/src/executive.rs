@@ -246,6 +246,7 @@ impl Executive {
         }
         if !plan.managed {
             shared.enforce = mechanism::enforces(&config);
+            shared.each_instant = mechanism::handles_each_instant(&config);
             if mechanism::handles_each_job(&config) {
                 shared.bell = Some(Bell::new()?);
             }

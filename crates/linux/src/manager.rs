@@ -9,6 +9,7 @@ mod slices;
 mod zero_slack;
 
 use crate::config::Monitor;
+use crate::mechanism::start_timers;
 use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
@@ -95,6 +96,18 @@ impl Manager {
         if let Some(bell) = &shared.bell {
             return self.manage_each_job(&shared, bell);
         }
+        // They signal as long as they live.
+        let _timers = match shared
+            .each_instant
+            .then(|| start_timers(&shared))
+            .transpose()
+        {
+            Ok(timers) => timers,
+            Err(_) => {
+                shared.request_stop(StopCause::SetupFailed);
+                return Ok(());
+            }
+        };
         let signals = ManagerSignals::new();
         let end = shared.end.load(Ordering::SeqCst);
         loop {
@@ -243,6 +256,9 @@ impl Manager {
 
     /// Charges every running job that has used up its limit; says whether there was one.
     fn charge_exhausted(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+        if shared.each_instant {
+            return Ok(false);
+        }
         let mut any = false;
         for (index, task) in shared.tasks.iter().enumerate() {
             let Some(sequence) = task.running_admitted() else {

@@ -331,6 +331,9 @@ pub(crate) struct Shared {
     pub(crate) own: OwnThreads,
     /// Under managed dispatch: the bell of the manager, and the plan.
     pub(crate) managed: Option<Managed>,
+    /// Whether timers of the manager stand for the instants without slack of all jobs, as in the paper
+    /// of [`crate::mechanism`]. Budgets are not watched then.
+    pub(crate) each_instant: bool,
     /// Where the manager handles each job: how it is called.
     pub(crate) bell: Option<Bell>,
     cause: Mutex<Option<StopCause>>,
@@ -373,6 +376,7 @@ impl Shared {
             promises: Promises::new(),
             own: OwnThreads::default(),
             managed: None,
+            each_instant: false,
             bell: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
@@ -385,7 +389,10 @@ impl Shared {
     /// handles each job has timers of its own.
     pub(crate) fn arms_monitors(&self) -> bool {
         let waits = |managed: &Managed| managed.waits_on_futex;
-        self.enforce && self.bell.is_none() && !self.managed.as_ref().is_some_and(waits)
+        self.enforce
+            && !self.each_instant
+            && self.bell.is_none()
+            && !self.managed.as_ref().is_some_and(waits)
     }
 
     pub(crate) fn phase(&self) -> u32 {

@@ -52,7 +52,9 @@ impl Worker {
                 let _ = task.monitor.set(armed);
             }
         }
-        if let Some(slack) = &task.slack {
+        if let Some(slack) = &task.slack
+            && !self.shared.each_instant
+        {
             slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
         }
         // Whatever a job body does, it does not rise above its place: only the manager sets priorities.

@@ -1,4 +1,6 @@
-//! `vestal bench primitives`: what this machine's mechanisms cost.
+//! `vestal bench`: what this machine's mechanisms cost.
+
+mod overhead;
 
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure, Outcome};
@@ -19,14 +21,13 @@ struct Document {
 
 pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
     match args.what.as_str() {
-        "primitives" => {}
-        "overhead" => return Err(Failure::not_in_this_version("bench overhead")),
+        "primitives" => refuse_options(args)?,
+        "overhead" => return overhead::overhead(args, output),
         other => {
             let what = format!("measure `{other}`");
             let why = format!("there is no benchmark called `{other}`");
-            return Err(
-                Failure::input(what, why).with_help("this version knows: vestal bench primitives")
-            );
+            return Err(Failure::input(what, why)
+                .with_help("this version knows: vestal bench primitives, vestal bench overhead"));
         }
     }
     let primitives = real::primitives(output)?;
@@ -54,4 +55,23 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
         primitives,
     })?;
     Ok(Exit::Holds)
+}
+
+/// What is said of overheads says nothing of primitives.
+fn refuse_options(args: &BenchArgs) -> Result<(), Failure> {
+    let options = [
+        ("--paper", args.paper.is_some()),
+        ("--quick", args.quick),
+        ("--repetitions", args.repetitions.is_some()),
+        ("--cpus", args.cpus.is_some()),
+        ("-o", args.directory.is_some()),
+    ];
+    match options.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::input(
+            "measure the primitives",
+            format!("{option} is an option of `vestal bench overhead`"),
+        )
+        .with_help("leave it out")),
+    }
 }

@@ -8,7 +8,6 @@ use crate::session::{self, Session};
 use crate::tracing;
 use crate::watch;
 use std::fmt::Write as _;
-use vestal_core::Enforcement;
 use vestal_core::policy::{OrderRule, Policy};
 
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
@@ -33,7 +32,7 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
 }
 
 /// Whether the paper has a mechanism for the policy, and it is asked for with what belongs to it.
-fn check_mechanism(policy: &Policy, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn check_mechanism(policy: &Policy, settings: &Settings) -> Result<(), Failure> {
     if !settings.of_paper {
         return Ok(());
     }
@@ -51,8 +50,8 @@ fn check_mechanism(policy: &Policy, settings: &Settings) -> Result<(), Failure> 
         return refused(why, "leave out --dispatch managed");
     }
     let fixed = matches!(policy.order, OrderRule::Classic(_) | OrderRule::Assigned);
-    if !settings.managed && (!fixed || policy.enforcement == Enforcement::ZeroSlack) {
-        let why = "this version has the paper's mechanisms for amc, for static limits and for jobs with priorities of their own";
+    if !settings.managed && !fixed {
+        let why = "this version has the paper's mechanisms for fixed priorities, and for jobs with priorities of their own";
         return refused(why, "leave out --mechanism huang2014");
     }
     Ok(())
@@ -119,6 +118,7 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
         watch: args.watch,
         cpu: args.cpus.as_deref().map(cpu).transpose()?,
         priorities: args.rt_priority.as_deref().map(priorities).transpose()?,
+        tolerance_ns: None,
     })
 }
 

@@ -132,7 +132,7 @@ impl Asked<'_> {
 }
 
 /// A flag that the first SIGINT or SIGTERM sets; the second ends the program as usual.
-fn interrupted() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn interrupted() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {

@@ -1,11 +1,13 @@
 //! Real runs where there is no Linux: none.
 
-use super::{Cost, RealRun, Settings};
+use super::{Bout, Cost, RealRun, Settings};
 use crate::commands::doctor::{Examination, Wish};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use vestal_experiment::overhead::Preemptions;
 
 pub(crate) fn execute(
     session: &Session,
@@ -32,4 +34,24 @@ pub(crate) fn examine(_: &Wish, _: &Output) -> Result<Examination, Failure> {
         "examine this machine",
         "real runs need Linux with SCHED_FIFO",
     ))
+}
+
+pub(crate) fn bout(_: &Session, _: &Settings) -> Result<Bout, Failure> {
+    Err(Failure::machine(
+        "measure overheads",
+        "real runs need Linux with SCHED_FIFO",
+    ))
+}
+
+pub(crate) fn preemptions(
+    _: &[usize],
+    _: (u32, u32),
+    _: Option<usize>,
+    _: &AtomicBool,
+) -> Result<Vec<Preemptions>, Failure> {
+    Ok(Vec::new())
+}
+
+pub(crate) fn machine() -> String {
+    "a machine without Linux".to_owned()
 }

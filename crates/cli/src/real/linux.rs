@@ -127,7 +127,7 @@ fn recording(
 }
 
 /// The session's tasks with bodies that do what the file and the scenario say.
-fn executive(
+pub(super) fn executive(
     session: &Session,
     settings: &Settings,
     refused: &Arc<AtomicU64>,
@@ -150,6 +150,10 @@ fn executive(
         config.termination = Termination::Deferred;
     }
     config.enforce = !settings.observe;
+    if let Some(nanos) = settings.tolerance_ns {
+        config.calibrate = false;
+        config.tolerance = Some(Service::from_nanos(nanos));
+    }
     if let Some(priorities) = settings.priorities {
         config.priorities = priorities;
     }
@@ -228,7 +232,7 @@ fn failure(session: &Session, error: RunError) -> Failure {
 }
 
 /// Who is to blame, and what mends it.
-fn blame(what: String, error: RunError) -> Failure {
+pub(super) fn blame(what: String, error: RunError) -> Failure {
     if let RunError::Refused(refusals) = &error {
         let why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         let mut failure = Failure::machine(what, why.join("; "));
@@ -327,7 +331,7 @@ fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
     let of_paper = report.mechanism == Mechanism::Huang2014;
     let native = report.inversions.is_none();
     let watched = if report.enforced && of_paper && native {
-        "every job handled by the manager, as in Huang, Gill and Lu (2014)".to_owned()
+        "enforced as in Huang, Gill and Lu (2014)".to_owned()
     } else if report.enforced {
         format!("budgets watched by {}", report.monitor.name())
     } else if of_paper && !settings.observe {

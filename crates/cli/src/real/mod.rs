@@ -2,6 +2,7 @@
 
 use crate::report::RunResult;
 use serde::Serialize;
+use vestal_experiment::overhead::Invocations;
 
 #[cfg(target_os = "linux")]
 mod doctor;
@@ -10,6 +11,8 @@ mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod overhead;
+#[cfg(target_os = "linux")]
 mod own;
 #[cfg(target_os = "linux")]
 mod work;
@@ -17,9 +20,11 @@ mod work;
 #[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{examine, execute, primitives};
+pub(crate) use elsewhere::{bout, examine, execute, machine, preemptions, primitives};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
+#[cfg(target_os = "linux")]
+pub(crate) use overhead::{bout, machine, preemptions};
 
 /// What the command line says about the machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,6 +45,35 @@ pub(crate) struct Settings {
     pub(crate) cpu: Option<usize>,
     /// The lowest and the highest SCHED_FIFO priority to use.
     pub(crate) priorities: Option<(u8, u8)>,
+    /// What a job may exceed a limit by; by default a trial before the run says so.
+    pub(crate) tolerance_ns: Option<u64>,
+}
+
+/// What a short run measured, in nanoseconds and counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bout {
+    /// A signal ended it.
+    pub(crate) interrupted: bool,
+    /// The length of the first busy period; 0 if none ended.
+    pub(crate) busy_ns: u64,
+    pub(crate) busy_periods: u64,
+    /// Switches of our threads on the CPU of the run.
+    pub(crate) switches: u64,
+    /// CPU time of manager, idle detector and watchdog.
+    pub(crate) own_cpu_ns: u64,
+    /// CPU time of workers outside the bodies of jobs.
+    pub(crate) workers_cpu_ns: u64,
+    /// How often jobs woke the manager.
+    pub(crate) wakeups: u64,
+    pub(crate) completed: u64,
+    pub(crate) released: u64,
+    pub(crate) missed: u64,
+    pub(crate) overruns: u64,
+    pub(crate) mode_changes: u64,
+    /// What the machine took, in all and at once.
+    pub(crate) lost_ns: u64,
+    pub(crate) longest_gap_ns: u64,
+    pub(crate) manager: Invocations,
 }
 
 /// What notices a used-up budget.

@@ -61,8 +61,7 @@ fn the_page_of_interfaces_lists_the_tests_that_this_version_knows() {
 
 #[test]
 fn what_a_later_version_has_says_so() {
-    let planned: [&[&str]; 6] = [
-        &["bench", "overhead"],
+    let planned: [&[&str]; 5] = [
         &["advise", FMS],
         &["convert", "a", "b"],
         &["analyze", FMS, "--overheads", "m.json"],
@@ -279,4 +278,26 @@ fn the_live_view_needs_its_feature_and_a_terminal() {
     };
     assert!(done.stderr.contains(why), "{}", done.stderr);
     assert!(done.stderr.contains(help), "{}", done.stderr);
+}
+
+#[test]
+fn a_benchmark_says_what_it_needs_and_what_it_does_not_know() {
+    for (arguments, answer) in [
+        (&["bench", "overhead"][..], "--paper huang2014"),
+        (&["bench", "overhead", "--paper", "x"], "--paper huang2014"),
+        (
+            &["bench", "primitives", "--quick"],
+            "--quick is an option of",
+        ),
+        (&["bench", "primitives", "-o", "x"], "-o is an option of"),
+        (&["bench", "x"], "vestal bench overhead"),
+    ] {
+        let done = vestal(arguments);
+        assert_eq!(done.exit, 2, "{arguments:?}");
+        assert!(
+            done.stderr.contains(answer),
+            "{arguments:?}: {}",
+            done.stderr
+        );
+    }
 }

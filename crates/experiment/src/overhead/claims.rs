@@ -66,9 +66,10 @@ const EQUAL_SWITCHES: f64 = 2.0;
 /// PLRS takes at most this much longer than FTP-SMC in the paper, in percent.
 const PLRS_MOST_PERCENT: f64 = 4.205;
 
-/// Every claim, in the order of the paper; ours last.
+/// Every claim, in the order of the paper; ours last. `table` is of busy periods, `whole` of hyperperiods,
+/// in which also a policy that holds jobs back on a free CPU has done what others have.
 #[must_use]
-pub fn findings(table: &Table, preemptions: &[Preemptions]) -> Vec<Finding> {
+pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Vec<Finding> {
     let paper = |claim, (verdict, numbers)| Finding {
         of: "paper",
         claim,
@@ -132,8 +133,12 @@ pub fn findings(table: &Table, preemptions: &[Preemptions]) -> Vec<Finding> {
             own_cpu(table, &["amc/perf"], "amc/huang2014", 1.0 / 3.0),
         ),
         ours(
-            "Our threads' CPU time per busy period is at most half of the paper's mechanism for pt.",
-            own_cpu(table, &["pt/native", "pt/managed"], "pt/huang2014", 0.5),
+            "Our threads' CPU time per hyperperiod is at most half of the paper's mechanism for pt.",
+            own_cpu(whole, &["pt/native", "pt/managed"], "pt/huang2014", 0.5),
+        ),
+        ours(
+            "So it is at most a third for amc, per hyperperiod.",
+            own_cpu(whole, &["amc/perf"], "amc/huang2014", 1.0 / 3.0),
         ),
         ours(
             "Native amc switches threads at most twice more per busy period than FTP-SMC.",
@@ -464,7 +469,7 @@ fn own_cpu(table: &Table, ours: &[&str], theirs: &str, share: f64) -> (Verdict, 
         sums(|cell| cell.own_cpu_extra_ns),
     );
     let numbers = format!(
-        "{} {:.0} us, {theirs} {:.0} us, {:.2} of it, over the busy periods of all numbers of tasks; without what beginning and ending a run costs {:.0} and {:.0} us",
+        "{} {:.0} us, {theirs} {:.0} us, {:.2} of it, medians summed over all numbers of tasks; without what beginning and ending a run costs {:.0} and {:.0} us",
         name(own),
         raw.0 / 1000.0,
         raw.1 / 1000.0,

@@ -25,7 +25,7 @@ pub struct Circumstances {
 pub fn runs_csv(table: &Table) -> String {
     let mut text =
         "repetition,tasks,variant,state,busy_ns,switches,own_cpu_ns,workers_cpu_ns,wakeups,\
-                    lost_ns,invocations,invocation_mean_ns,invocation_median_ns,invocation_max_ns\n"
+                    lost_ns,longest_gap_ns,invocations,invocation_mean_ns,invocation_median_ns,invocation_max_ns\n"
             .to_owned();
     for run in table.runs() {
         let name = VARIANTS
@@ -39,7 +39,7 @@ pub fn runs_csv(table: &Table) -> String {
         let manager = &run.manager;
         let _ = writeln!(
             text,
-            "{},{},{name},{state},{},{},{},{},{},{},{},{:.0},{},{}",
+            "{},{},{name},{state},{},{},{},{},{},{},{},{},{:.0},{},{}",
             run.repetition,
             run.size,
             run.busy_ns,
@@ -48,6 +48,7 @@ pub fn runs_csv(table: &Table) -> String {
             run.workers_cpu_ns,
             run.wakeups,
             run.lost_ns,
+            run.longest_gap_ns,
             manager.count,
             manager.mean_ns,
             manager.median_ns,
@@ -60,7 +61,7 @@ pub fn runs_csv(table: &Table) -> String {
 /// Table II: a line for each cell, with the paper's where it has one.
 #[must_use]
 pub fn table_2_csv(table: &Table) -> String {
-    let mut text = "tasks,variant,runs,gaps,others,busy_ns,busy_ns_low,busy_ns_high,overhead_percent,\
+    let mut text = "tasks,variant,runs,gaps,others,busy_ns,busy_ns_low,busy_ns_high,busy_with_gaps_ns,overhead_percent,\
                     overhead_percent_low,overhead_percent_high,switches,own_cpu_ns,own_cpu_extra_ns,wakeups,\
                     paper_busy_us,paper_overhead_percent,paper_switches\n"
         .to_owned();
@@ -86,13 +87,14 @@ pub fn table_2_csv(table: &Table) -> String {
         };
         let _ = writeln!(
             text,
-            "{},{},{},{},{},{},{},{},{},{},{},{paper}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{paper}",
             cell.size,
             cell.variant,
             cell.runs,
             cell.gaps,
             cell.others,
             three(cell.busy_ns, 0),
+            median(cell.busy_with_gaps_ns, 0),
             three(cell.overhead_percent, 4),
             median(cell.switches, 1),
             median(cell.own_cpu_ns, 0),
@@ -155,6 +157,7 @@ pub fn fig_6_csv(rows: &[Preemptions]) -> String {
 #[must_use]
 pub fn claims_page(
     table: &Table,
+    whole: &Table,
     preemptions: &[Preemptions],
     findings: &[Finding],
     circumstances: &Circumstances,
@@ -174,6 +177,7 @@ pub fn claims_page(
     }
     table_2(&mut page, table);
     table_3(&mut page, table);
+    hyperperiods(&mut page, whole);
     fig_6(&mut page, preemptions);
     page.push_str("\n## Figures\n\n");
     for (name, chart) in super::figures::charts(table, preemptions) {
@@ -186,7 +190,7 @@ pub fn claims_page(
 
 const DATA: &str = "\n## Data\n\n\
 `runs.csv` has every busy period in the order of time, `table2.csv` medians and quartiles beside the\n\
-paper's numbers, `table3.csv` the manager's invocations, `fig6.csv` the micro-benchmark, `set-32.toml` and\n\
+paper's numbers, `hyperperiods.csv` the same of whole hyperperiods, `table3.csv` the manager's invocations, `fig6.csv` the micro-benchmark, `set-32.toml` and\n\
 its siblings the task sets. Overheads are differences to the baseline's busy period of the same repetition;\n\
 busy periods in which the machine took the CPU away, or which were not that of the set, count in no\n\
 median. Measured numbers differ from run to run and from machine to machine.\n";
@@ -210,8 +214,8 @@ fn table_2(page: &mut String, table: &Table) {
         "\n## Table II: busy periods\n\n\
          Medians; in brackets quartiles of the overhead, and the paper's numbers for the corresponding \
          column.\n\n\
-         | tasks | variant | busy period, us | overhead, % | switches | own CPU, us | clean/gap/other | paper |\n\
-         |---|---|---|---|---|---|---|---|\n",
+         | tasks | variant | busy period, us | with gaps | overhead, % | switches | own CPU, us | clean/gap/other | paper |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
     for cell in &table.cells {
         let micros = |spread: Option<Spread>| {
@@ -232,10 +236,11 @@ fn table_2(page: &mut String, table: &Table) {
         });
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {overhead} | {} | {} | {}/{}/{} | {paper} |",
+            "| {} | {} | {} | {} | {overhead} | {} | {} | {}/{}/{} | {paper} |",
             cell.size,
             cell.variant,
             micros(cell.busy_ns),
+            micros(cell.busy_with_gaps_ns),
             switches.map_or_else(|| "-".to_owned(), |s| format!("{:.0}", s.median)),
             micros(cell.own_cpu_ns),
             cell.runs - cell.gaps - cell.others,
@@ -266,6 +271,39 @@ fn table_3(page: &mut String, table: &Table) {
             as_f64(found.median_ns) / 1000.0,
             found.mean_ns / 1000.0,
             as_f64(found.max_ns) / 1000.0,
+        );
+    }
+}
+
+fn hyperperiods(page: &mut String, whole: &Table) {
+    if whole.cells.is_empty() {
+        return;
+    }
+    page.push_str(
+        "\n## Hyperperiods\n\n\
+         What the runs' own threads (manager, idle detector, watchdog) use in a second of every job at C(0), \
+         medians. Policies that hold jobs back on a free CPU have no busy period of the others' length; in a \
+         hyperperiod they have done the same work.\n\n\
+         | tasks | variant | own CPU, us | wake-ups by jobs | switches | clean/gap/other |\n|---|---|---|---|---|---|\n",
+    );
+    for cell in &whole.cells {
+        let number = |spread: Option<Spread>, unit: f64, digits: usize| {
+            spread.map_or_else(
+                || "-".to_owned(),
+                |found| format!("{:.digits$}", found.median / unit),
+            )
+        };
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {} | {} | {}/{}/{} |",
+            cell.size,
+            cell.variant,
+            number(cell.own_cpu_ns, 1000.0, 1),
+            number(cell.wakeups, 1.0, 0),
+            number(cell.switches, 1.0, 0),
+            cell.runs - cell.gaps - cell.others,
+            cell.gaps,
+            cell.others,
         );
     }
 }
@@ -349,9 +387,15 @@ mod tests {
             repetitions: 1,
             not_run: vec![("pt/native", "why not".to_owned())],
         };
-        let page = claims_page(&table, &rows, &findings(&table, &rows), &circumstances);
+        let page = claims_page(
+            &table,
+            &table,
+            &rows,
+            &findings(&table, &table, &rows),
+            &circumstances,
+        );
         for words in [
-            "| 4 | amc/huang2014 | 1100.0 | 10.000 (10.000 to 10.000) | 110 |",
+            "| 4 | amc/huang2014 | 1100.0 | 1100.0 | 10.000 (10.000 to 10.000) | 110 |",
             "(11203 us, 0.433 %, 7)",
             "4.0 + 5.0 + 1.0 = 10.0 us",
             "not run: why not",

@@ -52,8 +52,10 @@ pub struct Run {
     pub workers_cpu_ns: u64,
     /// How often jobs woke the manager.
     pub wakeups: u64,
-    /// What the machine took.
+    /// What the machine took, in all.
     pub lost_ns: u64,
+    /// The most that it took at once.
+    pub longest_gap_ns: u64,
     /// Invocations of the manager.
     pub manager: Invocations,
 }
@@ -73,6 +75,8 @@ pub struct Cell {
     pub others: usize,
     /// Lengths in nanoseconds.
     pub busy_ns: Option<Spread>,
+    /// Lengths of those with a gap, too.
+    pub busy_with_gaps_ns: Option<Spread>,
     /// Lengths minus the baseline's of the same repetition, in nanoseconds.
     pub extra_ns: Option<Spread>,
     /// The same in percent of the baseline's.
@@ -203,6 +207,12 @@ impl Table {
             gaps: counted(State::Gap),
             others: counted(State::Other),
             busy_ns: clean(busy),
+            busy_with_gaps_ns: Spread::of(
+                self.of_place(size, variant)
+                    .filter(|run| run.state != State::Other)
+                    .map(|run| as_f64(run.busy_ns))
+                    .collect(),
+            ),
             extra_ns: Spread::of(self.differences(size, BASELINE, variant, busy)),
             overhead_percent: Spread::of(shares.collect()),
             switches: clean(|run| run.switches),
@@ -336,6 +346,7 @@ pub(super) mod tests {
             workers_cpu_ns: 0,
             wakeups: 1,
             lost_ns: 0,
+            longest_gap_ns: 0,
             manager: Invocations {
                 count: 2,
                 mean_ns: 3000.0,

@@ -84,6 +84,10 @@ pub struct Variant {
     pub mechanism: Mechanism,
     /// Whether anything is enforced.
     pub enforced: bool,
+    /// Whether its busy periods are those of the others: not where a job waits though the CPU is free.
+    pub in_busy_periods: bool,
+    /// Whether it is measured over whole hyperperiods, too.
+    pub in_hyperperiods: bool,
     /// The column of the paper that it corresponds to.
     pub column: Column,
 }
@@ -106,6 +110,8 @@ const fn native(
         monitor: Monitor::Perf,
         mechanism: Mechanism::Own,
         enforced: true,
+        in_busy_periods: true,
+        in_hyperperiods: false,
         column,
     }
 }
@@ -145,6 +151,7 @@ const TIGHTENED: &[&str] = &["instants=tightened"];
 pub const VARIANTS: &[Variant] = &[
     Variant {
         enforced: false,
+        in_hyperperiods: true,
         ..native(
             "smc/none",
             "fixed priorities of the kernel, nothing enforced: the paper's FTP-SMC",
@@ -185,12 +192,15 @@ pub const VARIANTS: &[Variant] = &[
             Column::Zss,
         )
     },
-    native(
-        "amc/perf",
-        "adaptive limits beside the kernel's priorities, watched by perf counters",
-        "amc",
-        Column::FtpAmc,
-    ),
+    Variant {
+        in_hyperperiods: true,
+        ..native(
+            "amc/perf",
+            "adaptive limits beside the kernel's priorities, watched by perf counters",
+            "amc",
+            Column::FtpAmc,
+        )
+    },
     Variant {
         monitor: Monitor::Manager,
         ..native(
@@ -206,36 +216,52 @@ pub const VARIANTS: &[Variant] = &[
         "amc",
         Column::FtpAmc,
     ),
-    paper(
-        "amc/huang2014",
-        "adaptive limits by the paper's mechanism",
-        "amc",
-        Column::FtpAmc,
-    ),
+    Variant {
+        in_hyperperiods: true,
+        ..paper(
+            "amc/huang2014",
+            "adaptive limits by the paper's mechanism",
+            "amc",
+            Column::FtpAmc,
+        )
+    },
     managed(
         "plrs/managed",
         "fixed job priorities and adaptive limits, dispatched by the manager with three priorities",
         "plrs",
         Column::Plrs,
     ),
-    native(
-        "pt/native",
-        "slices of jobs beside the kernel's priorities",
-        "pt",
-        Column::Pt,
-    ),
-    managed(
-        "pt/managed",
-        "slices of jobs, dispatched by the manager",
-        "pt",
-        Column::Pt,
-    ),
-    paper(
-        "pt/huang2014",
-        "deferrable servers by the paper's mechanism",
-        "pt",
-        Column::Pt,
-    ),
+    // A job between two slices is held back: the CPU idles, and the last job ends much later.
+    Variant {
+        in_busy_periods: false,
+        in_hyperperiods: true,
+        ..native(
+            "pt/native",
+            "slices of jobs beside the kernel's priorities",
+            "pt",
+            Column::Pt,
+        )
+    },
+    Variant {
+        in_busy_periods: false,
+        in_hyperperiods: true,
+        ..managed(
+            "pt/managed",
+            "slices of jobs, dispatched by the manager",
+            "pt",
+            Column::Pt,
+        )
+    },
+    // There, a server without budget goes on in the background.
+    Variant {
+        in_hyperperiods: true,
+        ..paper(
+            "pt/huang2014",
+            "deferrable servers by the paper's mechanism",
+            "pt",
+            Column::Pt,
+        )
+    },
 ];
 
 impl Variant {

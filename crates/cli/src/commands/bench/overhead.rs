@@ -1,0 +1,431 @@
+//! `vestal bench overhead --paper huang2014`: what policies and mechanisms cost at run time.
+//!
+//! Every variant runs the same busy period: all tasks released together, every job executing C(0), until
+//! the CPU is idle. A run is one busy period, and the runs of a repetition follow one another, in another
+//! order each time, so that what drifts slowly meets all variants alike.
+
+mod output;
+
+use crate::args::{BenchArgs, WorldArgs};
+use crate::clock::Stopwatch;
+use crate::commands::{run, sweep};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::real::{self, Bout, Monitor, Settings};
+use crate::session::{self, Session};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use vestal_experiment::overhead::Monitor as Watch;
+use vestal_experiment::overhead::set::{self, BusyPeriod};
+use vestal_experiment::overhead::{
+    BASELINE, Dispatch, Mechanism, Preemptions, Run, SIZES, State, Table, VARIANTS, Variant,
+};
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    sizes: &'static [usize],
+    repetitions: u32,
+    /// Numbers of tasks and repetitions of runs over a hyperperiod.
+    whole_sizes: &'static [usize],
+    whole_repetitions: u32,
+    /// Of the micro-benchmark: numbers of threads, groups, rounds.
+    threads: &'static [usize],
+    effort: (u32, u32),
+    /// No repetition begins later.
+    most: Duration,
+}
+
+const FULL: Plan = Plan {
+    sizes: &SIZES,
+    repetitions: 40,
+    whole_sizes: &[8, 32],
+    whole_repetitions: 8,
+    threads: &[1, 2, 4, 8, 12, 16, 20],
+    effort: (5, 12),
+    most: Duration::from_secs(420),
+};
+
+/// Structure, not precision.
+const QUICK: Plan = Plan {
+    sizes: &[4, 8],
+    repetitions: 3,
+    whole_sizes: &[],
+    whole_repetitions: 0,
+    threads: &[1, 8],
+    effort: (1, 4),
+    most: Duration::from_secs(40),
+};
+
+/// What a job may exceed a limit by. Calibrating anew for each run would take longer than the run.
+const TOLERANCE_NS: u64 = 50_000;
+/// A run in which the machine took the CPU for so long at once counts in no median. Shorter gaps are ticks
+/// and interrupts, which every busy period has.
+const GAP_NS: u64 = 200_000;
+const PAPER: &str = "huang2014";
+const HYPERPERIOD_MS: u64 = 1_000;
+
+/// What came of it.
+struct Measured {
+    table: Table,
+    /// Runs over a hyperperiod.
+    whole: Table,
+    preemptions: Vec<Preemptions>,
+    repetitions: u32,
+    not_run: Vec<(&'static str, String)>,
+    interrupted: bool,
+}
+
+pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
+    let what = "measure overheads";
+    match args.paper.as_deref() {
+        Some(PAPER) => {}
+        Some(other) => {
+            return Err(
+                Failure::input(what, format!("there is no experiment of `{other}`"))
+                    .with_help("this version knows: --paper huang2014"),
+            );
+        }
+        None => {
+            return Err(Failure::input(what, "no experiment is named")
+                .with_help("this version knows: --paper huang2014"));
+        }
+    }
+    let plan = Plan {
+        repetitions: args.repetitions.unwrap_or(if args.quick {
+            QUICK.repetitions
+        } else {
+            FULL.repetitions
+        }),
+        ..if args.quick { QUICK } else { FULL }
+    };
+    let cpu = args.cpus.as_deref().map(run::cpu).transpose()?;
+    if let Some(directory) = &args.directory {
+        output::reserve(directory)?;
+    }
+    let measured = measure(&plan, cpu, output)?;
+    let interrupted = measured.interrupted;
+    output::show(&measured, args, output)?;
+    if interrupted {
+        output.warning("interrupted; what was complete until then is shown");
+    }
+    Ok(Exit::holds(!interrupted))
+}
+
+/// A variant with the sessions of its numbers of tasks.
+struct Entry {
+    place: usize,
+    variant: &'static Variant,
+    settings: Settings,
+}
+
+fn measure(plan: &Plan, cpu: Option<usize>, output: &Output) -> Result<Measured, Failure> {
+    let stop = sweep::interrupted()?;
+    let mut not_run = Vec::new();
+    let mut entries = Vec::new();
+    for (place, variant) in VARIANTS.iter().enumerate() {
+        let settings = settings(variant, cpu);
+        match probe(variant, &settings, output) {
+            Ok(()) => entries.push(Entry {
+                place,
+                variant,
+                settings,
+            }),
+            // What the machine cannot do concerns all of them.
+            Err(failure) if failure.exit == Exit::Machine => return Err(failure),
+            Err(failure) => not_run.push((variant.name, failure.why)),
+        }
+    }
+    let busy: Vec<&Entry> = entries
+        .iter()
+        .filter(|entry| entry.variant.in_busy_periods)
+        .collect();
+    let mut series = Series {
+        stop: &stop,
+        output,
+        since: Stopwatch::start(),
+        most: plan.most,
+    };
+    let (runs, repetitions) =
+        series.run("busy periods", plan.sizes, plan.repetitions, &busy, false)?;
+    series.most += Duration::from_secs(120);
+    let whole: Vec<&Entry> = entries
+        .iter()
+        .filter(|entry| entry.variant.in_hyperperiods)
+        .collect();
+    let (whole, _) = series.run(
+        "hyperperiods",
+        plan.whole_sizes,
+        plan.whole_repetitions,
+        &whole,
+        true,
+    )?;
+    let preemptions = preemptions(plan, cpu, &stop, output)?;
+    Ok(Measured {
+        table: Table::of(runs),
+        whole: Table::of(whole),
+        preemptions,
+        repetitions,
+        not_run,
+        interrupted: stop.load(Ordering::SeqCst),
+    })
+}
+
+fn preemptions(
+    plan: &Plan,
+    cpu: Option<usize>,
+    stop: &AtomicBool,
+    output: &Output,
+) -> Result<Vec<Preemptions>, Failure> {
+    let mut progress = Progress::new(output, "preemptions", plan.threads.len() as u64);
+    let mut rows = Vec::new();
+    for (done, threads) in (1..).zip(plan.threads) {
+        rows.extend(real::preemptions(&[*threads], plan.effort, cpu, stop)?);
+        progress.at(done);
+    }
+    Ok(rows)
+}
+
+fn settings(variant: &Variant, cpu: Option<usize>) -> Settings {
+    let of_paper = variant.mechanism == Mechanism::Huang2014;
+    let monitor = match variant.monitor {
+        Watch::Perf => Monitor::Perf,
+        Watch::Manager => Monitor::Manager,
+    };
+    Settings {
+        managed: variant.dispatch == Dispatch::Managed,
+        of_paper,
+        // The paper's mechanisms have timers of their own.
+        monitor: (!of_paper).then_some(monitor),
+        observe: !variant.enforced,
+        cpu,
+        tolerance_ns: Some(TOLERANCE_NS),
+        ..Settings::default()
+    }
+}
+
+/// Whether a variant can run at all: it does, for a moment.
+fn probe(variant: &Variant, settings: &Settings, output: &Output) -> Result<(), Failure> {
+    let policy = session::find_policy(variant.policy, "measure its overhead")?;
+    run::check_mechanism(policy, settings)?;
+    session::check_real(policy, settings.managed)?;
+    let session = session(variant, SIZES[0], Duration::from_millis(1), output)?;
+    real::bout(&session, settings).map(|_| ())
+}
+
+/// A session of `size` tasks for `span`, in which every job executes C(0).
+fn session(
+    variant: &Variant,
+    size: usize,
+    span: Duration,
+    output: &Output,
+) -> Result<Session, Failure> {
+    let world = WorldArgs {
+        file: PathBuf::from(format!("huang2014-{size}.toml")),
+        policy: variant.policy.to_owned(),
+        duration: Some(format!("{}ns", span.as_nanos())),
+        scenario: Some("lo".to_owned()),
+        seed: set::SEED,
+        options: variant
+            .options
+            .iter()
+            .map(|&option| option.to_owned())
+            .collect(),
+        parameters: None,
+    };
+    Session::with_set(&world, set::subset(size), output)
+}
+
+/// Repetitions of runs.
+struct Series<'a> {
+    stop: &'a AtomicBool,
+    output: &'a Output,
+    since: Stopwatch,
+    /// No repetition begins later.
+    most: Duration,
+}
+
+impl Series<'_> {
+    /// `repetitions` times every variant with every number of tasks, over a busy period or over a whole
+    /// hyperperiod; also how many repetitions were complete.
+    fn run(
+        &self,
+        label: &'static str,
+        sizes: &[usize],
+        repetitions: u32,
+        entries: &[&Entry],
+        whole: bool,
+    ) -> Result<(Vec<Run>, u32), Failure> {
+        let mut places = Vec::new();
+        for &size in sizes {
+            let busy = set::first_busy_period(&set::tasks(set::CHOSEN)[..size]);
+            // The jobs released then belong to the next busy period, and are not.
+            let span = match whole {
+                false => Duration::from_nanos(busy.next_release.as_nanos()),
+                true => Duration::from_millis(HYPERPERIOD_MS),
+            };
+            for (number, entry) in entries.iter().enumerate() {
+                let session = session(entry.variant, size, span, self.output)?;
+                places.push((size, number, session, busy.clone()));
+            }
+        }
+        let total = places.len() as u64 * u64::from(repetitions);
+        let mut progress = Progress::new(self.output, label, total);
+        let mut runs = Vec::new();
+        for repetition in 0..repetitions {
+            if self.since.elapsed() > self.most {
+                return Ok((runs, repetition));
+            }
+            let before = runs.len();
+            for (size, number) in order(sizes, entries.len(), repetition) {
+                let mut there = places.iter();
+                let Some((_, _, session, busy)) =
+                    there.find(|place| (place.0, place.1) == (size, number))
+                else {
+                    continue;
+                };
+                let entry = entries[number];
+                let bout = match self.stop.load(Ordering::SeqCst) {
+                    true => None,
+                    false => Some(real::bout(session, &entry.settings)?),
+                };
+                let Some(bout) = bout.filter(|bout| !bout.interrupted) else {
+                    self.stop.store(true, Ordering::SeqCst);
+                    // A repetition that is not complete is none.
+                    runs.truncate(before);
+                    return Ok((runs, repetition));
+                };
+                runs.push(of(&bout, repetition, size, entry.place, busy, whole));
+                progress.at(runs.len() as u64);
+            }
+        }
+        Ok((runs, repetitions))
+    }
+}
+
+/// Sizes and variants of a repetition: neighbours in time are the variants of a size, beginning with another
+/// one each time, forwards and backwards in turn.
+fn order(sizes: &[usize], variants: usize, repetition: u32) -> Vec<(usize, usize)> {
+    let shift = repetition as usize;
+    let mut all = Vec::new();
+    for &size in sizes {
+        let mut numbers: Vec<usize> = (0..variants)
+            .map(|i| (i + shift / 2) % variants.max(1))
+            .collect();
+        if shift % 2 == 1 {
+            numbers.reverse();
+        }
+        all.extend(numbers.into_iter().map(|number| (size, number)));
+    }
+    all
+}
+
+fn of(
+    bout: &Bout,
+    repetition: u32,
+    size: usize,
+    variant: usize,
+    busy: &BusyPeriod,
+    whole: bool,
+) -> Run {
+    Run {
+        repetition,
+        size,
+        variant,
+        state: state(bout, busy, whole),
+        busy_ns: bout.busy_ns,
+        switches: bout.switches,
+        own_cpu_ns: bout.own_cpu_ns,
+        workers_cpu_ns: bout.workers_cpu_ns,
+        wakeups: bout.wakeups,
+        lost_ns: bout.lost_ns,
+        longest_gap_ns: bout.longest_gap_ns,
+        manager: bout.manager,
+    }
+}
+
+fn state(bout: &Bout, busy: &BusyPeriod, whole: bool) -> State {
+    let as_expected = bout.mode_changes == 0
+        && bout.overruns == 0
+        && bout.missed == 0
+        && (whole
+            || bout.busy_periods == 1 && bout.completed == busy.jobs && bout.released == busy.jobs);
+    match (bout.longest_gap_ns, as_expected) {
+        (GAP_NS.., _) => State::Gap,
+        (_, true) => State::Clean,
+        (_, false) => State::Other,
+    }
+}
+
+/// The variant that all others are compared with.
+fn baseline() -> &'static str {
+    VARIANTS.get(BASELINE).map_or("?", |variant| variant.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_variant_runs_once_with_each_size_and_takes_every_place() {
+        let mut firsts = BTreeSet::new();
+        for repetition in 0..20 {
+            let order = order(&[4, 8], 5, repetition);
+            let distinct: BTreeSet<_> = order.iter().collect();
+            assert_eq!((order.len(), distinct.len()), (10, 10));
+            assert!(order[..5].iter().all(|(size, _)| *size == 4));
+            firsts.insert(order[0].1);
+        }
+        assert_eq!(firsts.len(), 5);
+    }
+
+    #[test]
+    fn only_the_busy_period_of_the_set_counts() {
+        let busy = set::first_busy_period(&set::tasks(set::CHOSEN)[..4]);
+        let good = Bout {
+            busy_periods: 1,
+            completed: busy.jobs,
+            released: busy.jobs,
+            ..Bout::default()
+        };
+        assert_eq!(state(&good, &busy, false), State::Clean);
+        let gap = Bout {
+            longest_gap_ns: GAP_NS,
+            ..good
+        };
+        assert_eq!(state(&gap, &busy, false), State::Gap);
+        for bad in [
+            Bout {
+                mode_changes: 1,
+                ..good
+            },
+            Bout {
+                overruns: 1,
+                ..good
+            },
+            Bout { missed: 1, ..good },
+            Bout {
+                busy_periods: 2,
+                ..good
+            },
+            Bout {
+                completed: busy.jobs - 1,
+                ..good
+            },
+            Bout {
+                released: busy.jobs + 1,
+                ..good
+            },
+        ] {
+            assert_eq!(state(&bad, &busy, false), State::Other, "{bad:?}");
+        }
+        let more = Bout {
+            completed: 99,
+            ..good
+        };
+        assert_eq!(state(&more, &busy, true), State::Clean);
+    }
+}

@@ -1,0 +1,354 @@
+//! What `bench overhead` prints and writes.
+
+use super::{Measured, baseline};
+use crate::args::BenchArgs;
+use crate::failure::Failure;
+use crate::names::{RESULT_FORMAT, VERSION};
+use crate::output::{Output, Style};
+use crate::quantity::short;
+use crate::real;
+use crate::table::{Column, Grid};
+use serde::Serialize;
+use std::fs;
+use std::path::Path;
+use vestal_experiment::overhead::page::{self, Circumstances};
+use vestal_experiment::overhead::{
+    Cell, Finding, Preemptions, SIZES, Spread, Times, VARIANTS, Verdict, claims, figures, set,
+};
+
+/// The whole result, for programs.
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    bench: &'static str,
+    paper: &'static str,
+    set: SetDocument,
+    machine: &'a str,
+    repetitions: u32,
+    interrupted: bool,
+    baseline: &'static str,
+    variants: Vec<VariantDocument>,
+    busy_periods: &'a [Cell],
+    hyperperiods: &'a [Cell],
+    invocations: Vec<Times>,
+    preemptions: &'a [Preemptions],
+    claims: &'a [Finding],
+}
+
+#[derive(Serialize)]
+struct SetDocument {
+    utilization_permille: u32,
+    index: u64,
+    seed: u64,
+}
+
+#[derive(Serialize)]
+struct VariantDocument {
+    name: &'static str,
+    what: &'static str,
+    policy: &'static str,
+    /// Why it was not run; null if it was.
+    not_run: Option<String>,
+}
+
+/// Makes the directory, before anything is measured for it.
+pub(super) fn reserve(directory: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(directory).map_err(|error| refused(directory, &error))
+}
+
+fn refused(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("write {}", path.display()), error.to_string())
+        .with_help("name a directory that can be written with -o DIR")
+}
+
+/// Prints everything, and writes it into the directory if there is one.
+pub(super) fn show(measured: &Measured, args: &BenchArgs, output: &Output) -> Result<(), Failure> {
+    let found = claims::findings(&measured.table, &measured.whole, &measured.preemptions);
+    let machine = real::machine();
+    let quick = if args.quick { " --quick" } else { "" };
+    let circumstances = Circumstances {
+        command: format!("vestal bench overhead --paper huang2014{quick} -o DIR"),
+        version: VERSION.to_owned(),
+        machine: machine.clone(),
+        repetitions: measured.repetitions,
+        not_run: measured.not_run.clone(),
+    };
+    output.human(&human(measured, &found, output));
+    let document = Document {
+        format: RESULT_FORMAT,
+        bench: "overhead",
+        paper: "huang2014",
+        set: SetDocument {
+            utilization_permille: set::CHOSEN.utilization_permille,
+            index: set::CHOSEN.index,
+            seed: set::SEED,
+        },
+        machine: &machine,
+        repetitions: measured.repetitions,
+        interrupted: measured.interrupted,
+        baseline: baseline(),
+        variants: variants(measured),
+        busy_periods: &measured.table.cells,
+        hyperperiods: &measured.whole.cells,
+        invocations: measured.table.invocations(),
+        preemptions: &measured.preemptions,
+        claims: &found,
+    };
+    if let Some(directory) = &args.directory {
+        write(directory, measured, &found, &circumstances)?;
+        let text = serde_json::to_string_pretty(&document)
+            .map_err(|error| Failure::bug("write the result as JSON", error.to_string()))?;
+        put(&directory.join("result.json"), &format!("{text}\n"))?;
+        let page = directory.join("claims.md");
+        output.human(&format!("\ndata, plots and numbers: {}\n", page.display()));
+    }
+    output.json(&document)
+}
+
+fn variants(measured: &Measured) -> Vec<VariantDocument> {
+    let all = VARIANTS.iter().map(|variant| VariantDocument {
+        name: variant.name,
+        what: variant.what,
+        policy: variant.policy,
+        not_run: measured
+            .not_run
+            .iter()
+            .find(|(name, _)| *name == variant.name)
+            .map(|(_, why)| why.clone()),
+    });
+    all.collect()
+}
+
+fn write(
+    directory: &Path,
+    measured: &Measured,
+    found: &[Finding],
+    circumstances: &Circumstances,
+) -> Result<(), Failure> {
+    let Measured {
+        table,
+        whole,
+        preemptions,
+        ..
+    } = measured;
+    let file = |name: &str| directory.join(name);
+    put(&file("runs.csv"), &page::runs_csv(table))?;
+    put(&file("table2.csv"), &page::table_2_csv(table))?;
+    put(&file("table3.csv"), &page::table_3_csv(table))?;
+    put(&file("hyperperiods.csv"), &page::table_2_csv(whole))?;
+    put(&file("fig6.csv"), &page::fig_6_csv(preemptions))?;
+    for (name, chart) in figures::charts(table, preemptions) {
+        put(&file(name), &chart.to_svg())?;
+    }
+    for size in SIZES {
+        put(
+            &file(&format!("set-{size}.toml")),
+            &set::subset(size).to_toml(),
+        )?;
+    }
+    let text = page::claims_page(table, whole, preemptions, found, circumstances);
+    put(&file("claims.md"), &text)
+}
+
+/// Under another name first: the file is there completely or not at all.
+fn put(path: &Path, text: &str) -> Result<(), Failure> {
+    let part = path.with_extension("part");
+    fs::write(&part, text)
+        .and_then(|()| fs::rename(&part, path))
+        .map_err(|error| refused(path, &error))
+}
+
+fn human(measured: &Measured, found: &[Finding], output: &Output) -> String {
+    let painter = output.painter();
+    let mut text = String::new();
+    let mut section = |title: &str, body: String| {
+        if !body.is_empty() {
+            text.push_str(&format!("{}\n{body}\n", painter.paint(Style::Bold, title)));
+        }
+    };
+    section(
+        "Busy periods (Table II): medians; overhead over the baseline, +- half of what lies between its quartiles",
+        busy_periods(&measured.table.cells, output),
+    );
+    if !measured.whole.cells.is_empty() {
+        section(
+            "Hyperperiods: what the runs' own threads use in a second",
+            hyperperiods(&measured.whole.cells, output),
+        );
+    }
+    section(
+        "Invocations of the manager (Table III)",
+        invocations(&measured.table.invocations(), output),
+    );
+    section(
+        "Preemption and priority adjustment (Fig. 6)",
+        preemptions(&measured.preemptions, output),
+    );
+    let not_run: Vec<String> = measured
+        .not_run
+        .iter()
+        .map(|(name, why)| format!("  {name}: {why}\n"))
+        .collect();
+    section("Not run", not_run.concat());
+    section("Claims", claims_grid(found, output));
+    text
+}
+
+fn median(spread: Option<Spread>, digits: usize) -> String {
+    spread.map_or_else(
+        || "-".to_owned(),
+        |found| format!("{:.digits$}", found.median),
+    )
+}
+
+/// A median in nanoseconds.
+fn time(spread: Option<Spread>) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a time; rounded for display"
+    )]
+    let nanos = |value: f64| value.round().max(0.0) as u64;
+    spread.map_or_else(|| "-".to_owned(), |found| short(nanos(found.median)))
+}
+
+fn busy_periods(cells: &[Cell], output: &Output) -> String {
+    let columns = [
+        Column::Number("tasks"),
+        Column::Text("variant"),
+        Column::Number("busy period"),
+        Column::Number("overhead %"),
+        Column::Number("+-"),
+        Column::Number("switches"),
+        Column::Number("own CPU"),
+        Column::Number("clean"),
+        Column::Number("gap"),
+        Column::Number("other"),
+        Column::Number("paper %"),
+        Column::Number("switches"),
+    ];
+    let mut grid = Grid::new(output, &columns);
+    for cell in cells {
+        let half = cell.overhead_percent.map_or_else(String::new, |found| {
+            format!("{:.3}", (found.high - found.low) / 2.0)
+        });
+        let paper = cell.paper();
+        grid.row(vec![
+            cell.size.to_string(),
+            cell.variant.to_owned(),
+            time(cell.busy_ns),
+            median(cell.overhead_percent, 3),
+            half,
+            median(cell.switches, 0),
+            time(cell.own_cpu_ns),
+            (cell.runs - cell.gaps - cell.others).to_string(),
+            cell.gaps.to_string(),
+            cell.others.to_string(),
+            paper.map_or_else(String::new, |paper| {
+                let milli = paper.overhead_milli_percent;
+                format!("{}.{:03}", milli / 1000, milli % 1000)
+            }),
+            paper.map_or_else(String::new, |paper| paper.switches.to_string()),
+        ]);
+    }
+    grid.render()
+}
+
+fn hyperperiods(cells: &[Cell], output: &Output) -> String {
+    let columns = [
+        Column::Number("tasks"),
+        Column::Text("variant"),
+        Column::Number("own CPU"),
+        Column::Number("wake-ups"),
+        Column::Number("switches"),
+        Column::Number("clean"),
+        Column::Number("gap"),
+        Column::Number("other"),
+    ];
+    let mut grid = Grid::new(output, &columns);
+    for cell in cells {
+        grid.row(vec![
+            cell.size.to_string(),
+            cell.variant.to_owned(),
+            time(cell.own_cpu_ns),
+            median(cell.wakeups, 0),
+            median(cell.switches, 0),
+            (cell.runs - cell.gaps - cell.others).to_string(),
+            cell.gaps.to_string(),
+            cell.others.to_string(),
+        ]);
+    }
+    grid.render()
+}
+
+fn invocations(rows: &[Times], output: &Output) -> String {
+    let columns = [
+        Column::Text("variant"),
+        Column::Number("invocations"),
+        Column::Number("median"),
+        Column::Number("mean"),
+        Column::Number("max"),
+        Column::Number("paper's mean"),
+        Column::Number("paper's max"),
+    ];
+    let mut grid = Grid::new(output, &columns);
+    for row in rows {
+        let found = row.invocations;
+        let paper = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
+        let mean = Spread {
+            median: found.mean_ns,
+            ..Spread::default()
+        };
+        grid.row(vec![
+            row.variant.to_owned(),
+            found.count.to_string(),
+            short(found.median_ns),
+            time(Some(mean)),
+            short(found.max_ns),
+            paper(row.paper_mean_ns),
+            paper(row.paper_max_ns),
+        ]);
+    }
+    grid.render()
+}
+
+fn preemptions(rows: &[Preemptions], output: &Output) -> String {
+    let columns = [
+        Column::Number("threads"),
+        Column::Number("preemption"),
+        Column::Number("return"),
+        Column::Number("first adjustment"),
+        Column::Number("later: median"),
+        Column::Number("max"),
+    ];
+    let mut grid = Grid::new(output, &columns);
+    for row in rows {
+        grid.row(vec![
+            row.threads.to_string(),
+            short(row.preemption_ns.0),
+            short(row.return_ns.0),
+            short(row.first_ns.0),
+            short(row.later_ns.0),
+            short(row.later_ns.2),
+        ]);
+    }
+    grid.render()
+}
+
+fn claims_grid(found: &[Finding], output: &Output) -> String {
+    let columns = ["found", "claim", "by which numbers"].map(Column::Text);
+    let mut grid = Grid::new(output, &columns);
+    for finding in found {
+        let style = match finding.verdict {
+            Verdict::Confirmed => Some(Style::Good),
+            Verdict::Refuted => Some(Style::Bad),
+            Verdict::NotDecided => Some(Style::Caution),
+        };
+        grid.styled_row(vec![
+            (finding.verdict.to_string(), style),
+            (finding.claim.to_owned(), None),
+            (finding.numbers.clone(), None),
+        ]);
+    }
+    grid.render()
+}

@@ -1,0 +1,105 @@
+//! Runs of the overhead experiment: short, without calibration, one figure each.
+
+use super::linux::{blame, executive};
+use super::{Bout, Settings};
+use crate::failure::Failure;
+use crate::session::Session;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use vestal_experiment::overhead::{Invocations, Preemptions};
+use vestal_linux::preemption::{Effort, PreemptionCost};
+use vestal_linux::{Ended, Report, Summary};
+
+/// Runs a session for its duration, which no job is meant to outlast.
+pub(crate) fn bout(session: &Session, settings: &Settings) -> Result<Bout, Failure> {
+    let refused = Arc::new(AtomicU64::new(0));
+    let executive = executive(session, settings, &refused)?;
+    let report = executive
+        .run(session.duration)
+        .map_err(|error| blame(format!("run under {}", session.policy.name), error))?;
+    Ok(of(&report))
+}
+
+fn of(report: &Report) -> Bout {
+    let busy = report.busy_periods.periods.first();
+    let manager = report
+        .overhead
+        .iter()
+        .find(|overhead| overhead.mechanism == "manager");
+    let invocations = manager.map(|overhead| Invocations {
+        count: overhead.summary.count,
+        mean_ns: overhead.summary.mean,
+        median_ns: overhead.summary.median,
+        max_ns: overhead.summary.max,
+    });
+    Bout {
+        interrupted: report.ended != Ended::Finished,
+        busy_ns: busy.map_or(0, |busy| busy.length.as_nanos()),
+        busy_periods: report.busy_periods.count,
+        switches: report.busy_periods.switches,
+        own_cpu_ns: report.own.cpu().as_nanos(),
+        workers_cpu_ns: report.own.workers.as_nanos(),
+        wakeups: report.own.wakeups.by_jobs(),
+        completed: report.jobs.completed,
+        released: report.jobs.released,
+        missed: report.jobs.missed,
+        overruns: report.tasks.iter().map(|task| task.overruns).sum(),
+        mode_changes: report.modes.len() as u64,
+        lost_ns: report.machine.lost.as_nanos(),
+        longest_gap_ns: report.machine.longest_gap.as_nanos(),
+        manager: invocations.unwrap_or_default(),
+    }
+}
+
+/// The micro-benchmark of preemptions; fewer rows if somebody wants to stop.
+pub(crate) fn preemptions(
+    threads: &[usize],
+    (groups, rounds): (u32, u32),
+    cpu: Option<usize>,
+    stop: &AtomicBool,
+) -> Result<Vec<Preemptions>, Failure> {
+    let effort = Effort { groups, rounds };
+    let rows = vestal_linux::preemption::measure(threads, effort, cpu, stop);
+    let rows = rows.map_err(|error| blame("measure preemptions".to_owned(), error))?;
+    Ok(rows.iter().map(row).collect())
+}
+
+fn row(found: &PreemptionCost) -> Preemptions {
+    let far = |summary: &Summary| (summary.median, summary.p99);
+    Preemptions {
+        threads: found.threads,
+        preemption_ns: far(&found.preemption),
+        return_ns: far(&found.back),
+        first_ns: (found.first.median, found.first.max),
+        later_ns: (found.later.median, found.later.mean, found.later.max),
+    }
+}
+
+/// Processor, CPUs and kernel, for the head of a page.
+pub(crate) fn machine() -> String {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let cpus = read("/proc/cpuinfo");
+    let field = |name: &str| {
+        let mut lines = cpus.lines().filter_map(|line| line.split_once(':'));
+        lines
+            .find(|(key, _)| key.trim() == name)
+            .map(|(_, value)| value.trim().to_owned())
+    };
+    let virtual_machine = cpus.lines().any(|line| {
+        line.starts_with("flags") && line.split_whitespace().any(|f| f == "hypervisor")
+    });
+    let count = cpus
+        .lines()
+        .filter(|line| line.starts_with("processor"))
+        .count();
+    format!(
+        "{}, {count} CPUs{}, Linux {}",
+        field("model name").unwrap_or_else(|| "unknown processor".to_owned()),
+        if virtual_machine {
+            ", a virtual machine"
+        } else {
+            ""
+        },
+        read("/proc/sys/kernel/osrelease").trim()
+    )
+}
