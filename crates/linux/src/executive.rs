@@ -312,6 +312,7 @@ impl Executive {
                 },
                 charged: vec![(0, 0); count],
                 wake: None,
+                resumed: vec![None; count],
                 record,
                 priority: plan.fifo.iter().fold(low, |most, &fifo| most.max(fifo)) + 1,
             })),

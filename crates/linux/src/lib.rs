@@ -58,6 +58,7 @@ pub mod report;
 pub mod rights;
 mod shared;
 mod slack;
+pub mod slack_trace;
 pub mod stats;
 mod stints;
 mod summary;

@@ -43,6 +43,8 @@ pub(crate) struct Manager {
     pub(crate) charged: Vec<(u64, u64)>,
     /// When the guard wants to be called.
     pub(crate) wake: Option<Instant>,
+    /// Per task: the held job that goes on, of which the recording was not told yet.
+    pub(crate) resumed: Vec<Option<u64>>,
     pub(crate) record: ManagerRecord,
     pub(crate) priority: i32,
 }
@@ -422,6 +424,7 @@ impl Manager {
                 self.demote(shared, task);
             }
         }
+        self.tell_who_goes_on(shared);
     }
 
     fn loses_its_place(&self, task: &TaskShared, id: TaskId, sequence: u64) -> bool {

@@ -148,7 +148,8 @@ impl Park {
         futex::wake_all(&self.word);
     }
 
-    fn is_inside(&self) -> bool {
+    /// Whether the worker is inside a body.
+    pub(crate) fn is_inside(&self) -> bool {
         self.inside.load(Ordering::SeqCst)
     }
 

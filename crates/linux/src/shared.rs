@@ -201,11 +201,6 @@ impl TaskShared {
         (state & 1 == 1).then_some(state >> 1)
     }
 
-    /// The job that was begun, has not ended, keeps its place, and is not held back.
-    pub(crate) fn running_ready(&self) -> Option<u64> {
-        self.running_admitted().filter(|_| !self.park.is_held())
-    }
-
     /// The job that was begun, has not ended, and keeps its place.
     pub(crate) fn running_admitted(&self) -> Option<u64> {
         self.running().filter(|&job| !self.withdrawn(job))
@@ -425,12 +420,6 @@ impl Shared {
     /// The clock reading `nanos` as an instant of this world.
     pub(crate) fn instant(&self, nanos: u64) -> Instant {
         Instant::from_nanos(nanos.saturating_sub(self.epoch.load(Ordering::SeqCst)))
-    }
-
-    /// The execution at which a job with `limit` has overrun; `None`: never.
-    pub(crate) fn threshold(&self, limit: u64) -> Option<u64> {
-        (self.enforce && limit != UNLIMITED && limit != NOT_ADMITTED)
-            .then(|| limit.saturating_add(self.tolerance_nanos))
     }
 
     /// What workers have to know of what the scheduler says.

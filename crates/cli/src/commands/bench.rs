@@ -1,6 +1,7 @@
-//! `vestal bench`: what this machine's mechanisms cost.
+//! `vestal bench`: what this machine's mechanisms cost, and what they do.
 
 mod overhead;
+mod zero_slack_trace;
 
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure, Outcome};
@@ -23,11 +24,16 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
     match args.what.as_str() {
         "primitives" => refuse_options(args)?,
         "overhead" => return overhead::overhead(args, output),
+        "zero-slack-trace" => {
+            refuse_options(args)?;
+            return zero_slack_trace::zero_slack_trace(output);
+        }
         other => {
             let what = format!("measure `{other}`");
             let why = format!("there is no benchmark called `{other}`");
-            return Err(Failure::input(what, why)
-                .with_help("this version knows: vestal bench primitives, vestal bench overhead"));
+            return Err(Failure::input(what, why).with_help(
+                "this version knows: vestal bench primitives, vestal bench overhead, vestal bench zero-slack-trace",
+            ));
         }
     }
     let primitives = real::primitives(output)?;
@@ -69,7 +75,7 @@ fn refuse_options(args: &BenchArgs) -> Result<(), Failure> {
     match options.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Failure::input(
-            "measure the primitives",
+            format!("measure `{}`", args.what),
             format!("{option} is an option of `vestal bench overhead`"),
         )
         .with_help("leave it out")),

@@ -1,6 +1,6 @@
 //! Real runs where there is no Linux: none.
 
-use super::{Bout, Cost, RealRun, Settings};
+use super::{Bout, Cost, RealRun, Settings, SlackTrace};
 use crate::commands::doctor::{Examination, Wish};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -25,6 +25,13 @@ pub(crate) fn execute(
 pub(crate) fn primitives(_: &Output) -> Result<Vec<Cost>, Failure> {
     Err(Failure::machine(
         "measure the primitives",
+        "real runs need Linux with SCHED_FIFO",
+    ))
+}
+
+pub(crate) fn slack_trace(_: &Output) -> Result<SlackTrace, Failure> {
+    Err(Failure::machine(
+        "trace zero slack",
         "real runs need Linux with SCHED_FIFO",
     ))
 }

@@ -15,16 +15,20 @@ mod overhead;
 #[cfg(target_os = "linux")]
 mod own;
 #[cfg(target_os = "linux")]
+mod slack_trace;
+#[cfg(target_os = "linux")]
 mod work;
 
 #[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{bout, examine, execute, machine, preemptions, primitives};
+pub(crate) use elsewhere::{bout, examine, execute, machine, preemptions, primitives, slack_trace};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
 #[cfg(target_os = "linux")]
 pub(crate) use overhead::{bout, machine, preemptions};
+#[cfg(target_os = "linux")]
+pub(crate) use slack_trace::slack_trace;
 
 /// What the command line says about the machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,4 +111,44 @@ pub(crate) struct Cost {
     pub(crate) median_ns: u64,
     pub(crate) p99_ns: u64,
     pub(crate) max_ns: u64,
+}
+
+/// Who had the CPU when under zero slack, simulated and measured, and where nobody had.
+#[derive(Debug, Serialize)]
+pub(crate) struct SlackTrace {
+    pub(crate) cpu: usize,
+    pub(crate) duration_ns: u64,
+    /// The typical step between two readings of the clock, and beyond what it is somebody else's.
+    pub(crate) step_ns: u64,
+    pub(crate) threshold_ns: u64,
+    pub(crate) hyperperiods: u64,
+    /// In how many the tasks had the CPU in the simulated order.
+    pub(crate) in_order: u64,
+    pub(crate) schedule: Vec<TracedRun>,
+    /// The period of the kernel's tick, and how many are due while the tasks have the CPU.
+    pub(crate) tick_ns: u64,
+    pub(crate) ticks_due: u64,
+    pub(crate) gaps: TracedGaps,
+    pub(crate) gaps_at_the_tick: TracedGaps,
+}
+
+/// One stretch of the schedule; instants count from the start of the hyperperiod, those measured are
+/// medians, null where no hyperperiod had the order.
+#[derive(Debug, Serialize)]
+pub(crate) struct TracedRun {
+    pub(crate) task: &'static str,
+    pub(crate) simulated_start_ns: u64,
+    pub(crate) simulated_end_ns: u64,
+    pub(crate) measured_start_ns: Option<u64>,
+    pub(crate) measured_end_ns: Option<u64>,
+}
+
+/// What many gaps have in common.
+#[derive(Debug, Serialize)]
+pub(crate) struct TracedGaps {
+    pub(crate) count: u64,
+    pub(crate) median_length_ns: u64,
+    pub(crate) longest_ns: u64,
+    /// From the beginning of one to that of the next.
+    pub(crate) median_distance_ns: u64,
 }

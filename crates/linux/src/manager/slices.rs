@@ -115,8 +115,43 @@ impl Manager {
         if !task.park.release(executed, shared.tolerance_nanos) {
             return;
         }
-        if task.park.tell_goes_on() {
-            self.observed(shared, Fact::Started { cpu: CPU, job });
+        if task.park.tell_goes_on()
+            && let Some(resumed) = self.resumed.get_mut(job.task.index())
+        {
+            *resumed = Some(job.sequence);
+        }
+    }
+
+    /// Tells the recording which jobs go on. Of several, and of those that they do not take the CPU from,
+    /// the most urgent one comes last: a reader takes the job that started last for the one that runs.
+    pub(super) fn tell_who_goes_on(&mut self, shared: &Shared) {
+        if self.resumed.iter().all(Option::is_none) {
+            return;
+        }
+        let mut told = false;
+        // Whoever lost its place goes behind all others.
+        for withdrawn in [true, false] {
+            for &index in shared.by_urgency.iter().rev() {
+                let (Some(task), Some(resumed)) =
+                    (shared.tasks.get(index), self.resumed.get_mut(index))
+                else {
+                    continue;
+                };
+                let goes_on = match *resumed {
+                    Some(sequence) if task.withdrawn(sequence) == withdrawn => resumed.take(),
+                    // It runs since before, and a job that is less urgent was told after it.
+                    None if told && !withdrawn && task.park.is_inside() => task.running_ready(),
+                    Some(_) | None => None,
+                };
+                if let Some(sequence) = goes_on {
+                    told = true;
+                    let job = JobId {
+                        task: id_of(index),
+                        sequence,
+                    };
+                    self.observed(shared, Fact::Started { cpu: CPU, job });
+                }
+            }
         }
     }
 

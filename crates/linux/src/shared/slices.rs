@@ -1,6 +1,6 @@
-//! What workers and manager share about limits that grow slice by slice.
+//! What workers and manager share about limits, which may grow slice by slice.
 
-use super::{Shared, TaskShared, UNLIMITED};
+use super::{NOT_ADMITTED, Shared, TaskShared, UNLIMITED};
 use crate::report::Held;
 use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_core::{Duration, SliceCount};
@@ -44,6 +44,11 @@ impl TaskShared {
         self.slicing.count.map_or(1, SliceCount::get)
     }
 
+    /// The job that was begun, has not ended, keeps its place, and is not held back.
+    pub(crate) fn running_ready(&self) -> Option<u64> {
+        self.running_admitted().filter(|_| !self.park.is_held())
+    }
+
     /// The worker is about to begin a job that was released so long ago.
     pub(crate) fn grant_first(&self, since_nanos: u64) {
         if let Some(slices) = self.slicing.count {
@@ -75,6 +80,12 @@ impl TaskShared {
 }
 
 impl Shared {
+    /// The execution at which a job with `limit` has overrun; `None`: never.
+    pub(crate) fn threshold(&self, limit: u64) -> Option<u64> {
+        (self.enforce && limit != UNLIMITED && limit != NOT_ADMITTED)
+            .then(|| limit.saturating_add(self.tolerance_nanos))
+    }
+
     /// How jobs were held back between their slices; `None` if no job is cut into slices.
     pub(crate) fn held(&self) -> Option<Held> {
         let sliced = self.tasks.iter().filter(|task| task.is_sliced());

@@ -1,13 +1,18 @@
 //! Clocks: the wall (`CLOCK_MONOTONIC`) and the CPU time of threads.
 
 use super::Tid;
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 const NANOS: u64 = vestal_core::time::NANOS_PER_SECOND;
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
 pub(crate) fn monotonic_nanos() -> u64 {
     nanos_of(clock_gettime(ClockId::Monotonic))
+}
+
+/// The period of the kernel's tick, 1/HZ, in nanoseconds: how often the coarse clock goes on.
+pub(crate) fn tick_nanos() -> u64 {
+    nanos_of(clock_getres(ClockId::MonotonicCoarse))
 }
 
 /// The CPU time that the calling thread has consumed, in nanoseconds.

@@ -16,6 +16,7 @@ mod mechanisms;
 mod own_cost;
 mod preemption;
 mod rights;
+mod slack_trace;
 mod slices;
 mod support;
 mod zero_slack;
