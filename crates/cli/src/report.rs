@@ -132,6 +132,10 @@ pub(crate) struct Enforced {
     pub(crate) overshoot_median_ns: u64,
     pub(crate) overshoot_max_ns: u64,
     pub(crate) noticed_late: u64,
+    /// How often jobs were held back between their slices, and how often they went on all the same;
+    /// null if no job is cut into slices.
+    pub(crate) held: Option<u64>,
+    pub(crate) held_in_vain: Option<u64>,
     /// How many records the traces got; null if there is none.
     pub(crate) records: Option<u64>,
     pub(crate) records_lost: u64,

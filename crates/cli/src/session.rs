@@ -6,7 +6,7 @@ mod servers;
 mod zero_slack;
 
 pub(crate) use order::OrderTables;
-pub(crate) use own::{check_native, check_real};
+pub(crate) use own::{check_native, check_native_simulation, check_real};
 
 use crate::args::WorldArgs;
 use crate::catalogue;

@@ -6,7 +6,8 @@ use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use std::fmt;
 use std::sync::atomic::Ordering;
-use vestal_core::{Instant, JobId, Service};
+use vestal_core::engine::uniprocessor::CPU;
+use vestal_core::{Fact, Instant, JobId, Service};
 
 /// The job lost its place and came to a cancellation point. Bodies pass it on with `?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,18 +81,39 @@ impl JobContext<'_> {
     /// run ends. The body should then return; until it does, it runs in the background.
     #[must_use]
     pub fn cancelled(&mut self) -> bool {
-        self.observe();
+        self.task.park.wait();
+        self.observe(true);
         let cancelled = self.task.cancelled(self.job.sequence);
         self.saw_cancellation |= cancelled;
         cancelled
     }
 
-    /// Under managed dispatch compares what runs, this job, with what the plan names.
-    pub(crate) fn observe(&mut self) {
-        if let Some(managed) = &self.shared.managed {
-            let withdrawn = self.task.withdrawn(self.job.sequence);
-            self.in_order = managed.observe(self.job, withdrawn, self.in_order);
-        }
+    /// The recording was told that the job stopped, and it goes on after all.
+    pub(crate) fn note_gone_on(&mut self) {
+        self.trace.open();
+        let at = self.now();
+        let (cpu, job) = (CPU, self.job);
+        self.trace.observed(at, Fact::Started { cpu, job });
+        self.trace.close();
+    }
+
+    /// Under managed dispatch compares what runs, this job, with what the plan names. `listens`: the
+    /// body can be held here. The plan ceases to name a suspended job together with its being held, so
+    /// who reads that it is not named looks whether it is held before it says so.
+    pub(crate) fn observe(&mut self, listens: bool) {
+        let Some(managed) = &self.shared.managed else {
+            return;
+        };
+        let named = loop {
+            let named = managed.names(self.job);
+            if named || !listens || !self.task.park.is_held() {
+                break named;
+            }
+            self.task.park.wait();
+        };
+        // A withdrawn job runs in the background, with which no plan is concerned.
+        let named = named || self.task.withdrawn(self.job.sequence);
+        self.in_order = managed.observe(named, self.in_order);
     }
 
     /// A cancellation point.
@@ -126,15 +148,15 @@ impl JobContext<'_> {
     /// Consumes `amount` of CPU time without any cancellation point: a body that does not listen.
     pub fn burn_deaf(&mut self, amount: Service) {
         self.burn_while(amount, |job| {
-            job.observe();
+            job.observe(false);
             true
         });
     }
 
     /// Every round reads the clock and the thread's account of CPU time. A jump of the clock between
     /// two rounds with no stint of another thread of ours in between is a machine gap, and so is what
-    /// passes between the last such stint and the first round after it. A job in the background cannot
-    /// tell, because anybody may preempt it.
+    /// passes between the last such stint and the first round after it. A job in the background, or
+    /// one that is held in vain, cannot tell, because anybody may preempt it.
     fn burn_while(&mut self, amount: Service, mut goes_on: impl FnMut(&mut Self) -> bool) {
         let mut cpu = own_cpu_nanos();
         let end = cpu.saturating_add(amount.as_nanos());
@@ -147,7 +169,7 @@ impl JobContext<'_> {
             let goes_on = cpu_now < end && goes_on(self);
             let now = monotonic_nanos();
             let stints_now = self.shared.stints.count();
-            if !self.task.withdrawn(self.job.sequence) {
+            if !self.task.withdrawn(self.job.sequence) && !self.task.park.is_held() {
                 if stints != stints_now {
                     self.trace.open();
                     let away = self.shared.stints.resume(wall, monotonic_nanos());

@@ -18,6 +18,7 @@ use crate::summary::{Measured, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
+use crate::sys::park::ParkSignal;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::signal::StopSignals;
 use crate::sys::waiting::Bell;
@@ -28,7 +29,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Level, Service, TaskId};
+use vestal_core::{Duration, Guard, Level, Service, SliceCount, TaskId};
 use vestal_trace::{Record, Recorder};
 
 /// Threads get so long to reach their places, and the first release is so far from the start.
@@ -42,6 +43,7 @@ pub struct Executive {
     pub(crate) tasks: Vec<(TaskSpec, Bodies)>,
     pub(crate) make_scheduler: Option<Box<MakeScheduler>>,
     pub(crate) recording: Option<Recording>,
+    pub(crate) slices: Option<Vec<SliceCount>>,
     #[cfg(feature = "real")]
     fault: Option<crate::fault::Fault>,
 }
@@ -71,6 +73,7 @@ impl Executive {
             tasks: Vec::new(),
             make_scheduler: None,
             recording: None,
+            slices: None,
             #[cfg(feature = "real")]
             fault: None,
         }
@@ -123,6 +126,19 @@ impl Executive {
         self
     }
 
+    /// Cuts the jobs of each task into slices, in the order of the tasks: period transformation. What a
+    /// job may execute grows with the time since its release, and a job that has executed what it was
+    /// granted is held back until its next slice begins, also if the CPU is free; see
+    /// [`vestal_core::order::Slices`].
+    ///
+    /// Under managed dispatch it is the scheduler that knows the slices; then this says that jobs which
+    /// it suspends are held back. SIGRTMIN + 3 belongs to the run while it goes on.
+    #[must_use]
+    pub fn in_slices(mut self, counts: Vec<SliceCount>) -> Self {
+        self.slices = Some(counts);
+        self
+    }
+
     /// Records what happens, for a consumer that gets the records while the run goes on.
     ///
     /// A thread of ours needs some tens of nanoseconds for a record, and some hundred microseconds of
@@ -155,6 +171,12 @@ impl Executive {
         let _locked = self.lock_memory()?;
         let _signals =
             StopSignals::take_over().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
+        let _park = self
+            .slices
+            .is_some()
+            .then(ParkSignal::take_over)
+            .transpose();
+        let _park = _park.map_err(RunError::system("handle the signal that holds jobs back"))?;
         let calibration = self.calibrate(&plan)?;
         self.execute(&plan, calibration, span)
     }
@@ -194,6 +216,8 @@ impl Executive {
         tolerance: Service,
     ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
         let config = self.config;
+        let slices = self.slices.unwrap_or_default();
+        let mut slices = slices.into_iter();
         let (specs, bodies): (Vec<TaskSpec>, Vec<Bodies>) = self.tasks.into_iter().unzip();
         let tasks = specs
             .into_iter()
@@ -201,7 +225,8 @@ impl Executive {
             .map(|(spec, &fifo)| {
                 let limit = first_limit(&config, &spec.configuration);
                 let offset = spec.offset.as_nanos();
-                let task = TaskShared::new(spec.name, spec.configuration, offset, fifo, limit);
+                let task = TaskShared::new(spec.name, spec.configuration, offset, fifo, limit)
+                    .in_slices(slices.next());
                 match plan.suspends {
                     true => task.with_slack(i32::from(config.priorities.0)),
                     false => task,
@@ -285,6 +310,7 @@ impl Executive {
                 },
                 charged: vec![(0, 0); count],
                 wake: None,
+                resumed: vec![None; count],
                 record,
                 priority: plan.fifo.iter().fold(low, |most, &fifo| most.max(fifo)) + 1,
             })),

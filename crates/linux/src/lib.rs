@@ -12,6 +12,7 @@
 //! | manager | above all workers | enforcement |
 //! | a worker per task | in the order of the tasks' priorities | releases and runs its jobs |
 //! | idle detector | below all workers | tells the manager that nothing admitted runs |
+//! | workers whose job waits for its next slice | SCHED_OTHER, held in a signal handler | nothing |
 //! | workers whose job was withdrawn | SCHED_OTHER | go on until the body's next cancellation point |
 //!
 //! *Managed dispatch* ([`Executive::managed`]): the manager asks a scheduler which job shall run, and
@@ -47,6 +48,7 @@ mod manager;
 mod mechanism;
 mod meter;
 mod overrun_report;
+mod park;
 mod plan;
 pub mod preemption;
 pub mod primitives;

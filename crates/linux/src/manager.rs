@@ -5,6 +5,7 @@
 //! that completed beyond its limit, the idle detector, the end of the run; a job that has no slack left,
 //! its deadline, and its end.
 
+mod slices;
 mod zero_slack;
 
 use crate::config::Monitor;
@@ -42,6 +43,8 @@ pub(crate) struct Manager {
     pub(crate) charged: Vec<(u64, u64)>,
     /// When the guard wants to be called.
     pub(crate) wake: Option<Instant>,
+    /// Per task: the held job that goes on, of which the recording was not told yet.
+    pub(crate) resumed: Vec<Option<u64>>,
     pub(crate) record: ManagerRecord,
     pub(crate) priority: i32,
 }
@@ -206,6 +209,11 @@ impl Manager {
         }
         #[cfg(feature = "real")]
         crate::fault::sleep(shared);
+        // The guard wants to be called; before, it hears what held jobs executed since.
+        let due = self.until_wake(shared, monotonic_nanos()) == 0;
+        if due {
+            self.charge_held(shared)?;
+        }
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
         for _ in 0..=shared.tasks.len() + vestal_core::model::LEVELS_MAX {
@@ -223,7 +231,7 @@ impl Manager {
             shared.end_withdrawn();
             self.settle_idle(shared)?;
         }
-        if monitor_fired {
+        if monitor_fired || due {
             self.rearm(shared);
         }
         Ok(())
@@ -236,12 +244,12 @@ impl Manager {
             let Some((sequence, executed)) = task.overran.take() else {
                 continue;
             };
-            let now = shared.instant(monotonic_nanos());
             let job = JobId {
                 task: id_of(index),
                 sequence,
             };
-            self.charge(now, job, executed)?;
+            self.charge(shared, job, executed)?;
+            let now = shared.instant(monotonic_nanos());
             self.guard.apply(now, Fact::Completed { cpu: CPU, job })?;
             any = true;
         }
@@ -258,30 +266,39 @@ impl Manager {
             let Some(sequence) = task.running_admitted() else {
                 continue;
             };
-            let limit = task.limit.load(Ordering::SeqCst);
+            let limit = task.present_limit();
             let (Some(threshold), Some(executed)) = (shared.threshold(limit), task.executed())
             else {
                 continue;
             };
-            if executed < threshold {
+            let job = JobId {
+                task: id_of(index),
+                sequence,
+            };
+            // A job that waits for its next slice has been charged.
+            let waits = task.is_sliced() && self.guard.permit_for(job) == Permit::Suspended;
+            if executed < threshold || waits {
                 continue;
             }
             let overshoot = executed - threshold;
             self.record.overshoot.record(overshoot);
             self.record.late += u64::from(overshoot > self.record.late_beyond_nanos);
-            let job = JobId {
-                task: id_of(index),
-                sequence,
-            };
-            self.charge(shared.instant(monotonic_nanos()), job, executed)?;
+            self.charge(shared, job, executed)?;
             any = true;
         }
         Ok(any)
     }
 
     /// Tells the guard what `job` has executed beyond what it was told before.
-    fn charge(&mut self, at: Instant, job: JobId, executed: u64) -> Result<(), ContractViolation> {
-        let Some(charged) = self.charged.get_mut(job.task.index()) else {
+    fn charge(
+        &mut self,
+        shared: &Shared,
+        job: JobId,
+        executed: u64,
+    ) -> Result<(), ContractViolation> {
+        let index = job.task.index();
+        let (Some(task), Some(charged)) = (shared.tasks.get(index), self.charged.get_mut(index))
+        else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
         // Never a job whose successor was charged: a worker whose job overran unnoticed begins the
@@ -290,8 +307,11 @@ impl Manager {
         let before = if known { charged.1 } else { 0 };
         *charged = (job.sequence + 1, executed);
         let amount = Service::from_nanos(executed.saturating_sub(before));
+        if !known {
+            self.announce(task, job)?;
+        }
         self.guard.apply(
-            at,
+            shared.instant(monotonic_nanos()),
             Fact::Charged {
                 cpu: CPU,
                 job,
@@ -304,8 +324,10 @@ impl Manager {
     fn decide(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         let now = shared.instant(monotonic_nanos());
         for (index, task) in shared.tasks.iter().enumerate() {
-            // With zero slack there are no modes, and a release says that its job is incomplete.
+            // With zero slack there are no modes, and a release says that its job is incomplete; with
+            // slices there are none either, and the first charge says when its job was released.
             if task.slack.is_none()
+                && !task.is_sliced()
                 && let Some(sequence) = task.newest_release(now.as_nanos())
             {
                 let job = JobId {
@@ -371,8 +393,9 @@ impl Manager {
                     NOT_ADMITTED
                 }
             };
-            // A suspended job keeps its limit, and there is one mode only.
-            if task.slack.is_none() {
+            // A suspended job keeps its limit, and there is one mode only. With slices the permit is that
+            // of the first one.
+            if task.slack.is_none() && !task.is_sliced() {
                 task.limit.store(limit, Ordering::SeqCst);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
@@ -383,6 +406,13 @@ impl Manager {
             let Some(running) = task.running() else {
                 continue;
             };
+            if task.is_sliced() {
+                let job = JobId {
+                    task: id,
+                    sequence: running,
+                };
+                self.enact_slices(shared, task, job);
+            }
             if self.loses_its_place(task, id, running) {
                 shared.withdraw(task, running);
             }
@@ -390,13 +420,14 @@ impl Manager {
                 self.demote(shared, task);
             }
         }
+        self.tell_who_goes_on(shared);
     }
 
     fn loses_its_place(&self, task: &TaskShared, id: TaskId, sequence: u64) -> bool {
         match self.guard.permit_for(JobId { task: id, sequence }) {
             Permit::Run { .. } => false,
             // Whom the suspension level holds back gets his place again, a late job apart.
-            Permit::Suspended if task.slack.is_some() => false,
+            Permit::Suspended if task.slack.is_some() || task.is_sliced() => false,
             Permit::Background if task.slack.is_some() => task.has_used_up(sequence),
             Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => true,
         }
@@ -422,12 +453,12 @@ impl Manager {
     /// urgent one; whoever ends before another goes on arms that one's (`worker::resume_preempted`).
     fn rearm(&self, shared: &Shared) {
         for task in shared.by_place() {
-            if task.running_admitted().is_none() {
+            if task.running_ready().is_none() {
                 continue;
             }
             let monitor = task.monitor.get();
             if let Some(monitor) = monitor
-                && let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
+                && let Some(threshold) = shared.threshold(task.present_limit())
                 && let Some(executed) = task.executed()
             {
                 monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));

@@ -53,6 +53,12 @@ impl Executive {
                 spec.name
             )));
         }
+        let of_paper = !managed && self.config.mechanism == Mechanism::Huang2014;
+        if of_paper && self.slices.is_some() {
+            let why =
+                "jobs in slices need another mechanism than huang2014, which holds nobody back";
+            return Err(RunError::Unsupported(why.to_owned()));
+        }
         let stacks = self.config.stack_bytes as u64 * (self.tasks.len() as u64 + 3);
         let recording = self.recording.as_ref();
         let rings = recording.map_or(0, |recording| recording.bytes(self.tasks.len()));
@@ -79,7 +85,6 @@ impl Executive {
         };
         let others = rights.cpus.iter().copied().filter(|&other| other != cpu);
         let other_cpus: Vec<usize> = others.collect();
-        let of_paper = !managed && self.config.mechanism == Mechanism::Huang2014;
         let fallback = !of_paper && self.config.monitor == Monitor::Perf && !rights.perf;
         Ok(RunPlan {
             fifo,
@@ -114,8 +119,13 @@ impl Executive {
 
     /// The state machine of a native run.
     pub(crate) fn guard(&self, tolerance: Service) -> Result<Guard, RunError> {
-        self.with_configuration(tolerance, Guard::new)
-            .map_err(RunError::Configuration)
+        let guard = match &self.slices {
+            Some(counts) => self.with_configuration(tolerance, |configuration| {
+                Guard::with_slices(configuration, counts)
+            }),
+            None => self.with_configuration(tolerance, Guard::new),
+        };
+        guard.map_err(RunError::Configuration)
     }
 
     /// The scheduler of a managed run; `None`: dispatch is native.

@@ -14,12 +14,15 @@
 //! All of these are sequentially consistent: at least one of the two sees the other's word, so no
 //! withdrawn job goes on at its priority.
 
+mod slices;
+
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::managed::{Handover, Managed};
 use crate::mechanism::Gate;
 use crate::meter::OwnThreads;
 use crate::overrun_report::OverrunReport;
+use crate::park::Park;
 use crate::promise::Promises;
 use crate::recording::Tracer;
 use crate::report::TaskRecord;
@@ -28,6 +31,7 @@ use crate::stints::{Stints, Stretch};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::Bell;
 use crate::sys::{self, Tid};
+use slices::Slicing;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use vestal_core::{DropReason, Event, Instant, Level, Notice, Service, TaskConfiguration};
@@ -112,6 +116,10 @@ pub(crate) struct TaskShared {
     pub(crate) base: AtomicU64,
     /// Written by the manager: what a job may execute; [`NOT_ADMITTED`], [`UNLIMITED`].
     pub(crate) limit: AtomicU64,
+    /// Into which slices its jobs are cut, if any.
+    slicing: Slicing,
+    /// Whether the worker is held back in the middle of a body.
+    pub(crate) park: Park,
     /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
     withdrawn_up_to: AtomicU64,
     /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
@@ -157,6 +165,8 @@ impl TaskShared {
             state: AtomicU64::new(0),
             base: AtomicU64::new(0),
             limit: AtomicU64::new(limit),
+            slicing: Slicing::none(),
+            park: Park::new(),
             withdrawn_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),
@@ -409,12 +419,6 @@ impl Shared {
         Instant::from_nanos(nanos.saturating_sub(self.epoch.load(Ordering::SeqCst)))
     }
 
-    /// The execution at which a job with `limit` has overrun; `None`: never.
-    pub(crate) fn threshold(&self, limit: u64) -> Option<u64> {
-        (self.enforce && limit != UNLIMITED && limit != NOT_ADMITTED)
-            .then(|| limit.saturating_add(self.tolerance_nanos))
-    }
-
     /// What workers have to know of what the scheduler says.
     pub(crate) fn hear(&self, notice: &Notice) {
         if let Event::Overrun { job, level, .. } = notice.what
@@ -489,6 +493,7 @@ impl Shared {
             .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
         for task in &self.tasks {
             task.withdraw_all();
+            task.park.end();
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
             }

@@ -75,6 +75,7 @@ impl Worker {
             }
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
+        let _attached = task.is_sliced().then(|| sys::park::attach(&task.park));
         let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
         let end = shared.end.load(Ordering::SeqCst);
         let period = task.configuration.task.period.as_nanos();
@@ -126,6 +127,7 @@ impl Worker {
         let waiting = u64::try_from(BACKLOG_MAX).unwrap_or(u64::MAX);
         let period = task.configuration.task.period.as_nanos();
         let hopeless = woken > release.saturating_add(period.saturating_mul(waiting + 1));
+        task.grant_first(woken.saturating_sub(release));
         // First say what runs, then read whether it may: see `shared`.
         task.begin(sequence, own_cpu_nanos());
         let limit = task.limit.load(Ordering::SeqCst);
@@ -152,7 +154,8 @@ impl Worker {
         }
         shared.promises.begin(release);
         let monitor = task.monitor.get();
-        if let (Some(monitor), Some(threshold)) = (monitor, shared.threshold(limit)) {
+        if let (Some(monitor), Some(threshold)) = (monitor, shared.threshold(task.present_limit()))
+        {
             monitor.start(threshold);
         }
         let started = monotonic_nanos();
@@ -205,13 +208,23 @@ impl Worker {
             in_order: true,
             trace: &mut self.trace,
         };
-        job.observe();
+        if task.is_sliced() {
+            task.park.enter();
+        }
+        job.observe(true);
         // A body that panics half-way is never called again: the run ends.
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             job.demand = (self.demand)(sequence);
             (self.body)(&mut job)
         }));
-        job.observe();
+        job.observe(false);
+        if task.is_sliced() {
+            let executed = job.executed().as_nanos();
+            if task.park.leave(executed, shared.tolerance_nanos) {
+                // It was stopped, and ends all the same.
+                job.note_gone_on();
+            }
+        }
         match outcome {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
@@ -500,10 +513,10 @@ fn resume_preempted(shared: &Shared) {
     }
     let next = shared
         .by_place()
-        .find(|task| task.running_admitted().is_some());
+        .find(|task| task.running_ready().is_some());
     if let Some(task) = next
         && let Some(monitor @ Armed::Wall(_)) = task.monitor.get()
-        && let Some(threshold) = shared.threshold(task.limit.load(Ordering::SeqCst))
+        && let Some(threshold) = shared.threshold(task.present_limit())
         && let Some(executed) = task.executed()
     {
         monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use vestal_core::{Configuration, Duration, Guard, Scheduler};
+use vestal_core::{Configuration, Duration, Scheduler};
 use vestal_trace::record::COLUMNS;
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
 use vestal_trace::replay::{self, Difference};
@@ -245,7 +245,7 @@ fn scheduler(
                 wake_granularity: header.wake_granularity,
                 ..session.configuration()
             };
-            match Guard::new(&configuration) {
+            match session.tables.guard(&configuration) {
                 Ok(guard) => Ok(Box::new(guard)),
                 Err(error) => Err(Failure::input(what, error.to_string())),
             }

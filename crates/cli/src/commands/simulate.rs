@@ -46,7 +46,9 @@ fn dispatch(args: &SimulateArgs) -> Result<Dispatch, Failure> {
         return Ok(Dispatch::Managed);
     }
     let policy = session::find_policy(&args.world.policy, "simulate a task set")?;
-    session::check_native(policy, "simulate native dispatch")?;
+    let verb = "simulate native dispatch";
+    session::check_native(policy, verb)?;
+    session::check_native_simulation(policy, verb)?;
     Ok(Dispatch::Native)
 }
 

@@ -11,7 +11,7 @@ use crate::quantity::short;
 use crate::report::{
     CpuRow, Enforced, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
 };
-use crate::session::Session;
+use crate::session::{OrderTables, Session};
 use crate::tracing::{self, Reserved, TraceFiles};
 use crate::watch::{Feed, View};
 use serde::Serialize;
@@ -161,6 +161,9 @@ pub(super) fn executive(
     if settings.managed {
         executive = executive.managed(scheduler_of(session));
     }
+    if let OrderTables::Slices(counts) = &session.tables {
+        executive = executive.in_slices(counts.clone());
+    }
     let tasks = session
         .set
         .tasks
@@ -299,6 +302,11 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
             "{inside} of the misses fell into stretches in which the machine took the CPU away, and do not count"
         ));
     }
+    if let Some(in_vain @ 1..) = report.held.map(|held| held.in_vain) {
+        warnings.push(format!(
+            "{in_vain} times a job went on although it was held back until its next slice; does a body block signals and come to no cancellation point?"
+        ));
+    }
     if let Some(lost @ 1..) = report.recorded.map(|recorded| recorded.lost) {
         warnings.push(format!(
             "{lost} records of the trace were lost, because a thread's ring was full; a replay ends where they are missing"
@@ -341,6 +349,12 @@ fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
     if let Some(inversions) = report.inversions {
         lines.push(format!(
             "dispatched by the manager; jobs found running against the plan: {inversions}"
+        ));
+    }
+    if let Some(held) = report.held {
+        lines.push(format!(
+            "jobs were held back between their slices {} times, in vain {} times",
+            held.times, held.in_vain
         ));
     }
     if let Some(why) = &report.monitor_fallback {
@@ -477,6 +491,8 @@ fn machine(report: &Report) -> Machine {
             overshoot_median_ns: enforcement.overshoot.median,
             overshoot_max_ns: enforcement.overshoot.max,
             noticed_late: enforcement.late,
+            held: report.held.map(|held| held.times),
+            held_in_vain: report.held.map(|held| held.in_vain),
             records: report.recorded.map(|recorded| recorded.records),
             records_lost: lost_in_all(report),
             own: own::own(report),

@@ -7,7 +7,7 @@ use crate::quantity::exact;
 use vestal_analysis::{Problem, Test};
 use vestal_core::policy::{ListRule, OrderRule, VirtualDeadlines};
 use vestal_core::{
-    ClassicOrder, Configuration, ConfigurationError, Duration, SliceCount, Task, TaskOrder,
+    ClassicOrder, Configuration, ConfigurationError, Duration, Guard, SliceCount, Task, TaskOrder,
     Uniprocessor,
 };
 
@@ -51,6 +51,19 @@ impl OrderTables {
                     ListRule::Recomputation => TaskOrder::RecomputedLists { lists },
                 };
                 Uniprocessor::with_order(configuration, order)
+            }
+        }
+    }
+
+    /// The guard of a natively dispatched run: fixed priorities keep what of the order they can.
+    pub(crate) fn guard(
+        &self,
+        configuration: &Configuration<'_>,
+    ) -> Result<Guard, ConfigurationError> {
+        match self {
+            Self::Slices(counts) => Guard::with_slices(configuration, counts),
+            Self::Priorities | Self::VirtualDeadlines(_) | Self::JobPriorities(..) => {
+                Guard::new(configuration)
             }
         }
     }

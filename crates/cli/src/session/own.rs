@@ -110,13 +110,6 @@ pub(crate) fn check_native(policy: &Policy, verb: &str) -> Result<(), Failure> {
         "fixed priorities cannot order jobs by deadline"
     } else if matches!(policy.order, OrderRule::JobLists(_)) {
         "fixed priorities of tasks cannot give each job its own"
-    } else if policy.order == OrderRule::Slices {
-        let why = "native dispatch does not suspend jobs between their slices in this version";
-        let help =
-            "leave out --dispatch native: vestal simulate carries out the plans of the scheduler";
-        return Err(
-            Failure::input(format!("{verb} under the policy {}", policy.name), why).with_help(help),
-        );
     } else {
         return Ok(());
     };
@@ -125,16 +118,20 @@ pub(crate) fn check_native(policy: &Policy, verb: &str) -> Result<(), Failure> {
     Err(Failure::input(what, why).with_help(help))
 }
 
-/// Whether a real run can do what the policy asks of it. Lower priorities hold a job back while
-/// another one wants the CPU, and only then: a job between its slices would go on.
-pub(crate) fn check_real(policy: &Policy, managed: bool) -> Result<(), Failure> {
-    if policy.order == OrderRule::Slices {
-        let why = "a real run cannot hold back a job between its slices in this version";
-        return Err(
-            Failure::input(format!("run under the policy {}", policy.name), why)
-                .with_help("vestal simulate carries the policy out"),
-        );
+/// Whether a simulated native run can be recorded.
+pub(crate) fn check_native_simulation(policy: &Policy, verb: &str) -> Result<(), Failure> {
+    if policy.order != OrderRule::Slices {
+        return Ok(());
     }
+    let why = "a simulated native run does not say when a job waits for its next slice";
+    let what = format!("{verb} under the policy {}", policy.name);
+    Err(Failure::input(what, why).with_help(
+        "leave out --dispatch native: the schedule is the same when the scheduler decides everything",
+    ))
+}
+
+/// Whether a real run can do what the policy asks of it.
+pub(crate) fn check_real(policy: &Policy, managed: bool) -> Result<(), Failure> {
     if managed {
         Ok(())
     } else {

@@ -89,17 +89,21 @@ fn servers_on_a_grid_are_slower_and_prove_less() {
 }
 
 #[test]
-fn real_runs_that_cannot_keep_slices_are_refused() {
+fn real_runs_by_servers_on_a_grid_are_refused() {
     let run = ["run", SET, "--policy", "pt", "--for", "1s"];
     for dispatch in ["native", "managed"] {
-        let refused = vestal(&[&run[..], &["--dispatch", dispatch]].concat());
+        let options = ["--dispatch", dispatch, "--set", "servers=deferrable"];
+        let refused = vestal(&[&run[..], &options].concat());
         assert_eq!(refused.exit, 2, "{}", refused.stderr);
-        let why = "cannot hold back a job between its slices";
+        let why = "servers on a grid are for simulations";
         assert!(refused.stderr.contains(why), "{}", refused.stderr);
-        assert!(
-            refused.stderr.contains("vestal simulate"),
-            "{}",
-            refused.stderr
-        );
     }
+}
+
+#[test]
+fn simulated_native_runs_in_slices_are_refused() {
+    let refused = vestal(&[&SIMULATE[..], &["--dispatch", "native"]].concat());
+    assert_eq!(refused.exit, 2, "{}", refused.stderr);
+    let why = "does not say when a job waits for its next slice";
+    assert!(refused.stderr.contains(why), "{}", refused.stderr);
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use vestal_trace::{Dispatch, Format};
 
 /// Every policy under managed dispatch, and those of fixed priorities under native dispatch too.
-pub(crate) const WORLDS: [(&str, &str); 16] = [
+pub(crate) const WORLDS: [(&str, &str); 17] = [
     ("rms", "managed"),
     ("dms", "managed"),
     ("cms", "managed"),
@@ -19,6 +19,7 @@ pub(crate) const WORLDS: [(&str, &str); 16] = [
     ("plrs", "managed"),
     ("ocbp", "managed"),
     ("zss", "managed"),
+    ("pt", "managed"),
     ("rms", "native"),
     ("dms", "native"),
     ("cms", "native"),

@@ -270,29 +270,15 @@ fn equal_switches(table: &Table) -> (Verdict, String) {
     let (Some(amc), Some(plrs)) = (amc, table.stands_for(Column::Plrs)) else {
         return not_measured(&[Column::FtpAmc, Column::Plrs], table);
     };
-    let mut verdict = Verdict::Confirmed;
-    let mut parts = Vec::new();
-    for &size in &table.sizes {
-        let switches = |place| {
-            let cell = table.cell(size, place)?;
-            Some(cell.switches?.median)
-        };
-        let (Some(a), Some(b)) = (switches(amc), switches(plrs)) else {
-            continue;
-        };
-        if f64::abs(a - b) > EQUAL_SWITCHES {
-            verdict = Verdict::Refuted;
-        }
-        parts.push(format!("{a:.0}/{b:.0}"));
-    }
-    if parts.is_empty() {
-        verdict = Verdict::NotDecided;
-    }
+    let each = table.sizes.iter().map(|&size| {
+        let differences = table.differences(size, amc, plrs, |run| run.switches);
+        Difference::within(differences, -EQUAL_SWITCHES, EQUAL_SWITCHES)
+    });
+    let (verdict, shown) = Difference::all(each);
     let numbers = format!(
-        "{}/{}: {}; equal is within {EQUAL_SWITCHES:.0}",
-        name(amc),
+        "{} minus {}: {shown}; equal is within {EQUAL_SWITCHES:.0}",
         name(plrs),
-        parts.join(", ")
+        name(amc)
     );
     (verdict, numbers)
 }
@@ -301,22 +287,12 @@ fn plrs_at_most(table: &Table) -> (Verdict, String) {
     let Some(plrs) = table.stands_for(Column::Plrs) else {
         return not_measured(&[Column::Plrs], table);
     };
-    let overheads = table.sizes.iter().filter_map(|&size| {
-        let cell = table.cell(size, plrs)?;
-        Some((size, cell.overhead_percent?.median))
+    let each = table.sizes.iter().map(|&size| {
+        let shares = table.overheads_percent(size, plrs);
+        Difference::within(shares, f64::NEG_INFINITY, PLRS_MOST_PERCENT)
     });
-    let overheads: Vec<(usize, f64)> = overheads.collect();
-    let most = overheads.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
-    match most {
-        Some((size, most)) => (
-            Verdict::of(most <= PLRS_MOST_PERCENT),
-            format!(
-                "{}: at most {most:.2} % in the median, with {size} tasks",
-                name(plrs)
-            ),
-        ),
-        None => (Verdict::NotDecided, "no clean run".to_owned()),
-    }
+    let (verdict, shown) = Difference::all(each);
+    (verdict, format!("{}: in the median {shown} %", name(plrs)))
 }
 
 fn invocation_order(table: &Table) -> (Verdict, String) {
@@ -468,14 +444,17 @@ fn own_cpu(table: &Table, ours: &[&str], theirs: &str, share: f64) -> (Verdict, 
         sums(|cell| cell.own_cpu_ns),
         sums(|cell| cell.own_cpu_extra_ns),
     );
+    let workers = sums(|cell| cell.workers_cpu_ns);
     let numbers = format!(
-        "{} {:.0} us, {theirs} {:.0} us, {:.2} of it, medians summed over all numbers of tasks; without what beginning and ending a run costs {:.0} and {:.0} us",
+        "{} {:.0} us, {theirs} {:.0} us, {:.2} of it, medians summed over all numbers of tasks; without what beginning and ending a run costs {:.0} and {:.0} us. Their workers take {:.0} and {:.0} us outside the bodies of jobs, which is not in that",
         name(own),
         raw.0 / 1000.0,
         raw.1 / 1000.0,
         raw.0 / raw.1,
         net.0 / 1000.0,
         net.1 / 1000.0,
+        workers.0 / 1000.0,
+        workers.1 / 1000.0,
     );
     match raw.1 > 0.0 {
         true => (Verdict::of(raw.0 <= share * raw.1), numbers),
@@ -487,21 +466,56 @@ fn few_switches(table: &Table) -> (Verdict, String) {
     let Some((amc, _)) = Variant::named("amc/perf") else {
         return (Verdict::NotDecided, "not measured".to_owned());
     };
-    let differences: Vec<f64> = table
-        .sizes
-        .iter()
-        .filter_map(|&size| {
-            let differences = table.differences(size, BASELINE, amc, |run| run.switches);
-            Some(Spread::of(differences)?.median)
-        })
-        .collect();
-    let shown: Vec<String> = differences.iter().map(|one| format!("{one:+.0}")).collect();
-    match differences.is_empty() {
-        true => (Verdict::NotDecided, "not measured".to_owned()),
-        false => (
-            Verdict::of(differences.iter().all(|one| *one <= EQUAL_SWITCHES)),
-            format!("in the median {}", shown.join(", ")),
-        ),
+    let each = table.sizes.iter().map(|&size| {
+        let differences = table.differences(size, BASELINE, amc, |run| run.switches);
+        Difference::within(differences, f64::NEG_INFINITY, EQUAL_SWITCHES)
+    });
+    let (verdict, shown) = Difference::all(each);
+    (verdict, format!("in the median {shown}"))
+}
+
+/// Paired differences at one number of tasks, against bounds.
+struct Difference {
+    verdict: Verdict,
+    median: Option<f64>,
+}
+
+impl Difference {
+    /// Refuted if the median lies outside for certain, confirmed if it lies inside and there are
+    /// differences enough to find the contrary.
+    fn within(differences: Vec<f64>, low: f64, high: f64) -> Self {
+        let beyond = |bound: f64, side: Sign| {
+            let shifted = differences.iter().map(|one| one - bound).collect();
+            bound.is_finite() && sign(shifted) == side
+        };
+        let outside = beyond(high, Sign::Above) || beyond(low, Sign::Below);
+        let enough = sign(vec![1.0; differences.len()]) == Sign::Above;
+        let median = Spread::of(differences).map(|spread| spread.median);
+        let inside = median.is_some_and(|median| (low..=high).contains(&median));
+        let verdict = match (outside, inside && enough) {
+            (true, _) => Verdict::Refuted,
+            (false, true) => Verdict::Confirmed,
+            (false, false) => Verdict::NotDecided,
+        };
+        Self { verdict, median }
+    }
+
+    /// Of all numbers of tasks, and the medians: one refutes, all confirm.
+    fn all(each: impl Iterator<Item = Self>) -> (Verdict, String) {
+        let each: Vec<Self> = each.collect();
+        let has = |verdict| each.iter().any(|one| one.verdict == verdict);
+        let verdict = if has(Verdict::Refuted) {
+            Verdict::Refuted
+        } else if each.is_empty() || has(Verdict::NotDecided) {
+            Verdict::NotDecided
+        } else {
+            Verdict::Confirmed
+        };
+        let shown = each.iter().map(|one| match one.median {
+            Some(median) => format!("{median:+.2}"),
+            None => "-".to_owned(),
+        });
+        (verdict, shown.collect::<Vec<_>>().join(", "))
     }
 }
 

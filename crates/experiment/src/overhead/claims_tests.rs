@@ -141,3 +141,16 @@ fn a_line_is_found() {
     assert!((explained - 1.0).abs() < 1e-9);
     assert_eq!(line(&[(1.0, 3.0), (2.0, 5.0)]), None);
 }
+
+#[test]
+fn differences_refute_only_for_certain_and_confirm_only_with_enough_of_them() {
+    let verdict = |differences: Vec<f64>| Difference::within(differences, -2.0, 2.0).verdict;
+    assert_eq!(verdict(vec![1.0; 20]), Verdict::Confirmed);
+    assert_eq!(verdict(vec![2.0; 20]), Verdict::Confirmed);
+    assert_eq!(verdict(vec![3.0; 20]), Verdict::Refuted);
+    assert_eq!(verdict(vec![-3.0; 20]), Verdict::Refuted);
+    assert_eq!(verdict(vec![1.0; 7]), Verdict::NotDecided);
+    let mixed = [vec![3.0; 11], vec![1.0; 9]].concat();
+    assert_eq!(verdict(mixed), Verdict::NotDecided);
+    assert_eq!(Difference::all(std::iter::empty()).0, Verdict::NotDecided);
+}

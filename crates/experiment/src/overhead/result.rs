@@ -87,6 +87,8 @@ pub struct Cell {
     pub own_cpu_ns: Option<Spread>,
     /// The same minus the baseline's of the same repetition, which beginning and ending a run costs.
     pub own_cpu_extra_ns: Option<Spread>,
+    /// CPU time of workers outside the bodies of jobs: releases, ends, and setting monitors.
+    pub workers_cpu_ns: Option<Spread>,
     /// Wake-ups of the manager by jobs.
     pub wakeups: Option<Spread>,
 }
@@ -196,10 +198,6 @@ impl Table {
             Spread::of(runs.map(|run| as_f64(value(run))).collect())
         };
         let busy = |run: &Run| run.busy_ns;
-        let shares = self.pairs(size, BASELINE, variant).map(|(base, run)| {
-            let (base, own) = (as_f64(base.busy_ns), as_f64(run.busy_ns));
-            (own / base - 1.0) * 100.0
-        });
         Some(Cell {
             size,
             variant: name,
@@ -214,12 +212,13 @@ impl Table {
                     .collect(),
             ),
             extra_ns: Spread::of(self.differences(size, BASELINE, variant, busy)),
-            overhead_percent: Spread::of(shares.collect()),
+            overhead_percent: Spread::of(self.overheads_percent(size, variant)),
             switches: clean(|run| run.switches),
             own_cpu_ns: clean(|run| run.own_cpu_ns),
             own_cpu_extra_ns: Spread::of(
                 self.differences(size, BASELINE, variant, |run| run.own_cpu_ns),
             ),
+            workers_cpu_ns: clean(|run| run.workers_cpu_ns),
             wakeups: clean(|run| run.wakeups),
         })
     }
@@ -252,6 +251,16 @@ impl Table {
         self.pairs(size, first, second)
             .map(|(a, b)| as_f64(value(b)) - as_f64(value(a)))
             .collect()
+    }
+
+    /// How much longer the busy periods of a variant are than the baseline's, in percent of these.
+    #[must_use]
+    pub fn overheads_percent(&self, size: usize, variant: usize) -> Vec<f64> {
+        let shares = self.pairs(size, BASELINE, variant).map(|(base, run)| {
+            let (base, own) = (as_f64(base.busy_ns), as_f64(run.busy_ns));
+            (own / base - 1.0) * 100.0
+        });
+        shares.collect()
     }
 
     /// Whether busy periods of `second` are longer or shorter than those of `first`.

@@ -1,6 +1,7 @@
 //! The manager that dispatches: tells the scheduler what happened, and does what the plan says.
 
 mod facts;
+mod hold;
 
 use super::handover::{Assignment, Handover};
 use super::pending::{Class, Lane};
@@ -309,6 +310,7 @@ impl Dispatcher {
                 Class::Suspended
             };
             self.set_class(shared, index, class);
+            self.hold_if_suspended(task, job);
         }
         let fact = Fact::Stopped {
             cpu: CPU,
@@ -460,6 +462,11 @@ impl Dispatcher {
         if class != Class::Run {
             let cost = monotonic_nanos().saturating_sub(before);
             self.record.demotion.record(cost);
+        }
+        if class != Class::Suspended && task.park.is_held() {
+            // Whatever the worker does from now on, it is not held back.
+            let executed = task.executed().unwrap_or(0);
+            task.park.release(executed, shared.tolerance_nanos);
         }
     }
 

@@ -23,6 +23,7 @@ impl Worker {
             }
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
+        let _attached = task.is_sliced().then(|| sys::park::attach(&task.park));
         let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
         loop {
             let changes = task.handover.changes();

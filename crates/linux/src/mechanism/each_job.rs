@@ -210,20 +210,16 @@ impl Manager {
     }
 }
 
-/// The earliest release that one of the timers stands for, on the clock.
+/// The earliest release that one of the timers stands for and that was not handled yet, on the clock.
 fn first_release(shared: &Shared, woken: &Woken) -> Option<u64> {
     let epoch = shared.epoch.load(Ordering::SeqCst);
-    let now = shared.instant(monotonic_nanos()).as_nanos();
     let releases = woken.tags().filter(|tag| tag & !PLACE == RELEASE);
     releases
         .filter_map(|tag| {
             let task = shared.tasks.get(tag & PLACE)?;
-            let newest = task.newest_release(now)?;
             let period = task.configuration.task.period.as_nanos();
-            let since = newest
-                .saturating_mul(period)
-                .saturating_add(task.offset_nanos);
-            Some(epoch.saturating_add(since))
+            let since = task.gate.next().saturating_mul(period);
+            Some(epoch.saturating_add(since.saturating_add(task.offset_nanos)))
         })
         .min()
 }

@@ -42,6 +42,11 @@ impl Gate {
         futex::wait_until(&self.calls, calls, None);
     }
 
+    /// The first job that is not released.
+    pub(crate) fn next(&self) -> u64 {
+        self.released.load(Ordering::SeqCst)
+    }
+
     /// The worker is done with job `sequence`.
     pub(crate) fn finish(&self, sequence: u64) {
         self.done

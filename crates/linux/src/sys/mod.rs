@@ -8,6 +8,7 @@ pub(crate) mod clock;
 pub(crate) mod event;
 pub(crate) mod futex;
 pub(crate) mod memory;
+pub(crate) mod park;
 pub(crate) mod perf;
 #[cfg(feature = "real")]
 pub(crate) mod process;

@@ -17,5 +17,6 @@ mod own_cost;
 mod preemption;
 mod rights;
 mod slack_trace;
+mod slices;
 mod support;
 mod zero_slack;

@@ -287,10 +287,8 @@ impl<'a> State<'a> {
             Item::Finish { cpu, job, why } => {
                 self.running.remove(&cpu);
                 match why {
-                    Ending::Completed
-                    | Ending::Stopped(StopReason::Cancelled | StopReason::Blocked) => {
-                        self.over(job);
-                    }
+                    Ending::Completed | Ending::Stopped(StopReason::Cancelled) => self.over(job),
+                    Ending::Stopped(StopReason::Blocked) => self.block(job),
                     Ending::Stopped(StopReason::Preempted) | Ending::Recording => {}
                 }
             }
@@ -315,7 +313,15 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The job is not ready any more: complete, dropped, or blocked until it says otherwise.
+    /// The job is not ready until it goes on: it waits for something, perhaps for its next slice.
+    fn block(&mut self, job: JobId) {
+        let jobs = self.pending.get_mut(&job.task).into_iter().flatten();
+        for entry in jobs.filter(|entry| entry.job == job) {
+            entry.ready = false;
+        }
+    }
+
+    /// The job is complete, or dropped.
     fn over(&mut self, job: JobId) {
         if let Some(jobs) = self.pending.get_mut(&job.task) {
             jobs.retain(|entry| entry.job != job);

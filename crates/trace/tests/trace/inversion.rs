@@ -217,3 +217,45 @@ fn a_job_goes_on_when_the_one_that_preempted_it_is_suspended() {
     };
     assert_eq!(find(&header, &records, order), None);
 }
+
+#[test]
+fn a_job_that_waits_for_its_next_slice_is_not_ready_until_it_goes_on() {
+    let (_, header, _) = recording(0, 1, true);
+    let header = Header {
+        dispatch: Dispatch::Native,
+        ..header
+    };
+    let job = |task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    };
+    let (lo, hi) = (job(0), job(1));
+    let cpu = CpuId(0);
+    let why = StopReason::Blocked;
+    let records = [
+        observed(0, Fact::Released { job: hi }),
+        observed(0, Fact::Started { cpu, job: hi }),
+        observed(5, Fact::Released { job: lo }),
+        observed(10, Fact::Stopped { cpu, job: hi, why }),
+        observed(10, Fact::Started { cpu, job: lo }),
+        observed(20, Fact::Started { cpu, job: hi }),
+        // Where nothing says that it stopped, it is ready.
+        observed(30, Fact::Started { cpu, job: lo }),
+        observed(40, Fact::Completed { cpu, job: lo }),
+        observed(50, Fact::Completed { cpu, job: hi }),
+    ];
+    let order = Order {
+        priorities: &[1, 2],
+        placement: &[],
+        tolerance: Duration::ZERO,
+    };
+    assert_eq!(find(&header, &records[..6], order), None);
+    let inversion = find(&header, &records, order).unwrap();
+    assert_eq!((inversion.running, inversion.waiting), (lo, hi));
+    assert_eq!(inversion.from, Instant::from_nanos(30));
+    // The control: without its stop it was ready all the time.
+    let mut without = records.to_vec();
+    without.remove(3);
+    let inversion = find(&header, &without[..5], order).unwrap();
+    assert_eq!(inversion.from, Instant::from_nanos(10));
+}

@@ -45,7 +45,7 @@ const FULL: Plan = Plan {
     whole_repetitions: 8,
     threads: &[1, 2, 4, 8, 12, 16, 20],
     effort: (5, 12),
-    most: Duration::from_secs(420),
+    most: Duration::from_secs(400),
 };
 
 /// Structure, not precision.

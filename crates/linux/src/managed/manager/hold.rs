@@ -1,0 +1,21 @@
+//! Holding jobs back that the scheduler has suspended: on a free CPU a lower priority does not.
+
+use super::Dispatcher;
+use crate::shared::TaskShared;
+use std::sync::atomic::Ordering;
+use vestal_core::{JobId, Permit, Scheduler};
+
+impl Dispatcher {
+    /// `job`, which has just lost the CPU, waits for its next slice: it does not go on even if nobody
+    /// else wants the CPU. See [`crate::park`].
+    pub(super) fn hold_if_suspended(&self, task: &TaskShared, job: JobId) {
+        if !task.is_sliced()
+            || task.running_admitted() != Some(job.sequence)
+            || self.scheduler.permit(job.task) != Permit::Suspended
+        {
+            return;
+        }
+        let executed = task.executed().unwrap_or(0);
+        task.park.hold(task.tid.load(Ordering::SeqCst), executed);
+    }
+}

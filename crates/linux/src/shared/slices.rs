@@ -1,0 +1,89 @@
+//! What workers and manager share about limits, which may grow slice by slice.
+
+use super::{NOT_ADMITTED, Shared, TaskShared, UNLIMITED};
+use crate::report::Held;
+use std::sync::atomic::{AtomicU64, Ordering};
+use vestal_core::{Duration, SliceCount};
+
+/// The slices of one task.
+#[derive(Debug)]
+pub(super) struct Slicing {
+    /// Into how many its jobs are cut; `None`: their limits are in one piece.
+    count: Option<SliceCount>,
+    /// Under native dispatch: what the running job was granted so far. Written by the worker before it
+    /// says what runs, and by the manager for the job that runs; [`UNLIMITED`]: no slice says anything.
+    granted: AtomicU64,
+}
+
+impl Slicing {
+    /// Jobs in one piece.
+    pub(super) const fn none() -> Self {
+        Self {
+            count: None,
+            granted: AtomicU64::new(UNLIMITED),
+        }
+    }
+}
+
+impl TaskShared {
+    /// The same with jobs in slices.
+    pub(crate) fn in_slices(self, slices: Option<SliceCount>) -> Self {
+        let slicing = Slicing {
+            count: slices,
+            ..Slicing::none()
+        };
+        Self { slicing, ..self }
+    }
+
+    pub(crate) const fn is_sliced(&self) -> bool {
+        self.slicing.count.is_some()
+    }
+
+    /// The job that was begun, has not ended, keeps its place, and is not held back.
+    pub(crate) fn running_ready(&self) -> Option<u64> {
+        self.running_admitted().filter(|_| !self.park.is_held())
+    }
+
+    /// The worker is about to begin a job that was released so long ago.
+    pub(crate) fn grant_first(&self, since_nanos: u64) {
+        if let Some(slices) = self.slicing.count {
+            let task = &self.configuration.task;
+            let granted = slices.granted_ceil(task, Duration::from_nanos(since_nanos));
+            let whole = granted >= task.own_wcet();
+            let granted = granted.as_nanos().max(1);
+            self.grant(if whole { UNLIMITED } else { granted });
+        }
+    }
+
+    /// The running job may execute so much until its next slice begins.
+    pub(crate) fn grant(&self, granted: u64) {
+        self.slicing.granted.store(granted, Ordering::SeqCst);
+    }
+
+    /// What the running job may execute until the manager has to look: the limit of its task, or less.
+    pub(crate) fn present_limit(&self) -> u64 {
+        let limit = self.limit.load(Ordering::SeqCst);
+        limit.min(self.slicing.granted.load(Ordering::SeqCst))
+    }
+
+    /// When job `sequence` is released, in nanoseconds after the epoch.
+    pub(crate) fn release_of(&self, sequence: u64) -> u64 {
+        let period = self.configuration.task.period.as_nanos();
+        self.offset_nanos
+            .saturating_add(sequence.saturating_mul(period))
+    }
+}
+
+impl Shared {
+    /// The execution at which a job with `limit` has overrun; `None`: never.
+    pub(crate) fn threshold(&self, limit: u64) -> Option<u64> {
+        (self.enforce && limit != UNLIMITED && limit != NOT_ADMITTED)
+            .then(|| limit.saturating_add(self.tolerance_nanos))
+    }
+
+    /// How jobs were held back between their slices; `None` if no job is cut into slices.
+    pub(crate) fn held(&self) -> Option<Held> {
+        let sliced = self.tasks.iter().filter(|task| task.is_sliced());
+        sliced.map(|task| task.park.held()).reduce(Held::and)
+    }
+}
