@@ -44,11 +44,11 @@ pub enum Mechanism {
     /// 5.3) the manager handles each release and each completion: it waits in `epoll_wait` for the
     /// signals of POSIX timers, knows the running job, and watches it with a timer on the thread's CPU
     /// time and a wall-clock timer. With static limits nothing is enforced, as by the baseline of the
-    /// paper's evaluation. With slices (section 5.2) the manager
-    /// replenishes the budget of each, notices that it is exhausted, and is told of completions. With
-    /// zero slack (section 5.1) periodic timers wake the manager at the zero-slack
-    /// instant and the deadline of every job, and budgets are not watched. The monitor of the configuration is not used. Managed dispatch is what the
-    /// paper has for fixed job priorities (`MGR_PRIO`, `RUN_PRIO`, `SUSPENDED_PRIO`), with either value.
+    /// paper's evaluation. With slices (section 5.2) the manager replenishes the budget of each, notices
+    /// that it is exhausted, and is told of completions. With zero slack (section 5.1) periodic timers wake
+    /// the manager at the zero-slack instant and the deadline of every job, and budgets are not watched.
+    /// The monitor of the configuration is not used. Managed dispatch is what the paper has for fixed job
+    /// priorities (`MGR_PRIO`, `RUN_PRIO`, `SUSPENDED_PRIO`), with either value.
     Huang2014,
 }
 
