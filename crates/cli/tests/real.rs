@@ -9,7 +9,7 @@ mod support;
 
 use support::traces::{counts, figures, read};
 use support::{Scratch, shell, vestal};
-use vestal_trace::{Counts, Dispatch, World};
+use vestal_trace::{Counts, Dispatch, What, World};
 
 const FMS: &str = "examples/fms-200.toml";
 
@@ -173,7 +173,10 @@ fn a_trace_of_a_real_run_counts_what_its_result_counts_and_replays_clean() {
         modes += found.mode_changes;
         dropped += found.dropped;
         if header.ordered {
-            let mut times = records.iter().map(|record| record.at);
+            // A native world tells its guard of releases when they matter, with their own instants.
+            let told_later = |what: &What| dispatch == "native" && matches!(what, What::Fact(_));
+            let timely = records.iter().filter(|record| !told_later(&record.what));
+            let mut times = timely.map(|record| record.at);
             let mut last = times.next().unwrap();
             assert!(times.all(|at| std::mem::replace(&mut last, at) <= at));
         }
@@ -448,7 +451,7 @@ fn slices_are_kept_and_replay_clean() {
         // The less critical task has half a millisecond to spare, which a busy machine may take.
         assert!(done.exit <= 1, "{dispatch}: {}", done.stderr);
         let (machine, jobs) = (&result["machine"], 125);
-        assert_eq!(result["tasks"][0]["released"], jobs);
+        assert_eq!(result["tasks"][1]["released"], jobs, "control");
         // Where the machine was away, a slice may have begun before the last one was used up.
         let held = machine["held"].as_u64().unwrap();
         assert!((jobs..=2 * jobs).contains(&held), "{dispatch}: {result:#}");

@@ -78,6 +78,14 @@ impl Worker {
             executed,
             completed,
         };
+        // Before it is noted down: a manager that looks from here on finds a job that is over, and takes
+        // no place from it any more.
+        task.handover.hand_back(Done {
+            sequence,
+            executed,
+            finished,
+            whole: completed,
+        });
         record_job_end(shared, Edge::Begin, &mut self.trace);
         note_end(shared, task, self.id, &ended, &mut self.trace);
         record_job_end(shared, Edge::End, &mut self.trace);
@@ -89,12 +97,6 @@ impl Worker {
             record.start_cost.record(start_cost);
             record.end_cost.record(end_cost);
         }
-        task.handover.hand_back(Done {
-            sequence,
-            executed,
-            finished,
-            whole: completed,
-        });
         task.finish(sequence);
         shared.stints.end(monotonic_nanos());
         shared.kick_manager();
