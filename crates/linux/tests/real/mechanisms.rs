@@ -226,7 +226,7 @@ fn both_mechanisms_hold_jobs_back_alike_and_the_papers_wakes_for_each_slice_and_
         let held = report.held.unwrap();
         assert!((75..=82).contains(&held.times), "{held:?}");
         // What the machine adds to a slice is within the room of the choice above, not within the tolerance.
-        assert!(held.in_vain * 10 <= held.times, "{held:?}");
+        assert!(held.in_vain * 4 <= held.times, "{held:?}");
         // No job ends before its last slice begins: at 45 ms, or at 30 ms.
         assert!(
             control.response.min >= ms(30).as_nanos(),

