@@ -3,7 +3,10 @@
 use crate::body::{Body, Cancelled, JobContext};
 use crate::calibrate::calibrate;
 use crate::config::{Config, Monitor, TaskSpec};
+use crate::cpu_lock::{CpuLock, NoLock};
 use crate::error::RunError;
+use crate::foreign::Observer;
+use crate::gaps::Thief;
 use crate::idle::IdleDetector;
 use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed, NoScheduler};
 use crate::manager::Manager;
@@ -16,6 +19,7 @@ use crate::shared::{RUN, Shared, StopCause, TaskShared};
 use crate::stats::Summary;
 use crate::summary::{Measured, report};
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::continued::Continued;
 use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
 use crate::sys::park::ParkSignal;
@@ -167,10 +171,13 @@ impl Executive {
     pub fn run(self, span: Duration) -> Result<Report, RunError> {
         let rights = Rights::probe();
         let (_alone, plan) = (Alone::claim()?, self.prepare(&rights)?);
+        let _cpu = CpuLock::claim(plan.cpu).map_err(|error| no_cpu(plan.cpu, error))?;
         let _lowered = rights.cap_sys_nice.then(LoweredPriorityLimit::lower);
         let _locked = self.lock_memory()?;
         let _signals =
             StopSignals::take_over().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
+        let _continued = Continued::take_over()
+            .map_err(RunError::system("note when the process is continued"))?;
         let _park = self
             .slices
             .is_some()
@@ -314,6 +321,7 @@ impl Executive {
                 wake: None,
                 resumed: vec![None; count],
                 record,
+                own: None,
                 priority: plan.fifo.iter().fold(low, |most, &fifo| most.max(fifo)) + 1,
             })),
             Brain::Scheduler(scheduler) => Chief::Dispatching(Box::new(Dispatcher::new(
@@ -346,8 +354,11 @@ impl Executive {
                 });
             }
         };
+        let mut others = Observer::new(plan.cpu);
         go(&shared, span);
-        let record = manager.join(&shared, config.patience);
+        let record = manager.join(&shared, config.patience, || {
+            others.look_if(shared.gaps.stolen_by(Thief::Thread));
+        });
         let stuck = crew.gather(config.patience);
         let end = record.as_ref().and_then(|record| record.end);
         let recorded = finish(gatherer, end);
@@ -366,6 +377,8 @@ impl Executive {
                 manager: record,
                 recorded: recorded?,
                 stuck,
+                foreign: others.finish(),
+                continued: Continued::instants(),
             },
         ))
     }
@@ -465,6 +478,16 @@ fn start_all(
         crew.start_worker(index, worker, Worker::set_up, main)?;
     }
     Ok(manager)
+}
+
+fn no_cpu(cpu: usize, why: NoLock) -> RunError {
+    match why {
+        NoLock::Taken(lock) => RunError::CpuBusy { cpu, lock },
+        NoLock::Failed(source) => RunError::System {
+            what: "lock the CPU for this run",
+            source,
+        },
+    }
 }
 
 /// Opens the run.

@@ -35,18 +35,22 @@ pub mod body;
 mod busy;
 mod calibrate;
 pub mod config;
+mod cpu_lock;
 pub mod doctor;
 pub mod error;
 mod executive;
 #[cfg(feature = "real")]
 #[doc(hidden)]
 pub mod fault;
+pub mod foreign;
 mod gaps;
 mod idle;
+mod intervals;
 mod managed;
 mod manager;
 mod mechanism;
 mod meter;
+mod outcome;
 mod overrun_report;
 mod park;
 mod plan;

@@ -18,16 +18,16 @@ mod slices;
 
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
+use crate::intervals::Consumed;
 use crate::managed::{Handover, Managed};
 use crate::mechanism::Gate;
 use crate::meter::OwnThreads;
 use crate::overrun_report::OverrunReport;
 use crate::park::Park;
 use crate::promise::Promises;
-use crate::recording::Tracer;
 use crate::report::TaskRecord;
 use crate::slack::Slack;
-use crate::stints::{Stints, Stretch};
+use crate::stints::Stints;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::Bell;
 use crate::sys::{self, Tid};
@@ -311,6 +311,8 @@ pub(crate) struct Shared {
     halting: AtomicBool,
     pub(crate) manager_tid: AtomicI32,
     pub(crate) idle_tid: AtomicI32,
+    /// Of a watchdog that shares the CPU of the run; else 0.
+    pub(crate) watchdog_tid: AtomicI32,
     /// Written by the manager: the mode.
     pub(crate) mode: AtomicU8,
     /// 1: somebody wants to know when the CPU is idle; 2: nobody ever will again.
@@ -321,6 +323,10 @@ pub(crate) struct Shared {
     /// The clock when the manager last went round.
     pub(crate) beat: AtomicU64,
     pub(crate) gaps: GapLog,
+    /// What threads that wait had consumed when they began to.
+    pub(crate) consumed: Consumed,
+    /// Whether the hypervisor, if there is one, says what it takes.
+    pub(crate) steal_reported: bool,
     pub(crate) promises: Promises,
     /// What manager, idle detector and watchdog used; each writes its own when it leaves.
     pub(crate) own: OwnThreads,
@@ -336,6 +342,8 @@ pub(crate) struct Shared {
     cause: Mutex<Option<StopCause>>,
     #[cfg(feature = "real")]
     pub(crate) fault: Option<crate::fault::Fault>,
+    #[cfg(feature = "real")]
+    pub(crate) passes: crate::fault::Passes,
 }
 
 impl Shared {
@@ -347,6 +355,7 @@ impl Shared {
         tolerance: Service,
     ) -> Self {
         let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
+        let consumed = Consumed::new(tasks.len());
         by_urgency.sort_by_key(|&index| tasks.get(index).map(|task| std::cmp::Reverse(task.fifo)));
         Self {
             tasks,
@@ -364,12 +373,15 @@ impl Shared {
             halting: AtomicBool::new(false),
             manager_tid: AtomicI32::new(0),
             idle_tid: AtomicI32::new(0),
+            watchdog_tid: AtomicI32::new(0),
             mode: AtomicU8::new(0),
             idle_wanted: AtomicU32::new(0),
             idle_seen: AtomicBool::new(false),
             stints: Stints::default(),
             beat: AtomicU64::new(0),
             gaps: GapLog::new(),
+            consumed,
+            steal_reported: sys::clock::is_steal_reported(),
             promises: Promises::new(),
             own: OwnThreads::default(),
             managed: None,
@@ -379,6 +391,8 @@ impl Shared {
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
             fault: None,
+            #[cfg(feature = "real")]
+            passes: crate::fault::Passes::default(),
         }
     }
 
@@ -395,26 +409,6 @@ impl Shared {
 
     pub(crate) fn phase(&self) -> u32 {
         self.phase.load(Ordering::SeqCst)
-    }
-
-    /// A thread of ours that wanted the CPU since `wanted` starts a stint at `now`, which was read in the
-    /// open group of `trace`.
-    pub(crate) fn stint_begins(&self, wanted: u64, now: u64, trace: &mut Tracer) {
-        let before = self.stints.begin(wanted, now);
-        self.note_stretch(before, trace);
-    }
-
-    /// The manager's round that began at `began` ends at `now`, which was read in the open group of `trace`.
-    pub(crate) fn round_ends(&self, began: u64, now: u64, trace: &mut Tracer) {
-        let round = self.stints.end_round(began, now);
-        self.note_stretch(round, trace);
-    }
-
-    /// Records a stretch that ended with a clock reading of the open group of `trace`.
-    pub(crate) fn note_stretch(&self, stretch: Option<Stretch>, trace: &mut Tracer) {
-        if let Some(stretch) = stretch {
-            trace.gap(self, stretch.from, stretch.to, stretch.charged_max());
-        }
     }
 
     /// The clock reading `nanos` as an instant of this world.

@@ -32,14 +32,20 @@ pub(crate) struct Started<T> {
 
 impl<T> Started<T> {
     /// Waits for the end of the thread; `None` if it ended without a result, or did not end within
-    /// `patience` after the run had stopped. That the run stops is the watchdog's business.
-    pub(crate) fn join(self, shared: &Shared, patience: Duration) -> Option<T> {
+    /// `patience` after the run had stopped. That the run stops is the watchdog's business. `meanwhile` is
+    /// called some times in a second.
+    pub(crate) fn join(
+        self,
+        shared: &Shared,
+        patience: Duration,
+        mut meanwhile: impl FnMut(),
+    ) -> Option<T> {
         const POLL: std::time::Duration = std::time::Duration::from_millis(50);
         loop {
             match self.result.recv_timeout(POLL) {
                 Ok(result) => return Some(result),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => meanwhile(),
             }
             let stopped = shared.stopped_at.load(Ordering::SeqCst);
             if stopped != 0 && monotonic_nanos() > stopped.saturating_add(patience.as_nanos()) {

@@ -7,15 +7,17 @@ use super::handover::{Assignment, Handover};
 use super::pending::{Class, Lane};
 use super::{BoxedScheduler, Managed};
 use crate::config::Monitor;
+use crate::intervals::{Intervals, Thread};
 use crate::manager::{BEAT_NANOS, id_of};
 use crate::meter::Meter;
+use crate::outcome::note_unfinished;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::report::{Duty, ManagerRecord};
 use crate::shared::{QUANTUM_NANOS, RUN, STOP, Shared, StopCause};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::sys::{self, futex};
-use crate::worker::{enter_real_time, job_of, message_of, note_unfinished};
+use crate::worker::{enter_real_time, job_of, message_of};
 use facts::end_of;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -140,12 +142,31 @@ impl Dispatcher {
             self.timers
                 .push(Reverse((epoch.saturating_add(task.offset_nanos), index)));
         }
+        let mut own = Intervals::of_this_thread(Thread::Manager);
+        let outcome = self.rounds(shared, managed, &signals, (epoch, end), &mut own);
+        own.leave(shared);
+        outcome
+    }
+
+    /// Goes round until the run ends at `end`, on the clock.
+    fn rounds(
+        &mut self,
+        shared: &Shared,
+        managed: &Managed,
+        signals: &ManagerSignals,
+        (epoch, end): (u64, u64),
+        own: &mut Intervals,
+    ) -> Result<(), ContractViolation> {
         let mut until = monotonic_nanos();
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
             let calls = managed.bell.load(Ordering::SeqCst);
             self.scheduler.sink().open();
             let now = monotonic_nanos();
+            let wanted = shared.stints.wanted_since(until, now);
+            own.wake(shared, wanted, now, self.scheduler.sink_mut());
+            #[cfg(feature = "real")]
+            crate::fault::delay(shared, crate::fault::Point::RoundBegins);
             shared.beat.store(now, Ordering::SeqCst);
             if shared.phase() == STOP || shared.stop_cause().is_some() {
                 return Ok(());
@@ -157,18 +178,18 @@ impl Dispatcher {
             #[cfg(feature = "real")]
             crate::fault::strike(shared, now);
             if now >= epoch {
-                let wanted = shared.stints.wanted_since(until, now);
-                shared.stint_begins(wanted, now, self.scheduler.sink_mut());
                 self.span(shared, now, Edge::Begin);
                 self.step(shared, managed, now, end)?;
                 let after = monotonic_nanos();
                 self.span(shared, after, Edge::End);
-                shared.round_ends(now, after, self.scheduler.sink_mut());
                 self.record.handling.record(after.saturating_sub(now));
             }
             self.scheduler.sink().close();
             until = self.next_look(shared).min(end).min(now + BEAT_NANOS);
-            let signal = self.wait(managed, &signals, calls, until);
+            #[cfg(feature = "real")]
+            crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::Manager));
+            own.wait(shared, Duty::Manager, self.scheduler.sink_mut());
+            let signal = self.wait(managed, signals, calls, until);
             self.count_wakeup(shared, signal);
             self.note_lateness();
         }
@@ -245,6 +266,8 @@ impl Dispatcher {
         // safeguard, not a parameter.
         for _ in 0..=2 * shared.tasks.len() {
             self.decide(shared, at)?;
+            #[cfg(feature = "real")]
+            crate::fault::delay(shared, crate::fault::Point::BeforeEnact);
             if !self.enact(shared, managed, at)? {
                 break;
             }
@@ -451,6 +474,9 @@ impl Dispatcher {
         lane.class = class;
         let tid = task.tid.load(Ordering::SeqCst);
         let before = monotonic_nanos();
+        if class != Class::Run {
+            shared.stints.burns_no_more();
+        }
         let done = match class {
             Class::Run => sys::sched::set_fifo(tid, self.classes.run),
             Class::Suspended => sys::sched::set_fifo(tid, self.classes.suspended),

@@ -1,5 +1,6 @@
 //! The side of a thread that records.
 
+use crate::gaps::Gap;
 use crate::shared::Shared;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,12 +72,12 @@ impl Tracer {
         self.record(at, What::Observed(fact));
     }
 
-    /// The machine held the CPU from `start` until `end`, of which the kernel put `charged` on the
-    /// account of whoever noticed. Inside an open group, with a clock reading of it.
-    pub(crate) fn gap(&mut self, shared: &Shared, start: u64, end: u64, charged: u64) {
-        shared.gaps.record(start, end, charged);
-        let length = Duration::from_nanos(end.saturating_sub(start));
-        self.record(shared.instant(end), What::Gap { cpu: CPU, length });
+    /// No thread of the run had the CPU for a while. Inside an open group, with a clock reading of it as
+    /// the end.
+    pub(crate) fn gap(&mut self, shared: &Shared, gap: Gap) {
+        shared.gaps.record(gap);
+        let length = Duration::from_nanos(gap.to.saturating_sub(gap.from));
+        self.record(shared.instant(gap.to), What::Gap { cpu: CPU, length });
     }
 
     /// A mechanism begins or ends.

@@ -24,8 +24,14 @@ fn entry() {
     let left = crate::support::real_time_threads(std::process::id());
     match outcome {
         Ok(report) => println!(
-            "{OUTCOME}{:?} {:?} {:?}",
-            report.ended, report.monitor, left
+            "{OUTCOME}{:?} {:?} {:?} missed: {}, undecided: {}, continued: {}, stolen: {:?}",
+            report.ended,
+            report.monitor,
+            left,
+            report.machine.missed_outside_gaps,
+            report.jobs.missed_undecided(),
+            report.machine.continued,
+            report.machine.stolen,
         ),
         Err(error) => println!("{OUTCOME}{:?} {error}\n", error.kind()),
     }
@@ -59,4 +65,13 @@ pub(crate) fn outcome_of(child: Child) -> String {
         );
     };
     outcome.to_owned()
+}
+
+/// Sends a signal to a process.
+pub(crate) fn send(signal: &str, pid: u32) {
+    let status = Command::new("kill")
+        .args([signal, &pid.to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
 }

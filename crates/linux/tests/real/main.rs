@@ -8,6 +8,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may fail loudly")]
 
 mod child;
+mod delays;
 mod endings;
 mod enforcement;
 mod job_lists;
@@ -18,5 +19,7 @@ mod preemption;
 mod rights;
 mod slack_trace;
 mod slices;
+mod stolen;
 mod support;
 mod zero_slack;
+mod zz_skipped;

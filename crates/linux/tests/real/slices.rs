@@ -1,7 +1,9 @@
 //! Period transformation on the real kernel: slices are kept on a CPU that is free most of the time,
 //! whatever the bodies do.
 
-use crate::support::{HI, Hostility, LO, alone, config, ms, real_time_threads, spec, undisturbed};
+use crate::support::{
+    HI, Hostility, LO, RunWell, alone, config, ms, real_time_threads, spec, undisturbed,
+};
 use std::sync::{Arc, Mutex};
 use vestal_core::{
     ConfigurationError, Duration, Enforcement, Exhaustion, Service, SliceCount, TaskOrder,
@@ -138,8 +140,7 @@ fn two_tasks(
                 burning(&pauses, hostility, deaf),
             )
             .task(sensor(), |job| job.burn(ms(2)))
-            .run(Duration::from_millis(SPAN_MS))
-            .unwrap();
+            .run_well(Duration::from_millis(SPAN_MS));
         Hostility::clean_up();
         let pauses = pauses.lock().unwrap().clone();
         (pauses, report)
@@ -265,8 +266,7 @@ fn in_one_piece_the_same_job_never_stands_still() {
     let report = Executive::new(config(Enforcement::Static, Monitor::Perf))
         .task(control(), burning(&pauses, Hostility::None, false))
         .task(sensor(), |job| job.burn(ms(2)))
-        .run(Duration::from_millis(SPAN_MS))
-        .unwrap();
+        .run_well(Duration::from_millis(SPAN_MS));
     ended_well(&report);
     assert_eq!(report.held, None);
     let pauses = pauses.lock().unwrap();
@@ -320,8 +320,7 @@ fn an_overrun_ends_the_job(by: By, termination: Termination) {
                 |job| job.burn_demand(),
             )
             .task(sensor(), |job| job.burn(ms(2)))
-            .run(Duration::from_millis(SPAN_MS))
-            .unwrap()
+            .run_well(Duration::from_millis(SPAN_MS))
     };
     let report = undisturbed(ms(1), run, |report| report);
     ended_well(&report);
@@ -364,7 +363,7 @@ fn waiting_long(by: By) -> Executive {
 fn the_end_of_the_run_lets_held_jobs_go() {
     let _alone = alone();
     for by in [By::Managed, By::Native] {
-        let report = waiting_long(by).run(Duration::from_millis(300)).unwrap();
+        let report = waiting_long(by).run_well(Duration::from_millis(300));
         ended_well(&report);
         let long = &report.tasks[0];
         assert_eq!((long.jobs.unfinished, long.jobs.dropped), (1, 0), "{by:?}");
