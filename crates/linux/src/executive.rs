@@ -5,6 +5,7 @@ use crate::calibrate::calibrate;
 use crate::config::{Config, Monitor, TaskSpec};
 use crate::error::RunError;
 use crate::idle::IdleDetector;
+use crate::left_behind;
 use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed, NoScheduler};
 use crate::manager::Manager;
 use crate::mechanism;
@@ -14,13 +15,13 @@ use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
 use crate::stats::Summary;
+use crate::stop::Watch;
 use crate::summary::{Measured, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
 use crate::sys::park::ParkSignal;
 use crate::sys::sched::LoweredPriorityLimit;
-use crate::sys::signal::StopSignals;
 use crate::sys::waiting::Bell;
 use crate::threads::{Crew, Started};
 use crate::watchdog::Watchdog;
@@ -157,7 +158,8 @@ impl Executive {
         self
     }
 
-    /// Runs for `span`, or until SIGINT or SIGTERM.
+    /// Runs for `span`, or until SIGINT or SIGTERM: also until one that came before, and that nobody
+    /// has acknowledged; see [`crate::stop`].
     ///
     /// Blocks the calling thread, which stays in its scheduling class. Afterwards no thread of the
     /// run is in a real-time class, whatever the outcome.
@@ -169,8 +171,7 @@ impl Executive {
         let (_alone, plan) = (Alone::claim()?, self.prepare(&rights)?);
         let _lowered = rights.cap_sys_nice.then(LoweredPriorityLimit::lower);
         let _locked = self.lock_memory()?;
-        let _signals =
-            StopSignals::take_over().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
+        let _signals = Watch::begin().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
         let _park = self
             .slices
             .is_some()
@@ -301,7 +302,7 @@ impl Executive {
             shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
-        let mut crew = Crew::new(Arc::clone(&shared), config.stack_bytes);
+        let mut crew = Crew::new(config.stack_bytes);
         let record = ManagerRecord::new(count, late_beyond);
         let chief = match brain {
             Brain::Guard(guard) => Chief::Guarding(Box::new(Manager {
@@ -339,7 +340,7 @@ impl Executive {
                 shared.request_stop(StopCause::SetupFailed);
                 shared.halt();
                 let _ = crew.gather(config.patience);
-                finish(gatherer, None)?;
+                finish(gatherer, Vec::new(), None)?;
                 return Err(RunError::System {
                     what: "start the threads of the run",
                     source: error,
@@ -349,8 +350,9 @@ impl Executive {
         go(&shared, span);
         let record = manager.join(&shared, config.patience);
         let stuck = crew.gather(config.patience);
+        let rest = left_behind::account(&shared, &stuck);
         let end = record.as_ref().and_then(|record| record.end);
-        let recorded = finish(gatherer, end);
+        let recorded = finish(gatherer, rest, end);
         let ended = how_it_ended(&shared)?;
         let Some(record) = record else {
             return Err(RunError::ManagerHung);
@@ -393,8 +395,13 @@ fn gather(
     Gatherer::start(rings, shared, consumer, plan.other_cpus.clone()).map_err(failed)
 }
 
-fn finish(gatherer: Option<Gatherer>, end: Option<Record>) -> Result<Option<Recorded>, RunError> {
-    let recorded = gatherer.map(|gatherer| gatherer.finish(end)).transpose();
+fn finish(
+    gatherer: Option<Gatherer>,
+    rest: Vec<Record>,
+    end: Option<Record>,
+) -> Result<Option<Recorded>, RunError> {
+    let recorded = gatherer.map(|gatherer| gatherer.finish(rest, end));
+    let recorded = recorded.transpose();
     recorded.map_err(RunError::system("gather the records"))
 }
 

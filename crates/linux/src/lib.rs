@@ -43,6 +43,7 @@ mod executive;
 pub mod fault;
 mod gaps;
 mod idle;
+mod left_behind;
 mod managed;
 mod manager;
 mod mechanism;
@@ -61,6 +62,7 @@ mod slack;
 pub mod slack_trace;
 pub mod stats;
 mod stints;
+pub mod stop;
 mod summary;
 #[expect(unsafe_code, reason = "system calls; each block says why it is sound")]
 mod sys;

@@ -8,7 +8,7 @@ use crate::meter::Meter;
 use crate::shared::{STOP, Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::signal::StopSignals;
+use crate::sys::stop;
 use crate::worker::enter_real_time;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -40,12 +40,12 @@ impl Watchdog {
         let mut next = monotonic_nanos();
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
-            let calls = StopSignals::calls();
+            let calls = stop::calls();
             if shared.phase() == STOP {
                 break;
             }
             let now = monotonic_nanos();
-            if let Some(signal) = StopSignals::requested() {
+            if let Some(signal) = stop::asked() {
                 shared.request_stop(StopCause::Signal(signal));
                 shared.kick_manager();
             }
@@ -57,7 +57,7 @@ impl Watchdog {
                 shared.halt();
             }
             next = now.max(next) + PERIOD_NANOS;
-            StopSignals::wait_beyond(calls, next);
+            stop::wait_beyond(calls, next);
         }
         let _ = sys::sched::set_other(sys::sched::own_tid());
         meter.stop(&shared.own.watchdog);

@@ -445,7 +445,7 @@ fn judge_miss(
     let model = &task.configuration.task;
     let deadline = model.deadline.as_nanos();
     let due = release.saturating_add(deadline);
-    let promised = shared.promises.promised(model.criticality, due);
+    let promised = shared.guarantee && shared.promises.promised(model.criticality, due);
     trace.open();
     let what = What::Miss {
         job,

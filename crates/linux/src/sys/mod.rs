@@ -14,6 +14,7 @@ pub(crate) mod perf;
 pub(crate) mod process;
 pub(crate) mod sched;
 pub(crate) mod signal;
+pub(crate) mod stop;
 pub(crate) mod timer;
 pub(crate) mod waiting;
 

@@ -11,6 +11,7 @@ mod child;
 mod endings;
 mod enforcement;
 mod job_lists;
+mod left_behind;
 mod managed;
 mod mechanisms;
 mod own_cost;
