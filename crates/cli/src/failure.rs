@@ -94,6 +94,11 @@ impl Failure {
         .with_help("`vestal --help` lists what this version does")
     }
 
+    /// Somebody asked to stop before it was done.
+    pub(crate) fn interrupted(what: impl Into<String>) -> Self {
+        Self::new(Exit::DoesNotHold, what, "a signal interrupted it")
+    }
+
     /// This machine cannot do it.
     pub(crate) fn machine(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::new(Exit::Machine, what, why)

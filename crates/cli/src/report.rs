@@ -4,19 +4,27 @@ use crate::input::shown;
 use crate::names::RESULT_FORMAT;
 use crate::output::{Output, Style};
 use crate::quantity::{exact, percent, short};
-use crate::session::Session;
+use crate::session::{Proof, Session};
 use crate::table::{Column, Grid};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use vestal_trace::{Dispatch, World};
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct RunResult {
     pub(crate) format: &'static str,
     pub(crate) file: String,
     pub(crate) policy: &'static str,
+    /// The last value of each key of `--set`.
+    pub(crate) options: BTreeMap<String, String>,
     pub(crate) world: &'static str,
-    pub(crate) duration_ns: u64,
+    pub(crate) dispatch: &'static str,
+    pub(crate) scenario: String,
     pub(crate) seed: u64,
+    /// What proves that no guaranteed deadline is missed; without it none is guaranteed.
+    pub(crate) proof: Option<Proof>,
+    pub(crate) duration_ns: u64,
     pub(crate) jobs: Jobs,
     pub(crate) modes: Vec<ModeChange>,
     pub(crate) tasks: Vec<TaskRow>,
@@ -30,6 +38,10 @@ pub(crate) struct RunResult {
     /// Mode changes that happened, also those that are not listed.
     #[serde(skip)]
     pub(crate) mode_changes: u64,
+    /// Misses that a proof would have excluded, whether there is one or not; a real run without one does
+    /// not judge that.
+    #[serde(skip)]
+    pub(crate) excluded: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -189,14 +201,18 @@ const MODES_SHOWN: usize = 6;
 
 impl RunResult {
     /// A result without figures.
-    pub(crate) fn of(session: &Session, world: &'static str) -> Self {
+    pub(crate) fn of(session: &Session, world: World, dispatch: Dispatch) -> Self {
         Self {
             format: RESULT_FORMAT,
             file: shown(&session.file),
             policy: session.policy.name,
-            world,
-            duration_ns: session.duration.as_nanos(),
+            options: session.options.iter().cloned().collect(),
+            world: world.word(),
+            dispatch: dispatch.word(),
+            scenario: session.scenario.clone(),
             seed: session.seed,
+            proof: session.proof.clone(),
+            duration_ns: session.duration.as_nanos(),
             jobs: Jobs::default(),
             modes: Vec::new(),
             tasks: Vec::new(),
@@ -207,6 +223,7 @@ impl RunResult {
             overhead: serde_json::Value::Object(serde_json::Map::new()),
             machine: Machine::default(),
             mode_changes: 0,
+            excluded: 0,
         }
     }
 
@@ -250,27 +267,34 @@ impl RunResult {
     }
 
     /// The last line: whether what was promised was kept.
-    pub(crate) fn verdict(&self, session: &Session, output: &Output) -> String {
+    pub(crate) fn verdict(&self, output: &Output) -> String {
         let painter = output.painter();
         let missed = self.jobs.missed_guaranteed;
-        let (style, text) = match (missed, session.promised) {
-            (0, true) => (Style::Good, "No guaranteed deadline was missed.".to_owned()),
-            (0, false) => (
-                Style::Caution,
-                "No deadline was missed that a proof would have guaranteed; there is no proof."
-                    .to_owned(),
-            ),
-            (_, true) => (
+        let (style, text) = match (missed, self.jobs.missed, &self.proof) {
+            (0, _, Some(_)) => (Style::Good, "No guaranteed deadline was missed.".to_owned()),
+            (_, _, Some(_)) => (
                 Style::Bad,
                 format!("{} missed.", plural(missed, "guaranteed deadline")),
             ),
-            (_, false) => (
-                Style::Bad,
-                format!(
-                    "{} missed that a proof would have guaranteed; there is no proof.",
-                    plural(missed, "deadline")
-                ),
+            (_, 0, None) => (
+                Style::Caution,
+                "No deadline was missed; none was guaranteed, because there is no proof."
+                    .to_owned(),
             ),
+            (_, late, None) => {
+                let mut text = format!(
+                    "{} missed; none was guaranteed, because there is no proof.",
+                    plural(late, "deadline")
+                );
+                if self.excluded > 0 {
+                    let _ = write!(
+                        text,
+                        " A proof would have excluded {} of them.",
+                        self.excluded
+                    );
+                }
+                (Style::Caution, text)
+            }
         };
         format!("{}\n", painter.paint(style, &text))
     }

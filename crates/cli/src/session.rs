@@ -2,11 +2,13 @@
 
 mod order;
 mod own;
+mod proof;
 mod servers;
 mod zero_slack;
 
 pub(crate) use order::OrderTables;
 pub(crate) use own::{check_native, check_native_simulation, check_real};
+pub(crate) use proof::Proof;
 
 use crate::args::WorldArgs;
 use crate::catalogue;
@@ -52,8 +54,8 @@ pub(crate) struct Session {
     own_options: Vec<(String, String)>,
     /// Where the order comes from and what is promised, for people.
     pub(crate) order: String,
-    /// Whether the policy's test promises anything.
-    pub(crate) promised: bool,
+    /// What proves that the policy keeps its promise; without it nothing is guaranteed.
+    pub(crate) proof: Option<Proof>,
     /// Whether servers on a fixed grid take the place of slices.
     pub(crate) by_servers: bool,
 }
@@ -210,7 +212,7 @@ impl Session {
             seed: args.seed,
             options,
             own_options: own::options(policy, &args.options),
-            promised: order.unproved.is_none() && exhaustion != Exhaustion::Continue,
+            proof: order.proof(exhaustion),
             by_servers,
             order: order.description,
             tables: order.tables,
@@ -407,6 +409,8 @@ fn read_scenario(spec: &str, set: &TaskSet, output: &Output) -> Result<Scenario,
 
 /// The order of the tasks, and what the policy's test says of it.
 struct Order {
+    /// The test that was asked, with its variant.
+    test: String,
     /// All equal where something else orders jobs.
     priorities: Vec<u32>,
     tables: OrderTables,
@@ -475,24 +479,13 @@ impl Order {
             }
         };
         Ok(Self {
+            test: test.to_string(),
             priorities,
             tables,
             zero_slack,
             description,
             unproved,
         })
-    }
-
-    /// What a person must know before trusting the run.
-    fn doubt(&self, policy: &Policy, exhaustion: Exhaustion) -> Option<String> {
-        match (&self.unproved, exhaustion) {
-            (Some(doubt), _) => Some(doubt.clone()),
-            (None, Exhaustion::Continue) => Some(format!(
-                "exhaustion=continue: what {} promises is not covered by its test {} any more",
-                policy.name, policy.test
-            )),
-            (None, Exhaustion::Background | Exhaustion::Abort) => None,
-        }
     }
 }
 

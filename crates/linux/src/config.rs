@@ -118,6 +118,9 @@ pub struct Config {
     /// Whether limits are enforced at all; `false` only measures: no limit, no mode change, and under
     /// managed dispatch only the order of the scheduler.
     pub enforce: bool,
+    /// Whether deadlines are guaranteed, because a schedulability test accepted the tasks. `false`: no
+    /// miss counts as one that the policy had promised not to happen.
+    pub guarantee: bool,
     /// Which threads handle what under native dispatch.
     pub mechanism: Mechanism,
     /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
@@ -158,6 +161,7 @@ impl Config {
             enforcement,
             exhaustion: Exhaustion::Background,
             enforce: true,
+            guarantee: true,
             mechanism: Mechanism::Vestal,
             monitor: Monitor::Perf,
             termination: Termination::Immediate,

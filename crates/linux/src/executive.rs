@@ -8,6 +8,7 @@ use crate::error::RunError;
 use crate::foreign::Observer;
 use crate::gaps::Thief;
 use crate::idle::IdleDetector;
+use crate::left_behind;
 use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed, NoScheduler};
 use crate::manager::Manager;
 use crate::mechanism;
@@ -17,6 +18,7 @@ use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
 use crate::stats::Summary;
+use crate::stop::Watch;
 use crate::summary::{Measured, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
@@ -24,7 +26,6 @@ use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
 use crate::sys::park::ParkSignal;
 use crate::sys::sched::LoweredPriorityLimit;
-use crate::sys::signal::StopSignals;
 use crate::sys::waiting::Bell;
 use crate::threads::{Crew, Started};
 use crate::watchdog::Watchdog;
@@ -161,7 +162,8 @@ impl Executive {
         self
     }
 
-    /// Runs for `span`, or until SIGINT or SIGTERM.
+    /// Runs for `span`, or until SIGINT or SIGTERM: also until one that came before, and that nobody
+    /// has acknowledged; see [`crate::stop`].
     ///
     /// Blocks the calling thread, which stays in its scheduling class. Afterwards no thread of the
     /// run is in a real-time class, whatever the outcome.
@@ -174,8 +176,7 @@ impl Executive {
         let _cpu = CpuLock::claim(plan.cpu).map_err(|error| no_cpu(plan.cpu, error))?;
         let _lowered = rights.cap_sys_nice.then(LoweredPriorityLimit::lower);
         let _locked = self.lock_memory()?;
-        let _signals =
-            StopSignals::take_over().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
+        let _signals = Watch::begin().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
         let _continued = Continued::take_over()
             .map_err(RunError::system("note when the process is continued"))?;
         let _park = self
@@ -308,7 +309,7 @@ impl Executive {
             shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
-        let mut crew = Crew::new(Arc::clone(&shared), config.stack_bytes);
+        let mut crew = Crew::new(config.stack_bytes);
         let record = ManagerRecord::new(count, late_beyond);
         let chief = match brain {
             Brain::Guard(guard) => Chief::Guarding(Box::new(Manager {
@@ -347,7 +348,7 @@ impl Executive {
                 shared.request_stop(StopCause::SetupFailed);
                 shared.halt();
                 let _ = crew.gather(config.patience);
-                finish(gatherer, None)?;
+                finish(gatherer, Vec::new(), None)?;
                 return Err(RunError::System {
                     what: "start the threads of the run",
                     source: error,
@@ -360,8 +361,9 @@ impl Executive {
             others.look_if(shared.gaps.stolen_by(Thief::Thread));
         });
         let stuck = crew.gather(config.patience);
+        let rest = left_behind::account(&shared, &stuck);
         let end = record.as_ref().and_then(|record| record.end);
-        let recorded = finish(gatherer, end);
+        let recorded = finish(gatherer, rest, end);
         let ended = how_it_ended(&shared)?;
         let Some(record) = record else {
             return Err(RunError::ManagerHung);
@@ -406,8 +408,13 @@ fn gather(
     Gatherer::start(rings, shared, consumer, plan.other_cpus.clone()).map_err(failed)
 }
 
-fn finish(gatherer: Option<Gatherer>, end: Option<Record>) -> Result<Option<Recorded>, RunError> {
-    let recorded = gatherer.map(|gatherer| gatherer.finish(end)).transpose();
+fn finish(
+    gatherer: Option<Gatherer>,
+    rest: Vec<Record>,
+    end: Option<Record>,
+) -> Result<Option<Recorded>, RunError> {
+    let recorded = gatherer.map(|gatherer| gatherer.finish(rest, end));
+    let recorded = recorded.transpose();
     recorded.map_err(RunError::system("gather the records"))
 }
 

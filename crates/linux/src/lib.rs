@@ -46,6 +46,7 @@ pub mod foreign;
 mod gaps;
 mod idle;
 mod intervals;
+mod left_behind;
 mod managed;
 mod manager;
 mod mechanism;
@@ -65,6 +66,7 @@ mod slack;
 pub mod slack_trace;
 pub mod stats;
 mod stints;
+pub mod stop;
 mod summary;
 #[expect(unsafe_code, reason = "system calls; each block says why it is sound")]
 mod sys;

@@ -154,7 +154,7 @@ fn judge_miss(
     let model = &task.configuration.task;
     let deadline = model.deadline.as_nanos();
     let due = release.saturating_add(deadline);
-    let guaranteed = shared.promises.promised(model.criticality, due);
+    let guaranteed = shared.guarantee && shared.promises.promised(model.criticality, due);
     trace.open();
     let what = What::Miss {
         job,

@@ -85,6 +85,13 @@ impl Promises {
 
     /// A job of `task` ended at `now` after executing `executed` nanoseconds.
     pub(crate) fn end(&self, task: &Task, executed: u64, tolerance: u64, now: u64) {
+        self.note_execution(task, executed, tolerance, now);
+        self.last_end.fetch_max(now, Ordering::SeqCst);
+        self.active.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// A job of `task` has executed `executed` nanoseconds by `now`.
+    pub(crate) fn note_execution(&self, task: &Task, executed: u64, tolerance: u64, now: u64) {
         for (level, exceeded_at) in (0_u8..).zip(&self.exceeded_at) {
             let allowed = task.wcet.at(Level(level)).as_nanos();
             if executed > allowed.saturating_add(tolerance) {
@@ -93,8 +100,13 @@ impl Promises {
                 exceeded_at.fetch_min(since, Ordering::SeqCst);
             }
         }
-        self.last_end.fetch_max(now, Ordering::SeqCst);
-        self.active.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// A job of `task` was found to have used up C at its own level at `now`.
+    pub(crate) fn note_used_up(&self, task: &Task, now: u64) {
+        for exceeded_at in self.exceeded_at.iter().skip(task.criticality.index()) {
+            exceeded_at.fetch_min(now, Ordering::SeqCst);
+        }
     }
 
     /// Whether the present busy period kept the promise to a job of level `level` due at `deadline`.

@@ -97,8 +97,9 @@ pub struct JobCounts {
     pub unfinished: u64,
     /// Completed after their deadline, or unfinished with a deadline before the end.
     pub missed: u64,
-    /// Missed although the policy had promised them: no job had exceeded its C at the level of the
-    /// late job's task, in the same busy period and before that deadline.
+    /// Missed although the policy had promised them: there is a guarantee ([`crate::Config`]), and no
+    /// job had exceeded its C at the level of the late job's task, in the same busy period and before
+    /// that deadline.
     pub missed_guaranteed: u64,
     /// Of those: missed also with the stolen time in their window taken out.
     pub missed_outside_gaps: u64,

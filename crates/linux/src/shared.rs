@@ -14,6 +14,7 @@
 //! All of these are sequentially consistent: at least one of the two sees the other's word, so no
 //! withdrawn job goes on at its priority.
 
+mod armed;
 mod slices;
 
 use crate::config::{Config, Monitor, Termination};
@@ -31,6 +32,7 @@ use crate::stints::Stints;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::Bell;
 use crate::sys::{self, Tid};
+pub(crate) use armed::Armed;
 use slices::Slicing;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -63,43 +65,6 @@ pub(crate) enum StopCause {
     ManagerHung,
 }
 
-/// The armed monitor of one worker.
-#[derive(Debug)]
-pub(crate) enum Armed {
-    Perf(sys::perf::TaskClock),
-    Wall(sys::timer::SignalTimer),
-    CpuTime(sys::timer::SignalTimer),
-}
-
-impl Armed {
-    /// Creates the monitor `kind` of the calling thread; a heartbeat has nothing of its own there.
-    pub(crate) fn of_this_thread(kind: Monitor, manager: Tid) -> std::io::Result<Option<Self>> {
-        use sys::{perf::TaskClock, timer::SignalTimer};
-        let armed = match kind {
-            Monitor::Perf => Self::Perf(TaskClock::of_this_thread(manager)?),
-            Monitor::Manager => Self::Wall(SignalTimer::wall(manager)?),
-            Monitor::PosixTimer => Self::CpuTime(SignalTimer::cpu_time_of_this_thread(manager)?),
-            Monitor::Heartbeat => return Ok(None),
-        };
-        Ok(Some(armed))
-    }
-
-    /// Lets it fire when its thread has run, or can at the earliest have run, for `nanos`.
-    pub(crate) fn start(&self, nanos: u64) {
-        match self {
-            Self::Perf(counter) => counter.start(nanos),
-            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(nanos),
-        }
-    }
-
-    pub(crate) fn stop(&self) {
-        match self {
-            Self::Perf(counter) => counter.stop(),
-            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(0),
-        }
-    }
-}
-
 /// One task, as its worker and the manager see it.
 #[derive(Debug)]
 pub(crate) struct TaskShared {
@@ -128,8 +93,10 @@ pub(crate) struct TaskShared {
     background: AtomicBool,
     /// The same without the end of the run.
     enforced_up_to: AtomicU64,
-    /// Written by the manager: the job, plus one, that used up the limit of its own level last.
+    /// Written by the manager: the job, plus one, that used up the limit of its own level last; and
+    /// before that, when, in nanoseconds since the epoch.
     used_up: AtomicU64,
+    used_up_at: AtomicU64,
     /// Written by the manager: withdrawn jobs with smaller numbers shall end at their next
     /// cancellation point.
     cancelled_up_to: AtomicU64,
@@ -171,6 +138,7 @@ impl TaskShared {
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),
             used_up: AtomicU64::new(0),
+            used_up_at: AtomicU64::new(0),
             cancelled_up_to: AtomicU64::new(0),
             overran: OverrunReport::default(),
             slack: None,
@@ -223,9 +191,11 @@ impl TaskShared {
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
     }
 
-    /// The scheduler says that job `sequence` used up its limit of `level`.
-    pub(crate) fn note_overrun(&self, sequence: u64, level: Level) {
+    /// The scheduler says that job `sequence` used up its limit of `level`, so many nanoseconds after
+    /// the epoch.
+    fn note_overrun(&self, sequence: u64, level: Level, at: u64) {
         if level >= self.configuration.task.criticality {
+            self.used_up_at.store(at, Ordering::SeqCst);
             self.used_up
                 .store(sequence.saturating_add(1), Ordering::SeqCst);
         }
@@ -234,6 +204,12 @@ impl TaskShared {
     /// Whether job `sequence` was the last to use up the limit of its own level.
     pub(crate) fn has_used_up(&self, sequence: u64) -> bool {
         self.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1)
+    }
+
+    /// When job `sequence` used up the limit of its own level, in nanoseconds since the epoch, if it did.
+    pub(crate) fn used_up_at(&self, sequence: u64) -> Option<u64> {
+        let at = self.used_up_at.load(Ordering::SeqCst);
+        self.has_used_up(sequence).then_some(at)
     }
 
     /// Why job `sequence` lost its place.
@@ -301,6 +277,7 @@ pub(crate) struct Shared {
     pub(crate) heartbeat_nanos: u64,
     pub(crate) termination: Termination,
     pub(crate) enforce: bool,
+    pub(crate) guarantee: bool,
     pub(crate) tolerance_nanos: u64,
     /// [`SETUP`], [`RUN`], [`STOP`]; workers wait on it for their releases.
     pub(crate) phase: AtomicU32,
@@ -365,6 +342,7 @@ impl Shared {
             heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             termination: config.termination,
             enforce: config.enforce,
+            guarantee: config.guarantee,
             tolerance_nanos: tolerance.as_nanos(),
             phase: AtomicU32::new(SETUP),
             epoch: AtomicU64::new(0),
@@ -421,7 +399,7 @@ impl Shared {
         if let Event::Overrun { job, level, .. } = notice.what
             && let Some(task) = self.tasks.get(job.task.index())
         {
-            task.note_overrun(job.sequence, level);
+            task.note_overrun(job.sequence, level, notice.at.as_nanos());
         }
     }
 
@@ -504,7 +482,7 @@ impl Shared {
         self.idle_wanted.store(2, Ordering::SeqCst);
         sys::futex::wake_all(&self.phase);
         sys::futex::wake_all(&self.idle_wanted);
-        sys::signal::StopSignals::call();
+        sys::stop::call();
         for task in &self.tasks {
             task.handover.wake();
             task.gate.wake();

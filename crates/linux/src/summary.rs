@@ -23,7 +23,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) fallback: Option<String>,
     pub(crate) manager: ManagerRecord,
     pub(crate) recorded: Option<Recorded>,
-    pub(crate) stuck: Vec<String>,
+    /// Places of the tasks whose workers did not come back.
+    pub(crate) stuck: Vec<usize>,
     pub(crate) foreign: Vec<ForeignThread>,
     /// Clock readings at which the process was continued.
     pub(crate) continued: Vec<u64>,
@@ -64,6 +65,10 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         ("demotion", &manager.demotion),
     ]
     .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
+    let stuck = measured.stuck.iter().filter_map(|&place| {
+        let task = shared.tasks.get(place)?;
+        Some(task.name.clone())
+    });
     Report {
         ended: measured.ended,
         duration: Duration::from_nanos(nanos),
@@ -97,7 +102,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         lost_notices: manager.lost_notices,
         recorded: measured.recorded,
         held: shared.held(),
-        stuck: measured.stuck.clone(),
+        stuck: stuck.collect(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::report::Duty;
 use crate::shared::{STOP, Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::signal::StopSignals;
+use crate::sys::stop;
 use crate::worker::enter_real_time;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -81,14 +81,14 @@ impl Watchdog {
         let (mut watch, mut next) = (Watch::default(), monotonic_nanos());
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
-            let calls = StopSignals::calls();
+            let calls = stop::calls();
             if shared.phase() == STOP {
                 break;
             }
             let now = monotonic_nanos();
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::WatchdogLook);
-            if let Some(signal) = StopSignals::requested() {
+            if let Some(signal) = stop::asked() {
                 shared.request_stop(StopCause::Signal(signal));
                 shared.kick_manager();
             }
@@ -105,7 +105,7 @@ impl Watchdog {
             if let Some(own) = &mut own {
                 own.wait(shared, Duty::Watchdog, &mut trace);
             }
-            StopSignals::wait_beyond(calls, next);
+            stop::wait_beyond(calls, next);
             if let Some(own) = &mut own {
                 let now = monotonic_nanos();
                 own.wake(shared, now, now, &mut trace);

@@ -6,6 +6,8 @@ use vestal_core::{ContractViolation, CpuId, Instant, JobId, TaskId};
 /// A simulation that had to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimulationError {
+    /// Somebody asked for that ([`crate::Releases::given_up`]); the run got to this instant.
+    GivenUp(Instant),
     /// A [`crate::Releases`] whose instants of one task do not strictly ascend.
     ReleasesNotAscending {
         /// The task.
@@ -64,6 +66,7 @@ pub enum SimulationError {
 impl fmt::Display for SimulationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::GivenUp(at) => write!(f, "it was given up at {at:?}"),
             Self::ReleasesNotAscending {
                 task: TaskId(task),
                 previous,

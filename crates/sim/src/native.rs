@@ -120,6 +120,9 @@ struct NativeWorld<'a, G: ?Sized, O: ?Sized> {
 impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     fn run(&mut self) -> Result<(), SimulationError> {
         loop {
+            if self.releases.given_up() {
+                return Err(SimulationError::GivenUp(self.now));
+            }
             let next = self.next_instant();
             self.advance_to(next);
             self.tell_of_ends()?;

@@ -168,6 +168,9 @@ where
         let end = self.setting.end;
         let mut decisions_here = 0;
         loop {
+            if self.releases.given_up() {
+                return Err(Box::new(SimulationError::GivenUp(self.now)));
+            }
             let next = self.next_instant();
             if next > self.now {
                 decisions_here = 1;

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     }
     output.human(&run.result.page(&session, output));
     output.human(&machine_page(&run, output));
-    output.human(&run.result.verdict(&session, output));
+    output.human(&run.result.verdict(output));
     output.json(&run.result)?;
     Ok(Exit::holds(run.result.machine.missed_outside_gaps == 0))
 }

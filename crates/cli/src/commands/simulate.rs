@@ -3,6 +3,7 @@
 use crate::args::SimulateArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::shown;
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::{
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use vestal_core::{Guard, Instant, Service, Task, TaskId};
 use vestal_sim::statistics::TaskStatistics;
 use vestal_sim::{Demand, JobState, Observer, Releases, Setting, SimulationError, Statistics};
-use vestal_trace::{Dispatch, Recorder};
+use vestal_trace::{Dispatch, Recorder, World};
 use vestal_workload::Workload;
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
@@ -24,7 +25,7 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     let session = Session::open(&args.world, "simulate", output)?;
     let result = run(&session, dispatch, &args.traces, output)?;
     output.human(&result.page(&session, output));
-    output.human(&result.verdict(&session, output));
+    output.human(&result.verdict(output));
     output.json(&result)?;
     Ok(Exit::holds(result.jobs.missed_guaranteed == 0))
 }
@@ -59,6 +60,7 @@ pub(crate) fn run(
     traces: &[PathBuf],
     output: &Output,
 ) -> Result<RunResult, Failure> {
+    interrupt::watch()?;
     let mut statistics = Statistics::new(
         &session.tasks,
         1,
@@ -72,7 +74,7 @@ pub(crate) fn run(
     let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, &mut watched];
     if traces.is_empty() {
         world(session, dispatch, None, &mut observers)?;
-        return Ok(result(session, &statistics));
+        return Ok(result(session, dispatch, &statistics));
     }
     let header = tracing::header(session, dispatch);
     let files = RefCell::new(TraceFiles::create(traces, &header)?);
@@ -89,7 +91,7 @@ pub(crate) fn run(
         }
     }
     files.into_inner().finish(output)?;
-    Ok(result(session, &statistics))
+    Ok(result(session, dispatch, &statistics))
 }
 
 /// The simulated world that dispatches so, recorded if there are files for it.
@@ -147,6 +149,7 @@ fn world(
 /// Who is to blame: the input, or we.
 fn failure(what: String, error: &SimulationError) -> Failure {
     match error {
+        SimulationError::GivenUp(_) => Failure::interrupted(what),
         SimulationError::EndBeyondHorizon(_) => Failure::input(what, error.to_string())
             .with_help("shorten --for; the longest time is 2^62 ns, about 146 years"),
         SimulationError::TooManyTasks(_) => Failure::input(what, error.to_string()),
@@ -169,6 +172,10 @@ impl Releases for FromFile<'_> {
             None => self.0.release(task, sequence),
             Some(previous) => self.0.next_release(task, sequence, previous),
         }
+    }
+
+    fn given_up(&self) -> bool {
+        interrupt::asked()
     }
 }
 
@@ -195,8 +202,13 @@ impl Observer for Watched {
     }
 }
 
-fn result(session: &Session, statistics: &Statistics) -> RunResult {
+fn result(session: &Session, dispatch: Dispatch, statistics: &Statistics) -> RunResult {
     let totals = statistics.jobs();
+    // The statistics judge by the condition of the model alone.
+    let guaranteed = match session.proof {
+        Some(_) => totals.missed_guaranteed,
+        None => 0,
+    };
     let level = |level| session.set.level_name(level).to_owned();
     let modes = statistics.mode_changes().iter().map(|change| ModeChange {
         at_ns: change.at.as_nanos(),
@@ -224,19 +236,20 @@ fn result(session: &Session, statistics: &Statistics) -> RunResult {
             completed: totals.completed,
             dropped: totals.dropped,
             missed: totals.missed,
-            missed_guaranteed: totals.missed_guaranteed,
+            missed_guaranteed: guaranteed,
         },
         modes: modes.collect(),
         mode_changes: statistics.mode_changes_count(),
+        excluded: totals.missed_guaranteed,
         tasks: tasks
             .map(|((spec, task), found)| row(spec.name.clone(), task, found))
             .collect(),
         cpus: cpus.collect(),
         machine: Machine {
-            missed_outside_gaps: totals.missed_guaranteed,
+            missed_outside_gaps: guaranteed,
             ..Machine::default()
         },
-        ..RunResult::of(session, "simulator")
+        ..RunResult::of(session, World::Simulator, dispatch)
     }
 }
 
@@ -266,5 +279,68 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
             max: found.tardiness.max(),
         },
         relative_response: found.relative_response(task),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Format, WorldArgs};
+    use crate::catalogue;
+    use crate::extension::{Extensions, OwnPolicy};
+    use std::path::Path;
+    use vestal_analysis::{Kind, Outcome as Answer, Problem, TaskOutcome, Test};
+    use vestal_core::Enforcement;
+
+    /// Accepts every set.
+    fn always(problem: &Problem) -> Answer {
+        let tasks = problem.tasks().iter().map(|_| TaskOutcome {
+            priority: None,
+            responses: Vec::new(),
+        });
+        Answer::decided(Kind::Sufficient, None, tasks.collect())
+    }
+
+    fn result(policy: &str, option: Option<&str>) -> RunResult {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        let world = WorldArgs {
+            file: examples.join("huang-three-tasks.toml"),
+            policy: policy.to_owned(),
+            duration: Some("1s".to_owned()),
+            scenario: Some("hi".to_owned()),
+            seed: 1,
+            options: option.map(str::to_owned).into_iter().collect(),
+            parameters: None,
+        };
+        let output = Output::new(Format::Json);
+        let session = Session::open(&world, "simulate", &output).unwrap();
+        run(&session, Dispatch::Managed, &[], &output).unwrap()
+    }
+
+    /// No test that is right can have its promise broken, so the one that is broken here is wrong.
+    #[test]
+    fn only_what_a_proof_promised_counts_as_guaranteed() {
+        let in_file_order = |tasks: &[Task]| (1..).take(tasks.len()).collect();
+        let summary = "as they stand in the file";
+        let policy =
+            |name| OwnPolicy::fixed_priority(name, summary, Enforcement::Static, in_file_order);
+        let test = Test::own("always", Kind::Sufficient, "trusting", "accepts", always);
+        let own = Extensions::new()
+            .policy(policy("trusting").proved_by("always"))
+            .policy(policy("doubting"))
+            .test(test, "");
+        catalogue::install(own).unwrap();
+        let trusting = result("trusting", None);
+        assert_eq!(trusting.proof.as_ref().unwrap().test, "always");
+        assert!(trusting.jobs.missed_guaranteed > 0);
+        assert!(trusting.jobs.missed > trusting.jobs.missed_guaranteed);
+        // The same schedule, judged without a proof, and where the proof speaks of something else.
+        let doubting = result("doubting", None);
+        assert_eq!(doubting.jobs.missed, trusting.jobs.missed);
+        for run in [doubting, result("trusting", Some("exhaustion=continue"))] {
+            assert_eq!((&run.proof, run.jobs.missed_guaranteed), (&None, 0));
+            assert_eq!(run.machine.missed_outside_gaps, 0);
+            assert!(run.jobs.missed > 0 && run.excluded > 0);
+        }
     }
 }

@@ -5,12 +5,12 @@ use crate::catalogue;
 use crate::commands::generate;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input;
+use crate::interrupt;
 use crate::names::{self, RESULT_FORMAT, VERSION};
 use crate::output::Output;
 use crate::progress::Progress;
 use serde::Serialize;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use vestal_experiment::sweep::{seed_of, sweep as compute};
 use vestal_experiment::{
     Experiment, Manifest, Question, QuestionError, Report, Running, Shard, Store, StoreError,
@@ -102,7 +102,7 @@ impl Asked<'_> {
         jobs: usize,
         output: &Output,
     ) -> Result<Report, Failure> {
-        let stop = interrupted()?;
+        let stop = interrupt::watch()?;
         let points: usize = self
             .experiment
             .axes
@@ -118,7 +118,7 @@ impl Asked<'_> {
             &Running {
                 shard,
                 jobs,
-                stop: &stop,
+                stop,
                 progress: &|done| {
                     progress
                         .lock()
@@ -129,21 +129,6 @@ impl Asked<'_> {
         );
         report.map_err(sweep_failure)
     }
-}
-
-/// A flag that the first SIGINT or SIGTERM sets; the second ends the program as usual.
-pub(crate) fn interrupted() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let failed =
-            |error: std::io::Error| Failure::machine("watch for interrupts", error.to_string());
-        // In this order: the first signal finds the flag unset and sets it.
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
-            .map_err(failed)?;
-        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(failed)?;
-    }
-    Ok(stop)
 }
 
 /// Everything that an experiment asks.

@@ -5,13 +5,14 @@ use super::work::Body;
 use super::{Cost as PrimitiveCost, Monitor, RealRun, Settings};
 use crate::failure::Failure;
 use crate::input::shown;
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::ClockProgress;
 use crate::quantity::short;
 use crate::report::{
     CpuRow, Enforced, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
 };
-use crate::session::{OrderTables, Session};
+use crate::session::{OrderTables, Proof, Session};
 use crate::tracing::{self, Reserved, TraceFiles};
 use crate::watch::{Feed, View};
 use serde::Serialize;
@@ -46,6 +47,8 @@ pub(crate) fn execute(
         // What an own policy has against the set or its options is said here, in its own words.
         session.own_scheduler(&format!("run {}", shown(&session.file)))?;
     }
+    // From here on there may be files that a stop must not leave behind.
+    interrupt::watch()?;
     let refused = Arc::new(AtomicU64::new(0));
     let mut executive = executive(session, settings, &refused)?;
     let files = Arc::new(Mutex::new(None));
@@ -67,12 +70,13 @@ pub(crate) fn execute(
     if let Some(files) = lock(&files).take() {
         files.finish(output)?;
     }
-    let result = result(session, &report);
+    let result = result(session, settings, &report);
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
     if let Err(error) = shown {
         warnings.push(format!("the live view was not shown to the end: {error}"));
     }
     Ok(RealRun {
+        interrupted: report.ended != Ended::Finished,
         machine: machine_lines(&report, settings),
         warnings,
         result,
@@ -96,11 +100,7 @@ fn recording(
     files: &Files,
     feed: Option<Feed>,
 ) -> Recording {
-    let dispatch = if settings.managed {
-        Dispatch::Managed
-    } else {
-        Dispatch::Native
-    };
+    let dispatch = dispatch(settings);
     let header = Header {
         world: World::Linux,
         // A manager tells of what happened since it looked last.
@@ -150,6 +150,7 @@ pub(super) fn executive(
         config.termination = Termination::Deferred;
     }
     config.enforce = !settings.observe;
+    config.guarantee = proof(session, settings).is_some();
     if let Some(nanos) = settings.tolerance_ns {
         config.calibrate = false;
         config.tolerance = Some(Service::from_nanos(nanos));
@@ -224,6 +225,22 @@ pub(crate) fn primitives(output: &Output) -> Result<Vec<PrimitiveCost>, Failure>
         max_ns: primitive.cost.max,
     });
     Ok(costs.collect())
+}
+
+fn dispatch(settings: &Settings) -> Dispatch {
+    if settings.managed {
+        Dispatch::Managed
+    } else {
+        Dispatch::Native
+    }
+}
+
+/// What proves that the run keeps the policy's promise.
+fn proof<'a>(session: &'a Session, settings: &Settings) -> Option<&'a Proof> {
+    match settings.observe {
+        true => session.proof_unenforced(),
+        false => session.proof.as_ref(),
+    }
 }
 
 fn failure(session: &Session, error: RunError) -> Failure {
@@ -428,7 +445,7 @@ fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
     lines
 }
 
-fn result(session: &Session, report: &Report) -> RunResult {
+fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult {
     let level = |level| session.set.level_name(level).to_owned();
     let cpu = u16::try_from(report.cpu.cpu).ok();
     let modes = report.modes.iter().map(|change| ModeChange {
@@ -464,7 +481,8 @@ fn result(session: &Session, report: &Report) -> RunResult {
         }],
         overhead: overhead(&report.overhead),
         machine: machine(report),
-        ..RunResult::of(session, "linux")
+        proof: proof(session, settings).cloned(),
+        ..RunResult::of(session, World::Linux, dispatch(settings))
     }
 }
 
@@ -476,10 +494,9 @@ fn machine(report: &Report) -> Machine {
         lost_ns: report.machine.lost.as_nanos(),
         missed_outside_gaps: report.machine.missed_outside_gaps,
         enforced: Some(Enforced {
-            dispatch: if report.inversions.is_some() {
-                "managed"
-            } else {
-                "native"
+            dispatch: match report.inversions {
+                Some(_) => Dispatch::Managed.word(),
+                None => Dispatch::Native.word(),
             },
             inversions: report.inversions,
             mechanism: report.mechanism.name(),

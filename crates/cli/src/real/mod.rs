@@ -97,6 +97,8 @@ pub(crate) enum Monitor {
 #[derive(Debug)]
 pub(crate) struct RealRun {
     pub(crate) result: RunResult,
+    /// A signal ended it before its time.
+    pub(crate) interrupted: bool,
     /// What the machine and the mechanisms did, a line each, for people.
     pub(crate) machine: Vec<String>,
     /// What a person must know before trusting the result.

@@ -3,6 +3,7 @@
 use super::linux::blame;
 use super::{SlackTrace, TracedGaps, TracedRun};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::ClockProgress;
 use vestal_core::engine::Configuration;
@@ -24,6 +25,7 @@ const WHAT: &str = "trace zero slack";
 
 pub(crate) fn slack_trace(output: &Output) -> Result<SlackTrace, Failure> {
     let bug = |why: String| Failure::bug(WHAT, why);
+    interrupt::watch()?;
     let tasks = slack_trace::table_one().ok_or_else(|| bug("no Table I".to_owned()))?;
     let expected = simulated(&tasks).map_err(bug)?;
     let progress = ClockProgress::start(
@@ -34,6 +36,7 @@ pub(crate) fn slack_trace(output: &Output) -> Result<SlackTrace, Failure> {
     let trace = slack_trace::measure(&tasks, Enforcement::ZeroSlack, SPAN, None);
     drop(progress);
     let trace = trace.map_err(|error| blame(WHAT.to_owned(), error))?;
+    interrupt::check(|| WHAT.to_owned())?;
     if trace.lost > 0 {
         let why = format!("{} records found no room", trace.lost);
         return Err(Failure::machine(WHAT, why).with_help("try again on a machine with less load"));

@@ -6,10 +6,12 @@ use vestal_sim::guarantee::{Judge, Promise};
 use vestal_sim::{JobState, Observer, Segment};
 use vestal_trace::{Record, Sink, What};
 
-/// For a world that tells its scheduler everything: only the misses are its own.
+/// For a world that tells its scheduler everything: only the misses are its own. Without a proof none of
+/// them was promised not to be.
 pub(crate) fn told<'a>(session: &Session, mut sink: impl Sink + 'a) -> impl Observer + 'a {
-    Judge::new(promise(session), move |at, job: &JobState, guaranteed| {
-        sink.put(miss(at, job, guaranteed));
+    let proved = session.proof.is_some();
+    Judge::new(promise(session), move |at, job: &JobState, promised| {
+        sink.put(miss(at, job, proved && promised));
     })
 }
 

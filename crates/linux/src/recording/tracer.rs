@@ -27,9 +27,13 @@ impl Flag {
 pub(crate) struct Tracer(Option<Side>);
 
 #[derive(Debug)]
-struct Side {
-    producer: Producer<Record>,
-    flag: Arc<Flag>,
+enum Side {
+    Ring {
+        producer: Producer<Record>,
+        flag: Arc<Flag>,
+    },
+    /// Of whoever writes when the threads of the run are gone.
+    List(Vec<Record>),
 }
 
 impl Tracer {
@@ -39,31 +43,48 @@ impl Tracer {
     }
 
     pub(super) const fn new(producer: Producer<Record>, flag: Arc<Flag>) -> Self {
-        Self(Some(Side { producer, flag }))
+        Self(Some(Side::Ring { producer, flag }))
+    }
+
+    /// Keeps its records until [`Self::into_records`].
+    pub(crate) const fn list() -> Self {
+        Self(Some(Side::List(Vec::new())))
+    }
+
+    /// The records of a [`Self::list`].
+    pub(crate) fn into_records(self) -> Vec<Record> {
+        match self.0 {
+            Some(Side::List(records)) => records,
+            Some(Side::Ring { .. }) | None => Vec::new(),
+        }
     }
 
     /// Begins a group of records: to be called before the clock is read for the first of them.
     #[inline]
     pub(crate) fn open(&self) {
-        if let Some(side) = &self.0 {
+        if let Some(Side::Ring { flag, .. }) = &self.0 {
             // A full barrier: no later reading of the clock comes before it.
-            side.flag.0.swap(true, Ordering::SeqCst);
+            flag.0.swap(true, Ordering::SeqCst);
         }
     }
 
     /// The group is written.
     #[inline]
     pub(crate) fn close(&self) {
-        if let Some(side) = &self.0 {
-            side.flag.0.store(false, Ordering::Release);
+        if let Some(Side::Ring { flag, .. }) = &self.0 {
+            flag.0.store(false, Ordering::Release);
         }
     }
 
     /// Writes one record of an open group.
     #[inline]
     pub(crate) fn record(&mut self, at: Instant, what: What) {
-        if let Some(side) = &mut self.0 {
-            side.producer.push(Record { at, what });
+        match &mut self.0 {
+            Some(Side::Ring { producer, .. }) => {
+                producer.push(Record { at, what });
+            }
+            Some(Side::List(records)) => records.push(Record { at, what }),
+            None => {}
         }
     }
 

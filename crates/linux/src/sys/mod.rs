@@ -16,6 +16,7 @@ pub(crate) mod process;
 pub(crate) mod sched;
 pub(crate) mod schedstat;
 pub(crate) mod signal;
+pub(crate) mod stop;
 pub(crate) mod timer;
 pub(crate) mod waiting;
 

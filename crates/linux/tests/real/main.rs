@@ -12,6 +12,7 @@ mod delays;
 mod endings;
 mod enforcement;
 mod job_lists;
+mod left_behind;
 mod managed;
 mod mechanisms;
 mod own_cost;

@@ -58,7 +58,7 @@ fn both_mechanisms_decide_alike_on_the_same_overruns() {
     assert_eq!(verdicts(&reports[0]).0, expected);
     let [own, paper] = reports.map(|report| report.own.wakeups);
     // An overrun that its monitor did not notice in time is told at its completion.
-    assert!(own.release == 0 && own.completion < 8, "{own:?}");
+    assert!(own.release == 0 && own.completion <= 1, "{own:?}");
     assert!(paper.release >= 80 && paper.completion >= 100, "{paper:?}");
     assert_eq!(paper.idle, 0, "{paper:?}");
 }
@@ -223,7 +223,7 @@ fn both_mechanisms_hold_jobs_back_alike_and_the_papers_wakes_for_each_slice_and_
         let held = report.held.unwrap();
         assert!((75..=82).contains(&held.times), "{held:?}");
         // What the machine adds to a slice is within the room of the choice above, not within the tolerance.
-        assert!(held.in_vain * 4 <= held.times, "{held:?}");
+        assert!(held.in_vain * 8 <= held.times, "{held:?}");
         // No job ends before its last slice begins: at 45 ms, or at 30 ms.
         assert!(
             control.response.min >= ms(30).as_nanos(),

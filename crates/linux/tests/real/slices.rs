@@ -203,7 +203,7 @@ fn keeps_its_slices(pauses: &[Vec<Pause>], hostility: Hostility, report: &Report
     if hostility != Hostility::Forks {
         // The machine adds to what a job executes before it stops; one that does not stop at all goes on
         // in vain nearly always, as the test of deaf bodies shows.
-        assert!(held.in_vain * 4 <= held.times, "{report:#?}");
+        assert!(held.in_vain * 8 <= held.times, "{report:#?}");
     }
 }
 
