@@ -16,6 +16,8 @@ pub(crate) enum Exit {
     Machine = 3,
     /// A bug of ours.
     Bug = 4,
+    /// Done, and whether what was asked holds is not decided: stolen time may be the reason why not.
+    Undecided = 5,
 }
 
 impl Exit {

@@ -51,6 +51,8 @@ pub(crate) struct Jobs {
     pub(crate) dropped: u64,
     pub(crate) missed: u64,
     pub(crate) missed_guaranteed: u64,
+    /// Of those: which only stolen time explains.
+    pub(crate) missed_undecided: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -116,19 +118,37 @@ pub(crate) struct Frames {
     pub(crate) overrun: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+/// Time that was taken from a run.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Stolen {
+    pub(crate) cause: &'static str,
+    /// The threads, where it was threads.
+    pub(crate) name: Option<String>,
+    pub(crate) ns: u64,
+}
+
+/// How long the run's own threads took at most for one of their duties.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Reaction {
+    pub(crate) count: u64,
+    pub(crate) max: u64,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Machine {
     pub(crate) gaps: u64,
     pub(crate) longest_gap_ns: u64,
     pub(crate) lost_ns: u64,
     pub(crate) missed_outside_gaps: u64,
+    /// By cause; only causes that took something.
+    pub(crate) stolen: Vec<Stolen>,
     /// How well limits were enforced; a simulated world enforces exactly.
     #[serde(flatten)]
     pub(crate) enforced: Option<Enforced>,
 }
 
 /// How well limits were enforced in a real run.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Enforced {
     pub(crate) dispatch: &'static str,
     /// How often a worker ran a job that the plan did not name; null under native dispatch.
@@ -156,7 +176,7 @@ pub(crate) struct Enforced {
 }
 
 /// What the run's own threads used, and why its manager was woken.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Own {
     pub(crate) manager: OwnThread,
     pub(crate) idle: OwnThread,
@@ -164,6 +184,8 @@ pub(crate) struct Own {
     /// CPU time of the workers outside the bodies of jobs.
     pub(crate) workers_cpu_ns: u64,
     pub(crate) wakeups: Wakeups,
+    /// By duty.
+    pub(crate) reactions_ns: BTreeMap<&'static str, Reaction>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -272,6 +294,13 @@ impl RunResult {
         let missed = self.jobs.missed_guaranteed;
         let (style, text) = match (missed, self.jobs.missed, &self.proof) {
             (0, _, Some(_)) => (Style::Good, "No guaranteed deadline was missed.".to_owned()),
+            (_, _, Some(_)) if missed == self.jobs.missed_undecided => (
+                Style::Caution,
+                format!(
+                    "Not decided: {} missed, and only time that others took from the run explains it.",
+                    plural(missed, "guaranteed deadline")
+                ),
+            ),
             (_, _, Some(_)) => (
                 Style::Bad,
                 format!("{} missed.", plural(missed, "guaranteed deadline")),

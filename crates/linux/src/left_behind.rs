@@ -2,10 +2,10 @@
 //! point, or one that blocks. They count like all others, and so do the releases behind them.
 
 use crate::manager::id_of;
+use crate::outcome::note_unfinished;
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
-use crate::outcome::note_unfinished;
 use crate::worker::job_of;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;

@@ -237,6 +237,7 @@ fn result(session: &Session, dispatch: Dispatch, statistics: &Statistics) -> Run
             dropped: totals.dropped,
             missed: totals.missed,
             missed_guaranteed: guaranteed,
+            missed_undecided: 0,
         },
         modes: modes.collect(),
         mode_changes: statistics.mode_changes_count(),

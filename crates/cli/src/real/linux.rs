@@ -1,6 +1,6 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
-use super::own;
+use super::machine::{machine, machine_lines};
 use super::work::Body;
 use super::{Cost as PrimitiveCost, Monitor, RealRun, Settings};
 use crate::failure::Failure;
@@ -9,9 +9,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::ClockProgress;
 use crate::quantity::short;
-use crate::report::{
-    CpuRow, Enforced, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
-};
+use crate::report::{CpuRow, Execution, Jobs, ModeChange, Response, RunResult, Tardiness, TaskRow};
 use crate::session::{OrderTables, Proof, Session};
 use crate::tracing::{self, Reserved, TraceFiles};
 use crate::watch::{Feed, View};
@@ -316,7 +314,7 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
     let inside = result.jobs.missed_guaranteed.saturating_sub(outside);
     if inside > 0 {
         warnings.push(format!(
-            "{inside} of the misses fell into stretches in which the machine took the CPU away, and do not count"
+            "{inside} guaranteed deadlines were missed, and only time that others took from the run explains it: not decided, exit code 5 (--tolerate-stolen-time makes it 0)"
         ));
     }
     if let Some(in_vain @ 1..) = report.held.map(|held| held.in_vain) {
@@ -343,108 +341,6 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
     warnings
 }
 
-/// What the machine and the mechanisms did.
-fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
-    let of_paper = report.mechanism == Mechanism::Huang2014;
-    let native = report.inversions.is_none();
-    let watched = if report.enforced && of_paper && native {
-        "enforced as in Huang, Gill and Lu (2014)".to_owned()
-    } else if report.enforced {
-        format!("budgets watched by {}", report.monitor.name())
-    } else if of_paper && !settings.observe {
-        "nothing was enforced, as in the baseline of Huang, Gill and Lu (2014)".to_owned()
-    } else {
-        "nothing was enforced, as --observe asks".to_owned()
-    };
-    let mut lines = vec![format!("CPU {}, {watched}", report.cpu.cpu)];
-    if report.monitor == vestal_linux::Monitor::PosixTimer {
-        lines.push(
-            "posix-timer is bound to the kernel's tick: budgets are noticed milliseconds late"
-                .to_owned(),
-        );
-    }
-    if let Some(inversions) = report.inversions {
-        lines.push(format!(
-            "dispatched by the manager; jobs found running against the plan: {inversions}"
-        ));
-    }
-    if let Some(held) = report.held {
-        lines.push(format!(
-            "jobs were held back between their slices {} times, in vain {} times",
-            held.times, held.in_vain
-        ));
-    }
-    if let Some(why) = &report.monitor_fallback {
-        lines.push(format!("not by the monitor asked for: {why}"));
-    }
-    let enforcement = &report.enforcement;
-    if let Some(granularity) = enforcement.granularity {
-        let granularity = short(granularity.as_nanos());
-        lines.push(format!(
-            "granularity obtained: {granularity} (99th percentile of a trial)"
-        ));
-    }
-    let overshoot = &enforcement.overshoot;
-    if overshoot.count > 0 {
-        lines.push(format!(
-            "a job may exceed its budget by {} before that counts; {} used-up budgets were noticed {} after that in the median, {} at most, {} of them later than the granularity",
-            short(enforcement.tolerance.as_nanos()),
-            overshoot.count,
-            short(overshoot.median),
-            short(overshoot.max),
-            enforcement.late,
-        ));
-    }
-    for task in &report.tasks {
-        for (level, limit) in &task.limits_below_granularity {
-            lines.push(format!(
-                "{}: its budget of level {}, {}, is below the granularity and cannot be enforced exactly",
-                task.name,
-                level.0,
-                short(limit.as_nanos())
-            ));
-        }
-    }
-    let machine = &report.machine;
-    if machine.gaps > 0 {
-        lines.push(format!(
-            "the machine took the CPU away {} times, {} in all, {} at the longest",
-            machine.gaps,
-            short(machine.lost.as_nanos()),
-            short(machine.longest_gap.as_nanos())
-        ));
-    }
-    let lateness = &report.release_lateness;
-    if lateness.count > 0 {
-        lines.push(format!(
-            "releases came {} late in the median, {} in the 99th percentile, {} at most",
-            short(lateness.median),
-            short(lateness.p99),
-            short(lateness.max)
-        ));
-    }
-    if let Some(recorded) = report.recorded {
-        lines.push(format!(
-            "{} records were traced, {} were lost",
-            recorded.records, recorded.lost
-        ));
-    }
-    let share: f64 = report.overhead.iter().map(|overhead| overhead.share).sum();
-    lines.push(format!(
-        "our own mechanisms cost {:.3}% of the time",
-        share * 100.0
-    ));
-    let (own, busy) = (&report.own, &report.busy_periods);
-    lines.push(format!(
-        "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, the idle detector and the watchdog used {} of CPU time",
-        busy.count,
-        busy.switches_each(),
-        own.wakeups.by_jobs(),
-        short(own.cpu().as_nanos()),
-    ));
-    lines
-}
-
 fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult {
     let level = |level| session.set.level_name(level).to_owned();
     let cpu = u16::try_from(report.cpu.cpu).ok();
@@ -466,6 +362,7 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
             dropped: jobs.dropped,
             missed: jobs.missed,
             missed_guaranteed: jobs.missed_guaranteed,
+            missed_undecided: jobs.missed_undecided(),
         },
         modes: modes.collect(),
         mode_changes: (report.modes.len() as u64).saturating_add(report.modes_lost),
@@ -484,47 +381,6 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
         proof: proof(session, settings).cloned(),
         ..RunResult::of(session, World::Linux, dispatch(settings))
     }
-}
-
-fn machine(report: &Report) -> Machine {
-    let enforcement = &report.enforcement;
-    Machine {
-        gaps: report.machine.gaps,
-        longest_gap_ns: report.machine.longest_gap.as_nanos(),
-        lost_ns: report.machine.lost.as_nanos(),
-        missed_outside_gaps: report.machine.missed_outside_gaps,
-        enforced: Some(Enforced {
-            dispatch: match report.inversions {
-                Some(_) => Dispatch::Managed.word(),
-                None => Dispatch::Native.word(),
-            },
-            inversions: report.inversions,
-            mechanism: report.mechanism.name(),
-            observed_only: !report.enforced,
-            monitor: report.monitor.name(),
-            granularity_ns: enforcement.granularity.map(Service::as_nanos),
-            tolerance_ns: enforcement.tolerance.as_nanos(),
-            overruns_noticed: enforcement.overshoot.count,
-            overshoot_median_ns: enforcement.overshoot.median,
-            overshoot_max_ns: enforcement.overshoot.max,
-            noticed_late: enforcement.late,
-            held: report.held.map(|held| held.times),
-            held_in_vain: report.held.map(|held| held.in_vain),
-            records: report.recorded.map(|recorded| recorded.records),
-            records_lost: lost_in_all(report),
-            own: own::own(report),
-            busy_periods: own::busy_periods(report),
-        }),
-    }
-}
-
-/// Notices, mode changes and trace records that are missing.
-fn lost_in_all(report: &Report) -> u64 {
-    let records = report.recorded.map_or(0, |recorded| recorded.lost);
-    report
-        .lost_notices
-        .saturating_add(report.modes_lost)
-        .saturating_add(records)
 }
 
 fn row(period_ns: u64, found: &TaskReport) -> TaskRow {

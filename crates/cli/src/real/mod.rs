@@ -11,6 +11,8 @@ mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod machine;
+#[cfg(target_os = "linux")]
 mod overhead;
 #[cfg(target_os = "linux")]
 mod own;

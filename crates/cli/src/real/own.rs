@@ -1,7 +1,7 @@
 //! What the threads of a run cost that are not jobs, for the result of the run.
 
 use super::linux::whole;
-use crate::report::{BusyPeriods, Own, OwnThread, Wakeups};
+use crate::report::{BusyPeriods, Own, OwnThread, Reaction, Wakeups};
 use vestal_linux::Report;
 use vestal_linux::report::ThreadCost;
 
@@ -28,6 +28,14 @@ pub(super) fn own(report: &Report) -> Own {
             beat: woken.beat,
             other: woken.other,
         },
+        reactions_ns: own
+            .reactions
+            .iter()
+            .map(|reaction| {
+                let (count, max) = (reaction.count, reaction.longest.as_nanos());
+                (reaction.duty.name(), Reaction { count, max })
+            })
+            .collect(),
     }
 }
 

@@ -112,7 +112,13 @@ fn simulate_answers_in_the_promised_shape() {
     );
     assert_eq!(
         keys(&document["machine"]),
-        ["gaps", "longest_gap_ns", "lost_ns", "missed_outside_gaps"]
+        [
+            "gaps",
+            "longest_gap_ns",
+            "lost_ns",
+            "missed_outside_gaps",
+            "stolen"
+        ]
     );
     assert_eq!(
         document,
