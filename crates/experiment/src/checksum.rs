@@ -4,7 +4,7 @@
 //! a single byte is always found; of other accidents one in 2^64 is not. Forgers are not kept out.
 //!
 //! A sealed file has its checksum inside: sixteen hexadecimal digits that stand two bytes (a type
-//! and a length, in Parquet's metadata) after the last [`KEY`]. It is that of all bytes of the file,
+//! and a length, in Parquet's metadata) after the last `vestal.checksum`. It is that of all bytes of the file,
 //! with zeros in the place of its own digits.
 
 use std::io::{self, Read};
