@@ -61,6 +61,11 @@ pub(crate) fn find_test(name: &str, variant: Option<&str>) -> Option<&'static Te
     tests().find(|test| test.name == name && test.variant == variant)
 }
 
+/// Whether a test is none of those that are built in.
+pub(crate) fn is_own_test(name: &str) -> bool {
+    own_tests().iter().any(|own| own.test.name == name)
+}
+
 /// The page of an own policy or test, under its name and summary if it has no text.
 pub(crate) fn own_page(name: &str) -> Option<String> {
     let policies = own_policies().iter().map(|own| (&own.policy, own.page));
