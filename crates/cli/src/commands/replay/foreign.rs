@@ -152,19 +152,19 @@ fn read(path: &Path, options: &Options) -> Result<Recording, Failure> {
         let place = vestal_trace::Place::Byte(0);
         unreadable(path, &vestal_trace::TraceError { place, problem })
     })?;
-    ftrace::read(BufReader::new(file), options).map_err(|error| match &error.problem {
-        // Neither is it what its name would say.
-        Problem::Foreign { .. } => {
-            let why = match Format::from_path(path) {
-                Err(unknown) => unknown.to_string(),
-                Ok(format) => format!("V0811: .{} traces are only written", format.extension()),
-            };
-            let why = format!("{why}; nor is it text of perf or ftrace: {}", error.problem);
-            Failure::input(format!("read {}", shown(path)), why)
-                .with_help("a replay needs every record: give a .vtrace or a .csv trace")
-                .with_help(format!("or text of perf or ftrace: {RECORD}"))
+    ftrace::read(BufReader::new(file), options).map_err(|error| {
+        if !matches!(error.problem, Problem::Foreign { .. }) {
+            return unreadable(path, &error);
         }
-        _ => unreadable(path, &error),
+        // Neither is it what its name would say.
+        let why = match Format::from_path(path) {
+            Err(unknown) => unknown.to_string(),
+            Ok(format) => format!("V0811: .{} traces are only written", format.extension()),
+        };
+        let why = format!("{why}; nor is it text of perf or ftrace: {}", error.problem);
+        Failure::input(format!("read {}", shown(path)), why)
+            .with_help("a replay needs every record: give a .vtrace or a .csv trace")
+            .with_help(format!("or text of perf or ftrace: {RECORD}"))
     })
 }
 
