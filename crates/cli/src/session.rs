@@ -25,8 +25,8 @@ use std::sync::Arc;
 use vestal_analysis::{Test, Verdict};
 use vestal_core::policy::{OrderRule, VirtualDeadlines};
 use vestal_core::{
-    ClassicOrder, Configuration, Exhaustion, LevelSet, OnMiss, Policy, Scheduler, Task,
-    TaskConfiguration, TaskId,
+    ClassicOrder, Configuration, Enforcement, Exhaustion, LevelSet, OnMiss, Policy, Scheduler,
+    Task, TaskConfiguration, TaskId,
 };
 use vestal_core::{Duration, Service};
 use vestal_workload::quantity::parse_time;
@@ -246,6 +246,15 @@ impl Session {
             Ok(engine) => Ok(Box::new(engine)),
             Err(error) => Err(Failure::input(what, error.to_string())),
         }
+    }
+
+    /// The priorities of the tasks, if they alone order jobs while nobody is suspended or cut in slices.
+    pub(crate) fn fixed_priorities(&self) -> Option<Vec<u32>> {
+        let by_priority = matches!(self.tables, OrderTables::Priorities)
+            && self.policy.enforcement != Enforcement::ZeroSlack
+            && !own::has_scheduler(self.policy);
+        let priorities = self.configurations.iter().map(|entry| entry.priority);
+        by_priority.then(|| priorities.collect())
     }
 
     /// Whether the policy leaves priorities to an analysis or a parameters file. An own policy has a

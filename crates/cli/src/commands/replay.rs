@@ -1,7 +1,10 @@
 //! `vestal replay TRACE [FILE]`: the recorded facts to a fresh scheduler. Are the answers the same?
 //!
 //! Managed runs: every plan is equal. Native runs: every permit is equal, and no job ran although a
-//! more urgent permitted one was ready (contract C8).
+//! more urgent permitted one was ready (contract C8). Recordings of perf and ftrace are compared with a
+//! task set instead ([`foreign`]).
+
+mod foreign;
 
 use crate::args::{ReplayArgs, WorldArgs};
 use crate::failure::{Exit, Failure, Outcome};
@@ -93,6 +96,23 @@ struct Found {
 }
 
 pub(crate) fn replay(args: &ReplayArgs, output: &Output) -> Outcome {
+    if foreign::may_be(&args.trace) {
+        return foreign::check(args, output);
+    }
+    let foreign_only = [
+        ("--policy", args.policy.is_some()),
+        ("--tolerance", args.tolerance.is_some()),
+        ("--parameters", args.parameters.is_some()),
+    ];
+    if let Some((name, _)) = foreign_only.iter().find(|(_, given)| *given) {
+        let why =
+            format!("a trace of ours says itself how it was scheduled, so {name} has no meaning");
+        return Err(
+            Failure::input(format!("replay {}", shown(&args.trace)), why).with_help(format!(
+                "leave out {name}: it is for recordings of perf and ftrace"
+            )),
+        );
+    }
     let found = find(args, output)?;
     let document = document(&args.trace, &found);
     output.human(&page(&args.trace, &found, &document, output));

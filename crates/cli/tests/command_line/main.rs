@@ -6,6 +6,7 @@ mod deadlines;
 #[cfg(target_os = "linux")]
 mod doctor;
 mod files;
+mod foreign;
 mod interface;
 mod job_orders;
 #[cfg(target_os = "linux")]

@@ -74,7 +74,7 @@ pub fn first_inversion<E>(
     for record in records {
         let record = record?;
         if let What::Gap { cpu, length } = record.what {
-            state.excuse(cpu, length);
+            state.excuse(cpu, record.at, length);
         }
         timeline.feed(&record, &mut |at, item| items.push((at, item)));
         for (at, item) in items.drain(..) {
@@ -121,8 +121,10 @@ struct State<'a> {
     pending: BTreeMap<TaskId, VecDeque<Pending>>,
     running: BTreeMap<CpuId, JobId>,
     permits: BTreeMap<TaskId, Permit>,
-    /// For each CPU an inversion that may still be short enough.
-    suspects: BTreeMap<CpuId, Inversion>,
+    /// For each CPU an inversion that may still be short enough, and how much of it the machine took.
+    suspects: BTreeMap<CpuId, (Inversion, Duration)>,
+    /// For each CPU from when until when the machine held it last.
+    gaps: BTreeMap<CpuId, (Instant, Instant)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +158,7 @@ impl<'a> State<'a> {
             running: BTreeMap::new(),
             permits: BTreeMap::new(),
             suspects: BTreeMap::new(),
+            gaps: BTreeMap::new(),
         }
     }
 
@@ -198,10 +201,13 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The machine held the CPU for so long until now.
-    fn excuse(&mut self, cpu: CpuId, length: Duration) {
-        if let Some(suspect) = self.suspects.get_mut(&cpu) {
-            suspect.from = suspect.from.saturating_add(length);
+    /// The machine held the CPU for so long until `until`, of which part may have passed already.
+    fn excuse(&mut self, cpu: CpuId, until: Instant, length: Duration) {
+        let from = Instant::from_nanos(until.as_nanos().saturating_sub(length.as_nanos()));
+        self.gaps.insert(cpu, (from, until));
+        if let Some((suspect, excused)) = self.suspects.get_mut(&cpu) {
+            let passed = common((from, until), (suspect.from, self.clock));
+            *excused = excused.saturating_add(passed);
         }
     }
 
@@ -252,9 +258,14 @@ impl<'a> State<'a> {
                 continue;
             };
             let earlier = self.suspects.get(&cpu).copied();
-            let from = earlier
-                .filter(|earlier| earlier.running == running && earlier.waiting == waiting)
-                .map_or(since, |earlier| earlier.from);
+            let (from, excused) = earlier
+                .filter(|(earlier, _)| earlier.running == running && earlier.waiting == waiting)
+                .map_or((since, Duration::ZERO), |(earlier, excused)| {
+                    (earlier.from, excused)
+                });
+            let gap = self.gaps.get(&cpu).copied();
+            let now = gap.map_or(Duration::ZERO, |gap| common(gap, (since, to)));
+            let excused = excused.saturating_add(now);
             let inversion = Inversion {
                 cpu,
                 from,
@@ -262,10 +273,11 @@ impl<'a> State<'a> {
                 running,
                 waiting,
             };
-            if to.saturating_since(from) > self.order.tolerance {
+            let allowed = self.order.tolerance.saturating_add(excused);
+            if to.saturating_since(from) > allowed {
                 return Some(inversion);
             }
-            self.suspects.insert(cpu, inversion);
+            self.suspects.insert(cpu, (inversion, excused));
         }
         None
     }
@@ -327,4 +339,10 @@ impl<'a> State<'a> {
             jobs.retain(|entry| entry.job != job);
         }
     }
+}
+
+/// How long two intervals have in common.
+fn common(one: (Instant, Instant), other: (Instant, Instant)) -> Duration {
+    let (from, to) = (one.0.max(other.0), one.1.min(other.1));
+    to.saturating_since(from)
 }

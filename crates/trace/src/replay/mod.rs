@@ -19,6 +19,7 @@
 //! | an instant of an accepted fact moved without passing its neighbours, where no deadline is computed from it | the scheduler takes execution from charges, never from the clock (C2) |
 
 pub mod checks;
+pub mod conformance;
 pub mod inversion;
 
 use crate::count::{Counter, Counts};
