@@ -9,7 +9,8 @@ use crate::output::Output;
 use crate::progress::ClockProgress;
 use crate::quantity::short;
 use crate::report::{
-    CpuRow, Enforced, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
+    CpuRow, DroppedBy, Enforced, Execution, Jobs, Machine, ModeChange, Response, RunResult,
+    Tardiness, TaskRow,
 };
 use crate::session::{OrderTables, Session};
 use crate::tracing::{self, Reserved, TraceFiles};
@@ -135,6 +136,7 @@ pub(super) fn executive(
     let mut config = Config::new(session.levels, session.policy.enforcement);
     config.cpu = settings.cpu;
     config.exhaustion = session.exhaustion;
+    config.backlog = session.backlog;
     config.monitor = match settings.monitor {
         Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
         Some(Monitor::Manager) => vestal_linux::Monitor::Manager,
@@ -447,6 +449,7 @@ fn result(session: &Session, report: &Report) -> RunResult {
             released: jobs.released,
             completed: jobs.completed,
             dropped: jobs.dropped,
+            dropped_by: DroppedBy(jobs.dropped_by),
             missed: jobs.missed,
             missed_guaranteed: jobs.missed_guaranteed,
         },
@@ -523,6 +526,7 @@ fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
         completed: found.jobs.completed,
         missed: found.jobs.missed,
         dropped: found.jobs.dropped,
+        dropped_by: DroppedBy(found.jobs.dropped_by),
         overruns: found.overruns,
         preemptions: found.preemptions,
         response_ns: Response {
