@@ -451,9 +451,8 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     }
 
     fn settle_idle(&mut self) -> Result<(), SimulationError> {
-        let pending = self.workers.iter().flat_map(|worker| &worker.jobs);
-        let admitted = pending.filter(|job| job.demoted.is_none()).count();
-        if admitted > 0 {
+        let mut pending = self.workers.iter().flat_map(|worker| &worker.jobs);
+        if pending.any(|job| job.demoted.is_none()) {
             self.busy = true;
             return Ok(());
         }
