@@ -6,9 +6,11 @@ use crate::output::{Output, Style};
 use crate::quantity::{exact, percent, short};
 use crate::session::{Proof, Session};
 use crate::table::{Column, Grid};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use vestal_core::Drops;
+use vestal_trace::record::words::drop_word;
 use vestal_trace::{Dispatch, World};
 
 #[derive(Clone, Debug, Serialize)]
@@ -25,6 +27,8 @@ pub(crate) struct RunResult {
     /// What proves that no guaranteed deadline is missed; without it none is guaranteed.
     pub(crate) proof: Option<Proof>,
     pub(crate) duration_ns: u64,
+    /// Why a simulation ended early; null if it did not.
+    pub(crate) cut: Option<Cut>,
     pub(crate) jobs: Jobs,
     pub(crate) modes: Vec<ModeChange>,
     pub(crate) tasks: Vec<TaskRow>,
@@ -44,15 +48,45 @@ pub(crate) struct RunResult {
     pub(crate) excluded: u64,
 }
 
+/// Where a simulation ended before its time, and why.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Cut {
+    pub(crate) at_ns: u64,
+    pub(crate) why: String,
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Jobs {
     pub(crate) released: u64,
     pub(crate) completed: u64,
     pub(crate) dropped: u64,
+    pub(crate) dropped_by: DroppedBy,
     pub(crate) missed: u64,
     pub(crate) missed_guaranteed: u64,
     /// Of those: which only stolen time explains.
     pub(crate) missed_undecided: u64,
+}
+
+/// Dropped jobs by reason, in the words of traces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DroppedBy(pub(crate) Drops);
+
+impl Serialize for DroppedBy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let counts = self.0.by_reason();
+        serializer.collect_map(counts.map(|(why, count)| (drop_word(why), count)))
+    }
+}
+
+impl std::fmt::Display for DroppedBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut counts = self.0.by_reason().filter(|(_, count)| *count > 0);
+        let Some((why, count)) = counts.next() else {
+            return f.write_str("0");
+        };
+        write!(f, "{count} {}", drop_word(why))?;
+        counts.try_for_each(|(why, count)| write!(f, " + {count} {}", drop_word(why)))
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -72,6 +106,7 @@ pub(crate) struct TaskRow {
     pub(crate) completed: u64,
     pub(crate) missed: u64,
     pub(crate) dropped: u64,
+    pub(crate) dropped_by: DroppedBy,
     pub(crate) overruns: u64,
     pub(crate) preemptions: u64,
     pub(crate) response_ns: Response,
@@ -235,6 +270,7 @@ impl RunResult {
             seed: session.seed,
             proof: session.proof.clone(),
             duration_ns: session.duration.as_nanos(),
+            cut: None,
             jobs: Jobs::default(),
             modes: Vec::new(),
             tasks: Vec::new(),
@@ -266,6 +302,10 @@ impl RunResult {
             self.seed,
             session.order,
         );
+        if let Some(cut) = &self.cut {
+            let cut = format!("Cut at {}: {}.", short(cut.at_ns), cut.why);
+            let _ = writeln!(text, "{}\n", painter.paint(Style::Bad, &cut));
+        }
         text.push_str(&self.task_table(session, output));
         for cpu in &self.cpus {
             let _ = writeln!(
@@ -365,7 +405,10 @@ impl RunResult {
                 (urgency, None),
                 (instant, None),
                 (row.released.to_string(), None),
-                mark(row.dropped, Style::Caution),
+                (
+                    row.dropped_by.to_string(),
+                    (row.dropped > 0).then_some(Style::Caution),
+                ),
                 mark(row.missed, Style::Bad),
                 mark(row.overruns, Style::Caution),
                 (time(row.response_ns.mean), None),

@@ -1,11 +1,13 @@
 //! What simulated and real runs have in common: the set, the policy, the order, the demand.
 
+mod options;
 mod order;
 mod own;
 mod proof;
 mod servers;
 mod zero_slack;
 
+pub(crate) use options::KEYS as WORLD_KEYS;
 pub(crate) use order::OrderTables;
 pub(crate) use own::{check_native, check_native_simulation, check_real};
 pub(crate) use proof::Proof;
@@ -19,6 +21,7 @@ use crate::output::Output;
 use crate::parameters;
 use crate::problem::{self, Given};
 use crate::quantity::exact;
+use options::{WorldOptions, pairs};
 use order::choose;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +46,8 @@ pub(crate) struct Session {
     /// What orders jobs beside the priorities of tasks.
     pub(crate) tables: OrderTables,
     pub(crate) exhaustion: Exhaustion,
+    /// How many jobs of one task may wait behind its current one; `None`: any number.
+    pub(crate) backlog: Option<usize>,
     pub(crate) duration: Duration,
     pub(crate) workload: Workload,
     /// The scenario as it was written.
@@ -65,7 +70,7 @@ impl Session {
     pub(crate) fn open(args: &WorldArgs, verb: &str, output: &Output) -> Result<Self, Failure> {
         let what = format!("{verb} {}", shown(&args.file));
         let policy = find_policy(&args.policy, &what)?;
-        let exhaustion = exhaustion(&args.options, own::option_keys(policy), &what)?;
+        let world = WorldOptions::read(&args.options, own::option_keys(policy), &what)?;
         let duration = args
             .duration
             .as_deref()
@@ -76,7 +81,7 @@ impl Session {
             Opening {
                 args,
                 policy,
-                exhaustion,
+                world,
                 duration,
                 recorded: None,
                 what,
@@ -97,7 +102,7 @@ impl Session {
         let opening = Opening {
             args,
             policy,
-            exhaustion: exhaustion(&args.options, own::option_keys(policy), &what)?,
+            world: WorldOptions::read(&args.options, own::option_keys(policy), &what)?,
             duration: args
                 .duration
                 .as_deref()
@@ -122,7 +127,7 @@ impl Session {
         let opening = Opening {
             args,
             policy,
-            exhaustion: exhaustion(&args.options, own::option_keys(policy), &what)?,
+            world: WorldOptions::read(&args.options, own::option_keys(policy), &what)?,
             duration: Some(Duration::ZERO),
             recorded: Some(parameters),
             what,
@@ -134,7 +139,10 @@ impl Session {
         let Opening {
             args,
             policy,
-            exhaustion,
+            world: WorldOptions {
+                exhaustion,
+                backlog,
+            },
             duration,
             recorded,
             what,
@@ -206,6 +214,7 @@ impl Session {
             } else {
                 exhaustion
             },
+            backlog,
             duration,
             workload,
             scenario,
@@ -318,7 +327,7 @@ impl Session {
 struct Opening<'a> {
     args: &'a WorldArgs,
     policy: &'static Policy,
-    exhaustion: Exhaustion,
+    world: WorldOptions,
     duration: Option<Duration>,
     /// The parameters of a recording, instead of those of `args`.
     recorded: Option<&'a Arc<Source>>,
@@ -339,48 +348,6 @@ pub(crate) fn find_policy(name: &str, what: &str) -> Result<&'static Policy, Fai
         .map(|policy| policy.name.to_owned())
         .collect();
     Err(names::unknown(what, "policy", name, &known))
-}
-
-/// Options as keys and values; what is neither was refused before.
-fn pairs(options: &[String]) -> Vec<(String, String)> {
-    let pairs = options.iter().filter_map(|option| option.split_once('='));
-    pairs
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect()
-}
-
-/// The options of `--set`.
-fn exhaustion(options: &[String], own: &[&str], what: &str) -> Result<Exhaustion, Failure> {
-    let mut known = "this version knows: exhaustion=background|abort|continue".to_owned();
-    for key in own {
-        known.push_str(&format!(", {key}=..."));
-    }
-    let mut exhaustion = Exhaustion::Background;
-    for option in options {
-        let failure = |why: String| Failure::input(what, why).with_help(known.as_str());
-        let (key, value) = option
-            .split_once('=')
-            .ok_or_else(|| failure(format!("`--set {option}` is not of the form KEY=VALUE")))?;
-        if own.contains(&key) {
-            continue;
-        }
-        if key != "exhaustion" {
-            let failure = failure(format!("no option is called `{key}`"));
-            return Err(
-                match names::nearest(key, own.iter().copied().chain(["exhaustion"])) {
-                    Some(name) => failure.with_help(format!("did you mean `{name}`?")),
-                    None => failure,
-                },
-            );
-        }
-        exhaustion = match value {
-            "background" => Exhaustion::Background,
-            "abort" => Exhaustion::Abort,
-            "continue" => Exhaustion::Continue,
-            _ => return Err(failure(format!("`{value}` is no value of `exhaustion`"))),
-        };
-    }
-    Ok(exhaustion)
 }
 
 fn duration(text: &str, what: &str) -> Result<Duration, Failure> {
@@ -516,35 +483,6 @@ fn order_name(order: ClassicOrder) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn options_are_read_and_unknown_ones_list_the_known() {
-        let read = |options: &[&str]| {
-            let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
-            exhaustion(&options, &["divisor"], "simulate x")
-        };
-        assert_eq!(read(&[]).unwrap(), Exhaustion::Background);
-        assert_eq!(read(&["exhaustion=abort"]).unwrap(), Exhaustion::Abort);
-        let failure = read(&["exhaustio=abort"]).unwrap_err();
-        assert!(
-            failure
-                .help
-                .iter()
-                .any(|help| help.contains("background|abort|continue"))
-        );
-        assert!(
-            failure
-                .help
-                .iter()
-                .any(|help| help.contains("did you mean `exhaustion`"))
-        );
-        assert_eq!(
-            read(&["divisor=3", "exhaustion=abort"]).unwrap(),
-            Exhaustion::Abort
-        );
-        assert!(read(&["exhaustion"]).is_err());
-        assert!(read(&["exhaustion=never"]).is_err());
-    }
 
     #[test]
     fn times_need_a_unit_and_are_positive() {

@@ -115,6 +115,8 @@ pub struct Config {
     pub enforcement: Enforcement,
     /// What happens to a job that used up its own level's limit.
     pub exhaustion: Exhaustion,
+    /// How many jobs of one task may wait behind its current one; more are dropped. `None`: any number.
+    pub backlog: Option<usize>,
     /// Whether limits are enforced at all; `false` only measures: no limit, no mode change, and under
     /// managed dispatch only the order of the scheduler.
     pub enforce: bool,
@@ -160,6 +162,7 @@ impl Config {
             levels,
             enforcement,
             exhaustion: Exhaustion::Background,
+            backlog: None,
             enforce: true,
             guarantee: true,
             mechanism: Mechanism::Vestal,

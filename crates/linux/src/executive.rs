@@ -13,6 +13,7 @@ use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed
 use crate::manager::Manager;
 use crate::mechanism;
 use crate::plan::{RunPlan, first_limit, tolerance};
+use crate::queue::JobQueue;
 use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
@@ -480,6 +481,7 @@ fn start_all(
             id: TaskId(u16::try_from(index).unwrap_or(u16::MAX)),
             body: bodies.body,
             demand: bodies.demand,
+            queue: JobQueue::new(shared.backlog),
             trace,
         };
         crew.start_worker(index, worker, Worker::set_up, main)?;

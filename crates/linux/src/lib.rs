@@ -58,6 +58,7 @@ mod plan;
 pub mod preemption;
 pub mod primitives;
 mod promise;
+mod queue;
 pub mod recording;
 pub mod report;
 pub mod rights;

@@ -4,7 +4,7 @@ use crate::config::{Mechanism, Monitor};
 use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
 use crate::stats::{Distribution, Summary};
-use vestal_core::{Duration, Event, Instant, JobId, Level, Notice, Service};
+use vestal_core::{DropReason, Drops, Duration, Event, Instant, JobId, Level, Notice, Service};
 use vestal_trace::Record;
 
 /// How a run that took place came to its end.
@@ -93,6 +93,8 @@ pub struct JobCounts {
     pub completed: u64,
     /// Not admitted, withdrawn by enforcement, or too many to wait.
     pub dropped: u64,
+    /// The same by reason.
+    pub dropped_by: Drops,
     /// Neither when the run ended.
     pub unfinished: u64,
     /// Completed after their deadline, or unfinished with a deadline before the end.
@@ -114,10 +116,25 @@ impl JobCounts {
             .saturating_sub(self.missed_outside_gaps)
     }
 
+    /// Counts jobs that were released and then dropped.
+    pub(crate) fn count_drops(&mut self, drops: &Drops) {
+        self.released += drops.total();
+        self.dropped += drops.total();
+        self.dropped_by = self.dropped_by.and(drops);
+    }
+
+    /// Counts a job that was released and then dropped for this reason.
+    pub(crate) fn count_drop(&mut self, why: DropReason) {
+        let mut drops = Drops::default();
+        drops.add(why, 1);
+        self.count_drops(&drops);
+    }
+
     fn add(&mut self, other: &Self) {
         self.released += other.released;
         self.completed += other.completed;
         self.dropped += other.dropped;
+        self.dropped_by = self.dropped_by.and(&other.dropped_by);
         self.unfinished += other.unfinished;
         self.missed += other.missed;
         self.missed_guaranteed += other.missed_guaranteed;

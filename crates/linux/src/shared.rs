@@ -15,6 +15,7 @@
 //! withdrawn job goes on at its priority.
 
 mod armed;
+mod drops;
 mod slices;
 
 use crate::config::{Config, Monitor, Termination};
@@ -33,10 +34,11 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::Bell;
 use crate::sys::{self, Tid};
 pub(crate) use armed::Armed;
+use drops::Verdicts;
 use slices::Slicing;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use vestal_core::{DropReason, Event, Instant, Level, Notice, Service, TaskConfiguration};
+use vestal_core::{Event, Instant, JobId, Notice, Service, TaskConfiguration};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -93,10 +95,7 @@ pub(crate) struct TaskShared {
     background: AtomicBool,
     /// The same without the end of the run.
     enforced_up_to: AtomicU64,
-    /// Written by the manager: the job, plus one, that used up the limit of its own level last; and
-    /// before that, when, in nanoseconds since the epoch.
-    used_up: AtomicU64,
-    used_up_at: AtomicU64,
+    verdicts: Verdicts,
     /// Written by the manager: withdrawn jobs with smaller numbers shall end at their next
     /// cancellation point.
     cancelled_up_to: AtomicU64,
@@ -137,8 +136,7 @@ impl TaskShared {
             withdrawn_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),
-            used_up: AtomicU64::new(0),
-            used_up_at: AtomicU64::new(0),
+            verdicts: Verdicts::default(),
             cancelled_up_to: AtomicU64::new(0),
             overran: OverrunReport::default(),
             slack: None,
@@ -189,36 +187,6 @@ impl TaskShared {
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
         self.withdrawn_up_to
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
-    }
-
-    /// The scheduler says that job `sequence` used up its limit of `level`, so many nanoseconds after
-    /// the epoch.
-    fn note_overrun(&self, sequence: u64, level: Level, at: u64) {
-        if level >= self.configuration.task.criticality {
-            self.used_up_at.store(at, Ordering::SeqCst);
-            self.used_up
-                .store(sequence.saturating_add(1), Ordering::SeqCst);
-        }
-    }
-
-    /// Whether job `sequence` was the last to use up the limit of its own level.
-    pub(crate) fn has_used_up(&self, sequence: u64) -> bool {
-        self.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1)
-    }
-
-    /// When job `sequence` used up the limit of its own level, in nanoseconds since the epoch, if it did.
-    pub(crate) fn used_up_at(&self, sequence: u64) -> Option<u64> {
-        let at = self.used_up_at.load(Ordering::SeqCst);
-        self.has_used_up(sequence).then_some(at)
-    }
-
-    /// Why job `sequence` lost its place.
-    pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
-        if self.has_used_up(sequence) {
-            DropReason::Exhausted
-        } else {
-            DropReason::Mode
-        }
     }
 
     /// The manager is about to demote the worker.
@@ -278,6 +246,8 @@ pub(crate) struct Shared {
     pub(crate) termination: Termination,
     pub(crate) enforce: bool,
     pub(crate) guarantee: bool,
+    /// How many jobs of one task may wait behind its current one; `None`: any number.
+    pub(crate) backlog: Option<usize>,
     pub(crate) tolerance_nanos: u64,
     /// [`SETUP`], [`RUN`], [`STOP`]; workers wait on it for their releases.
     pub(crate) phase: AtomicU32,
@@ -343,6 +313,7 @@ impl Shared {
             termination: config.termination,
             enforce: config.enforce,
             guarantee: config.guarantee,
+            backlog: config.backlog,
             tolerance_nanos: tolerance.as_nanos(),
             phase: AtomicU32::new(SETUP),
             epoch: AtomicU64::new(0),
@@ -396,10 +367,24 @@ impl Shared {
 
     /// What workers have to know of what the scheduler says.
     pub(crate) fn hear(&self, notice: &Notice) {
-        if let Event::Overrun { job, level, .. } = notice.what
-            && let Some(task) = self.tasks.get(job.task.index())
-        {
-            task.note_overrun(job.sequence, level, notice.at.as_nanos());
+        let task = |job: JobId| self.tasks.get(job.task.index());
+        match notice.what {
+            Event::Overrun { job, level, .. } => {
+                if let Some(task) = task(job) {
+                    task.note_overrun(job.sequence, level, notice.at.as_nanos());
+                }
+            }
+            Event::Dropped { job, why } => {
+                if let Some(task) = task(job) {
+                    task.note_drop(job.sequence, why);
+                }
+            }
+            Event::ModeChanged { .. }
+            | Event::Depleted { .. }
+            | Event::Postponed { .. }
+            | Event::FrameOverrun { .. }
+            | Event::FramesSkipped { .. }
+            | Event::Late { .. } => {}
         }
     }
 

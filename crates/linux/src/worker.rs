@@ -14,6 +14,7 @@ use crate::body::{Body, JobContext};
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
 use crate::outcome::{account_never_begun, note_completed, note_unfinished};
+use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
@@ -23,7 +24,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{DropReason, Fact, JobId, Service, StopReason, TaskId};
 use vestal_trace::{Edge, Mechanism, What};
 
@@ -34,6 +34,7 @@ pub(crate) struct Worker {
     pub(crate) id: TaskId,
     pub(crate) body: Box<Body>,
     pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
+    pub(crate) queue: JobQueue,
     pub(crate) trace: Tracer,
 }
 
@@ -139,25 +140,24 @@ impl Worker {
         let woken = monotonic_nanos();
         own.wake(shared, release, woken, &mut self.trace);
         self.note_woken(shared, woken);
-        let waiting = u64::try_from(BACKLOG_MAX).unwrap_or(u64::MAX);
-        let period = task.configuration.task.period.as_nanos();
-        let hopeless = woken > release.saturating_add(period.saturating_mul(waiting + 1));
+        let no_room = self.queue.was_full(release);
         task.grant_first(woken.saturating_sub(release));
         // First say what runs, then read whether it may: see `shared`.
         task.begin(sequence, own_cpu_nanos());
         let limit = task.limit.load(Ordering::SeqCst);
         let stopping = shared.stop_requested();
-        if hopeless || limit == NOT_ADMITTED || (task.withdrawn(sequence) && !stopping) {
+        if no_room || limit == NOT_ADMITTED || (task.withdrawn(sequence) && !stopping) {
             task.take_off(sequence, release);
-            let why = if hopeless {
+            let why = if no_room {
                 DropReason::BacklogFull
             } else {
+                self.queue.ended(woken);
                 task.why_dropped(sequence)
             };
             self.note_never_begun(shared, woken, Some((sequence, why)));
             return_to_place(shared, task, own, &mut self.trace);
             want_idle_above_lowest(shared);
-            self.note_dropped(task);
+            note_dropped(task, why);
             return;
         }
         if stopping {
@@ -187,6 +187,13 @@ impl Worker {
         if let Some(monitor) = monitor {
             monitor.stop();
         }
+        // A job in the background makes room for the next one.
+        let made_room = if task.withdrawn(sequence) {
+            started
+        } else {
+            finished
+        };
+        self.queue.ended(made_room);
         let ended = Ended {
             sequence,
             release,
@@ -289,12 +296,12 @@ impl Worker {
         }
         self.trace.close();
     }
+}
 
-    fn note_dropped(&self, task: &TaskShared) {
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.jobs.released += 1;
-        record.jobs.dropped += 1;
-    }
+/// Counts a job that was dropped.
+pub(crate) fn note_dropped(task: &TaskShared, why: DropReason) {
+    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+    record.jobs.count_drop(why);
 }
 
 /// A job whose body has returned.
@@ -343,9 +350,7 @@ fn end(
     } else if stopping {
         note_unfinished(shared, task, id, job.release, trace);
     } else {
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.jobs.released += 1;
-        record.jobs.dropped += 1;
+        note_dropped(task, task.why_dropped(job.sequence));
     }
     completed
 }

@@ -12,6 +12,7 @@ use crate::input::{self, shown};
 use crate::names::RESULT_FORMAT;
 use crate::output::{Output, Style};
 use crate::quantity::short;
+use crate::report::DroppedBy;
 use crate::session::Session;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -60,6 +61,7 @@ struct Jobs {
     released: u64,
     completed: u64,
     dropped: u64,
+    dropped_by: DroppedBy,
     missed: u64,
     missed_guaranteed: u64,
     overruns: u64,
@@ -391,7 +393,8 @@ fn document(path: &Path, found: &Found) -> Document {
         jobs: summary.map(|summary| Jobs {
             released: summary.counts.released,
             completed: summary.counts.completed,
-            dropped: summary.counts.dropped,
+            dropped: summary.counts.dropped.total(),
+            dropped_by: DroppedBy(summary.counts.dropped),
             missed: summary.counts.missed,
             missed_guaranteed: summary.counts.missed_guaranteed,
             overruns: summary.counts.overruns,
@@ -443,7 +446,10 @@ fn page(path: &Path, found: &Found, document: &Document, output: &Output) -> Str
             let _ = writeln!(
                 text,
                 "jobs: {} released, {} completed, {} dropped, {} missed their deadline",
-                counts.released, counts.completed, counts.dropped, counts.missed
+                counts.released,
+                counts.completed,
+                counts.dropped.total(),
+                counts.missed
             );
             let _ = writeln!(
                 text,

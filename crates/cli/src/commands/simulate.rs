@@ -6,8 +6,10 @@ use crate::input::shown;
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::quantity::short;
 use crate::report::{
-    CpuRow, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
+    CpuRow, Cut, DroppedBy, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness,
+    TaskRow,
 };
 use crate::session::{self, Session};
 use crate::tracing::{self, TraceFiles};
@@ -15,7 +17,10 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use vestal_core::{Guard, Instant, Service, Task, TaskId};
 use vestal_sim::statistics::TaskStatistics;
-use vestal_sim::{Demand, JobState, Observer, Releases, Setting, SimulationError, Statistics};
+use vestal_sim::{
+    Backlog, Demand, Effort, JobState, NativeSetting, Observer, Releases, Setting, SimulationError,
+    Statistics,
+};
 use vestal_trace::{Dispatch, Recorder, World};
 use vestal_workload::Workload;
 
@@ -27,7 +32,18 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     output.human(&result.page(&session, output));
     output.human(&result.verdict(output));
     output.json(&result)?;
-    Ok(Exit::holds(result.jobs.missed_guaranteed == 0))
+    Ok(match &result.cut {
+        Some(cut) => {
+            output.warning(&format!(
+                "the simulation ended at {}, with what was known by then: {}; --set backlog=N limits \
+                 how many jobs of a task may wait",
+                short(cut.at_ns),
+                cut.why
+            ));
+            Exit::Machine
+        }
+        None => Exit::holds(result.jobs.missed_guaranteed == 0),
+    })
 }
 
 /// Who keeps the order in the simulated world.
@@ -73,37 +89,39 @@ pub(crate) fn run(
     };
     let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, &mut watched];
     if traces.is_empty() {
-        world(session, dispatch, None, &mut observers)?;
-        return Ok(result(session, dispatch, &statistics));
+        let cut = world(session, dispatch, None, &mut observers)?;
+        return Ok(result(session, dispatch, &statistics, cut));
     }
     let header = tracing::header(session, dispatch);
     let files = RefCell::new(TraceFiles::create(traces, &header)?);
-    match dispatch {
+    let cut = match dispatch {
         Dispatch::Managed => {
             let mut told = tracing::told(session, &files);
             observers.push(&mut told);
-            world(session, dispatch, Some(&files), &mut observers)?;
+            world(session, dispatch, Some(&files), &mut observers)?
         }
         Dispatch::Native => {
             let mut observed = tracing::observed(session, &files);
             observers.push(&mut observed);
-            world(session, dispatch, Some(&files), &mut observers)?;
+            world(session, dispatch, Some(&files), &mut observers)?
         }
-    }
+    };
     files.into_inner().finish(output)?;
-    Ok(result(session, dispatch, &statistics))
+    Ok(result(session, dispatch, &statistics, cut))
 }
 
-/// The simulated world that dispatches so, recorded if there are files for it.
+/// The simulated world that dispatches so, recorded if there are files for it. Says where it ended if that
+/// was before its time.
 fn world(
     session: &Session,
     dispatch: Dispatch,
     files: Option<&RefCell<TraceFiles>>,
     observers: &mut Vec<&mut dyn Observer>,
-) -> Result<(), Failure> {
+) -> Result<Option<Cut>, Failure> {
     let what = || format!("simulate {}", shown(&session.file));
     let configuration = session.configuration();
     let end = Instant::EPOCH.saturating_add(session.duration);
+    let backlog = session.backlog.map_or(Backlog::UNLIMITED, Backlog::at_most);
     let jobs = FromFile(&session.workload);
     let outcome = match dispatch {
         Dispatch::Managed => {
@@ -112,38 +130,61 @@ fn world(
                 tasks: &session.tasks,
                 cpus: 1,
                 end,
+                backlog,
             };
-            let Some(files) = files else {
-                return vestal_sim::simulate(&mut *scheduler, &setting, &jobs, &jobs, observers)
-                    .map(|_| ())
-                    .map_err(|error| session.own_fault(failure(what(), &error)));
-            };
-            let mut recorder = Recorder::new(scheduler, files);
-            let outcome = vestal_sim::simulate(&mut recorder, &setting, &jobs, &jobs, observers);
-            recorder.finish(end);
-            outcome
+            match files {
+                None => vestal_sim::simulate(&mut *scheduler, &setting, &jobs, &jobs, observers),
+                Some(files) => {
+                    let mut recorder = Recorder::new(scheduler, files);
+                    let outcome =
+                        vestal_sim::simulate(&mut recorder, &setting, &jobs, &jobs, observers);
+                    recorder.finish(last_instant(&outcome, end));
+                    outcome
+                }
+            }
         }
         Dispatch::Native => {
             let mut guard = Guard::new(&configuration)
                 .map_err(|error| Failure::input(what(), error.to_string()))?;
-            let tasks = configuration.tasks;
-            let Some(files) = files else {
-                return vestal_sim::simulate_native(
-                    &mut guard, tasks, end, &jobs, &jobs, observers,
-                )
-                .map(|_| ())
-                .map_err(|error| session.own_fault(failure(what(), &error)));
+            let setting = NativeSetting {
+                tasks: configuration.tasks,
+                end,
+                backlog,
             };
-            let mut recorder = Recorder::with_permits(guard, files, tasks.len());
-            let outcome =
-                vestal_sim::simulate_native(&mut recorder, tasks, end, &jobs, &jobs, observers);
-            recorder.finish(end);
-            outcome
+            match files {
+                None => vestal_sim::simulate_native(&mut guard, &setting, &jobs, &jobs, observers),
+                Some(files) => {
+                    let tasks = setting.tasks.len();
+                    let mut recorder = Recorder::with_permits(guard, files, tasks);
+                    let outcome = vestal_sim::simulate_native(
+                        &mut recorder,
+                        &setting,
+                        &jobs,
+                        &jobs,
+                        observers,
+                    );
+                    recorder.finish(last_instant(&outcome, end));
+                    outcome
+                }
+            }
         }
     };
-    outcome
-        .map(|_| ())
-        .map_err(|error| session.own_fault(failure(what(), &error)))
+    match outcome {
+        Ok(_) => Ok(None),
+        Err(SimulationError::TooManyKept { at, kept }) => Ok(Some(Cut {
+            at_ns: at.as_nanos(),
+            why: format!("{kept} jobs wait behind others of their tasks, and no more are kept"),
+        })),
+        Err(error) => Err(session.own_fault(failure(what(), &error))),
+    }
+}
+
+/// When a run that was to end at `end` did.
+fn last_instant(outcome: &Result<Effort, SimulationError>, end: Instant) -> Instant {
+    match outcome {
+        Err(SimulationError::TooManyKept { at, .. }) => *at,
+        Ok(_) | Err(_) => end,
+    }
 }
 
 /// Who is to blame: the input, or we.
@@ -154,7 +195,7 @@ fn failure(what: String, error: &SimulationError) -> Failure {
             .with_help("shorten --for; the longest time is 2^62 ns, about 146 years"),
         SimulationError::TooManyTasks(_) => Failure::input(what, error.to_string()),
         SimulationError::ReleasesNotAscending { .. }
-        | SimulationError::TooManyPending(_)
+        | SimulationError::TooManyKept { .. }
         | SimulationError::Refused { .. }
         | SimulationError::UnknownJobPlanned { .. }
         | SimulationError::PlannedTwice { .. }
@@ -202,7 +243,12 @@ impl Observer for Watched {
     }
 }
 
-fn result(session: &Session, dispatch: Dispatch, statistics: &Statistics) -> RunResult {
+fn result(
+    session: &Session,
+    dispatch: Dispatch,
+    statistics: &Statistics,
+    cut: Option<Cut>,
+) -> RunResult {
     let totals = statistics.jobs();
     // The statistics judge by the condition of the model alone.
     let guaranteed = match session.proof {
@@ -231,10 +277,13 @@ fn result(session: &Session, dispatch: Dispatch, statistics: &Statistics) -> Run
         migrations: found.migrations,
     });
     RunResult {
+        duration_ns: statistics.end().as_nanos(),
+        cut,
         jobs: Jobs {
             released: totals.released,
             completed: totals.completed,
-            dropped: totals.dropped,
+            dropped: totals.dropped.total(),
+            dropped_by: DroppedBy(totals.dropped),
             missed: totals.missed,
             missed_guaranteed: guaranteed,
             missed_undecided: 0,
@@ -261,7 +310,8 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
         released: found.released,
         completed: found.completed,
         missed: found.missed,
-        dropped: found.dropped,
+        dropped: found.dropped.total(),
+        dropped_by: DroppedBy(found.dropped),
         overruns: found.overruns,
         preemptions: found.preemptions,
         response_ns: Response {

@@ -9,7 +9,9 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::ClockProgress;
 use crate::quantity::short;
-use crate::report::{CpuRow, Execution, Jobs, ModeChange, Response, RunResult, Tardiness, TaskRow};
+use crate::report::{
+    CpuRow, DroppedBy, Execution, Jobs, ModeChange, Response, RunResult, Tardiness, TaskRow,
+};
 use crate::session::{OrderTables, Proof, Session};
 use crate::tracing::{self, Reserved, TraceFiles};
 use crate::watch::{Feed, View};
@@ -133,6 +135,7 @@ pub(super) fn executive(
     let mut config = Config::new(session.levels, session.policy.enforcement);
     config.cpu = settings.cpu;
     config.exhaustion = session.exhaustion;
+    config.backlog = session.backlog;
     config.monitor = match settings.monitor {
         Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
         Some(Monitor::Manager) => vestal_linux::Monitor::Manager,
@@ -360,6 +363,7 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
             released: jobs.released,
             completed: jobs.completed,
             dropped: jobs.dropped,
+            dropped_by: DroppedBy(jobs.dropped_by),
             missed: jobs.missed,
             missed_guaranteed: jobs.missed_guaranteed,
             missed_undecided: jobs.missed_undecided(),
@@ -396,6 +400,7 @@ fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
         completed: found.jobs.completed,
         missed: found.jobs.missed,
         dropped: found.jobs.dropped,
+        dropped_by: DroppedBy(found.jobs.dropped_by),
         overruns: found.overruns,
         preemptions: found.preemptions,
         response_ns: Response {

@@ -13,7 +13,7 @@ use vestal_core::{
 };
 use vestal_linux::slack_trace::{self, Followed, Gaps, Run, TracedTask};
 use vestal_sim::workload::{ListedDemand, ListedReleases};
-use vestal_sim::{JobState, Observer, Segment, Setting};
+use vestal_sim::{Backlog, JobState, Observer, Segment, Setting};
 
 /// How long is measured: 500 hyperperiods.
 const SPAN: Duration = Duration::from_millis(5_000);
@@ -115,6 +115,7 @@ fn simulated(tasks: &[TracedTask]) -> Result<Vec<Run>, String> {
         tasks: &models,
         cpus: 1,
         end,
+        backlog: Backlog::UNLIMITED,
     };
     let mut runs = Runs(Vec::new());
     vestal_sim::simulate(&mut engine, &setting, &releases, &demand, &mut runs)

@@ -3,6 +3,7 @@
 mod facts;
 mod hold;
 
+use super::backlog::Backlog;
 use super::handover::{Assignment, Handover};
 use super::pending::{Class, Lane};
 use super::{BoxedScheduler, Managed};
@@ -27,7 +28,9 @@ use std::sync::{Arc, PoisonError};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::plan::{Slot, Wake};
-use vestal_core::{ContractViolation, Event, Fact, Instant, JobId, Level, Permit, Scheduler};
+use vestal_core::{
+    ContractViolation, DropReason, Event, Fact, Instant, JobId, Level, Permit, Scheduler,
+};
 use vestal_trace::{Edge, Mechanism, Recorder, What};
 
 /// The priorities of the run, the manager's own apart.
@@ -67,10 +70,13 @@ impl Dispatcher {
         classes: Classes,
     ) -> Self {
         let count = shared.tasks.len();
+        let waiting = scheduler.backlog();
+        let backlog = || Backlog::new(waiting, shared.backlog);
+        let lanes = shared.tasks.iter().map(|task| Lane::new(task, backlog()));
         Self {
+            lanes: lanes.collect(),
             shared,
             scheduler,
-            lanes: (0..count).map(|_| Lane::new()).collect(),
             timers: BinaryHeap::with_capacity(count),
             running: None,
             slot: None,
@@ -138,9 +144,9 @@ impl Dispatcher {
         let signals = ManagerSignals::new();
         let end = shared.end.load(Ordering::SeqCst);
         let epoch = shared.epoch.load(Ordering::SeqCst);
-        for (index, task) in shared.tasks.iter().enumerate() {
-            self.timers
-                .push(Reverse((epoch.saturating_add(task.offset_nanos), index)));
+        for (index, (task, lane)) in shared.tasks.iter().zip(&mut self.lanes).enumerate() {
+            lane.first_release = epoch.saturating_add(task.offset_nanos);
+            self.timers.push(Reverse((lane.first_release, index)));
         }
         let mut own = Intervals::of_this_thread(Thread::Manager);
         let outcome = self.rounds(shared, managed, &signals, (epoch, end), &mut own);
@@ -278,31 +284,52 @@ impl Dispatcher {
 
     fn decide(&mut self, shared: &Shared, at: Instant) -> Result<(), ContractViolation> {
         self.clock = at.max(self.clock);
-        let plan = self.scheduler.decide(self.clock)?;
-        (self.slot, self.wake, self.mode) = (plan.slot(CPU), plan.next, plan.mode);
-        for lane in &mut self.lanes {
-            lane.staged = 0;
-        }
-        shared.mode.store(self.mode.0, Ordering::SeqCst);
-        while let Some(notice) = self.scheduler.take_notice() {
-            shared.hear(&notice);
-            self.record.note(&notice);
-            if let Event::Dropped { job, .. } = notice.what {
-                self.drop_job(shared, job)?;
+        self.hand_on(shared)?;
+        loop {
+            let plan = self.scheduler.decide(self.clock)?;
+            (self.slot, self.wake, self.mode) = (plan.slot(CPU), plan.next, plan.mode);
+            for lane in &mut self.lanes {
+                lane.staged = 0;
+            }
+            shared.mode.store(self.mode.0, Ordering::SeqCst);
+            while let Some(notice) = self.scheduler.take_notice() {
+                shared.hear(&notice);
+                self.record.note(&notice);
+                if let Event::Dropped { job, why } = notice.what {
+                    self.drop_job(shared, job, why)?;
+                }
+            }
+            // What was dropped has made room.
+            if !self.hand_on(shared)? {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// The scheduler has dropped a job: it never began, or goes to the background until its next
     /// cancellation point.
-    fn drop_job(&mut self, shared: &Shared, job: JobId) -> Result<(), ContractViolation> {
+    fn drop_job(
+        &mut self,
+        shared: &Shared,
+        job: JobId,
+        why: DropReason,
+    ) -> Result<(), ContractViolation> {
         let index = job.task.index();
         let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
         if lane.take_waiting(job.sequence).is_some() {
-            lane.dropped += 1;
+            lane.dropped.add(why, 1);
+        }
+        lane.backlog.forget(job.sequence);
+        if why == DropReason::Mode {
+            // What is kept of the task is lost with it (contract C7).
+            while let Some(sequence) = lane.backlog.take_kept() {
+                lane.dropped.add(why, 1);
+                let job = JobId { sequence, ..job };
+                let what = What::Dropped { job, why };
+                self.scheduler.sink_mut().record(self.clock, what);
+            }
         }
         if lane.ended.is_some_and(|(ended, _)| ended == job.sequence) {
             lane.ended = None;
@@ -416,8 +443,8 @@ impl Dispatcher {
                 Some((ended, whole)) if ended == job.sequence => Some(whole),
                 Some(_) | None if withdrawn => {
                     if lane.take_waiting(job.sequence).is_some() {
-                        lane.dropped += 1;
                         let why = task.why_dropped(job.sequence);
+                        lane.dropped.add(why, 1);
                         let what = What::Dropped { job, why };
                         self.scheduler.sink_mut().record(at, what);
                     }
@@ -434,6 +461,9 @@ impl Dispatcher {
         self.scheduler.apply(at, started)?;
         match over {
             Some(whole) => {
+                if let Some(lane) = self.lanes.get_mut(index) {
+                    lane.backlog.forget(job.sequence);
+                }
                 self.scheduler.apply(at, end_of(job, whole))?;
                 Ok(true)
             }
@@ -541,13 +571,17 @@ impl Dispatcher {
     /// Notes down the jobs of which no worker ever heard.
     fn account_for_the_rest(&mut self, shared: &Shared) {
         let trace = self.scheduler.sink_mut();
-        for (index, (task, lane)) in shared.tasks.iter().zip(&self.lanes).enumerate() {
+        for (index, (task, lane)) in shared.tasks.iter().zip(&mut self.lanes).enumerate() {
             let mut dropped = lane.dropped;
+            while let Some(kept) = lane.backlog.take_kept() {
+                let release = lane.release_of(kept);
+                note_unfinished(shared, task, id_of(index), release, trace);
+            }
             for (sequence, release) in lane.never_begun() {
                 if task.lost_its_place(sequence) {
-                    dropped += 1;
                     let job = job_of(id_of(index), sequence);
                     let why = task.why_dropped(sequence);
+                    dropped.add(why, 1);
                     trace.open();
                     let at = shared.instant(monotonic_nanos());
                     trace.record(at, What::Dropped { job, why });
@@ -557,8 +591,7 @@ impl Dispatcher {
                 }
             }
             let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-            record.jobs.released += dropped;
-            record.jobs.dropped += dropped;
+            record.jobs.count_drops(&dropped);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::report::Duty;
 use crate::shared::{RUN, STOP, Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
-use crate::worker::{Ended, Worker, job_of, record_job_end};
+use crate::worker::{Ended, Worker, job_of, note_dropped, record_job_end};
 use std::sync::{Arc, PoisonError};
 use vestal_core::TaskId;
 use vestal_trace::{Edge, Mechanism, What};
@@ -145,8 +145,6 @@ fn note_end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: 
         let at = shared.instant(monotonic_nanos());
         trace.record(at, What::Dropped { job, why });
         trace.close();
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.jobs.released += 1;
-        record.jobs.dropped += 1;
+        note_dropped(task, why);
     }
 }

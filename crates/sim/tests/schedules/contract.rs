@@ -7,7 +7,9 @@ use vestal_core::{
     Task, TaskConfiguration, TaskId, Uniprocessor, Wake, WakeReason, Wcet,
 };
 use vestal_sim::workload::{ListedDemand, ListedReleases, Periodic};
-use vestal_sim::{Demand, Effort, Releases, Setting, SimulationError, Statistics, simulate};
+use vestal_sim::{
+    Backlog, Demand, Effort, Releases, Setting, SimulationError, Statistics, simulate,
+};
 
 const JOB: JobId = JobId {
     task: TaskId(0),
@@ -79,6 +81,7 @@ fn run(
         tasks: &tasks,
         cpus,
         end,
+        backlog: Backlog::UNLIMITED,
     };
     simulate(scheduler, &setting, releases, demand, &mut ())
 }
@@ -127,15 +130,34 @@ fn a_scheduler_that_always_wants_to_be_asked_again_is_stopped() {
 }
 
 #[test]
-fn jobs_that_nobody_runs_or_drops_do_not_pile_up_without_end() {
+fn jobs_that_nobody_runs_or_drops_end_a_run_when_too_many_are_kept() {
     let mut lazy = Stubborn {
         slots: vec![None],
         ..Stubborn::default()
     };
-    let demand = ListedDemand::at_level(&tasks(), Level(0));
-    let releases = Periodic::synchronous(&tasks());
-    let found = run(&mut lazy, 1, at(1_000_000), &releases, &demand);
-    assert_eq!(found, Err(SimulationError::TooManyPending(TaskId(0))));
+    let tasks = tasks();
+    let mut statistics = Statistics::new(&tasks, 1, Enforcement::Static, Exhaustion::Background);
+    let setting = Setting {
+        tasks: &tasks,
+        cpus: 1,
+        end: at(1_000_000),
+        backlog: Backlog {
+            kept_max: 1000,
+            ..Backlog::UNLIMITED
+        },
+    };
+    let (releases, demand) = (Periodic::synchronous(&tasks), ListedDemand::default());
+    let found = simulate(&mut lazy, &setting, &releases, &demand, &mut statistics);
+    // The scheduler knows five of them, and 1000 more are kept.
+    let cut = at(10_050);
+    let too_many = SimulationError::TooManyKept {
+        at: cut,
+        kept: 1000,
+    };
+    assert_eq!(found, Err(too_many));
+    let jobs = statistics.jobs();
+    assert_eq!((jobs.released, jobs.missed), (1005, 1005));
+    assert_eq!(statistics.end(), cut);
 }
 
 /// A queue without any room loses notices and never has one to take.
@@ -207,6 +229,7 @@ fn statistics_of(releases: &[u64], demand: u64, end: u64) -> Statistics {
         tasks: &tasks,
         cpus: 1,
         end: at(end),
+        backlog: Backlog::UNLIMITED,
     };
     let releases = ListedReleases {
         tasks: vec![releases.iter().copied().map(at).collect()],
@@ -300,6 +323,7 @@ fn two_cpus_exchange_their_jobs_and_both_migrate() {
         tasks: &tasks,
         cpus: 2,
         end: at(20),
+        backlog: Backlog::UNLIMITED,
     };
     let demand = ListedDemand::at_level(&tasks, Level(0));
     let releases = Periodic::synchronous(&tasks);

@@ -5,8 +5,9 @@
 //! saw by itself (misses, overheads, observations) cannot be recomputed; it is checked for
 //! consistency instead, by the rules of [`checks`].
 //!
-//! Instants have to be in order where the header says so, with one exception: a native world may tell a
-//! fact later than it happened. Nothing is told before it happens, whatever the header says.
+//! Instants have to be in order where the header says so, with two exceptions: a native world may tell a
+//! fact later than it happened, and any world a release that its scheduler had no room for (W8). Nothing is
+//! told before it happens, whatever the header says.
 //!
 //! What a replay cannot find, because nothing depends on it:
 //!
@@ -109,7 +110,8 @@ pub enum Failure<E> {
     Unreadable(E),
 }
 
-/// Replays a recording with a fresh scheduler of the recorded configuration. Constant memory.
+/// Replays a recording with a fresh scheduler of the recorded configuration, in memory that grows with the
+/// number of jobs that its world kept at a time.
 ///
 /// # Errors
 /// [`Failure::Differs`] with the first difference, [`Failure::Unreadable`] if `records` gives an error.
@@ -245,6 +247,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
 
     /// A fact is told again; the checks see it only if it is accepted, as the clock does.
     fn tell(&mut self, record: &Record, fact: Fact) -> Result<(), Mismatch> {
+        let kept = matches!(fact, Fact::Released { job } if self.checks.is_kept(record.at, job));
         let accepted = self.recorder.apply(record.at, fact).is_ok();
         self.collect();
         bump(&mut self.summary.facts);
@@ -253,7 +256,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             return Ok(());
         }
         self.latest_fact = self.latest_fact.max(record.at);
-        if !self.told_later {
+        if !self.told_later && !kept {
             self.in_order(record)?;
         }
         self.checks.see(record).map_err(Mismatch::Inconsistent)

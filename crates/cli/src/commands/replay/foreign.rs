@@ -11,6 +11,7 @@ use crate::input::{self, shown};
 use crate::names::RESULT_FORMAT;
 use crate::output::Output;
 use crate::problem;
+use crate::report::DroppedBy;
 use crate::session::Session;
 use serde::Serialize;
 use std::fs::File;
@@ -388,6 +389,7 @@ fn document(
             released: sum(|task| task.released),
             completed: sum(|task| task.completed),
             dropped: 0,
+            dropped_by: DroppedBy::default(),
             missed: sum(|task| task.missed),
             missed_guaranteed: sum(|task| task.missed_guaranteed),
             overruns: sum(|task| task.exceeded.iter().sum()),
