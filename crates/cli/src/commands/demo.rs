@@ -140,10 +140,10 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
     };
     let simulated = analysis.is_proved() && simulation.jobs.missed_guaranteed == 0;
     let (jobs, missed) = (&real.result.jobs, real.result.machine.missed_outside_gaps);
-    Ok(match run::exit(missed, jobs.missed_undecided, false) {
-        Exit::Holds if !simulated => Exit::DoesNotHold,
-        exit => exit,
-    })
+    if !simulated {
+        return Ok(Exit::DoesNotHold);
+    }
+    Ok(run::exit(missed, jobs.missed_undecided, false))
 }
 
 /// Where the traces and the page go.

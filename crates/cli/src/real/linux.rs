@@ -15,14 +15,13 @@ use crate::report::{
 use crate::session::{OrderTables, Proof, Session};
 use crate::tracing::{self, Reserved, TraceFiles};
 use crate::watch::{Feed, View};
-use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vestal_core::engine::Configuration;
 use vestal_core::{Service, TaskId};
-use vestal_linux::report::{Overhead, TaskReport};
+use vestal_linux::report::TaskReport;
 use vestal_linux::{
     BoxedScheduler, Config, Ended, ErrorKind, Executive, Mechanism, NoScheduler, Recording, Report,
     RunError, Summary, TaskSpec, Termination,
@@ -380,7 +379,7 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
             preemptions: report.cpu.preemptions,
             migrations: 0,
         }],
-        overhead: overhead(&report.overhead),
+        overhead: own::overhead(&report.overhead),
         machine: machine(report),
         proof: proof(session, settings).cloned(),
         ..RunResult::of(session, World::Linux, dispatch(settings))
@@ -436,38 +435,4 @@ pub(super) fn whole(mean: f64) -> u64 {
     )]
     let whole = mean.round() as u64;
     whole
-}
-
-#[derive(Serialize)]
-struct Cost {
-    count: u64,
-    mean: f64,
-    p99: u64,
-    max: u64,
-    share: f64,
-}
-
-fn overhead(found: &[Overhead]) -> serde_json::Value {
-    let entries = found.iter().map(|overhead| {
-        let Summary {
-            count,
-            mean,
-            p99,
-            max,
-            ..
-        } = overhead.summary;
-        let cost = Cost {
-            count,
-            mean,
-            p99,
-            max,
-            share: overhead.share,
-        };
-        // Plain numbers always become a value.
-        (
-            overhead.mechanism.to_owned(),
-            serde_json::to_value(cost).unwrap_or_default(),
-        )
-    });
-    serde_json::Value::Object(entries.collect())
 }

@@ -8,10 +8,13 @@ use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The program has to be gone so long after the signal, also on a busy machine.
 const BOUND: Duration = Duration::from_secs(10);
+
+/// How often it is looked for.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// How many signals each command gets where nothing else is asked for.
 const SMOKE: u64 = 3;
@@ -61,6 +64,10 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 
 /// Runs the program again and again in fresh directories, sends SIGINT and SIGTERM in turn at instants
 /// before `within`, and lets `check` judge what each came to. Says how often it ended in which way.
+#[expect(
+    clippy::print_stdout,
+    reason = "how the trials of a long campaign ended is worth a line"
+)]
 pub(crate) fn stops(
     name: &str,
     arguments: &[&str],
@@ -116,17 +123,17 @@ fn stop(mut child: Child, trial: u64, within: Duration) -> Ending {
     let taken = takes(child.id(), signal);
     let pid = child.id().to_string();
     Command::new("kill").args([word, &pid]).output().unwrap();
-    let since = Instant::now();
+    let mut looks = 0..BOUND.as_millis() / LOOK.as_millis();
     let status: ExitStatus = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        if since.elapsed() > BOUND {
+        if looks.next().is_none() {
             child.kill().unwrap();
             child.wait().unwrap();
             panic!("still there {BOUND:?} after {word}, taken over: {taken}");
         }
-        pause(Duration::from_millis(2));
+        pause(LOOK);
     };
     match (status.code(), status.signal()) {
         (Some(code), _) => Ending::Exit(code),

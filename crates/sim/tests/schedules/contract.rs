@@ -1,14 +1,16 @@
 //! What the world does with schedulers and workloads that contradict themselves, and with jobs at
 //! the edge of the model.
 
+use std::cell::Cell;
 use vestal_core::{
-    Configuration, ContractViolation, CpuId, Duration, Enforcement, Exhaustion, Fact, Instant,
-    JobId, Level, LevelSet, Notice, OnMiss, Permit, Plan, Scheduler, Sequences, Service, Slot,
-    Task, TaskConfiguration, TaskId, Uniprocessor, Wake, WakeReason, Wcet,
+    Configuration, ContractViolation, CpuId, Duration, Enforcement, Exhaustion, Fact, Guard,
+    Instant, JobId, Level, LevelSet, Notice, OnMiss, Permit, Plan, Scheduler, Sequences, Service,
+    Slot, Task, TaskConfiguration, TaskId, Uniprocessor, Wake, WakeReason, Wcet,
 };
 use vestal_sim::workload::{ListedDemand, ListedReleases, Periodic};
 use vestal_sim::{
     Backlog, Demand, Effort, Releases, Setting, SimulationError, Statistics, simulate,
+    simulate_native,
 };
 
 const JOB: JobId = JobId {
@@ -90,6 +92,55 @@ fn usual(scheduler: &mut dyn Scheduler, cpus: u16) -> Result<Effort, SimulationE
     let demand = ListedDemand::at_level(&tasks(), Level(0));
     let releases = Periodic::synchronous(&tasks());
     run(scheduler, cpus, at(100), &releases, &demand)
+}
+
+/// Periodic releases, until somebody has asked so often whether the run is given up.
+struct Impatient {
+    releases: Periodic,
+    left: Cell<u32>,
+}
+
+impl Releases for Impatient {
+    fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant> {
+        self.releases.release(task, sequence, previous)
+    }
+    fn given_up(&self) -> bool {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.unwrap_or(0));
+        left.is_none()
+    }
+}
+
+/// Releases at 0, 10, 20; completions at 3, 13, 23: the fifth instant is the third release.
+#[test]
+fn a_run_that_is_given_up_ends_where_it_stands() {
+    let entry = TaskConfiguration {
+        task: tasks()[0],
+        priority: 1,
+        on_miss: OnMiss::Continue,
+        zero_slack: None,
+    };
+    let configuration = Configuration {
+        tasks: &[entry],
+        levels: LevelSet::new(1).unwrap(),
+        enforcement: Enforcement::Static,
+        exhaustion: Exhaustion::Background,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    };
+    let demand = ListedDemand::at_level(&tasks(), Level(0));
+    let impatient = || Impatient {
+        releases: Periodic::synchronous(&tasks()),
+        left: Cell::new(5),
+    };
+    let given_up = Err(SimulationError::GivenUp(at(20)));
+    let mut engine = Uniprocessor::new(&configuration).unwrap();
+    let managed = run(&mut engine, 1, at(1_000_000), &impatient(), &demand);
+    assert_eq!(managed, given_up);
+    let mut guard = Guard::new(&configuration).unwrap();
+    let (releases, end) = (impatient(), at(1_000_000));
+    let native = simulate_native(&mut guard, &[entry], end, &releases, &demand, &mut ());
+    assert_eq!(native, given_up);
 }
 
 #[test]
