@@ -2,7 +2,7 @@
 
 use crate::support::{Done, Scratch, repository, vestal, vestal_with_input};
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Eight, four and two jobs of three SCHED_FIFO threads, rate-monotonic, as real tools printed them.
 const RECORDED: [&str; 2] = [
@@ -38,7 +38,7 @@ fn text(recorded: &str) -> String {
     fs::read_to_string(repository().join(recorded)).unwrap()
 }
 
-fn replay(recording: &str, set: &PathBuf, arguments: &[&str]) -> Done {
+fn replay(recording: &str, set: &Path, arguments: &[&str]) -> Done {
     let set = set.to_str().unwrap();
     vestal(&[&["replay", recording, set], arguments].concat())
 }

@@ -45,10 +45,10 @@ impl<E: Each> Scheduler for Between<E> {
         let running = self.running;
         self.each.fact(&mut at, &mut fact, &mut self.inner, running);
         self.inner.apply(at, fact)?;
-        match fact {
-            Fact::Started { job, .. } => self.running = Some(job),
-            Fact::Stopped { .. } | Fact::Completed { .. } => self.running = None,
-            _ => {}
+        if let Fact::Started { job, .. } = fact {
+            self.running = Some(job);
+        } else if matches!(fact, Fact::Stopped { .. } | Fact::Completed { .. }) {
+            self.running = None;
         }
         Ok(())
     }
