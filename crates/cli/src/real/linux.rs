@@ -1,6 +1,7 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
 use super::machine::{machine, machine_lines};
+use super::own;
 use super::work::Body;
 use super::{Cost as PrimitiveCost, Monitor, RealRun, Settings};
 use crate::failure::Failure;
