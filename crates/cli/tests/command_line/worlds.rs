@@ -22,6 +22,7 @@ fn simulate_answers_in_the_promised_shape() {
     assert_eq!(done.exit, 0);
     let expected = [
         "cpus",
+        "cut",
         "devices",
         "dispatch",
         "duration_ns",
@@ -61,8 +62,10 @@ fn simulate_answers_in_the_promised_shape() {
         [
             "completed",
             "dropped",
+            "dropped_by",
             "missed",
             "missed_guaranteed",
+            "missed_undecided",
             "released"
         ]
     );
@@ -82,6 +85,7 @@ fn simulate_answers_in_the_promised_shape() {
     let expected = [
         "completed",
         "dropped",
+        "dropped_by",
         "execution_ns",
         "missed",
         "name",

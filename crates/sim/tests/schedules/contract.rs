@@ -9,8 +9,8 @@ use vestal_core::{
 };
 use vestal_sim::workload::{ListedDemand, ListedReleases, Periodic};
 use vestal_sim::{
-    Backlog, Demand, Effort, Releases, Setting, SimulationError, Statistics, simulate,
-    simulate_native,
+    Backlog, Demand, Effort, NativeSetting, Releases, Setting, SimulationError, Statistics,
+    simulate, simulate_native,
 };
 
 const JOB: JobId = JobId {
@@ -138,8 +138,12 @@ fn a_run_that_is_given_up_ends_where_it_stands() {
     let managed = run(&mut engine, 1, at(1_000_000), &impatient(), &demand);
     assert_eq!(managed, given_up);
     let mut guard = Guard::new(&configuration).unwrap();
-    let (releases, end) = (impatient(), at(1_000_000));
-    let native = simulate_native(&mut guard, &[entry], end, &releases, &demand, &mut ());
+    let setting = NativeSetting {
+        tasks: &[entry],
+        end: at(1_000_000),
+        backlog: Backlog::UNLIMITED,
+    };
+    let native = simulate_native(&mut guard, &setting, &impatient(), &demand, &mut ());
     assert_eq!(native, given_up);
 }
 
