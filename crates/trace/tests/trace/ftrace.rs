@@ -301,6 +301,14 @@ fn what_a_thread_does_before_it_first_sleeps_is_no_job() {
     let recording = recorded(&text.concat(), &options());
     assert_eq!(jobs(&recording, 0), (vec![0], vec![0]));
     assert_eq!(jobs(&recording, 1), (vec![], vec![0]));
+    // Nor is it if it is woken under its new name before it slept.
+    let text = [
+        switch(1, IDLE, "R", ("clone", 11)),
+        wakeup(2, "sched_wakeup", HI),
+        switch(3, HI, "S", IDLE),
+    ];
+    let recording = recorded(&text.concat(), &options());
+    assert_eq!(jobs(&recording, 0), (vec![], vec![]));
 }
 
 #[test]
