@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::table::{Column, Grid};
 use serde::{Serialize, Serializer};
 use std::fmt::Write as _;
-use vestal_core::Drops;
+use vestal_core::{DropReason, Drops};
 use vestal_trace::record::words::drop_word;
 
 #[derive(Clone, Debug, Serialize)]
@@ -53,7 +53,7 @@ pub(crate) struct Jobs {
     pub(crate) missed_guaranteed: u64,
 }
 
-/// Dropped jobs by reason, in the words of traces.
+/// Dropped jobs by reason: in JSON in the words of traces, for people shorter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DroppedBy(pub(crate) Drops);
 
@@ -70,8 +70,19 @@ impl std::fmt::Display for DroppedBy {
         let Some((why, count)) = counts.next() else {
             return f.write_str("0");
         };
-        write!(f, "{count} {}", drop_word(why))?;
-        counts.try_for_each(|(why, count)| write!(f, " + {count} {}", drop_word(why)))
+        write!(f, "{count} {}", short_word(why))?;
+        counts.try_for_each(|(why, count)| write!(f, " + {count} {}", short_word(why)))
+    }
+}
+
+/// A reason for dropping in a cell of a table.
+const fn short_word(why: DropReason) -> &'static str {
+    match why {
+        DropReason::Mode => "mode",
+        DropReason::Exhausted => "limit",
+        DropReason::Superseded => "superseded",
+        DropReason::Deadline => "deadline",
+        DropReason::BacklogFull => "backlog",
     }
 }
 

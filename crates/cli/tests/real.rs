@@ -171,7 +171,7 @@ fn a_trace_of_a_real_run_counts_what_its_result_counts_and_replays_clean() {
             assert_eq!(replayed["jobs"][key], result["jobs"][key], "{key}");
         }
         modes += found.mode_changes;
-        dropped += found.dropped;
+        dropped += found.dropped.total();
         if header.ordered {
             // A native world tells its guard of releases when they matter, with their own instants.
             let told_later = |what: &What| dispatch == "native" && matches!(what, What::Fact(_));

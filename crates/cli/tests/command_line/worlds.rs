@@ -22,6 +22,7 @@ fn simulate_answers_in_the_promised_shape() {
     assert_eq!(done.exit, 0);
     let expected = [
         "cpus",
+        "cut",
         "devices",
         "duration_ns",
         "file",
@@ -49,6 +50,7 @@ fn simulate_answers_in_the_promised_shape() {
         [
             "completed",
             "dropped",
+            "dropped_by",
             "missed",
             "missed_guaranteed",
             "released"
@@ -70,6 +72,7 @@ fn simulate_answers_in_the_promised_shape() {
     let expected = [
         "completed",
         "dropped",
+        "dropped_by",
         "execution_ns",
         "missed",
         "name",

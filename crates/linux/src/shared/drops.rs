@@ -9,7 +9,7 @@ use vestal_core::{DropReason, Level};
 pub(super) struct Verdicts {
     /// The job, plus one, that used up the limit of its own level last.
     used_up: AtomicU64,
-    /// The job, plus one, that the scheduler dropped last, times [`REASONS`], plus the place of the reason.
+    /// The job, plus one, that the scheduler dropped last after it had begun, times [`REASONS`], plus the place of the reason.
     dropped: AtomicU64,
 }
 
@@ -24,8 +24,8 @@ impl TaskShared {
         }
     }
 
-    /// The scheduler says that job `sequence` was dropped.
-    pub(super) fn note_drop(&self, sequence: u64, why: DropReason) {
+    /// The scheduler says that job `sequence`, which the worker has, was dropped.
+    pub(crate) fn note_drop(&self, sequence: u64, why: DropReason) {
         let job = sequence.saturating_add(1).saturating_mul(REASONS);
         let reason = (0..).zip(DropReason::ALL).find(|(_, other)| *other == why);
         let place = reason.map_or(0, |(place, _)| place);
