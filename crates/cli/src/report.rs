@@ -9,7 +9,7 @@ use crate::table::{Column, Grid};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use vestal_core::Drops;
+use vestal_core::{DropReason, Drops};
 use vestal_trace::record::words::drop_word;
 use vestal_trace::{Dispatch, World};
 
@@ -67,7 +67,7 @@ pub(crate) struct Jobs {
     pub(crate) missed_undecided: u64,
 }
 
-/// Dropped jobs by reason, in the words of traces.
+/// Dropped jobs by reason: in JSON in the words of traces, for people shorter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DroppedBy(pub(crate) Drops);
 
@@ -84,8 +84,19 @@ impl std::fmt::Display for DroppedBy {
         let Some((why, count)) = counts.next() else {
             return f.write_str("0");
         };
-        write!(f, "{count} {}", drop_word(why))?;
-        counts.try_for_each(|(why, count)| write!(f, " + {count} {}", drop_word(why)))
+        write!(f, "{count} {}", short_word(why))?;
+        counts.try_for_each(|(why, count)| write!(f, " + {count} {}", short_word(why)))
+    }
+}
+
+/// A reason for dropping in a cell of a table.
+const fn short_word(why: DropReason) -> &'static str {
+    match why {
+        DropReason::Mode => "mode",
+        DropReason::Exhausted => "limit",
+        DropReason::Superseded => "superseded",
+        DropReason::Deadline => "deadline",
+        DropReason::BacklogFull => "backlog",
     }
 }
 

@@ -375,7 +375,10 @@ impl Shared {
                 }
             }
             Event::Dropped { job, why } => {
-                if let Some(task) = task(job) {
+                // A manager that dispatches knows whether the worker has the job.
+                if let Some(task) = task(job)
+                    && self.managed.is_none()
+                {
                     task.note_drop(job.sequence, why);
                 }
             }

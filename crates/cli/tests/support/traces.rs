@@ -26,12 +26,14 @@ pub(crate) fn counts(header: &Header, records: &[Record]) -> Counts {
     counter.counts()
 }
 
-/// Dropped jobs by reason.
-fn drops(by_reason: &Value) -> Drops {
+/// Dropped jobs by reason, which add up to their number.
+pub(crate) fn drops(jobs: &Value) -> Drops {
     let mut drops = Drops::default();
     for why in DropReason::ALL {
-        drops.add(why, by_reason[drop_word(why)].as_u64().unwrap());
+        let count = &jobs["dropped_by"][drop_word(why)];
+        drops.add(why, count.as_u64().unwrap());
     }
+    assert_eq!(Some(drops.total()), jobs["dropped"].as_u64());
     drops
 }
 
@@ -43,7 +45,7 @@ pub(crate) fn figures(result: &Value) -> Counts {
     Counts {
         released: number(&jobs["released"]),
         completed: number(&jobs["completed"]),
-        dropped: drops(&jobs["dropped_by"]),
+        dropped: drops(jobs),
         missed: number(&jobs["missed"]),
         missed_guaranteed: number(&jobs["missed_guaranteed"]),
         overruns: tasks.iter().map(|task| number(&task["overruns"])).sum(),

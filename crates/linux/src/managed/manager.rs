@@ -334,6 +334,9 @@ impl Dispatcher {
         if lane.ended.is_some_and(|(ended, _)| ended == job.sequence) {
             lane.ended = None;
         }
+        if lane.busy == Some(job.sequence) {
+            task.note_drop(job.sequence, why);
+        }
         shared.withdraw(task, job.sequence);
         if self.running == Some(job) {
             self.stop_running(shared)?;

@@ -11,7 +11,8 @@ pub(super) struct Verdicts {
     used_up: AtomicU64,
     /// When it did, in nanoseconds since the epoch; written before that.
     used_up_at: AtomicU64,
-    /// The job, plus one, that the scheduler dropped last, times [`REASONS`], plus the place of the reason.
+    /// The job, plus one, that the scheduler dropped last after it had begun, times [`REASONS`], plus the
+    /// place of the reason.
     dropped: AtomicU64,
 }
 
@@ -28,8 +29,8 @@ impl TaskShared {
         }
     }
 
-    /// The scheduler says that job `sequence` was dropped.
-    pub(super) fn note_drop(&self, sequence: u64, why: DropReason) {
+    /// The scheduler says that job `sequence`, which the worker has, was dropped.
+    pub(crate) fn note_drop(&self, sequence: u64, why: DropReason) {
         let job = sequence.saturating_add(1).saturating_mul(REASONS);
         let reason = (0..).zip(DropReason::ALL).find(|(_, other)| *other == why);
         let place = reason.map_or(0, |(place, _)| place);

@@ -169,8 +169,9 @@ impl<'a> State<'a> {
     }
 
     fn place(&self, job: JobId) -> Place {
-        let mut pending = self.pending.get(&job.task).into_iter().flatten();
-        if pending.any(|entry| entry.job == job && entry.background) {
+        let jobs = self.pending.get(&job.task);
+        let entry = jobs.and_then(|jobs| jobs.get(place_of(jobs, job)?));
+        if entry.is_some_and(|entry| entry.background) {
             return Place::None;
         }
         match self.permits.get(&job.task) {
@@ -196,9 +197,20 @@ impl<'a> State<'a> {
 
     /// The thread of a task has woken: what it has to do is ready.
     fn wake(&mut self, task: TaskId) {
-        for entry in self.pending.entry(task).or_default() {
+        let jobs = self.pending.entry(task).or_default();
+        // Of those behind the first one, the ready ones arrived before the others.
+        for entry in jobs.iter_mut().rev().take_while(|entry| !entry.ready) {
             entry.ready = true;
         }
+        if let Some(first) = jobs.front_mut() {
+            first.ready = true;
+        }
+    }
+
+    fn entry(&mut self, job: JobId) -> Option<&mut Pending> {
+        let jobs = self.pending.get_mut(&job.task)?;
+        let place = place_of(jobs, job)?;
+        jobs.get_mut(place)
     }
 
     /// The machine held the CPU for so long until `until`, of which part may have passed already.
@@ -308,10 +320,11 @@ impl<'a> State<'a> {
             Item::Overrun { job, level } => {
                 // Below its own level it raises the mode and keeps its place.
                 let own = self.levels.get(job.task.index());
-                if self.native && own.is_some_and(|own| level >= *own) {
-                    let jobs = self.pending.entry(job.task).or_default();
-                    let entries = jobs.iter_mut().filter(|entry| entry.job == job);
-                    entries.for_each(|entry| entry.background = true);
+                if self.native
+                    && own.is_some_and(|own| level >= *own)
+                    && let Some(entry) = self.entry(job)
+                {
+                    entry.background = true;
                 }
             }
             Item::Deadline { .. }
@@ -327,16 +340,17 @@ impl<'a> State<'a> {
 
     /// The job is not ready until it goes on: it waits for something, perhaps for its next slice.
     fn block(&mut self, job: JobId) {
-        let jobs = self.pending.get_mut(&job.task).into_iter().flatten();
-        for entry in jobs.filter(|entry| entry.job == job) {
+        if let Some(entry) = self.entry(job) {
             entry.ready = false;
         }
     }
 
     /// The job is complete, or dropped.
     fn over(&mut self, job: JobId) {
-        if let Some(jobs) = self.pending.get_mut(&job.task) {
-            jobs.retain(|entry| entry.job != job);
+        if let Some(jobs) = self.pending.get_mut(&job.task)
+            && let Some(place) = place_of(jobs, job)
+        {
+            jobs.remove(place);
         }
     }
 }
@@ -345,4 +359,11 @@ impl<'a> State<'a> {
 fn common(one: (Instant, Instant), other: (Instant, Instant)) -> Duration {
     let (from, to) = (one.0.max(other.0), one.1.min(other.1));
     to.saturating_since(from)
+}
+
+/// Where a job stands among those of its task, which arrive in the order of their numbers. Thousands may
+/// wait, and mostly the first is asked for.
+fn place_of(jobs: &VecDeque<Pending>, job: JobId) -> Option<usize> {
+    let found = jobs.binary_search_by_key(&job.sequence, |entry| entry.job.sequence);
+    found.ok()
 }

@@ -256,10 +256,11 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             return Ok(());
         }
         self.latest_fact = self.latest_fact.max(record.at);
-        if !self.told_later && !kept {
-            self.in_order(record)?;
+        self.checks.see(record).map_err(Mismatch::Inconsistent)?;
+        if self.told_later || kept {
+            return Ok(());
         }
-        self.checks.see(record).map_err(Mismatch::Inconsistent)
+        self.in_order(record)
     }
 
     /// Whatever the clocks: nothing is told before it happens.
