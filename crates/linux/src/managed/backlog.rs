@@ -100,6 +100,7 @@ mod tests {
             let (mut known, mut kept): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
             let mut dropped = 0;
             let room = 1 + most.unwrap_or(4).min(4);
+            let mut arrivals = 0..;
             for step in 0..2_000_u64 {
                 // Three arrive for each that ends.
                 if step % 4 == 3 && !known.is_empty() {
@@ -111,10 +112,13 @@ mod tests {
                         backlog.tell(job);
                         known.push(job);
                     });
-                } else if kept.is_empty() && known.len() < room {
+                    continue;
+                }
+                let job: u64 = arrivals.next().unwrap();
+                if kept.is_empty() && known.len() < room {
                     assert!(backlog.has_room(false));
-                    backlog.tell(step);
-                    known.push(step);
+                    backlog.tell(job);
+                    known.push(job);
                 } else {
                     assert!(kept.is_empty() || !backlog.has_room(false));
                     let full = most.is_some_and(|most| known.len() - 1 + kept.len() >= most);
@@ -122,8 +126,8 @@ mod tests {
                     if full {
                         dropped += 1;
                     } else {
-                        backlog.keep(step);
-                        kept.push(step);
+                        backlog.keep(job);
+                        kept.push(job);
                     }
                 }
                 assert_eq!(backlog.kept(), kept.len());
