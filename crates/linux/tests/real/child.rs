@@ -75,3 +75,23 @@ pub(crate) fn send(signal: &str, pid: u32) {
         .unwrap();
     assert!(status.success());
 }
+
+/// Runs the test `name`, the one that calls this, in a process of its own; says whether this is that process.
+pub(crate) fn in_a_process_of_its_own(name: &str) -> bool {
+    const FRESH: &str = "VESTAL_REAL_FRESH";
+    if std::env::var_os(FRESH).is_some() {
+        return true;
+    }
+    let done = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .env(FRESH, "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert!(
+        done.status.success() && text.contains("1 passed"),
+        "{text}\n{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    false
+}
