@@ -4,7 +4,8 @@ use crate::support::{HI, Hostility, LO, alone, config, ms, real_time_threads, sp
 use std::sync::{Arc, Mutex};
 use vestal_core::engine::Configuration;
 use vestal_core::{
-    ConfigurationError, Duration, Enforcement, Instant, JobId, TaskId, TaskOrder, Uniprocessor,
+    ConfigurationError, DropReason, Duration, Enforcement, Instant, JobId, TaskId, TaskOrder,
+    Uniprocessor,
 };
 use vestal_linux::{
     BoxedScheduler, Config, Ended, Executive, JobContext, Monitor, Report, Termination,
@@ -283,4 +284,52 @@ fn observed_managed_runs_enforce_nothing() {
     assert!(!report.enforced);
     assert_eq!((report.modes.len(), report.jobs.dropped), (0, 0));
     assert_eq!(report.jobs.completed, report.jobs.released);
+}
+
+/// Two tasks that need 120 % of the CPU for a moment, well below what RT throttling counts.
+fn overloaded(executive: Executive) -> Report {
+    let mut first = spec("first", LO, 2, 10, &[9]);
+    let mut second = spec("second", LO, 1, 10, &[9]);
+    // What the check against throttling goes by; the run is over before its period is.
+    (first.demand_max, second.demand_max) = (Some(ms(4)), Some(ms(4)));
+    executive
+        .task(first, |job| job.burn(ms(6)))
+        .task(second, |job| job.burn(ms(6)))
+        .run(Duration::from_millis(400))
+        .unwrap()
+}
+
+/// In 400 ms the second task completes about 26 of its 40 jobs.
+#[test]
+fn late_jobs_wait_however_many_unless_a_backlog_says_how_many() {
+    let _alone = alone();
+    for native in [false, true] {
+        let run = |backlog| {
+            let config = Config {
+                backlog,
+                ..config(Enforcement::Static, Monitor::Manager)
+            };
+            overloaded(if native {
+                Executive::new(config)
+            } else {
+                managed(config, None)
+            })
+        };
+        let free = run(None);
+        assert_eq!(free.jobs.dropped, 0, "{free:#?}");
+        assert_eq!(free.jobs.released, 80, "{free:#?}");
+        // Its last jobs waited behind more than the four that a scheduler has room for.
+        assert!(free.tasks[1].response.max > 80_000_000, "{free:#?}");
+        let bounded = run(Some(2));
+        let jobs = &bounded.jobs;
+        let full = jobs.dropped_by.of(DropReason::BacklogFull);
+        assert_eq!(
+            (full, jobs.dropped_by.total()),
+            (jobs.dropped, jobs.dropped)
+        );
+        assert!(full >= 5, "{bounded:#?}");
+        assert_eq!(jobs.released, jobs.completed + full + jobs.unfinished);
+        // Current, and two that wait: each takes 15 ms, with what the first task takes.
+        assert!(bounded.tasks[1].response.max < 80_000_000, "{bounded:#?}");
+    }
 }

@@ -254,7 +254,7 @@ fn permille(set: &Overloaded) -> u64 {
 fn compare_all(policy: Policy) {
     let (horizon, sets) = read();
     assert_eq!(sets.len(), 200);
-    let (mut crowded, mut with_ties, mut as_simso) = (0, 0, 0);
+    let (mut crowded, mut as_simso) = (0, 0);
     for (number, set) in sets.iter().enumerate() {
         assert!((1020..=1300).contains(&permille(set)), "set {number}");
         let expected = obvious(&set.tasks, policy, horizon);
@@ -272,11 +272,8 @@ fn compare_all(policy: Policy) {
         if expected.ties == 0 {
             assert_eq!(&found.completed, simso, "SimSo, set {number}");
             as_simso += 1;
-        } else {
-            with_ties += 1;
         }
     }
-    println!("{policy:?}: kept {crowded}, as SimSo {as_simso}, with ties {with_ties}");
     assert!(
         crowded >= 50,
         "{policy:?}: jobs were kept in {crowded} sets only"

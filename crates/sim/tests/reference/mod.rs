@@ -308,7 +308,7 @@ impl State<'_> {
     /// `has_room` says of which tasks a scheduler could be told of one more before limits were used up.
     fn admit(&mut self, now: u64, has_room: &[bool]) {
         let pending = self.most_urgent_entry();
-        for i in 0..self.jobs.len() {
+        for (i, &known) in has_room.iter().enumerate() {
             let Ok(number) = self.system.releases[i].binary_search(&now) else {
                 continue;
             };
@@ -332,7 +332,7 @@ impl State<'_> {
                 released: now,
                 executed: 0,
                 background: None,
-                known: has_room[i],
+                known,
                 entered: false,
                 entry: None,
             });
