@@ -2,12 +2,12 @@
 //! when there is room (contract C7).
 //!
 //! ```text
-//!               room              no room                    room (2)
+//!               room              no room                    room (1)
 //!  told <---------------- arrived --------> kept ----------------------------> told
-//!                                            | its task is not admitted (3), or more wait than may (4)
+//!                                            | its task is not admitted (2), or more wait than may (3)
 //!                                            +------------------------------> discarded
 //! ```
-//! (2) `hand_on`, (3) `discard_with`, (4) `discard_surplus`.
+//! (1) `hand_on`, (2) `discard_with`, (3) `discard_surplus`.
 //!
 //! After each instant, I1: what is kept of a task is younger than all that was told of it, and I2: while
 //! something is kept, as much was told as there is room for, so that the scheduler sees no idle instant.
