@@ -6,12 +6,14 @@ use crate::support::{
 use std::sync::{Arc, Mutex};
 use vestal_core::engine::Configuration;
 use vestal_core::{
-    ConfigurationError, DropReason, Duration, Enforcement, Instant, JobId, TaskId, TaskOrder,
-    Uniprocessor,
+    ConfigurationError, DropReason, Duration, Enforcement, Exhaustion, Instant, JobId, LevelSet,
+    Service, TaskId, TaskOrder, Uniprocessor,
 };
 use vestal_linux::{
-    BoxedScheduler, Config, Ended, Executive, JobContext, Monitor, Report, Termination,
+    BoxedScheduler, Config, Ended, Executive, JobContext, Monitor, Recording, Report, TaskSpec,
+    Termination,
 };
+use vestal_trace::{Header, Record, Summary, TaskInfo, World, replay};
 
 const RUN: Duration = Duration::from_millis(2_000);
 
@@ -283,16 +285,61 @@ fn observed_managed_runs_enforce_nothing() {
 }
 
 /// Two tasks that need 120 % of the CPU for a moment, well below what RT throttling counts.
-fn overloaded(executive: Executive) -> Report {
-    let mut first = spec("first", LO, 2, 10, &[9]);
-    let mut second = spec("second", LO, 1, 10, &[9]);
+fn overloading() -> [TaskSpec; 2] {
     // What the check against throttling goes by; the run is over before its period is.
-    (first.demand_max, second.demand_max) = (Some(ms(4)), Some(ms(4)));
-    executive
+    [("first", 2), ("second", 1)].map(|(name, priority)| TaskSpec {
+        demand_max: Some(ms(4)),
+        ..spec(name, LO, priority, 10, &[9])
+    })
+}
+
+/// Runs them, and gives what was recorded.
+fn overloaded(executive: Executive) -> (Report, Vec<Record>) {
+    let records = Arc::new(Mutex::new(Vec::with_capacity(100_000)));
+    let kept = Arc::clone(&records);
+    let [first, second] = overloading();
+    let report = executive
+        .recorded(Recording::new(move |_| {
+            Ok(Box::new(move |new: &[Record]| {
+                kept.lock().unwrap().extend_from_slice(new);
+            }))
+        }))
         .task(first, |job| job.burn(ms(6)))
         .task(second, |job| job.burn(ms(6)))
         .run(Duration::from_millis(400))
-        .unwrap()
+        .unwrap();
+    let records = records.lock().unwrap().clone();
+    (report, records)
+}
+
+/// Tells the recorded facts to a fresh scheduler.
+fn replayed(records: &[Record]) -> Summary {
+    let specs = overloading();
+    let tasks = [specs[0].configuration, specs[1].configuration];
+    let mut scheduler = Uniprocessor::new(&Configuration {
+        tasks: &tasks,
+        levels: LevelSet::new(2).unwrap(),
+        enforcement: Enforcement::Static,
+        exhaustion: Exhaustion::Background,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    })
+    .unwrap();
+    let task = |spec: &TaskSpec| TaskInfo {
+        name: spec.name.clone(),
+        criticality: LO,
+        period: spec.configuration.task.period,
+        deadline: spec.configuration.task.deadline,
+    };
+    let header = Header {
+        world: World::Linux,
+        ordered: false,
+        judges_misses: true,
+        tasks: specs.iter().map(task).collect(),
+        ..Header::new("rms")
+    };
+    let records = records.iter().map(|record| Ok::<_, ()>(*record));
+    replay(&header, records, &mut scheduler).unwrap_or_else(|failure| panic!("{failure:?}"))
 }
 
 /// In 400 ms the second task completes about 26 of its 40 jobs.
@@ -305,11 +352,17 @@ fn late_jobs_wait_however_many_unless_a_backlog_says_how_many() {
                 backlog,
                 ..config(Enforcement::Static, Monitor::Manager)
             };
-            overloaded(if native {
+            let (report, records) = overloaded(if native {
                 Executive::new(config)
             } else {
                 managed(config, None)
-            })
+            });
+            if !native {
+                let counts = replayed(&records).counts;
+                let (jobs, dropped) = (&report.jobs, counts.dropped);
+                assert_eq!((counts.released, dropped), (jobs.released, jobs.dropped_by));
+            }
+            report
         };
         let free = run(None);
         assert_eq!(free.jobs.dropped, 0, "{free:#?}");
