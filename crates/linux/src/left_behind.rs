@@ -21,34 +21,14 @@ pub(crate) fn account(shared: &Shared, stuck: &[usize]) -> Vec<Record> {
         let Some(task) = shared.tasks.get(place) else {
             continue;
         };
-        note_execution(shared, task);
+        // What the stuck job has executed, it has: the promise to others may have ended there.
+        shared.lose_place(task);
         match shared.managed {
             Some(_) => account_assigned(shared, task, id_of(place), &mut trace),
             None => account_all(shared, task, id_of(place), &mut trace),
         }
     }
     trace.into_records()
-}
-
-/// What the stuck job has executed, it has: the promise to others, and to itself, may have ended there.
-fn note_execution(shared: &Shared, task: &TaskShared) {
-    let Some(sequence) = task.running() else {
-        return;
-    };
-    let model = &task.configuration.task;
-    if let Some(executed) = task.executed() {
-        let now = monotonic_nanos();
-        shared
-            .promises
-            .note_execution(model, executed, shared.tolerance_nanos, now);
-    }
-    // It may have gone on in the background since then, and much slower.
-    if let Some(at) = task.used_up_at(sequence) {
-        let epoch = shared.epoch.load(Ordering::SeqCst);
-        shared
-            .promises
-            .note_used_up(model, epoch.saturating_add(at));
-    }
 }
 
 /// Natively a worker notes down its jobs one after the other: what is missing are all that were released
@@ -61,7 +41,8 @@ fn account_all(shared: &Shared, task: &TaskShared, id: TaskId, trace: &mut Trace
         record.jobs.released
     };
     while let Some(release) = released(shared, task, sequence).filter(|&at| at < stopped) {
-        note_unfinished(shared, task, id, release, trace);
+        let executed = executed(task, sequence);
+        note_unfinished(shared, task, id, (release, executed), trace);
         sequence += 1;
     }
 }
@@ -83,12 +64,19 @@ fn account_assigned(shared: &Shared, task: &TaskShared, id: TaskId, trace: &mut 
         let at = shared.instant(monotonic_nanos());
         trace.record(at, What::Dropped { job, why });
     }
-    note_unfinished(shared, task, id, release, trace);
+    let executed = executed(task, sequence);
+    note_unfinished(shared, task, id, (release, executed), trace);
     if dropped {
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.jobs.unfinished -= 1;
         record.jobs.dropped += 1;
     }
+}
+
+/// What job `sequence` has executed until now.
+fn executed(task: &TaskShared, sequence: u64) -> u64 {
+    let begun = task.running() == Some(sequence);
+    begun.then(|| task.executed()).flatten().unwrap_or(0)
 }
 
 /// When job `sequence` is released, as a clock reading.

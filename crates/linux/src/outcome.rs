@@ -106,8 +106,14 @@ pub(crate) fn note_completed(
     let deadline = task.configuration.task.deadline.as_nanos();
     let missed = response > deadline;
     let verdict = missed.then(|| {
-        let id = job_of(id, job.sequence);
-        judge_miss(shared, task, id, (job.release, job.finished), trace)
+        let ended = (job.finished, job.executed);
+        judge_miss(
+            shared,
+            task,
+            job_of(id, job.sequence),
+            (job.release, ended),
+            trace,
+        )
     });
     let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
     record.jobs.released += 1;
@@ -118,12 +124,13 @@ pub(crate) fn note_completed(
     record.tardiness.record(response.saturating_sub(deadline));
 }
 
-/// A job that the end of the run met; missed if its deadline had passed by then.
+/// A job that the end of the run met when it had executed so much; missed if its deadline had passed by
+/// then.
 pub(crate) fn note_unfinished(
     shared: &Shared,
     task: &TaskShared,
     id: TaskId,
-    release: u64,
+    (release, executed): (u64, u64),
     trace: &mut Tracer,
 ) {
     let stopped = shared.stopped_at.load(Ordering::SeqCst).max(release);
@@ -134,7 +141,10 @@ pub(crate) fn note_unfinished(
         let since = since.saturating_sub(task.offset_nanos);
         let sequence = since.checked_div(task.configuration.task.period.as_nanos());
         let job = job_of(id, sequence.unwrap_or(0));
-        judge_miss(shared, task, job, (release, stopped), trace)
+        // The least that it can have executed by then.
+        let since = monotonic_nanos().saturating_sub(stopped);
+        let ended = (stopped, executed.saturating_sub(since));
+        judge_miss(shared, task, job, (release, ended), trace)
     });
     let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
     record.jobs.released += 1;
@@ -143,18 +153,18 @@ pub(crate) fn note_unfinished(
 }
 
 /// What is to be said of the deadline missed by a job that was released, and ended or was given up, at
-/// these clock readings.
+/// these clock readings, after executing so much.
 fn judge_miss(
     shared: &Shared,
     task: &TaskShared,
     job: JobId,
-    (release, end): (u64, u64),
+    (release, (end, executed)): (u64, (u64, u64)),
     trace: &mut Tracer,
 ) -> Verdict {
     let model = &task.configuration.task;
     let deadline = model.deadline.as_nanos();
     let due = release.saturating_add(deadline);
-    let guaranteed = shared.guarantee && shared.promises.promised(model.criticality, due);
+    let guaranteed = shared.was_promised(task, job.sequence, due, (executed, end));
     trace.open();
     let what = What::Miss {
         job,
@@ -193,7 +203,7 @@ pub(crate) fn account_never_begun(
         .min(shared.end.load(Ordering::SeqCst));
     let mut release = first;
     while release < stopped {
-        note_unfinished(shared, task, id, release, trace);
+        note_unfinished(shared, task, id, (release, 0), trace);
         release = release.saturating_add(task.configuration.task.period.as_nanos());
     }
 }

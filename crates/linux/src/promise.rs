@@ -2,17 +2,23 @@
 //!
 //! Vestal's promise: a task of level z meets its deadlines as long as every job executes no more
 //! than its C(z). The deadline of a job was therefore promised unless, in the same busy period and
-//! before that deadline, some job (itself included) exceeded its C at the level of the job in
-//! question. Under adaptive enforcement this says the same as "the mode was never above the task's
-//! level": the mode exceeds z exactly when a job has used up its C(z).
+//! before that deadline, some job exceeded its C at the level of the job in question. Under adaptive
+//! enforcement this says the same as "the mode was never above the task's level": the mode exceeds z
+//! exactly when a job has used up its C(z).
+//!
+//! A job beyond C at its *own* level frees only itself from the promise: enforcement takes it out of the
+//! way of all others, and how late that was is on our account. Where nothing enforces that limit, such a
+//! job ends the promise to all.
 //!
 //! The busy period is reconstructed from what workers report: it goes on as long as a job is begun
-//! that was released before the last one ended.
+//! that was released before the last one ended, or lost its place. A job in the background delays nobody.
 
 use crate::busy::BusyLog;
+use crate::shared::{Shared, TaskShared};
+use crate::sys::clock::monotonic_nanos;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use vestal_core::Level;
 use vestal_core::model::{LEVELS_MAX, Task};
+use vestal_core::{Exhaustion, Level, Service};
 
 const NEVER: u64 = u64::MAX;
 
@@ -83,29 +89,29 @@ impl Promises {
         self.active.load(Ordering::SeqCst) == 0 && self.last_end.load(Ordering::SeqCst) <= instant
     }
 
-    /// A job of `task` ended at `now` after executing `executed` nanoseconds.
-    pub(crate) fn end(&self, task: &Task, executed: u64, tolerance: u64, now: u64) {
-        self.note_execution(task, executed, tolerance, now);
+    /// A job that began has ended, or lost its place, at `now`.
+    pub(crate) fn leave(&self, now: u64) {
         self.last_end.fetch_max(now, Ordering::SeqCst);
         self.active.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// A job of `task` has executed `executed` nanoseconds by `now`.
-    pub(crate) fn note_execution(&self, task: &Task, executed: u64, tolerance: u64, now: u64) {
-        for (level, exceeded_at) in (0_u8..).zip(&self.exceeded_at) {
-            let allowed = task.wcet.at(Level(level)).as_nanos();
-            if executed > allowed.saturating_add(tolerance) {
-                // What exceeds was executed since: this is the latest instant it can have begun.
-                let since = now.saturating_sub(executed - allowed);
+    /// A job of `task` has executed `executed` nanoseconds by `now`, and is stopped, or not, at the limit
+    /// of its own level.
+    pub(crate) fn note_execution(
+        &self,
+        task: &Task,
+        executed: u64,
+        tolerance: u64,
+        now: u64,
+        is_stopped: bool,
+    ) {
+        for (level, exceeded_at) in (0_u8..).map(Level).zip(&self.exceeded_at) {
+            if is_stopped && level >= task.criticality {
+                break;
+            }
+            if let Some(since) = since(task.wcet.at(level), executed, tolerance, now) {
                 exceeded_at.fetch_min(since, Ordering::SeqCst);
             }
-        }
-    }
-
-    /// A job of `task` was found to have used up C at its own level at `now`.
-    pub(crate) fn note_used_up(&self, task: &Task, now: u64) {
-        for exceeded_at in self.exceeded_at.iter().skip(task.criticality.index()) {
-            exceeded_at.fetch_min(now, Ordering::SeqCst);
         }
     }
 
@@ -117,10 +123,86 @@ impl Promises {
     }
 }
 
+/// Since when a job that has executed `executed` nanoseconds by `now` is beyond `allowed`, if it is: the
+/// latest instant at which what exceeds can have begun.
+fn since(allowed: Service, executed: u64, tolerance: u64, now: u64) -> Option<u64> {
+    let allowed = allowed.as_nanos();
+    (executed > allowed.saturating_add(tolerance)).then(|| now.saturating_sub(executed - allowed))
+}
+
+impl Shared {
+    /// Whether a job that used up the limit of its own level makes way for all others.
+    fn stops_at_own_limit(&self) -> bool {
+        self.enforce && !self.each_instant && self.exhaustion != Exhaustion::Continue
+    }
+
+    /// Job `sequence` of `task`, released at `release`, begins.
+    pub(crate) fn begin_in_place(&self, task: &TaskShared, sequence: u64, release: u64) {
+        self.promises.begin(release, || self.consumed());
+        task.is_in_place.store(true, Ordering::SeqCst);
+        // The manager could not see it there before.
+        if task.lost_its_place(sequence) {
+            self.lose_place(task);
+        }
+    }
+
+    /// The present job of `task` loses its place, if it has one.
+    pub(crate) fn lose_place(&self, task: &TaskShared) {
+        if task.is_in_place.load(Ordering::SeqCst) {
+            let executed = task.executed().unwrap_or(0);
+            self.end_in_place(task, executed, monotonic_nanos());
+        }
+    }
+
+    /// The present job of `task` ended at `now` after executing `executed` nanoseconds. What it did in the
+    /// background is of no concern.
+    pub(crate) fn end_in_place(&self, task: &TaskShared, executed: u64, now: u64) {
+        if task.is_in_place.swap(false, Ordering::SeqCst) {
+            self.note_execution(task, executed, now);
+            self.promises.leave(now);
+        }
+    }
+
+    /// A job of `task` has executed `executed` nanoseconds by `now`.
+    fn note_execution(&self, task: &TaskShared, executed: u64, now: u64) {
+        let (model, is_stopped) = (&task.configuration.task, self.stops_at_own_limit());
+        self.promises
+            .note_execution(model, executed, self.tolerance_nanos, now, is_stopped);
+    }
+
+    /// Whether job `sequence` of `task`, which has executed `executed` nanoseconds by `now`, was promised
+    /// that it would be complete at `due`.
+    pub(crate) fn was_promised(
+        &self,
+        task: &TaskShared,
+        sequence: u64,
+        due: u64,
+        (executed, now): (u64, u64),
+    ) -> bool {
+        let model = &task.configuration.task;
+        let by_account = since(model.own_wcet(), executed, self.tolerance_nanos, now);
+        let epoch = self.epoch.load(Ordering::SeqCst);
+        let by_scheduler = task.used_up_at(sequence).map(|at| epoch.saturating_add(at));
+        let mut used_up = by_account.into_iter().chain(by_scheduler);
+        self.guarantee
+            && used_up.all(|at| at >= due)
+            && self.promises.promised(model.criticality, due)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vestal_core::{Duration, Service, Wcet};
+    use crate::config::{Config, Monitor};
+    use crate::worker::job_of;
+    use vestal_core::{Duration, Enforcement, Event, Instant, LevelSet, Notice, OnMiss};
+    use vestal_core::{TaskConfiguration, TaskId, Wcet};
+
+    /// A job of `task` ended at `now` after executing `executed` nanoseconds; its own limit is enforced.
+    fn end(promises: &Promises, task: &Task, executed: u64, tolerance: u64, now: u64) {
+        promises.note_execution(task, executed, tolerance, now, true);
+        promises.leave(now);
+    }
 
     fn hi_task() -> Task {
         let wcet = Wcet::new(&[Service::from_nanos(20), Service::from_nanos(50)]).unwrap();
@@ -132,7 +214,7 @@ mod tests {
     fn an_overrun_of_c_lo_frees_from_the_promise_to_lo_jobs_but_not_to_hi_jobs() {
         let promises = Promises::new();
         promises.begin(0, || 0);
-        promises.end(&hi_task(), 40, 0, 100);
+        end(&promises, &hi_task(), 40, 0, 100);
         promises.begin(10, || 0);
         assert!(!promises.promised(Level(0), 200));
         assert!(promises.promised(Level(1), 200));
@@ -142,7 +224,7 @@ mod tests {
     fn a_deadline_before_the_overrun_was_promised() {
         let promises = Promises::new();
         promises.begin(0, || 0);
-        promises.end(&hi_task(), 40, 0, 100);
+        end(&promises, &hi_task(), 40, 0, 100);
         assert!(promises.promised(Level(0), 80), "exceeded from 80 on");
         assert!(!promises.promised(Level(0), 81));
     }
@@ -153,7 +235,7 @@ mod tests {
         assert!(promises.free_since(0));
         promises.begin(0, || 0);
         assert!(!promises.free_since(50));
-        promises.end(&hi_task(), 20, 0, 100);
+        end(&promises, &hi_task(), 20, 0, 100);
         assert!(!promises.free_since(99));
         assert!(promises.free_since(100));
     }
@@ -164,13 +246,13 @@ mod tests {
         let task = hi_task();
         promises.begin(10, || 0);
         promises.begin(20, || 0);
-        promises.end(&task, 5, 0, 30);
-        promises.end(&task, 5, 0, 40);
+        end(&promises, &task, 5, 0, 30);
+        end(&promises, &task, 5, 0, 40);
         // Released before the last one ended: the same busy period.
         promises.begin(35, || 0);
-        promises.end(&task, 5, 0, 60);
+        end(&promises, &task, 5, 0, 60);
         promises.begin(100, || 0);
-        promises.end(&task, 5, 0, 130);
+        end(&promises, &task, 5, 0, 130);
         let cut: Vec<_> = promises.busy_periods(120).iter().collect();
         assert_eq!(cut, [(10, 60)]);
         let periods: Vec<_> = promises.busy_periods(130).iter().collect();
@@ -181,20 +263,132 @@ mod tests {
     fn the_next_busy_period_is_promised_again() {
         let promises = Promises::new();
         promises.begin(0, || 0);
-        promises.end(&hi_task(), 60, 0, 100);
-        assert!(!promises.promised(Level(1), 200));
+        end(&promises, &hi_task(), 40, 0, 100);
+        assert!(!promises.promised(Level(0), 200));
         promises.begin(100, || 0);
-        assert!(promises.promised(Level(1), 200));
+        assert!(promises.promised(Level(0), 200));
+    }
+
+    #[test]
+    fn a_job_beyond_its_own_c_ends_the_promise_to_others_only_where_nothing_stops_it() {
+        for (is_stopped, promised) in [(true, [false, true, true]), (false, [false; 3])] {
+            let promises = Promises::new();
+            promises.begin(0, || 0);
+            promises.note_execution(&hi_task(), 60, 0, 100, is_stopped);
+            let kept = [0, 1, 2].map(|level| promises.promised(Level(level), 200));
+            assert_eq!(kept, promised);
+            // 20 and 50 of the 60 were allowed.
+            assert!(promises.promised(Level(0), 60) && promises.promised(Level(1), 90));
+        }
+    }
+
+    fn shared(config: &Config) -> Shared {
+        let task = |model: Task| {
+            let configuration = TaskConfiguration {
+                task: model,
+                priority: 1,
+                zero_slack: None,
+                on_miss: OnMiss::Continue,
+            };
+            TaskShared::new("task".to_owned(), configuration, 0, 2, 50)
+        };
+        let wcet = Wcet::new(&[Service::from_nanos(30)]).unwrap();
+        let span = Duration::from_nanos(1_000);
+        let lo = Task::new(Level(0), span, span, wcet).unwrap();
+        let tasks = vec![task(lo), task(hi_task())];
+        Shared::new(tasks, config, 0, Monitor::Manager, Service::from_nanos(5))
+    }
+
+    fn enforced() -> Config {
+        Config::new(LevelSet::new(2).unwrap(), Enforcement::Static)
+    }
+
+    #[test]
+    fn a_job_that_used_up_its_own_c_was_promised_nothing_and_the_others_were() {
+        for exhaustion in [Exhaustion::Background, Exhaustion::Abort] {
+            let shared = shared(&Config {
+                exhaustion,
+                ..enforced()
+            });
+            let [lo, hi] = [&shared.tasks[0], &shared.tasks[1]];
+            shared.begin_in_place(lo, 0, 0);
+            shared.begin_in_place(hi, 0, 0);
+            shared.end_in_place(lo, 36, 100);
+            assert!(!shared.was_promised(lo, 0, 200, (36, 100)));
+            assert!(
+                shared.was_promised(lo, 0, 94, (36, 100)),
+                "it was late before"
+            );
+            assert!(
+                shared.was_promised(lo, 0, 200, (35, 100)),
+                "within the tolerance"
+            );
+            assert!(shared.was_promised(lo, 1, 200, (30, 150)), "another job");
+            assert!(shared.was_promised(hi, 0, 200, (50, 150)));
+            // As the scheduler saw it, however long the account runs on in the background.
+            shared.hear(&Notice {
+                at: Instant::from_nanos(80),
+                what: Event::Overrun {
+                    job: job_of(TaskId(0), 0),
+                    level: Level(0),
+                    executed: Service::from_nanos(30),
+                },
+            });
+            assert!(!shared.was_promised(lo, 0, 90, (36, 100)));
+        }
+        for config in [
+            Config {
+                exhaustion: Exhaustion::Continue,
+                ..enforced()
+            },
+            Config {
+                enforce: false,
+                ..enforced()
+            },
+        ] {
+            let shared = shared(&config);
+            let [lo, hi] = [&shared.tasks[0], &shared.tasks[1]];
+            shared.begin_in_place(lo, 0, 0);
+            shared.end_in_place(lo, 36, 100);
+            assert!(!shared.was_promised(hi, 0, 200, (50, 150)));
+        }
+    }
+
+    #[test]
+    fn a_job_in_the_background_is_of_no_busy_period() {
+        let shared = shared(&enforced());
+        let [lo, hi] = [&shared.tasks[0], &shared.tasks[1]];
+        lo.begin(0, 0);
+        shared.begin_in_place(lo, 0, 10);
+        shared.begin_in_place(hi, 0, 10);
+        shared.withdraw(hi, 0);
+        assert!(
+            !shared.promises.promised(Level(0), u64::MAX),
+            "it was charged with this thread's time"
+        );
+        shared.withdraw(lo, 0);
+        let free = shared.promises.last_end.load(Ordering::SeqCst);
+        assert!(shared.promises.free_since(free));
+        // The next busy period begins, and what goes on in the background does nothing to it.
+        shared.begin_in_place(hi, 1, free);
+        shared.end_in_place(lo, u64::MAX, free + 10);
+        assert!(shared.promises.promised(Level(0), u64::MAX));
+        assert!(!shared.promises.free_since(free + 10), "one is active");
+        shared.end_in_place(hi, 20, free + 20);
+        assert!(shared.promises.free_since(free + 20));
+        // One that lost its place before it began never had it.
+        shared.begin_in_place(lo, 0, free + 30);
+        assert_eq!(shared.promises.active.load(Ordering::SeqCst), 0);
     }
 
     #[test]
     fn execution_within_the_tolerance_breaks_no_promise() {
         let promises = Promises::new();
         promises.begin(0, || 0);
-        promises.end(&hi_task(), 25, 5, 100);
+        end(&promises, &hi_task(), 25, 5, 100);
         promises.begin(50, || 0);
         assert!(promises.promised(Level(0), 200));
-        promises.end(&hi_task(), 26, 5, 130);
+        end(&promises, &hi_task(), 26, 5, 130);
         assert!(!promises.promised(Level(0), 200), "and no more than that");
     }
 }

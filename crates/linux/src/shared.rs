@@ -38,7 +38,7 @@ use drops::Verdicts;
 use slices::Slicing;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use vestal_core::{Event, Instant, JobId, Notice, Service, TaskConfiguration};
+use vestal_core::{Event, Exhaustion, Instant, JobId, Notice, Service, TaskConfiguration};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -87,6 +87,8 @@ pub(crate) struct TaskShared {
     slicing: Slicing,
     /// Whether the worker is held back in the middle of a body.
     pub(crate) park: Park,
+    /// Whether a job of the task has begun and has its place: see [`crate::promise`].
+    pub(crate) is_in_place: AtomicBool,
     /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
     withdrawn_up_to: AtomicU64,
     /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
@@ -133,6 +135,7 @@ impl TaskShared {
             limit: AtomicU64::new(limit),
             slicing: Slicing::none(),
             park: Park::new(),
+            is_in_place: AtomicBool::new(false),
             withdrawn_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),
@@ -245,6 +248,7 @@ pub(crate) struct Shared {
     pub(crate) heartbeat_nanos: u64,
     pub(crate) termination: Termination,
     pub(crate) enforce: bool,
+    pub(crate) exhaustion: Exhaustion,
     pub(crate) guarantee: bool,
     /// How many jobs of one task may wait behind its current one; `None`: any number.
     pub(crate) backlog: Option<usize>,
@@ -312,6 +316,7 @@ impl Shared {
             heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             termination: config.termination,
             enforce: config.enforce,
+            exhaustion: config.exhaustion,
             guarantee: config.guarantee,
             backlog: config.backlog,
             tolerance_nanos: tolerance.as_nanos(),
@@ -394,6 +399,9 @@ impl Shared {
     /// `task` loses its job number `sequence` and all before it.
     pub(crate) fn withdraw(&self, task: &TaskShared, sequence: u64) {
         task.withdraw(sequence);
+        if task.running_admitted().is_none() {
+            self.lose_place(task);
+        }
         match self.termination {
             Termination::Immediate => task.cancel_withdrawn(),
             // The idle detector says when.

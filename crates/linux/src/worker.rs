@@ -163,10 +163,10 @@ impl Worker {
         if stopping {
             task.take_off(sequence, release);
             self.note_never_begun(shared, woken, None);
-            note_unfinished(shared, task, self.id, release, &mut self.trace);
+            note_unfinished(shared, task, self.id, (release, 0), &mut self.trace);
             return;
         }
-        shared.promises.begin(release, || shared.consumed());
+        shared.begin_in_place(task, sequence, release);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
@@ -328,16 +328,14 @@ fn end(
     let stopping = shared.stop_requested();
     let withdrawn = task.withdrawn(job.sequence);
     // At the end of the run everything is withdrawn; what was completed then counts as such.
-    let completed = job.completed && (stopping || !withdrawn);
+    let lost_its_place = task.lost_its_place(job.sequence);
+    let completed = job.completed && !lost_its_place;
     record_end(shared, task, id, job, trace, (completed, stopping));
     // By the limit it ran under: the mode may fall when it is off.
     let threshold = shared.threshold(task.limit.load(Ordering::SeqCst));
     let overran = !withdrawn && threshold.is_some_and(|threshold| job.executed > threshold);
     task.take_off(job.sequence, job.release);
-    let model = &task.configuration.task;
-    shared
-        .promises
-        .end(model, job.executed, shared.tolerance_nanos, job.finished);
+    shared.end_in_place(task, job.executed, job.finished);
     want_idle_above_lowest(shared);
     return_to_place(shared, task, own, trace);
     if overran {
@@ -347,8 +345,8 @@ fn end(
     resume_preempted(shared);
     if completed {
         note_completed(shared, task, id, job, trace);
-    } else if stopping {
-        note_unfinished(shared, task, id, job.release, trace);
+    } else if stopping && !lost_its_place {
+        note_unfinished(shared, task, id, (job.release, job.executed), trace);
     } else {
         note_dropped(task, task.why_dropped(job.sequence));
     }

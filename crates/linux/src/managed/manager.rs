@@ -318,7 +318,8 @@ impl Dispatcher {
         let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
-        if lane.take_waiting(job.sequence).is_some() {
+        let waited = lane.take_waiting(job.sequence).is_some();
+        if waited {
             lane.dropped.add(why, 1);
         }
         lane.backlog.forget(job.sequence);
@@ -337,7 +338,10 @@ impl Dispatcher {
         if lane.busy == Some(job.sequence) {
             task.note_drop(job.sequence, why);
         }
-        shared.withdraw(task, job.sequence);
+        // One that waited has no place, and those before it keep theirs.
+        if !waited {
+            shared.withdraw(task, job.sequence);
+        }
         if self.running == Some(job) {
             self.stop_running(shared)?;
         } else if lane.busy == Some(job.sequence) {
@@ -578,7 +582,7 @@ impl Dispatcher {
             let mut dropped = lane.dropped;
             while let Some(kept) = lane.backlog.take_kept() {
                 let release = lane.release_of(kept);
-                note_unfinished(shared, task, id_of(index), release, trace);
+                note_unfinished(shared, task, id_of(index), (release, 0), trace);
             }
             for (sequence, release) in lane.never_begun() {
                 if task.lost_its_place(sequence) {
@@ -590,7 +594,7 @@ impl Dispatcher {
                     trace.record(at, What::Dropped { job, why });
                     trace.close();
                 } else {
-                    note_unfinished(shared, task, id_of(index), release, trace);
+                    note_unfinished(shared, task, id_of(index), (release, 0), trace);
                 }
             }
             let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);

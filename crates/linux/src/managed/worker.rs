@@ -65,14 +65,14 @@ impl Worker {
         let woken = monotonic_nanos();
         if shared.stop_requested() {
             self.trace.close();
-            note_unfinished(shared, task, self.id, release, &mut self.trace);
+            note_unfinished(shared, task, self.id, (release, 0), &mut self.trace);
             return;
         }
         let at = shared.instant(woken);
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
         // From here on the account is the new job's, also if the manager looks in between.
         task.begin(sequence, own_cpu_nanos());
-        shared.promises.begin(release, || shared.consumed());
+        shared.begin_in_place(task, sequence, release);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let started = monotonic_nanos();
@@ -130,15 +130,12 @@ impl Worker {
 /// Notes the job down, as under native dispatch.
 fn note_end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut Tracer) {
     let stopping = shared.stop_requested();
-    let model = &task.configuration.task;
-    shared
-        .promises
-        .end(model, job.executed, shared.tolerance_nanos, job.finished);
+    shared.end_in_place(task, job.executed, job.finished);
     let lost_its_place = task.lost_its_place(job.sequence);
     if job.completed && !lost_its_place {
         note_completed(shared, task, id, job, trace);
     } else if stopping && !lost_its_place {
-        note_unfinished(shared, task, id, job.release, trace);
+        note_unfinished(shared, task, id, (job.release, job.executed), trace);
     } else {
         let (why, job) = (task.why_dropped(job.sequence), job_of(id, job.sequence));
         trace.open();

@@ -153,6 +153,42 @@ fn a_worker_that_is_slow_to_hand_its_job_back_is_found() {
     found_in_both(Point::BeforeWait(Duty::JobEnd), Duty::JobEnd, false);
 }
 
+/// A LO job goes beyond its C in each busy period; it is for enforcement to keep that from the HI job, which
+/// would be complete in time but for a manager that takes 60 ms to act.
+#[test]
+fn a_lo_job_that_overruns_excuses_no_miss_of_a_hi_job() {
+    let _alone = alone();
+    for dispatch in [Dispatch::Native, Dispatch::Managed] {
+        let delay = Delay {
+            point: Point::BeforeEnact,
+            how: How::Burn,
+            milliseconds: 60,
+            every: 5,
+        };
+        let run = || {
+            let config = config(Enforcement::Adaptive, Monitor::Manager);
+            let executive = match dispatch {
+                Dispatch::Native => Executive::new(config),
+                Dispatch::Managed => managed(config, None),
+            };
+            executive
+                .task(spec("lo", LO, 3, 50, &[4]), |job| {
+                    job.burn_deaf(ms(6));
+                    Ok(())
+                })
+                .task(spec("hi", HI, 2, 50, &[8, 12]), |job| job.burn(ms(7)))
+                .with_fault(Fault::Delay(delay))
+                .run(RUN)
+                .unwrap()
+        };
+        let report = once_more_if_stolen(60, run);
+        let hi = report.tasks[1].jobs;
+        assert!(hi.missed_outside_gaps > 0, "{dispatch:?}: {report:#?}");
+        assert_eq!(hi.missed_guaranteed, hi.missed, "{dispatch:?}: {report:#?}");
+        assert!(report.tasks[0].overruns > 3, "{dispatch:?}: {report:#?}");
+    }
+}
+
 /// The mode returns to 0 later.
 #[test]
 fn an_idle_detector_that_is_slow_to_answer_is_found() {

@@ -3,11 +3,13 @@
 use crate::support::{
     HI, Hostility, LO, RunWell, alone, config, is_calm, ms, real_time_threads, spec, undisturbed,
 };
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use vestal_core::engine::Configuration;
 use vestal_core::{
-    ConfigurationError, DropReason, Duration, Enforcement, Exhaustion, Instant, JobId, LevelSet,
-    Service, TaskId, TaskOrder, Uniprocessor,
+    ConfigurationError, ContractViolation, DropReason, Duration, Enforcement, Event, Exhaustion,
+    Fact, Instant, JobId, LevelSet, Notice, Permit, Plan, Scheduler, Service, TaskId, TaskOrder,
+    Uniprocessor,
 };
 use vestal_linux::{
     BoxedScheduler, Config, Ended, Executive, JobContext, Monitor, Recording, Report, TaskSpec,
@@ -282,6 +284,65 @@ fn observed_managed_runs_enforce_nothing() {
     assert!(!report.enforced);
     assert_eq!((report.modes.len(), report.jobs.dropped), (0, 0));
     assert_eq!(report.jobs.completed, report.jobs.released);
+}
+
+/// Drops each second job of every task when it is released, as a policy with less patience might.
+struct EachSecondDropped {
+    rest: Uniprocessor,
+    dropped: VecDeque<Notice>,
+}
+
+impl Scheduler for EachSecondDropped {
+    fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
+        match fact {
+            Fact::Released { job } if job.sequence % 2 == 1 => {
+                let why = DropReason::BacklogFull;
+                let what = Event::Dropped { job, why };
+                self.dropped.push_back(Notice { at, what });
+                Ok(())
+            }
+            _ => self.rest.apply(at, fact),
+        }
+    }
+    fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
+        self.rest.decide(now)
+    }
+    fn permit(&self, task: TaskId) -> Permit {
+        self.rest.permit(task)
+    }
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.dropped.pop_front().or_else(|| self.rest.take_notice())
+    }
+    fn lost_notices(&self) -> u64 {
+        self.rest.lost_notices()
+    }
+}
+
+/// Each job takes 12 of its 10 ms; the next one is dropped meanwhile.
+#[test]
+fn a_job_that_is_dropped_while_it_waits_takes_no_place_from_the_one_before_it() {
+    let _alone = alone();
+    let report = Executive::new(config(Enforcement::Static, Monitor::Manager))
+        .managed(
+            |configuration| -> Result<BoxedScheduler, ConfigurationError> {
+                Ok(Box::new(EachSecondDropped {
+                    rest: Uniprocessor::new(configuration)?,
+                    dropped: VecDeque::new(),
+                }))
+            },
+        )
+        .task(
+            TaskSpec {
+                demand_max: Some(ms(6)),
+                ..spec("task", LO, 1, 10, &[30])
+            },
+            |job| job.burn(ms(12)),
+        )
+        .run_well(Duration::from_millis(400));
+    nothing_is_left_behind(&report);
+    let jobs = &report.jobs;
+    assert_eq!((jobs.completed, jobs.dropped), (20, 20), "{report:#?}");
+    assert_eq!(jobs.dropped_by.of(DropReason::BacklogFull), 20);
 }
 
 /// Two tasks that need 120 % of the CPU for a moment, well below what RT throttling counts.
