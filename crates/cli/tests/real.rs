@@ -64,6 +64,18 @@ fn keeps_its_guarantees(done: &Done, what: &str) {
     );
     let undecided = result["jobs"]["missed_undecided"] != 0;
     assert_eq!(done.exit == 5, undecided, "{what}: {result:#}");
+    reacts_soon(&result, what);
+}
+
+/// Longer than this no thread of a run may take for a duty, in nanoseconds; they take some ten microseconds.
+const REACTION_MAX: u64 = 2_000_000;
+
+fn reacts_soon(result: &serde_json::Value, what: &str) {
+    let reactions = result["machine"]["own"]["reactions_ns"].as_object();
+    for (duty, reaction) in reactions.unwrap() {
+        let longest = reaction["max"].as_u64().unwrap();
+        assert!(longest <= REACTION_MAX, "{what}, {duty}: {result:#}");
+    }
 }
 
 #[test]

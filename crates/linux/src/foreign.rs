@@ -89,6 +89,13 @@ pub fn scan(root: &Path, own: u32, cpu: usize) -> Vec<ForeignThread> {
     found
 }
 
+/// Whether [`scan`] sees other processes below `root`: not if `/proc` hides them (`hidepid`), or is not
+/// there. The first process always is, and anybody may read about it elsewhere.
+#[must_use]
+pub fn sees_others(root: &Path) -> bool {
+    fs::read_to_string(root.join("proc/1/task/1/stat")).is_ok_and(|text| stat(&text).is_some())
+}
+
 /// Looks at the foreign threads of a CPU from time to time. For a thread outside the real-time classes.
 #[derive(Debug)]
 pub(crate) struct Observer {
@@ -165,18 +172,36 @@ fn numbered(directory: &Path) -> Vec<(u32, std::path::PathBuf)> {
         .collect()
 }
 
-/// What `stat` says of a thread of user space in a real-time class. The name in the second field may
-/// contain spaces and parentheses.
-fn parse(pid: u32, tid: u32, stat: &str) -> Option<ForeignThread> {
-    let (head, rest) = stat.rsplit_once(')')?;
+/// What is read of `stat`.
+struct Stat<'a> {
+    name: &'a str,
+    flags: u64,
+    priority: u64,
+    policy: u64,
+}
+
+/// The name in the second field may contain spaces and parentheses.
+fn stat(text: &str) -> Option<Stat<'_>> {
+    let (head, rest) = text.rsplit_once(')')?;
     let (_, name) = head.split_once('(')?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     // The first of them is the third field.
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-    if field(9)? & KERNEL_THREAD != 0 {
+    Some(Stat {
+        name,
+        flags: field(9)?,
+        priority: field(40)?,
+        policy: field(41)?,
+    })
+}
+
+/// What `stat` says of a thread of user space in a real-time class.
+fn parse(pid: u32, tid: u32, text: &str) -> Option<ForeignThread> {
+    let stat = stat(text)?;
+    if stat.flags & KERNEL_THREAD != 0 {
         return None;
     }
-    let class = match field(41)? {
+    let class = match stat.policy {
         1 => Class::Fifo,
         2 => Class::RoundRobin,
         6 => Class::Deadline,
@@ -185,9 +210,9 @@ fn parse(pid: u32, tid: u32, stat: &str) -> Option<ForeignThread> {
     Some(ForeignThread {
         pid,
         tid,
-        name: name.to_owned(),
+        name: stat.name.to_owned(),
         class,
-        priority: u32::try_from(field(40)?).ok()?,
+        priority: u32::try_from(stat.priority).ok()?,
         executed: Service::ZERO,
     })
 }
@@ -204,7 +229,7 @@ mod tests {
     use super::*;
 
     /// As the kernel prints it: 52 fields, the name in parentheses.
-    fn stat(name: &str, flags: u64, priority: u32, class: u32) -> String {
+    fn line(name: &str, flags: u64, priority: u32, class: u32) -> String {
         format!(
             "7 ({name}) S 1 7 7 0 -1 {flags} 0 0 0 0 1 2 0 0 20 0 3 0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 {priority} {class} 0 0 0 0 0 0 0 0 0 0 0\n"
         )
@@ -212,16 +237,16 @@ mod tests {
 
     #[test]
     fn real_time_threads_of_user_space_are_found_and_no_others() {
-        let audio = parse(7, 8, &stat("au (d) io", 0x400040, 88, 1)).unwrap();
+        let audio = parse(7, 8, &line("au (d) io", 0x400040, 88, 1)).unwrap();
         assert_eq!((audio.name.as_str(), audio.priority), ("au (d) io", 88));
         assert_eq!(audio.to_string(), "au (d) io (pid 7, SCHED_FIFO 88)");
-        let deadline = parse(7, 8, &stat("x", 0x400040, 0, 6)).unwrap();
+        let deadline = parse(7, 8, &line("x", 0x400040, 0, 6)).unwrap();
         assert_eq!(deadline.to_string(), "x (pid 7, SCHED_DEADLINE)");
-        let round_robin = parse(7, 8, &stat("y", 0, 5, 2)).unwrap();
+        let round_robin = parse(7, 8, &line("y", 0, 5, 2)).unwrap();
         assert_eq!(round_robin.class, Class::RoundRobin);
-        assert_eq!(parse(7, 8, &stat("bash", 0x400000, 0, 0)), None);
-        assert_eq!(parse(7, 8, &stat("migration/0", 0x4208040, 99, 1)), None);
-        for garbled in ["", "7 (x", "7 (x) S 1", &stat("x", 0, 5, 1)[..40]] {
+        assert_eq!(parse(7, 8, &line("bash", 0x400000, 0, 0)), None);
+        assert_eq!(parse(7, 8, &line("migration/0", 0x4208040, 99, 1)), None);
+        for garbled in ["", "7 (x", "7 (x) S 1", &line("x", 0, 5, 1)[..40]] {
             assert_eq!(parse(7, 8, garbled), None);
         }
     }

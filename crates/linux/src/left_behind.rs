@@ -21,8 +21,9 @@ pub(crate) fn account(shared: &Shared, stuck: &[usize]) -> Vec<Record> {
         let Some(task) = shared.tasks.get(place) else {
             continue;
         };
-        // What the stuck job has executed, it has: the promise to others may have ended there.
-        shared.lose_place(task);
+        if let Some(sequence) = task.running() {
+            shared.stays(task, sequence);
+        }
         match shared.managed {
             Some(_) => account_assigned(shared, task, id_of(place), &mut trace),
             None => account_all(shared, task, id_of(place), &mut trace),

@@ -164,7 +164,7 @@ fn judge_miss(
     let model = &task.configuration.task;
     let deadline = model.deadline.as_nanos();
     let due = release.saturating_add(deadline);
-    let guaranteed = shared.was_promised(task, job.sequence, due, (executed, end));
+    let guaranteed = shared.was_promised(task, (job.sequence, release), (executed, end));
     trace.open();
     let what = What::Miss {
         job,

@@ -6,9 +6,9 @@
 //! enforcement this says the same as "the mode was never above the task's level": the mode exceeds z
 //! exactly when a job has used up its C(z).
 //!
-//! A job beyond C at its *own* level frees only itself from the promise: enforcement takes it out of the
-//! way of all others, and how late that was is on our account. Where nothing enforces that limit, such a
-//! job ends the promise to all.
+//! A job beyond C at its *own* level frees only itself from the promise, and the jobs of its task for as
+//! long as its body has their thread: enforcement takes it out of the way of all others, and how late that
+//! was is on our account. Where nothing enforces that limit, such a job ends the promise to all.
 //!
 //! The busy period is reconstructed from what workers report: it goes on as long as a job is begun
 //! that was released before the last one ended, or lost its place. A job in the background delays nobody.
@@ -123,6 +123,29 @@ impl Promises {
     }
 }
 
+/// The last body of a task that went on after its job had used up its limit or lost its place: jobs behind
+/// it wait for their thread. Written by the worker.
+#[derive(Debug, Default)]
+pub(crate) struct HeldUp {
+    /// Its job, plus one.
+    by: AtomicU64,
+    /// When it returned.
+    until: AtomicU64,
+}
+
+impl HeldUp {
+    fn note(&self, by: u64, until: u64) {
+        self.by.store(by.saturating_add(1), Ordering::SeqCst);
+        self.until.store(until, Ordering::SeqCst);
+    }
+
+    /// Whether job `sequence`, released at `release`, waited for it.
+    fn held(&self, sequence: u64, release: u64) -> bool {
+        (1..=sequence).contains(&self.by.load(Ordering::SeqCst))
+            && release < self.until.load(Ordering::SeqCst)
+    }
+}
+
 /// Since when a job that has executed `executed` nanoseconds by `now` is beyond `allowed`, if it is: the
 /// latest instant at which what exceeds can have begun.
 fn since(allowed: Service, executed: u64, tolerance: u64, now: u64) -> Option<u64> {
@@ -149,18 +172,41 @@ impl Shared {
     /// The present job of `task` loses its place, if it has one.
     pub(crate) fn lose_place(&self, task: &TaskShared) {
         if task.is_in_place.load(Ordering::SeqCst) {
-            let executed = task.executed().unwrap_or(0);
-            self.end_in_place(task, executed, monotonic_nanos());
+            self.leave_place(task, task.executed().unwrap_or(0), monotonic_nanos());
         }
     }
 
-    /// The present job of `task` ended at `now` after executing `executed` nanoseconds. What it did in the
-    /// background is of no concern.
-    pub(crate) fn end_in_place(&self, task: &TaskShared, executed: u64, now: u64) {
+    /// Job `sequence` of `task` ended at `now` after executing `executed` nanoseconds. What it did in the
+    /// background delays nobody but those behind it.
+    pub(crate) fn end_in_place(&self, task: &TaskShared, sequence: u64, executed: u64, now: u64) {
+        let used_up = self.used_up(task, executed, now).is_some();
+        if used_up || task.lost_its_place(sequence) {
+            task.held_up.note(sequence, now);
+        }
+        self.leave_place(task, executed, now);
+    }
+
+    /// The body of job `sequence` of `task` does not return.
+    pub(crate) fn stays(&self, task: &TaskShared, sequence: u64) {
+        let executed = task.executed().unwrap_or(0);
+        let used_up = self.used_up(task, executed, monotonic_nanos()).is_some();
+        if used_up || task.lost_its_place(sequence) {
+            task.held_up.note(sequence, u64::MAX);
+        }
+        self.lose_place(task);
+    }
+
+    fn leave_place(&self, task: &TaskShared, executed: u64, now: u64) {
         if task.is_in_place.swap(false, Ordering::SeqCst) {
             self.note_execution(task, executed, now);
             self.promises.leave(now);
         }
+    }
+
+    /// Since when a job of `task` is beyond its own limit, if it is.
+    fn used_up(&self, task: &TaskShared, executed: u64, now: u64) -> Option<u64> {
+        let own = task.configuration.task.own_wcet();
+        since(own, executed, self.tolerance_nanos, now)
     }
 
     /// A job of `task` has executed `executed` nanoseconds by `now`.
@@ -170,22 +216,23 @@ impl Shared {
             .note_execution(model, executed, self.tolerance_nanos, now, is_stopped);
     }
 
-    /// Whether job `sequence` of `task`, which has executed `executed` nanoseconds by `now`, was promised
-    /// that it would be complete at `due`.
+    /// Whether job `sequence` of `task`, released at `release`, which has executed `executed` nanoseconds
+    /// by `now`, had been promised its deadline.
     pub(crate) fn was_promised(
         &self,
         task: &TaskShared,
-        sequence: u64,
-        due: u64,
+        (sequence, release): (u64, u64),
         (executed, now): (u64, u64),
     ) -> bool {
         let model = &task.configuration.task;
-        let by_account = since(model.own_wcet(), executed, self.tolerance_nanos, now);
+        let due = release.saturating_add(model.deadline.as_nanos());
+        let by_account = self.used_up(task, executed, now);
         let epoch = self.epoch.load(Ordering::SeqCst);
         let by_scheduler = task.used_up_at(sequence).map(|at| epoch.saturating_add(at));
         let mut used_up = by_account.into_iter().chain(by_scheduler);
         self.guarantee
             && used_up.all(|at| at >= due)
+            && !task.held_up.held(sequence, release)
             && self.promises.promised(model.criticality, due)
     }
 }
@@ -206,8 +253,14 @@ mod tests {
 
     fn hi_task() -> Task {
         let wcet = Wcet::new(&[Service::from_nanos(20), Service::from_nanos(50)]).unwrap();
-        let span = Duration::from_nanos(1_000);
-        Task::new(Level(1), span, span, wcet).unwrap()
+        Task::new(Level(1), Duration::from_nanos(1_000), DEADLINE, wcet).unwrap()
+    }
+
+    const DEADLINE: Duration = Duration::from_nanos(50);
+
+    /// The release of a job that is due then.
+    const fn due(at: u64) -> u64 {
+        at - DEADLINE.as_nanos()
     }
 
     #[test]
@@ -293,8 +346,7 @@ mod tests {
             TaskShared::new("task".to_owned(), configuration, 0, 2, 50)
         };
         let wcet = Wcet::new(&[Service::from_nanos(30)]).unwrap();
-        let span = Duration::from_nanos(1_000);
-        let lo = Task::new(Level(0), span, span, wcet).unwrap();
+        let lo = Task::new(Level(0), Duration::from_nanos(1_000), DEADLINE, wcet).unwrap();
         let tasks = vec![task(lo), task(hi_task())];
         Shared::new(tasks, config, 0, Monitor::Manager, Service::from_nanos(5))
     }
@@ -313,18 +365,20 @@ mod tests {
             let [lo, hi] = [&shared.tasks[0], &shared.tasks[1]];
             shared.begin_in_place(lo, 0, 0);
             shared.begin_in_place(hi, 0, 0);
-            shared.end_in_place(lo, 36, 100);
-            assert!(!shared.was_promised(lo, 0, 200, (36, 100)));
+            shared.end_in_place(lo, 0, 36, 100);
+            assert!(!shared.was_promised(lo, (0, due(200)), (36, 100)));
             assert!(
-                shared.was_promised(lo, 0, 94, (36, 100)),
+                shared.was_promised(lo, (0, due(94)), (36, 100)),
                 "it was late before"
             );
             assert!(
-                shared.was_promised(lo, 0, 200, (35, 100)),
+                shared.was_promised(lo, (0, due(200)), (35, 100)),
                 "within the tolerance"
             );
-            assert!(shared.was_promised(lo, 1, 200, (30, 150)), "another job");
-            assert!(shared.was_promised(hi, 0, 200, (50, 150)));
+            // The next one waited for the thread, unless it was released later.
+            assert!(!shared.was_promised(lo, (1, 99), (30, 150)));
+            assert!(shared.was_promised(lo, (1, 100), (30, 150)));
+            assert!(shared.was_promised(hi, (0, due(200)), (50, 150)));
             // As the scheduler saw it, however long the account runs on in the background.
             shared.hear(&Notice {
                 at: Instant::from_nanos(80),
@@ -334,7 +388,7 @@ mod tests {
                     executed: Service::from_nanos(30),
                 },
             });
-            assert!(!shared.was_promised(lo, 0, 90, (36, 100)));
+            assert!(!shared.was_promised(lo, (0, due(90)), (36, 100)));
         }
         for config in [
             Config {
@@ -349,9 +403,35 @@ mod tests {
             let shared = shared(&config);
             let [lo, hi] = [&shared.tasks[0], &shared.tasks[1]];
             shared.begin_in_place(lo, 0, 0);
-            shared.end_in_place(lo, 36, 100);
-            assert!(!shared.was_promised(hi, 0, 200, (50, 150)));
+            shared.end_in_place(lo, 0, 36, 100);
+            assert!(!shared.was_promised(hi, (0, due(200)), (50, 150)));
         }
+    }
+
+    #[test]
+    fn those_behind_a_body_that_does_not_return_were_promised_something_while_it_has_its_place() {
+        let behind =
+            |shared: &Shared| shared.was_promised(&shared.tasks[0], (4, 1_000), (0, 2_000));
+        let started = || {
+            let shared = shared(&enforced());
+            let lo = &shared.tasks[0];
+            // By the clock of this thread it has executed nothing.
+            lo.begin(3, u64::MAX);
+            shared.begin_in_place(lo, 3, 0);
+            shared
+        };
+        let blocked = started();
+        blocked.stays(&blocked.tasks[0], 3);
+        assert!(behind(&blocked));
+        let lost = started();
+        lost.withdraw(&lost.tasks[0], 3);
+        lost.stays(&lost.tasks[0], 3);
+        assert!(!behind(&lost));
+        let burning = started();
+        // All that this thread ever executed.
+        burning.tasks[0].begin(3, 0);
+        burning.stays(&burning.tasks[0], 3);
+        assert!(!behind(&burning));
     }
 
     #[test]
@@ -371,10 +451,10 @@ mod tests {
         assert!(shared.promises.free_since(free));
         // The next busy period begins, and what goes on in the background does nothing to it.
         shared.begin_in_place(hi, 1, free);
-        shared.end_in_place(lo, u64::MAX, free + 10);
+        shared.end_in_place(lo, 0, u64::MAX, free + 10);
         assert!(shared.promises.promised(Level(0), u64::MAX));
         assert!(!shared.promises.free_since(free + 10), "one is active");
-        shared.end_in_place(hi, 20, free + 20);
+        shared.end_in_place(hi, 1, 20, free + 20);
         assert!(shared.promises.free_since(free + 20));
         // One that lost its place before it began never had it.
         shared.begin_in_place(lo, 0, free + 30);

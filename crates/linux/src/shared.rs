@@ -26,7 +26,7 @@ use crate::mechanism::Gate;
 use crate::meter::OwnThreads;
 use crate::overrun_report::OverrunReport;
 use crate::park::Park;
-use crate::promise::Promises;
+use crate::promise::{HeldUp, Promises};
 use crate::report::TaskRecord;
 use crate::slack::Slack;
 use crate::stints::Stints;
@@ -89,6 +89,7 @@ pub(crate) struct TaskShared {
     pub(crate) park: Park,
     /// Whether a job of the task has begun and has its place: see [`crate::promise`].
     pub(crate) is_in_place: AtomicBool,
+    pub(crate) held_up: HeldUp,
     /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
     withdrawn_up_to: AtomicU64,
     /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
@@ -136,6 +137,7 @@ impl TaskShared {
             slicing: Slicing::none(),
             park: Park::new(),
             is_in_place: AtomicBool::new(false),
+            held_up: HeldUp::default(),
             withdrawn_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),

@@ -335,7 +335,7 @@ fn end(
     let threshold = shared.threshold(task.limit.load(Ordering::SeqCst));
     let overran = !withdrawn && threshold.is_some_and(|threshold| job.executed > threshold);
     task.take_off(job.sequence, job.release);
-    shared.end_in_place(task, job.executed, job.finished);
+    shared.end_in_place(task, job.sequence, job.executed, job.finished);
     want_idle_above_lowest(shared);
     return_to_place(shared, task, own, trace);
     if overran {

@@ -117,6 +117,7 @@ fn a_virtual_machine_is_told_everything_that_is_wrong() {
         ("governor", Matters),
         ("idle-states", Note),
         ("interrupts", Note),
+        ("foreign-threads", Matters),
     ]);
     assert_eq!(states(&findings), expected);
     assert_eq!(Verdict::of(&findings), Verdict::Cannot);
@@ -125,6 +126,11 @@ fn a_virtual_machine_is_told_everything_that_is_wrong() {
         assert!(mended, "{finding:#?} says what to do");
     }
     assert_eq!(found(&findings, "interrupts").found, "2 of 3");
+    assert_eq!(
+        found(&findings, "foreign-threads").found,
+        "multipathd (pid 417, SCHED_RR 99), data-loop.0 (pid 1201, SCHED_FIFO 83)",
+        "the kernel's own threads and those of the normal class are not among them"
+    );
     assert_eq!(found(&findings, "smt").found, "CPU 3");
     let preemption = found(&findings, "preemption");
     assert_eq!(preemption.source, "/boot/config-6.8.0-51-generic");
@@ -148,8 +154,27 @@ fn the_cpu_that_is_asked_for_is_the_one_that_is_judged() {
         "an isolated CPU is there"
     );
     assert_eq!(found(&findings, "interrupts").found, "2 of 3");
+    assert_eq!(
+        found(&findings, "foreign-threads").found,
+        "watchdogd (pid 612, SCHED_FIFO 99)"
+    );
     let outside = judge(&Facts::read(&machine("bench"), Some(4)), None);
     assert_eq!(found(&outside, "allowed-cpus").state, State::Missing);
+}
+
+#[test]
+fn many_foreign_threads_are_named_in_part_and_counted() {
+    let mut facts = Facts::read(&machine("guest"), None);
+    let threads = facts.foreign.as_mut().unwrap();
+    threads.resize(7, threads[0].clone());
+    let findings = judge(&facts, None);
+    let found = &found(&findings, "foreign-threads").found;
+    assert!(found.ends_with(", 2 more"), "{found}");
+    assert_eq!(found.matches("(pid ").count(), 5);
+    facts.foreign = None;
+    let unseen = judge(&facts, None);
+    let state = |findings| states(findings)["foreign-threads"];
+    assert_eq!(state(&unseen), State::Unknown, "hidepid");
 }
 
 #[test]

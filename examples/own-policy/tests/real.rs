@@ -32,6 +32,9 @@ deadline = "80ms"
 wcet = { LO = "12ms", HI = "15ms" }
 "#;
 
+/// Longer than this no thread of a run may take for a duty; they take some ten microseconds.
+const REACTION_MAX_NANOS: u64 = 2_000_000;
+
 /// The scenario in which both jobs together execute this long.
 const BOTH_NANOS: u64 = 24_000_000;
 
@@ -52,6 +55,11 @@ fn document(arguments: &[&str]) -> Value {
         serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{error}"));
     assert_eq!(document["world"], "linux", "{error}");
     assert_eq!(document["jobs"]["released"], 30, "{document:#}");
+    let reactions = document["machine"]["own"]["reactions_ns"].as_object();
+    for reaction in reactions.unwrap().values() {
+        let longest = reaction["max"].as_u64().unwrap();
+        assert!(longest <= REACTION_MAX_NANOS, "{document:#}");
+    }
     let replayed = Command::new(env!("CARGO_BIN_EXE_own-policy"))
         .args(["replay".as_ref(), trace.as_os_str()])
         .output()

@@ -2,6 +2,7 @@
 //! takes nothing along with it.
 
 use super::parse::{self, IdleState, Limits, Preemption, Status};
+use crate::foreign::{self, ForeignThread};
 use crate::rights::{self, Throttling};
 use std::fmt;
 use std::fs::{self, File};
@@ -95,6 +96,9 @@ pub struct Facts {
     pub idle_states: Vec<IdleState>,
     /// Interrupts that may be handled there, out of all.
     pub interrupts: Option<(usize, usize)>,
+    /// Threads of other processes in a real-time class that may use it; `None`: other processes cannot be
+    /// seen.
+    pub foreign: Option<Vec<ForeignThread>>,
     /// Time that a hypervisor took from it, in millionths.
     pub stolen_ppm: Reading<u64>,
 }
@@ -141,6 +145,7 @@ impl Facts {
             governor: tree.parsed(&of_cpu("cpufreq/scaling_governor"), parse::word),
             idle_states: idle_states(&tree, &of_cpu("cpuidle")),
             interrupts: interrupts(&tree, cpu),
+            foreign: foreign(root, cpu),
             stolen_ppm: tree.parsed("proc/stat", |text| parse::stolen_ppm(text, cpu)),
             status,
             online,
@@ -158,6 +163,12 @@ impl<T> Reading<T> {
         let other = other();
         if other.value.is_ok() { other } else { self }
     }
+}
+
+/// Who else is in a real-time class on this CPU; elsewhere no process is this one.
+fn foreign(root: &Path, cpu: usize) -> Option<Vec<ForeignThread>> {
+    let own = (root == Path::new("/")).then(std::process::id);
+    foreign::sees_others(root).then(|| foreign::scan(root, own.unwrap_or(0), cpu))
 }
 
 /// The files of one machine.

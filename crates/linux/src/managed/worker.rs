@@ -130,7 +130,7 @@ impl Worker {
 /// Notes the job down, as under native dispatch.
 fn note_end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut Tracer) {
     let stopping = shared.stop_requested();
-    shared.end_in_place(task, job.executed, job.finished);
+    shared.end_in_place(task, job.sequence, job.executed, job.finished);
     let lost_its_place = task.lost_its_place(job.sequence);
     if job.completed && !lost_its_place {
         note_completed(shared, task, id, job, trace);

@@ -294,15 +294,15 @@ struct EachSecondDropped {
 
 impl Scheduler for EachSecondDropped {
     fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
-        match fact {
-            Fact::Released { job } if job.sequence % 2 == 1 => {
-                let why = DropReason::BacklogFull;
-                let what = Event::Dropped { job, why };
-                self.dropped.push_back(Notice { at, what });
-                Ok(())
-            }
-            _ => self.rest.apply(at, fact),
+        if let Fact::Released { job } = fact
+            && job.sequence % 2 == 1
+        {
+            let why = DropReason::BacklogFull;
+            let what = Event::Dropped { job, why };
+            self.dropped.push_back(Notice { at, what });
+            return Ok(());
         }
+        self.rest.apply(at, fact)
     }
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
         self.rest.decide(now)

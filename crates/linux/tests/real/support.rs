@@ -55,6 +55,8 @@ pub(crate) const fn ms(value: u64) -> Service {
 /// Runs that a strict assertion was to be made about, and those of which it was not.
 static JUDGED: AtomicU64 = AtomicU64::new(0);
 static SKIPPED: AtomicU64 = AtomicU64::new(0);
+/// Runs that were made once more.
+static REPEATED: AtomicU64 = AtomicU64::new(0);
 
 /// Whether the machine put less than `room` of what it took on any job's account: beyond that a job
 /// exceeds its limit although it did not, and a strict assertion says nothing. Counted, see [`skipped`].
@@ -73,12 +75,10 @@ pub(crate) fn is_calm(report: &Report, room: Service) -> bool {
     calm
 }
 
-/// How many runs were to be judged strictly so far, and how many of them were not.
-pub(crate) fn skipped() -> (u64, u64) {
-    (
-        JUDGED.load(Ordering::SeqCst),
-        SKIPPED.load(Ordering::SeqCst),
-    )
+/// How many runs were to be judged strictly so far, how many of them were not, and how many more there
+/// were that others took the place of.
+pub(crate) fn skipped() -> [u64; 3] {
+    [&JUDGED, &SKIPPED, &REPEATED].map(|count| count.load(Ordering::SeqCst))
 }
 
 /// Runs of which every thread has to do its duties in time.
@@ -116,6 +116,7 @@ pub(crate) fn undisturbed<T>(
             JUDGED.fetch_add(1, Ordering::SeqCst);
             return shown;
         }
+        REPEATED.fetch_add(1, Ordering::SeqCst);
         eprintln!("{charged:?} were taken on a job's account: once more");
     }
     let shown = run();

@@ -22,6 +22,7 @@ pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
         governor(facts),
         idle_states(facts),
         interrupts(facts),
+        foreign(facts),
     ]
 }
 
@@ -182,4 +183,38 @@ fn interrupts(facts: &Facts) -> Finding {
         ),
     };
     check.says(Basis::Read, "/proc/irq", says)
+}
+
+/// How many threads are named one by one.
+const NAMED_MAX: usize = 5;
+
+fn foreign(facts: &Facts) -> Finding {
+    const MEANING: &str = "a thread of another process in a real-time class takes the CPU from jobs below \
+                           it; a run calls deadlines that are missed because of one not decided (exit \
+                           code 5)";
+    let check = check("foreign-threads", "real-time threads there");
+    let says = match &facts.foreign {
+        None => Says::unknown(
+            "not known: /proc shows no other processes".to_owned(),
+            MEANING,
+        ),
+        Some(threads) if threads.is_empty() => Says::good("none of others".to_owned(), MEANING),
+        Some(threads) => {
+            let mut names: Vec<String> = threads
+                .iter()
+                .take(NAMED_MAX)
+                .map(ToString::to_string)
+                .collect();
+            if let Some(more @ 1..) = threads.len().checked_sub(NAMED_MAX) {
+                names.push(format!("{more} more"));
+            }
+            let remedy = format!(
+                "stop them, or keep each from CPU {}: taskset -acp CPUS PID (with isolcpus={0} nobody \
+                 comes there unasked)",
+                facts.cpu
+            );
+            Says::bad(State::Matters, names.join(", "), MEANING, remedy)
+        }
+    };
+    check.says(Basis::Read, "/proc/*/task/*/stat", says)
 }

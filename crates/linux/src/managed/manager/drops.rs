@@ -1,0 +1,101 @@
+//! Jobs that lose their place, and those that never had one.
+
+use super::Dispatcher;
+use crate::managed::pending::Class;
+use crate::manager::id_of;
+use crate::outcome::note_unfinished;
+use crate::shared::Shared;
+use crate::sys::clock::monotonic_nanos;
+use crate::worker::job_of;
+use std::sync::PoisonError;
+use vestal_core::{ContractViolation, DropReason, JobId, Permit, Scheduler};
+use vestal_trace::What;
+
+impl Dispatcher {
+    /// The scheduler has dropped a job: it never began, or goes to the background until its next
+    /// cancellation point.
+    pub(super) fn drop_job(
+        &mut self,
+        shared: &Shared,
+        job: JobId,
+        why: DropReason,
+    ) -> Result<(), ContractViolation> {
+        let index = job.task.index();
+        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+            return Err(ContractViolation::UnknownTask(job.task));
+        };
+        let waited = lane.take_waiting(job.sequence).is_some();
+        if waited {
+            lane.dropped.add(why, 1);
+        }
+        lane.backlog.forget(job.sequence);
+        if why == DropReason::Mode {
+            // What is kept of the task is lost with it (contract C7).
+            while let Some(sequence) = lane.backlog.take_kept() {
+                lane.dropped.add(why, 1);
+                let job = JobId { sequence, ..job };
+                let what = What::Dropped { job, why };
+                self.scheduler.sink_mut().record(self.clock, what);
+            }
+        }
+        if lane.ended.is_some_and(|(ended, _)| ended == job.sequence) {
+            lane.ended = None;
+        }
+        if lane.busy == Some(job.sequence) {
+            task.note_drop(job.sequence, why);
+        }
+        // One that waited has no place, and those before it keep theirs.
+        if !waited {
+            shared.withdraw(task, job.sequence);
+        }
+        if self.running == Some(job) {
+            self.stop_running(shared)?;
+        } else if lane.busy == Some(job.sequence) {
+            self.set_class(shared, index, Class::Background);
+        }
+        Ok(())
+    }
+
+    /// A running job that the scheduler has put into the background is cancelled at its next
+    /// cancellation point, and runs outside the real-time class until then.
+    pub(super) fn withdraw_background(&mut self, shared: &Shared) {
+        let Some(job) = self.running else {
+            return;
+        };
+        let index = job.task.index();
+        if self.scheduler.permit(job.task) == Permit::Background
+            && let Some(task) = shared.tasks.get(index)
+            && !task.withdrawn(job.sequence)
+        {
+            shared.withdraw(task, job.sequence);
+            self.set_class(shared, index, Class::Background);
+        }
+    }
+
+    /// Notes down the jobs of which no worker ever heard.
+    pub(super) fn account_for_the_rest(&mut self, shared: &Shared) {
+        let trace = self.scheduler.sink_mut();
+        for (index, (task, lane)) in shared.tasks.iter().zip(&mut self.lanes).enumerate() {
+            let mut dropped = lane.dropped;
+            while let Some(kept) = lane.backlog.take_kept() {
+                let release = lane.release_of(kept);
+                note_unfinished(shared, task, id_of(index), (release, 0), trace);
+            }
+            for (sequence, release) in lane.never_begun() {
+                if task.lost_its_place(sequence) {
+                    let job = job_of(id_of(index), sequence);
+                    let why = task.why_dropped(sequence);
+                    dropped.add(why, 1);
+                    trace.open();
+                    let at = shared.instant(monotonic_nanos());
+                    trace.record(at, What::Dropped { job, why });
+                    trace.close();
+                } else {
+                    note_unfinished(shared, task, id_of(index), (release, 0), trace);
+                }
+            }
+            let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+            record.jobs.count_drops(&dropped);
+        }
+    }
+}
