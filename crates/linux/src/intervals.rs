@@ -226,6 +226,10 @@ impl Intervals {
         }
         // What it waited for the CPU until now is no part of the interval.
         self.read_base();
+        // The watchdog may have another CPU.
+        if self.thread != Thread::Watchdog {
+            shared.look_at_late(self.thread, wanted, now);
+        }
     }
 
     /// The idle detector gets the CPU at `now`.

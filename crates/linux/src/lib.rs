@@ -46,6 +46,7 @@ pub mod foreign;
 mod gaps;
 mod idle;
 mod intervals;
+mod late;
 mod left_behind;
 mod managed;
 mod manager;

@@ -1,14 +1,16 @@
 //! What became of a job: completed, unfinished, and what is to be said of a deadline that it missed.
 //!
 //! A guaranteed deadline that was missed is *missed* if the job would be late also without the time that
-//! was stolen from the run between the beginning of its busy period and its end. Otherwise it is *not
-//! decided*: without that time the schedule might have kept it, or might have taken another course.
+//! was stolen from the run since the beginning of its busy period: if it lacked more than that
+//! ([`crate::late`]). Otherwise it is *not decided*: without that time the schedule might have kept it, or
+//! might have taken another course.
 //!
 //! Stolen is what was found to be ([`crate::gaps`]), and no more than what no thread of the run consumed:
 //! in a busy period somebody of the run always wants the CPU, so what their CPU clocks do not account for
 //! bounds what others can have taken. A thread of the run that is slow therefore cannot excuse a miss.
 
 use crate::gaps::Stolen;
+use crate::late::Look;
 use crate::recording::Tracer;
 use crate::report::{MISSES_MAX, Miss, TaskRecord};
 use crate::shared::{Shared, TaskShared};
@@ -30,11 +32,12 @@ pub(crate) enum Verdict {
     Missed(Miss),
 }
 
-/// The busy period of a job that missed a guaranteed deadline, up to the end of the job; in nanoseconds.
+/// The busy period of a job that missed a guaranteed deadline, up to the look at it, or else to its end; in
+/// nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Window {
-    /// By how much the job was late.
-    tardiness: u64,
+    /// What the job would have needed to be in time.
+    lacking: u64,
     stolen: Stolen,
     length: u64,
     /// What the threads of the run consumed in it.
@@ -47,13 +50,13 @@ impl Window {
         // What a burning job was charged for while the clock jumped is on its account, and not its own.
         let others = self.length.saturating_sub(self.consumed);
         let others = others.saturating_add(self.stolen.charged);
-        if self.stolen.nanos.min(others) >= self.tardiness {
+        if self.stolen.nanos.min(others) >= self.lacking {
             return Verdict::Undecided;
         }
         Verdict::Missed(Miss {
             since,
             end,
-            met_if_stopped: others >= self.tardiness,
+            met_if_stopped: others >= self.lacking,
         })
     }
 }
@@ -106,14 +109,13 @@ pub(crate) fn note_completed(
     let deadline = task.configuration.task.deadline.as_nanos();
     let missed = response > deadline;
     let verdict = missed.then(|| {
-        let ended = (job.finished, job.executed);
-        judge_miss(
-            shared,
-            task,
-            job_of(id, job.sequence),
-            (job.release, ended),
-            trace,
-        )
+        let past = Past {
+            release: job.release,
+            end: job.finished,
+            executed: job.executed,
+            look: task.late.look(),
+        };
+        judge_miss(shared, task, job_of(id, job.sequence), past, trace)
     });
     let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
     record.jobs.released += 1;
@@ -143,8 +145,14 @@ pub(crate) fn note_unfinished(
         let job = job_of(id, sequence.unwrap_or(0));
         // The least that it can have executed by then.
         let since = monotonic_nanos().saturating_sub(stopped);
-        let ended = (stopped, executed.saturating_sub(since));
-        judge_miss(shared, task, job, (release, ended), trace)
+        let past = Past {
+            release,
+            end: stopped,
+            executed: executed.saturating_sub(since),
+            // What it lacked to its end nobody knows.
+            look: None,
+        };
+        judge_miss(shared, task, job, past, trace)
     });
     let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
     record.jobs.released += 1;
@@ -152,15 +160,29 @@ pub(crate) fn note_unfinished(
     record.note_miss(verdict);
 }
 
-/// What is to be said of the deadline missed by a job that was released, and ended or was given up, at
-/// these clock readings, after executing so much.
+/// A job that was released, and ended or was given up, at these clock readings, after executing so much.
+#[derive(Clone, Copy, Debug)]
+struct Past {
+    release: u64,
+    end: u64,
+    executed: u64,
+    look: Option<Look>,
+}
+
+/// What is to be said of the deadline that such a job missed.
 fn judge_miss(
     shared: &Shared,
     task: &TaskShared,
     job: JobId,
-    (release, (end, executed)): (u64, (u64, u64)),
+    past: Past,
     trace: &mut Tracer,
 ) -> Verdict {
+    let Past {
+        release,
+        end,
+        executed,
+        look,
+    } = past;
     let model = &task.configuration.task;
     let deadline = model.deadline.as_nanos();
     let due = release.saturating_add(deadline);
@@ -179,14 +201,20 @@ fn judge_miss(
     // What was stolen before the release delays the job too, if the same busy period goes on since.
     let busy_since = shared.promises.busy_since();
     let since = busy_since.min(release);
-    let consumed = shared.consumed();
+    let look = look.unwrap_or_else(|| Look {
+        at: end,
+        executed,
+        consumed: shared.consumed(),
+    });
+    let consumed = look.consumed;
+    let lacking = executed.saturating_sub(look.executed);
     let window = Window {
-        tardiness: end.saturating_sub(due),
-        stolen: shared.gaps.within(since, end),
-        length: end.saturating_sub(busy_since),
+        lacking: lacking.saturating_add(look.at.saturating_sub(due)),
+        stolen: shared.gaps.within(since, look.at),
+        length: look.at.saturating_sub(busy_since),
         consumed: consumed.saturating_sub(shared.promises.consumed_before()),
     };
-    window.judge(since, end)
+    window.judge(since, look.at)
 }
 
 /// Counts the jobs that were released before the end but never begun.
@@ -214,9 +242,9 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn window(tardiness: u64, stolen: u64, length: u64, consumed: u64) -> Window {
+    fn window(lacking: u64, stolen: u64, length: u64, consumed: u64) -> Window {
         Window {
-            tardiness: tardiness * MS,
+            lacking: lacking * MS,
             stolen: Stolen {
                 nanos: stolen * MS,
                 charged: 0,

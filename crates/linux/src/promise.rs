@@ -162,6 +162,8 @@ impl Shared {
     /// Job `sequence` of `task`, released at `release`, begins.
     pub(crate) fn begin_in_place(&self, task: &TaskShared, sequence: u64, release: u64) {
         self.promises.begin(release, || self.consumed());
+        let deadline = task.configuration.task.deadline.as_nanos();
+        self.note_due(task, release.saturating_add(deadline));
         task.is_in_place.store(true, Ordering::SeqCst);
         // The manager could not see it there before.
         if task.lost_its_place(sequence) {
@@ -197,6 +199,7 @@ impl Shared {
     }
 
     fn leave_place(&self, task: &TaskShared, executed: u64, now: u64) {
+        task.late.end();
         if task.is_in_place.swap(false, Ordering::SeqCst) {
             self.note_execution(task, executed, now);
             self.promises.leave(now);

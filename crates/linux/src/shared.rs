@@ -21,6 +21,7 @@ mod slices;
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::intervals::Consumed;
+use crate::late::Late;
 use crate::managed::{Handover, Managed};
 use crate::mechanism::Gate;
 use crate::meter::OwnThreads;
@@ -90,6 +91,7 @@ pub(crate) struct TaskShared {
     /// Whether a job of the task has begun and has its place: see [`crate::promise`].
     pub(crate) is_in_place: AtomicBool,
     pub(crate) held_up: HeldUp,
+    pub(crate) late: Late,
     /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
     withdrawn_up_to: AtomicU64,
     /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
@@ -138,6 +140,7 @@ impl TaskShared {
             park: Park::new(),
             is_in_place: AtomicBool::new(false),
             held_up: HeldUp::default(),
+            late: Late::new(),
             withdrawn_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),
@@ -281,6 +284,8 @@ pub(crate) struct Shared {
     /// Whether the hypervisor, if there is one, says what it takes.
     pub(crate) steal_reported: bool,
     pub(crate) promises: Promises,
+    /// Until then no job is late that nobody has looked at.
+    pub(crate) earliest_due: AtomicU64,
     /// What manager, idle detector and watchdog used; each writes its own when it leaves.
     pub(crate) own: OwnThreads,
     /// Under managed dispatch: the bell of the manager, and the plan.
@@ -339,6 +344,7 @@ impl Shared {
             consumed,
             steal_reported: sys::clock::is_steal_reported(),
             promises: Promises::new(),
+            earliest_due: AtomicU64::new(u64::MAX),
             own: OwnThreads::default(),
             managed: None,
             each_instant: false,

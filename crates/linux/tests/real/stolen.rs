@@ -6,7 +6,7 @@ use crate::support::{
     HI, LO, RunWell, alone, config, eventually, ms, pause, real_time_threads, spec,
 };
 use vestal_core::{Duration, Enforcement};
-use vestal_linux::fault::{affinity, fork_thief, reap};
+use vestal_linux::fault::{Delay, Fault, How, Point, affinity, fork_thief, reap};
 use vestal_linux::report::Cause;
 use vestal_linux::{ErrorKind, Executive, Monitor, Report, RunError};
 
@@ -54,6 +54,46 @@ fn a_foreign_real_time_thread_is_named_and_what_it_explains_is_not_decided() {
             .any(|thread| thread.priority == 99),
         "{report:#?}"
     );
+}
+
+/// The job of `below` is complete 2 ms before its deadline. If it is not, the next job of `above` makes it 10 ms
+/// later still.
+fn preempted_when_late(fault: Option<Delay>) -> Report {
+    let mut below = spec("below", HI, 1, 40, &[8, 10]);
+    below.configuration.task.deadline = Duration::from_millis(20);
+    let mut executive = Executive::new(config(Enforcement::Static, Monitor::Perf))
+        .task(spec("above", HI, 2, 20, &[10, 12]), |job| job.burn(ms(10)))
+        .task(below, |job| job.burn(ms(8)));
+    if let Some(delay) = fault {
+        executive = executive.with_fault(Fault::Delay(delay));
+    }
+    executive.run(RUN).unwrap()
+}
+
+/// 4 ms are taken: that is less than the tardiness, and more than what the job lacked at its deadline.
+#[test]
+fn a_late_job_is_judged_by_what_it_lacked_and_not_by_those_that_preempt_it_then() {
+    let _alone = alone();
+    let cpu = *affinity().unwrap().last().unwrap();
+    let thief = fork_thief(cpu, 99, (4, 70, 1_200)).unwrap();
+    pause(20);
+    let report = preempted_when_late(None);
+    reap(thief).unwrap();
+    let [_, below] = &report.tasks[..] else {
+        panic!("two tasks");
+    };
+    assert!(below.jobs.missed_undecided() >= 3, "{report:#?}");
+    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    assert!(below.tardiness.max > ms(8).as_nanos(), "{report:#?}");
+    // The same of our own is no excuse.
+    let report = preempted_when_late(Some(Delay {
+        point: Point::JobStart,
+        how: How::Burn,
+        milliseconds: 4,
+        // Three jobs begin in each 40 ms.
+        every: 4,
+    }));
+    assert!(report.machine.missed_outside_gaps >= 3, "{report:#?}");
 }
 
 #[test]
