@@ -20,7 +20,8 @@
 //! ([`Exhaustion::Continue`]) executing beyond C_j(z_j) voids the promise of every level. A job that
 //! used up its own limit by its deadline was promised nothing. Under adaptive enforcement a job that
 //! stands at C_j(l) and is not complete raises the mode there and then, whether or not it goes on at
-//! once; there the crossing is that instant.
+//! once; there the crossing is that instant. So it is with zero slack: a complete job would not suspend
+//! anybody, so that a run in which it is complete is no longer the same.
 //!
 //! *Withdrawn jobs.* A job that was dropped before its deadline, because the mode rose or its limit
 //! was used up, is no miss: the policy said beforehand that it would not be completed. A job that
@@ -166,11 +167,12 @@ impl Promise {
                 break;
             }
             let limit = task.enforced_wcet(level);
-            let raises_mode = self.enforcement == Enforcement::Adaptive
+            // Whether it makes a difference that the job is not complete there.
+            let is_noticed = self.enforcement != Enforcement::Static
                 && below_own
                 && job.executed == limit
                 && job.demand > limit;
-            if job.executed > limit || raises_mode {
+            if job.executed > limit || is_noticed {
                 let until = limit.saturating_sub(before).time_on_dedicated_cpu();
                 let at = start.saturating_add(until);
                 *crossing = Some(crossing.map_or(at, |earlier| earlier.min(at)));
@@ -346,17 +348,20 @@ mod tests {
     }
 
     #[test]
-    fn standing_exactly_at_the_lo_value_is_a_crossing_only_where_it_raises_the_mode() {
+    fn standing_exactly_at_the_lo_value_is_a_crossing_only_where_it_is_noticed() {
         let standing = job(1, 4, 9);
         let mut smc = promise(Enforcement::Static, Exhaustion::Background);
         runs(&mut smc, 0, 4, &standing);
         assert_eq!(smc.crossings[0], None);
-        let mut amc = promise(Enforcement::Adaptive, Exhaustion::Background);
-        runs(&mut amc, 0, 4, &standing);
-        assert_eq!(amc.crossings[0], Some(ns(4)));
-        let mut amc = promise(Enforcement::Adaptive, Exhaustion::Background);
-        runs(&mut amc, 0, 4, &job(1, 4, 4));
-        assert_eq!(amc.crossings[0], None, "it completed there");
+        // By the mode, or by those that the job suspends as long as it is incomplete.
+        for enforcement in [Enforcement::Adaptive, Enforcement::ZeroSlack] {
+            let mut noticed = promise(enforcement, Exhaustion::Background);
+            runs(&mut noticed, 0, 4, &standing);
+            assert_eq!(noticed.crossings[0], Some(ns(4)));
+            let mut noticed = promise(enforcement, Exhaustion::Background);
+            runs(&mut noticed, 0, 4, &job(1, 4, 4));
+            assert_eq!(noticed.crossings[0], None, "it completed there");
+        }
     }
 
     #[test]

@@ -106,8 +106,8 @@ fn is_promised(system: &System, schedule: &Schedule, inside: &Inside, i: usize, 
     was_admitted && kept_its_place && assumption_held
 }
 
-/// Every instant at which an admitted job goes beyond what `level` assumes. Under adaptive
-/// enforcement standing there incomplete is enough, for it raises the mode.
+/// Every instant at which an admitted job goes beyond what `level` assumes. Where it makes a difference
+/// that it is incomplete, standing there is enough: it raises the mode, or suspends others.
 fn crossings(system: &System, schedule: &Schedule, inside: &Inside, level: Level) -> Vec<u64> {
     let mut executed: Vec<Vec<u64>> = system.demand.iter().map(|l| vec![0; l.len()]).collect();
     let mut all = Vec::new();
@@ -129,7 +129,7 @@ fn crossings(system: &System, schedule: &Schedule, inside: &Inside, level: Level
             all.push(now);
         }
         let incomplete = system.demand[j][m] > limit;
-        if system.limits == Limits::Adaptive && is_above && before + 1 == limit && incomplete {
+        if system.limits != Limits::Static && is_above && before + 1 == limit && incomplete {
             all.push(now + 1);
         }
     }
