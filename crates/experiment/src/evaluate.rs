@@ -12,7 +12,7 @@ use vestal_core::{
     Configuration, Duration, Enforcement, Exhaustion, Instant, LevelSet, OnMiss, Policy, Service,
     Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor, policy,
 };
-use vestal_sim::{Demand, Releases, Setting, Statistics};
+use vestal_sim::{Backlog, Demand, Releases, Setting, SimulationError, Statistics};
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
 
@@ -223,6 +223,7 @@ impl Simulation {
             tasks,
             cpus: 1,
             end: Instant::EPOCH.saturating_add(self.duration),
+            backlog: Backlog::UNLIMITED,
         };
         let workload = Workload::new(set, tasks, self.scenario.clone(), seed);
         let jobs = Jobs(&workload);
@@ -232,9 +233,14 @@ impl Simulation {
             configuration.enforcement,
             configuration.exhaustion,
         );
-        vestal_sim::simulate(&mut scheduler, &setting, &jobs, &jobs, &mut statistics)
-            .map_err(|error| error.to_string())?;
+        let ended = vestal_sim::simulate(&mut scheduler, &setting, &jobs, &jobs, &mut statistics);
+        let cut = match ended {
+            Ok(_) => false,
+            Err(SimulationError::TooManyKept { .. }) => true,
+            Err(error) => return Err(error.to_string()),
+        };
         Ok(match statistics.jobs().missed_guaranteed {
+            0 if cut => Answer::Undecided,
             0 => Answer::Yes,
             _ => Answer::No,
         })

@@ -9,6 +9,7 @@
 //! take long give up by counting steps.
 #![forbid(unsafe_code)]
 
+pub mod checksum;
 mod diagnose;
 pub mod evaluate;
 pub mod figure;
@@ -22,6 +23,6 @@ pub mod table;
 
 pub use evaluate::{Answer, Question, QuestionError};
 pub use file::Experiment;
-pub use store::{Manifest, Store, StoreError};
+pub use store::{Damage, Manifest, Program, Store, StoreError};
 pub use summary::Summary;
 pub use sweep::{Report, Running, Shard, SweepError};

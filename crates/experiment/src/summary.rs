@@ -226,6 +226,7 @@ impl Summary {
     fn weighted_share(&self, points: &[usize], question: usize, axis: usize) -> Share {
         let (mut total, mut sum, mut variance) = (0.0, 0.0, 0.0);
         for &point in points {
+            // That the values are numbers was seen when the experiment was read.
             let weight: f64 = self.points[point][axis].parse().unwrap_or(0.0);
             let count = self.counts[point][question];
             let share = count.share().value;

@@ -6,7 +6,7 @@ use vestal_core::{
     Task, TaskConfiguration, Uniprocessor, Wcet,
 };
 use vestal_sim::workload::{ListedDemand, Periodic};
-use vestal_sim::{Setting, Statistics, simulate};
+use vestal_sim::{Backlog, Setting, Statistics, simulate};
 
 /// tau1: level 0, C = 1, T = 4, the more urgent; tau2: level 1, C = 1/4, T = 4. Released together, tau1
 /// takes 1 and tau2 needs 4, which is 5 > 4; no deadline lies before tau2's response in mode 0, so
@@ -54,6 +54,7 @@ pub(super) fn of_amc_ia() -> Option<(bool, bool)> {
         tasks: &tasks,
         cpus: 1,
         end: Instant::EPOCH.saturating_add(ms(8)),
+        backlog: Backlog::UNLIMITED,
     };
     let demand = ListedDemand::at_level(&tasks, Level(1));
     let releases = Periodic::synchronous(&tasks);
