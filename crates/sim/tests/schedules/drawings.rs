@@ -1,6 +1,7 @@
 //! Schedules from the papers, drawn. `VESTAL_BLESS=1 cargo test -p vestal-sim` rewrites the files;
 //! what the papers say about each is asserted apart from the drawing.
 
+use crate::common::judgement::cross_check;
 use crate::common::recorder::{engine_of, run_engine};
 use crate::common::system::{tasks_of, workload_of};
 use crate::reference::{self, AtLimit, Limits, Lists, Reason, ReferenceTask, Schedule, System};
@@ -360,4 +361,28 @@ fn problem_of(system: &System) -> vestal_analysis::Problem {
     let tasks = system.tasks.iter().map(|entry| entry.task).collect();
     let levels = vestal_core::LevelSet::new(system.levels).unwrap();
     vestal_analysis::Problem::new(tasks, levels).unwrap()
+}
+
+/// A HI job stands at its LO value from 2 to 8 and is critical from 7 on. A LO job is late at 6 whether or
+/// not that one is complete, so that this was promised not to happen; who is late at 8 has been suspended.
+#[test]
+fn a_standing_job_excuses_nobody_before_its_zero_slack_instant() {
+    for (deadline, guaranteed) in [(6, 1), (7, 1), (8, 0)] {
+        let critical = ReferenceTask {
+            zero_slack: Some(7),
+            ..task(1, 20, 20, &[2, 5], 2)
+        };
+        let tasks = vec![
+            task(1, 20, 20, &[6], 3),
+            critical,
+            task(0, 20, deadline, &[1], 1),
+        ];
+        let system = System {
+            limits: Limits::ZeroSlack,
+            ..amc(tasks, &[&[2], &[0], &[0]], &[&[6], &[5], &[1]], 14)
+        };
+        let (schedule, found) = cross_check(&system);
+        assert_eq!(ticks(&schedule), "221111112223..");
+        assert_eq!(found, guaranteed, "due at {deadline}");
+    }
 }
