@@ -38,7 +38,7 @@ fn plain(order: &[&Task], level: Level, limits: &[u64]) -> Option<Vec<u64>> {
 /// Bounds that bound one another in runs of `level`; `None` if a task of it, or above, has none.
 fn bounded(order: &[&Task], level: Level, instants: &[u64]) -> Option<LevelBounds> {
     let costs = order.iter().map(|task| charge(task, level));
-    let mut bounds: LevelBounds = costs.map(|cost| Some(cost.max(1))).collect();
+    let mut bounds: LevelBounds = costs.map(Some).collect();
     loop {
         let mut next: LevelBounds = (0..order.len())
             .map(|place| {

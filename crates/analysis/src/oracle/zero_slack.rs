@@ -27,9 +27,9 @@ fn workload(task: &Task, cost: u64, window: u64, formula: SlackFormula) -> u64 {
     jobs * cost + cost.min(reach - jobs * period)
 }
 
-/// C_j(min(l, z_j)).
+/// C_j(min(l, z_j)); a job that needs nothing has to be given the CPU all the same.
 pub(super) fn charge(task: &Task, level: Level) -> u64 {
-    task.enforced_wcet(level).as_nanos()
+    task.enforced_wcet(level).as_nanos().max(1)
 }
 
 /// C'_j of the task at `below` in `order`, for the one at `place`; Z of more critical tasks is known.

@@ -140,9 +140,10 @@ pub(crate) struct SlackTables {
     plain: Demand,
 }
 
-/// C_j(l), and C_j(z_j) above j's own level, where the limit stops it.
+/// C_j(l), and C_j(z_j) above j's own level, where the limit stops it. A job that needs nothing counts for
+/// one tick: it is incomplete, and may be critical, until the CPU is free for it.
 fn charge(row: &Row, level: usize) -> u64 {
-    row.wcet[level.min(row.criticality)]
+    row.wcet[level.min(row.criticality)].max(1)
 }
 
 impl SlackTables {
@@ -205,8 +206,7 @@ impl SlackTables {
     }
 
     /// R(Z) of the task loaded last: the least R with R = own + the work of all others, of which the
-    /// suspended ones count up to `instant` only. The search begins at `from`, which is positive and not
-    /// above it: a job that needs nothing still waits for those that go before it.
+    /// suspended ones count up to `instant` only. The search begins at `from`, which is not above it.
     fn solve(&mut self, own: u64, from: u64, instant: u64, limit: u64) -> Bound {
         let mut window = own.max(from);
         self.window.clear();
@@ -294,7 +294,7 @@ impl SlackTables {
     ) -> Bound {
         self.load(order, place, level, form);
         let row = &order[place];
-        self.solve(charge(row, level), 1, instant, row.deadline)
+        self.solve(charge(row, level), 0, instant, row.deadline)
     }
 
     /// The largest Z in [0, D] with R(Z) <= D, and the bound with Z = 0 where there is none. R(Z)
@@ -303,7 +303,7 @@ impl SlackTables {
         let row = &order[place];
         let (own, deadline) = (row.own_wcet(), row.deadline);
         self.load(order, place, row.criticality, form);
-        let fits = |tables: &mut Self, instant| tables.solve(own, 1, instant, deadline);
+        let fits = |tables: &mut Self, instant| tables.solve(own, 0, instant, deadline);
         if let Bound::Found(_) = fits(self, deadline) {
             return Ok(deadline);
         }

@@ -46,8 +46,7 @@ impl SlackTables {
         for (place, row) in order.iter().enumerate() {
             self.plain.add(row.period, charge(row, level));
             match self.plain.solve(0, row.deadline) {
-                // A job that needs nothing still has to be noticed.
-                Bound::Found(response) => self.responses.push(response.max(1)),
+                Bound::Found(response) => self.responses.push(response),
                 Bound::AtLeast(at_least) => {
                     return Err(Excess {
                         place,
@@ -77,8 +76,8 @@ impl SlackTables {
     /// Less critical tasks of some level and above have bounds too, unless one of these may be late.
     pub(crate) fn bounded(&mut self, order: &[Row], level: usize) -> Result<(), Excess> {
         self.responses.clear();
-        let costs = order.iter().map(|row| charge(row, level).max(1));
-        self.responses.extend(costs);
+        self.responses
+            .extend(order.iter().map(|row| charge(row, level)));
         // Tasks below this level may be late, and are out of the way at their deadlines only.
         let mut lowest = 0;
         loop {

@@ -49,12 +49,18 @@ fn small_set(random: &mut Random) -> Problem {
                 random.between(period.div_ceil(2), period)
             };
             let mut value = random.between(1, (period * 3 / (2 * count)).max(1));
+            // Now and then nothing below the own level.
+            let nothing_below = if random.once_in(6) { criticality } else { 0 };
             let wcet: Vec<u64> = (0..=criticality)
                 .map(|level| {
                     if level > 0 {
                         value += random.between(0, 2);
                     }
-                    value.min(deadline)
+                    if level < nothing_below {
+                        0
+                    } else {
+                        value.min(deadline)
+                    }
                 })
                 .collect();
             task(criticality as u8, period, deadline, &wcet)

@@ -1,8 +1,9 @@
 //! Every run of a small set under zero-slack scheduling: breadth first over all states, with every
-//! sporadic release pattern and every execution time in whole ticks.
+//! sporadic release pattern and every execution time in whole ticks. A job that needs nothing is complete
+//! when it is first given the CPU.
 //!
 //! It shares nothing with the analyses, the engine and the reference scheduler but the task model. Within
-//! runs of level l each job of j executes 1 to C_j(min(l, z_j)) ticks. At an instant: completions,
+//! runs of level l each job of j executes 1 to C_j(min(l, z_j)) ticks, or none where that is 0. At an instant: completions,
 //! then who is critical or late, then releases, then a tick of whoever goes first. A task has at most two
 //! incomplete jobs, which only one that is promised nothing can have; it releases no more then.
 
@@ -171,6 +172,26 @@ impl System<'_> {
         (after, tasks)
     }
 
+    /// Whose current job has the CPU next, jobs that need nothing being complete as soon as they have it;
+    /// `longest` learns how long these took.
+    fn begun(&self, mut state: State, longest: &mut [u64]) -> (State, Option<usize>) {
+        loop {
+            let chosen = self.chosen(&state);
+            let Some(task) = chosen.filter(|&task| self.cost(task) == 0) else {
+                return (state, chosen);
+            };
+            if self.is_guaranteed(task) {
+                longest[task] = longest[task].max(u64::from(state[task].first) - 1);
+            }
+            Self::complete(&mut state[task]);
+        }
+    }
+
+    fn complete(entry: &mut Entry) {
+        (entry.first, entry.executed) = (entry.second, 0);
+        entry.second = 0;
+    }
+
     /// The state after a tick of `ran`, whose job then is complete or goes on, if it can.
     fn ran(&self, mut state: State, ran: Option<usize>, completes: bool) -> Option<State> {
         match ran {
@@ -180,8 +201,7 @@ impl System<'_> {
                 let entry = &mut state[task];
                 entry.executed += 1;
                 if completes {
-                    (entry.first, entry.executed) = (entry.second, 0);
-                    entry.second = 0;
+                    Self::complete(entry);
                 } else if entry.executed >= self.cost(task) {
                     return None;
                 }
@@ -218,7 +238,7 @@ impl System<'_> {
             let free = self.free(&before);
             for pattern in 0..1_u8 << free.len() {
                 let (begun, _) = Self::released(&before, &free, pattern);
-                let chosen = self.chosen(&begun);
+                let (begun, chosen) = self.begun(begun, &mut longest);
                 if let Some(task) = chosen.filter(|&task| self.is_guaranteed(task)) {
                     // It may be complete at the end of the tick.
                     longest[task] = longest[task].max(u64::from(begun[task].first));
@@ -260,7 +280,7 @@ impl System<'_> {
             let how = &found[number];
             let before = found[how.from].state;
             let (begun, released) = Self::released(&before, &self.free(&before), how.pattern);
-            let ran = self.chosen(&begun);
+            let (_, ran) = self.begun(begun, &mut vec![0; self.tasks.len()]);
             ticks.push(Tick {
                 released,
                 ran,

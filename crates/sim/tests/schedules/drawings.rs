@@ -3,11 +3,11 @@
 
 use crate::common::judgement::cross_check;
 use crate::common::recorder::{engine_of, run_engine};
-use crate::common::system::{tasks_of, workload_of};
+use crate::common::system::{configuration, tasks_of, workload_of};
 use crate::reference::{self, AtLimit, Limits, Lists, Reason, ReferenceTask, Schedule, System};
 use std::path::Path;
 use vestal_core::{Duration, Instant, Level, Service, Task, Wcet};
-use vestal_sim::{Backlog, Gantt, Setting, simulate};
+use vestal_sim::{Backlog, Gantt, Setting, Statistics, simulate};
 
 fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64], priority: u32) -> ReferenceTask {
     let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
@@ -385,4 +385,34 @@ fn a_standing_job_excuses_nobody_before_its_zero_slack_instant() {
         assert_eq!(ticks(&schedule), "221111112223..");
         assert_eq!(found, guaranteed, "due at {deadline}");
     }
+}
+
+/// Of the third task's job, which needs nothing, the CPU is never free before its zero-slack instant at 4.
+/// Then it suspends the first task until the second one's job is complete.
+#[test]
+fn a_job_that_needs_nothing_suspends_others_all_the_same() {
+    let with = |after, entry| ReferenceTask {
+        zero_slack: Some(after),
+        ..entry
+    };
+    let tasks = vec![
+        task(0, 2, 1, &[1], 3),
+        with(4, task(1, 4, 4, &[2, 2], 2)),
+        with(4, task(1, 20, 20, &[0, 1], 1)),
+    ];
+    let system = System {
+        limits: Limits::ZeroSlack,
+        ..amc(
+            tasks,
+            &[&[0, 2, 4], &[0, 4], &[0]],
+            &[&[1; 3], &[2; 2], &[0]],
+            7,
+        )
+    };
+    let set = problem_of(&system);
+    let zss = vestal_analysis::find("zss", None).unwrap();
+    assert!(zss.analyse(&set).why.is_some());
+    let mut statistics = Statistics::of(&configuration(&system, &tasks_of(&system)), 1);
+    run_engine(&system, &mut statistics);
+    assert_eq!(statistics.tasks()[0].missed_guaranteed, 1);
 }
