@@ -303,19 +303,19 @@ impl SlackTables {
         let row = &order[place];
         let (own, deadline) = (row.own_wcet(), row.deadline);
         self.load(order, place, row.criticality, form);
-        let fits = |tables: &mut Self, instant| tables.solve(own, 0, instant, deadline);
-        if let Bound::Found(_) = fits(self, deadline) {
+        let mut least = match self.solve(own, 0, 0, deadline) {
+            Bound::Found(response) => response,
+            excess @ Bound::AtLeast(_) => return Err(excess),
+        };
+        if let Bound::Found(_) = self.solve(own, least, deadline, deadline) {
             return Ok(deadline);
-        }
-        let earliest = fits(self, 0);
-        if matches!(earliest, Bound::AtLeast(_)) {
-            return Err(earliest);
         }
         let (mut fine, mut late) = (0, deadline);
         while late - fine > 1 {
             let middle = fine + (late - fine) / 2;
-            match fits(self, middle) {
-                Bound::Found(_) => fine = middle,
+            // Not less than with an earlier instant.
+            match self.solve(own, least, middle, deadline) {
+                Bound::Found(response) => (fine, least) = (middle, response),
                 Bound::AtLeast(_) => late = middle,
             }
         }
