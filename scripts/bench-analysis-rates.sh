@@ -33,7 +33,7 @@ counted() {
 # test and the sets a second that it has to reach; a set that `zss` rejects has been tried with all instants
 readonly TESTS='
 pt        20000
-zss       500
+zss       1000
 zss:form  20000
 amc-max   200
 amc-ia    200

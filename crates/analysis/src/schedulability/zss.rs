@@ -8,10 +8,12 @@
 //!
 //! What is bounded: the response time of every task at each level up to its own, and chosen: the Z_i.
 //! The guarantee is Vestal's: a job of i meets its deadline in every run of level l = z_i, that is, in
-//! which each job of every j executes for at most C_j(l), at most C_j(z_j) where l is above z_j. A job
-//! that has executed that much and goes on is beyond it, whether or not it has the CPU. Only the values
-//! of one level matter for each bound, so that vectors need not have the papers' two values. Each level is
-//! proved by itself, in one of two ways, or three; no bound of one is used for another.
+//! which each job of every j executes for at most C_j(l), at most C_j(z_j) where l is above z_j. Only the
+//! values of one level matter for each bound, so that vectors need not have the papers' two values. Each
+//! level is proved by itself, in one of two ways, or three; no bound of one is used for another.
+//!
+//! A job that needs nothing is complete when it is first given the CPU. Until then it is incomplete, and
+//! may be critical. Wherever C_j(l) is 0, it stands for 1 below: R_i - 1 units of others leave the job one.
 //!
 //! Workload of j in any window of length w > 0, each job of it off the CPU r after its release:
 //!
@@ -41,9 +43,10 @@
 //! tasks with R_k > Z_k were critical. Who is outside S suspends nobody in it: it is less
 //! critical than all of S. In [r, r + R_i) the CPU is with the job, or with more urgent tasks, the less
 //! critical of them before r + Z_i only; or the job is suspended by a critical one. Of these take
-//! the most critical: it is not suspended, so that if it is in hp(i) something in hp(i) runs; else it is
-//! one with R_k > Z_k in lp(i), and only tasks above z_i run. Each W covers what its task does in
-//! the window, since the jobs under way at r keep to their bounds. So the job got C_i(l): a contradiction.
+//! the most critical, k: it is neither suspended nor late, so that k runs or somebody more urgent, above
+//! kappa >= z_i. If k is in hp(i), so is he who runs; else k is in lp(i) and R_k > Z_k. Each W covers what its
+//! task does in the window: jobs of S under way at r keep to their bounds, and late jobs outside S run
+//! below i and k. So the job got C_i(l): a contradiction.
 //!
 //! The least such numbers are found from below, all together; a task outside the levels of l and above
 //! that has none takes itself and all as critical or less out of S.
