@@ -23,6 +23,7 @@ use change_instants::responses_without_plus_one;
 use core::cmp::Reverse;
 use vestal_core::Duration;
 use vestal_core::order::ClassicOrder;
+use zero_slack::Mistake;
 
 /// All controls.
 #[must_use]
@@ -72,6 +73,42 @@ const CONTROLS: &[Test] = &[
         summary: "WRONG: zss that takes work for done whoever lets the task run",
         analyse: zero_slack::analyse_tightened_everywhere,
         accepts: Some(zero_slack::accepts_tightened_everywhere),
+    },
+    Test {
+        name: "zss",
+        variant: Some("control-latest"),
+        kind: Kind::Unsafe,
+        policy: "zss",
+        summary: "WRONG: zss that suspends nobody before a deadline where rms accepts",
+        analyse: zero_slack::analyse_latest,
+        accepts: None,
+    },
+    Test {
+        name: "zss",
+        variant: Some("control-guaranteed-only"),
+        kind: Kind::Unsafe,
+        policy: "zss",
+        summary: "WRONG: zss that forgets that less critical tasks may be late",
+        analyse: |problem| zero_slack::analyse_mistaken(problem, Mistake::GuaranteedOnly),
+        accepts: None,
+    },
+    Test {
+        name: "zss",
+        variant: Some("control-nothing-carried-in"),
+        kind: Kind::Unsafe,
+        policy: "zss",
+        summary: "WRONG: zss that forgets suspended jobs under way",
+        analyse: |problem| zero_slack::analyse_mistaken(problem, Mistake::NothingCarriedIn),
+        accepts: None,
+    },
+    Test {
+        name: "zss",
+        variant: Some("control-never-overtaken"),
+        kind: Kind::Unsafe,
+        policy: "zss",
+        summary: "WRONG: zss that forgets who gets ahead when it is critical",
+        analyse: |problem| zero_slack::analyse_mistaken(problem, Mistake::NeverOvertaken),
+        accepts: None,
     },
     Test {
         name: "edf-vd",

@@ -223,6 +223,15 @@ const TESTS: &[Test] = &[
     },
     Test {
         name: "zss",
+        variant: Some("form"),
+        kind: Kind::Sufficient,
+        policy: "zss",
+        summary: "zss with a job of every task under way in every run: each task by itself",
+        analyse: zss::analyse_sporadic_form,
+        accepts: Some(zss::accepts_sporadic_form),
+    },
+    Test {
+        name: "zss",
         variant: Some("tightened"),
         kind: Kind::Sufficient,
         policy: "zss",

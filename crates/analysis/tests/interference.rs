@@ -179,3 +179,41 @@ fn the_reduced_assignment_accepts_what_the_printed_one_does() {
     }
     assert!(accepted > 50, "{accepted}");
 }
+
+/// The four tasks for which whole ticks hide the worst instant, between 4 and 5, and the three that
+/// `amc-ia:full` accepts in every unit although they miss; the simulator's drawings have both runs.
+#[test]
+fn a_finer_unit_saves_the_four_tasks_and_not_the_three() {
+    let scaled = |tasks: &[(u8, u64, u64, &[u64])], unit: u64| -> Vec<Task> {
+        let tasks = tasks.iter();
+        tasks
+            .map(|&(criticality, period, deadline, wcet)| {
+                let wcet: Vec<u64> = wcet.iter().map(|value| value * unit).collect();
+                task(criticality, period * unit, deadline * unit, &wcet)
+            })
+            .collect()
+    };
+    let four: [(u8, u64, u64, &[u64]); 4] = [
+        (0, 4, 4, &[1]),
+        (0, 10, 10, &[2]),
+        (1, 5, 5, &[1, 2]),
+        (1, 10, 10, &[2, 3]),
+    ];
+    let three: [(u8, u64, u64, &[u64]); 3] =
+        [(0, 4, 2, &[1]), (1, 6, 4, &[1, 2]), (1, 8, 6, &[3, 3])];
+    assert_eq!(
+        last_value("amc-ia", Some("full"), &scaled(&four, 1)),
+        Some(10)
+    );
+    for unit in [2, 3, 64, 1_000_000] {
+        assert_eq!(
+            last_value("amc-ia", Some("full"), &scaled(&four, unit)),
+            None
+        );
+    }
+    for unit in [1, 2, 3, 64, 1_000_000] {
+        let tasks = scaled(&three, unit);
+        assert_eq!(last_value("amc-ia", Some("full"), &tasks), Some(6 * unit));
+        assert_eq!(last_value("amc-max", None, &tasks), None);
+    }
+}

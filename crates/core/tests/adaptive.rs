@@ -479,3 +479,47 @@ fn edf_vd_orders_hi_jobs_by_virtual_deadlines_until_the_mode_rises() {
         Some(ConfigurationError::VirtualDeadline { task: 1 })
     );
 }
+
+/// Jobs that used up their limits go by the deadlines that counted when they did, which no change of the
+/// mode replaces; of equal ones the task that stands first goes first.
+#[test]
+fn edf_vd_orders_background_jobs_by_the_deadlines_in_force_when_they_went_there() {
+    let tasks = [
+        task(1, 20, &[1, 2], 0),
+        task(0, 15, &[2], 0),
+        task(0, 15, &[1], 0),
+    ];
+    let span = Duration::from_nanos;
+    let order = TaskOrder::EarliestDeadline {
+        virtual_deadlines: &[span(10), span(15), span(15)],
+    };
+    let configuration = Configuration {
+        tasks: &tasks,
+        levels: LevelSet::new(2).unwrap(),
+        enforcement: Enforcement::Adaptive,
+        exhaustion: Exhaustion::Background,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    };
+    let engine = Uniprocessor::with_order(&configuration, order).unwrap();
+    let mut world = Stepped { engine, now: 0 };
+    world.release(0, 0);
+    assert_eq!(world.decide(), Some((0, 0, Some(1))));
+    world.run(1);
+    assert_eq!(world.decide(), Some((0, 0, Some(1))), "in HI mode");
+    world.run(1);
+    assert_eq!(world.decide(), Some((0, 0, None)), "in the background");
+    // Nobody admitted is left, so the mode is LO again, and both of these are due at 17.
+    world.release(2, 0);
+    world.release(1, 0);
+    for (number, limit) in [(1, 2), (2, 1)] {
+        assert_eq!(world.decide(), Some((number, 0, Some(limit))));
+        world.run(limit);
+    }
+    for number in [1, 2, 0] {
+        let what = "17 and 17 before the real deadline 20; the virtual one was 10";
+        assert_eq!(world.decide(), Some((number, 0, None)), "{what}");
+        world.run(1);
+        world.complete();
+    }
+}

@@ -256,6 +256,35 @@ fn a_wake_up_that_comes_late_gives_the_plan_of_the_true_time() {
     }
 }
 
+/// Late jobs of the suspension level go by their releases, whatever the priorities; of those released
+/// together the task that stands first goes first.
+#[test]
+fn late_jobs_go_by_release_and_then_by_the_order_of_the_tasks() {
+    let tasks = [
+        task(0, 12, &[3], 1, None),
+        task(0, 12, &[3], 3, None),
+        task(0, 10, &[3], 2, None),
+        task(1, 20, &[14], 4, Some(0)),
+    ];
+    let mut world = World::new(&tasks);
+    world.release(2, 0);
+    world.release(3, 0);
+    assert_eq!(world.decide(), Some(3), "critical from its release on");
+    world.pass_until(1);
+    world.release(1, 0);
+    world.release(0, 0);
+    assert_eq!(world.decide(), Some(3));
+    world.pass_until(14);
+    assert_eq!(world.engine.suspension_level(), Some(Level(0)));
+    world.complete();
+    assert_eq!(world.decide(), Some(2), "released at 0, the others at 1");
+    for (end, next) in [(17, Some(0)), (20, Some(1)), (23, None)] {
+        world.pass_until(end);
+        world.complete();
+        assert_eq!(world.decide(), next, "task 1 has the highest priority");
+    }
+}
+
 /// A job that has used up C_i(z_i) suspends nobody any more: nothing is promised to it.
 #[test]
 fn a_job_beyond_its_own_limit_suspends_nobody() {

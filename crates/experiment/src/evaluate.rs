@@ -227,12 +227,7 @@ impl Simulation {
         };
         let workload = Workload::new(set, tasks, self.scenario.clone(), seed);
         let jobs = Jobs(&workload);
-        let mut statistics = Statistics::new(
-            tasks,
-            1,
-            configuration.enforcement,
-            configuration.exhaustion,
-        );
+        let mut statistics = Statistics::of(&configuration, 1);
         let ended = vestal_sim::simulate(&mut scheduler, &setting, &jobs, &jobs, &mut statistics);
         let cut = match ended {
             Ok(_) => false,

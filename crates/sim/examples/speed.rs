@@ -96,7 +96,7 @@ fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Bo
     };
     let releases = Periodic::synchronous(tasks);
     let demand = Low { tasks, overruns };
-    let statistics = Statistics::new(tasks, 1, enforcement, exhaustion);
+    let statistics = Statistics::of(&configuration, 1);
     let (effort, statistics, records) = match watch {
         "nothing" => {
             let effort = simulate(&mut engine, &setting, &releases, &demand, &mut ())?;

@@ -18,9 +18,14 @@
 //! *Enforcement.* A task j with z_j <= l cannot void the promise of level l: its jobs leave the
 //! admitted ones when they have executed C_j(z_j) <= C_j(l). Where nothing stops them
 //! ([`Exhaustion::Continue`]) executing beyond C_j(z_j) voids the promise of every level. A job that
-//! used up its own limit by its deadline was promised nothing. Under adaptive enforcement a job that
-//! stands at C_j(l) and is not complete raises the mode there and then, whether or not it goes on at
-//! once; there the crossing is that instant.
+//! used up its own limit by its deadline was promised nothing.
+//!
+//! *Standing jobs.* Whether a job that stands at C_j(l) is complete may make a difference before it goes
+//! on; from then on the prefix above is no longer the same, and the crossing is that instant. Under
+//! adaptive enforcement the job raises the mode there and then. Under zero slack it suspends somebody
+//! whom a complete one would not as soon as it is critical, or late: at its zero-slack instant if it
+//! still stands there, at once if that has passed. A job that stands at its own level's limit is demoted
+//! and suspends nobody; nor does one, from its deadline on, that is withdrawn there.
 //!
 //! *Withdrawn jobs.* A job that was dropped before its deadline, because the mode rose or its limit
 //! was used up, is no miss: the policy said beforehand that it would not be completed. A job that
@@ -30,7 +35,8 @@
 use crate::observer::{JobState, Observer, Segment};
 use vestal_core::model::LEVELS_MAX;
 use vestal_core::{
-    CpuId, DropReason, Enforcement, Exhaustion, Instant, Level, Service, Task, TaskId,
+    Configuration, CpuId, DropReason, Duration, Enforcement, Exhaustion, Instant, Level, OnMiss,
+    Service, Task, TaskId,
 };
 
 /// How a job left the world, or lost what it had been promised.
@@ -74,21 +80,46 @@ pub struct Promise {
     some_have_nothing: bool,
     enforcement: Enforcement,
     exhaustion: Exhaustion,
-    /// By level, the first instant since the last idle one at which its assumption was broken.
+    suspends: Vec<Suspends>,
+    /// By level, the first instant since the last idle one at which its assumption was broken. It may be
+    /// still to come: that a job will be critical is known as soon as it stands at its limit.
     crossings: [Option<Instant>; LEVELS_MAX],
 }
 
 impl Promise {
-    /// The promise of a policy with this enforcement, provided that its test accepts the tasks.
+    /// The promise of a policy with this enforcement, provided that its test accepts the tasks. Zero-slack
+    /// instants are the deadlines; [`Self::of`] knows of others.
     #[must_use]
     pub fn new(tasks: &[Task], enforcement: Enforcement, exhaustion: Exhaustion) -> Self {
         Self {
+            suspends: tasks
+                .iter()
+                .map(|task| Suspends {
+                    after: task.deadline,
+                    on_miss: OnMiss::Continue,
+                })
+                .collect(),
             tasks: tasks.to_vec(),
             lowest: tasks.iter().map(|task| task.wcet.at(Level(0))).collect(),
             some_have_nothing: tasks.iter().any(|task| task.wcet.at(Level(0)).is_zero()),
             enforcement,
             exhaustion,
             crossings: [None; LEVELS_MAX],
+        }
+    }
+
+    /// The promise of what is configured so.
+    #[must_use]
+    pub fn of(configuration: &Configuration<'_>) -> Self {
+        let entries = configuration.tasks.iter();
+        let tasks: Vec<Task> = entries.clone().map(|entry| entry.task).collect();
+        let suspends = entries.map(|entry| Suspends {
+            after: entry.critical_after(),
+            on_miss: entry.on_miss,
+        });
+        Self {
+            suspends: suspends.collect(),
+            ..Self::new(&tasks, configuration.enforcement, configuration.exhaustion)
         }
     }
 
@@ -153,7 +184,8 @@ impl Promise {
     }
 
     fn record_crossings(&mut self, job: &JobState, start: Instant, ran: Service) {
-        let Some(task) = self.tasks.get(job.id.task.index()) else {
+        let index = job.id.task.index();
+        let (Some(task), Some(suspends)) = (self.tasks.get(index), self.suspends.get(index)) else {
             return;
         };
         if job.demoted.is_some() {
@@ -166,15 +198,37 @@ impl Promise {
                 break;
             }
             let limit = task.enforced_wcet(level);
-            let raises_mode = self.enforcement == Enforcement::Adaptive
-                && below_own
-                && job.executed == limit
-                && job.demand > limit;
-            if job.executed > limit || raises_mode {
-                let until = limit.saturating_sub(before).time_on_dedicated_cpu();
-                let at = start.saturating_add(until);
-                *crossing = Some(crossing.map_or(at, |earlier| earlier.min(at)));
-            }
+            let until = limit.saturating_sub(before).time_on_dedicated_cpu();
+            let reached = start.saturating_add(until);
+            let stands = job.executed == limit && job.demand > limit;
+            let has_limit = self.exhaustion != Exhaustion::Continue;
+            let at = match self.enforcement {
+                _ if job.executed > limit => Some(reached),
+                Enforcement::Adaptive if stands && below_own => Some(reached),
+                Enforcement::ZeroSlack if stands && has_limit && limit == task.own_wcet() => None,
+                Enforcement::ZeroSlack if stands => suspends.first(job, reached),
+                Enforcement::Static | Enforcement::Adaptive | Enforcement::ZeroSlack => None,
+            };
+            *crossing = (*crossing).into_iter().chain(at).min();
+        }
+    }
+}
+
+/// When an incomplete job suspends others under zero slack.
+#[derive(Clone, Copy, Debug)]
+struct Suspends {
+    /// From when on, counted from its release.
+    after: Duration,
+    on_miss: OnMiss,
+}
+
+impl Suspends {
+    /// The first instant from `from` on at which `job` does, unless it is withdrawn then.
+    fn first(self, job: &JobState, from: Instant) -> Option<Instant> {
+        let at = from.max(job.released.saturating_add(self.after));
+        match self.on_miss {
+            OnMiss::Continue => Some(at),
+            OnMiss::Abort => (at < job.deadline).then_some(at),
         }
     }
 }
@@ -249,7 +303,7 @@ impl<F: FnMut(Instant, &JobState, bool)> Observer for Judge<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vestal_core::{Duration, JobId, Wcet};
+    use vestal_core::{JobId, LevelSet, TaskConfiguration, Wcet};
 
     const MISSED: Verdict = Verdict::Missed { guaranteed: true };
     const EXCUSED: Verdict = Verdict::Missed { guaranteed: false };
@@ -346,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn standing_exactly_at_the_lo_value_is_a_crossing_only_where_it_raises_the_mode() {
+    fn standing_exactly_at_the_lo_value_is_a_crossing_where_it_raises_the_mode() {
         let standing = job(1, 4, 9);
         let mut smc = promise(Enforcement::Static, Exhaustion::Background);
         runs(&mut smc, 0, 4, &standing);
@@ -357,6 +411,78 @@ mod tests {
         let mut amc = promise(Enforcement::Adaptive, Exhaustion::Background);
         runs(&mut amc, 0, 4, &job(1, 4, 4));
         assert_eq!(amc.crossings[0], None, "it completed there");
+    }
+
+    /// Zero slack where the HI job's instant is so long after its release.
+    fn zss(after: u64, on_miss: OnMiss, exhaustion: Exhaustion) -> Promise {
+        let entries = tasks().map(|task| TaskConfiguration {
+            task,
+            priority: 1,
+            on_miss,
+            zero_slack: (task.criticality > Level(0)).then(|| Duration::from_nanos(after)),
+        });
+        Promise::of(&Configuration {
+            tasks: &entries,
+            levels: LevelSet::new(2).unwrap(),
+            enforcement: Enforcement::ZeroSlack,
+            exhaustion,
+            granularity: Service::ZERO,
+            wake_granularity: Duration::ZERO,
+        })
+    }
+
+    #[test]
+    fn a_job_that_stands_at_its_lo_value_is_beyond_it_when_it_is_critical_or_goes_on() {
+        let with = |after| zss(after, OnMiss::Continue, Exhaustion::Background);
+        let late_lo_job =
+            |promise: &Promise| promise.judge(&job(0, 0, 3), ns(11), Ending::Completed);
+        // It stands from 4 on, and suspends the LO job from 10 or from 9 on: due at 10.
+        for (after, verdict) in [(10, MISSED), (9, EXCUSED), (4, EXCUSED), (2, EXCUSED)] {
+            let mut zss = with(after);
+            runs(&mut zss, 0, 4, &job(1, 4, 9));
+            assert_eq!(
+                zss.crossings[0],
+                Some(ns(after.max(4))),
+                "not before it stands"
+            );
+            assert_eq!(late_lo_job(&zss), Some(verdict), "critical after {after}");
+            assert_eq!(zss.crossings[1], None);
+        }
+        let mut zss = with(10);
+        runs(&mut zss, 0, 4, &job(1, 4, 9));
+        runs(&mut zss, 7, 8, &job(1, 5, 9));
+        assert_eq!(
+            zss.crossings[0],
+            Some(ns(7)),
+            "it goes on before it is critical"
+        );
+        assert_eq!(late_lo_job(&zss), Some(EXCUSED));
+        let mut zss = with(2);
+        runs(&mut zss, 0, 4, &job(1, 4, 4));
+        assert_eq!(zss.crossings[0], None, "it completed there");
+    }
+
+    /// Of a task whose values are all the same, that value is its last limit, too.
+    #[test]
+    fn a_job_that_stops_counting_where_it_stands_suspends_nobody() {
+        let equal = |promise: &mut Promise| {
+            let same = Wcet::constant(Service::from_nanos(4));
+            promise.tasks[1].wcet = same;
+            runs(promise, 0, 4, &job(1, 4, 9));
+        };
+        let mut demoted = zss(2, OnMiss::Continue, Exhaustion::Background);
+        equal(&mut demoted);
+        assert_eq!(demoted.crossings, [None; LEVELS_MAX]);
+        let mut unlimited = zss(6, OnMiss::Continue, Exhaustion::Continue);
+        equal(&mut unlimited);
+        assert_eq!(unlimited.crossings, [Some(ns(6)); LEVELS_MAX]);
+        // Critical at 20 only, when it is withdrawn.
+        let mut withdrawn = zss(20, OnMiss::Abort, Exhaustion::Background);
+        runs(&mut withdrawn, 0, 4, &job(1, 4, 9));
+        assert_eq!(withdrawn.crossings[0], None);
+        let mut withdrawn_later = zss(19, OnMiss::Abort, Exhaustion::Background);
+        runs(&mut withdrawn_later, 0, 4, &job(1, 4, 9));
+        assert_eq!(withdrawn_later.crossings[0], Some(ns(19)));
     }
 
     #[test]

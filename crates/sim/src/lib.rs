@@ -43,7 +43,7 @@
 //! };
 //! let end = Instant::EPOCH.saturating_add(ms(40));
 //! let mut watch = (
-//!     Statistics::new(&tasks, 1, configuration.enforcement, configuration.exhaustion),
+//!     Statistics::of(&configuration, 1),
 //!     Gantt::new(vec!["radio".into(), "motor".into()], end, Some(ms(1))),
 //! );
 //! let setting = Setting { tasks: &tasks, cpus: 1, end, backlog: Backlog::UNLIMITED };

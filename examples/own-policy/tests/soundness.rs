@@ -94,7 +94,7 @@ fn misses(tasks: &[Task], seed: u64) -> u64 {
     let mut missed = 0;
     for run in 0..RUNS {
         let run = if run < 2 { run } else { mix(seed ^ run) };
-        let mut statistics = Statistics::new(tasks, 1, enforcement, exhaustion);
+        let mut statistics = Statistics::of(&configuration, 1);
         let mut scheduler = Uniprocessor::new(&configuration).unwrap();
         let releases = Periodic::synchronous(tasks);
         let demand = Coins { tasks, run };

@@ -14,6 +14,7 @@ mod job_order;
 mod response;
 mod schedule;
 mod slices;
+mod suspension;
 mod zero_slack;
 
 pub use assignment::{assign, some_order_passes};
@@ -30,4 +31,5 @@ pub use slices::{
     first_slice_response, server_response, sliced_demand, sliced_response, sliced_schedule,
     slices_by_rule,
 };
+pub use suspension::{zero_slack_bounds, zero_slack_proves, zero_slack_search};
 pub use zero_slack::{SlackFormula, zero_slack_instants, zero_slack_responses};

@@ -5,9 +5,9 @@ use vestal_core::{Duration, Level, Task, TaskId};
 /// Which of the equations of [`crate::schedulability::zss`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SlackFormula {
-    /// `zss`.
+    /// `zss:form`.
     Sporadic,
-    /// `zss:tightened`.
+    /// The form of `zss:tightened`.
     Tightened,
     /// `zss:harmonic`.
     Harmonic,
@@ -27,9 +27,9 @@ fn workload(task: &Task, cost: u64, window: u64, formula: SlackFormula) -> u64 {
     jobs * cost + cost.min(reach - jobs * period)
 }
 
-/// C_j(min(l, z_j)).
-fn charge(task: &Task, level: Level) -> u64 {
-    task.enforced_wcet(level).as_nanos()
+/// C_j(min(l, z_j)); a job that needs nothing has to be given the CPU all the same.
+pub(super) fn charge(task: &Task, level: Level) -> u64 {
+    task.enforced_wcet(level).as_nanos().max(1)
 }
 
 /// C'_j of the task at `below` in `order`, for the one at `place`; Z of more critical tasks is known.
@@ -64,7 +64,7 @@ fn cost_below(
 
 /// The bound on the response time at `level` of the task at `place` in `order`, most urgent first,
 /// with the instant `instant`: the first R up to the deadline that is enough.
-fn response(
+pub(super) fn response(
     order: &[&Task],
     place: usize,
     level: Level,

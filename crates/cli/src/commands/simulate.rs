@@ -77,12 +77,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> Result<RunResult, Failure> {
     interrupt::watch()?;
-    let mut statistics = Statistics::new(
-        &session.tasks,
-        1,
-        session.policy.enforcement,
-        session.exhaustion,
-    );
+    let mut statistics = Statistics::of(&session.configuration(), 1);
     let mut watched = Watched {
         progress: Progress::new(output, "simulating", session.duration.as_nanos()),
         jobs: 0,

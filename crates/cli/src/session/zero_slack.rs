@@ -9,8 +9,9 @@ use vestal_core::{Duration, Policy};
 pub(super) const OPTION: &str = "instants";
 
 /// The variants of the policy's test by the values of that key.
-const VARIANTS: [(&str, Option<&str>); 3] = [
+const VARIANTS: [(&str, Option<&str>); 4] = [
     ("sporadic", None),
+    ("form", Some("form")),
     ("tightened", Some("tightened")),
     ("harmonic", Some("harmonic")),
 ];

@@ -45,11 +45,7 @@ pub(crate) fn observed<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> i
 }
 
 fn promise(session: &Session) -> Promise {
-    Promise::new(
-        &session.tasks,
-        session.policy.enforcement,
-        session.exhaustion,
-    )
+    Promise::of(&session.configuration())
 }
 
 const fn miss(at: Instant, job: &JobState, guaranteed: bool) -> Record {

@@ -309,3 +309,24 @@ fn nothing_is_emitted_when_nothing_was_proved() {
     assert!(!file.exists());
     assert!(done.stderr.contains("was not written"), "{}", done.stderr);
 }
+
+#[test]
+fn zero_slack_instants_are_those_of_the_variant_that_is_named() {
+    let run = |options: &[&str]| {
+        let head = ["simulate", "examples/zss-trap.toml", "--policy", "zss"];
+        vestal(&[&head, options, &["--for", "10ms"]].concat())
+    };
+    let found_by = |options: &[&str], test: &str| {
+        let done = run(options);
+        let line = format!("zero-slack instants found by {test};");
+        assert!(done.stdout.contains(&line), "{}", done.stdout);
+    };
+    found_by(&[], "zss");
+    found_by(&["--set", "instants=sporadic"], "zss");
+    found_by(&["--set", "instants=form"], "zss:form");
+    found_by(&["--set", "instants=tightened"], "zss:tightened");
+    found_by(&["--set", "instants=harmonic"], "zss:harmonic");
+    let wrong = run(&["--set", "instants=latest"]);
+    assert_eq!(wrong.exit, 2, "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("sporadic, form, tightened, harmonic"));
+}

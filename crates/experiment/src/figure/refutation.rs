@@ -58,7 +58,7 @@ pub(super) fn of_amc_ia() -> Option<(bool, bool)> {
     };
     let demand = ListedDemand::at_level(&tasks, Level(1));
     let releases = Periodic::synchronous(&tasks);
-    let mut statistics = Statistics::new(&tasks, 1, Enforcement::Adaptive, Exhaustion::Background);
+    let mut statistics = Statistics::of(&configuration, 1);
     simulate(
         &mut scheduler,
         &setting,

@@ -12,7 +12,8 @@ use crate::count;
 use crate::guarantee::{Ending, Promise, Verdict};
 use crate::observer::{JobState, Observer, Segment};
 use vestal_core::{
-    CpuId, DropReason, Drops, Enforcement, Exhaustion, Instant, JobId, Level, Service, Task,
+    Configuration, CpuId, DropReason, Drops, Enforcement, Exhaustion, Instant, JobId, Level,
+    Service, Task,
 };
 
 /// How many mode changes are kept with instant and cause; later ones are only counted.
@@ -180,7 +181,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// For a run of `tasks` on `cpus` CPUs; enforcement says what was promised.
+    /// For a run of `tasks` on `cpus` CPUs; enforcement says what was promised. Zero-slack instants are the
+    /// deadlines; [`Self::of`] knows of others.
     #[must_use]
     pub fn new(
         tasks: &[Task],
@@ -188,9 +190,21 @@ impl Statistics {
         enforcement: Enforcement,
         exhaustion: Exhaustion,
     ) -> Self {
+        let promise = Promise::new(tasks, enforcement, exhaustion);
+        Self::of_promise(promise, tasks.len(), cpus)
+    }
+
+    /// For a run on `cpus` CPUs of what is configured so.
+    #[must_use]
+    pub fn of(configuration: &Configuration<'_>, cpus: u16) -> Self {
+        let tasks = configuration.tasks.len();
+        Self::of_promise(Promise::of(configuration), tasks, cpus)
+    }
+
+    fn of_promise(promise: Promise, tasks: usize, cpus: u16) -> Self {
         Self {
-            promise: Promise::new(tasks, enforcement, exhaustion),
-            tasks: vec![TaskStatistics::default(); tasks.len()],
+            promise,
+            tasks: vec![TaskStatistics::default(); tasks],
             cpus: vec![CpuStatistics::default(); usize::from(cpus)],
             mode_changes: Vec::new(),
             mode_changes_count: 0,

@@ -2,9 +2,9 @@
 //! schedule, with everything looked up where it is needed.
 
 use super::recorder::run_engine;
-use super::system::{shrink, text};
+use super::system::{configuration, shrink, tasks_of, text};
 use crate::reference::{self, AtLimit, Inside, Limits, Reason, Schedule, System};
-use vestal_core::{Enforcement, Exhaustion, Level, Task};
+use vestal_core::Level;
 use vestal_sim::Statistics;
 
 /// By task, the missed jobs and those of them whose deadlines had been promised.
@@ -38,18 +38,8 @@ fn disagree(system: &System) -> bool {
 }
 
 fn run_engine_and_count(system: &System) -> (Schedule, Misses) {
-    let tasks: Vec<Task> = system.tasks.iter().map(|entry| entry.task).collect();
-    let enforcement = match system.limits {
-        Limits::Static => Enforcement::Static,
-        Limits::Adaptive => Enforcement::Adaptive,
-        Limits::ZeroSlack => Enforcement::ZeroSlack,
-    };
-    let exhaustion = match system.at_limit {
-        AtLimit::Background => Exhaustion::Background,
-        AtLimit::Abort => Exhaustion::Abort,
-        AtLimit::GoOn => Exhaustion::Continue,
-    };
-    let mut statistics = Statistics::new(&tasks, 1, enforcement, exhaustion);
+    let configured = tasks_of(system);
+    let mut statistics = Statistics::of(&configuration(system, &configured), 1);
     let schedule = run_engine(system, &mut statistics);
     let counts = statistics.tasks().iter();
     let counts = counts.map(|task| (task.missed, task.missed_guaranteed));
@@ -106,8 +96,9 @@ fn is_promised(system: &System, schedule: &Schedule, inside: &Inside, i: usize, 
     was_admitted && kept_its_place && assumption_held
 }
 
-/// Every instant at which an admitted job goes beyond what `level` assumes. Under adaptive
-/// enforcement standing there incomplete is enough, for it raises the mode.
+/// Every instant at which an admitted job goes beyond what `level` assumes. That one which stands at the
+/// limit is not complete is beyond it, too, once it makes a difference: it raises the mode, or suspends
+/// others.
 fn crossings(system: &System, schedule: &Schedule, inside: &Inside, level: Level) -> Vec<u64> {
     let mut executed: Vec<Vec<u64>> = system.demand.iter().map(|l| vec![0; l.len()]).collect();
     let mut all = Vec::new();
@@ -128,10 +119,38 @@ fn crossings(system: &System, schedule: &Schedule, inside: &Inside, level: Level
         if before >= limit {
             all.push(now);
         }
-        let incomplete = system.demand[j][m] > limit;
-        if system.limits == Limits::Adaptive && is_above && before + 1 == limit && incomplete {
-            all.push(now + 1);
+        if before + 1 == limit && system.demand[j][m] > limit {
+            match system.limits {
+                Limits::Static => {}
+                Limits::Adaptive => all.extend(is_above.then_some(now + 1)),
+                Limits::ZeroSlack => {
+                    all.extend(suspends_from(system, schedule, inside, (j, m), now + 1))
+                }
+            }
         }
     }
     all
+}
+
+/// The first instant, from `from` on, at which job m of task j suspends others, if it is there until then
+/// and does not run: from its zero-slack instant on, or else its deadline.
+fn suspends_from(
+    system: &System,
+    schedule: &Schedule,
+    inside: &Inside,
+    (j, m): (usize, usize),
+    from: u64,
+) -> Option<u64> {
+    let entry = &system.tasks[j];
+    let suspends = |&at: &u64| {
+        let age = at - system.releases[j][m];
+        age >= entry.task.deadline.as_nanos() || entry.zero_slack.is_some_and(|after| age >= after)
+    };
+    let at = (from..=system.end).find(suspends)?;
+    let runs = schedule.ran[from as usize..at as usize].contains(&Some((j, m)));
+    let mut drops = schedule.dropped.iter();
+    let is_dropped = drops.any(|&(then, task, job, _)| (task, job) == (j, m) && then <= at);
+    let mut demotions = inside.demoted.iter();
+    let is_demoted = demotions.any(|&(then, task, job)| (task, job) == (j, m) && then <= at);
+    (!runs && !is_dropped && !is_demoted).then_some(at)
 }

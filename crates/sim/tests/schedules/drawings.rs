@@ -1,12 +1,13 @@
 //! Schedules from the papers, drawn. `VESTAL_BLESS=1 cargo test -p vestal-sim` rewrites the files;
 //! what the papers say about each is asserted apart from the drawing.
 
+use crate::common::judgement::cross_check;
 use crate::common::recorder::{engine_of, run_engine};
-use crate::common::system::{tasks_of, workload_of};
+use crate::common::system::{configuration, tasks_of, workload_of};
 use crate::reference::{self, AtLimit, Limits, Lists, Reason, ReferenceTask, Schedule, System};
 use std::path::Path;
 use vestal_core::{Duration, Instant, Level, Service, Task, Wcet};
-use vestal_sim::{Backlog, Gantt, Setting, simulate};
+use vestal_sim::{Backlog, Gantt, Setting, Statistics, simulate};
 
 fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64], priority: u32) -> ReferenceTask {
     let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
@@ -176,6 +177,26 @@ fn four_tasks_that_amc_ia_accepts_miss_a_deadline() {
     assert!(misses(&schedule, 3, 0, 10));
 }
 
+/// Over all instants AMC-IA accepts these three tasks in every unit: R_3 = 6. Here a unit has two ticks.
+/// t2 is released half a unit before the second job of t1, which then runs before the mode rises.
+#[test]
+fn three_tasks_that_amc_ia_over_all_instants_accepts_miss_a_deadline() {
+    let tasks = vec![
+        task(0, 8, 4, &[2], 3),
+        task(1, 12, 8, &[2, 4], 2),
+        task(1, 16, 12, &[6, 6], 1),
+    ];
+    let releases: [&[u64]; 3] = [&[0, 8], &[7], &[0]];
+    let demand: [&[u64]; 3] = [&[2, 2], &[4], &[6]];
+    let schedule = draw(
+        "amc-ia-over-all-instants",
+        &amc(tasks, &releases, &demand, 16),
+    );
+    assert_eq!(&ticks(&schedule)[..12], "113333321122");
+    assert_eq!(schedule.modes[10..12], [0, 1], "the switch comes at 11");
+    assert!(misses(&schedule, 2, 0, 12));
+}
+
 /// The example of period transformation: tau_1 has T 4 and C 1, tau_2 T 15 and C 3 in three slices of
 /// one unit. Its last slice begins at 10 together with a job of tau_1: the response time is 12. The
 /// fixed point of Huang, Gill and Lu (2014, Eq. 3) is 2, where the first slice can be done.
@@ -294,4 +315,104 @@ fn tightening_without_its_condition_misses() {
     let schedule = draw("zss-tightened-everywhere", &system);
     assert_eq!(ticks(&schedule), "2213..");
     assert!(misses(&schedule, 2, 0, 3));
+}
+
+/// `rms` accepts the set with the bounds 4, 1 and 3, and yet no HI job may wait until its deadline: in HI
+/// runs t3 may be late; it then suspends t2, whose job and the next one follow each other. The HI job
+/// released at 25 has two of its three units at 29.
+#[test]
+fn instants_at_the_deadlines_miss_although_rms_accepts() {
+    let system = |after: u64| {
+        let mut tasks = vec![
+            task(1, 5, 4, &[1, 3], 2),
+            task(0, 4, 3, &[1], 3),
+            task(0, 6, 6, &[1], 1),
+        ];
+        for entry in &mut tasks {
+            entry.zero_slack = Some(entry.task.deadline.as_nanos());
+        }
+        tasks[0].zero_slack = Some(after);
+        let releases: [&[u64]; 3] = [
+            &[0, 5, 10, 15, 20, 25],
+            &[0, 4, 8, 12, 16, 20, 24, 28],
+            &[0, 6, 12, 18],
+        ];
+        let demand: [&[u64]; 3] = [&[3; 6], &[1; 8], &[1; 4]];
+        System {
+            limits: Limits::ZeroSlack,
+            ..amc(tasks, &releases, &demand, 30)
+        }
+    };
+    let schedule = draw("zss-instants-at-deadlines", &system(4));
+    assert!((0..5).all(|k| !misses(&schedule, 0, k, 5 * k as u64 + 4)));
+    assert!(misses(&schedule, 0, 5, 29));
+    // With the instant that `zss` chooses it has the CPU in time.
+    let problem = problem_of(&system(4));
+    let outcome = vestal_analysis::find("zss", None)
+        .unwrap()
+        .analyse(&problem);
+    assert_eq!(outcome.verdict, vestal_analysis::Verdict::Schedulable);
+    let instants = outcome.parameters.zero_slack.unwrap();
+    let (schedule, _) = reference::schedule(&system(instants[0].as_nanos()));
+    assert!(instants[0].as_nanos() < 4 && !misses(&schedule, 0, 5, 29));
+}
+
+fn problem_of(system: &System) -> vestal_analysis::Problem {
+    let tasks = system.tasks.iter().map(|entry| entry.task).collect();
+    let levels = vestal_core::LevelSet::new(system.levels).unwrap();
+    vestal_analysis::Problem::new(tasks, levels).unwrap()
+}
+
+/// A HI job stands at its LO value from 2 to 8 and is critical from 7 on. A LO job is late at 6 whether or
+/// not that one is complete, so that this was promised not to happen; who is late at 8 has been suspended.
+#[test]
+fn a_standing_job_excuses_nobody_before_its_zero_slack_instant() {
+    for (deadline, guaranteed) in [(6, 1), (7, 1), (8, 0)] {
+        let critical = ReferenceTask {
+            zero_slack: Some(7),
+            ..task(1, 20, 20, &[2, 5], 2)
+        };
+        let tasks = vec![
+            task(1, 20, 20, &[6], 3),
+            critical,
+            task(0, 20, deadline, &[1], 1),
+        ];
+        let system = System {
+            limits: Limits::ZeroSlack,
+            ..amc(tasks, &[&[2], &[0], &[0]], &[&[6], &[5], &[1]], 14)
+        };
+        let (schedule, found) = cross_check(&system);
+        assert_eq!(ticks(&schedule), "221111112223..");
+        assert_eq!(found, guaranteed, "due at {deadline}");
+    }
+}
+
+/// Of the third task's job, which needs nothing, the CPU is never free before its zero-slack instant at 4.
+/// Then it suspends the first task until the second one's job is complete.
+#[test]
+fn a_job_that_needs_nothing_suspends_others_all_the_same() {
+    let with = |after, entry| ReferenceTask {
+        zero_slack: Some(after),
+        ..entry
+    };
+    let tasks = vec![
+        task(0, 2, 1, &[1], 3),
+        with(4, task(1, 4, 4, &[2, 2], 2)),
+        with(4, task(1, 20, 20, &[0, 1], 1)),
+    ];
+    let system = System {
+        limits: Limits::ZeroSlack,
+        ..amc(
+            tasks,
+            &[&[0, 2, 4], &[0, 4], &[0]],
+            &[&[1; 3], &[2; 2], &[0]],
+            7,
+        )
+    };
+    let set = problem_of(&system);
+    let zss = vestal_analysis::find("zss", None).unwrap();
+    assert!(zss.analyse(&set).why.is_some());
+    let mut statistics = Statistics::of(&configuration(&system, &tasks_of(&system)), 1);
+    run_engine(&system, &mut statistics);
+    assert_eq!(statistics.tasks()[0].missed_guaranteed, 1);
 }

@@ -162,6 +162,20 @@ fn amc_ia_over_all_instants_is_refuted() {
     assert!(broken.is_some_and(|how| how.is_a_miss), "{summary}");
 }
 
+/// It is no matter of whole ticks.
+#[test]
+fn amc_ia_over_all_instants_of_a_finer_unit_is_refuted() {
+    let subject = Subject {
+        sets: Sets::Finer,
+        unless: Some(the_test("amc-max")),
+        ..Subject::control(find("amc-ia", Some("full")).unwrap())
+    };
+    let summary = run(&Campaign::sieve(), &subject);
+    println!("{summary}");
+    let broken = summary.broken.as_ref();
+    assert!(broken.is_some_and(|how| how.is_a_miss), "{summary}");
+}
+
 #[test]
 fn what_fjp_mode_accepts_keeps_its_promises() {
     holds("fjp-mode");
@@ -244,6 +258,45 @@ fn what_zss_accepts_keeps_its_promises() {
 #[test]
 fn what_zss_tightened_accepts_keeps_its_promises() {
     subject_holds(&Subject::real(find("zss", Some("tightened")).unwrap()));
+}
+
+#[test]
+fn what_zss_form_accepts_keeps_its_promises() {
+    subject_holds(&Subject::real(find("zss", Some("form")).unwrap()));
+}
+
+/// The instants are D wherever `rms` accepts: less critical tasks may be late.
+#[test]
+fn control_zss_with_instants_at_the_deadlines_is_refuted() {
+    is_refuted(&Subject::control(control("control-latest")));
+}
+
+#[test]
+fn control_zss_that_looks_at_guaranteed_tasks_only_is_refuted() {
+    is_refuted(&Subject::control(control("control-guaranteed-only")));
+}
+
+#[test]
+fn control_zss_without_suspended_jobs_under_way_is_refuted() {
+    is_refuted(&Subject::control(control("control-nothing-carried-in")));
+}
+
+#[test]
+fn control_zss_in_which_nobody_is_overtaken_is_refuted() {
+    is_refuted(&Subject::control(control("control-never-overtaken")));
+}
+
+/// A bound one tick too small is seen although no deadline is missed.
+#[test]
+fn control_zss_with_bounds_too_small_by_one_is_refuted() {
+    let subject = Subject {
+        bounds_too_small_by: 1,
+        ..Subject::real(the_test("zss"))
+    };
+    let summary = run(&Campaign::smoke(), &subject);
+    println!("{summary}");
+    let broken = summary.broken.as_ref();
+    assert!(broken.is_some_and(|how| !how.is_a_miss), "{summary}");
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub(crate) enum Sets {
     General,
     /// Three or four levels, otherwise the same.
     SeveralLevels,
+    /// The same as general ones in a finer unit: no instant that matters lies between two ticks.
+    Finer,
     /// What period transformation is for: some critical task has a longer period than a less critical
     /// one, so that its jobs are cut into slices; half of the sets in a finer unit.
     InSlices,
@@ -41,6 +43,7 @@ impl Sets {
         match self {
             Self::General => DrawnSet::draw(random, &[2, 2, 3, 4]),
             Self::SeveralLevels => DrawnSet::draw(random, &[3, 4]),
+            Self::Finer => DrawnSet::draw(random, &[2, 2, 3, 4]).in_units_of(64),
             Self::InSlices => DrawnSet::draw_in_slices(random),
             Self::TwoLevels => DrawnSet::draw_two_levels(random),
             Self::GivenDeadlines => DrawnSet::draw_with_given_deadlines(random),
@@ -117,7 +120,7 @@ impl DrawnSet {
 
     fn draw_in_slices(random: &mut Random) -> Self {
         loop {
-            let mut set = Self::draw(random, &[2, 2, 3, 4]);
+            let set = Self::draw(random, &[2, 2, 3, 4]);
             let goes_before = |task: &DrawnTask, other: &DrawnTask| {
                 task.criticality > other.criticality && task.period > other.period
             };
@@ -125,16 +128,21 @@ impl DrawnSet {
             if !tasks.any(|task| set.tasks.iter().any(|other| goes_before(task, other))) {
                 continue;
             }
-            set.unit = random.pick(&[1, 1, 6, 12]);
-            for task in &mut set.tasks {
-                task.period *= set.unit;
-                task.deadline *= set.unit;
-                for value in &mut task.wcet {
-                    *value *= set.unit;
-                }
-            }
-            return set;
+            return set.in_units_of(random.pick(&[1, 1, 6, 12]));
         }
+    }
+
+    /// The same set with so many ticks for each.
+    fn in_units_of(mut self, unit: u64) -> Self {
+        self.unit = unit;
+        for task in &mut self.tasks {
+            task.period *= unit;
+            task.deadline *= unit;
+            for value in &mut task.wcet {
+                *value *= unit;
+            }
+        }
+        self
     }
 
     /// Two levels, deadlines equal to the periods, half of the sets in a finer unit.

@@ -5,7 +5,9 @@ use crate::common::recorder::engine_of;
 use crate::common::system::{configuration, tasks_of, workload_of};
 use crate::reference::System;
 use std::fmt;
-use vestal_core::{CpuId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Task};
+use vestal_core::{
+    Configuration, CpuId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Task,
+};
 use vestal_sim::guarantee::{Ending, Promise, Verdict};
 use vestal_sim::{Backlog, JobState, Observer, Segment, Setting, simulate};
 
@@ -46,7 +48,10 @@ pub(crate) fn observe(system: &System, bounds: &Bounds, promised: Exhaustion) ->
     let mut engine = engine_of(system, &configured);
     let (releases, demand) = workload_of(system);
     let mut judge = Judge {
-        promise: Promise::new(&tasks, configuration.enforcement, promised),
+        promise: Promise::of(&Configuration {
+            exhaustion: promised,
+            ..configuration
+        }),
         enforcement: configuration.enforcement,
         tasks: &tasks,
         bounds,

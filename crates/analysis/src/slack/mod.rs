@@ -1,13 +1,19 @@
 //! Zero-slack instants: the response-time bound of a task that may suspend others, and the latest
 //! instant at which it has to. [`crate::schedulability::zss`] has equations, papers and assumptions.
 //!
+//! Here is what one task's bound is made of, and the form that charges everybody with a job under way;
+//! [`proof`] proves whole levels for given instants, [`search`] looks for instants.
+//!
 //! The least fixed point of R = f(R) is approached from below. Here f is not a step function: while a
 //! job under way takes all of the window, f grows as fast as R. As long as f(R) > R and some term
 //! grows with R, the distance between the two does not shrink; the search jumps to where the last of
 //! the terms that grow now stands still, so that its steps are as many as jobs and not as many as
 //! nanoseconds.
 
-use crate::demand::Bound;
+pub(crate) mod proof;
+pub(crate) mod search;
+
+use crate::demand::{Bound, Demand};
 use crate::problem::Row;
 use vestal_core::Duration;
 
@@ -30,6 +36,17 @@ impl Stream {
             period: row.period,
             cost,
             into: if carry_in { row.deadline - cost } else { 0 },
+            done: 0,
+        }
+    }
+
+    /// W_j for the window 0 where a job may be under way that leaves the CPU `reach` after its release
+    /// at the latest, which is not before `cost`.
+    fn within(row: &Row, cost: u64, reach: u64) -> Self {
+        Self {
+            period: row.period,
+            cost,
+            into: reach.saturating_sub(cost),
             done: 0,
         }
     }
@@ -83,6 +100,24 @@ pub(crate) enum Tightening {
     Everywhere,
 }
 
+/// Sound for sporadic tasks.
+pub(crate) const SPORADIC: Form = Form {
+    carry_in: true,
+    tightening: Tightening::Never,
+};
+
+/// Sound for sporadic tasks, too.
+pub(crate) const TIGHTENED: Form = Form {
+    carry_in: true,
+    tightening: Tightening::WhereSound,
+};
+
+/// For periodic tasks in phase with harmonic periods.
+pub(crate) const HARMONIC: Form = Form {
+    carry_in: false,
+    tightening: Tightening::WhereSound,
+};
+
 /// Memory that analyses use again and again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlackTables {
@@ -95,11 +130,20 @@ pub(crate) struct SlackTables {
     /// By place in the order, Z. Of tasks that were not looked at yet, and of those for which there
     /// is none, 0.
     pub(crate) instants: Vec<u64>,
+    /// By place, the bounds on response times that the latest proof of a level came to.
+    pub(crate) responses: Vec<u64>,
+    /// By place, the bounds that a search for instants starts from.
+    base: Vec<u64>,
+    /// By place, the latest instants by a form.
+    latest: Vec<u64>,
+    /// Jobs counted where nobody is suspended.
+    plain: Demand,
 }
 
-/// C_j(l), and C_j(z_j) above j's own level, where the limit stops it.
+/// C_j(l), and C_j(z_j) above j's own level, where the limit stops it. A job that needs nothing counts for
+/// one tick: it is incomplete, and may be critical, until the CPU is free for it.
 fn charge(row: &Row, level: usize) -> u64 {
-    row.wcet[level.min(row.criticality)]
+    row.wcet[level.min(row.criticality)].max(1)
 }
 
 impl SlackTables {
@@ -162,10 +206,9 @@ impl SlackTables {
     }
 
     /// R(Z) of the task loaded last: the least R with R = own + the work of all others, of which the
-    /// suspended ones count up to `instant` only.
-    fn solve(&mut self, own: u64, instant: u64, limit: u64) -> Bound {
-        // A job that needs nothing still waits for those that go before it.
-        let mut window = own.max(1);
+    /// suspended ones count up to `instant` only. The search begins at `from`, which is not above it.
+    fn solve(&mut self, own: u64, from: u64, instant: u64, limit: u64) -> Bound {
+        let mut window = own.max(from);
         self.window.clear();
         self.window.extend(&self.always);
         if instant > 0 {
@@ -251,7 +294,7 @@ impl SlackTables {
     ) -> Bound {
         self.load(order, place, level, form);
         let row = &order[place];
-        self.solve(charge(row, level), instant, row.deadline)
+        self.solve(charge(row, level), 0, instant, row.deadline)
     }
 
     /// The largest Z in [0, D] with R(Z) <= D, and the bound with Z = 0 where there is none. R(Z)
@@ -260,19 +303,19 @@ impl SlackTables {
         let row = &order[place];
         let (own, deadline) = (row.own_wcet(), row.deadline);
         self.load(order, place, row.criticality, form);
-        let fits = |tables: &mut Self, instant| tables.solve(own, instant, deadline);
-        if let Bound::Found(_) = fits(self, deadline) {
+        let mut least = match self.solve(own, 0, 0, deadline) {
+            Bound::Found(response) => response,
+            excess @ Bound::AtLeast(_) => return Err(excess),
+        };
+        if let Bound::Found(_) = self.solve(own, least, deadline, deadline) {
             return Ok(deadline);
-        }
-        let earliest = fits(self, 0);
-        if matches!(earliest, Bound::AtLeast(_)) {
-            return Err(earliest);
         }
         let (mut fine, mut late) = (0, deadline);
         while late - fine > 1 {
             let middle = fine + (late - fine) / 2;
-            match fits(self, middle) {
-                Bound::Found(_) => fine = middle,
+            // Not less than with an earlier instant.
+            match self.solve(own, least, middle, deadline) {
+                Bound::Found(response) => (fine, least) = (middle, response),
                 Bound::AtLeast(_) => late = middle,
             }
         }
