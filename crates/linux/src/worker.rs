@@ -330,7 +330,8 @@ fn end(
     // At the end of the run everything is withdrawn; what was completed then counts as such.
     let lost_its_place = task.lost_its_place(job.sequence);
     let completed = job.completed && !lost_its_place;
-    record_end(shared, task, id, job, trace, (completed, stopping));
+    let unfinished = stopping && !lost_its_place;
+    record_end(shared, task, id, job, trace, (completed, unfinished));
     // By the limit it ran under: the mode may fall when it is off.
     let threshold = shared.threshold(task.limit.load(Ordering::SeqCst));
     let overran = !withdrawn && threshold.is_some_and(|threshold| job.executed > threshold);
@@ -345,7 +346,7 @@ fn end(
     resume_preempted(shared);
     if completed {
         note_completed(shared, task, id, job, trace);
-    } else if stopping && !lost_its_place {
+    } else if unfinished {
         note_unfinished(shared, task, id, (job.release, job.executed), trace);
     } else {
         note_dropped(task, task.why_dropped(job.sequence));
@@ -361,7 +362,7 @@ fn record_end(
     id: TaskId,
     job: &Ended,
     trace: &mut Tracer,
-    (completed, stopping): (bool, bool),
+    (completed, unfinished): (bool, bool),
 ) {
     let at = shared.instant(job.finished);
     let (cpu, id) = (CPU, job_of(id, job.sequence));
@@ -371,7 +372,7 @@ fn record_end(
     } else {
         let why = StopReason::Cancelled;
         trace.observed(at, Fact::Stopped { cpu, job: id, why });
-        if !stopping {
+        if !unfinished {
             let why = task.why_dropped(job.sequence);
             trace.record(at, What::Dropped { job: id, why });
         }

@@ -24,17 +24,23 @@ enum Stuck {
     Burning,
     /// It waits for ever.
     Blocked,
+    /// It executes until after the end of the run, and comes back then.
+    BackLate,
 }
 
 impl Stuck {
     /// Bounded all the same: a failing test must not leave a busy machine.
     fn stay(self, job: &mut JobContext<'_>, over: &AtomicBool) {
+        if self == Self::BackLate {
+            job.burn_deaf(ms(600));
+            return;
+        }
         for _ in 0..80 {
             if over.load(Ordering::Relaxed) {
                 return;
             }
             match self {
-                Self::Burning => job.burn_deaf(ms(50)),
+                Self::Burning | Self::BackLate => job.burn_deaf(ms(50)),
                 // Seldom awake, so that it executes less than its limit.
                 Self::Blocked => crate::support::pause(50),
             }
@@ -47,7 +53,10 @@ fn run(stuck: Stuck, dispatch: Dispatch, guarantee: bool) -> (Report, Counts) {
     let over = Arc::new(AtomicBool::new(false));
     let until = Arc::clone(&over);
     let mut config = config(Enforcement::Adaptive, Monitor::Manager);
-    config.patience = Duration::from_millis(50);
+    config.patience = Duration::from_millis(match stuck {
+        Stuck::Burning | Stuck::Blocked => 50,
+        Stuck::BackLate => 1_500,
+    });
     config.guarantee = guarantee;
     let records = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&records);
@@ -81,7 +90,8 @@ fn run(stuck: Stuck, dispatch: Dispatch, guarantee: bool) -> (Report, Counts) {
     for record in records.lock().unwrap().iter() {
         counter.see(record);
     }
-    assert_eq!(report.stuck, ["stuck"]);
+    let comes_back = stuck == Stuck::BackLate;
+    assert_eq!(report.stuck.is_empty(), comes_back, "{report:#?}");
     (report, counter.counts())
 }
 
@@ -102,7 +112,7 @@ fn a_job_that_never_ends_and_the_releases_behind_it_are_counted() {
         // waits has not, and all of them were promised to be in time.
         let broken = match stuck {
             Stuck::Burning => 0,
-            Stuck::Blocked => jobs.missed,
+            Stuck::Blocked | Stuck::BackLate => jobs.missed,
         };
         assert_eq!(jobs.missed_guaranteed, broken, "{stuck:?}: {report:#?}");
         assert_eq!(report.machine.missed_outside_gaps, broken, "{stuck:?}");
@@ -117,6 +127,21 @@ fn a_job_that_never_ends_and_the_releases_behind_it_are_counted() {
             (jobs.missed, jobs.missed_guaranteed),
             "{stuck:?}"
         );
+    }
+}
+
+/// It lost its place long before, so that it was dropped and not cut off by the end: in the report and in the
+/// trace.
+#[test]
+fn a_job_that_lost_its_place_and_comes_back_after_the_end_was_dropped() {
+    let _alone = alone();
+    for dispatch in [Dispatch::Native, Dispatch::Managed] {
+        let (report, traced) = run(Stuck::BackLate, dispatch, true);
+        let jobs = report.tasks[0].jobs;
+        assert!(jobs.dropped >= 1, "{dispatch:?}: {report:#?}");
+        assert_eq!(jobs.completed, GOOD, "{dispatch:?}: {report:#?}");
+        assert_eq!(traced.dropped, jobs.dropped_by, "{dispatch:?}: {report:#?}");
+        assert_eq!(traced.released, jobs.released, "{dispatch:?}: {report:#?}");
     }
 }
 
