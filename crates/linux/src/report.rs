@@ -101,7 +101,8 @@ pub struct JobCounts {
     pub missed: u64,
     /// Missed although the policy had promised them: there is a guarantee ([`crate::Config`]), and no
     /// job had exceeded its C at the level of the late job's task, in the same busy period and before
-    /// that deadline.
+    /// that deadline. A job that is stopped at the limit of its own level counts there for itself only,
+    /// and for those of its task that wait behind its body.
     pub missed_guaranteed: u64,
     /// Of those: missed also with the stolen time in their window taken out.
     pub missed_outside_gaps: u64,
