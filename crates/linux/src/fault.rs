@@ -52,8 +52,12 @@ pub enum Point {
     BeforePriority,
     /// The thread with this duty is about to wait.
     BeforeWait(Duty),
+    /// A worker, after it has read the clock on getting the CPU.
+    Woken,
     /// A worker, before a body begins.
     JobStart,
+    /// A worker, after it has read the clock at the end of a body.
+    BodyEnd,
     /// A worker, after a body has ended.
     JobEnd,
     /// The idle detector, before it answers.

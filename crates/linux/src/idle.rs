@@ -13,7 +13,6 @@ use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{RUN, Shared};
-use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, futex};
 use crate::worker::enter_real_time;
 use std::sync::Arc;
@@ -45,7 +44,7 @@ impl IdleDetector {
                 0 => {
                     own.wait(shared, Duty::Idle, &mut trace);
                     futex::wait_until(&shared.idle_wanted, 0, None);
-                    own.wake_idle(shared, monotonic_nanos());
+                    own.wake_idle(shared);
                 }
                 1 => self.report(),
                 _ => break,

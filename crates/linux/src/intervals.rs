@@ -180,7 +180,7 @@ impl Intervals {
                 ..Reactions::default()
             },
         };
-        intervals.read_base();
+        intervals.open(intervals.cpu);
         intervals
     }
 
@@ -190,19 +190,38 @@ impl Intervals {
 
     /// What the kernel counted since the last reading of this kind, bodies apart; none without schedstat.
     fn waited(&self) -> Option<Waited> {
-        let now = self.stat.as_ref()?.read()?;
-        let nanos = now.nanos.saturating_sub(self.base.nanos);
-        Some(Waited {
-            nanos: nanos.saturating_sub(self.body_waited),
-            times: now.times.saturating_sub(self.base.times),
-        })
+        Some(self.since_base(self.stat.as_ref()?.read()?))
     }
 
-    fn read_base(&mut self) {
-        self.body_waited = 0;
-        if let Some(now) = self.stat.as_ref().and_then(SchedStat::read) {
-            self.base = now;
+    const fn since_base(&self, now: Waited) -> Waited {
+        let nanos = now.nanos.saturating_sub(self.base.nanos);
+        Waited {
+            nanos: nanos.saturating_sub(self.body_waited),
+            times: now.times.saturating_sub(self.base.times),
         }
+    }
+
+    /// What is counted from now on belongs to the next interval. Gives what was until now, if anything is.
+    fn read_base(&mut self) -> Option<Waited> {
+        let now = self.stat.as_ref().and_then(SchedStat::read);
+        let until_now = now.map(|now| self.since_base(now));
+        self.body_waited = 0;
+        self.base = now.unwrap_or(self.base);
+        until_now
+    }
+
+    /// An interval begins, of which the thread has executed what its CPU clock counted since it said
+    /// `cpu`; gives what the kernel counted before.
+    ///
+    /// Whoever takes the CPU in here is between two intervals: the kernel's count is read first and the
+    /// clock afterwards, so that what the thread waits here is in none, and what it executes is in the
+    /// second. Were the clock older than the count, all that others do in between would be the thread's.
+    fn open(&mut self, cpu: u64) -> Option<Waited> {
+        let until_now = self.read_base();
+        let executed = own_cpu_nanos().saturating_sub(cpu);
+        self.began = monotonic_nanos().saturating_sub(executed);
+        self.cpu = cpu;
+        until_now
     }
 
     /// The thread gets the CPU at `now`, which was read in the open group of `trace`; it is wanted since
@@ -210,10 +229,15 @@ impl Intervals {
     pub(crate) fn wake(&mut self, shared: &Shared, wanted: u64, now: u64, trace: &mut Tracer) {
         shared.consumed.set(self.thread, AWAKE);
         let before = shared.stints.begin(wanted.max(self.began), now);
-        self.began = now;
+        #[cfg(feature = "real")]
+        if matches!(self.thread, Thread::Worker(_)) {
+            crate::fault::delay(shared, crate::fault::Point::Woken);
+        }
+        // What it waited for the CPU until now is no part of the interval.
+        let waited = self.open(self.cpu);
         if let Some(stretch) = before {
             let span = stretch.to.saturating_sub(stretch.from);
-            let waited = self.waited().map_or(0, |waited| waited.nanos);
+            let waited = waited.map_or(0, |waited| waited.nanos);
             // Of a CPU on which nobody ran nothing tells whether a hypervisor had it.
             let thief = Thief::of(span, waited, true, shared.steal_reported);
             let gap = Gap {
@@ -224,20 +248,17 @@ impl Intervals {
             };
             trace.gap(shared, gap);
         }
-        // What it waited for the CPU until now is no part of the interval.
-        self.read_base();
         // The watchdog may have another CPU.
         if self.thread != Thread::Watchdog {
             shared.look_at_late(self.thread, wanted, now);
         }
     }
 
-    /// The idle detector gets the CPU at `now`.
-    pub(crate) fn wake_idle(&mut self, shared: &Shared, now: u64) {
+    /// The idle detector gets the CPU.
+    pub(crate) fn wake_idle(&mut self, shared: &Shared) {
         shared.consumed.set(self.thread, AWAKE);
         shared.stints.idle();
-        self.began = now;
-        self.read_base();
+        self.open(self.cpu);
     }
 
     /// A body begins at `now`, when the CPU clock says `cpu`: the interval is over.
@@ -246,14 +267,16 @@ impl Intervals {
         (self.began, self.cpu) = (now, cpu);
     }
 
-    /// The body ends at `now`, when the CPU clock says `cpu`: an interval begins.
-    pub(crate) fn end_body(&mut self, now: u64, cpu: u64) {
+    /// The body has ended at `now`, when the CPU clock said `cpu`: an interval begins.
+    pub(crate) fn end_body(&mut self, shared: &Shared, now: u64, cpu: u64) {
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::BodyEnd);
         let wall = now.saturating_sub(self.began);
         let away = wall.saturating_sub(cpu.saturating_sub(self.cpu));
-        (self.began, self.cpu) = (now, cpu);
         if away >= SWITCH_NANOS_MAX {
-            self.read_base();
+            self.open(cpu);
         } else {
+            (self.began, self.cpu) = (now, cpu);
             self.body_waited = self.body_waited.saturating_add(away);
         }
     }

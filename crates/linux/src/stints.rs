@@ -78,7 +78,8 @@ impl Stints {
     /// A stint ends at `now`.
     pub(crate) fn end(&self, now: u64) {
         self.activity.fetch_add(1, Ordering::Relaxed);
-        self.left.store(now, Ordering::Relaxed);
+        // Whoever took the CPU since the clock was read has left it later.
+        self.left.fetch_max(now, Ordering::Relaxed);
     }
 
     /// A stint of which nobody knows when it will end begins: that of the idle detector.
@@ -154,6 +155,17 @@ mod tests {
         assert_eq!(stints.begin(21 * MS, 30 * MS), since_free);
         // While it goes on, nobody else's wish is the machine's fault.
         assert_eq!(stints.begin(31 * MS, 40 * MS), None);
+    }
+
+    #[test]
+    fn a_stint_that_ends_by_an_old_clock_does_not_hide_a_later_one() {
+        let stints = Stints::default();
+        // A thread reads the clock at 10 ms in order to wait; another one has the CPU until 15 ms.
+        assert_eq!(stints.begin(10 * MS, 10 * MS + 1_000), None);
+        stints.end(15 * MS);
+        stints.end(10 * MS);
+        // That was no time in which nobody ran.
+        assert_eq!(stints.begin(9 * MS, 15 * MS + 10_000), None);
     }
 
     #[test]

@@ -184,6 +184,7 @@ impl Worker {
         let executed = cpu.saturating_sub(base);
         self.trace.open();
         let finished = monotonic_nanos();
+        own.end_body(shared, finished, cpu);
         if let Some(monitor) = monitor {
             monitor.stop();
         }
@@ -201,7 +202,6 @@ impl Worker {
             executed,
             completed,
         };
-        own.end_body(finished, cpu);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobEnd);
         if end(shared, task, self.id, &ended, own, &mut self.trace) {

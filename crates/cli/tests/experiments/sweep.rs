@@ -1,6 +1,6 @@
 //! `vestal sweep` and `vestal regenerate`: the same bytes however the work was done.
 
-use crate::support::{Scratch, command, vestal};
+use crate::support::{Scratch, command, interruptible, vestal};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -151,7 +151,7 @@ fn an_interrupt_ends_a_sweep_with_a_word_about_how_to_go_on() {
     let long = EXPERIMENT.replace("sets   = 40", "sets   = 400000");
     let file = bench.scratch.file("long.toml", &long);
     let folder = bench.folder("out");
-    let child = command(&[
+    let child = interruptible(&[
         "sweep",
         file.to_str().unwrap(),
         "-o",

@@ -54,6 +54,19 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
+/// The same for a program that is to be sent SIGINT: a shell that started the tests in the background has
+/// them ignore it, and a program that they start would ignore it, too.
+pub(crate) fn interruptible(arguments: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    command
+        .args(["--default-signal=INT,TERM", VESTAL])
+        .args(arguments)
+        .current_dir(repository())
+        .env_remove("COLUMNS")
+        .stdin(Stdio::null());
+    command
+}
+
 /// What the program did.
 pub(crate) struct Done {
     pub(crate) exit: i32,

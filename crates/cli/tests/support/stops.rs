@@ -3,7 +3,7 @@
 //!
 //! A smoke count by default; `VESTAL_STOPS=200` sends that many signals to each command.
 
-use super::{Scratch, command};
+use super::{Scratch, interruptible};
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -82,7 +82,7 @@ pub(crate) fn stops(
         let folder = scratch.0.join("there");
         std::fs::create_dir(&folder).unwrap();
         let (out, err) = (scratch.0.join("out"), scratch.0.join("err"));
-        let child = command(arguments)
+        let child = interruptible(arguments)
             .current_dir(&folder)
             .stdout(File::create(&out).unwrap())
             .stderr(File::create(&err).unwrap())

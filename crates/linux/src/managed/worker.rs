@@ -86,7 +86,7 @@ impl Worker {
         let cpu = own_cpu_nanos();
         let executed = cpu.saturating_sub(base);
         let finished = monotonic_nanos();
-        own.end_body(finished, cpu);
+        own.end_body(shared, finished, cpu);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobEnd);
         if let Some(monitor) = task.monitor.get() {

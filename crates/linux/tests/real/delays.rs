@@ -2,7 +2,9 @@
 //! a missed deadline where it lies on a job's way, and never as the machine's doing.
 
 use crate::managed::managed;
-use crate::support::{HI, LO, REACTION_MAX, alone, config, ms, reaction, spec};
+use crate::support::{
+    HI, LO, REACTION_MAX, RunWell, alone, attempts_with_slow_threads, config, ms, reaction, spec,
+};
 use vestal_core::{Duration, Enforcement, Task};
 use vestal_linux::fault::{Delay, Fault, How, Point, affinity, set_affinity};
 use vestal_linux::report::Duty;
@@ -21,7 +23,7 @@ enum Dispatch {
 
 /// A run with two overruns in each 100 ms: of a LO job, which is demoted and asks for its priority back,
 /// and of a HI job, which raises the mode.
-fn run(dispatch: Dispatch, slack_ms: u64, delay: Delay) -> Report {
+fn executive(dispatch: Dispatch, slack_ms: u64, delay: Delay) -> Executive {
     let config = config(Enforcement::Adaptive, Monitor::Manager);
     let executive = match dispatch {
         Dispatch::Native => Executive::new(config),
@@ -39,8 +41,6 @@ fn run(dispatch: Dispatch, slack_ms: u64, delay: Delay) -> Report {
         .task(hi, body)
         .task(spec("lo", LO, 2, 50, &[4]), |job| job.burn(ms(6)))
         .with_fault(Fault::Delay(delay))
-        .run(RUN)
-        .unwrap()
 }
 
 /// What is to be found of a delay at `point`.
@@ -68,8 +68,11 @@ fn found(expected: &Expected) {
                 milliseconds,
                 every,
             };
-            let report =
-                once_more_if_stolen(milliseconds, || run(expected.dispatch, slack_ms, delay));
+            let report = once_more_if_stolen(milliseconds, || {
+                executive(expected.dispatch, slack_ms, delay)
+                    .run(RUN)
+                    .unwrap()
+            });
             let what = format!("{:?} {delay:?}: {report:#?}", expected.dispatch);
             let took = reaction(&report, expected.duty);
             assert!(took >= Duration::from_micros(milliseconds * 900), "{what}");
@@ -151,6 +154,74 @@ fn a_worker_that_is_slow_to_end_a_job_is_found() {
 #[test]
 fn a_worker_that_is_slow_to_hand_its_job_back_is_found() {
     found_in_both(Point::BeforeWait(Duty::JobEnd), Duty::JobEnd, false);
+}
+
+/// The control of the bound that every other test puts on its runs, and of what it excuses.
+#[test]
+fn a_slow_run_is_made_again_and_a_slow_thread_of_ours_is_found_all_the_same() {
+    let _alone = alone();
+    let judged = |is_slow: &dyn Fn(u32) -> bool| {
+        let mut attempts = 0;
+        attempts_with_slow_threads(|| {
+            attempts += 1;
+            let delay = Delay {
+                point: Point::JobEnd,
+                how: How::Burn,
+                milliseconds: 5,
+                every: if is_slow(attempts) { 5 } else { u64::MAX },
+            };
+            executive(Dispatch::Native, 15, delay).run_well(RUN);
+        })
+    };
+    let always = judged(&|_| true).unwrap_err();
+    assert!(
+        reaction(&always, Duty::JobEnd) > REACTION_MAX,
+        "{always:#?}"
+    );
+    assert_ne!(judged(&|attempt| attempt == 1).ok(), Some(0));
+}
+
+/// Workers that burn 6 ms at `point`, just beside a body: a LO one when a HI job of 14 ms in all is released.
+fn preempted_at(dispatch: Dispatch, point: Point) -> Report {
+    let config = config(Enforcement::Static, Monitor::Manager);
+    let executive = match dispatch {
+        Dispatch::Native => Executive::new(config),
+        Dispatch::Managed => managed(config, None),
+    };
+    let delay = Delay {
+        point,
+        how: How::Burn,
+        milliseconds: 6,
+        every: 1,
+    };
+    let hi = spec("hi", HI, 3, 40, &[10, 10]);
+    let mut lo = spec("lo", LO, 2, 120, &[30]);
+    // Gets the CPU 3 ms before one release of `hi`, ends its body 3 ms before the next.
+    lo.offset = Duration::from_millis(37);
+    executive
+        .task(hi, |job| job.burn(ms(8)))
+        .task(lo, |job| job.burn(ms(26)))
+        .with_fault(Fault::Delay(delay))
+        .run(RUN)
+        .unwrap()
+}
+
+/// However unlucky the instant: here between two readings of clocks.
+#[test]
+fn what_others_execute_while_a_worker_is_ready_is_not_its_reaction() {
+    let _alone = alone();
+    for dispatch in [Dispatch::Native, Dispatch::Managed] {
+        for (point, duty) in [
+            (Point::Woken, Duty::JobStart),
+            (Point::BodyEnd, Duty::JobEnd),
+        ] {
+            let report = once_more_if_stolen(6, || preempted_at(dispatch, point));
+            let took = reaction(&report, duty);
+            let what = format!("{dispatch:?} {point:?}: {took:?} in {report:#?}");
+            assert!(took >= Duration::from_micros(5_400), "{what}");
+            assert!(took < Duration::from_millis(12), "{what}");
+        }
+    }
 }
 
 /// A LO job goes beyond its C in each busy period; it is for enforcement to keep that from the HI job, which

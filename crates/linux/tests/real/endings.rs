@@ -1,7 +1,9 @@
 //! However a run ends, no real-time thread of ours stays behind.
 
 use crate::child::{outcome_of, send, spawn};
-use crate::support::{HI, LO, RunWell, alone, config, eventually, ms, real_time_threads, spec};
+use crate::support::{
+    HI, LO, RunWell, alone, alone_and_well, config, eventually, ms, real_time_threads, spec,
+};
 use vestal_core::{Duration, Enforcement};
 use vestal_linux::fault::Fault;
 use vestal_linux::{Ended, ErrorKind, Executive, Monitor, RunError, stop};
@@ -15,7 +17,8 @@ fn is_running(pid: u32) -> bool {
 
 fn a_signal_ends_the_run(signal: &str, number: i32) {
     let _alone = alone();
-    let child = spawn(20, &[]);
+    // A shell that started the tests in the background has them ignore SIGINT, and so would the child.
+    let child = spawn(20, &["env", "--default-signal=INT,TERM"]);
     let pid = child.id();
     assert!(is_running(pid));
     send(signal, pid);
@@ -104,11 +107,12 @@ fn a_manager_that_hangs_is_put_down_by_the_watchdog() {
 fn after_every_ending_the_next_run_works() {
     let error = a_fault_stops_the_run(Fault::ManagerPanics(0));
     assert!(matches!(error, RunError::ManagerPanicked { .. }));
-    let _alone = alone();
-    let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
-        .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(2)))
-        .run_well(Duration::from_millis(300));
-    assert_eq!(report.jobs.completed, 6);
+    alone_and_well(|| {
+        let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+            .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(2)))
+            .run_well(Duration::from_millis(300));
+        assert_eq!(report.jobs.completed, 6);
+    });
 }
 
 /// In a process that holds the signals itself, as one with more to do than one run.

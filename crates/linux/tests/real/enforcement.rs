@@ -1,7 +1,8 @@
 //! What happens to jobs that need more than they may.
 
 use crate::support::{
-    HI, Hostility, LO, RunWell, alone, config, is_calm, ms, real_time_threads, spec, undisturbed,
+    HI, Hostility, LO, RunWell, alone_and_well, config, is_calm, ms, real_time_threads, spec,
+    undisturbed,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -87,67 +88,68 @@ fn raised(modes: &[ModeChange]) -> Vec<(Instant, Instant)> {
 }
 
 fn a_hi_overrun_is_caught(monitor: Monitor, hostility: Hostility) {
-    let _alone = alone();
-    let Shown { report, lo_begins } = hi_overruns(monitor, hostility);
-    assert_eq!(report.ended, Ended::Finished);
-    assert_eq!((report.monitor, &report.monitor_fallback), (monitor, &None));
-    if matches!(monitor, Monitor::Perf | Monitor::Manager) {
-        let overshoot = report.enforcement.overshoot;
-        assert!(overshoot.count >= 3, "{report:#?}");
-        assert!(overshoot.median <= LATE_NANOS_MAX, "{overshoot:?}");
-    }
-    let [lo_above, hi, lo_below] = &report.tasks[..] else {
-        panic!("three tasks");
-    };
-    // Every job that overran raised the mode, once, and no other did. On a machine that stole
-    // milliseconds and charged them to a job, that job overran as well.
-    let causes: Vec<_> = report
-        .modes
-        .iter()
-        .filter_map(|change| change.cause)
-        .collect();
-    let expected: Vec<_> = (0..hi.jobs.released)
-        .filter(|&job| overruns(job))
-        .map(|sequence| JobId {
-            task: TaskId(1),
-            sequence,
-        })
-        .collect();
-    assert!(expected.len() >= 3);
-    assert!(hi.overruns >= expected.len() as u64, "{report:#?}");
-    if is_calm(&report, ms(2)) {
-        assert_eq!(causes, expected, "{report:#?}");
-        assert_eq!(hi.overruns, expected.len() as u64, "{report:#?}");
-    }
-    assert!(expected.iter().all(|job| causes.contains(job)));
-    // LO jobs stop until idle, and then resume.
-    let raised = raised(&report.modes);
-    for &(rise, fall) in &raised {
-        let during: Vec<_> = lo_begins
+    alone_and_well(|| {
+        let Shown { report, lo_begins } = hi_overruns(monitor, hostility);
+        assert_eq!(report.ended, Ended::Finished);
+        assert_eq!((report.monitor, &report.monitor_fallback), (monitor, &None));
+        if matches!(monitor, Monitor::Perf | Monitor::Manager) {
+            let overshoot = report.enforcement.overshoot;
+            assert!(overshoot.count >= 3, "{report:#?}");
+            assert!(overshoot.median <= LATE_NANOS_MAX, "{overshoot:?}");
+        }
+        let [lo_above, hi, lo_below] = &report.tasks[..] else {
+            panic!("three tasks");
+        };
+        // Every job that overran raised the mode, once, and no other did. On a machine that stole
+        // milliseconds and charged them to a job, that job overran as well.
+        let causes: Vec<_> = report
+            .modes
             .iter()
-            .filter(|&&at| at > rise && at < fall)
+            .filter_map(|change| change.cause)
             .collect();
-        assert!(
-            during.is_empty(),
-            "LO began at {during:?} in {rise:?}..{fall:?}"
-        );
-    }
-    for pair in raised.windows(2) {
-        let resumed = lo_begins.iter().any(|&at| at > pair[0].1 && at < pair[1].0);
-        assert!(
-            resumed,
-            "no LO job began between {:?} and {:?}",
-            pair[0].1, pair[1].0
-        );
-    }
-    assert!(lo_above.jobs.dropped + lo_below.jobs.dropped >= expected.len() as u64);
-    assert!(lo_above.jobs.completed > lo_above.jobs.dropped);
-    // HI jobs keep their promise.
-    assert_eq!(hi.jobs.dropped, 0, "{report:?}");
-    assert_eq!(hi.jobs.completed, hi.jobs.released);
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
-    assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
-    Hostility::clean_up();
+        let expected: Vec<_> = (0..hi.jobs.released)
+            .filter(|&job| overruns(job))
+            .map(|sequence| JobId {
+                task: TaskId(1),
+                sequence,
+            })
+            .collect();
+        assert!(expected.len() >= 3);
+        assert!(hi.overruns >= expected.len() as u64, "{report:#?}");
+        if is_calm(&report, ms(2)) {
+            assert_eq!(causes, expected, "{report:#?}");
+            assert_eq!(hi.overruns, expected.len() as u64, "{report:#?}");
+        }
+        assert!(expected.iter().all(|job| causes.contains(job)));
+        // LO jobs stop until idle, and then resume.
+        let raised = raised(&report.modes);
+        for &(rise, fall) in &raised {
+            let during: Vec<_> = lo_begins
+                .iter()
+                .filter(|&&at| at > rise && at < fall)
+                .collect();
+            assert!(
+                during.is_empty(),
+                "LO began at {during:?} in {rise:?}..{fall:?}"
+            );
+        }
+        for pair in raised.windows(2) {
+            let resumed = lo_begins.iter().any(|&at| at > pair[0].1 && at < pair[1].0);
+            assert!(
+                resumed,
+                "no LO job began between {:?} and {:?}",
+                pair[0].1, pair[1].0
+            );
+        }
+        assert!(lo_above.jobs.dropped + lo_below.jobs.dropped >= expected.len() as u64);
+        assert!(lo_above.jobs.completed > lo_above.jobs.dropped);
+        // HI jobs keep their promise.
+        assert_eq!(hi.jobs.dropped, 0, "{report:?}");
+        assert_eq!(hi.jobs.completed, hi.jobs.released);
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
+        assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
+        Hostility::clean_up();
+    });
 }
 
 #[test]
@@ -196,24 +198,25 @@ fn blocking_all_signals_saves_no_task_from_enforcement() {
 
 /// A LO task *above* a HI task in priority that never gives up the CPU.
 fn an_endless_lo_job_delays_no_hi_job(monitor: Monitor, hostility: Hostility) {
-    let _alone = alone();
-    // The HI job has 4 ms to spare until it would raise the mode.
-    let run = || endless_above_hi(monitor, hostility);
-    let report = undisturbed(ms(4), run, |report| report);
-    let [endless, hi] = &report.tasks[..] else {
-        panic!("two tasks");
-    };
-    assert_eq!(hi.jobs.completed, hi.jobs.released);
-    assert!(hi.jobs.released >= 40);
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
-    // It lost its place after 8 ms, at its own level: no reason for a mode change.
-    assert_eq!((endless.overruns, endless.jobs.completed), (1, 0));
-    assert_eq!(report.modes, []);
-    assert_eq!(report.stuck, ["endless"]);
-    // The first HI job waits for those 8 ms, all others for nobody.
-    assert!(hi.response.median < ms(20).as_nanos(), "{:?}", hi.response);
-    assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
-    Hostility::clean_up();
+    alone_and_well(|| {
+        // The HI job has 4 ms to spare until it would raise the mode.
+        let run = || endless_above_hi(monitor, hostility);
+        let report = undisturbed(ms(4), run, |report| report);
+        let [endless, hi] = &report.tasks[..] else {
+            panic!("two tasks");
+        };
+        assert_eq!(hi.jobs.completed, hi.jobs.released);
+        assert!(hi.jobs.released >= 40);
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
+        // It lost its place after 8 ms, at its own level: no reason for a mode change.
+        assert_eq!((endless.overruns, endless.jobs.completed), (1, 0));
+        assert_eq!(report.modes, []);
+        assert_eq!(report.stuck, ["endless"]);
+        // The first HI job waits for those 8 ms, all others for nobody.
+        assert!(hi.response.median < ms(20).as_nanos(), "{:?}", hi.response);
+        assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
+        Hostility::clean_up();
+    });
 }
 
 fn endless_above_hi(monitor: Monitor, hostility: Hostility) -> Report {
@@ -263,28 +266,29 @@ fn a_lo_job_that_runs_for_ever_and_tries_to_rise_or_forks_delays_no_hi_job() {
 }
 
 fn static_limits_stop_only_who_exceeds_them(monitor: Monitor) {
-    let _alone = alone();
-    let report = Executive::new(config(Enforcement::Static, monitor))
-        .task(spec("lo", LO, 2, 40, &[6]), |job| {
-            job.burn(ms(if overruns(job.id().sequence) { 12 } else { 4 }))
-        })
-        // Beyond C(LO), within C(HI): nobody minds.
-        .task(spec("hi", HI, 1, 80, &[5, 15]), |job| job.burn(ms(12)))
-        .run_well(RUN);
-    let [lo, hi] = &report.tasks[..] else {
-        panic!("two tasks");
-    };
-    let expected = (0..lo.jobs.released).filter(|&job| overruns(job)).count() as u64;
-    assert!(expected >= 9);
-    assert!(lo.overruns >= expected && lo.jobs.dropped >= expected);
-    // Unless the machine put what it stole on a job's account.
-    if is_calm(&report, ms(2)) {
-        assert_eq!(lo.jobs.completed, lo.jobs.released - expected);
-        assert_eq!((hi.overruns, hi.jobs.dropped), (0, 0), "{report:#?}");
-        assert_eq!(hi.jobs.completed, hi.jobs.released);
-    }
-    assert_eq!(report.modes, []);
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
+    alone_and_well(|| {
+        let report = Executive::new(config(Enforcement::Static, monitor))
+            .task(spec("lo", LO, 2, 40, &[6]), |job| {
+                job.burn(ms(if overruns(job.id().sequence) { 12 } else { 4 }))
+            })
+            // Beyond C(LO), within C(HI): nobody minds.
+            .task(spec("hi", HI, 1, 80, &[5, 15]), |job| job.burn(ms(12)))
+            .run_well(RUN);
+        let [lo, hi] = &report.tasks[..] else {
+            panic!("two tasks");
+        };
+        let expected = (0..lo.jobs.released).filter(|&job| overruns(job)).count() as u64;
+        assert!(expected >= 9);
+        assert!(lo.overruns >= expected && lo.jobs.dropped >= expected);
+        // Unless the machine put what it stole on a job's account.
+        if is_calm(&report, ms(2)) {
+            assert_eq!(lo.jobs.completed, lo.jobs.released - expected);
+            assert_eq!((hi.overruns, hi.jobs.dropped), (0, 0), "{report:#?}");
+            assert_eq!(hi.jobs.completed, hi.jobs.released);
+        }
+        assert_eq!(report.modes, []);
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
+    });
 }
 
 #[test]
@@ -299,63 +303,67 @@ fn static_limits_stop_only_who_exceeds_them_manager() {
 
 #[test]
 fn without_enforcement_nothing_is_stopped_and_no_mode_changes() {
-    let _alone = alone();
-    let mut config = config(Enforcement::Adaptive, Monitor::Perf);
-    config.enforce = false;
-    let report = Executive::new(config)
-        .task(spec("lo", LO, 1, 50, &[5]), |job| job.burn(ms(10)))
-        .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(10)))
-        .run_well(Duration::from_millis(500));
-    assert!(!report.enforced);
-    assert_eq!(report.modes, []);
-    assert_eq!(
-        (report.jobs.dropped, report.jobs.completed),
-        (0, report.jobs.released)
-    );
+    alone_and_well(|| {
+        let mut config = config(Enforcement::Adaptive, Monitor::Perf);
+        config.enforce = false;
+        let report = Executive::new(config)
+            .task(spec("lo", LO, 1, 50, &[5]), |job| job.burn(ms(10)))
+            .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(10)))
+            .run_well(Duration::from_millis(500));
+        assert!(!report.enforced);
+        assert_eq!(report.modes, []);
+        assert_eq!(
+            (report.jobs.dropped, report.jobs.completed),
+            (0, report.jobs.released)
+        );
+    });
 }
 
 /// A body that does not listen holds its worker over the return to mode 0. The releases it slept
 /// through while the mode was up were dropped then, and must not be made up for.
 #[test]
 fn a_worker_that_comes_back_late_runs_no_job_released_above_mode_0() {
-    let _alone = alone();
-    let begun = Arc::new(Mutex::new(Vec::with_capacity(1_000)));
-    let begins = Arc::clone(&begun);
-    let mut hi = spec("hi", HI, 2, 200, &[5, 36]);
-    hi.offset = Duration::from_millis(2);
-    let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
-        .task(hi, |job| job.burn(ms(30)))
-        .task(spec("deaf", LO, 1, 10, &[7]), move |job| {
-            begins.lock().unwrap().push(job.release());
-            job.burn_deaf(ms(4));
-            Ok(())
-        })
-        .run_well(RUN);
-    let raised = raised(&report.modes);
-    assert!(raised.len() >= 9, "{raised:?}");
-    let begun = begun.lock().unwrap();
-    for &(rise, fall) in &raised {
-        let stale: Vec<_> = begun
-            .iter()
-            .filter(|&&release| release > rise && release < fall)
-            .collect();
+    alone_and_well(|| {
+        let begun = Arc::new(Mutex::new(Vec::with_capacity(1_000)));
+        let begins = Arc::clone(&begun);
+        let mut hi = spec("hi", HI, 2, 200, &[5, 36]);
+        hi.offset = Duration::from_millis(2);
+        let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+            .task(hi, |job| job.burn(ms(30)))
+            .task(spec("deaf", LO, 1, 10, &[7]), move |job| {
+                begins.lock().unwrap().push(job.release());
+                job.burn_deaf(ms(4));
+                Ok(())
+            })
+            .run_well(RUN);
+        let raised = raised(&report.modes);
+        assert!(raised.len() >= 9, "{raised:?}");
+        let begun = begun.lock().unwrap();
+        for &(rise, fall) in &raised {
+            let stale: Vec<_> = begun
+                .iter()
+                .filter(|&&release| release > rise && release < fall)
+                .collect();
+            assert!(
+                stale.is_empty(),
+                "began jobs released at {stale:?} in {rise:?}..{fall:?}"
+            );
+            let resumed = begun
+                .iter()
+                .any(|&release| release > fall && release < fall.saturating_add(ms_span(100)));
+            assert!(
+                resumed || fall.saturating_add(ms_span(100)) > Instant::EPOCH.saturating_add(RUN)
+            );
+        }
+        // Two or three releases and the job that was running, each time.
+        let deaf = &report.tasks[1];
         assert!(
-            stale.is_empty(),
-            "began jobs released at {stale:?} in {rise:?}..{fall:?}"
+            deaf.jobs.dropped >= 3 * raised.len() as u64,
+            "{:?}",
+            deaf.jobs
         );
-        let resumed = begun
-            .iter()
-            .any(|&release| release > fall && release < fall.saturating_add(ms_span(100)));
-        assert!(resumed || fall.saturating_add(ms_span(100)) > Instant::EPOCH.saturating_add(RUN));
-    }
-    // Two or three releases and the job that was running, each time.
-    let deaf = &report.tasks[1];
-    assert!(
-        deaf.jobs.dropped >= 3 * raised.len() as u64,
-        "{:?}",
-        deaf.jobs
-    );
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    });
 }
 
 const fn ms_span(value: u64) -> Duration {
@@ -364,89 +372,92 @@ const fn ms_span(value: u64) -> Duration {
 
 #[test]
 fn three_levels_rise_one_after_the_other() {
-    let _alone = alone();
-    let run = || {
-        let mut config = config(Enforcement::Adaptive, Monitor::Perf);
-        config.levels = vestal_core::model::LevelSet::new(3).unwrap();
-        Executive::new(config)
-            .task(spec("top", Level(2), 1, 100, &[4, 8, 16]), |job| {
-                job.burn(ms(12))
-            })
-            .task(spec("middle", Level(1), 2, 100, &[4, 8]), |job| {
-                job.burn(ms(2))
-            })
-            .run_well(Duration::from_millis(1_000))
-    };
-    let report = undisturbed(ms(2), run, |report| report);
-    let steps: Vec<_> = report
-        .modes
-        .iter()
-        .map(|change| (change.from.0, change.to.0))
-        .collect();
-    assert_eq!(steps.len(), 30);
-    assert!(
-        steps
-            .chunks(3)
-            .all(|round| round == [(0, 1), (1, 2), (2, 0)]),
-        "{steps:?}"
-    );
-    assert_eq!(report.tasks[0].overruns, 20);
-    assert_eq!(report.machine.missed_outside_gaps, 0);
+    alone_and_well(|| {
+        let run = || {
+            let mut config = config(Enforcement::Adaptive, Monitor::Perf);
+            config.levels = vestal_core::model::LevelSet::new(3).unwrap();
+            Executive::new(config)
+                .task(spec("top", Level(2), 1, 100, &[4, 8, 16]), |job| {
+                    job.burn(ms(12))
+                })
+                .task(spec("middle", Level(1), 2, 100, &[4, 8]), |job| {
+                    job.burn(ms(2))
+                })
+                .run_well(Duration::from_millis(1_000))
+        };
+        let report = undisturbed(ms(2), run, |report| report);
+        let steps: Vec<_> = report
+            .modes
+            .iter()
+            .map(|change| (change.from.0, change.to.0))
+            .collect();
+        assert_eq!(steps.len(), 30);
+        assert!(
+            steps
+                .chunks(3)
+                .all(|round| round == [(0, 1), (1, 2), (2, 0)]),
+            "{steps:?}"
+        );
+        assert_eq!(report.tasks[0].overruns, 20);
+        assert_eq!(report.machine.missed_outside_gaps, 0);
+    });
 }
 
 /// The manager is woken by job 0 and does not get on until job 1 would have used up its limit too, if
 /// it could begin meanwhile: the mode must rise for job 0 all the same.
 #[test]
 fn an_overrun_that_completed_is_not_lost_to_its_successor() {
-    let _alone = alone();
-    let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
-        .task(spec("hi", HI, 2, 50, &[4, 40]), |job| {
-            job.burn(ms(if job.id().sequence < 2 { 30 } else { 1 }))
-        })
-        .with_fault(Fault::ManagerSleepsUntil(74))
-        .run(Duration::from_millis(400))
-        .unwrap();
-    let first = report.modes.first().map(|rise| (rise.to, rise.cause));
-    let job = JobId {
-        task: TaskId(0),
-        sequence: 0,
-    };
-    assert_eq!(first, Some((HI, Some(job))), "{report:#?}");
-    assert_eq!(report.jobs.completed, report.jobs.released, "{report:#?}");
+    alone_and_well(|| {
+        let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+            .task(spec("hi", HI, 2, 50, &[4, 40]), |job| {
+                job.burn(ms(if job.id().sequence < 2 { 30 } else { 1 }))
+            })
+            .with_fault(Fault::ManagerSleepsUntil(74))
+            .run(Duration::from_millis(400))
+            .unwrap();
+        let first = report.modes.first().map(|rise| (rise.to, rise.cause));
+        let job = JobId {
+            task: TaskId(0),
+            sequence: 0,
+        };
+        assert_eq!(first, Some((HI, Some(job))), "{report:#?}");
+        assert_eq!(report.jobs.completed, report.jobs.released, "{report:#?}");
+    });
 }
 
 #[test]
 fn the_granularity_obtained_is_measured_and_budgets_below_it_are_flagged() {
-    let _alone = alone();
-    for monitor in [Monitor::Perf, Monitor::Manager] {
-        let mut config = config(Enforcement::Adaptive, monitor);
-        config.calibrate = true;
-        let mut tiny = spec("tiny", LO, 2, 100, &[1]);
-        tiny.configuration.task.wcet =
-            vestal_core::Wcet::constant(vestal_core::Service::from_nanos(100));
-        let report = Executive::new(config)
-            .task(tiny, |_| Ok(()))
-            .task(spec("hi", HI, 1, 50, &[5, 12]), |job| job.burn(ms(8)))
-            .run_well(Duration::from_millis(600));
-        let calibration = report.enforcement.calibration.unwrap();
-        eprintln!("{}: {calibration:?}", monitor.name());
-        eprintln!(
-            "{:?} late {}",
-            report.enforcement.overshoot, report.enforcement.late
-        );
-        eprintln!("{:?}\n{:?}", report.overhead, report.release_lateness);
-        eprintln!("{:?}", report.machine);
-        assert!(calibration.count >= 30);
-        // Coarser than this would be the tick, and no monitor at all.
-        assert!(calibration.median < 1_000_000, "{calibration:?}");
-        assert!(report.enforcement.overshoot.count > 0);
-        let granularity = report.enforcement.granularity.unwrap();
-        let flagged = &report.tasks[0].limits_below_granularity;
-        assert_eq!(
-            flagged.is_empty(),
-            granularity.as_nanos() <= 100,
-            "{flagged:?}"
-        );
-        assert_eq!(report.tasks[1].limits_below_granularity, []);
-    }
+    alone_and_well(|| {
+        for monitor in [Monitor::Perf, Monitor::Manager] {
+            let mut config = config(Enforcement::Adaptive, monitor);
+            config.calibrate = true;
+            let mut tiny = spec("tiny", LO, 2, 100, &[1]);
+            tiny.configuration.task.wcet =
+                vestal_core::Wcet::constant(vestal_core::Service::from_nanos(100));
+            let report = Executive::new(config)
+                .task(tiny, |_| Ok(()))
+                .task(spec("hi", HI, 1, 50, &[5, 12]), |job| job.burn(ms(8)))
+                .run_well(Duration::from_millis(600));
+            let calibration = report.enforcement.calibration.unwrap();
+            eprintln!("{}: {calibration:?}", monitor.name());
+            eprintln!(
+                "{:?} late {}",
+                report.enforcement.overshoot, report.enforcement.late
+            );
+            eprintln!("{:?}\n{:?}", report.overhead, report.release_lateness);
+            eprintln!("{:?}", report.machine);
+            assert!(calibration.count >= 30);
+            // Coarser than this would be the tick, and no monitor at all.
+            assert!(calibration.median < 1_000_000, "{calibration:?}");
+            assert!(report.enforcement.overshoot.count > 0);
+            let granularity = report.enforcement.granularity.unwrap();
+            let flagged = &report.tasks[0].limits_below_granularity;
+            assert_eq!(
+                flagged.is_empty(),
+                granularity.as_nanos() <= 100,
+                "{flagged:?}"
+            );
+            assert_eq!(report.tasks[1].limits_below_granularity, []);
+        }
+    });
 }

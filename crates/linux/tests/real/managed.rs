@@ -1,7 +1,8 @@
 //! Managed dispatch: the plans of a scheduler, carried out with three priorities.
 
 use crate::support::{
-    HI, Hostility, LO, RunWell, alone, config, is_calm, ms, real_time_threads, spec, undisturbed,
+    HI, Hostility, LO, RunWell, alone_and_well, config, is_calm, ms, real_time_threads, spec,
+    undisturbed,
 };
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -61,24 +62,25 @@ fn nothing_is_left_behind(report: &Report) {
 /// 12 + 2 * 9 = 30 ms of its 28 ms.
 #[test]
 fn edf_meets_deadlines_that_fixed_priorities_cannot() {
-    let _alone = alone();
-    let (begun, report) = undisturbed(ms(2), two_tasks_by_deadline, |(_, report)| report);
-    nothing_is_left_behind(&report);
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-    assert_eq!(
-        (report.jobs.released, report.jobs.dropped),
-        (120, 0),
-        "{report:#?}"
-    );
-    assert!(report.jobs.completed >= 119, "{report:#?}");
-    // No job begins while one that is due earlier waits.
-    let due_earlier_waits = begun.iter().enumerate().find(|(place, (_, at, due))| {
-        begun
-            .iter()
-            .skip(place + 1)
-            .any(|(later, _, other_due)| released(*later) < *at && other_due < due)
+    alone_and_well(|| {
+        let (begun, report) = undisturbed(ms(2), two_tasks_by_deadline, |(_, report)| report);
+        nothing_is_left_behind(&report);
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(
+            (report.jobs.released, report.jobs.dropped),
+            (120, 0),
+            "{report:#?}"
+        );
+        assert!(report.jobs.completed >= 119, "{report:#?}");
+        // No job begins while one that is due earlier waits.
+        let due_earlier_waits = begun.iter().enumerate().find(|(place, (_, at, due))| {
+            begun
+                .iter()
+                .skip(place + 1)
+                .any(|(later, _, other_due)| released(*later) < *at && other_due < due)
+        });
+        assert_eq!(due_earlier_waits, None, "{begun:?}");
     });
-    assert_eq!(due_earlier_waits, None, "{begun:?}");
 }
 
 /// A job, when it began and when it is due.
@@ -116,45 +118,46 @@ fn released(job: JobId) -> Instant {
 
 /// Every fifth HI job needs 10 ms where C(LO) is 6 ms.
 fn hi_overruns(virtual_percent: Option<u64>) {
-    let _alone = alone();
-    let overruns = |sequence: u64| sequence % 5 == 4;
-    let report = managed(
-        config(Enforcement::Adaptive, Monitor::Manager),
-        virtual_percent,
-    )
-    .task(spec("lo-above", LO, 3, 25, &[4]), |job| job.burn(ms(3)))
-    .task(spec("hi", HI, 2, 50, &[6, 16]), move |job| {
-        job.burn(ms(if overruns(job.id().sequence) { 10 } else { 3 }))
-    })
-    .task(spec("lo-below", LO, 1, 50, &[8]), |job| job.burn(ms(6)))
-    .run_well(RUN);
-    nothing_is_left_behind(&report);
-    let hi = &report.tasks[1];
-    let expected: Vec<_> = (0..hi.jobs.released).filter(|&job| overruns(job)).collect();
-    let causes: Vec<_> = report
-        .modes
-        .iter()
-        .filter_map(|change| change.cause)
-        .collect();
-    assert!(expected.len() >= 7);
-    for &sequence in &expected {
-        let job = JobId {
-            task: TaskId(1),
-            sequence,
-        };
-        assert!(causes.contains(&job), "{report:#?}");
-    }
-    if is_calm(&report, ms(2)) {
-        assert_eq!(causes.len(), expected.len(), "{report:#?}");
-    }
-    assert_eq!(hi.jobs.dropped, 0, "{report:#?}");
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-    // LO service resumes: every rise is followed by a fall, but perhaps the last.
-    let falls = report.modes.len() - causes.len();
-    assert!(falls + 1 >= causes.len(), "{report:#?}");
-    for lo in [&report.tasks[0], &report.tasks[2]] {
-        assert!(lo.jobs.completed > lo.jobs.dropped, "{report:#?}");
-    }
+    alone_and_well(|| {
+        let overruns = |sequence: u64| sequence % 5 == 4;
+        let report = managed(
+            config(Enforcement::Adaptive, Monitor::Manager),
+            virtual_percent,
+        )
+        .task(spec("lo-above", LO, 3, 25, &[4]), |job| job.burn(ms(3)))
+        .task(spec("hi", HI, 2, 50, &[6, 16]), move |job| {
+            job.burn(ms(if overruns(job.id().sequence) { 10 } else { 3 }))
+        })
+        .task(spec("lo-below", LO, 1, 50, &[8]), |job| job.burn(ms(6)))
+        .run_well(RUN);
+        nothing_is_left_behind(&report);
+        let hi = &report.tasks[1];
+        let expected: Vec<_> = (0..hi.jobs.released).filter(|&job| overruns(job)).collect();
+        let causes: Vec<_> = report
+            .modes
+            .iter()
+            .filter_map(|change| change.cause)
+            .collect();
+        assert!(expected.len() >= 7);
+        for &sequence in &expected {
+            let job = JobId {
+                task: TaskId(1),
+                sequence,
+            };
+            assert!(causes.contains(&job), "{report:#?}");
+        }
+        if is_calm(&report, ms(2)) {
+            assert_eq!(causes.len(), expected.len(), "{report:#?}");
+        }
+        assert_eq!(hi.jobs.dropped, 0, "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        // LO service resumes: every rise is followed by a fall, but perhaps the last.
+        let falls = report.modes.len() - causes.len();
+        assert!(falls + 1 >= causes.len(), "{report:#?}");
+        for lo in [&report.tasks[0], &report.tasks[2]] {
+            assert!(lo.jobs.completed > lo.jobs.dropped, "{report:#?}");
+        }
+    });
 }
 
 #[test]
@@ -170,120 +173,124 @@ fn edf_vd_managed_raises_the_mode_and_returns_at_idle() {
 /// Due last, a LO job that never listens loses its place at its limit, and its successors pay for it.
 #[test]
 fn a_lo_job_that_runs_for_ever_delays_no_hi_job_managed() {
-    let _alone = alone();
-    // The HI job has 4 ms to spare until it would raise the mode.
-    let run = || {
-        let mut config = config(Enforcement::Adaptive, Monitor::Manager);
-        config.patience = Duration::from_millis(1_500);
-        managed(config, Some(100))
-            .task(spec("endless", LO, 2, 40, &[8]), |job| {
-                job.burn_deaf(ms(1_600));
-                Ok(())
-            })
-            .task(spec("hi", HI, 1, 50, &[8, 16]), |job| job.burn(ms(4)))
-            .run_well(RUN)
-    };
-    let report = undisturbed(ms(4), run, |report| report);
-    nothing_is_left_behind(&report);
-    let hi = &report.tasks[1];
-    assert_eq!(hi.jobs.completed, hi.jobs.released);
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-    assert_eq!(report.modes, []);
-    // Each of its jobs used up its own limit, also those that could not begin; all were noticed soon.
-    let endless = &report.tasks[0];
-    assert!(endless.overruns >= 40, "{report:#?}");
-    let overshoot = report.enforcement.overshoot;
-    assert!(overshoot.median < 1_000_000, "{overshoot:?}");
+    alone_and_well(|| {
+        // The HI job has 4 ms to spare until it would raise the mode.
+        let run = || {
+            let mut config = config(Enforcement::Adaptive, Monitor::Manager);
+            config.patience = Duration::from_millis(1_500);
+            managed(config, Some(100))
+                .task(spec("endless", LO, 2, 40, &[8]), |job| {
+                    job.burn_deaf(ms(1_600));
+                    Ok(())
+                })
+                .task(spec("hi", HI, 1, 50, &[8, 16]), |job| job.burn(ms(4)))
+                .run_well(RUN)
+        };
+        let report = undisturbed(ms(4), run, |report| report);
+        nothing_is_left_behind(&report);
+        let hi = &report.tasks[1];
+        assert_eq!(hi.jobs.completed, hi.jobs.released);
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(report.modes, []);
+        // Each of its jobs used up its own limit, also those that could not begin; all were noticed soon.
+        let endless = &report.tasks[0];
+        assert!(endless.overruns >= 40, "{report:#?}");
+        let overshoot = report.enforcement.overshoot;
+        assert!(overshoot.median < 1_000_000, "{overshoot:?}");
+    });
 }
 
 /// The other monitors serve managed dispatch too, and hostile bodies change nothing.
 #[test]
 fn every_monitor_enforces_managed_also_against_hostile_bodies() {
-    let _alone = alone();
-    let cases = [
-        (Monitor::Manager, Hostility::Rises),
-        (Monitor::Manager, Hostility::Forks),
-        (Monitor::Perf, Hostility::BlocksSignals),
-        (Monitor::Heartbeat, Hostility::Rises),
-        (Monitor::PosixTimer, Hostility::BlocksSignals),
-    ];
-    for (monitor, hostility) in cases {
-        let report = managed(config(Enforcement::Adaptive, monitor), Some(50))
-            .task(spec("lo", LO, 1, 20, &[5]), |job| job.burn(ms(3)))
-            .task(spec("hi", HI, 1, 100, &[8, 36]), move |job| {
-                // Beyond C(LO) by three granularities even where budgets are bound to the tick.
-                let overruns = job.id().sequence % 3 == 1;
-                if overruns {
-                    hostility.show();
-                }
-                job.burn(ms(if overruns { 26 } else { 4 }))
-            })
-            .run_well(Duration::from_millis(1_200));
-        Hostility::clean_up();
-        nothing_is_left_behind(&report);
-        assert_eq!(report.monitor, monitor);
-        let hi = &report.tasks[1];
-        assert_eq!(hi.jobs.dropped, 0, "{report:#?}");
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-        for sequence in [1, 4, 7] {
-            let job = JobId {
-                task: TaskId(1),
-                sequence,
-            };
-            let raised = report.modes.iter().any(|change| change.cause == Some(job));
-            assert!(raised, "{monitor:?} {hostility:?}: {report:#?}");
+    alone_and_well(|| {
+        let cases = [
+            (Monitor::Manager, Hostility::Rises),
+            (Monitor::Manager, Hostility::Forks),
+            (Monitor::Perf, Hostility::BlocksSignals),
+            (Monitor::Heartbeat, Hostility::Rises),
+            (Monitor::PosixTimer, Hostility::BlocksSignals),
+        ];
+        for (monitor, hostility) in cases {
+            let report = managed(config(Enforcement::Adaptive, monitor), Some(50))
+                .task(spec("lo", LO, 1, 20, &[5]), |job| job.burn(ms(3)))
+                .task(spec("hi", HI, 1, 100, &[8, 36]), move |job| {
+                    // Beyond C(LO) by three granularities even where budgets are bound to the tick.
+                    let overruns = job.id().sequence % 3 == 1;
+                    if overruns {
+                        hostility.show();
+                    }
+                    job.burn(ms(if overruns { 26 } else { 4 }))
+                })
+                .run_well(Duration::from_millis(1_200));
+            Hostility::clean_up();
+            nothing_is_left_behind(&report);
+            assert_eq!(report.monitor, monitor);
+            let hi = &report.tasks[1];
+            assert_eq!(hi.jobs.dropped, 0, "{report:#?}");
+            assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+            for sequence in [1, 4, 7] {
+                let job = JobId {
+                    task: TaskId(1),
+                    sequence,
+                };
+                let raised = report.modes.iter().any(|change| change.cause == Some(job));
+                assert!(raised, "{monitor:?} {hostility:?}: {report:#?}");
+            }
+            let lo = &report.tasks[0];
+            assert!(
+                lo.jobs.dropped >= 3 && lo.jobs.completed >= 30,
+                "{report:#?}"
+            );
         }
-        let lo = &report.tasks[0];
-        assert!(
-            lo.jobs.dropped >= 3 && lo.jobs.completed >= 30,
-            "{report:#?}"
-        );
-    }
+    });
 }
 
 /// Deferred termination: cancellation points let a withdrawn job pass until the CPU is idle.
 #[test]
 fn deferred_termination_waits_for_the_cpu_to_be_idle() {
-    let _alone = alone();
-    for native in [false, true] {
-        let run = || {
-            let mut config = config(Enforcement::Static, Monitor::Manager);
-            config.termination = Termination::Deferred;
-            let executive = if native {
-                Executive::new(config)
-            } else {
-                managed(config, None)
+    alone_and_well(|| {
+        for native in [false, true] {
+            let run = || {
+                let mut config = config(Enforcement::Static, Monitor::Manager);
+                config.termination = Termination::Deferred;
+                let executive = if native {
+                    Executive::new(config)
+                } else {
+                    managed(config, None)
+                };
+                executive
+                    .task(spec("lo", LO, 2, 100, &[5]), |job| job.burn(ms(12)))
+                    .task(spec("hi", HI, 1, 100, &[5, 20]), |job| job.burn(ms(15)))
+                    .run_well(Duration::from_millis(1_000))
             };
-            executive
-                .task(spec("lo", LO, 2, 100, &[5]), |job| job.burn(ms(12)))
-                .task(spec("hi", HI, 1, 100, &[5, 20]), |job| job.burn(ms(15)))
-                .run_well(Duration::from_millis(1_000))
-        };
-        let report = undisturbed(ms(5), run, |report| report);
-        let [lo, hi] = &report.tasks[..] else {
-            panic!("two tasks");
-        };
-        assert_eq!((lo.overruns, lo.jobs.dropped), (10, 10), "{report:#?}");
-        assert_eq!(hi.jobs.completed, 10, "{report:#?}");
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-        // The HI job does not wait for the end of the LO job, which comes after it.
-        assert!(hi.response.median < ms(24).as_nanos(), "{:?}", hi.response);
-    }
+            let report = undisturbed(ms(5), run, |report| report);
+            let [lo, hi] = &report.tasks[..] else {
+                panic!("two tasks");
+            };
+            assert_eq!((lo.overruns, lo.jobs.dropped), (10, 10), "{report:#?}");
+            assert_eq!(hi.jobs.completed, 10, "{report:#?}");
+            assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+            // The HI job does not wait for the end of the LO job, which comes after it.
+            assert!(hi.response.median < ms(24).as_nanos(), "{:?}", hi.response);
+        }
+    });
 }
 
 #[test]
 fn observed_managed_runs_enforce_nothing() {
-    let _alone = alone();
-    let mut config = config(Enforcement::Adaptive, Monitor::Manager);
-    config.enforce = false;
-    let report = managed(config, Some(100))
-        .task(spec("lo", LO, 1, 50, &[5]), |job| job.burn(ms(10)))
-        .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(10)))
-        .run_well(Duration::from_millis(500));
-    nothing_is_left_behind(&report);
-    assert!(!report.enforced);
-    assert_eq!((report.modes.len(), report.jobs.dropped), (0, 0));
-    assert_eq!(report.jobs.completed, report.jobs.released);
+    alone_and_well(|| {
+        let mut config = config(Enforcement::Adaptive, Monitor::Manager);
+        config.enforce = false;
+        let report = managed(config, Some(100))
+            .task(spec("lo", LO, 1, 50, &[5]), |job| job.burn(ms(10)))
+            .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(10)))
+            .run_well(Duration::from_millis(500));
+        nothing_is_left_behind(&report);
+        assert!(!report.enforced);
+        assert_eq!((report.modes.len(), report.jobs.dropped), (0, 0));
+        assert_eq!(report.jobs.completed, report.jobs.released);
+    });
 }
 
 /// Drops each second job of every task when it is released, as a policy with less patience might.
@@ -321,28 +328,29 @@ impl Scheduler for EachSecondDropped {
 /// Each job takes 12 of its 10 ms; the next one is dropped meanwhile.
 #[test]
 fn a_job_that_is_dropped_while_it_waits_takes_no_place_from_the_one_before_it() {
-    let _alone = alone();
-    let report = Executive::new(config(Enforcement::Static, Monitor::Manager))
-        .managed(
-            |configuration| -> Result<BoxedScheduler, ConfigurationError> {
-                Ok(Box::new(EachSecondDropped {
-                    rest: Uniprocessor::new(configuration)?,
-                    dropped: VecDeque::new(),
-                }))
-            },
-        )
-        .task(
-            TaskSpec {
-                demand_max: Some(ms(6)),
-                ..spec("task", LO, 1, 10, &[30])
-            },
-            |job| job.burn(ms(12)),
-        )
-        .run_well(Duration::from_millis(400));
-    nothing_is_left_behind(&report);
-    let jobs = &report.jobs;
-    assert_eq!((jobs.completed, jobs.dropped), (20, 20), "{report:#?}");
-    assert_eq!(jobs.dropped_by.of(DropReason::BacklogFull), 20);
+    alone_and_well(|| {
+        let report = Executive::new(config(Enforcement::Static, Monitor::Manager))
+            .managed(
+                |configuration| -> Result<BoxedScheduler, ConfigurationError> {
+                    Ok(Box::new(EachSecondDropped {
+                        rest: Uniprocessor::new(configuration)?,
+                        dropped: VecDeque::new(),
+                    }))
+                },
+            )
+            .task(
+                TaskSpec {
+                    demand_max: Some(ms(6)),
+                    ..spec("task", LO, 1, 10, &[30])
+                },
+                |job| job.burn(ms(12)),
+            )
+            .run_well(Duration::from_millis(400));
+        nothing_is_left_behind(&report);
+        let jobs = &report.jobs;
+        assert_eq!((jobs.completed, jobs.dropped), (20, 20), "{report:#?}");
+        assert_eq!(jobs.dropped_by.of(DropReason::BacklogFull), 20);
+    });
 }
 
 /// Two tasks that need 120 % of the CPU for a moment, well below what RT throttling counts.
@@ -406,40 +414,41 @@ fn replayed(records: &[Record]) -> Summary {
 /// In 400 ms the second task completes about 26 of its 40 jobs.
 #[test]
 fn late_jobs_wait_however_many_unless_a_backlog_says_how_many() {
-    let _alone = alone();
-    for native in [false, true] {
-        let run = |backlog| {
-            let config = Config {
-                backlog,
-                ..config(Enforcement::Static, Monitor::Manager)
+    alone_and_well(|| {
+        for native in [false, true] {
+            let run = |backlog| {
+                let config = Config {
+                    backlog,
+                    ..config(Enforcement::Static, Monitor::Manager)
+                };
+                let (report, records) = overloaded(if native {
+                    Executive::new(config)
+                } else {
+                    managed(config, None)
+                });
+                if !native {
+                    let counts = replayed(&records).counts;
+                    let (jobs, dropped) = (&report.jobs, counts.dropped);
+                    assert_eq!((counts.released, dropped), (jobs.released, jobs.dropped_by));
+                }
+                report
             };
-            let (report, records) = overloaded(if native {
-                Executive::new(config)
-            } else {
-                managed(config, None)
-            });
-            if !native {
-                let counts = replayed(&records).counts;
-                let (jobs, dropped) = (&report.jobs, counts.dropped);
-                assert_eq!((counts.released, dropped), (jobs.released, jobs.dropped_by));
-            }
-            report
-        };
-        let free = run(None);
-        assert_eq!(free.jobs.dropped, 0, "{free:#?}");
-        assert_eq!(free.jobs.released, 80, "{free:#?}");
-        // Its last jobs waited behind more than the four that a scheduler has room for.
-        assert!(free.tasks[1].response.max > 80_000_000, "{free:#?}");
-        let bounded = run(Some(2));
-        let jobs = &bounded.jobs;
-        let full = jobs.dropped_by.of(DropReason::BacklogFull);
-        assert_eq!(
-            (full, jobs.dropped_by.total()),
-            (jobs.dropped, jobs.dropped)
-        );
-        assert!(full >= 5, "{bounded:#?}");
-        assert_eq!(jobs.released, jobs.completed + full + jobs.unfinished);
-        // Current, and two that wait: each takes 15 ms, with what the first task takes.
-        assert!(bounded.tasks[1].response.max < 80_000_000, "{bounded:#?}");
-    }
+            let free = run(None);
+            assert_eq!(free.jobs.dropped, 0, "{free:#?}");
+            assert_eq!(free.jobs.released, 80, "{free:#?}");
+            // Its last jobs waited behind more than the four that a scheduler has room for.
+            assert!(free.tasks[1].response.max > 80_000_000, "{free:#?}");
+            let bounded = run(Some(2));
+            let jobs = &bounded.jobs;
+            let full = jobs.dropped_by.of(DropReason::BacklogFull);
+            assert_eq!(
+                (full, jobs.dropped_by.total()),
+                (jobs.dropped, jobs.dropped)
+            );
+            assert!(full >= 5, "{bounded:#?}");
+            assert_eq!(jobs.released, jobs.completed + full + jobs.unfinished);
+            // Current, and two that wait: each takes 15 ms, with what the first task takes.
+            assert!(bounded.tasks[1].response.max < 80_000_000, "{bounded:#?}");
+        }
+    });
 }

@@ -1,6 +1,6 @@
 //! Our mechanism beside those of Huang, Gill and Lu (2014): the same verdicts, at what cost.
 
-use crate::support::{HI, LO, RunWell, alone, config, ms, spec, undisturbed};
+use crate::support::{HI, LO, RunWell, alone_and_well, config, ms, spec, undisturbed};
 use std::sync::{Arc, Mutex};
 use vestal_core::model::LevelSet;
 use vestal_core::{
@@ -33,34 +33,35 @@ fn verdicts(report: &Report) -> (Vec<JobId>, Vec<(u64, u64, u64)>) {
 
 #[test]
 fn both_mechanisms_decide_alike_on_the_same_overruns() {
-    let _alone = alone();
-    let reports = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
-        let report = undisturbed(ms(1), || overruns(mechanism), |report| report);
-        assert_eq!(report.mechanism, mechanism);
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-        report
+    alone_and_well(|| {
+        let reports = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
+            let report = undisturbed(ms(1), || overruns(mechanism), |report| report);
+            assert_eq!(report.mechanism, mechanism);
+            assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+            report
+        });
+        let expected: Vec<JobId> = (0..40)
+            .filter(|job| job % 5 == 4)
+            .map(|sequence| JobId {
+                task: TaskId(1),
+                sequence,
+            })
+            .collect();
+        for report in &reports {
+            let (causes, _) = verdicts(report);
+            assert!(expected.iter().all(|job| causes.contains(job)));
+            // Each rise is followed by a return.
+            let falls = report.modes.iter().filter(|change| change.cause.is_none());
+            assert_eq!(falls.count(), causes.len(), "{report:#?}");
+        }
+        assert_eq!(verdicts(&reports[0]), verdicts(&reports[1]));
+        assert_eq!(verdicts(&reports[0]).0, expected);
+        let [own, paper] = reports.map(|report| report.own.wakeups);
+        // An overrun that its monitor did not notice in time is told at its completion.
+        assert!(own.release == 0 && own.completion <= 1, "{own:?}");
+        assert!(paper.release >= 80 && paper.completion >= 100, "{paper:?}");
+        assert_eq!(paper.idle, 0, "{paper:?}");
     });
-    let expected: Vec<JobId> = (0..40)
-        .filter(|job| job % 5 == 4)
-        .map(|sequence| JobId {
-            task: TaskId(1),
-            sequence,
-        })
-        .collect();
-    for report in &reports {
-        let (causes, _) = verdicts(report);
-        assert!(expected.iter().all(|job| causes.contains(job)));
-        // Each rise is followed by a return.
-        let falls = report.modes.iter().filter(|change| change.cause.is_none());
-        assert_eq!(falls.count(), causes.len(), "{report:#?}");
-    }
-    assert_eq!(verdicts(&reports[0]), verdicts(&reports[1]));
-    assert_eq!(verdicts(&reports[0]).0, expected);
-    let [own, paper] = reports.map(|report| report.own.wakeups);
-    // An overrun that its monitor did not notice in time is told at its completion.
-    assert!(own.release == 0 && own.completion <= 1, "{own:?}");
-    assert!(paper.release >= 80 && paper.completion >= 100, "{paper:?}");
-    assert_eq!(paper.idle, 0, "{paper:?}");
 }
 
 /// 32 tasks of 4 levels with a hyperperiod of a second, with C(0) for 60 % of the CPU.
@@ -149,28 +150,29 @@ fn without_slack(mechanism: Mechanism) -> (Report, Vec<(u16, u64)>) {
 
 #[test]
 fn both_mechanisms_suspend_alike_and_the_papers_wakes_for_complete_jobs_too() {
-    let _alone = alone();
-    let runs = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
-        let room = ms(1);
-        undisturbed(room, || without_slack(mechanism), |(report, _)| report)
-    });
-    for (report, ends) in &runs {
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-        // The suspended job ends behind the critical one, in those that were critical only.
-        let place = |end| ends.iter().position(|&other| other == end);
-        for job in 0..20 {
-            let (high, low) = (place((1, job)), place((0, 3 * job + 1)));
-            if job % 2 == 0 {
-                assert!(high.is_some() && high < low, "{job}: {ends:?}");
+    alone_and_well(|| {
+        let runs = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
+            let room = ms(1);
+            undisturbed(room, || without_slack(mechanism), |(report, _)| report)
+        });
+        for (report, ends) in &runs {
+            assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+            // The suspended job ends behind the critical one, in those that were critical only.
+            let place = |end| ends.iter().position(|&other| other == end);
+            for job in 0..20 {
+                let (high, low) = (place((1, job)), place((0, 3 * job + 1)));
+                if job % 2 == 0 {
+                    assert!(high.is_some() && high < low, "{job}: {ends:?}");
+                }
             }
         }
-    }
-    assert_eq!(runs[0].1, runs[1].1, "the same jobs end in the same order");
-    let [own, paper] = runs.map(|(report, _)| report.own.wakeups);
-    assert_eq!((own.release, paper.release), (0, 0));
-    // Instants of the critical jobs alone, against those of all: 20 of `high`, and 60 deadlines of `low`.
-    assert!((10..=40).contains(&own.timer), "{own:?}");
-    assert!(paper.timer >= 70, "{paper:?}");
+        assert_eq!(runs[0].1, runs[1].1, "the same jobs end in the same order");
+        let [own, paper] = runs.map(|(report, _)| report.own.wakeups);
+        assert_eq!((own.release, paper.release), (0, 0));
+        // Instants of the critical jobs alone, against those of all: 20 of `high`, and 60 deadlines of `low`.
+        assert!((10..=40).contains(&own.timer), "{own:?}");
+        assert!(paper.timer >= 70, "{paper:?}");
+    });
 }
 
 /// `control` is cut into four slices of 3 ms in 15 ms each and needs all of them, but for the last in
@@ -195,52 +197,53 @@ fn in_slices(mechanism: Mechanism) -> Report {
 
 #[test]
 fn both_mechanisms_hold_jobs_back_alike_and_the_papers_wakes_for_each_slice_and_completion() {
-    let _alone = alone();
-    let runs = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
-        undisturbed(
-            Service::from_micros(500),
-            || in_slices(mechanism),
-            |report| report,
-        )
+    alone_and_well(|| {
+        let runs = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
+            undisturbed(
+                Service::from_micros(500),
+                || in_slices(mechanism),
+                |report| report,
+            )
+        });
+        for report in &runs {
+            assert!(report.enforced);
+            assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+            let [control, sensor] = &report.tasks[..] else {
+                panic!("two tasks");
+            };
+            assert_eq!(
+                (control.jobs.completed, control.overruns),
+                (30, 0),
+                "{report:#?}"
+            );
+            assert_eq!(
+                (sensor.jobs.completed, sensor.overruns),
+                (120, 0),
+                "{report:#?}"
+            );
+            // Three ends of slices in one job, two in the next; the machine may add to what one takes.
+            let held = report.held.unwrap();
+            assert!((75..=82).contains(&held.times), "{held:?}");
+            // What the machine adds to a slice is within the room of the choice above, not within the tolerance.
+            assert!(held.in_vain * 8 <= held.times, "{held:?}");
+            // No job ends before its last slice begins: at 45 ms, or at 30 ms.
+            assert!(
+                control.response.min >= ms(30).as_nanos(),
+                "{:?}",
+                control.response
+            );
+            assert!(
+                control.response.max >= ms(45).as_nanos(),
+                "{:?}",
+                control.response
+            );
+        }
+        let [own, paper] = runs.map(|report| report.own.wakeups);
+        assert_eq!(own.release, 0, "{own:?}");
+        assert!(own.completion < 10, "{own:?}");
+        // 240 slices begin, 150 jobs end.
+        assert!(paper.timer >= 100 && paper.completion >= 140, "{paper:?}");
     });
-    for report in &runs {
-        assert!(report.enforced);
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-        let [control, sensor] = &report.tasks[..] else {
-            panic!("two tasks");
-        };
-        assert_eq!(
-            (control.jobs.completed, control.overruns),
-            (30, 0),
-            "{report:#?}"
-        );
-        assert_eq!(
-            (sensor.jobs.completed, sensor.overruns),
-            (120, 0),
-            "{report:#?}"
-        );
-        // Three ends of slices in one job, two in the next; the machine may add to what one takes.
-        let held = report.held.unwrap();
-        assert!((75..=82).contains(&held.times), "{held:?}");
-        // What the machine adds to a slice is within the room of the choice above, not within the tolerance.
-        assert!(held.in_vain * 8 <= held.times, "{held:?}");
-        // No job ends before its last slice begins: at 45 ms, or at 30 ms.
-        assert!(
-            control.response.min >= ms(30).as_nanos(),
-            "{:?}",
-            control.response
-        );
-        assert!(
-            control.response.max >= ms(45).as_nanos(),
-            "{:?}",
-            control.response
-        );
-    }
-    let [own, paper] = runs.map(|report| report.own.wakeups);
-    assert_eq!(own.release, 0, "{own:?}");
-    assert!(own.completion < 10, "{own:?}");
-    // 240 slices begin, 150 jobs end.
-    assert!(paper.timer >= 100 && paper.completion >= 140, "{paper:?}");
 }
 
 /// How often each run is made: the figures are medians.
@@ -257,62 +260,63 @@ fn median<T: PartialOrd + Copy>(reports: &[Report], value: impl Fn(&Report) -> T
 fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time() {
     use Enforcement::{Adaptive, Static};
     use Mechanism::{Huang2014, Vestal};
-    let _alone = alone();
-    let runs = [
-        (Static, Huang2014, Monitor::Perf),
-        (Adaptive, Vestal, Monitor::Perf),
-        (Adaptive, Vestal, Monitor::Manager),
-        (Adaptive, Huang2014, Monitor::Perf),
-    ];
-    let mut reports = runs.map(|_| Vec::with_capacity(ROUNDS));
-    for _ in 0..ROUNDS {
-        for (&(enforcement, mechanism, monitor), reports) in runs.iter().zip(&mut reports) {
-            reports.push(run_many(enforcement, mechanism, monitor));
+    alone_and_well(|| {
+        let runs = [
+            (Static, Huang2014, Monitor::Perf),
+            (Adaptive, Vestal, Monitor::Perf),
+            (Adaptive, Vestal, Monitor::Manager),
+            (Adaptive, Huang2014, Monitor::Perf),
+        ];
+        let mut reports = runs.map(|_| Vec::with_capacity(ROUNDS));
+        for _ in 0..ROUNDS {
+            for (&(enforcement, mechanism, monitor), reports) in runs.iter().zip(&mut reports) {
+                reports.push(run_many(enforcement, mechanism, monitor));
+            }
         }
-    }
-    for (run, reports) in runs.iter().zip(&reports) {
-        for report in reports {
-            let (own, busy) = (&report.own, &report.busy_periods);
-            println!(
-                "{run:?}: {:.1} switches in each of {} busy periods of {:.0} ns; CPU time {:?} {:?} {:?}, workers {:?}; {:?}",
-                busy.switches_each(),
-                busy.count,
-                busy.length.mean,
-                own.manager.cpu,
-                own.idle.cpu,
-                own.watchdog.cpu,
-                own.workers,
-                own.wakeups
+        for (run, reports) in runs.iter().zip(&reports) {
+            for report in reports {
+                let (own, busy) = (&report.own, &report.busy_periods);
+                println!(
+                    "{run:?}: {:.1} switches in each of {} busy periods of {:.0} ns; CPU time {:?} {:?} {:?}, workers {:?}; {:?}",
+                    busy.switches_each(),
+                    busy.count,
+                    busy.length.mean,
+                    own.manager.cpu,
+                    own.idle.cpu,
+                    own.watchdog.cpu,
+                    own.workers,
+                    own.wakeups
+                );
+            }
+        }
+        let [smc, perf, wall, paper] = &reports;
+        assert!(smc.iter().all(|report| !report.enforced));
+        let jobs = median(paper, |report| report.jobs.released);
+        assert_eq!(jobs, 432);
+        // Releases of one instant reach the paper's manager in few wake-ups; completions one by one.
+        assert!(median(paper, |report| report.own.wakeups.completion) >= jobs * 9 / 10);
+        assert!(median(paper, |report| report.own.wakeups.release) >= 20);
+        let switches = |reports| median(reports, |report| report.busy_periods.switches_each());
+        assert!(
+            switches(paper) > switches(smc) + 2.0,
+            "a control that must exceed"
+        );
+        let cpu = |reports| median(reports, |report| report.own.cpu());
+        for own in [perf, wall] {
+            // No job is the reason for one; what the machine puts on the account of a job with a tenth of its
+            // budget to spare is.
+            let woken = median(own, |report| report.own.wakeups.by_jobs());
+            assert!(woken * 100 <= jobs, "{woken} wake-ups for {jobs} jobs");
+            assert_eq!(median(own, |report| report.own.wakeups.release), 0);
+            assert_eq!(median(own, |report| report.own.wakeups.completion), 0);
+            let more = switches(own) - switches(smc);
+            assert!(more <= 2.0, "{more} switches more in a busy period");
+            assert!(
+                cpu(own).saturating_mul(3) <= cpu(paper),
+                "{:?} {:?}",
+                cpu(own),
+                cpu(paper)
             );
         }
-    }
-    let [smc, perf, wall, paper] = &reports;
-    assert!(smc.iter().all(|report| !report.enforced));
-    let jobs = median(paper, |report| report.jobs.released);
-    assert_eq!(jobs, 432);
-    // Releases of one instant reach the paper's manager in few wake-ups; completions one by one.
-    assert!(median(paper, |report| report.own.wakeups.completion) >= jobs * 9 / 10);
-    assert!(median(paper, |report| report.own.wakeups.release) >= 20);
-    let switches = |reports| median(reports, |report| report.busy_periods.switches_each());
-    assert!(
-        switches(paper) > switches(smc) + 2.0,
-        "a control that must exceed"
-    );
-    let cpu = |reports| median(reports, |report| report.own.cpu());
-    for own in [perf, wall] {
-        // No job is the reason for one; what the machine puts on the account of a job with a tenth of its
-        // budget to spare is.
-        let woken = median(own, |report| report.own.wakeups.by_jobs());
-        assert!(woken * 100 <= jobs, "{woken} wake-ups for {jobs} jobs");
-        assert_eq!(median(own, |report| report.own.wakeups.release), 0);
-        assert_eq!(median(own, |report| report.own.wakeups.completion), 0);
-        let more = switches(own) - switches(smc);
-        assert!(more <= 2.0, "{more} switches more in a busy period");
-        assert!(
-            cpu(own).saturating_mul(3) <= cpu(paper),
-            "{:?} {:?}",
-            cpu(own),
-            cpu(paper)
-        );
-    }
+    });
 }

@@ -1,6 +1,6 @@
 //! What the run's own threads cost, and what a run counts of it.
 
-use crate::support::{HI, LO, RunWell, alone, config, is_calm, ms, spec};
+use crate::support::{HI, LO, RunWell, alone_and_well, config, is_calm, ms, spec};
 use vestal_core::{Duration, Enforcement, Service};
 use vestal_linux::{Executive, JobContext, Monitor, Report};
 
@@ -21,35 +21,37 @@ fn two_tasks(enforcement: Enforcement, overruns: bool) -> Report {
 
 #[test]
 fn a_run_within_its_limits_wakes_the_manager_for_no_job() {
-    let _alone = alone();
-    let report = two_tasks(Enforcement::Adaptive, false);
-    // Without gaps that were charged to a job, which then overruns.
-    if is_calm(&report, ms(1)) {
-        assert_eq!(report.own.wakeups.by_jobs(), 0, "{:?}", report.own);
-        // It went to sleep when it was started, and left when the run ended.
-        assert!(report.own.idle.switches() <= 3, "{:?}", report.own);
-    }
-    assert_eq!(report.busy_periods.count, 20, "{report:#?}");
-    // Two jobs, of which the second one waits for the first.
-    let length = report.busy_periods.length;
-    assert!(length.min >= ms(7).as_nanos(), "{length:?}");
-    let starts = report.busy_periods.periods.iter().map(|each| each.start);
-    let expected = (0..20).map(|k| 50 * k * ms(1).as_nanos());
-    assert!(starts.map(|at| at.as_nanos()).eq(expected));
-    assert!(report.busy_periods.switches_each() >= 2.0);
-    assert!(report.own.manager.cpu > Service::ZERO);
-    assert!(report.own.workers > Service::ZERO);
-    assert!(report.own.workers < report.cpu.busy);
+    alone_and_well(|| {
+        let report = two_tasks(Enforcement::Adaptive, false);
+        // Without gaps that were charged to a job, which then overruns.
+        if is_calm(&report, ms(1)) {
+            assert_eq!(report.own.wakeups.by_jobs(), 0, "{:?}", report.own);
+            // It went to sleep when it was started, and left when the run ended.
+            assert!(report.own.idle.switches() <= 3, "{:?}", report.own);
+        }
+        assert_eq!(report.busy_periods.count, 20, "{report:#?}");
+        // Two jobs, of which the second one waits for the first.
+        let length = report.busy_periods.length;
+        assert!(length.min >= ms(7).as_nanos(), "{length:?}");
+        let starts = report.busy_periods.periods.iter().map(|each| each.start);
+        let expected = (0..20).map(|k| 50 * k * ms(1).as_nanos());
+        assert!(starts.map(|at| at.as_nanos()).eq(expected));
+        assert!(report.busy_periods.switches_each() >= 2.0);
+        assert!(report.own.manager.cpu > Service::ZERO);
+        assert!(report.own.workers > Service::ZERO);
+        assert!(report.own.workers < report.cpu.busy);
+    });
 }
 
 #[test]
 fn overruns_wake_the_manager_by_its_monitor_and_by_the_idle_detector() {
-    let _alone = alone();
-    let report = two_tasks(Enforcement::Adaptive, true);
-    let wakeups = report.own.wakeups;
-    assert!(wakeups.budget >= 4, "{wakeups:?}");
-    assert!(wakeups.idle >= 4, "{wakeups:?}");
-    assert_eq!(wakeups.release, 0, "{wakeups:?}");
-    assert!(report.own.idle.switches() >= 4, "{:?}", report.own);
-    assert_eq!(report.busy_periods.count, 20, "{report:#?}");
+    alone_and_well(|| {
+        let report = two_tasks(Enforcement::Adaptive, true);
+        let wakeups = report.own.wakeups;
+        assert!(wakeups.budget >= 4, "{wakeups:?}");
+        assert!(wakeups.idle >= 4, "{wakeups:?}");
+        assert_eq!(wakeups.release, 0, "{wakeups:?}");
+        assert!(report.own.idle.switches() >= 4, "{:?}", report.own);
+        assert_eq!(report.busy_periods.count, 20, "{report:#?}");
+    });
 }

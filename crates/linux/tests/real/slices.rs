@@ -3,7 +3,7 @@
 
 use crate::child::in_a_process_of_its_own;
 use crate::support::{
-    HI, Hostility, LO, RunWell, alone, config, ms, real_time_threads, spec, undisturbed,
+    HI, Hostility, LO, RunWell, alone_and_well, config, ms, real_time_threads, spec, undisturbed,
 };
 use std::sync::{Arc, Mutex};
 use vestal_core::{
@@ -209,9 +209,10 @@ fn keeps_its_slices(pauses: &[Vec<Pause>], hostility: Hostility, report: &Report
 }
 
 fn slices_are_kept(by: By, monitor: Monitor, hostility: Hostility, deaf: bool) {
-    let _alone = alone();
-    let (pauses, report) = two_tasks(by, monitor, hostility, deaf);
-    keeps_its_slices(&pauses, hostility, &report);
+    alone_and_well(|| {
+        let (pauses, report) = two_tasks(by, monitor, hostility, deaf);
+        keeps_its_slices(&pauses, hostility, &report);
+    });
 }
 
 #[test]
@@ -266,42 +267,44 @@ fn native_jobs_that_fork_are_cut_all_the_same() {
 /// The control of the tests above: without slices nothing holds the same job back.
 #[test]
 fn in_one_piece_the_same_job_never_stands_still() {
-    let _alone = alone();
-    let run = || {
-        let pauses = Pauses::default();
-        let report = Executive::new(config(Enforcement::Static, Monitor::Perf))
-            .task(control(), burning(&pauses, Hostility::None, false))
-            .task(sensor(), |job| job.burn(ms(2)))
-            .run_well(Duration::from_millis(SPAN_MS));
-        let pauses = pauses.lock().unwrap().clone();
-        (pauses, report)
-    };
-    let (pauses, report) = undisturbed(ms(1), run, |(_, report)| report);
-    ended_well(&report);
-    assert_eq!(report.held, None);
-    let still = pauses.iter().filter(|found| found.is_empty()).count();
-    assert!(still * 10 >= pauses.len() * 8, "{pauses:#?}");
-    assert!(report.tasks[0].response.median < 20_000_000, "{report:#?}");
+    alone_and_well(|| {
+        let run = || {
+            let pauses = Pauses::default();
+            let report = Executive::new(config(Enforcement::Static, Monitor::Perf))
+                .task(control(), burning(&pauses, Hostility::None, false))
+                .task(sensor(), |job| job.burn(ms(2)))
+                .run_well(Duration::from_millis(SPAN_MS));
+            let pauses = pauses.lock().unwrap().clone();
+            (pauses, report)
+        };
+        let (pauses, report) = undisturbed(ms(1), run, |(_, report)| report);
+        ended_well(&report);
+        assert_eq!(report.held, None);
+        let still = pauses.iter().filter(|found| found.is_empty()).count();
+        assert!(still * 10 >= pauses.len() * 8, "{pauses:#?}");
+        assert!(report.tasks[0].response.median < 20_000_000, "{report:#?}");
+    });
 }
 
 /// A body that neither takes signals nor has cancellation points goes on, on a CPU that nobody wants;
 /// the other task has its share all the same.
 fn a_deaf_body_harms_nobody(by: By) {
-    let _alone = alone();
-    let (_, report) = two_tasks(by, Monitor::Manager, Hostility::BlocksSignals, true);
-    assert_eq!(report.ended, Ended::Finished);
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-    let held = report.held.unwrap();
-    assert!(
-        held.times > 0 && held.in_vain * 10 >= held.times * 8,
-        "{report:#?}"
-    );
-    if by == By::Managed {
-        assert!(report.inversions.unwrap() > 0, "{report:#?}");
-        // It is still before everybody outside the run.
-        assert!(report.tasks[0].response.median < 30_000_000, "{report:#?}");
-    }
-    assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
+    alone_and_well(|| {
+        let (_, report) = two_tasks(by, Monitor::Manager, Hostility::BlocksSignals, true);
+        assert_eq!(report.ended, Ended::Finished);
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        let held = report.held.unwrap();
+        assert!(
+            held.times > 0 && held.in_vain * 10 >= held.times * 8,
+            "{report:#?}"
+        );
+        if by == By::Managed {
+            assert!(report.inversions.unwrap() > 0, "{report:#?}");
+            // It is still before everybody outside the run.
+            assert!(report.tasks[0].response.median < 30_000_000, "{report:#?}");
+        }
+        assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
+    });
 }
 
 #[test]
@@ -316,32 +319,33 @@ fn native_dispatch_reports_a_deaf_body() {
 
 /// A job that uses up all its slices loses its place for good.
 fn an_overrun_ends_the_job(by: By, termination: Termination) {
-    let _alone = alone();
-    let run = || {
-        let mut config = config(Enforcement::Static, Monitor::Perf);
-        config.exhaustion = Exhaustion::Background;
-        config.termination = termination;
-        let counts = counts_of(&[&control(), &sensor()], &[SLICES, 1]);
-        executive(by, config, &counts)
-            .task_with_demand(
-                control(),
-                |job| ms(if job % 2 == 0 { 14 } else { 11 }),
-                |job| job.burn_demand(),
-            )
-            .task(sensor(), |job| job.burn(ms(2)))
-            .run_well(Duration::from_millis(SPAN_MS))
-    };
-    let report = undisturbed(ms(1), run, |report| report);
-    ended_well(&report);
-    let task = &report.tasks[0];
-    let jobs = SPAN_MS / PERIOD_MS;
-    assert_eq!(task.jobs.released, jobs);
-    assert!(
-        task.overruns.abs_diff(jobs / 2) <= 2 && task.jobs.dropped.abs_diff(jobs / 2) <= 2,
-        "{report:#?}"
-    );
-    assert!(task.response.median > 45_000_000, "{report:#?}");
-    assert_eq!(report.tasks[1].jobs.dropped, 0);
+    alone_and_well(|| {
+        let run = || {
+            let mut config = config(Enforcement::Static, Monitor::Perf);
+            config.exhaustion = Exhaustion::Background;
+            config.termination = termination;
+            let counts = counts_of(&[&control(), &sensor()], &[SLICES, 1]);
+            executive(by, config, &counts)
+                .task_with_demand(
+                    control(),
+                    |job| ms(if job % 2 == 0 { 14 } else { 11 }),
+                    |job| job.burn_demand(),
+                )
+                .task(sensor(), |job| job.burn(ms(2)))
+                .run_well(Duration::from_millis(SPAN_MS))
+        };
+        let report = undisturbed(ms(1), run, |report| report);
+        ended_well(&report);
+        let task = &report.tasks[0];
+        let jobs = SPAN_MS / PERIOD_MS;
+        assert_eq!(task.jobs.released, jobs);
+        assert!(
+            task.overruns.abs_diff(jobs / 2) <= 2 && task.jobs.dropped.abs_diff(jobs / 2) <= 2,
+            "{report:#?}"
+        );
+        assert!(task.response.median > 45_000_000, "{report:#?}");
+        assert_eq!(report.tasks[1].jobs.dropped, 0);
+    });
 }
 
 #[test]
@@ -370,45 +374,48 @@ fn waiting_long(by: By) -> Executive {
 
 #[test]
 fn the_end_of_the_run_lets_held_jobs_go() {
-    let _alone = alone();
-    for by in [By::Managed, By::Native] {
-        let report = waiting_long(by).run_well(Duration::from_millis(300));
-        ended_well(&report);
-        let long = &report.tasks[0];
-        assert_eq!((long.jobs.unfinished, long.jobs.dropped), (1, 0), "{by:?}");
-        assert_eq!(report.held.unwrap().times, 1, "{by:?}: {report:#?}");
-    }
+    alone_and_well(|| {
+        for by in [By::Managed, By::Native] {
+            let report = waiting_long(by).run_well(Duration::from_millis(300));
+            ended_well(&report);
+            let long = &report.tasks[0];
+            assert_eq!((long.jobs.unfinished, long.jobs.dropped), (1, 0), "{by:?}");
+            assert_eq!(report.held.unwrap().times, 1, "{by:?}: {report:#?}");
+        }
+    });
 }
 
 #[test]
 fn a_fault_of_the_manager_lets_held_jobs_go() {
-    let _alone = alone();
-    for by in [By::Managed, By::Native] {
-        for fault in [Fault::ManagerPanics(200), Fault::ManagerHangs(200)] {
-            let run = waiting_long(by).with_fault(fault);
-            let error = run.run(Duration::from_millis(20_000)).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Internal);
-            assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
+    alone_and_well(|| {
+        for by in [By::Managed, By::Native] {
+            for fault in [Fault::ManagerPanics(200), Fault::ManagerHangs(200)] {
+                let run = waiting_long(by).with_fault(fault);
+                let error = run.run(Duration::from_millis(20_000)).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Internal);
+                assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn a_panic_in_another_body_lets_held_jobs_go() {
-    let _alone = alone();
-    for by in [By::Managed, By::Native] {
-        let faulty = spec("faulty", LO, 1, 200, &[2]);
-        let long = spec("long", HI, 2, 20_000, &[8; 2]);
-        let counts = counts_of(&[&long, &faulty], &[2, 1]);
-        let error = executive(by, config(Enforcement::Static, Monitor::Perf), &counts)
-            .task(long, |job| job.burn(ms(8)))
-            .task(faulty, |job| {
-                assert!(job.id().sequence < 2, "the third is too much");
-                job.burn(ms(1))
-            })
-            .run(Duration::from_millis(20_000))
-            .unwrap_err();
-        assert!(matches!(error, RunError::BodyPanicked { .. }), "{error}");
-        assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
-    }
+    alone_and_well(|| {
+        for by in [By::Managed, By::Native] {
+            let faulty = spec("faulty", LO, 1, 200, &[2]);
+            let long = spec("long", HI, 2, 20_000, &[8; 2]);
+            let counts = counts_of(&[&long, &faulty], &[2, 1]);
+            let error = executive(by, config(Enforcement::Static, Monitor::Perf), &counts)
+                .task(long, |job| job.burn(ms(8)))
+                .task(faulty, |job| {
+                    assert!(job.id().sequence < 2, "the third is too much");
+                    job.burn(ms(1))
+                })
+                .run(Duration::from_millis(20_000))
+                .unwrap_err();
+            assert!(matches!(error, RunError::BodyPanicked { .. }), "{error}");
+            assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
+        }
+    });
 }

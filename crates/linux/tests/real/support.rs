@@ -1,11 +1,12 @@
 //! Task sets, and a look at the scheduling classes of threads.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vestal_core::model::LevelSet;
 use vestal_core::{Duration, Enforcement, Level, OnMiss, Service, Task, TaskConfiguration, Wcet};
-use vestal_linux::report::Duty;
+use vestal_linux::report::{Duty, Reaction};
 use vestal_linux::{Config, Executive, Monitor, Report, TaskSpec};
 
 pub(crate) const LO: Level = Level(0);
@@ -81,7 +82,7 @@ pub(crate) fn skipped() -> [u64; 3] {
     [&JUDGED, &SKIPPED, &REPEATED].map(|count| count.load(Ordering::SeqCst))
 }
 
-/// Runs of which every thread has to do its duties in time.
+/// Runs of which every thread has to do its duties in time; to be called inside [`alone_and_well`].
 pub(crate) trait RunWell {
     /// Runs, and finds no thread of the run that took longer than [`REACTION_MAX`] for one of its duties.
     fn run_well(self, span: Duration) -> Report;
@@ -91,10 +92,65 @@ impl RunWell for Executive {
     fn run_well(self, span: Duration) -> Report {
         let report = self.run(span).unwrap();
         let mut reactions = report.own.reactions.iter();
-        let slow = reactions.find(|reaction| reaction.longest > REACTION_MAX);
-        assert_eq!(slow, None, "{report:#?}");
-        report
+        match reactions.find(|reaction| reaction.longest > REACTION_MAX) {
+            None => report,
+            Some(&slow) => {
+                let report = Box::new(report);
+                std::panic::resume_unwind(Box::new(Slow { slow, report }))
+            }
+        }
     }
+}
+
+/// A run with a slow thread.
+struct Slow {
+    slow: Reaction,
+    report: Box<Report>,
+}
+
+/// Tests that were made, and those of them that had a run with a slow thread.
+static TESTS: AtomicU64 = AtomicU64::new(0);
+static SLOW: AtomicU64 = AtomicU64::new(0);
+
+/// How often a test is made before it is believed that a thread of the run is slow.
+const ATTEMPTS: u64 = 3;
+
+/// A test during which no other runs, in which all threads do their duties in time.
+///
+/// Where a hypervisor takes a CPU and does not report it, its time is on the account of the thread that had
+/// the CPU, and no witness within the system tells the two apart. So a test with a slow thread is made
+/// again. Ours would be slow each time; if it only is so now and then, the last test finds that.
+pub(crate) fn alone_and_well(test: impl FnMut()) {
+    let _alone = alone();
+    TESTS.fetch_add(1, Ordering::SeqCst);
+    match attempts_with_slow_threads(test) {
+        Ok(attempts) => SLOW.fetch_add(attempts.min(1), Ordering::SeqCst),
+        Err(report) => panic!("slow in {ATTEMPTS} attempts: {report:#?}"),
+    };
+}
+
+/// Makes a test until it had no slow thread; how many attempts had one, or the report of the last.
+#[expect(clippy::print_stderr, reason = "a slow thread is worth a line")]
+pub(crate) fn attempts_with_slow_threads(mut test: impl FnMut()) -> Result<u64, Box<Report>> {
+    for attempt in 1.. {
+        let Err(panic) = catch_unwind(AssertUnwindSafe(&mut test)) else {
+            return Ok(attempt - 1);
+        };
+        let Slow { slow, report } = match panic.downcast::<Slow>() {
+            Ok(slow) => *slow,
+            Err(other) => std::panic::resume_unwind(other),
+        };
+        eprintln!("attempt {attempt} of {ATTEMPTS} had a slow thread: {slow:?}");
+        if attempt == ATTEMPTS {
+            return Err(report);
+        }
+    }
+    unreachable!("it returns in the last attempt")
+}
+
+/// How many tests with [`RunWell`] were made so far, and how many of them had a slow thread once or twice.
+pub(crate) fn slow_tests() -> [u64; 2] {
+    [&TESTS, &SLOW].map(|count| count.load(Ordering::SeqCst))
 }
 
 /// A run in which the machine put no more than `room` of what it took on any job's account. What else the

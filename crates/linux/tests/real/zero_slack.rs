@@ -1,7 +1,7 @@
 //! Zero-slack scheduling on the real kernel: who begins and who ends in which order.
 
 use crate::support::{
-    HI, Hostility, LO, RunWell, alone, config, ms, real_time_threads, spec, undisturbed,
+    HI, Hostility, LO, RunWell, alone_and_well, config, ms, real_time_threads, spec, undisturbed,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -133,32 +133,33 @@ fn two_tasks(enforcement: Enforcement, world: World, hostility: Hostility) -> (L
 }
 
 fn a_suspended_job_waits(world: World, hostility: Hostility) {
-    let _alone = alone();
-    let (log, report) = two_tasks(Enforcement::ZeroSlack, world, hostility);
-    ended_well(&report, world);
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-    assert_eq!(
-        report.tasks[1].jobs.missed,
-        report.tasks[1].jobs.missed_guaranteed
-    );
-    let jobs = report.tasks[1].jobs.released;
-    // The job begins before the instant, is suspended, and ends when the critical one has ended.
-    let suspended = |k: u64| {
-        vec![
-            Seen::Begin(0, 3 * k + 1),
-            Seen::End(1, k),
-            Seen::End(0, 3 * k + 1),
-        ]
-    };
-    let (seen, sorted) = log.in_order(jobs, suspended);
-    // Where the machine took the CPU away for milliseconds, the job may begin after the instant.
-    assert!(
-        seen >= 17 && sorted * 10 >= seen * 8,
-        "{sorted} of {seen}: {report:#?}"
-    );
-    let never_before = |k: u64| vec![Seen::End(1, k), Seen::End(0, 3 * k + 1)];
-    let (seen, sorted) = log.in_order(jobs, never_before);
-    assert_eq!(seen, sorted, "{report:#?}");
+    alone_and_well(|| {
+        let (log, report) = two_tasks(Enforcement::ZeroSlack, world, hostility);
+        ended_well(&report, world);
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(
+            report.tasks[1].jobs.missed,
+            report.tasks[1].jobs.missed_guaranteed
+        );
+        let jobs = report.tasks[1].jobs.released;
+        // The job begins before the instant, is suspended, and ends when the critical one has ended.
+        let suspended = |k: u64| {
+            vec![
+                Seen::Begin(0, 3 * k + 1),
+                Seen::End(1, k),
+                Seen::End(0, 3 * k + 1),
+            ]
+        };
+        let (seen, sorted) = log.in_order(jobs, suspended);
+        // Where the machine took the CPU away for milliseconds, the job may begin after the instant.
+        assert!(
+            seen >= 17 && sorted * 10 >= seen * 8,
+            "{sorted} of {seen}: {report:#?}"
+        );
+        let never_before = |k: u64| vec![Seen::End(1, k), Seen::End(0, 3 * k + 1)];
+        let (seen, sorted) = log.in_order(jobs, never_before);
+        assert_eq!(seen, sorted, "{report:#?}");
+    });
 }
 
 #[test]
@@ -180,15 +181,16 @@ fn bodies_that_block_signals_or_want_to_rise_and_do_not_listen_are_suspended_all
 
 /// The control of the tests above: by priorities alone the less critical job ends first.
 fn the_same_job_goes_first(world: World) {
-    let _alone = alone();
-    let (log, report) = two_tasks(Enforcement::Static, world, Hostility::None);
-    ended_well(&report, world);
-    let by_priority = |k: u64| vec![Seen::End(0, 3 * k + 1), Seen::End(1, k)];
-    let (seen, sorted) = log.in_order(report.tasks[1].jobs.released, by_priority);
-    assert!(
-        seen >= 17 && sorted * 10 >= seen * 8,
-        "{sorted} of {seen}: {report:#?}"
-    );
+    alone_and_well(|| {
+        let (log, report) = two_tasks(Enforcement::Static, world, Hostility::None);
+        ended_well(&report, world);
+        let by_priority = |k: u64| vec![Seen::End(0, 3 * k + 1), Seen::End(1, k)];
+        let (seen, sorted) = log.in_order(report.tasks[1].jobs.released, by_priority);
+        assert!(
+            seen >= 17 && sorted * 10 >= seen * 8,
+            "{sorted} of {seen}: {report:#?}"
+        );
+    });
 }
 
 #[test]
@@ -204,46 +206,47 @@ fn without_zero_slack_instants_the_same_job_goes_first_native() {
 /// `high` suspends from its release to its completion at 45 ms. `low` runs from then on until it is late,
 /// at 50 ms: `other`, released there and of a lower priority, goes first.
 fn late_jobs_go_on_below_everybody(world: World) {
-    let _alone = alone();
-    let run = || {
-        let log = Log::default();
-        let mut other = task("other", HI, 1, 100, &[6, 7], 100);
-        other.offset = Duration::from_millis(50);
-        let report = executive(Enforcement::ZeroSlack, world)
-            .task(task("low", LO, 3, 50, &[17], 50), log.burning(15))
-            .task(task("high", HI, 2, 100, &[30, 47], 0), log.burning(45))
-            .task(other, log.burning(5))
-            .run_well(Duration::from_millis(1_800));
-        (log, report)
-    };
-    let (log, report) = undisturbed(ms(2), run, |(_, report)| report);
-    ended_well(&report, world);
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-    let jobs = report.tasks[1].jobs.released;
-    let order = |k: u64| {
-        vec![
-            Seen::End(1, k),
-            Seen::Begin(0, 2 * k),
-            Seen::End(2, k),
-            Seen::End(0, 2 * k),
-            Seen::Begin(0, 2 * k + 1),
-            Seen::End(0, 2 * k + 1),
-        ]
-    };
-    let (seen, sorted) = log.in_order(jobs, order);
-    assert!(
-        seen >= 15 && sorted * 10 >= seen * 8,
-        "{sorted} of {seen}: {report:#?}"
-    );
-    let held_back = |k: u64| vec![Seen::End(1, k), Seen::Begin(0, 2 * k)];
-    let (seen, sorted) = log.in_order(jobs, held_back);
-    assert_eq!(seen, sorted, "{report:#?}");
-    // Late jobs are served: every second job of `low` is, and none is withdrawn.
-    assert!(
-        report.tasks[0].jobs.missed * 3 >= report.tasks[0].jobs.completed,
-        "{report:#?}"
-    );
-    assert_eq!(report.tasks[0].jobs.dropped, 0, "{report:#?}");
+    alone_and_well(|| {
+        let run = || {
+            let log = Log::default();
+            let mut other = task("other", HI, 1, 100, &[6, 7], 100);
+            other.offset = Duration::from_millis(50);
+            let report = executive(Enforcement::ZeroSlack, world)
+                .task(task("low", LO, 3, 50, &[17], 50), log.burning(15))
+                .task(task("high", HI, 2, 100, &[30, 47], 0), log.burning(45))
+                .task(other, log.burning(5))
+                .run_well(Duration::from_millis(1_800));
+            (log, report)
+        };
+        let (log, report) = undisturbed(ms(2), run, |(_, report)| report);
+        ended_well(&report, world);
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        let jobs = report.tasks[1].jobs.released;
+        let order = |k: u64| {
+            vec![
+                Seen::End(1, k),
+                Seen::Begin(0, 2 * k),
+                Seen::End(2, k),
+                Seen::End(0, 2 * k),
+                Seen::Begin(0, 2 * k + 1),
+                Seen::End(0, 2 * k + 1),
+            ]
+        };
+        let (seen, sorted) = log.in_order(jobs, order);
+        assert!(
+            seen >= 15 && sorted * 10 >= seen * 8,
+            "{sorted} of {seen}: {report:#?}"
+        );
+        let held_back = |k: u64| vec![Seen::End(1, k), Seen::Begin(0, 2 * k)];
+        let (seen, sorted) = log.in_order(jobs, held_back);
+        assert_eq!(seen, sorted, "{report:#?}");
+        // Late jobs are served: every second job of `low` is, and none is withdrawn.
+        assert!(
+            report.tasks[0].jobs.missed * 3 >= report.tasks[0].jobs.completed,
+            "{report:#?}"
+        );
+        assert_eq!(report.tasks[0].jobs.dropped, 0, "{report:#?}");
+    });
 }
 
 #[test]
@@ -260,53 +263,55 @@ fn late_jobs_go_on_in_the_background_in_their_order_native() {
 /// Three ms of work, and 90 until the instant.
 #[test]
 fn a_job_that_keeps_its_slack_wakes_no_manager() {
-    let _alone = alone();
-    let report = Executive::new(config(Enforcement::ZeroSlack, Monitor::Perf))
-        .task(task("low", LO, 2, 50, &[20], 50), |job| job.burn(ms(3)))
-        .task(task("high", HI, 1, 100, &[20, 30], 90), |job| {
-            job.burn(ms(3))
-        })
-        .run_well(Duration::from_millis(1_500));
-    ended_well(&report, PERF);
-    // Its instants are those of jobs that the machine held up for more than 40 ms.
-    let wakeups = report.own.wakeups;
-    if report.machine.lost < Duration::from_millis(40) {
-        assert_eq!((wakeups.timer, wakeups.completion), (0, 0), "{report:#?}");
-    }
-    assert!(report.jobs.completed >= 44, "{report:#?}");
+    alone_and_well(|| {
+        let report = Executive::new(config(Enforcement::ZeroSlack, Monitor::Perf))
+            .task(task("low", LO, 2, 50, &[20], 50), |job| job.burn(ms(3)))
+            .task(task("high", HI, 1, 100, &[20, 30], 90), |job| {
+                job.burn(ms(3))
+            })
+            .run_well(Duration::from_millis(1_500));
+        ended_well(&report, PERF);
+        // Its instants are those of jobs that the machine held up for more than 40 ms.
+        let wakeups = report.own.wakeups;
+        if report.machine.lost < Duration::from_millis(40) {
+            assert_eq!((wakeups.timer, wakeups.completion), (0, 0), "{report:#?}");
+        }
+        assert!(report.jobs.completed >= 44, "{report:#?}");
+    });
 }
 
 /// The more critical job has no slack left and never ends. It is stopped at its own limit, stands for
 /// nothing from then on, and so do all jobs that wait for its thread.
 #[test]
 fn a_critical_job_that_never_ends_suspends_others_up_to_its_own_limit_only() {
-    let _alone = alone();
-    let over = Arc::new(AtomicBool::new(false));
-    let until = Arc::clone(&over);
-    let mut config = config(Enforcement::ZeroSlack, Monitor::Perf);
-    config.patience = Duration::from_millis(50);
-    let report = Executive::new(config)
-        .task(task("low", LO, 2, 50, &[20], 50), |job| job.burn(ms(3)))
-        .task(task("high", HI, 1, 100, &[20, 30], 10), move |job| {
-            // The bound only protects the machine from a failing test.
-            for _ in 0..4_000 {
-                if until.load(Ordering::Relaxed) {
-                    break;
+    alone_and_well(|| {
+        let over = Arc::new(AtomicBool::new(false));
+        let until = Arc::clone(&over);
+        let mut config = config(Enforcement::ZeroSlack, Monitor::Perf);
+        config.patience = Duration::from_millis(50);
+        let report = Executive::new(config)
+            .task(task("low", LO, 2, 50, &[20], 50), |job| job.burn(ms(3)))
+            .task(task("high", HI, 1, 100, &[20, 30], 10), move |job| {
+                // The bound only protects the machine from a failing test.
+                for _ in 0..4_000 {
+                    if until.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    job.burn_deaf(ms(1));
                 }
-                job.burn_deaf(ms(1));
-            }
-            Ok(())
-        })
-        .run_well(Duration::from_millis(1_500));
-    over.store(true, Ordering::Relaxed);
-    ended_well(&report, PERF);
-    let [low, high] = &report.tasks[..] else {
-        panic!("two tasks");
-    };
-    assert_eq!((high.overruns, high.jobs.completed), (1, 0), "{report:#?}");
-    assert_eq!(low.jobs.dropped, 0, "{report:#?}");
-    assert!(low.jobs.completed >= 29, "{report:#?}");
-    // Its first job alone may have waited.
-    assert!(low.response.median < ms(8).as_nanos(), "{report:#?}");
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+                Ok(())
+            })
+            .run_well(Duration::from_millis(1_500));
+        over.store(true, Ordering::Relaxed);
+        ended_well(&report, PERF);
+        let [low, high] = &report.tasks[..] else {
+            panic!("two tasks");
+        };
+        assert_eq!((high.overruns, high.jobs.completed), (1, 0), "{report:#?}");
+        assert_eq!(low.jobs.dropped, 0, "{report:#?}");
+        assert!(low.jobs.completed >= 29, "{report:#?}");
+        // Its first job alone may have waited.
+        assert!(low.response.median < ms(8).as_nanos(), "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    });
 }
