@@ -55,6 +55,17 @@ const CONTROLS: &[Test] = &[
         }),
     },
     Test {
+        name: "amc-rtb",
+        variant: Some("control-nothing-needed"),
+        kind: Kind::Unsafe,
+        policy: "amc",
+        summary: "WRONG: amc-rtb that takes a job that needs nothing for complete at once",
+        analyse: |problem| analyse(problem, responses_with_nothing_needed),
+        accepts: Some(|problem, _: &mut Scratch| {
+            accepted_order(problem, responses_with_nothing_needed).is_ok()
+        }),
+    },
+    Test {
         name: "amc-max",
         variant: Some("control-no-plus-one"),
         kind: Kind::Unsafe,
@@ -163,11 +174,16 @@ fn unchecked(own: u64, needed: &dyn Fn(u64) -> u64, deadline: u64) -> Option<u64
 type WrongBound = fn(&Row, &[Row]) -> Option<Vec<u64>>;
 
 fn responses_by_one_pass(row: &Row, more_urgent: &[Row]) -> Option<Vec<u64>> {
-    responses(row, more_urgent, one_pass)
+    responses(row, more_urgent, |row, level| row.wcet[level], one_pass)
 }
 
 fn responses_unchecked(row: &Row, more_urgent: &[Row]) -> Option<Vec<u64>> {
-    responses(row, more_urgent, unchecked)
+    responses(row, more_urgent, |row, level| row.wcet[level], unchecked)
+}
+
+fn responses_with_nothing_needed(row: &Row, more_urgent: &[Row]) -> Option<Vec<u64>> {
+    let fits = row.own_wcet() <= row.deadline;
+    fits.then(|| responses(row, more_urgent, Row::exact_wcet, unchecked))?
 }
 
 fn analyse(problem: &Problem, wrong: WrongBound) -> Outcome {
@@ -228,21 +244,26 @@ fn accepted_order(problem: &Problem, wrong: WrongBound) -> Result<Vec<Row>, Reas
 }
 
 /// The equation of `amc-rtb`, solved the wrong way.
-fn responses(row: &Row, more_urgent: &[Row], search: WrongSearch) -> Option<Vec<u64>> {
+fn responses(
+    row: &Row,
+    more_urgent: &[Row],
+    cost: fn(&Row, usize) -> u64,
+    search: WrongSearch,
+) -> Option<Vec<u64>> {
     let mut found: Vec<u64> = Vec::new();
     for level in 0..=row.criticality {
         let needed = |window: u64| {
-            more_urgent.iter().fold(row.wcet[level], |sum, other| {
-                let (until, cost) = if other.criticality < level {
+            more_urgent.iter().fold(cost(row, level), |sum, other| {
+                let (until, each) = if other.criticality < level {
                     (found[other.criticality], other.own_wcet())
                 } else {
-                    (window, other.wcet[level])
+                    (window, cost(other, level))
                 };
                 let jobs = until.div_ceil(other.period).max(1);
-                sum.saturating_add(jobs.saturating_mul(cost))
+                sum.saturating_add(jobs.saturating_mul(each))
             })
         };
-        let bound = search(row.wcet[level], &needed, row.deadline)?;
+        let bound = search(cost(row, level), &needed, row.deadline)?;
         found.push(bound);
     }
     Some(found)

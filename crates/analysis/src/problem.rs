@@ -247,8 +247,10 @@ pub(crate) struct Row {
     pub(crate) period: u64,
     /// D_i in ns, at most T_i.
     pub(crate) deadline: u64,
-    /// C_i(l) in ns for every level l.
+    /// C_i(l) in ns for every level l, at least 1: see [`Row::new`].
     pub(crate) wcet: [u64; LEVELS_MAX],
+    /// Below how many levels C_i(l) is 0.
+    pub(crate) zeros: usize,
     /// z_i, below [`LEVELS_MAX`].
     pub(crate) criticality: usize,
     /// The task's place in the problem.
@@ -256,17 +258,32 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// A job that needs nothing at a level counts for a nanosecond there: it is incomplete until the CPU is
+    /// free for it, which in a busy period that lasts it never is. An equation that takes it for complete
+    /// once nobody else has work left, and lets the mode change by then, accepts sets that miss deadlines.
     fn new(index: usize, task: &Task) -> Self {
         let mut wcet = [0; LEVELS_MAX];
         for (level, value) in (0..).map(Level).zip(&mut wcet) {
             *value = task.wcet.at(level).as_nanos();
         }
+        let zeros = wcet.iter().take_while(|&&value| value == 0).count();
+        wcet[..zeros].fill(1);
         Self {
             period: task.period.as_nanos(),
             deadline: task.deadline.as_nanos(),
             wcet,
+            zeros,
             criticality: task.criticality.index(),
             task: index,
+        }
+    }
+
+    /// C_i(l), also if it is 0: for demand bounds, which ask for no instant at which a job is complete.
+    pub(crate) const fn exact_wcet(&self, level: usize) -> u64 {
+        if level < self.zeros {
+            0
+        } else {
+            self.wcet[level]
         }
     }
 

@@ -289,3 +289,40 @@ fn the_largest_times_neither_overflow_nor_pass() {
         assert_eq!(schedulable, full, "{test}");
     }
 }
+
+/// The third task needs nothing in runs of level 0, and one tick at its own. The others leave it the CPU never:
+/// the mode stays 0, and its job misses (drawn in the simulator's tests). Equations that take such a job for
+/// complete at once, or for over its C(0) as soon as nobody else has work left, accept the set.
+#[test]
+fn a_job_that_needs_nothing_below_its_level_waits_for_the_cpu_all_the_same() {
+    let full = problem(
+        2,
+        vec![
+            task(0, 2, 1, &[1]),
+            task(1, 4, 4, &[2, 2]),
+            task(1, 20, 20, &[0, 1]),
+        ],
+    );
+    let given = full.clone().with_priorities(vec![3, 2, 1]).unwrap();
+    let mut scratch = Scratch::default();
+    for name in ["smc", "amc-rtb", "amc-max", "amc-ia", "fjp-mode", "fjp-own"] {
+        let test = find(name, None).unwrap();
+        for set in [&full, &given] {
+            assert!(!test.accepts(set, &mut scratch), "{name}");
+            assert!(test.analyse(set).why.is_some(), "{name}");
+        }
+    }
+    // With one tick in four to spare for it at level 0 it gets the CPU, and the mode rises.
+    let spare = problem(
+        2,
+        vec![
+            task(0, 4, 2, &[1]),
+            task(1, 4, 4, &[2, 2]),
+            task(1, 20, 20, &[0, 1]),
+        ],
+    );
+    for name in ["amc-rtb", "amc-max", "fjp-mode"] {
+        let test = find(name, None).unwrap();
+        assert!(test.accepts(&spare, &mut scratch), "{name}");
+    }
+}

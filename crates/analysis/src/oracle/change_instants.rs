@@ -1,5 +1,6 @@
 //! The greatest response time over all integer change instants, straight from the equation.
 
+use super::cost;
 use core::cmp::Reverse;
 use vestal_core::{Duration, Level, Task, TaskId};
 
@@ -93,7 +94,7 @@ impl Question<'_> {
 
     /// R_i(level; s): the first window that is as long as its demand.
     fn response(&self, level: Level, instants: &[u64]) -> Option<u64> {
-        let own = self.tasks[self.task.index()].wcet.at(level).as_nanos();
+        let own = cost(&self.tasks[self.task.index()], level);
         (0..=self.limit).find(|&window| {
             let others = self
                 .more_urgent
@@ -109,7 +110,7 @@ fn demand(task: &Task, level: Level, instants: &[u64], window: u64) -> u64 {
     let (period, deadline) = (task.period.as_nanos(), task.deadline.as_nanos());
     let cost = |level: usize| {
         let level = u8::try_from(level).map_or(Level(u8::MAX), Level);
-        task.wcet.at(level).as_nanos()
+        cost(task, level)
     };
     let (end, jobs) = if task.criticality >= level {
         (window, window.div_ceil(period).max(1))

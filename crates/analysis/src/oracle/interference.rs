@@ -120,7 +120,7 @@ fn is_due(task: &Task, instant: u64) -> bool {
 
 fn cost(task: &Task, level: usize) -> u64 {
     let level = u8::try_from(level).map_or(Level(u8::MAX), Level);
-    task.wcet.at(level).as_nanos()
+    super::cost(task, level)
 }
 
 fn demand(task: &Task, level: usize, instants: &[u64], window: u64) -> u64 {

@@ -66,7 +66,7 @@ pub fn pattern(tasks: &[Task], levels: u8, rule: PatternRule, longest: u64) -> O
 }
 
 fn nanos(task: &Task, level: u8) -> u128 {
-    task.wcet.at(Level(level)).as_nanos().into()
+    super::cost(task, Level(level)).into()
 }
 
 /// The job that begins a busy period counts even if it needs no time at the level.

@@ -6,6 +6,8 @@
 //! Fit for a handful of tasks with periods of some tens of nanoseconds. A task id that is not in the
 //! set panics.
 
+use vestal_core::{Level, Task};
+
 mod assignment;
 mod change_instants;
 mod demand;
@@ -33,3 +35,8 @@ pub use slices::{
 };
 pub use suspension::{zero_slack_bounds, zero_slack_proves, zero_slack_search};
 pub use zero_slack::{SlackFormula, zero_slack_instants, zero_slack_responses};
+
+/// C(level). A job that needs nothing has to be given the CPU all the same, and counts for a nanosecond.
+fn cost(task: &Task, level: Level) -> u64 {
+    task.wcet.at(level).as_nanos().max(1)
+}

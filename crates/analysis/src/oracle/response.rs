@@ -1,5 +1,6 @@
 //! Response times straight from the equations.
 
+use super::cost;
 use vestal_core::{Duration, Level, Task, TaskId};
 
 /// Which equation bounds the response time.
@@ -113,24 +114,25 @@ fn needed(
 ) -> u128 {
     let this = &tasks[task.index()];
     let own = match formula {
-        Formula::Unenforced | Formula::Enforced | Formula::Adaptive => this.wcet.at(level),
-        Formula::Own => this.own_wcet(),
+        Formula::Unenforced | Formula::Enforced | Formula::Adaptive => cost(this, level),
+        Formula::Own => cost(this, this.criticality),
     };
     let interference = more_urgent.iter().map(|id| {
         let other = &tasks[id.index()];
-        let (until, cost) = match formula {
-            Formula::Unenforced => (window, other.wcet.at(level)),
-            Formula::Enforced => (window, other.wcet.at(level.min(other.criticality))),
-            Formula::Own => (window, other.own_wcet()),
-            Formula::Adaptive if other.criticality < level => {
-                (lower[other.criticality.index()], other.own_wcet())
-            }
-            Formula::Adaptive => (window, other.wcet.at(level)),
+        let (until, each) = match formula {
+            Formula::Unenforced => (window, cost(other, level)),
+            Formula::Enforced => (window, cost(other, level.min(other.criticality))),
+            Formula::Own => (window, cost(other, other.criticality)),
+            Formula::Adaptive if other.criticality < level => (
+                lower[other.criticality.index()],
+                cost(other, other.criticality),
+            ),
+            Formula::Adaptive => (window, cost(other, level)),
         };
         // A job released together with the one looked at always goes first, even if that one
         // needs no time at this level.
         let jobs = until.div_ceil(other.period.as_nanos()).max(1);
-        u128::from(jobs) * u128::from(cost.as_nanos())
+        u128::from(jobs) * u128::from(each)
     });
-    u128::from(own.as_nanos()) + interference.sum::<u128>()
+    u128::from(own) + interference.sum::<u128>()
 }

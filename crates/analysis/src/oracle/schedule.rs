@@ -1,5 +1,6 @@
 //! The synchronous run, executed tick by tick.
 
+use super::cost;
 use super::response::Formula;
 use vestal_core::{Duration, Level, Task, TaskId};
 
@@ -20,12 +21,12 @@ pub fn synchronous_response(
     let takes = |id: &TaskId| {
         let task = &tasks[id.index()];
         let value = match formula {
-            Formula::Unenforced => task.wcet.at(level),
-            Formula::Enforced => task.enforced_wcet(level),
-            Formula::Own => task.own_wcet(),
+            Formula::Unenforced => cost(task, level),
+            Formula::Enforced => cost(task, level.min(task.criticality)),
+            Formula::Own => cost(task, task.criticality),
             Formula::Adaptive => return None,
         };
-        Some(value.as_nanos())
+        Some(value)
     };
     let order: Vec<TaskId> = more_urgent.iter().chain([&task]).copied().collect();
     let costs: Vec<u64> = order.iter().map(takes).collect::<Option<_>>()?;

@@ -1,5 +1,6 @@
 //! Period transformation straight from its rules, and slices executed tick by tick.
 
+use super::zero_slack::charge;
 use vestal_core::{Duration, Level, Task, TaskId};
 
 /// The number of slices of each task: from the lowest level upwards the fewest with which T / n is
@@ -37,7 +38,7 @@ fn find_window(limit: u64, needed: impl Fn(u64) -> u64) -> Option<u64> {
 #[must_use]
 pub fn sliced_demand(task: &Task, count: u64, level: Level, end: u64) -> u64 {
     let (period, whole) = (task.period.as_nanos(), task.own_wcet().as_nanos());
-    let cost = task.enforced_wcet(level).as_nanos();
+    let cost = charge(task, level);
     let mut sum = 0;
     for release in (0..end).step_by(usize::try_from(period).unwrap_or(usize::MAX)) {
         let begun = (0..count).filter(|slice| release + slice * period / count < end);
@@ -58,7 +59,7 @@ pub fn sliced_response(
     level: Level,
 ) -> Option<Duration> {
     let (this, count) = (&tasks[task.index()], counts[task.index()]);
-    let own = this.enforced_wcet(level).as_nanos();
+    let own = charge(this, level);
     let whole = this.own_wcet().as_nanos();
     let mut greatest = 0;
     for slice in 0..count {
@@ -133,7 +134,7 @@ pub fn server_response(
         let whole = since / period;
         whole * capacity + end.saturating_sub(2 * gap + whole * period)
     };
-    let needed = this.enforced_wcet(level).as_nanos();
+    let needed = charge(this, level);
     let found = (0..=this.deadline.as_nanos()).find(|&end| supply(end) >= needed);
     found.map(Duration::from_nanos)
 }
@@ -154,7 +155,7 @@ pub fn sliced_schedule(
     // By task, most urgent first: release and execution of its jobs that are not done.
     let order: Vec<TaskId> = more_urgent.iter().copied().chain([task]).collect();
     let mut jobs: Vec<Vec<(u64, u64)>> = vec![Vec::new(); order.len()];
-    let cost = |id: TaskId| tasks[id.index()].enforced_wcet(level).as_nanos();
+    let cost = |id: TaskId| charge(&tasks[id.index()], level);
     for now in 0..=ticks {
         for (list, &id) in jobs.iter_mut().zip(&order) {
             if list.first().is_some_and(|job| job.1 >= cost(id)) {

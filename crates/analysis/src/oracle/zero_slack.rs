@@ -1,5 +1,6 @@
 //! Zero-slack instants straight from the equations: every Z is tried, and for each every R.
 
+use super::cost;
 use vestal_core::{Duration, Level, Task, TaskId};
 
 /// Which of the equations of [`crate::schedulability::zss`].
@@ -27,9 +28,9 @@ fn workload(task: &Task, cost: u64, window: u64, formula: SlackFormula) -> u64 {
     jobs * cost + cost.min(reach - jobs * period)
 }
 
-/// C_j(min(l, z_j)); a job that needs nothing has to be given the CPU all the same.
+/// C_j(min(l, z_j)).
 pub(super) fn charge(task: &Task, level: Level) -> u64 {
-    task.enforced_wcet(level).as_nanos().max(1)
+    cost(task, level.min(task.criticality))
 }
 
 /// C'_j of the task at `below` in `order`, for the one at `place`; Z of more critical tasks is known.

@@ -68,7 +68,7 @@ pub fn accepts(problem: &Problem, _: &mut Scratch) -> bool {
 
 /// Exact, unless an execution time grows with the level: see the head of this file.
 fn kind(problem: &Problem) -> Kind {
-    let constant = |row: &Row| row.wcet[0] == row.own_wcet();
+    let constant = |row: &Row| row.exact_wcet(0) == row.own_wcet();
     if problem.rows().iter().all(constant) {
         Kind::Exact
     } else {

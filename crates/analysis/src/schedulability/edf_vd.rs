@@ -138,10 +138,10 @@ impl Sums {
         };
         for row in rows {
             if row.criticality == 0 {
-                sums.low.add(row.wcet[0], row.period);
+                sums.low.add(row.exact_wcet(0), row.period);
             } else {
-                sums.high_at_low.add(row.wcet[0], row.period);
-                sums.high.add(row.wcet[1], row.period);
+                sums.high_at_low.add(row.exact_wcet(0), row.period);
+                sums.high.add(row.exact_wcet(1), row.period);
             }
         }
         sums
@@ -208,7 +208,7 @@ impl ExactSums {
             let of_level = rows
                 .iter()
                 .filter(move |row| row.criticality == criticality);
-            Fraction::sum(of_level.map(|row| (row.wcet[level], row.period)))
+            Fraction::sum(of_level.map(|row| (row.exact_wcet(level), row.period)))
         };
         Self {
             a: sum(0, 0),
@@ -286,6 +286,6 @@ fn mode_0_is_safe(rows: &[Row], deadlines: &[u64], a: &Fraction) -> bool {
         .iter()
         .zip(deadlines)
         .filter(|(row, _)| row.criticality == 1);
-    let density = Fraction::sum(high.map(|(row, &deadline)| (row.wcet[0], deadline)));
+    let density = Fraction::sum(high.map(|(row, &deadline)| (row.exact_wcet(0), deadline)));
     density.plus(a).is_at_most(&Fraction::new(1, 1))
 }

@@ -63,17 +63,17 @@ pub(super) fn obstacle(rows: &[Row], given: &[Duration]) -> Option<Reason> {
     let a = || {
         pairs()
             .filter(low)
-            .map(|(row, _)| (row.wcet[0], row.period))
+            .map(|(row, _)| (row.exact_wcet(0), row.period))
     };
-    let density = || high.iter().map(|(row, due)| (row.wcet[0], *due));
+    let density = || high.iter().map(|(row, due)| (row.exact_wcet(0), *due));
     let x = largest_ratio(&high);
     // The tasks that count by their density in mode 1, and those that count by their utilisation.
     let (dense, plain): (Vec<_>, Vec<_>) = high
         .iter()
         .map(|&(row, due)| (row, due))
         .partition(|&(row, due)| !is_rounded(row, due, x) && is_dense(row, due, x));
-    let carried = || a().chain(dense.iter().map(|(row, due)| (row.wcet[0], *due)));
-    let own = || plain.iter().map(|(row, _)| (row.wcet[1], row.period));
+    let carried = || a().chain(dense.iter().map(|(row, due)| (row.exact_wcet(0), *due)));
+    let own = || plain.iter().map(|(row, _)| (row.exact_wcet(1), row.period));
     let mode_0 = Fraction::sum(a().chain(density()));
     let mode_1 = Fraction::sum(carried())
         .times(&Fraction::new(x.0, x.1))
@@ -108,8 +108,8 @@ fn is_rounded(row: &Row, due: u64, x: (u64, u64)) -> bool {
 
 /// x C_i(0) / V_i > C_i(1) / T_i.
 fn is_dense(row: &Row, due: u64, x: (u64, u64)) -> bool {
-    let dense = Fraction::new(x.0, x.1).times(&Fraction::new(row.wcet[0], due));
-    !dense.is_at_most(&Fraction::new(row.wcet[1], row.period))
+    let dense = Fraction::new(x.0, x.1).times(&Fraction::new(row.exact_wcet(0), due));
+    !dense.is_at_most(&Fraction::new(row.exact_wcet(1), row.period))
 }
 
 /// A share in units of [`Bracket::ONE`], for messages.

@@ -140,10 +140,9 @@ pub(crate) struct SlackTables {
     plain: Demand,
 }
 
-/// C_j(l), and C_j(z_j) above j's own level, where the limit stops it. A job that needs nothing counts for
-/// one tick: it is incomplete, and may be critical, until the CPU is free for it.
+/// C_j(l), and C_j(z_j) above j's own level, where the limit stops it.
 fn charge(row: &Row, level: usize) -> u64 {
-    row.wcet[level.min(row.criticality)].max(1)
+    row.wcet[level.min(row.criticality)]
 }
 
 impl SlackTables {

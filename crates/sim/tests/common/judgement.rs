@@ -102,6 +102,18 @@ fn is_promised(system: &System, schedule: &Schedule, inside: &Inside, i: usize, 
 fn crossings(system: &System, schedule: &Schedule, inside: &Inside, level: Level) -> Vec<u64> {
     let mut executed: Vec<Vec<u64>> = system.demand.iter().map(|l| vec![0; l.len()]).collect();
     let mut all = Vec::new();
+    if system.limits == Limits::Adaptive {
+        // A job that needs more than the nothing it is given stands at that limit once it has the CPU.
+        let begun = inside.begun.iter();
+        let stand = begun.filter(|begun| {
+            let (j, m) = begun.job;
+            let task = &system.tasks[j].task;
+            task.criticality > level
+                && task.enforced_wcet(level).is_zero()
+                && system.demand[j][m] > 0
+        });
+        all.extend(stand.map(|begun| begun.at));
+    }
     for (now, ran) in (0..).zip(&schedule.ran) {
         let Some((j, m)) = *ran else { continue };
         let task = &system.tasks[j].task;

@@ -1,4 +1,4 @@
-//! The obvious scheduler: one tick at a time, every rule written out, nothing remembered that could
+//! The obvious scheduler: one tick at a time, every rule written out, nothing looked_at that could
 //! be looked up. It shares nothing with the engine but the task model.
 //!
 //! At each instant, in this order: the job that ran is complete; limits are used up (the mode rises
@@ -110,6 +110,18 @@ pub(crate) struct Inside {
     pub(crate) idle: Vec<u64>,
     /// When which job went into the background or was stopped for good at its last limit.
     pub(crate) demoted: Vec<(u64, usize, usize)>,
+    /// Which jobs have had the CPU.
+    pub(crate) begun: Vec<Begun>,
+}
+
+/// A job got the CPU for the first time.
+#[allow(dead_code, reason = "not every test counts busy periods")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    pub(crate) at: u64,
+    pub(crate) job: (usize, usize),
+    /// How many idle instants there were before; some of them may be this one.
+    pub(crate) idle_instants: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -117,6 +129,11 @@ struct Job {
     number: usize,
     released: u64,
     executed: u64,
+    /// It has had the CPU. Before, it neither completes nor stands at a limit, even if it needs nothing.
+    begun: bool,
+    /// The scheduler has looked at its limit although it does not run, because a job of its task before it is
+    /// complete or one behind it is released. It stands at a limit of nothing then.
+    looked_at: bool,
     /// In the background, with the rank it had when it went there.
     background: Option<u64>,
     /// A scheduler of bounded memory has been told of it.
@@ -158,17 +175,21 @@ pub(crate) fn schedule(system: &System) -> (Schedule, Inside) {
         let has_room: Vec<bool> = (0..system.tasks.len())
             .map(|i| state.has_room(i) && state.jobs[i].iter().all(|job| job.known))
             .collect();
+        for (jobs, releases) in state.jobs.iter_mut().zip(&system.releases) {
+            if let Some(first) = jobs.first_mut()
+                && releases.binary_search(&now).is_ok()
+            {
+                first.looked_at = true;
+            }
+        }
         state.use_up_limits(now);
         state.abort_late_jobs(now);
-        if !state.is_anybody_admitted() {
-            state.mode = 0;
-            state.inside.idle.push(now);
-        }
+        state.look_for_an_idle_instant(now);
         if now == system.end {
             break;
         }
         state.admit(now, &has_room);
-        state.run_one_tick(now);
+        while !state.run_one_tick(now) {}
     }
     state.out.dropped.sort_unstable();
     state.out.beyond_pattern = state.rests.beyond;
@@ -207,11 +228,26 @@ impl State<'_> {
     fn complete(&mut self, now: u64) {
         for i in 0..self.jobs.len() {
             if let Some(job) = self.jobs[i].first()
+                && job.begun
                 && job.executed >= self.system.demand[i][job.number]
             {
                 self.out.completed.push((now, i, job.number));
                 self.jobs[i].remove(0);
+                if let Some(next) = self.jobs[i].first_mut() {
+                    next.looked_at = true;
+                }
             }
+        }
+    }
+
+    fn look_for_an_idle_instant(&mut self, now: u64) {
+        if self.is_anybody_admitted_before(now) {
+            return;
+        }
+        self.inside.idle.push(now);
+        // The scheduler has heard of those released just then, and stays in its mode for them.
+        if !self.is_anybody_admitted_before(now + 1) {
+            self.mode = 0;
         }
     }
 
@@ -250,9 +286,11 @@ impl State<'_> {
             self.system.limits == Limits::Adaptive && self.task(i).criticality.0 > self.mode;
         let has_limit = raises || self.system.at_limit != AtLimit::GoOn;
         has_limit
-            && self.jobs[i]
-                .first()
-                .is_some_and(|job| job.background.is_none() && job.executed >= self.limit(i))
+            && self.jobs[i].first().is_some_and(|job| {
+                job.background.is_none()
+                    && (job.begun || job.looked_at || self.limit(i) > 0)
+                    && job.executed >= self.limit(i)
+            })
     }
 
     fn abort_late_jobs(&mut self, now: u64) {
@@ -268,11 +306,10 @@ impl State<'_> {
         }
     }
 
-    fn is_anybody_admitted(&self) -> bool {
-        self.jobs
-            .iter()
-            .flatten()
-            .any(|job| job.background.is_none())
+    /// Of jobs released before `now`.
+    fn is_anybody_admitted_before(&self, now: u64) -> bool {
+        let mut jobs = self.jobs.iter().flatten();
+        jobs.any(|job| job.background.is_none() && job.released < now)
     }
 
     /// Of the jobs that could run, the most urgent one's list entry.
@@ -331,6 +368,8 @@ impl State<'_> {
                 number,
                 released: now,
                 executed: 0,
+                begun: false,
+                looked_at: false,
                 background: None,
                 known,
                 entered: false,
@@ -338,7 +377,11 @@ impl State<'_> {
             });
         }
         self.take_entries(pending);
-        // Room that came of what was dropped just now is given in a further step.
+        self.give_room();
+    }
+
+    /// Room that came of what ended just now is given in a further step.
+    fn give_room(&mut self) {
         loop {
             let pending = self.most_urgent_entry();
             let mut any = false;
@@ -442,7 +485,9 @@ impl State<'_> {
         (late && task.criticality.0 + 1 == kappa).then_some(1)
     }
 
-    fn run_one_tick(&mut self, now: u64) {
+    /// The most urgent job executes for a tick, unless it needs nothing or may execute nothing; then another
+    /// one may be the most urgent one at the same instant. Says whether the tick is over.
+    fn run_one_tick(&mut self, now: u64) -> bool {
         let kappa = self.suspended_up_to(now);
         let mut best: Option<(u8, u64, TaskId)> = None;
         for (i, number) in (0..self.jobs.len()).zip(0..) {
@@ -462,13 +507,42 @@ impl State<'_> {
                 best = Some(candidate);
             }
         }
-        self.out.modes.push(self.mode);
         let Some((_, _, chosen)) = best else {
+            self.out.modes.push(self.mode);
             self.out.ran.push(None);
-            return;
+            return true;
         };
-        let job = &mut self.jobs[chosen.index()][0];
+        let chosen = chosen.index();
+        let job = &mut self.jobs[chosen][0];
+        if !job.begun {
+            job.begun = true;
+            self.inside.begun.push(Begun {
+                at: now,
+                job: (chosen, job.number),
+                idle_instants: self.inside.idle.len(),
+            });
+            if self.system.demand[chosen][job.number] == 0 {
+                self.complete(now);
+                self.use_up_limits(now);
+                self.look_for_an_idle_instant(now);
+                self.give_room();
+                return false;
+            }
+            if self.stands_at_limit(chosen) {
+                self.use_up_limits(now);
+                // What was dropped may have been all there was before; the mode has risen at this instant, and
+                // stays.
+                if !self.is_anybody_admitted_before(now) {
+                    self.inside.idle.push(now);
+                }
+                self.give_room();
+                return false;
+            }
+        }
+        let job = &mut self.jobs[chosen][0];
         job.executed += 1;
-        self.out.ran.push(Some((chosen.index(), job.number)));
+        self.out.modes.push(self.mode);
+        self.out.ran.push(Some((chosen, job.number)));
+        true
     }
 }

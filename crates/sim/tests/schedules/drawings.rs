@@ -416,3 +416,30 @@ fn a_job_that_needs_nothing_suspends_others_all_the_same() {
     run_engine(&system, &mut statistics);
     assert_eq!(statistics.tasks()[0].missed_guaranteed, 1);
 }
+
+/// Under adaptive limits the third task's job, which needs nothing at level 0, never has the CPU before its
+/// deadline at 20: the mode stays 0, and nobody is suspended or dropped for it.
+#[test]
+fn a_job_that_needs_nothing_below_its_level_may_never_raise_the_mode() {
+    let tasks = vec![
+        task(0, 2, 1, &[1], 3),
+        task(1, 4, 4, &[2, 2], 2),
+        task(1, 20, 20, &[0, 1], 1),
+    ];
+    let twos: Vec<u64> = (0..12).map(|job| 2 * job).collect();
+    let fours: Vec<u64> = (0..6).map(|job| 4 * job).collect();
+    let system = amc(
+        tasks,
+        &[&twos, &fours, &[0]],
+        &[&[1; 12], &[2; 6], &[1]],
+        23,
+    );
+    let mut statistics = Statistics::of(&configuration(&system, &tasks_of(&system)), 1);
+    run_engine(&system, &mut statistics);
+    assert_eq!(statistics.tasks()[2].missed_guaranteed, 1);
+    let set = problem_of(&system);
+    for name in ["amc-rtb", "amc-max", "fjp-mode"] {
+        let test = vestal_analysis::find(name, None).unwrap();
+        assert!(test.analyse(&set).why.is_some(), "{name}");
+    }
+}

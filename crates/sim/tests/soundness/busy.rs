@@ -4,7 +4,7 @@
 //! which no admitted job is pending, apart from those released just then. What the end of the run cuts
 //! off does not count, nor do jobs that never start or start in the background.
 
-use crate::reference::{self, System};
+use crate::reference::{self, Begun, System};
 use vestal_core::{CpuId, Instant, JobId, Level};
 use vestal_sim::{JobState, Observer};
 
@@ -44,27 +44,26 @@ impl Observer for Counter {
     }
 }
 
-/// The same from the unit-step schedule. A rise that is over at the same instant shows in no tick.
+/// The same from the unit-step schedule, in which not every rise shows: one that is over at the same instant
+/// does not.
 pub(crate) fn by_definition(system: &System) -> BusyPeriods {
     let (schedule, inside) = reference::schedule(system);
     let mut found = BusyPeriods::default();
-    let mut known = Vec::new();
-    let in_background = |tick: u64, job: (usize, usize)| {
+    let in_background = |begun: &&Begun| {
         let mut demoted = inside.demoted.iter();
-        demoted.any(|&(at, task, number)| (task, number) == job && at <= tick)
+        demoted.any(|&(at, task, number)| (task, number) == begun.job && at <= begun.at)
     };
-    for period in inside.idle.windows(2) {
-        let (mut jobs, mut rose) = (0, false);
-        for tick in period[0]..period[1] {
-            rose |= schedule.modes[tick as usize] > 0;
-            let Some(job) = schedule.ran[tick as usize] else {
-                continue;
-            };
-            if !known.contains(&job) && !in_background(tick, job) {
-                jobs += 1;
-            }
-            known.push(job);
-        }
+    for (number, period) in (1..).zip(inside.idle.windows(2)) {
+        // With jobs of no execution time the mode may outlast a busy period, and of several periods at the
+        // first tick it is not known which one it rose in.
+        let mut later = period[0] + 1..period[1];
+        let mode_in = |tick: u64| schedule.modes[tick as usize];
+        let rose = later.any(|tick| mode_in(tick) > mode_in(tick - 1));
+        let begun = inside
+            .begun
+            .iter()
+            .filter(|begun| begun.idle_instants == number);
+        let jobs = begun.filter(|begun| !in_background(begun)).count() as u64;
         found.all += u64::from(jobs > 0);
         found.eventful += u64::from(jobs >= JOBS_EVENTFUL || jobs > 0 && rose);
     }

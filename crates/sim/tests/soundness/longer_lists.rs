@@ -9,7 +9,7 @@ use crate::subject::{Subject, deadlines_of, system_of};
 use crate::trial::observe;
 use vestal_core::Exhaustion;
 
-const SETS: u64 = 1_000;
+const SETS: u64 = 12_000;
 const RUNS: u64 = 4;
 
 /// `found` with entries that nobody needs, below the last one of their task and between those of others.

@@ -113,10 +113,10 @@ fn what_amc_max_accepts_of_three_and_four_levels_keeps_its_promises() {
 #[test]
 fn a_campaign_goes_on_until_it_has_simulated_as_many_busy_periods_as_it_was_asked_for() {
     let subject = Subject::real(the_test("amc-max"));
-    let [few, many] = [300, 3_000].map(|periods| run(&Campaign::of_periods(periods), &subject));
+    let [few, many] = [1_000, 6_000].map(|periods| run(&Campaign::of_periods(periods), &subject));
     println!("{few}\n{many}");
-    assert!((300..2_000).contains(&few.busy.eventful));
-    assert!((3_000..5_000).contains(&many.busy.eventful));
+    assert!((1_000..3_000).contains(&few.busy.eventful));
+    assert!((6_000..8_000).contains(&many.busy.eventful));
     assert!(1 < few.drawn && few.drawn < many.drawn);
 }
 
@@ -307,6 +307,11 @@ fn zss_without_jobs_under_way_is_refuted() {
 #[test]
 fn control_zss_tightened_without_its_condition_is_refuted() {
     is_refuted(&Subject::control(control("control-tightened-everywhere")));
+}
+
+#[test]
+fn control_amc_rtb_that_takes_a_job_for_complete_that_needs_nothing_is_refuted() {
+    is_refuted(&Subject::control(control("control-nothing-needed")));
 }
 
 #[test]

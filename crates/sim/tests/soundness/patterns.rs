@@ -95,7 +95,7 @@ fn draw_execution(i: usize, task: &Task, plan: &Plan, random: &mut Random) -> u6
         0..=10 => most,
         11..=14 => lower,
         15..=16 => (lower + 1).min(most),
-        17 => random.between(1, most),
+        17 => random.between(most.min(1), most),
         _ if plan.runaways => own + random.between(1, own + 5),
         _ => most,
     }

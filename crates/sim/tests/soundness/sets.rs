@@ -61,6 +61,16 @@ struct DrawnTask {
     wcet: Vec<u64>,
 }
 
+/// One task in ten may execute nothing up to some level below its own: its job waits for the CPU there all
+/// the same.
+fn needs_nothing_below_its_level(wcet: &mut [u64], random: &mut Random) {
+    let lower = wcet.len() as u64 - 1;
+    if lower > 0 && random.once_in(10) {
+        let levels = random.between(1, lower) as usize;
+        wcet[..levels].fill(0);
+    }
+}
+
 impl DrawnSet {
     fn draw(random: &mut Random, levels: &[u64]) -> Self {
         let levels = random.pick(levels);
@@ -102,6 +112,7 @@ impl DrawnSet {
                     .collect();
                 wcet.push(own);
                 wcet.sort_unstable();
+                needs_nothing_below_its_level(&mut wcet, random);
                 DrawnTask {
                     criticality,
                     period,
@@ -160,6 +171,7 @@ impl DrawnSet {
             let mut wcet = vec![own];
             if critical {
                 wcet.insert(0, random.between(own.div_ceil(4), own));
+                needs_nothing_below_its_level(&mut wcet, random);
             }
             DrawnTask {
                 criticality: u8::from(critical),
