@@ -152,6 +152,12 @@ fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question>, Failu
     for name in &experiment.tests {
         questions.push(test(name).ok_or_else(|| no_such_test(name, what))?);
     }
+    for name in &experiment.checks {
+        let checked = test(name).and_then(|question| question.test());
+        let checked = checked.ok_or_else(|| no_such_test(name, what))?;
+        let question = Question::check(checked);
+        questions.push(question.map_err(|error| Failure::input(what, error.to_string()))?);
+    }
     for spec in &experiment.simulations {
         let question = Question::simulation(spec).map_err(|error| match error {
             QuestionError::Unknown { name, .. } if names::is_planned_policy(&name) => {
