@@ -7,6 +7,7 @@
 
 pub mod claims;
 pub mod figures;
+mod measurement;
 pub mod page;
 pub mod paper;
 mod result;
@@ -14,7 +15,9 @@ pub mod set;
 pub mod statistics;
 mod variant;
 
-pub use claims::{Finding, Verdict};
+pub use crate::verdict::Verdict;
+pub use claims::Finding;
+pub use measurement::Measurement;
 pub use result::{Cell, Invocations, Preemptions, Run, State, Table, Times};
 pub use set::SIZES;
 pub use statistics::Spread;

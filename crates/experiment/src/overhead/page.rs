@@ -2,11 +2,11 @@
 
 use super::paper;
 use super::result::as_f64;
-use super::{Finding, Preemptions, Spread, Table, VARIANTS, Variant};
+use super::{Finding, Measurement, Preemptions, Spread, Table, VARIANTS, Variant};
 use std::fmt::Write as _;
 
 /// What a page says beside the data.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circumstances {
     /// The command that made it.
     pub command: String,
@@ -153,26 +153,36 @@ pub fn fig_6_csv(rows: &[Preemptions]) -> String {
     text
 }
 
-/// The page: claims, tables, figures, and how it was measured.
+/// The claims with their verdicts.
 #[must_use]
-pub fn claims_page(
-    table: &Table,
-    whole: &Table,
-    preemptions: &[Preemptions],
-    findings: &[Finding],
-    circumstances: &Circumstances,
-) -> String {
-    let mut page = head(circumstances);
-    page.push_str("## Claims\n\n| | whose | claim | found |\n|---|---|---|---|\n");
+pub fn claims_table(findings: &[Finding]) -> String {
+    let mut text = "| | whose | claim | found |\n|---|---|---|---|\n".to_owned();
     for (number, finding) in (1..).zip(findings) {
         let _ = writeln!(
-            page,
+            text,
             "| {number} | {} | {} | **{}** |",
             finding.of, finding.claim, finding.verdict
         );
     }
+    text
+}
+
+/// The page: claims, tables, figures, and how it was measured.
+#[must_use]
+pub fn claims_page(measurement: &Measurement) -> String {
+    let Measurement {
+        circumstances,
+        table,
+        whole,
+        preemptions,
+    } = measurement;
+    let findings = measurement.findings();
+    let mut page = head(circumstances);
+    page.push_str("## Claims\n\n");
+    page.push_str(&claims_table(&findings));
+    page.push_str(RULES);
     page.push_str("\n## By which numbers\n\n");
-    for (number, finding) in (1..).zip(findings) {
+    for (number, finding) in (1..).zip(&findings) {
         let _ = writeln!(page, "{number}. {}: {}.", finding.verdict, finding.numbers);
     }
     table_2(&mut page, table);
@@ -188,9 +198,38 @@ pub fn claims_page(
     page
 }
 
+/// A measurement that is kept under `link`, in short, for a page that links to it.
+#[must_use]
+pub fn in_short(measurement: &Measurement, link: &str) -> String {
+    let Circumstances {
+        machine,
+        repetitions,
+        command,
+        version,
+        ..
+    } = &measurement.circumstances;
+    let cells = &measurement.table.cells;
+    let sum = |of: fn(&super::Cell) -> usize| cells.iter().map(of).sum::<usize>();
+    let (runs, gaps, others) = (sum(|c| c.runs), sum(|c| c.gaps), sum(|c| c.others));
+    format!(
+        "{machine}; {repetitions} repetitions by `{command}`, vestal {version}. Of {runs} busy periods {} were clean, {gaps} \
+         had a gap, {others} were not the set's. One machine, one run: another one will give other numbers. \
+         [Tables, figures and the numbers behind each verdict]({link}).\n\n{}",
+        runs - gaps - others,
+        claims_table(&measurement.findings())
+    )
+}
+
+const RULES: &str = "\n\
+*Confirmed* and *refuted* are said only where the measurements say so for certain; *not decided* means that they\n\
+do not, or that something was not measured. Runs of the same repetition are compared with each other, and certain\n\
+is what the 99 % interval of the median of their differences or ratios leaves no doubt of, which takes eight pairs\n\
+of clean runs at least. Claims about Fig. 6 compare medians as they are. Every verdict about periods names\n\
+the numbers of tasks that it rests on.\n";
+
 const DATA: &str = "\n## Data\n\n\
 `runs.csv` has every busy period in the order of time, `table2.csv` medians and quartiles beside the\n\
-paper's numbers, `hyperperiods.csv` the same of whole hyperperiods, `table3.csv` the manager's invocations, `fig6.csv` the micro-benchmark, `set-32.toml` and\n\
+paper's numbers, `hyperperiods.csv` the same of whole hyperperiods, `measured.json` all of it, `table3.csv` the manager's invocations, `fig6.csv` the micro-benchmark, `set-32.toml` and\n\
 its siblings the task sets. Overheads are differences to the baseline's busy period of the same repetition;\n\
 busy periods in which the machine took the CPU away, or which were not that of the set, count in no\n\
 median. Measured numbers differ from run to run and from machine to machine.\n";
@@ -363,37 +402,13 @@ fn variants(page: &mut String, table: &Table, circumstances: &Circumstances) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::overhead::claims::findings;
-    use crate::overhead::result::tests::run;
+    use crate::overhead::measurement::tests::small;
 
     #[test]
     fn pages_and_tables_hold_what_was_measured() {
-        let runs = vec![
-            run(0, 4, "smc/none", 1000),
-            run(0, 4, "amc/huang2014", 1100),
-        ];
-        let table = Table::of(runs);
-        let rows = [Preemptions {
-            threads: 8,
-            preemption_ns: (4000, 5000),
-            return_ns: (1000, 2000),
-            first_ns: (9000, 9000),
-            later_ns: (5000, 5100.0, 8000),
-        }];
-        let circumstances = Circumstances {
-            command: "vestal bench overhead".to_owned(),
-            version: "0".to_owned(),
-            machine: "a machine".to_owned(),
-            repetitions: 1,
-            not_run: vec![("pt/native", "why not".to_owned())],
-        };
-        let page = claims_page(
-            &table,
-            &table,
-            &rows,
-            &findings(&table, &table, &rows),
-            &circumstances,
-        );
+        let measurement = small();
+        let (table, rows) = (&measurement.table, &measurement.preemptions);
+        let page = claims_page(&measurement);
         for words in [
             "| 4 | amc/huang2014 | 1100.0 | 1100.0 | 10.000 (10.000 to 10.000) | 110 |",
             "(11203 us, 0.433 %, 7)",
@@ -404,19 +419,25 @@ mod tests {
         ] {
             assert!(page.contains(words), "{words} is not in {page}");
         }
-        assert_eq!(runs_csv(&table).lines().count(), 3);
-        assert_eq!(table_2_csv(&table).lines().count(), 3);
-        assert_eq!(table_3_csv(&table).lines().count(), 3);
-        assert_eq!(fig_6_csv(&rows).lines().count(), 2);
+        assert_eq!(runs_csv(table).lines().count(), 3);
+        assert_eq!(table_2_csv(table).lines().count(), 3);
+        assert_eq!(table_3_csv(table).lines().count(), 3);
+        assert_eq!(fig_6_csv(rows).lines().count(), 2);
         for csv in [
-            runs_csv(&table),
-            table_2_csv(&table),
-            table_3_csv(&table),
-            fig_6_csv(&rows),
+            runs_csv(table),
+            table_2_csv(table),
+            table_3_csv(table),
+            fig_6_csv(rows),
         ] {
             let commas = |line: &str| line.matches(',').count();
             let columns = commas(csv.lines().next().unwrap());
             assert!(csv.lines().all(|line| commas(line) == columns), "{csv}");
+        }
+        let short = in_short(&measurement, "claims.md");
+        assert!(short.contains("Of 2 busy periods 2 were clean"), "{short}");
+        for finding in measurement.findings() {
+            let row = format!("| {} | **{}** |", finding.claim, finding.verdict);
+            assert!(page.contains(&row) && short.contains(&row), "{row}");
         }
     }
 }

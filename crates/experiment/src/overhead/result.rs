@@ -1,12 +1,13 @@
 //! What was measured, and what is made of it.
 
 use super::paper::{self, PaperCell};
-use super::statistics::{Sign, Spread, sign};
+use super::statistics::{Spread, sign};
 use super::{BASELINE, Column, VARIANTS, Variant};
-use serde::Serialize;
+use crate::verdict::Sign;
+use serde::{Deserialize, Serialize};
 
 /// Whether a busy period can be compared with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// It can.
@@ -19,7 +20,7 @@ pub enum State {
 }
 
 /// How long invocations of the manager took, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Invocations {
     /// How many.
     pub count: u64,
@@ -38,7 +39,7 @@ pub struct Run {
     pub repetition: u32,
     /// How many tasks.
     pub size: usize,
-    /// The place in [`VARIANTS`].
+    /// The index in [`VARIANTS`].
     pub variant: usize,
     /// Whether it counts.
     pub state: State,
@@ -123,7 +124,7 @@ pub struct Times {
 }
 
 /// What the micro-benchmark found for a number of threads, in nanoseconds: a point of Fig. 6.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preemptions {
     /// How many threads were suspended and resumed.
     pub threads: usize,
@@ -224,7 +225,7 @@ impl Table {
     }
 
     /// The clean runs of two variants that belong to the same repetition.
-    fn pairs(
+    pub(super) fn pairs(
         &self,
         size: usize,
         first: usize,

@@ -1,6 +1,7 @@
 //! Medians, quartiles, and rank correlation. Order statistics only, because a machine that is taken away now
 //! and then would spoil every mean.
 
+use crate::verdict::Sign;
 use serde::Serialize;
 
 /// A median with its quartiles.
@@ -45,20 +46,9 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     Some(high.map_or(*low, |high| low + rest * (high - low)))
 }
 
-/// Which way differences lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// Their median is above zero.
-    Above,
-    /// It is below.
-    Below,
-    /// Neither can be said.
-    Open,
-}
-
-/// On which side of zero the median of these differences lies, with 99 % confidence: the interval between
-/// the order statistics number (n + 1) / 2 -+ 1.288 sqrt(n) (normal approximation of the sign test). Fewer
-/// than eight differences say nothing.
+/// From where to where the median of what these values were drawn from lies, with 99 % confidence: the order
+/// statistics number (n + 1) / 2 -+ 1.288 sqrt(n) (normal approximation of the sign test). Fewer than eight
+/// values say nothing.
 #[must_use]
 #[expect(
     clippy::cast_precision_loss,
@@ -66,20 +56,24 @@ pub enum Sign {
     clippy::cast_sign_loss,
     reason = "an index into measurements"
 )]
-pub fn sign(mut differences: Vec<f64>) -> Sign {
-    let count = differences.len();
+pub fn median_interval(mut values: Vec<f64>) -> Option<(f64, f64)> {
+    let count = values.len();
     if count < 8 {
-        return Sign::Open;
+        return None;
     }
-    differences.sort_by(f64::total_cmp);
+    values.sort_by(f64::total_cmp);
     let n = count as f64;
     let first = (f64::midpoint(n, 1.0) - 1.288 * n.sqrt()).floor().max(1.0) as usize;
-    let low = differences.get(first - 1);
-    let high = differences.get(count - first);
-    match (low, high) {
-        (Some(low), _) if *low > 0.0 => Sign::Above,
-        (_, Some(high)) if *high < 0.0 => Sign::Below,
-        _ => Sign::Open,
+    Some((*values.get(first - 1)?, *values.get(count - first)?))
+}
+
+/// On which side of zero the median of these differences lies, with 99 % confidence.
+#[must_use]
+pub fn sign(differences: Vec<f64>) -> Sign {
+    match median_interval(differences) {
+        Some((low, _)) if low > 0.0 => Sign::Above,
+        Some((_, high)) if high < 0.0 => Sign::Below,
+        Some(_) | None => Sign::Open,
     }
 }
 

@@ -42,7 +42,7 @@ const FULL: Plan = Plan {
     sizes: &SIZES,
     repetitions: 40,
     whole_sizes: &[8, 32],
-    whole_repetitions: 8,
+    whole_repetitions: 12,
     threads: &[1, 2, 4, 8, 12, 16, 20],
     effort: (5, 12),
     most: Duration::from_secs(400),
@@ -107,7 +107,7 @@ pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
     }
     let measured = measure(&plan, cpu, output)?;
     let interrupted = measured.interrupted;
-    output::show(&measured, args, output)?;
+    output::show(measured, args, output)?;
     if interrupted {
         output.warning("interrupted; what was complete until then is shown");
     }
@@ -150,7 +150,7 @@ fn measure(plan: &Plan, cpu: Option<usize>, output: &Output) -> Result<Measured,
     };
     let (runs, repetitions) =
         series.run("busy periods", plan.sizes, plan.repetitions, &busy, false)?;
-    series.most += Duration::from_secs(120);
+    series.most += Duration::from_secs(240);
     let whole: Vec<&Entry> = entries
         .iter()
         .filter(|entry| entry.variant.in_hyperperiods)

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 use vestal_experiment::overhead::page::{self, Circumstances};
 use vestal_experiment::overhead::{
-    Cell, Finding, Preemptions, SIZES, Spread, Times, VARIANTS, Verdict, claims, figures, set,
+    Cell, Finding, Measurement, Preemptions, SIZES, Spread, Times, VARIANTS, Verdict, figures, set,
 };
 
 /// The whole result, for programs.
@@ -62,17 +62,23 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Prints everything, and writes it into the directory if there is one.
-pub(super) fn show(measured: &Measured, args: &BenchArgs, output: &Output) -> Result<(), Failure> {
-    let found = claims::findings(&measured.table, &measured.whole, &measured.preemptions);
-    let machine = real::machine();
+pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Result<(), Failure> {
     let quick = if args.quick { " --quick" } else { "" };
-    let circumstances = Circumstances {
-        command: format!("vestal bench overhead --paper huang2014{quick} -o DIR"),
-        version: VERSION.to_owned(),
-        machine: machine.clone(),
-        repetitions: measured.repetitions,
-        not_run: measured.not_run.clone(),
+    let interrupted = measured.interrupted;
+    let measurement = Measurement {
+        circumstances: Circumstances {
+            command: format!("vestal bench overhead --paper huang2014{quick} -o DIR"),
+            version: VERSION.to_owned(),
+            machine: real::machine(),
+            repetitions: measured.repetitions,
+            not_run: measured.not_run,
+        },
+        table: measured.table,
+        whole: measured.whole,
+        preemptions: measured.preemptions,
     };
+    let measured = &measurement;
+    let found = measured.findings();
     output.human(&human(measured, &found, output));
     let document = Document {
         format: RESULT_FORMAT,
@@ -83,9 +89,9 @@ pub(super) fn show(measured: &Measured, args: &BenchArgs, output: &Output) -> Re
             index: set::CHOSEN.index,
             seed: set::SEED,
         },
-        machine: &machine,
-        repetitions: measured.repetitions,
-        interrupted: measured.interrupted,
+        machine: &measured.circumstances.machine,
+        repetitions: measured.circumstances.repetitions,
+        interrupted,
         baseline: baseline(),
         variants: variants(measured),
         busy_periods: &measured.table.cells,
@@ -95,7 +101,7 @@ pub(super) fn show(measured: &Measured, args: &BenchArgs, output: &Output) -> Re
         claims: &found,
     };
     if let Some(directory) = &args.directory {
-        write(directory, measured, &found, &circumstances)?;
+        write(directory, measured)?;
         let text = serde_json::to_string_pretty(&document)
             .map_err(|error| Failure::bug("write the result as JSON", error.to_string()))?;
         put(&directory.join("result.json"), &format!("{text}\n"))?;
@@ -105,12 +111,13 @@ pub(super) fn show(measured: &Measured, args: &BenchArgs, output: &Output) -> Re
     output.json(&document)
 }
 
-fn variants(measured: &Measured) -> Vec<VariantDocument> {
+fn variants(measured: &Measurement) -> Vec<VariantDocument> {
     let all = VARIANTS.iter().map(|variant| VariantDocument {
         name: variant.name,
         what: variant.what,
         policy: variant.policy,
         not_run: measured
+            .circumstances
             .not_run
             .iter()
             .find(|(name, _)| *name == variant.name)
@@ -119,13 +126,8 @@ fn variants(measured: &Measured) -> Vec<VariantDocument> {
     all.collect()
 }
 
-fn write(
-    directory: &Path,
-    measured: &Measured,
-    found: &[Finding],
-    circumstances: &Circumstances,
-) -> Result<(), Failure> {
-    let Measured {
+fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
+    let Measurement {
         table,
         whole,
         preemptions,
@@ -146,8 +148,11 @@ fn write(
             &set::subset(size).to_toml(),
         )?;
     }
-    let text = page::claims_page(table, whole, preemptions, found, circumstances);
-    put(&file("claims.md"), &text)
+    let kept = measured
+        .to_json()
+        .map_err(|error| Failure::bug("write the measurement as JSON", error.to_string()))?;
+    put(&file("measured.json"), &kept)?;
+    put(&file("claims.md"), &page::claims_page(measured))
 }
 
 /// Under another name first: the file is there completely or not at all.
@@ -158,7 +163,7 @@ fn put(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| refused(path, &error))
 }
 
-fn human(measured: &Measured, found: &[Finding], output: &Output) -> String {
+fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
     let painter = output.painter();
     let mut text = String::new();
     let mut section = |title: &str, body: String| {
@@ -185,6 +190,7 @@ fn human(measured: &Measured, found: &[Finding], output: &Output) -> String {
         preemptions(&measured.preemptions, output),
     );
     let not_run: Vec<String> = measured
+        .circumstances
         .not_run
         .iter()
         .map(|(name, why)| format!("  {name}: {why}\n"))
