@@ -342,9 +342,12 @@ const CASES: &[Case] = &[
             (_, _) => 0..500,
         }
     }),
+    // It dominates all approaches, none of which dominates the others.
     case(NOT_DOMINANT, Refuted, 1000, |test, _| match test {
         "fjp-mode" => 0..600,
-        _ => 0..500,
+        "fjp-ija" => 0..500,
+        "amc-ia" => 0..400,
+        _ => 50..450,
     }),
     case(NOT_DOMINANT, NotDecided, 100, |_, _| 0..50),
     case(EARLY, Confirmed, 1000, |_, place| {
