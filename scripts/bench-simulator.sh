@@ -14,7 +14,9 @@ cd "$ROOT" || exit 4
 
 readonly SPEED=target/release/examples/speed
 readonly WORK=target/bench
+# As scripts/check-simso.sh installs it.
 readonly SIMSO=0.8.5
+readonly SIMSO_PYTHON=target/simso-venv/bin/python
 
 smoke=0
 seeds=(1 2 3)
@@ -66,17 +68,6 @@ memory() {
     shown "... in bytes" "$long" ""
 }
 
-# SimSo into an environment of its own; says why not, if not.
-install_simso() {
-    [ -x "$WORK/simso/bin/python" ] && "$WORK/simso/bin/python" -c 'import simso' 2>/dev/null && return
-    [ -z "${VESTAL_NO_INSTALL:-}" ] || { echo "VESTAL_NO_INSTALL is set, and $WORK/simso has no SimSo"; return 1; }
-    have python3 || { echo "no python3: apt-get install python3-venv"; return 1; }
-    python3 -m venv "$WORK/simso" >"$WORK/simso.log" 2>&1 &&
-        "$WORK/simso/bin/pip" install --quiet "simso==$SIMSO" >>"$WORK/simso.log" 2>&1 && return
-    echo "SimSo $SIMSO could not be installed; see $WORK/simso.log"
-    return 1
-}
-
 jobs_a_second() {
     local what="jobs a CPU-second, times SimSo's" why ours theirs jobs seconds
     local TIMEFORMAT='%U'
@@ -84,12 +75,12 @@ jobs_a_second() {
     jobs=$(field jobs <"$WORK/ours")
     ours=$(ratio "$jobs" "$seconds" 0)
     shown "jobs a CPU-second, statistics, 20 tasks" "$ours" "aim 10000000"
-    if ! why=$(install_simso); then
+    if ! why=$(scripts/check-simso.sh --install-only 2>&1); then
         not_run_gate "$what" "$why"
         return
     fi
     # The same span in both, so that the same jobs are known to have been simulated.
-    theirs=$("$SPEED" list 20 1 | "$WORK/simso/bin/python" scripts/simso_jobs.py 100) || theirs=
+    theirs=$("$SPEED" list 20 1 | "$SIMSO_PYTHON" scripts/simso_jobs.py 100) || theirs=
     read -r theirs_jobs theirs <<<"$theirs"
     jobs=$("$SPEED" run amc statistics 20 100 1 | field completed)
     shown "jobs a CPU-second of SimSo $SIMSO" "$theirs" ""

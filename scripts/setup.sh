@@ -123,12 +123,13 @@ test_needs() {
     need_package qemu-system-arm "part bare-metal runs its image" qemu-system-arm
     need_package python3 "part report drives a browser" python3
     need_browser
-    python3 -c 'import ensurepip, venv' 2>/dev/null || provide python3-venv "part perfetto has Python packages of its own" apt_install python3-venv
+    python3 -c 'import ensurepip, venv' 2>/dev/null || provide python3-venv "parts perfetto and simso have Python packages of their own" apt_install python3-venv
 }
 
-# Below target/, so nobody's Python changes. Without it the part `perfetto` says NOT RUN.
-perfetto_package() {
+# Below target/, so nobody's Python changes. Without them their parts say NOT RUN.
+python_packages() {
     scripts/check-perfetto.sh --install-only || say "setup: the part perfetto cannot run without PyPI" >&2
+    scripts/check-simso.sh --install-only || say "setup: the part simso cannot run without PyPI" >&2
 }
 
 bench_needs() {
@@ -142,7 +143,7 @@ case "${1:-}" in
     test)
         test_needs
         finish
-        perfetto_package
+        python_packages
         ;;
     bench) bench_needs ;;
     ci) need_package make ".ci/run calls make" make ;;

@@ -25,6 +25,7 @@ soundness    on     1200     campaign, smoke size: no accepted set misses, every
 bench        on     600      instructions of the analyses and the simulator against their limits
 report       on     300      report pages in a headless Chromium: driven, checked, frames measured
 perfetto     on     300      traces against the schema of Perfetto, and against results
+simso        on     300      completions in overload that the tests compare with, against SimSo
 install      on     1200     cargo install, version, completions, man pages
 real         on      900     enforcement on the real kernel, one test at a time
 demo         on      420     make demo: build, then the demo itself within 120 s
@@ -87,6 +88,11 @@ part_report() {
 part_perfetto() {
     scripts/check-perfetto.sh --install-only || not_run "the package perfetto of PyPI cannot be had"
     scripts/check-perfetto.sh
+}
+
+part_simso() {
+    scripts/check-simso.sh --install-only || not_run "the package simso of PyPI cannot be had"
+    scripts/check-simso.sh
 }
 
 part_install() {
@@ -166,7 +172,7 @@ run_part() {
     esac
     # A part of tests in which no test ran has shown nothing.
     case "$part:$code:$row_passed" in
-        tests:0:0 | loom:0:0 | soundness:0:0 | bench:0:0 | report:0:0 | perfetto:0:0 | real:0:0) result=FAILED code=1 && say "no test ran" >>"$log" ;;
+        tests:0:0 | loom:0:0 | soundness:0:0 | bench:0:0 | report:0:0 | perfetto:0:0 | simso:0:0 | real:0:0) result=FAILED code=1 && say "no test ran" >>"$log" ;;
     esac
     [ "$code" = 0 ] || [ "$row_failed" != 0 ] || row_failed=1
     printf '%-10s %s%-8s%s %7d %7d %8ss\n' \

@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Run the task set on this machine's CPUs, for real
     Run(RunArgs),
-    /// Decide a recorded run again: the same plans?
+    /// Decide a recorded run again: the same plans? Or check a recording of perf or ftrace
     Replay(ReplayArgs),
     /// Make one HTML page of results and traces
     Report(ReportArgs),
@@ -192,6 +192,10 @@ pub(crate) struct RunArgs {
     /// Only measure: no budget is enforced, the mode never changes
     #[arg(long)]
     pub(crate) observe: bool,
+    /// Exit with 0 also where only time that others took from the run explains a missed guaranteed
+    /// deadline; without this that is 5
+    #[arg(long)]
+    pub(crate) tolerate_stolen_time: bool,
     /// Show what happens while it happens, at a terminal; needs a build with the feature `watch`
     #[arg(long)]
     pub(crate) watch: bool,
@@ -203,18 +207,32 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// A trace that holds every record: .vtrace or .csv
+    /// A trace that holds every record (.vtrace or .csv), or scheduling events as text of perf script,
+    /// trace-cmd report or ftrace
     #[arg(value_name = "TRACE")]
     pub(crate) trace: PathBuf,
-    /// Another task set to decide with, instead of the recorded one
+    /// Another task set to decide with, instead of the recorded one; for events of perf or ftrace the
+    /// one whose tasks are called as the threads
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// Events of perf or ftrace: the policy whose priorities should have been kept [default: the
+    /// priorities of FILE]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: Option<String>,
+    /// Events of perf or ftrace: what is at most so long is no fault of order or execution [default:
+    /// 100us]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) tolerance: Option<String>,
+    /// Events of perf or ftrace: use these parameters of the policy instead of computing them
+    #[arg(long, value_name = "FILE", requires = "policy")]
+    pub(crate) parameters: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Results that analyze, simulate, run or demo printed with --format json, and .vtrace or .csv
-    /// traces, all of one task set; `-` reads a result from standard input
+    /// Results that analyze, simulate, run or demo printed with --format json, .vtrace or .csv traces,
+    /// and scheduling events as text of perf script, trace-cmd report or ftrace, all of one task set; `-`
+    /// reads standard input
     #[arg(value_name = "RESULT", required = true)]
     pub(crate) results: Vec<PathBuf>,
     /// The page

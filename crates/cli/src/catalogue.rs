@@ -6,6 +6,7 @@
 use crate::extension::{Composition, Extensions, OwnPolicy, OwnTest};
 use crate::failure::Failure;
 use crate::names;
+use crate::session::WORLD_KEYS;
 use std::sync::OnceLock;
 use vestal_analysis::Test;
 use vestal_core::policy::{self, POLICIES};
@@ -61,6 +62,11 @@ pub(crate) fn find_test(name: &str, variant: Option<&str>) -> Option<&'static Te
     tests().find(|test| test.name == name && test.variant == variant)
 }
 
+/// Whether a test is none of those that are built in.
+pub(crate) fn is_own_test(name: &str) -> bool {
+    own_tests().iter().any(|own| own.test.name == name)
+}
+
 /// The page of an own policy or test, under its name and summary if it has no text.
 pub(crate) fn own_page(name: &str) -> Option<String> {
     let policies = own_policies().iter().map(|own| (&own.policy, own.page));
@@ -101,15 +107,18 @@ fn check(extensions: &Extensions) -> Result<(), Failure> {
         }
         taken.push(name);
     }
-    let shadowing = |own: &&OwnPolicy| own.options.contains(&"exhaustion");
-    if let Some(own) = extensions.policies.iter().find(shadowing) {
-        return Err(refused(
-            format!(
-                "the option `exhaustion` of the policy `{}` is taken",
-                own.policy.name
-            ),
-            "every policy has it: use Setup::exhaustion",
-        ));
+    for key in WORLD_KEYS {
+        let shadowing = |own: &&OwnPolicy| own.options.contains(&key);
+        if let Some(own) = extensions.policies.iter().find(shadowing) {
+            return Err(refused(
+                format!(
+                    "the option `{key}` of the policy `{}` is taken",
+                    own.policy.name
+                ),
+                "every policy has it: for `exhaustion` there is Setup::exhaustion, and `backlog` is the \
+                 business of the world",
+            ));
+        }
     }
     extensions
         .policies
@@ -173,8 +182,10 @@ mod tests {
             .policy(policy("alike"))
             .policy(policy("alike"));
         assert!(refusal(twice).contains("is taken"));
-        let shadowing = Extensions::new().policy(policy("alike").with_option("exhaustion"));
-        assert!(refusal(shadowing).contains("is taken"));
+        for key in WORLD_KEYS {
+            let shadowing = Extensions::new().policy(policy("alike").with_option(key));
+            assert!(refusal(shadowing).contains("is taken"));
+        }
     }
 
     #[test]

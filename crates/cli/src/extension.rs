@@ -52,7 +52,7 @@ pub struct OwnPolicy {
     /// if there is none.
     pub(crate) policy: Policy,
     pub(crate) page: &'static str,
-    /// The keys of `--set` that it knows besides `exhaustion`.
+    /// The keys of `--set` that it knows besides those that every policy has.
     pub(crate) options: Vec<&'static str>,
     pub(crate) composition: Composition,
 }

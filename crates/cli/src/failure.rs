@@ -16,6 +16,8 @@ pub(crate) enum Exit {
     Machine = 3,
     /// A bug of ours.
     Bug = 4,
+    /// Done, and whether what was asked holds is not decided: stolen time may be the reason why not.
+    Undecided = 5,
 }
 
 impl Exit {
@@ -92,6 +94,11 @@ impl Failure {
             "not in this version".to_owned(),
         )
         .with_help("`vestal --help` lists what this version does")
+    }
+
+    /// Somebody asked to stop before it was done.
+    pub(crate) fn interrupted(what: impl Into<String>) -> Self {
+        Self::new(Exit::DoesNotHold, what, "a signal interrupted it")
     }
 
     /// This machine cannot do it.

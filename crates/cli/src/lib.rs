@@ -32,6 +32,7 @@ mod comparison;
 mod extension;
 mod failure;
 mod input;
+mod interrupt;
 mod markdown;
 mod names;
 mod ordered;

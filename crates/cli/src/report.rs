@@ -4,19 +4,31 @@ use crate::input::shown;
 use crate::names::RESULT_FORMAT;
 use crate::output::{Output, Style};
 use crate::quantity::{exact, percent, short};
-use crate::session::Session;
+use crate::session::{Proof, Session};
 use crate::table::{Column, Grid};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use vestal_core::{DropReason, Drops};
+use vestal_trace::record::words::drop_word;
+use vestal_trace::{Dispatch, World};
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct RunResult {
     pub(crate) format: &'static str,
     pub(crate) file: String,
     pub(crate) policy: &'static str,
+    /// The last value of each key of `--set`.
+    pub(crate) options: BTreeMap<String, String>,
     pub(crate) world: &'static str,
-    pub(crate) duration_ns: u64,
+    pub(crate) dispatch: &'static str,
+    pub(crate) scenario: String,
     pub(crate) seed: u64,
+    /// What proves that no guaranteed deadline is missed; without it none is guaranteed.
+    pub(crate) proof: Option<Proof>,
+    pub(crate) duration_ns: u64,
+    /// Why a simulation ended early; null if it did not.
+    pub(crate) cut: Option<Cut>,
     pub(crate) jobs: Jobs,
     pub(crate) modes: Vec<ModeChange>,
     pub(crate) tasks: Vec<TaskRow>,
@@ -30,6 +42,17 @@ pub(crate) struct RunResult {
     /// Mode changes that happened, also those that are not listed.
     #[serde(skip)]
     pub(crate) mode_changes: u64,
+    /// Misses that a proof would have excluded, whether there is one or not; a real run without one does
+    /// not judge that.
+    #[serde(skip)]
+    pub(crate) excluded: u64,
+}
+
+/// Where a simulation ended before its time, and why.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Cut {
+    pub(crate) at_ns: u64,
+    pub(crate) why: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -37,8 +60,44 @@ pub(crate) struct Jobs {
     pub(crate) released: u64,
     pub(crate) completed: u64,
     pub(crate) dropped: u64,
+    pub(crate) dropped_by: DroppedBy,
     pub(crate) missed: u64,
     pub(crate) missed_guaranteed: u64,
+    /// Of those: which only stolen time explains.
+    pub(crate) missed_undecided: u64,
+}
+
+/// Dropped jobs by reason: in JSON in the words of traces, for people shorter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DroppedBy(pub(crate) Drops);
+
+impl Serialize for DroppedBy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let counts = self.0.by_reason();
+        serializer.collect_map(counts.map(|(why, count)| (drop_word(why), count)))
+    }
+}
+
+impl std::fmt::Display for DroppedBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut counts = self.0.by_reason().filter(|(_, count)| *count > 0);
+        let Some((why, count)) = counts.next() else {
+            return f.write_str("0");
+        };
+        write!(f, "{count} {}", short_word(why))?;
+        counts.try_for_each(|(why, count)| write!(f, " + {count} {}", short_word(why)))
+    }
+}
+
+/// A reason for dropping in a cell of a table.
+const fn short_word(why: DropReason) -> &'static str {
+    match why {
+        DropReason::Mode => "mode",
+        DropReason::Exhausted => "limit",
+        DropReason::Superseded => "superseded",
+        DropReason::Deadline => "deadline",
+        DropReason::BacklogFull => "backlog",
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -58,6 +117,7 @@ pub(crate) struct TaskRow {
     pub(crate) completed: u64,
     pub(crate) missed: u64,
     pub(crate) dropped: u64,
+    pub(crate) dropped_by: DroppedBy,
     pub(crate) overruns: u64,
     pub(crate) preemptions: u64,
     pub(crate) response_ns: Response,
@@ -104,19 +164,37 @@ pub(crate) struct Frames {
     pub(crate) overrun: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+/// Time that was taken from a run.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Stolen {
+    pub(crate) cause: &'static str,
+    /// The threads, where it was threads.
+    pub(crate) name: Option<String>,
+    pub(crate) ns: u64,
+}
+
+/// How long the run's own threads took at most for one of their duties.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Reaction {
+    pub(crate) count: u64,
+    pub(crate) max: u64,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Machine {
     pub(crate) gaps: u64,
     pub(crate) longest_gap_ns: u64,
     pub(crate) lost_ns: u64,
     pub(crate) missed_outside_gaps: u64,
+    /// By cause; only causes that took something.
+    pub(crate) stolen: Vec<Stolen>,
     /// How well limits were enforced; a simulated world enforces exactly.
     #[serde(flatten)]
     pub(crate) enforced: Option<Enforced>,
 }
 
 /// How well limits were enforced in a real run.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Enforced {
     pub(crate) dispatch: &'static str,
     /// How often a worker ran a job that the plan did not name; null under native dispatch.
@@ -144,7 +222,7 @@ pub(crate) struct Enforced {
 }
 
 /// What the run's own threads used, and why its manager was woken.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Own {
     pub(crate) manager: OwnThread,
     pub(crate) idle: OwnThread,
@@ -152,6 +230,8 @@ pub(crate) struct Own {
     /// CPU time of the workers outside the bodies of jobs.
     pub(crate) workers_cpu_ns: u64,
     pub(crate) wakeups: Wakeups,
+    /// By duty.
+    pub(crate) reactions_ns: BTreeMap<&'static str, Reaction>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -189,14 +269,19 @@ const MODES_SHOWN: usize = 6;
 
 impl RunResult {
     /// A result without figures.
-    pub(crate) fn of(session: &Session, world: &'static str) -> Self {
+    pub(crate) fn of(session: &Session, world: World, dispatch: Dispatch) -> Self {
         Self {
             format: RESULT_FORMAT,
             file: shown(&session.file),
             policy: session.policy.name,
-            world,
-            duration_ns: session.duration.as_nanos(),
+            options: session.options.iter().cloned().collect(),
+            world: world.word(),
+            dispatch: dispatch.word(),
+            scenario: session.scenario.clone(),
             seed: session.seed,
+            proof: session.proof.clone(),
+            duration_ns: session.duration.as_nanos(),
+            cut: None,
             jobs: Jobs::default(),
             modes: Vec::new(),
             tasks: Vec::new(),
@@ -207,6 +292,7 @@ impl RunResult {
             overhead: serde_json::Value::Object(serde_json::Map::new()),
             machine: Machine::default(),
             mode_changes: 0,
+            excluded: 0,
         }
     }
 
@@ -227,6 +313,10 @@ impl RunResult {
             self.seed,
             session.order,
         );
+        if let Some(cut) = &self.cut {
+            let cut = format!("Cut at {}: {}.", short(cut.at_ns), cut.why);
+            let _ = writeln!(text, "{}\n", painter.paint(Style::Bad, &cut));
+        }
         text.push_str(&self.task_table(session, output));
         for cpu in &self.cpus {
             let _ = writeln!(
@@ -250,27 +340,41 @@ impl RunResult {
     }
 
     /// The last line: whether what was promised was kept.
-    pub(crate) fn verdict(&self, session: &Session, output: &Output) -> String {
+    pub(crate) fn verdict(&self, output: &Output) -> String {
         let painter = output.painter();
         let missed = self.jobs.missed_guaranteed;
-        let (style, text) = match (missed, session.promised) {
-            (0, true) => (Style::Good, "No guaranteed deadline was missed.".to_owned()),
-            (0, false) => (
+        let (style, text) = match (missed, self.jobs.missed, &self.proof) {
+            (0, _, Some(_)) => (Style::Good, "No guaranteed deadline was missed.".to_owned()),
+            (_, _, Some(_)) if missed == self.jobs.missed_undecided => (
                 Style::Caution,
-                "No deadline was missed that a proof would have guaranteed; there is no proof."
-                    .to_owned(),
+                format!(
+                    "Not decided: {} missed, and only time that others took from the run explains it.",
+                    plural(missed, "guaranteed deadline")
+                ),
             ),
-            (_, true) => (
+            (_, _, Some(_)) => (
                 Style::Bad,
                 format!("{} missed.", plural(missed, "guaranteed deadline")),
             ),
-            (_, false) => (
-                Style::Bad,
-                format!(
-                    "{} missed that a proof would have guaranteed; there is no proof.",
-                    plural(missed, "deadline")
-                ),
+            (_, 0, None) => (
+                Style::Caution,
+                "No deadline was missed; none was guaranteed, because there is no proof."
+                    .to_owned(),
             ),
+            (_, late, None) => {
+                let mut text = format!(
+                    "{} missed; none was guaranteed, because there is no proof.",
+                    plural(late, "deadline")
+                );
+                if self.excluded > 0 {
+                    let _ = write!(
+                        text,
+                        " A proof would have excluded {} of them.",
+                        self.excluded
+                    );
+                }
+                (Style::Caution, text)
+            }
         };
         format!("{}\n", painter.paint(style, &text))
     }
@@ -312,7 +416,10 @@ impl RunResult {
                 (urgency, None),
                 (instant, None),
                 (row.released.to_string(), None),
-                mark(row.dropped, Style::Caution),
+                (
+                    row.dropped_by.to_string(),
+                    (row.dropped > 0).then_some(Style::Caution),
+                ),
                 mark(row.missed, Style::Bad),
                 mark(row.overruns, Style::Caution),
                 (time(row.response_ns.mean), None),

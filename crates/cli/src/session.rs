@@ -1,12 +1,16 @@
 //! What simulated and real runs have in common: the set, the policy, the order, the demand.
 
+mod options;
 mod order;
 mod own;
+mod proof;
 mod servers;
 mod zero_slack;
 
+pub(crate) use options::KEYS as WORLD_KEYS;
 pub(crate) use order::OrderTables;
 pub(crate) use own::{check_native, check_native_simulation, check_real};
+pub(crate) use proof::Proof;
 
 use crate::args::WorldArgs;
 use crate::catalogue;
@@ -17,14 +21,15 @@ use crate::output::Output;
 use crate::parameters;
 use crate::problem::{self, Given};
 use crate::quantity::exact;
+use options::{WorldOptions, pairs};
 use order::choose;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vestal_analysis::{Test, Verdict};
 use vestal_core::policy::{OrderRule, VirtualDeadlines};
 use vestal_core::{
-    ClassicOrder, Configuration, Exhaustion, LevelSet, OnMiss, Policy, Scheduler, Task,
-    TaskConfiguration, TaskId,
+    ClassicOrder, Configuration, Enforcement, Exhaustion, LevelSet, OnMiss, Policy, Scheduler,
+    Task, TaskConfiguration, TaskId,
 };
 use vestal_core::{Duration, Service};
 use vestal_workload::quantity::parse_time;
@@ -41,6 +46,8 @@ pub(crate) struct Session {
     /// What orders jobs beside the priorities of tasks.
     pub(crate) tables: OrderTables,
     pub(crate) exhaustion: Exhaustion,
+    /// How many jobs of one task may wait behind its current one; `None`: any number.
+    pub(crate) backlog: Option<usize>,
     pub(crate) duration: Duration,
     pub(crate) workload: Workload,
     /// The scenario as it was written.
@@ -52,8 +59,8 @@ pub(crate) struct Session {
     own_options: Vec<(String, String)>,
     /// Where the order comes from and what is promised, for people.
     pub(crate) order: String,
-    /// Whether the policy's test promises anything.
-    pub(crate) promised: bool,
+    /// What proves that the policy keeps its promise; without it nothing is guaranteed.
+    pub(crate) proof: Option<Proof>,
     /// Whether servers on a fixed grid take the place of slices.
     pub(crate) by_servers: bool,
 }
@@ -63,7 +70,7 @@ impl Session {
     pub(crate) fn open(args: &WorldArgs, verb: &str, output: &Output) -> Result<Self, Failure> {
         let what = format!("{verb} {}", shown(&args.file));
         let policy = find_policy(&args.policy, &what)?;
-        let exhaustion = exhaustion(&args.options, own::option_keys(policy), &what)?;
+        let world = WorldOptions::read(&args.options, own::option_keys(policy), &what)?;
         let duration = args
             .duration
             .as_deref()
@@ -74,7 +81,7 @@ impl Session {
             Opening {
                 args,
                 policy,
-                exhaustion,
+                world,
                 duration,
                 recorded: None,
                 what,
@@ -95,7 +102,7 @@ impl Session {
         let opening = Opening {
             args,
             policy,
-            exhaustion: exhaustion(&args.options, own::option_keys(policy), &what)?,
+            world: WorldOptions::read(&args.options, own::option_keys(policy), &what)?,
             duration: args
                 .duration
                 .as_deref()
@@ -120,7 +127,7 @@ impl Session {
         let opening = Opening {
             args,
             policy,
-            exhaustion: exhaustion(&args.options, own::option_keys(policy), &what)?,
+            world: WorldOptions::read(&args.options, own::option_keys(policy), &what)?,
             duration: Some(Duration::ZERO),
             recorded: Some(parameters),
             what,
@@ -132,7 +139,10 @@ impl Session {
         let Opening {
             args,
             policy,
-            exhaustion,
+            world: WorldOptions {
+                exhaustion,
+                backlog,
+            },
             duration,
             recorded,
             what,
@@ -204,13 +214,14 @@ impl Session {
             } else {
                 exhaustion
             },
+            backlog,
             duration,
             workload,
             scenario,
             seed: args.seed,
             options,
             own_options: own::options(policy, &args.options),
-            promised: order.unproved.is_none() && exhaustion != Exhaustion::Continue,
+            proof: order.proof(exhaustion),
             by_servers,
             order: order.description,
             tables: order.tables,
@@ -244,6 +255,15 @@ impl Session {
             Ok(engine) => Ok(Box::new(engine)),
             Err(error) => Err(Failure::input(what, error.to_string())),
         }
+    }
+
+    /// The priorities of the tasks, if they alone order jobs while nobody is suspended or cut in slices.
+    pub(crate) fn fixed_priorities(&self) -> Option<Vec<u32>> {
+        let by_priority = matches!(self.tables, OrderTables::Priorities)
+            && self.policy.enforcement != Enforcement::ZeroSlack
+            && !own::has_scheduler(self.policy);
+        let priorities = self.configurations.iter().map(|entry| entry.priority);
+        by_priority.then(|| priorities.collect())
     }
 
     /// Whether the policy leaves priorities to an analysis or a parameters file. An own policy has a
@@ -307,7 +327,7 @@ impl Session {
 struct Opening<'a> {
     args: &'a WorldArgs,
     policy: &'static Policy,
-    exhaustion: Exhaustion,
+    world: WorldOptions,
     duration: Option<Duration>,
     /// The parameters of a recording, instead of those of `args`.
     recorded: Option<&'a Arc<Source>>,
@@ -328,48 +348,6 @@ pub(crate) fn find_policy(name: &str, what: &str) -> Result<&'static Policy, Fai
         .map(|policy| policy.name.to_owned())
         .collect();
     Err(names::unknown(what, "policy", name, &known))
-}
-
-/// Options as keys and values; what is neither was refused before.
-fn pairs(options: &[String]) -> Vec<(String, String)> {
-    let pairs = options.iter().filter_map(|option| option.split_once('='));
-    pairs
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect()
-}
-
-/// The options of `--set`.
-fn exhaustion(options: &[String], own: &[&str], what: &str) -> Result<Exhaustion, Failure> {
-    let mut known = "this version knows: exhaustion=background|abort|continue".to_owned();
-    for key in own {
-        known.push_str(&format!(", {key}=..."));
-    }
-    let mut exhaustion = Exhaustion::Background;
-    for option in options {
-        let failure = |why: String| Failure::input(what, why).with_help(known.as_str());
-        let (key, value) = option
-            .split_once('=')
-            .ok_or_else(|| failure(format!("`--set {option}` is not of the form KEY=VALUE")))?;
-        if own.contains(&key) {
-            continue;
-        }
-        if key != "exhaustion" {
-            let failure = failure(format!("no option is called `{key}`"));
-            return Err(
-                match names::nearest(key, own.iter().copied().chain(["exhaustion"])) {
-                    Some(name) => failure.with_help(format!("did you mean `{name}`?")),
-                    None => failure,
-                },
-            );
-        }
-        exhaustion = match value {
-            "background" => Exhaustion::Background,
-            "abort" => Exhaustion::Abort,
-            "continue" => Exhaustion::Continue,
-            _ => return Err(failure(format!("`{value}` is no value of `exhaustion`"))),
-        };
-    }
-    Ok(exhaustion)
 }
 
 fn duration(text: &str, what: &str) -> Result<Duration, Failure> {
@@ -407,6 +385,8 @@ fn read_scenario(spec: &str, set: &TaskSet, output: &Output) -> Result<Scenario,
 
 /// The order of the tasks, and what the policy's test says of it.
 struct Order {
+    /// The test that was asked, with its variant.
+    test: String,
     /// All equal where something else orders jobs.
     priorities: Vec<u32>,
     tables: OrderTables,
@@ -475,24 +455,13 @@ impl Order {
             }
         };
         Ok(Self {
+            test: test.to_string(),
             priorities,
             tables,
             zero_slack,
             description,
             unproved,
         })
-    }
-
-    /// What a person must know before trusting the run.
-    fn doubt(&self, policy: &Policy, exhaustion: Exhaustion) -> Option<String> {
-        match (&self.unproved, exhaustion) {
-            (Some(doubt), _) => Some(doubt.clone()),
-            (None, Exhaustion::Continue) => Some(format!(
-                "exhaustion=continue: what {} promises is not covered by its test {} any more",
-                policy.name, policy.test
-            )),
-            (None, Exhaustion::Background | Exhaustion::Abort) => None,
-        }
     }
 }
 
@@ -514,35 +483,6 @@ fn order_name(order: ClassicOrder) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn options_are_read_and_unknown_ones_list_the_known() {
-        let read = |options: &[&str]| {
-            let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
-            exhaustion(&options, &["divisor"], "simulate x")
-        };
-        assert_eq!(read(&[]).unwrap(), Exhaustion::Background);
-        assert_eq!(read(&["exhaustion=abort"]).unwrap(), Exhaustion::Abort);
-        let failure = read(&["exhaustio=abort"]).unwrap_err();
-        assert!(
-            failure
-                .help
-                .iter()
-                .any(|help| help.contains("background|abort|continue"))
-        );
-        assert!(
-            failure
-                .help
-                .iter()
-                .any(|help| help.contains("did you mean `exhaustion`"))
-        );
-        assert_eq!(
-            read(&["divisor=3", "exhaustion=abort"]).unwrap(),
-            Exhaustion::Abort
-        );
-        assert!(read(&["exhaustion"]).is_err());
-        assert!(read(&["exhaustion=never"]).is_err());
-    }
 
     #[test]
     fn times_need_a_unit_and_are_positive() {

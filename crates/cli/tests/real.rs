@@ -5,10 +5,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "real/stops.rs"]
+mod stops;
 mod support;
 
 use support::traces::{counts, figures, read};
-use support::{Scratch, shell, vestal};
+use support::{Done, Scratch, shell, vestal};
 use vestal_trace::{Counts, Dispatch, What, World};
 
 const FMS: &str = "examples/fms-200.toml";
@@ -49,8 +51,19 @@ fn a_real_run_answers_in_the_shape_of_a_simulated_one() {
     assert_eq!(real["jobs"]["released"], simulated["jobs"]["released"]);
     assert_eq!(real["modes"][0]["from"], "LO");
     assert_eq!(real["modes"][0]["to"], "HI");
-    let broken = real["machine"]["missed_outside_gaps"] != 0;
-    assert_eq!(done.exit, i32::from(broken));
+    keeps_its_guarantees(&done, "amc");
+}
+
+/// No guaranteed deadline was missed but where only stolen time explains it, which is said by 5.
+fn keeps_its_guarantees(done: &Done, what: &str) {
+    assert!([0, 5].contains(&done.exit), "{what}: {}", done.stderr);
+    let result = done.json();
+    assert_eq!(
+        result["machine"]["missed_outside_gaps"], 0,
+        "{what}: {result:#}"
+    );
+    let undecided = result["jobs"]["missed_undecided"] != 0;
+    assert_eq!(done.exit == 5, undecided, "{what}: {result:#}");
 }
 
 #[test]
@@ -60,7 +73,7 @@ fn a_run_that_is_ended_early_shows_what_it_measured() {
     ));
     assert!(text.contains("ended the run after"), "{text}");
     assert!(text.contains("jobs: "), "{text}");
-    assert!(text.contains("exit 0") || text.contains("exit 1"), "{text}");
+    assert!(text.contains("exit 0") || text.contains("exit 5"), "{text}");
 }
 
 /// Every policy that runs here, under the dispatches that can keep its order.
@@ -103,7 +116,7 @@ fn the_mechanisms_of_the_paper_are_selected_counted_and_replayed() {
             "json",
         ];
         let done = vestal(&[&["run", FMS][..], &options, &chosen].concat());
-        assert!(done.exit <= 1, "{policy} {mechanism}: {}", done.stderr);
+        keeps_its_guarantees(&done, &format!("{policy} {mechanism}"));
         let result = done.json();
         assert_eq!(result["machine"]["mechanism"], mechanism);
         let replayed = vestal(&["replay", &trace, "--format", "json"]);
@@ -147,7 +160,7 @@ fn a_trace_of_a_real_run_counts_what_its_result_counts_and_replays_clean() {
             "--trace",
             &csv,
         ]);
-        assert!(done.exit <= 1, "{policy} {dispatch}: {}", done.stderr);
+        keeps_its_guarantees(&done, &format!("{policy} {dispatch}"));
         let result = done.json();
         let (header, records) = read(vtrace.as_ref());
         assert_eq!(read(csv.as_ref()), (header.clone(), records.clone()));
@@ -171,7 +184,7 @@ fn a_trace_of_a_real_run_counts_what_its_result_counts_and_replays_clean() {
             assert_eq!(replayed["jobs"][key], result["jobs"][key], "{key}");
         }
         modes += found.mode_changes;
-        dropped += found.dropped;
+        dropped += found.dropped.total();
         if header.ordered {
             // A native world tells its guard of releases when they matter, with their own instants.
             let told_later = |what: &What| dispatch == "native" && matches!(what, What::Fact(_));
@@ -450,14 +463,14 @@ fn slices_are_kept_and_replay_clean() {
         ]);
         let result = done.json();
         // The less critical task has half a millisecond to spare, which a busy machine may take.
-        assert!(done.exit <= 1, "{dispatch}: {}", done.stderr);
+        keeps_its_guarantees(&done, dispatch);
         let (machine, jobs) = (&result["machine"], 125);
         assert_eq!(result["tasks"][1]["released"], jobs, "control");
         // Where the machine was away, a slice may have begun before the last one was used up.
         let held = machine["held"].as_u64().unwrap();
         assert!((jobs..=2 * jobs).contains(&held), "{dispatch}: {result:#}");
         assert!(
-            machine["held_in_vain"].as_u64().unwrap() * 4 <= held,
+            machine["held_in_vain"].as_u64().unwrap() * 8 <= held,
             "{dispatch}: {result:#}"
         );
         if dispatch == "managed" {

@@ -5,7 +5,8 @@ use crate::time::{Instant, Service};
 use core::hash::{Hash, Hasher};
 
 /// How many jobs of one task may wait behind its current one. With D <= T a second waiting job means
-/// that a deadline was missed more than a period ago; more than these are dropped with a notice.
+/// that a deadline was missed more than a period ago; more than these are dropped with a notice, unless
+/// the world keeps them (contract C7).
 pub const BACKLOG_MAX: usize = 4;
 
 /// A released job that has not become its task's current one.

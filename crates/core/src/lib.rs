@@ -65,7 +65,7 @@ pub use engine::{
 pub use fact::{Fact, StopReason};
 pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
-pub use notice::{DropReason, Event, Notice};
+pub use notice::{DropReason, Drops, Event, Notice};
 pub use order::{ClassicOrder, SliceCount, Urgency};
 pub use plan::{
     Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot, Wake,

@@ -98,8 +98,65 @@ pub enum DropReason {
     Superseded,
     /// It was incomplete at its deadline, and its task aborts then.
     Deadline,
-    /// Its task had as many waiting jobs as the bounded backlog holds.
+    /// As many jobs of its task waited as may wait.
     BacklogFull,
+}
+
+impl DropReason {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 5] = [
+        Self::Mode,
+        Self::Exhausted,
+        Self::Superseded,
+        Self::Deadline,
+        Self::BacklogFull,
+    ];
+}
+
+/// How many jobs were dropped, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Drops([u64; DropReason::ALL.len()]);
+
+impl Drops {
+    /// Counts `more` jobs that were dropped for this reason.
+    pub fn add(&mut self, why: DropReason, more: u64) {
+        for (reason, count) in DropReason::ALL.iter().zip(&mut self.0) {
+            if *reason == why {
+                *count = count.saturating_add(more);
+            }
+        }
+    }
+
+    /// The sum with the counts of others.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        for (why, more) in other.by_reason() {
+            self.add(why, more);
+        }
+        self
+    }
+
+    /// All reasons with their counts.
+    pub fn by_reason(&self) -> impl Iterator<Item = (DropReason, u64)> {
+        DropReason::ALL.into_iter().zip(self.0)
+    }
+
+    /// How many jobs were dropped for this reason.
+    #[must_use]
+    pub fn of(&self, why: DropReason) -> u64 {
+        let mut counts = self.by_reason();
+        counts
+            .find(|(reason, _)| *reason == why)
+            .map_or(0, |(_, count)| count)
+    }
+
+    /// How many jobs were dropped, for whatever reason.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0
+            .iter()
+            .fold(0, |sum, count| sum.saturating_add(*count))
+    }
 }
 
 /// A bounded first-in, first-out queue of notices that counts what it lost.
@@ -180,6 +237,18 @@ mod tests {
                 by: Duration::from_nanos(by),
             },
         }
+    }
+
+    #[test]
+    fn drops_are_counted_by_reason() {
+        let mut drops = Drops::default();
+        for (why, more) in DropReason::ALL.into_iter().zip(1..) {
+            drops.add(why, more);
+        }
+        let both = drops.and(&drops);
+        assert_eq!(both.of(DropReason::Exhausted), 4);
+        assert_eq!(both.of(DropReason::BacklogFull), 10);
+        assert_eq!((drops.total(), both.total()), (15, 30));
     }
 
     #[test]

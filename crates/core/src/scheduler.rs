@@ -7,7 +7,9 @@
 //! It holds for one *domain* (the state behind one lock).
 //!
 //! - **C1 time.** A domain's clock never goes backwards: `decide` refuses an instant before the
-//!   last one. A fact keeps the instant at which it happened, which may be earlier than the clock.
+//!   last one. A fact keeps the instant at which it happened, which may be earlier than the clock;
+//!   deadlines, slices and zero-slack instants of a job count from the instant of its release, whenever
+//!   the scheduler hears of that.
 //! - **C2 charge what ran.** Before `decide(now)` the world has charged each running job what it
 //!   measured. A remainder below the world's stated granularity counts as exhausted; a job charged
 //!   more than budget plus granularity has overrun even if it completed by then: it is judged once,
@@ -24,12 +26,18 @@
 //! - **C6 wake-ups.** Early and spurious ones change nothing; a late one gives the plan of the true
 //!   time and a `Late` notice; one in the past means "call at once".
 //! - **C7 bounded and total.** `apply` is O(1), `decide` O(log n), and O(n) at a mode change; nothing
-//!   is allocated after construction; nothing recurses; integers only.
+//!   is allocated after construction; nothing recurses; integers only. So a scheduler holds few jobs of
+//!   a task ([`Scheduler::backlog`]) and drops what does not fit. A world with memory lets nothing be
+//!   dropped for that reason: it *keeps* the releases that find no room, and tells them, oldest first,
+//!   as soon as jobs before them have ended; of ends that it tells itself, before the next decision, so
+//!   that no instant looks idle (C3) while it keeps something. A job that a rise of the mode drops takes
+//!   with it what the world keeps of its task from earlier instants.
 //! - **C8 replay.** Configuration and the sequence of facts determine every plan.
 //! - **C9 locks.** A fact belongs to exactly one domain; no call takes two domain locks.
 
 use crate::fact::Fact;
 use crate::ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
+use crate::job_table::BACKLOG_MAX;
 use crate::model::Level;
 use crate::notice::Notice;
 use crate::plan::{Permit, Plan};
@@ -63,6 +71,11 @@ pub trait Scheduler {
 
     /// How many notices were lost because nobody took them in time.
     fn lost_notices(&self) -> u64;
+
+    /// How many jobs of one task may wait behind its current one without being dropped (C7).
+    fn backlog(&self) -> usize {
+        BACKLOG_MAX
+    }
 }
 
 macro_rules! forward {
@@ -81,6 +94,9 @@ macro_rules! forward {
         }
         fn lost_notices(&self) -> u64 {
             (**self).lost_notices()
+        }
+        fn backlog(&self) -> usize {
+            (**self).backlog()
         }
     };
 }

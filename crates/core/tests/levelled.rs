@@ -150,6 +150,20 @@ fn two_cpus_share_level_c() {
     assert_eq!(ghosts[0], ["........", "........"]);
 }
 
+/// A world keeps what does not fit, and asks how much that is (C7).
+#[test]
+fn the_backlog_is_the_configured_one() {
+    let (tasks, slots) = table_1();
+    let tables = [CpuTable {
+        cycle: Duration::from_nanos(10),
+        slots: &slots,
+    }];
+    for backlog in [1, 4, 9] {
+        let engine = Levelled::new(&configuration(&tasks, &tables, backlog)).unwrap();
+        assert_eq!(Scheduler::backlog(&Box::new(engine)), backlog);
+    }
+}
+
 #[test]
 fn a_job_that_overruns_goes_on_with_its_tasks_next_budget() {
     let tasks = [

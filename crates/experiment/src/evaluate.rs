@@ -11,7 +11,7 @@ use std::fmt;
 use vestal_analysis::{Problem, Reason, Scratch, Test};
 use vestal_core::policy::OrderRule;
 use vestal_core::{Duration, Instant, LevelSet, Policy, Service, Task, TaskId, policy};
-use vestal_sim::{Demand, Releases, Setting, Statistics};
+use vestal_sim::{Backlog, Demand, Releases, Setting, SimulationError, Statistics};
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
 
@@ -57,6 +57,14 @@ pub enum Question {
 pub struct Check {
     test: &'static Test,
     policy: &'static Policy,
+}
+
+impl Check {
+    /// The test whose acceptances are checked.
+    #[must_use]
+    pub const fn test(&self) -> &'static Test {
+        self.test
+    }
 }
 
 /// What the names of checks begin with.
@@ -271,13 +279,19 @@ impl Simulation {
             tasks,
             cpus: 1,
             end: Instant::EPOCH.saturating_add(self.duration),
+            backlog: Backlog::UNLIMITED,
         };
         let workload = Workload::new(set, tasks, self.scenario.clone(), seed);
         let jobs = Jobs(&workload);
         let mut statistics = Statistics::new(tasks, 1, carried.enforcement(), Carried::EXHAUSTION);
-        vestal_sim::simulate(&mut scheduler, &setting, &jobs, &jobs, &mut statistics)
-            .map_err(|error| error.to_string())?;
+        let ended = vestal_sim::simulate(&mut scheduler, &setting, &jobs, &jobs, &mut statistics);
+        let cut = match ended {
+            Ok(_) => false,
+            Err(SimulationError::TooManyKept { .. }) => true,
+            Err(error) => return Err(error.to_string()),
+        };
         Ok(match statistics.jobs().missed_guaranteed {
+            0 if cut => Answer::Undecided,
             0 => Answer::Yes,
             _ => Answer::No,
         })

@@ -175,12 +175,9 @@ impl Experiment {
             let span = raw.chunk.as_ref().map_or(0..0, Spanned::span);
             return Err(wrong(span, "chunk", "0".to_owned(), "at least 1"));
         }
-        if let Some(weight) = &raw.weight_by
-            && !axes.iter().any(|axis| axis.name == *weight.as_ref())
-        {
-            let found = format!("\"{}\"", weight.as_ref());
-            let expected = "a parameter that varies";
-            return Err(wrong(weight.span(), "weight_by", found, expected));
+        if let Some(weight) = &raw.weight_by {
+            weights(&axes, weight.as_ref())
+                .map_err(|(found, expected)| wrong(weight.span(), "weight_by", found, expected))?;
         }
         if raw.tests.is_empty() && raw.check.is_empty() && raw.simulate.is_empty() {
             let expected = "`tests`, `check`, or `[[simulate]]`";
@@ -253,6 +250,31 @@ fn set(
     recipe
         .set(name, text)
         .map_err(|error| diagnose::parameter(source, span, name, text, &error))
+}
+
+/// Whether the values of a parameter can be weights; if not, what was found and what was expected.
+fn weights(axes: &[Axis], name: &str) -> Result<(), (String, &'static str)> {
+    let Some(axis) = axes.iter().find(|axis| axis.name == name) else {
+        return Err((format!("\"{name}\""), "a parameter that varies"));
+    };
+    let mut sum = 0.0;
+    for text in &axis.values {
+        let weight = text.parse().ok();
+        sum += weight
+            .filter(|weight: &f64| weight.is_finite())
+            .ok_or_else(|| {
+                let found = format!("\"{name}\", which has the value `{text}`");
+                (found, "a parameter whose values are numbers")
+            })?;
+    }
+    // No recipe has a parameter with negative values.
+    match sum > 0.0 {
+        true => Ok(()),
+        false => Err((
+            format!("\"{name}\", which is 0"),
+            "a parameter with a value above 0",
+        )),
+    }
 }
 
 /// The order of a file: tables are maps, so it follows from the places.
@@ -385,6 +407,11 @@ mod tests {
             ("[fixed]\nlevels = 9\n", 7, "levels"),
             ("[vary]\nlevels = 3\n", 7, "levels"),
             ("weight_by = \"levels\"\n", 6, "weight_by"),
+            (
+                "weight_by = \"inflate_level0\"\n[vary]\ninflate_level0 = [true, false]\n",
+                6,
+                "which has the value `true`",
+            ),
             ("chunk = 0\n", 6, "chunk"),
             ("sed = 3\n", 6, "sed"),
         ];
@@ -394,6 +421,33 @@ mod tests {
             assert_eq!(first.line, line, "{rest}: {first}");
             assert!(first.to_string().contains(part), "{rest}: {first}");
             assert_eq!(first.code.to_string(), "V0700");
+        }
+    }
+
+    #[test]
+    fn a_result_is_weighted_by_numbers_only() {
+        let parse = |vary: &str| {
+            let weight = vary.split(' ').next().unwrap();
+            let text = format!(
+                "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"standard\"\nsets = 3\n\
+                 tests = [\"smc\"]\nweight_by = \"{weight}\"\n[vary]\n{vary}\n"
+            );
+            Experiment::parse(&Source::new("x.toml", &text))
+        };
+        assert!(parse("utilization = [0.2, 0.5]").is_ok());
+        assert!(parse("utilization_high = [0, 0.5]").is_ok());
+        for vary in [
+            "deadlines = [\"implicit\", \"constrained\"]",
+            "period_max = [\"50ms\", \"1s\"]",
+            "utilization_high = [0]",
+        ] {
+            let error = parse(vary).unwrap_err();
+            let first = &error.list()[0];
+            assert_eq!(
+                (first.code.to_string().as_str(), first.line),
+                ("V0700", 6),
+                "{first}"
+            );
         }
     }
 }

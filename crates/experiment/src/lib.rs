@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod carried;
+pub mod checksum;
 mod diagnose;
 pub mod evaluate;
 pub mod figure;
@@ -25,6 +26,6 @@ pub mod verdict;
 
 pub use evaluate::{Answer, Question, QuestionError};
 pub use file::Experiment;
-pub use store::{Manifest, Store, StoreError};
+pub use store::{Damage, Manifest, Program, Store, StoreError};
 pub use summary::Summary;
 pub use sweep::{Report, Running, Shard, SweepError};

@@ -17,7 +17,7 @@ use crate::carried::Carried;
 use vestal_core::{Duration, Instant, Level, Service, Task, TaskId};
 use vestal_sim::guarantee::{Judge, Promise};
 use vestal_sim::workload::Periodic;
-use vestal_sim::{Demand, JobState, Observer, Setting, simulate};
+use vestal_sim::{Backlog, Demand, JobState, Observer, Setting, simulate};
 use vestal_workload::generate::Random;
 
 /// After so many decisions of the scheduler in all runs together a search ends: thousands of runs of four
@@ -185,6 +185,7 @@ impl Attempt {
             tasks,
             cpus: 1,
             end: release.saturating_add(deadline),
+            backlog: Backlog::UNLIMITED,
         };
         let offsets = self.offsets.iter().zip(tasks);
         let releases = Periodic {

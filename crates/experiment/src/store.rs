@@ -8,8 +8,13 @@
 //! ```
 //!
 //! Every file is written under a temporary name, synced, and renamed: it is there completely or not
-//! at all, whenever the program or the machine stops. What is done is which files exist.
+//! at all, whenever the program or the machine stops. What is done is which files exist and are what
+//! was written: Parquet files have their checksum inside, the manifest and the experiment file make up
+//! the fingerprint, and everything else follows from the chunks.
 
+use crate::checksum::Fnv;
+use crate::file::Experiment;
+use crate::table::{Table, Unfit};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{self, File};
@@ -17,7 +22,20 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The format of the directory.
-const FORMAT: &str = "vestal-sweep/1";
+const FORMAT: &str = "vestal-sweep/2";
+
+const MANIFEST: &str = "manifest.json";
+const EXPERIMENT: &str = "experiment.toml";
+
+/// Who computes a result.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The version with its commit.
+    pub version: String,
+    /// The checksum of the program itself, where tests or policies take part that it does not share
+    /// with every program of this version.
+    pub checksum: Option<String>,
+}
 
 /// Who wrote a result, in `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,9 +44,12 @@ pub struct Manifest {
     format: String,
     /// The version of the program with its commit.
     pub version: String,
+    /// The checksum of the program, if it takes part with tests or policies of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<String>,
     /// The name of the experiment.
     pub experiment: String,
-    /// A hash of the experiment file's text, of the number of sets and of what is asked of them.
+    /// A checksum of everything else that stands here and of the experiment file's text.
     pub fingerprint: String,
     /// Sets at each point: that of the file, or fewer for a quick look.
     pub sets: u32,
@@ -37,40 +58,61 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The manifest of an experiment with this text.
+    /// The manifest of an experiment whose answers this program computes.
     #[must_use]
-    pub fn new(version: &str, name: &str, text: &str, sets: u32, columns: Vec<String>) -> Self {
-        let mut hash = Fnv::default();
-        for part in [FORMAT, version, text, &sets.to_string()] {
-            hash.add(part);
-        }
-        columns.iter().for_each(|column| hash.add(column));
-        Self {
+    pub fn new(program: Program, experiment: &Experiment, columns: Vec<String>) -> Self {
+        let mut manifest = Self {
             format: FORMAT.to_owned(),
-            version: version.to_owned(),
-            experiment: name.to_owned(),
-            fingerprint: format!("{:016x}", hash.0),
-            sets,
+            version: program.version,
+            program: program.checksum,
+            experiment: experiment.name.clone(),
+            fingerprint: String::new(),
+            sets: experiment.sets,
             columns,
+        };
+        manifest.fingerprint = manifest.fingerprint_with(&experiment.source.text);
+        manifest
+    }
+
+    /// What the fingerprint is if the experiment file has this text.
+    fn fingerprint_with(&self, text: &str) -> String {
+        let mut state = Fnv::default();
+        let program = self.program.as_deref().unwrap_or_default();
+        let sets = self.sets.to_string();
+        for part in [
+            &self.format,
+            &self.version,
+            program,
+            &self.experiment,
+            &sets,
+        ] {
+            state.add_text(part);
         }
+        self.columns
+            .iter()
+            .for_each(|column| state.add_text(column));
+        state.add_text(text);
+        state.digits()
     }
 }
 
-/// FNV-1a with 64 bits: tells files apart that were mixed up, not files that were forged.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
+/// A file that was not what had been written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Which file.
+    pub path: PathBuf,
+    /// What was wrong with it.
+    pub what: String,
 }
 
-impl Fnv {
-    /// Adds a text and its end, so that "ab", "c" is not "a", "bc".
-    fn add(&mut self, text: &str) {
-        for byte in text.bytes().chain([0]) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "V0702: {} is damaged: {}",
+            self.path.display(),
+            self.what
+        )
     }
 }
 
@@ -97,12 +139,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A file is not what it was when it was written.
-    Damaged {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: String,
-    },
+    Damaged(Damage),
 }
 
 impl fmt::Display for StoreError {
@@ -117,9 +154,7 @@ impl fmt::Display for StoreError {
                 "{} has results of this experiment already",
                 path.display()
             ),
-            Self::Damaged { path, what } => {
-                write!(f, "V0702: {} is damaged: {what}", path.display())
-            }
+            Self::Damaged(damage) => damage.fmt(f),
         }
     }
 }
@@ -134,6 +169,13 @@ pub(crate) fn io_error(path: &Path) -> impl Fn(io::Error) -> StoreError {
     }
 }
 
+fn damaged(path: &Path, what: impl Into<String>) -> StoreError {
+    StoreError::Damaged(Damage {
+        path: path.to_owned(),
+        what: what.into(),
+    })
+}
+
 /// A result directory.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -142,24 +184,39 @@ pub struct Store {
     pub manifest: Manifest,
     /// The experiment file's text.
     pub text: String,
+    /// Files that were damaged when it was opened, and were written again.
+    pub mended: Vec<Damage>,
+}
+
+/// What became of a file of rows.
+#[derive(Debug)]
+pub(crate) enum Rows {
+    /// It is what was written.
+    Whole(Table),
+    /// It is not there.
+    Absent,
+    /// It is something else.
+    Damaged(Damage),
 }
 
 impl Store {
     /// Makes `root` the result directory of this experiment, or goes on with it if it is.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`] if it is another's, [`StoreError::Exists`] if it is this one's and
-    /// `resume` is not set, or what the operating system says.
+    /// [`StoreError::Foreign`] if it is another's, [`StoreError::Damaged`] if its manifest does not
+    /// tell whose, [`StoreError::Exists`] if it is this one's and `resume` is not set, or what the
+    /// operating system says.
     pub fn open(
         root: &Path,
         manifest: Manifest,
         text: &str,
         resume: bool,
     ) -> Result<Self, StoreError> {
-        let store = Self {
+        let mut store = Self {
             root: root.to_owned(),
             manifest,
             text: text.to_owned(),
+            mended: Vec::new(),
         };
         let chunks = root.join("chunks");
         if let Some(found) = read_manifest(root)? {
@@ -171,44 +228,76 @@ impl Store {
                 });
             }
         } else if fs::read_dir(root).is_ok_and(|mut entries| entries.any(is_visible)) {
-            return Err(StoreError::Foreign {
-                path: root.to_owned(),
-                what: "it has files, but no manifest.json".to_owned(),
-            });
+            // A manifest that was lost can be written again: every chunk says whose it is.
+            let is_ours =
+                fs::read(root.join(EXPERIMENT)).is_ok_and(|found| found == text.as_bytes());
+            if !(resume && is_ours) {
+                return Err(StoreError::Foreign {
+                    path: root.to_owned(),
+                    what: "it has files, but no manifest.json".to_owned(),
+                });
+            }
         }
         // The manifest comes first: whatever else is there is this experiment's from then on.
         fs::create_dir_all(root).map_err(io_error(root))?;
         let mut json = serde_json::to_string_pretty(&store.manifest).unwrap_or_default();
         json.push('\n');
-        store.write("manifest.json", json.as_bytes())?;
+        let mended = [
+            store.renew(MANIFEST, json.as_bytes(), "not what a sweep writes")?,
+            store.renew(EXPERIMENT, text.as_bytes(), "not the experiment's text")?,
+        ];
+        store.mended.extend(mended.into_iter().flatten());
         fs::create_dir_all(&chunks).map_err(io_error(&chunks))?;
-        store.write("experiment.toml", text.as_bytes())?;
         Ok(store)
     }
 
-    /// An existing result directory, whoever's it is.
+    /// The result directory that a program of this version wrote, whatever experiment it is of.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`] if it is none, or what the operating system says.
-    pub fn existing(root: &Path) -> Result<Self, StoreError> {
+    /// [`StoreError::Foreign`] if it is none or of another version, [`StoreError::Damaged`] if manifest
+    /// and experiment do not belong together, or what the operating system says.
+    pub fn existing(root: &Path, version: &str) -> Result<Self, StoreError> {
         let manifest = read_manifest(root)?.ok_or_else(|| StoreError::Foreign {
             path: root.to_owned(),
             what: "it has no manifest.json; name the directory that a sweep wrote".to_owned(),
         })?;
-        let path = root.join("experiment.toml");
-        let text = fs::read_to_string(&path).map_err(io_error(&path))?;
+        let path = root.join(EXPERIMENT);
+        let text = fs::read(&path).map_err(io_error(&path))?;
+        let text = String::from_utf8(text).map_err(|_| damaged(&path, "it is no text"))?;
+        if manifest.fingerprint_with(&text) != manifest.fingerprint {
+            let what = "it is not the experiment of manifest.json: one of the two was changed";
+            return Err(damaged(&path, what));
+        }
+        if manifest.version != version {
+            let what = format!("written by version {}, this is {version}", manifest.version);
+            return Err(StoreError::Foreign {
+                path: root.to_owned(),
+                what,
+            });
+        }
         Ok(Self {
             root: root.to_owned(),
             manifest,
             text,
+            mended: Vec::new(),
         })
     }
 
     fn compare(&self, found: &Manifest) -> Result<(), StoreError> {
         let ours = &self.manifest;
-        let what = if found == ours {
+        if found == ours {
             return Ok(());
-        } else if found.version != ours.version {
+        }
+        // What differs was perhaps never written: then the manifest contradicts itself.
+        let text = fs::read_to_string(self.path(EXPERIMENT)).unwrap_or_default();
+        if [&text, &self.text]
+            .iter()
+            .all(|text| found.fingerprint_with(text) != found.fingerprint)
+        {
+            let what = "its fingerprint is not that of its fields and of experiment.toml";
+            return Err(damaged(&self.path(MANIFEST), what));
+        }
+        let what = if found.version != ours.version {
             format!(
                 "written by version {}, this is {}",
                 found.version, ours.version
@@ -223,6 +312,8 @@ impl Store {
         } else if found.columns != ours.columns {
             let (theirs, ours) = (found.columns.join(", "), ours.columns.join(", "));
             format!("it asks {theirs}; this one asks {ours}")
+        } else if found.program != ours.program {
+            "the program was built anew since, and its own tests take part".to_owned()
         } else {
             "the experiment file was changed since".to_owned()
         };
@@ -271,6 +362,50 @@ impl Store {
         Ok(())
     }
 
+    /// Writes a file unless it has these bytes; says so if it was there and had others.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub(crate) fn renew(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        what: &str,
+    ) -> Result<Option<Damage>, StoreError> {
+        let path = self.path(name);
+        let found = fs::read(&path);
+        if found.as_ref().is_ok_and(|found| found == bytes) {
+            return Ok(None);
+        }
+        self.write(name, bytes)?;
+        Ok(found.is_ok().then(|| Damage {
+            path,
+            what: what.to_owned(),
+        }))
+    }
+
+    /// A file of rows of this result.
+    ///
+    /// # Errors
+    /// [`StoreError::Foreign`] if it is whole, but of another result, or what the operating system says.
+    pub(crate) fn rows(&self, name: &str) -> Result<Rows, StoreError> {
+        let path = self.path(name);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Rows::Absent),
+            Err(error) => return Err(io_error(&path)(error)),
+        };
+        let (columns, fingerprint) = (self.manifest.columns.len(), &self.manifest.fingerprint);
+        match Table::read(bytes, columns, fingerprint) {
+            Ok(table) => Ok(Rows::Whole(table)),
+            Err(Unfit::Damaged(what)) => Ok(Rows::Damaged(Damage { path, what })),
+            Err(Unfit::Foreign) => Err(StoreError::Foreign {
+                path,
+                what: "it is a file of another experiment, program or version".to_owned(),
+            }),
+        }
+    }
+
     /// Removes what writers left behind that were killed. To be called when all is done.
     ///
     /// # Errors
@@ -295,22 +430,136 @@ fn is_visible(entry: io::Result<fs::DirEntry>) -> bool {
 }
 
 fn read_manifest(root: &Path) -> Result<Option<Manifest>, StoreError> {
-    let path = root.join("manifest.json");
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
+    let path = root.join(MANIFEST);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io_error(&path)(error)),
     };
-    let manifest: Manifest = serde_json::from_str(&text).map_err(|error| StoreError::Foreign {
-        path: root.to_owned(),
-        what: format!("its manifest.json is not one of this version: {error}"),
-    })?;
-    if manifest.format != FORMAT {
-        let what = format!("its format is {}, not {FORMAT}", manifest.format);
+    let no_manifest =
+        |error: serde_json::Error| damaged(&path, format!("it is no manifest: {error}"));
+    let json: serde_json::Value = serde_json::from_slice(&bytes).map_err(no_manifest)?;
+    if let Some(format) = json.get("format").and_then(serde_json::Value::as_str)
+        && format != FORMAT
+    {
         return Err(StoreError::Foreign {
             path: root.to_owned(),
-            what,
+            what: format!("its format is {format}, not {FORMAT}"),
         });
     }
-    Ok(Some(manifest))
+    serde_json::from_value(json).map(Some).map_err(no_manifest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_workload::Source;
+
+    const TEXT: &str = "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"huang2014\"\n\
+                        sets = 3\ntests = [\"smc\"]\n";
+
+    /// A fresh directory, removed when dropped.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path =
+                std::env::temp_dir().join(format!("vestal-store-{}-{name}", std::process::id()));
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn manifest(version: &str, checksum: Option<&str>, text: &str) -> Manifest {
+        let program = Program {
+            version: version.to_owned(),
+            checksum: checksum.map(str::to_owned),
+        };
+        let experiment = Experiment::parse(&Source::new("x", text)).unwrap();
+        Manifest::new(program, &experiment, vec!["smc".to_owned()])
+    }
+
+    fn says(result: Result<Store, StoreError>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_directory_belongs_to_one_version_one_program_and_one_experiment() {
+        let folder = Folder::new("foreign");
+        let path = &folder.0;
+        Store::open(path, manifest("1", None, TEXT), TEXT, false).unwrap();
+        let open = |version, checksum| {
+            says(Store::open(
+                path,
+                manifest(version, checksum, TEXT),
+                TEXT,
+                true,
+            ))
+        };
+        assert!(open("2", None).contains("V0701") && open("2", None).contains("by version 1"));
+        assert!(open("1", Some("abc")).contains("the program was built anew"));
+        let changed = TEXT.replace("sets = 3", "sets = 3 # three");
+        let found = says(Store::open(
+            path,
+            manifest("1", None, &changed),
+            &changed,
+            true,
+        ));
+        assert!(
+            found.contains("V0701") && found.contains("was changed since"),
+            "{found}"
+        );
+        let found = says(Store::existing(path, "2"));
+        assert!(
+            found.contains("V0701") && found.contains("by version 1, this is 2"),
+            "{found}"
+        );
+        assert_eq!(Store::existing(path, "1").unwrap().text, TEXT);
+        let old = "{ \"format\": \"vestal-sweep/1\", \"version\": \"1\" }";
+        fs::write(path.join(MANIFEST), old).unwrap();
+        assert!(open("1", None).contains("V0701") && open("1", None).contains("vestal-sweep/1"));
+    }
+
+    #[test]
+    fn a_manifest_or_an_experiment_that_was_changed_is_damaged() {
+        let folder = Folder::new("damaged");
+        let path = &folder.0;
+        let open = || Store::open(path, manifest("1", None, TEXT), TEXT, true);
+        open().unwrap();
+        let whole = fs::read_to_string(path.join(MANIFEST)).unwrap();
+        for (from, to) in [
+            ("\"version\": \"1\"", "\"version\": \"9\""),
+            ("\"sets\": 3", "\"sets\": 2"),
+            ("\"smc\"", "\"dmc\""),
+            ("\"x\"", "\"y\""),
+            ("\"format\"", "\"fprmat\""),
+            ("{", "["),
+            ("}\n", ""),
+        ] {
+            assert!(whole.contains(from), "{from}");
+            fs::write(path.join(MANIFEST), whole.replace(from, to)).unwrap();
+            for found in [says(open()), says(Store::existing(path, "1"))] {
+                assert!(found.contains("V0702"), "{from}: {found}");
+            }
+        }
+        fs::remove_file(path.join(MANIFEST)).unwrap();
+        assert!(open().unwrap().mended.is_empty());
+        for changed in [
+            TEXT.replace("sets = 3", "seed = 4\nsets = 3").into_bytes(),
+            vec![0xff, 0xfe],
+        ] {
+            fs::write(path.join(EXPERIMENT), changed).unwrap();
+            assert!(says(Store::existing(path, "1")).contains("V0702"));
+            let mended = open().unwrap().mended;
+            assert_eq!(mended.len(), 1);
+            assert_eq!(mended[0].path, path.join(EXPERIMENT));
+            assert_eq!(Store::existing(path, "1").unwrap().text, TEXT);
+        }
+    }
 }

@@ -230,6 +230,7 @@ impl Summary {
     /// The weight of a point; 1 without `weight_by`.
     pub(crate) fn weight(&self, point: usize) -> f64 {
         let text = |axis: usize| self.points.get(point)?.get(axis);
+        // That the values are numbers was seen when the experiment was read.
         let weight = |text: &String| text.parse().unwrap_or(0.0);
         self.weight_by
             .map_or(1.0, |axis| text(axis).map_or(0.0, weight))

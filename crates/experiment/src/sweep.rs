@@ -1,18 +1,19 @@
 //! Sweeps: all sets of an experiment, in chunks that may be computed anywhere and in any order.
 //!
 //! The seed of set `index` at point `point` is `derived_seed(seed, &[point, index])`, so a chunk
-//! depends on nothing but the experiment. A chunk is a file; what is there has been done. The merged
-//! result is read from the chunks in their order. So it is the same, byte by byte, for any number of
-//! threads, shards and deaths.
+//! depends on nothing but the experiment. A chunk is a file; what is there and whole has been done, and
+//! one that was damaged is computed again. The merged result is read from the chunks in their order. So it
+//! is the same, byte by byte, for any number of threads, shards, deaths and damages.
 
 use crate::evaluate::{Evaluator, Question};
 use crate::file::{Experiment, Point};
-use crate::store::{Store, StoreError};
+use crate::store::{Damage, Rows, Store, StoreError};
 use crate::summary;
-use crate::table::Table;
+use crate::table::{Layout, Table};
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use vestal_workload::generate::derived_seed;
 
 /// A part of an experiment: shard `number` of `count`, counted from 1.
@@ -68,6 +69,10 @@ pub struct Report {
     pub complete: bool,
     /// Somebody asked to stop.
     pub stopped: bool,
+    /// Files that were damaged and were written again.
+    pub mended: Vec<Damage>,
+    /// Chunks that are damaged still: they belong to other shards, or somebody asked to stop.
+    pub damaged: Vec<Damage>,
 }
 
 /// Why a sweep failed.
@@ -125,7 +130,8 @@ pub fn seed_of(experiment: &Experiment, point: usize, index: u32) -> u64 {
     derived_seed(experiment.seed, &[point as u64, u64::from(index)])
 }
 
-/// Computes what is missing of a shard, and writes the results if the experiment is complete then.
+/// Computes what is missing or damaged of a shard, and writes the results if the experiment is complete
+/// then.
 ///
 /// # Errors
 /// [`SweepError`]; what was computed before stays.
@@ -136,88 +142,181 @@ pub fn sweep(
     running: &Running<'_>,
 ) -> Result<Report, SweepError> {
     let points = experiment.points();
+    let manifest = &store.manifest;
+    let work = Work {
+        experiment,
+        questions,
+        store,
+        layout: Layout::new(
+            experiment,
+            &points,
+            &manifest.fingerprint,
+            &manifest.columns,
+        ),
+        points: &points,
+    };
     let per_point = experiment.chunks_per_point();
     let chunks: Vec<Chunk> = (0..points.len())
         .flat_map(|point| (0..per_point).map(move |number| Chunk { point, number }))
         .collect();
-    let is_there = |chunk: &Chunk| store.path(&chunk.name()).exists();
-    let missing: Vec<Chunk> = (0..)
-        .zip(&chunks)
-        .filter(|(at, chunk)| running.shard.has(*at) && !is_there(chunk))
-        .map(|(_, chunk)| *chunk)
-        .collect();
+    let shard = (0..).zip(&chunks).filter(|(at, _)| running.shard.has(*at));
+    let shard: Vec<Chunk> = shard.map(|(_, chunk)| *chunk).collect();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(running.jobs)
         .build();
     let pool = pool.map_err(|error| SweepError::Internal(error.to_string()))?;
     let done = AtomicU64::new(0);
+    let mended = Mutex::new(store.mended.clone());
     pool.install(|| {
-        missing
+        shard
             .par_iter()
             .try_for_each_init(Evaluator::default, |evaluator, chunk| {
-                let point = &points[chunk.point];
-                let Some(table) = compute(
-                    experiment,
-                    questions,
-                    point,
-                    *chunk,
-                    evaluator,
-                    running.stop,
-                )?
-                else {
+                let found = work.load(*chunk)?;
+                if matches!(found, Rows::Whole(_)) {
+                    return Ok(());
+                }
+                let Some(rows) = work.compute(*chunk, evaluator, running.stop)? else {
                     return Ok(());
                 };
-                let bytes = table
-                    .to_parquet(&store.manifest.columns, &store.manifest.fingerprint)
-                    .map_err(|error| SweepError::Internal(error.to_string()))?;
-                store.write(&chunk.name(), &bytes)?;
-                let rows = table.rows() as u64;
+                if let Rows::Damaged(damage) = found {
+                    let mut mended = mended.lock().unwrap_or_else(PoisonError::into_inner);
+                    mended.push(damage);
+                }
                 (running.progress)(done.fetch_add(rows, Ordering::Relaxed) + rows);
                 Ok::<(), SweepError>(())
             })
     })?;
-    let there = chunks.iter().filter(|chunk| is_there(chunk)).count();
+    let (tables, damaged) = pool.install(|| work.load_all(&chunks))?;
+    let there = tables.len();
     let complete = there == chunks.len();
+    let mut mended = mended.into_inner().unwrap_or_else(PoisonError::into_inner);
     if complete {
-        merge(experiment, &points, &chunks, store)?;
+        mended.extend(work.write_results(tables)?);
     }
+    // Threads come upon damaged chunks in any order.
+    mended.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(Report {
         computed: done.into_inner(),
         chunks: (there as u64, chunks.len() as u64),
         complete,
         stopped: running.stop.load(Ordering::Relaxed),
+        mended,
+        damaged,
     })
 }
 
-/// The answers for one chunk; `None` if somebody asked to stop.
-fn compute(
-    experiment: &Experiment,
-    questions: &[Question],
-    point: &Point,
-    chunk: Chunk,
-    evaluator: &mut Evaluator,
-    stop: &AtomicBool,
-) -> Result<Option<Table>, SweepError> {
-    let mut table = Table::new(questions.len());
-    for index in indices(experiment, chunk) {
-        if stop.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let seed = seed_of(experiment, chunk.point, index);
-        let failed = |why: String| SweepError::Set {
-            point: chunk.point,
-            index,
-            why,
-        };
-        let set = point
-            .recipe
-            .draw(seed)
-            .map_err(|error| failed(error.to_string()))?;
-        let answers = evaluator.answers(&set, seed, questions).map_err(failed)?;
-        let number = u32::try_from(chunk.point).unwrap_or(u32::MAX);
-        table.push(number, index, seed, &answers);
+/// An experiment and where its result goes.
+struct Work<'a> {
+    experiment: &'a Experiment,
+    points: &'a [Point],
+    questions: &'a [Question],
+    store: &'a Store,
+    layout: Layout,
+}
+
+impl Work<'_> {
+    fn load(&self, chunk: Chunk) -> Result<Rows, StoreError> {
+        load(self.experiment, self.store, chunk)
     }
-    Ok(Some(table))
+
+    /// The chunks that are whole, in their order, and what is wrong with those that are not.
+    fn load_all(&self, chunks: &[Chunk]) -> Result<(Vec<Table>, Vec<Damage>), StoreError> {
+        let found = chunks.par_iter().map(|chunk| self.load(*chunk));
+        let found: Vec<Rows> = found.collect::<Result<_, _>>()?;
+        let (mut tables, mut damaged) = (Vec::new(), Vec::new());
+        for rows in found {
+            match rows {
+                Rows::Whole(table) => tables.push(table),
+                Rows::Damaged(damage) => damaged.push(damage),
+                Rows::Absent => (),
+            }
+        }
+        Ok((tables, damaged))
+    }
+
+    /// Computes and writes a chunk; the number of its sets, or `None` if somebody asked to stop.
+    fn compute(
+        &self,
+        chunk: Chunk,
+        evaluator: &mut Evaluator,
+        stop: &AtomicBool,
+    ) -> Result<Option<u64>, SweepError> {
+        let recipe = &self.points[chunk.point].recipe;
+        let mut table = Table::new(self.questions.len());
+        for index in indices(self.experiment, chunk) {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let seed = seed_of(self.experiment, chunk.point, index);
+            let failed = |why: String| SweepError::Set {
+                point: chunk.point,
+                index,
+                why,
+            };
+            let set = recipe
+                .draw(seed)
+                .map_err(|error| failed(error.to_string()))?;
+            let answers = evaluator.answers(&set, seed, self.questions);
+            let number = u32::try_from(chunk.point).unwrap_or(u32::MAX);
+            table.push(number, index, seed, &answers.map_err(failed)?);
+        }
+        self.store.write(&chunk.name(), &self.bytes(&table)?)?;
+        Ok(Some(table.rows() as u64))
+    }
+
+    fn bytes(&self, table: &Table) -> Result<Vec<u8>, SweepError> {
+        let bytes = table.to_parquet(&self.layout);
+        bytes.map_err(|error| SweepError::Internal(error.to_string()))
+    }
+
+    /// Writes all chunks as one table, and what follows from it; returns what was there and differed.
+    fn write_results(&self, chunks: Vec<Table>) -> Result<Vec<Damage>, SweepError> {
+        let columns = &self.store.manifest.columns;
+        let mut table = Table::new(columns.len());
+        chunks.into_iter().for_each(|chunk| table.append(chunk));
+        let summary = summary::Summary::new(self.experiment, self.points, columns, &table);
+        let mut files = vec![
+            ("results.parquet", self.bytes(&table)?),
+            ("summary.csv", summary.to_csv().into_bytes()),
+            ("pairs.csv", summary.pairs_csv().into_bytes()),
+        ];
+        if let Some(text) = summary.weighted_csv() {
+            files.push(("weighted.csv", text.into_bytes()));
+        }
+        let mut damaged = Vec::new();
+        for (name, bytes) in files {
+            let what = "it is not what the chunks give";
+            damaged.extend(self.store.renew(name, &bytes, what)?);
+        }
+        self.store.sweep_temporaries()?;
+        Ok(damaged)
+    }
+}
+
+/// A chunk, if it is there, whole and has the sets of its name.
+fn load(experiment: &Experiment, store: &Store, chunk: Chunk) -> Result<Rows, StoreError> {
+    let name = chunk.name();
+    let rows = store.rows(&name)?;
+    let Rows::Whole(table) = &rows else {
+        return Ok(rows);
+    };
+    let expected = indices(experiment, chunk);
+    let seeds = expected
+        .clone()
+        .map(|index| seed_of(experiment, chunk.point, index));
+    let fits = table.indices.iter().copied().eq(expected)
+        && table
+            .points
+            .iter()
+            .all(|&point| point as usize == chunk.point)
+        && table.seeds.iter().copied().eq(seeds);
+    Ok(match fits {
+        true => rows,
+        false => Rows::Damaged(Damage {
+            path: store.path(&name),
+            what: "its sets are not those of its name".to_owned(),
+        }),
+    })
 }
 
 fn indices(experiment: &Experiment, chunk: Chunk) -> std::ops::Range<u32> {
@@ -225,58 +324,36 @@ fn indices(experiment: &Experiment, chunk: Chunk) -> std::ops::Range<u32> {
     first..first.saturating_add(experiment.chunk).min(experiment.sets)
 }
 
-/// All chunks as one table, and what follows from it.
-fn merge(
-    experiment: &Experiment,
-    points: &[Point],
-    chunks: &[Chunk],
-    store: &Store,
-) -> Result<(), SweepError> {
-    let columns = &store.manifest.columns;
-    let mut table = Table::new(columns.len());
-    for chunk in chunks {
-        let path = store.path(&chunk.name());
-        let damaged = |what: String| StoreError::Damaged {
-            path: path.clone(),
-            what,
-        };
-        let part = Table::read(&path, columns, &store.manifest.fingerprint).map_err(damaged)?;
-        let expected = indices(experiment, *chunk);
-        let fits = part.indices.iter().copied().eq(expected)
-            && part
-                .points
-                .iter()
-                .all(|&point| point as usize == chunk.point)
-            && part
-                .seeds
-                .iter()
-                .zip(&part.indices)
-                .all(|(&seed, &index)| seed == seed_of(experiment, chunk.point, index));
-        if !fits {
-            return Err(damaged("its sets are not those of its name".to_owned()).into());
-        }
-        table.append(part);
-    }
-    let bytes = table
-        .to_parquet(columns, &store.manifest.fingerprint)
-        .map_err(|error| SweepError::Internal(error.to_string()))?;
-    let summary = summary::Summary::new(experiment, points, columns, &table);
-    store.write("results.parquet", &bytes)?;
-    store.write("summary.csv", summary.to_csv().as_bytes())?;
-    store.write("pairs.csv", summary.pairs_csv().as_bytes())?;
-    if let Some(text) = summary.weighted_csv() {
-        store.write("weighted.csv", text.as_bytes())?;
-    }
-    store.sweep_temporaries()?;
-    Ok(())
-}
-
 /// The merged table of a complete result.
 ///
 /// # Errors
 /// [`StoreError::Damaged`] if it is not what was written.
 pub fn results(store: &Store) -> Result<Table, StoreError> {
-    let path = store.path("results.parquet");
-    Table::read(&path, &store.manifest.columns, &store.manifest.fingerprint)
-        .map_err(|what| StoreError::Damaged { path, what })
+    let name = "results.parquet";
+    match store.rows(name)? {
+        Rows::Whole(table) => Ok(table),
+        Rows::Damaged(damage) => Err(StoreError::Damaged(damage)),
+        Rows::Absent => Err(StoreError::Damaged(Damage {
+            path: store.path(name),
+            what: "it is missing".to_owned(),
+        })),
+    }
+}
+
+/// The seed of a set of a result. The chunk that has it, if it was computed already, has to be whole and
+/// of the same experiment: what comes back is the set that was examined.
+///
+/// # Errors
+/// [`StoreError`] if it is not.
+pub fn examined_seed(
+    experiment: &Experiment,
+    store: &Store,
+    point: usize,
+    index: u32,
+) -> Result<u64, StoreError> {
+    let number = index / experiment.chunk;
+    match load(experiment, store, Chunk { point, number })? {
+        Rows::Whole(_) | Rows::Absent => Ok(seed_of(experiment, point, index)),
+        Rows::Damaged(damage) => Err(StoreError::Damaged(damage)),
+    }
 }

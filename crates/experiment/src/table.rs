@@ -1,16 +1,21 @@
-//! Rows of results as Parquet: one row for each set, one column for each question.
+//! Rows of results as Parquet: one row for each set, with the parameters of its point and a column for
+//! each question. Every file is sealed ([`crate::checksum`]), and nothing of a file whose checksum
+//! differs gets to the library that reads Parquet: it panics at some damaged files, and takes others for
+//! good.
 
+use crate::checksum;
 use crate::evaluate::Answer;
-use parquet::basic::Compression;
-use parquet::data_type::{DataType, Int32Type, Int64Type};
+use crate::file::{Experiment, Point};
+use bytes::Bytes;
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::parser::parse_message_type;
-use std::fs::File;
-use std::path::Path;
+use parquet::schema::types::Type;
 use std::sync::Arc;
 
 /// What was found about some sets.
@@ -26,8 +31,112 @@ pub struct Table {
     pub answers: Vec<Vec<Answer>>,
 }
 
-/// The key under which a file names the experiment it belongs to.
+/// The keys under which a file has the fingerprint and the text of the experiment it belongs to.
 const FINGERPRINT: &str = "vestal.fingerprint";
+const EXPERIMENT: &str = "vestal.experiment";
+
+/// What a file of results has besides the answers.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    fingerprint: String,
+    experiment: String,
+    parameters: Vec<Parameter>,
+    questions: Vec<String>,
+}
+
+/// A parameter that varies, with its value at each point.
+#[derive(Clone, Debug)]
+struct Parameter {
+    name: String,
+    values: Vec<String>,
+}
+
+impl Parameter {
+    /// All values as numbers; `None` if one is none.
+    fn numbers(&self) -> Option<Vec<f64>> {
+        let number = |text: &String| text.parse().ok().filter(|number: &f64| number.is_finite());
+        self.values.iter().map(number).collect()
+    }
+}
+
+impl Layout {
+    /// For the files of an experiment, whose fingerprint is that of its manifest.
+    #[must_use]
+    pub fn new(
+        experiment: &Experiment,
+        points: &[Point],
+        fingerprint: &str,
+        questions: &[String],
+    ) -> Self {
+        let axes = experiment.axes.iter().enumerate();
+        let parameters = axes.map(|(at, axis)| Parameter {
+            name: axis.name.clone(),
+            values: points
+                .iter()
+                .map(|point| point.values[at].clone())
+                .collect(),
+        });
+        Self {
+            fingerprint: fingerprint.to_owned(),
+            experiment: experiment.source.text.clone(),
+            parameters: parameters.collect(),
+            questions: questions.to_vec(),
+        }
+    }
+
+    fn schema(&self) -> Result<Type, ParquetError> {
+        let unsigned = |bits| Some(LogicalType::integer(bits, false));
+        let mut columns = vec![
+            ("point", Physical::INT32, unsigned(32)),
+            ("index", Physical::INT32, unsigned(32)),
+            ("seed", Physical::INT64, unsigned(64)),
+        ];
+        for parameter in &self.parameters {
+            columns.push(match parameter.numbers() {
+                Some(_) => (&parameter.name, Physical::DOUBLE, None),
+                None => (
+                    &parameter.name,
+                    Physical::BYTE_ARRAY,
+                    Some(LogicalType::String),
+                ),
+            });
+        }
+        let questions = self.questions.iter();
+        columns.extend(questions.map(|name| (name.as_str(), Physical::INT32, unsigned(8))));
+        let mut taken: Vec<String> = Vec::new();
+        let mut fields = Vec::new();
+        for (name, physical, logical) in columns {
+            taken.push(free(name, &taken));
+            let column = Type::primitive_type_builder(&taken[taken.len() - 1], physical)
+                .with_repetition(Repetition::REQUIRED)
+                .with_logical_type(logical);
+            fields.push(Arc::new(column.build()?));
+        }
+        Type::group_type_builder("result")
+            .with_fields(fields)
+            .build()
+    }
+}
+
+/// The name, or with a number if another column has it.
+fn free(name: &str, taken: &[String]) -> String {
+    let mut found = name.to_owned();
+    let mut number = 2;
+    while taken.contains(&found) {
+        found = format!("{name}#{number}");
+        number += 1;
+    }
+    found
+}
+
+/// Why a file is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// It is not what was written: what is wrong, in words.
+    Damaged(String),
+    /// It is whole, and of another experiment.
+    Foreign,
+}
 
 impl Table {
     /// A table for this many questions.
@@ -65,35 +174,23 @@ impl Table {
         }
     }
 
-    /// The table as the bytes of a Parquet file. The same table gives the same bytes.
+    /// The table as the bytes of a sealed Parquet file. The same table gives the same bytes.
     ///
     /// # Errors
     /// What the library says.
-    pub fn to_parquet(
-        &self,
-        columns: &[String],
-        fingerprint: &str,
-    ) -> Result<Vec<u8>, ParquetError> {
-        let mut schema = String::from(
-            "message result { required int32 point; required int32 index; required int64 seed;",
-        );
-        for number in 0..columns.len() {
-            schema.push_str(&format!(" required int32 q{number};"));
-        }
-        schema.push('}');
-        let mut facts = vec![KeyValue::new(
-            FINGERPRINT.to_owned(),
-            fingerprint.to_owned(),
-        )];
-        for (number, name) in columns.iter().enumerate() {
-            facts.push(KeyValue::new(format!("vestal.q{number}"), name.clone()));
-        }
+    pub fn to_parquet(&self, layout: &Layout) -> Result<Vec<u8>, ParquetError> {
+        let fact = |key: &str, value: &str| KeyValue::new(key.to_owned(), value.to_owned());
+        let facts = vec![
+            fact(FINGERPRINT, &layout.fingerprint),
+            fact(EXPERIMENT, &layout.experiment),
+            fact(checksum::KEY, checksum::UNSEALED),
+        ];
         let properties = WriterProperties::builder()
             .set_created_by("vestal-experiment".to_owned())
             .set_compression(Compression::SNAPPY)
             .set_key_value_metadata(Some(facts))
             .build();
-        let schema = Arc::new(parse_message_type(&schema)?);
+        let schema = Arc::new(layout.schema()?);
         let mut bytes = Vec::new();
         let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties))?;
         let mut group = writer.next_row_group()?;
@@ -102,41 +199,73 @@ impl Table {
         column::<Int32Type>(&mut group, signed(&self.indices))?;
         let seeds = self.seeds.iter().map(|seed| seed.cast_signed()).collect();
         column::<Int64Type>(&mut group, seeds)?;
+        for parameter in &layout.parameters {
+            match parameter.numbers() {
+                Some(numbers) => column::<DoubleType>(&mut group, self.by_point(&numbers)?)?,
+                None => {
+                    let texts: Vec<ByteArray> = parameter
+                        .values
+                        .iter()
+                        .map(|text| text.as_str().into())
+                        .collect();
+                    column::<ByteArrayType>(&mut group, self.by_point(&texts)?)?;
+                }
+            }
+        }
         for answers in &self.answers {
-            column::<Int32Type>(
-                &mut group,
-                answers.iter().map(|&answer| answer as i32).collect(),
-            )?;
+            let numbers = answers.iter().map(|&answer| answer as i32).collect();
+            column::<Int32Type>(&mut group, numbers)?;
         }
         group.close()?;
         writer.close()?;
-        Ok(bytes)
+        match checksum::seal(&mut bytes) {
+            true => Ok(bytes),
+            false => Err(ParquetError::General("no place for a checksum".to_owned())),
+        }
     }
 
-    /// Reads what [`Table::to_parquet`] wrote for the same experiment.
+    /// For each row the value of its point.
+    fn by_point<T: Clone>(&self, values: &[T]) -> Result<Vec<T>, ParquetError> {
+        let values = self
+            .points
+            .iter()
+            .map(|&point| values.get(point as usize).cloned());
+        let found: Option<Vec<T>> = values.collect();
+        found.ok_or_else(|| ParquetError::General("a row of a point that is none".to_owned()))
+    }
+
+    /// Reads what [`Table::to_parquet`] wrote for the experiment of this fingerprint.
     ///
     /// # Errors
-    /// In words, what is wrong with the file.
-    pub fn read(path: &Path, columns: &[String], fingerprint: &str) -> Result<Self, String> {
-        let file = File::open(path).map_err(|error| error.to_string())?;
-        let reader = SerializedFileReader::new(file).map_err(|error| error.to_string())?;
-        let metadata = reader.metadata().file_metadata();
-        let facts = metadata.key_value_metadata();
+    /// [`Unfit`] if the file is damaged or another experiment's.
+    pub fn read(bytes: Vec<u8>, questions: usize, fingerprint: &str) -> Result<Self, Unfit> {
+        if !checksum::is_sealed(&bytes) {
+            let what = "its checksum is not that of its bytes";
+            return Err(Unfit::Damaged(what.to_owned()));
+        }
+        Self::read_unchecked(bytes, questions, fingerprint)
+    }
+
+    /// The same without a look at the checksum.
+    fn read_unchecked(bytes: Vec<u8>, questions: usize, fingerprint: &str) -> Result<Self, Unfit> {
+        let damaged = |error: ParquetError| Unfit::Damaged(error.to_string());
+        let wrong = |what: &str| Unfit::Damaged(what.to_owned());
+        let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(damaged)?;
+        let facts = reader.metadata().file_metadata().key_value_metadata();
         let owner = facts.and_then(|facts| facts.iter().find(|fact| fact.key == FINGERPRINT));
         if owner.and_then(|fact| fact.value.as_deref()) != Some(fingerprint) {
-            return Err("it belongs to another experiment".to_owned());
+            return Err(Unfit::Foreign);
         }
-        let mut table = Self::new(columns.len());
+        let mut table = Self::new(questions);
         for group in 0..reader.num_row_groups() {
-            let part =
-                read_group(&reader, group, columns.len()).map_err(|error| error.to_string())?;
-            table.append(part.ok_or("a column is missing, or an answer is none")?);
+            let part = read_group(&reader, group, questions).map_err(damaged)?;
+            table.append(part.ok_or_else(|| wrong("a column is missing, or an answer is none"))?);
         }
         let rows = table.rows();
         let complete = table.answers.iter().all(|column| column.len() == rows);
         match complete && table.indices.len() == rows && table.seeds.len() == rows {
             true => Ok(table),
-            false => Err("its columns differ in length".to_owned()),
+            false => Err(wrong("its columns differ in length")),
         }
     }
 }
@@ -152,27 +281,30 @@ fn column<T: DataType>(
     writer.close()
 }
 
+/// The rows of a group; `None` if they are not those of a result with so many questions, whose columns
+/// stand last.
 fn read_group(
-    reader: &SerializedFileReader<File>,
+    reader: &SerializedFileReader<Bytes>,
     group: usize,
     questions: usize,
 ) -> Result<Option<Table>, ParquetError> {
     let group = reader.get_row_group(group)?;
     let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
     let small = |at: usize| -> Result<Option<Vec<i32>>, ParquetError> {
-        if at >= group.num_columns() {
-            return Ok(None);
-        }
-        let parquet::column::reader::ColumnReader::Int32ColumnReader(mut column) =
-            group.get_column_reader(at)?
-        else {
+        let ColumnReader::Int32ColumnReader(mut column) = group.get_column_reader(at)? else {
             return Ok(None);
         };
-        let mut values = Vec::with_capacity(rows);
+        let mut values = Vec::new();
         column.read_records(rows, None, None, &mut values)?;
         Ok(Some(values))
     };
     let unsigned = |values: Vec<i32>| values.into_iter().map(i32::cast_unsigned).collect();
+    let Some(first) = group.num_columns().checked_sub(questions) else {
+        return Ok(None);
+    };
+    if first < 3 {
+        return Ok(None);
+    }
     let (Some(points), Some(indices)) = (small(0)?, small(1)?) else {
         return Ok(None);
     };
@@ -181,16 +313,14 @@ fn read_group(
         indices: unsigned(indices),
         ..Table::default()
     };
-    let parquet::column::reader::ColumnReader::Int64ColumnReader(mut column) =
-        group.get_column_reader(2)?
-    else {
+    let ColumnReader::Int64ColumnReader(mut column) = group.get_column_reader(2)? else {
         return Ok(None);
     };
-    let mut seeds = Vec::with_capacity(rows);
+    let mut seeds = Vec::new();
     column.read_records(rows, None, None, &mut seeds)?;
     table.seeds = seeds.into_iter().map(i64::cast_unsigned).collect();
     for question in 0..questions {
-        let Some(numbers) = small(3 + question)? else {
+        let Some(numbers) = small(first + question)? else {
             return Ok(None);
         };
         let answers: Option<Vec<Answer>> = numbers.into_iter().map(Answer::from_number).collect();
@@ -200,4 +330,119 @@ fn read_group(
         table.answers.push(answers);
     }
     Ok(Some(table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use vestal_workload::Source;
+    use vestal_workload::generate::derived_seed;
+
+    const TEXT: &str = "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"huang2014\"\n\
+                        sets = 60\ntests = [\"a\", \"b\"]\n[vary]\nutilization = [0.25, 0.5]\n\
+                        inflate_level0 = [true, false]\n";
+    const FINGERPRINT: &str = "0123456789abcdef";
+
+    /// Sixty sets of the last point: all yes to the first question, every third no to the second.
+    fn example() -> (Table, Layout) {
+        let experiment = Experiment::parse(&Source::new("x", TEXT)).unwrap();
+        let mut table = Table::new(2);
+        for index in 0..60 {
+            let second = [Answer::No, Answer::Yes, Answer::Undecided][index as usize % 3];
+            let seed = derived_seed(1, &[3, u64::from(index)]);
+            table.push(3, index, seed, &[Answer::Yes, second]);
+        }
+        let questions = ["amc-rtb", "index"].map(str::to_owned);
+        let layout = Layout::new(&experiment, &experiment.points(), FINGERPRINT, &questions);
+        (table, layout)
+    }
+
+    fn bytes() -> Vec<u8> {
+        let (table, layout) = example();
+        table.to_parquet(&layout).unwrap()
+    }
+
+    /// Every file that differs from `bytes` in a single bit, and every beginning of it.
+    fn damages(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+        let flips = (0..bytes.len() * 8).map(|bit| {
+            let mut damaged = bytes.to_vec();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            damaged
+        });
+        flips.chain((0..bytes.len()).map(|length| bytes[..length].to_vec()))
+    }
+
+    #[test]
+    fn no_flipped_bit_and_no_truncation_is_read() {
+        let bytes = bytes();
+        let table = Table::read(bytes.clone(), 2, FINGERPRINT).unwrap();
+        assert_eq!(table, example().0);
+        let damages: Vec<Vec<u8>> = damages(&bytes).collect();
+        assert!(damages.len() > 9000, "{}", damages.len());
+        for damaged in damages {
+            let found = Table::read(damaged, 2, FINGERPRINT);
+            assert!(matches!(found, Err(Unfit::Damaged(_))), "{found:?}");
+        }
+    }
+
+    /// What the checksum is for: without it, some files are read as other answers, and some make
+    /// the library panic.
+    #[test]
+    fn control_a_reader_without_the_checksum_reads_other_answers() {
+        let bytes = bytes();
+        let (right, _) = example();
+        let (mut wrong, mut panics) = (0, 0);
+        for damaged in damages(&bytes) {
+            let read = || Table::read_unchecked(damaged, 2, FINGERPRINT);
+            match catch_unwind(AssertUnwindSafe(read)) {
+                Ok(Ok(table)) => wrong += u32::from(table != right),
+                Ok(Err(_)) => (),
+                Err(_) => panics += 1,
+            }
+        }
+        assert!(wrong > 50 && panics > 0, "{wrong} wrong, {panics} panics");
+    }
+
+    #[test]
+    fn a_whole_file_of_another_experiment_is_foreign() {
+        let found = Table::read(bytes(), 2, "fedcba9876543210");
+        assert_eq!(found, Err(Unfit::Foreign));
+        let found = Table::read(bytes(), 5, FINGERPRINT);
+        assert!(matches!(found, Err(Unfit::Damaged(_))), "{found:?}");
+    }
+
+    #[test]
+    fn columns_have_names_types_and_the_parameters_of_the_point() {
+        let reader = SerializedFileReader::new(Bytes::from(bytes())).unwrap();
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let columns: Vec<(&str, Option<&LogicalType>)> = schema
+            .columns()
+            .iter()
+            .map(|column| (column.name(), column.logical_type_ref()))
+            .collect();
+        let unsigned = [8, 32, 64].map(|bits| LogicalType::integer(bits, false));
+        assert_eq!(
+            columns,
+            [
+                ("point", Some(&unsigned[1])),
+                ("index", Some(&unsigned[1])),
+                ("seed", Some(&unsigned[2])),
+                ("utilization", None),
+                ("inflate_level0", Some(&LogicalType::String)),
+                ("amc-rtb", Some(&unsigned[0])),
+                ("index#2", Some(&unsigned[0])),
+            ]
+        );
+        let row = reader.get_row_iter(None).unwrap().next().unwrap().unwrap();
+        let seed = derived_seed(1, &[3, 0]);
+        assert!(seed > i64::MAX.cast_unsigned(), "a seed that tells");
+        assert_eq!(
+            row.to_string(),
+            format!(
+                "{{point: 3, index: 0, seed: {seed}, utilization: 0.5, inflate_level0: \"false\", \
+                 amc-rtb: 1, index#2: 0}}"
+            )
+        );
+    }
 }

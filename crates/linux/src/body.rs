@@ -1,9 +1,11 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
-use crate::gaps::GAP_NANOS_MIN;
+use crate::gaps::{GAP_NANOS_MIN, Gap, Thief};
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
+use crate::stints::Stretch;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
+use crate::sys::schedstat::{SchedStat, Waited};
 use std::fmt;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
@@ -37,6 +39,10 @@ pub struct JobContext<'a> {
     /// What the last look at the plan found; an inversion is counted when it begins.
     pub(crate) in_order: bool,
     pub(crate) trace: &'a mut Tracer,
+    /// What the kernel counts of the thread; none without schedstat.
+    pub(crate) stat: Option<&'a SchedStat>,
+    /// The last reading of it, from when the body first burns.
+    pub(crate) counted: Option<Waited>,
 }
 
 impl JobContext<'_> {
@@ -154,16 +160,19 @@ impl JobContext<'_> {
     }
 
     /// Every round reads the clock and the thread's account of CPU time. A jump of the clock between
-    /// two rounds with no stint of another thread of ours in between is a machine gap, and so is what
+    /// two rounds with no stint of another thread of the run in between is stolen time, and so is what
     /// passes between the last such stint and the first round after it. A job in the background, or
-    /// one that is held in vain, cannot tell, because anybody may preempt it.
+    /// one that is held in vain, cannot tell, because any thread may preempt it.
     fn burn_while(&mut self, amount: Service, mut goes_on: impl FnMut(&mut Self) -> bool) {
         let mut cpu = own_cpu_nanos();
         let end = cpu.saturating_add(amount.as_nanos());
         let mut wall = monotonic_nanos();
         let mut stints = self.shared.stints.count();
+        if self.counted.is_none() {
+            self.counted = self.count();
+        }
         loop {
-            // The last round too ends with a look at the clock: a gap that the kernel charged to
+            // The last round too ends with a look at the clock: stolen time that the kernel charged to
             // this thread may be what completes the amount.
             let cpu_now = own_cpu_nanos();
             let goes_on = cpu_now < end && goes_on(self);
@@ -171,21 +180,9 @@ impl JobContext<'_> {
             let stints_now = self.shared.stints.count();
             if !self.task.withdrawn(self.job.sequence) && !self.task.park.is_held() {
                 if stints != stints_now {
-                    self.trace.open();
-                    let away = self.shared.stints.resume(wall, monotonic_nanos());
-                    self.shared.note_stretch(away, self.trace);
-                    self.trace.close();
+                    self.note_resumed(wall);
                 } else if now.saturating_sub(wall) >= GAP_NANOS_MIN {
-                    self.trace.open();
-                    // Read again within the group.
-                    let seen = monotonic_nanos();
-                    self.trace.gap(
-                        self.shared,
-                        wall.saturating_add(seen - now),
-                        seen,
-                        cpu_now - cpu,
-                    );
-                    self.trace.close();
+                    self.note_jump((wall, now), cpu_now - cpu);
                 }
                 self.shared.stints.burns(now);
             }
@@ -195,5 +192,67 @@ impl JobContext<'_> {
             }
         }
         self.shared.stints.burns_no_more();
+    }
+
+    /// What the kernel counts of this thread; nothing without schedstat.
+    fn count(&self) -> Option<Waited> {
+        self.stat.and_then(SchedStat::read)
+    }
+
+    /// The same since the last reading, which this one replaces.
+    fn count_since(&mut self) -> Waited {
+        let before = self.counted.unwrap_or_default();
+        self.counted = self.count();
+        let now = self.counted.unwrap_or_default();
+        Waited {
+            nanos: now.nanos.saturating_sub(before.nanos),
+            times: now.times.saturating_sub(before.times),
+        }
+    }
+
+    /// The clock jumped from one reading to the next, with `charged` on this thread's account.
+    fn note_jump(&mut self, (from, to): (u64, u64), charged: u64) {
+        let since = self.count_since();
+        let away = to.saturating_sub(from).saturating_sub(charged);
+        let switched = since.times > 0 || self.stat.is_none();
+        let thief = if charged >= away {
+            Thief::Unknown
+        } else {
+            Thief::of(away, since.nanos, switched, self.shared.steal_reported)
+        };
+        self.trace.open();
+        // Read again within the group.
+        let seen = monotonic_nanos();
+        let gap = Gap {
+            from: from.saturating_add(seen - to),
+            to: seen,
+            charged,
+            thief,
+        };
+        self.trace.gap(self.shared, gap);
+        self.trace.close();
+    }
+
+    /// Other threads of the run had the CPU since this one looked at the clock at `looked`.
+    fn note_resumed(&mut self, looked: u64) {
+        let since = self.count_since();
+        self.trace.open();
+        let away = self.shared.stints.resume(looked, monotonic_nanos());
+        if let Some(Stretch { from, to, .. }) = away {
+            // It waited for those threads, too.
+            let waited = since.nanos.saturating_sub(from.saturating_sub(looked));
+            let thief = Thief::of(to - from, waited, true, self.shared.steal_reported);
+            let charged = 0;
+            self.trace.gap(
+                self.shared,
+                Gap {
+                    from,
+                    to,
+                    charged,
+                    thief,
+                },
+            );
+        }
+        self.trace.close();
     }
 }

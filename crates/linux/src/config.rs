@@ -115,9 +115,14 @@ pub struct Config {
     pub enforcement: Enforcement,
     /// What happens to a job that used up its own level's limit.
     pub exhaustion: Exhaustion,
+    /// How many jobs of one task may wait behind its current one; more are dropped. `None`: any number.
+    pub backlog: Option<usize>,
     /// Whether limits are enforced at all; `false` only measures: no limit, no mode change, and under
     /// managed dispatch only the order of the scheduler.
     pub enforce: bool,
+    /// Whether deadlines are guaranteed, because a schedulability test accepted the tasks. `false`: no
+    /// miss counts as one that the policy had promised not to happen.
+    pub guarantee: bool,
     /// Which threads handle what under native dispatch.
     pub mechanism: Mechanism,
     /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
@@ -157,7 +162,9 @@ impl Config {
             levels,
             enforcement,
             exhaustion: Exhaustion::Background,
+            backlog: None,
             enforce: true,
+            guarantee: true,
             mechanism: Mechanism::Vestal,
             monitor: Monitor::Perf,
             termination: Termination::Immediate,

@@ -4,6 +4,7 @@ use crate::managed::NoScheduler;
 use crate::rights::Refusal;
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use vestal_core::ConfigurationError;
 
 /// Which exit code, in the sense of the command line, an error deserves.
@@ -31,6 +32,13 @@ pub enum RunError {
     Unsupported(String),
     /// The machine, or the process's rights on it, are not enough. All reasons are listed.
     Refused(Vec<Refusal>),
+    /// Another process has a run on this CPU.
+    CpuBusy {
+        /// The CPU.
+        cpu: usize,
+        /// The file that the other run has locked.
+        lock: PathBuf,
+    },
     /// Another run of this process has not ended: SIGINT and memory locks belong to the process.
     AlreadyRunning,
     /// A system call failed.
@@ -64,9 +72,10 @@ impl RunError {
             Self::Configuration(_) | Self::Scheduler(_) | Self::Unsupported(_) => {
                 ErrorKind::BadInput
             }
-            Self::Refused(_) | Self::AlreadyRunning | Self::System { .. } => {
-                ErrorKind::MachineCannot
-            }
+            Self::Refused(_)
+            | Self::CpuBusy { .. }
+            | Self::AlreadyRunning
+            | Self::System { .. } => ErrorKind::MachineCannot,
             Self::BodyPanicked { .. } => ErrorKind::BodyFailed,
             Self::ManagerPanicked { .. } | Self::ManagerHung => ErrorKind::Internal,
         }
@@ -90,6 +99,11 @@ impl fmt::Display for RunError {
                 }
                 Ok(())
             }
+            Self::CpuBusy { cpu, lock } => write!(
+                f,
+                "another run has CPU {cpu}: two on one CPU miss each other's deadlines\n    mend it with: --cpus and another CPU, or wait for the other run (fuser {} names it)",
+                lock.display()
+            ),
             Self::AlreadyRunning => f.write_str("another run of this process has not ended yet"),
             Self::System { what, source } => write!(f, "failed to {what}: {source}"),
             Self::BodyPanicked { task, message } => {
@@ -119,6 +133,7 @@ impl std::error::Error for RunError {
             Self::System { source, .. } => Some(source),
             Self::Unsupported(_)
             | Self::Refused(_)
+            | Self::CpuBusy { .. }
             | Self::AlreadyRunning
             | Self::BodyPanicked { .. }
             | Self::ManagerPanicked { .. }

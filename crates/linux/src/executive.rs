@@ -3,24 +3,30 @@
 use crate::body::{Body, Cancelled, JobContext};
 use crate::calibrate::calibrate;
 use crate::config::{Config, Monitor, TaskSpec};
+use crate::cpu_lock::{CpuLock, NoLock};
 use crate::error::RunError;
+use crate::foreign::Observer;
+use crate::gaps::Thief;
 use crate::idle::IdleDetector;
+use crate::left_behind;
 use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed, NoScheduler};
 use crate::manager::Manager;
 use crate::mechanism;
 use crate::plan::{RunPlan, first_limit, tolerance};
+use crate::queue::JobQueue;
 use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
 use crate::stats::Summary;
+use crate::stop::Watch;
 use crate::summary::{Measured, report};
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::continued::Continued;
 use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
 use crate::sys::park::ParkSignal;
 use crate::sys::sched::LoweredPriorityLimit;
-use crate::sys::signal::StopSignals;
 use crate::sys::waiting::Bell;
 use crate::threads::{Crew, Started};
 use crate::watchdog::Watchdog;
@@ -157,7 +163,8 @@ impl Executive {
         self
     }
 
-    /// Runs for `span`, or until SIGINT or SIGTERM.
+    /// Runs for `span`, or until SIGINT or SIGTERM: also until one that came before, and that nobody
+    /// has acknowledged; see [`crate::stop`].
     ///
     /// Blocks the calling thread, which stays in its scheduling class. Afterwards no thread of the
     /// run is in a real-time class, whatever the outcome.
@@ -167,10 +174,12 @@ impl Executive {
     pub fn run(self, span: Duration) -> Result<Report, RunError> {
         let rights = Rights::probe();
         let (_alone, plan) = (Alone::claim()?, self.prepare(&rights)?);
+        let _cpu = CpuLock::claim(plan.cpu).map_err(|error| no_cpu(plan.cpu, error))?;
         let _lowered = rights.cap_sys_nice.then(LoweredPriorityLimit::lower);
         let _locked = self.lock_memory()?;
-        let _signals =
-            StopSignals::take_over().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
+        let _signals = Watch::begin().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
+        let _continued = Continued::take_over()
+            .map_err(RunError::system("note when the process is continued"))?;
         let _park = self
             .slices
             .is_some()
@@ -301,7 +310,7 @@ impl Executive {
             shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
-        let mut crew = Crew::new(Arc::clone(&shared), config.stack_bytes);
+        let mut crew = Crew::new(config.stack_bytes);
         let record = ManagerRecord::new(count, late_beyond);
         let chief = match brain {
             Brain::Guard(guard) => Chief::Guarding(Box::new(Manager {
@@ -314,6 +323,7 @@ impl Executive {
                 wake: None,
                 resumed: vec![None; count],
                 record,
+                own: None,
                 priority: plan.fifo.iter().fold(low, |most, &fifo| most.max(fifo)) + 1,
             })),
             Brain::Scheduler(scheduler) => Chief::Dispatching(Box::new(Dispatcher::new(
@@ -339,18 +349,22 @@ impl Executive {
                 shared.request_stop(StopCause::SetupFailed);
                 shared.halt();
                 let _ = crew.gather(config.patience);
-                finish(gatherer, None)?;
+                finish(gatherer, Vec::new(), None)?;
                 return Err(RunError::System {
                     what: "start the threads of the run",
                     source: error,
                 });
             }
         };
+        let mut others = Observer::new(plan.cpu);
         go(&shared, span);
-        let record = manager.join(&shared, config.patience);
+        let record = manager.join(&shared, config.patience, || {
+            others.look_if(shared.gaps.stolen_by(Thief::Thread));
+        });
         let stuck = crew.gather(config.patience);
+        let rest = left_behind::account(&shared, &stuck);
         let end = record.as_ref().and_then(|record| record.end);
-        let recorded = finish(gatherer, end);
+        let recorded = finish(gatherer, rest, end);
         let ended = how_it_ended(&shared)?;
         let Some(record) = record else {
             return Err(RunError::ManagerHung);
@@ -366,6 +380,8 @@ impl Executive {
                 manager: record,
                 recorded: recorded?,
                 stuck,
+                foreign: others.finish(),
+                continued: Continued::instants(),
             },
         ))
     }
@@ -393,8 +409,13 @@ fn gather(
     Gatherer::start(rings, shared, consumer, plan.other_cpus.clone()).map_err(failed)
 }
 
-fn finish(gatherer: Option<Gatherer>, end: Option<Record>) -> Result<Option<Recorded>, RunError> {
-    let recorded = gatherer.map(|gatherer| gatherer.finish(end)).transpose();
+fn finish(
+    gatherer: Option<Gatherer>,
+    rest: Vec<Record>,
+    end: Option<Record>,
+) -> Result<Option<Recorded>, RunError> {
+    let recorded = gatherer.map(|gatherer| gatherer.finish(rest, end));
+    let recorded = recorded.transpose();
     recorded.map_err(RunError::system("gather the records"))
 }
 
@@ -460,11 +481,22 @@ fn start_all(
             id: TaskId(u16::try_from(index).unwrap_or(u16::MAX)),
             body: bodies.body,
             demand: bodies.demand,
+            queue: JobQueue::new(shared.backlog),
             trace,
         };
         crew.start_worker(index, worker, Worker::set_up, main)?;
     }
     Ok(manager)
+}
+
+fn no_cpu(cpu: usize, why: NoLock) -> RunError {
+    match why {
+        NoLock::Taken(lock) => RunError::CpuBusy { cpu, lock },
+        NoLock::Failed(source) => RunError::System {
+            what: "lock the CPU for this run",
+            source,
+        },
+    }
 }
 
 /// Opens the run.

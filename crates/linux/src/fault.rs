@@ -1,8 +1,9 @@
 //! Faults for the tests on the real kernel, present only with the feature `real`.
 
+use crate::report::Duty;
 use crate::shared::{RUN, STOP, Shared};
 use crate::sys;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What goes wrong inside the manager, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,51 @@ pub enum Fault {
     /// Woken earlier than so many milliseconds after the start, it does not get on until then, between
     /// its look at jobs that completed and its look at those that run; as when the kernel throttles it.
     ManagerSleepsUntil(u64),
+    /// A thread of the run is slow.
+    Delay(Delay),
+}
+
+/// A delay at a point of the run's own code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delay {
+    /// Where.
+    pub point: Point,
+    /// What the thread does meanwhile.
+    pub how: How,
+    /// How long.
+    pub milliseconds: u64,
+    /// Each so many-th time that a thread comes there; 0: never.
+    pub every: u64,
+}
+
+/// What a thread does while it is delayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It consumes CPU time.
+    Burn,
+    /// It sleeps.
+    Sleep,
+}
+
+/// A point of the run's own code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Point {
+    /// The manager has just got the CPU.
+    RoundBegins,
+    /// It has decided, and has not enacted.
+    BeforeEnact,
+    /// It gives a worker its priority back.
+    BeforePriority,
+    /// The thread with this duty is about to wait.
+    BeforeWait(Duty),
+    /// A worker, before a body begins.
+    JobStart,
+    /// A worker, after a body has ended.
+    JobEnd,
+    /// The idle detector, before it answers.
+    IdleAnswer,
+    /// The watchdog, before it looks.
+    WatchdogLook,
 }
 
 /// Blocks every signal in the calling thread, as a job body might.
@@ -48,6 +94,36 @@ pub fn fork_burner(milliseconds: u64) -> std::io::Result<i32> {
     sys::process::fork_burner(milliseconds * 1_000_000)
 }
 
+/// Starts a child process that takes CPU `cpu` in SCHED_FIFO at `priority` for so many milliseconds of
+/// each period, and lives for so many; gives its number.
+///
+/// # Errors
+/// What the system call says.
+pub fn fork_thief(
+    cpu: usize,
+    priority: i32,
+    (burst_ms, period_ms, life_ms): (u64, u64, u64),
+) -> std::io::Result<i32> {
+    const MS: u64 = 1_000_000;
+    sys::process::fork_thief(cpu, priority, (burst_ms * MS, period_ms * MS, life_ms * MS))
+}
+
+/// The CPUs that the calling thread may use.
+///
+/// # Errors
+/// What the system call says.
+pub fn affinity() -> std::io::Result<Vec<usize>> {
+    sys::sched::affinity()
+}
+
+/// Lets the calling thread, and those that it starts, use these CPUs only.
+///
+/// # Errors
+/// What the system call says.
+pub fn set_affinity(cpus: &[usize]) -> std::io::Result<()> {
+    sys::sched::pin_to_any(cpus)
+}
+
 /// Waits for the end of a child process.
 ///
 /// # Errors
@@ -66,7 +142,12 @@ pub(crate) fn strike(shared: &Shared, now: u64) {
             // Bounded all the same: a failing test must not leave a busy machine.
             while shared.phase() != STOP && sys::clock::monotonic_nanos() < now + 5_000_000_000 {}
         }
-        Some(Fault::ManagerPanics(_) | Fault::ManagerHangs(_) | Fault::ManagerSleepsUntil(_))
+        Some(
+            Fault::ManagerPanics(_)
+            | Fault::ManagerHangs(_)
+            | Fault::ManagerSleepsUntil(_)
+            | Fault::Delay(_),
+        )
         | None => {}
     }
 }
@@ -77,6 +158,38 @@ pub(crate) fn sleep(shared: &Shared) {
         let until = shared.epoch.load(Ordering::SeqCst) + until_ms * 1_000_000;
         while sys::clock::monotonic_nanos() < until && shared.phase() == RUN {
             sys::futex::wait_until(&shared.phase, RUN, Some(until));
+        }
+    }
+}
+
+/// How often a thread has come to the point of a delay in this run.
+#[derive(Debug, Default)]
+pub(crate) struct Passes(AtomicU64);
+
+/// Delays the calling thread if it is its turn.
+pub(crate) fn delay(shared: &Shared, point: Point) {
+    let Some(Fault::Delay(delay)) = shared.fault else {
+        return;
+    };
+    if delay.point != point || shared.phase() != RUN {
+        return;
+    }
+    let pass = shared.passes.0.fetch_add(1, Ordering::SeqCst) + 1;
+    if pass.checked_rem(delay.every) != Some(0) {
+        return;
+    }
+    let nanos = delay.milliseconds * 1_000_000;
+    match delay.how {
+        How::Burn => {
+            let end = sys::clock::own_cpu_nanos() + nanos;
+            while sys::clock::own_cpu_nanos() < end {}
+        }
+        How::Sleep => {
+            let never = AtomicU32::new(0);
+            let until = sys::clock::monotonic_nanos() + nanos;
+            while sys::clock::monotonic_nanos() < until {
+                sys::futex::wait_until(&never, 0, Some(until));
+            }
         }
     }
 }

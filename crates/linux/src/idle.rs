@@ -8,8 +8,12 @@
 //!
 //! It sleeps until somebody wants to know, which is only the case above mode 0.
 
+use crate::intervals::{Intervals, Thread};
 use crate::meter::Meter;
+use crate::recording::Tracer;
+use crate::report::Duty;
 use crate::shared::{RUN, Shared};
+use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, futex};
 use crate::worker::enter_real_time;
 use std::sync::Arc;
@@ -35,15 +39,19 @@ impl IdleDetector {
     pub(crate) fn main(self) {
         let shared = &self.shared;
         let meter = Meter::start();
+        let (mut own, mut trace) = (Intervals::of_this_thread(Thread::Idle), Tracer::off());
         loop {
             match shared.idle_wanted.load(Ordering::SeqCst) {
                 0 => {
+                    own.wait(shared, Duty::Idle, &mut trace);
                     futex::wait_until(&shared.idle_wanted, 0, None);
+                    own.wake_idle(shared, monotonic_nanos());
                 }
                 1 => self.report(),
                 _ => break,
             }
         }
+        own.leave(shared);
         let _ = sys::sched::set_other(sys::sched::own_tid());
         meter.stop(&shared.own.idle);
     }
@@ -51,7 +59,8 @@ impl IdleDetector {
     /// Runs, so nobody more urgent does: says so.
     fn report(&self) {
         let shared = &self.shared;
-        shared.stints.idle();
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::IdleAnswer);
         // A worker that completes from here on asks again.
         let taken = shared
             .idle_wanted

@@ -35,24 +35,30 @@ pub mod body;
 mod busy;
 mod calibrate;
 pub mod config;
+mod cpu_lock;
 pub mod doctor;
 pub mod error;
 mod executive;
 #[cfg(feature = "real")]
 #[doc(hidden)]
 pub mod fault;
+pub mod foreign;
 mod gaps;
 mod idle;
+mod intervals;
+mod left_behind;
 mod managed;
 mod manager;
 mod mechanism;
 mod meter;
+mod outcome;
 mod overrun_report;
 mod park;
 mod plan;
 pub mod preemption;
 pub mod primitives;
 mod promise;
+mod queue;
 pub mod recording;
 pub mod report;
 pub mod rights;
@@ -61,6 +67,7 @@ mod slack;
 pub mod slack_trace;
 pub mod stats;
 mod stints;
+pub mod stop;
 mod summary;
 #[expect(unsafe_code, reason = "system calls; each block says why it is sound")]
 mod sys;

@@ -9,10 +9,11 @@ mod slices;
 mod zero_slack;
 
 use crate::config::Monitor;
+use crate::intervals::{Intervals, Thread};
 use crate::mechanism::start_timers;
 use crate::meter::Meter;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::report::{Duty, ManagerRecord};
 use crate::shared::{
     Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared, UNLIMITED,
 };
@@ -46,6 +47,8 @@ pub(crate) struct Manager {
     /// Per task: the held job that goes on, of which the recording was not told yet.
     pub(crate) resumed: Vec<Option<u64>>,
     pub(crate) record: ManagerRecord,
+    /// Of its thread, from when the run begins.
+    pub(crate) own: Option<Intervals>,
     pub(crate) priority: i32,
 }
 
@@ -75,6 +78,9 @@ impl Manager {
         }
         shared.halt();
         let _ = sys::sched::set_other(sys::sched::own_tid());
+        if let Some(own) = self.own.take() {
+            own.leave(&shared);
+        }
         meter.stop(&shared.own.manager);
         let Self {
             guard, mut record, ..
@@ -95,6 +101,7 @@ impl Manager {
             }
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
+        self.own = Some(Intervals::of_this_thread(Thread::Manager));
         if let Some(bell) = &shared.bell {
             return if shared.each_slice {
                 self.manage_each_slice(&shared, bell)
@@ -129,7 +136,9 @@ impl Manager {
             };
             let span = (end - now).min(beat).min(self.until_wake(&shared, now));
             let until = now + span;
-            let signal = signals.wait(span);
+            self.about_to_wait(&shared);
+            let signal = signals.wait(until.saturating_sub(monotonic_nanos()));
+            let woken = self.woken(&shared, until);
             let due = self.until_wake(&shared, monotonic_nanos()) == 0;
             self.count_wakeup(&shared, signal, due);
             if signal.is_none() && !heartbeat && !due {
@@ -137,27 +146,45 @@ impl Manager {
             }
             let fired =
                 signal.is_some_and(|signal| ![kick_signal(), instant_signal()].contains(&signal));
-            self.round(&shared, until, |manager| manager.handle(&shared, fired))?;
+            self.round(&shared, woken, |manager| manager.handle(&shared, fired))?;
         }
     }
 
-    /// Does what there is to do, and records that and how long it took. Without a call it was wanted at
-    /// `until`.
+    /// To be called last of all before the manager asks the kernel to wait.
+    pub(crate) fn about_to_wait(&mut self, shared: &Shared) {
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::Manager));
+        if let Some(own) = &mut self.own {
+            own.wait(shared, Duty::Manager, self.guard.sink_mut());
+        }
+    }
+
+    /// The manager has the CPU, which without a call it wanted at `until`. Gives the clock.
+    pub(crate) fn woken(&mut self, shared: &Shared, until: u64) -> u64 {
+        self.guard.sink().open();
+        let now = monotonic_nanos();
+        let wanted = shared.stints.wanted_since(until, now);
+        if let Some(own) = &mut self.own {
+            own.wake(shared, wanted, now, self.guard.sink_mut());
+        }
+        self.guard.sink().close();
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::RoundBegins);
+        now
+    }
+
+    /// Does what there is to do for the manager that woke at `woken`, and records that and how long it took.
     pub(crate) fn round(
         &mut self,
         shared: &Shared,
-        until: u64,
+        woken: u64,
         handle: impl FnOnce(&mut Self) -> Result<(), ContractViolation>,
     ) -> Result<(), ContractViolation> {
         self.guard.sink().open();
-        let woken = monotonic_nanos();
-        let wanted = shared.stints.wanted_since(until, woken);
-        shared.stint_begins(wanted, woken, self.guard.sink_mut());
         self.span(shared, woken, Mechanism::Decide, Edge::Begin);
         handle(self)?;
         let done = monotonic_nanos();
         self.span(shared, done, Mechanism::Decide, Edge::End);
-        shared.round_ends(woken, done, self.guard.sink_mut());
         self.guard.sink().close();
         self.record.handling.record(done.saturating_sub(woken));
         Ok(())
@@ -344,6 +371,8 @@ impl Manager {
         let before = self.guard.mode();
         self.wake = self.guard.decide(now)?.next.map(|wake| wake.at);
         self.take_notices(shared);
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::BeforeEnact);
         self.enact(shared, now);
         if self.enact_places(shared) || self.guard.mode() != before {
             // The limits of running jobs have changed, or who runs, and with that what the monitors wait for.
@@ -441,6 +470,7 @@ impl Manager {
         let before = monotonic_nanos();
         self.span(shared, before, Mechanism::Switch, Edge::Begin);
         task.enter_background();
+        shared.stints.burns_no_more();
         // A worker lives as long as the run, and leaving the real-time class needs no right.
         let _ = sys::sched::set_other(task.tid.load(Ordering::SeqCst));
         if let Some(monitor) = task.monitor.get() {
@@ -500,6 +530,8 @@ pub(crate) fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
 fn restore_places(shared: &Shared) {
     for task in &shared.tasks {
         if task.wants_place.load(Ordering::SeqCst) == 1 {
+            #[cfg(feature = "real")]
+            crate::fault::delay(shared, crate::fault::Point::BeforePriority);
             if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.present_priority())
                 .is_err()
             {

@@ -1,8 +1,10 @@
 //! What the run's own threads cost: CPU time, switches, and why the manager was woken.
 
+use crate::intervals::Reactions;
 use crate::report::ThreadCost;
 use crate::sys::clock::own_cpu_nanos;
 use crate::sys::sched::{Switches, own_switches};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_core::Service;
 
@@ -68,6 +70,8 @@ impl Account {
 /// The accounts of the threads that are not workers.
 #[derive(Debug, Default)]
 pub(crate) struct OwnThreads {
+    /// Of all threads, each of which adds its own when it leaves.
+    pub(crate) reactions: Mutex<Reactions>,
     pub(crate) manager: Account,
     pub(crate) idle: Account,
     pub(crate) watchdog: Account,

@@ -24,6 +24,8 @@ pub(crate) struct Promises {
     active: AtomicU32,
     last_end: AtomicU64,
     busy_since: AtomicU64,
+    /// What the threads of the run had consumed when the present busy period began.
+    consumed_before: AtomicU64,
     exceeded_at: [AtomicU64; LEVELS_MAX],
     busy: BusyLog,
 }
@@ -34,17 +36,19 @@ impl Promises {
             active: AtomicU32::new(0),
             last_end: AtomicU64::new(0),
             busy_since: AtomicU64::new(0),
+            consumed_before: AtomicU64::new(0),
             exceeded_at: [const { AtomicU64::new(NEVER) }; LEVELS_MAX],
             busy: BusyLog::new(),
         }
     }
 
-    /// A job released at `release` begins.
-    pub(crate) fn begin(&self, release: u64) {
+    /// A job released at `release` begins. `consumed` says what the threads of the run have consumed.
+    pub(crate) fn begin(&self, release: u64, consumed: impl FnOnce() -> u64) {
         let first = self.active.fetch_add(1, Ordering::SeqCst) == 0;
         let last_end = self.last_end.load(Ordering::SeqCst);
         if first && release >= last_end {
             self.busy_since.store(release, Ordering::SeqCst);
+            self.consumed_before.store(consumed(), Ordering::SeqCst);
             for level in &self.exceeded_at {
                 level.store(NEVER, Ordering::SeqCst);
             }
@@ -69,6 +73,11 @@ impl Promises {
         self.busy_since.load(Ordering::SeqCst)
     }
 
+    /// What the threads of the run consume after this was consumed in the present busy period.
+    pub(crate) fn consumed_before(&self) -> u64 {
+        self.consumed_before.load(Ordering::SeqCst)
+    }
+
     /// Whether no job has run since `instant`.
     pub(crate) fn free_since(&self, instant: u64) -> bool {
         self.active.load(Ordering::SeqCst) == 0 && self.last_end.load(Ordering::SeqCst) <= instant
@@ -76,6 +85,13 @@ impl Promises {
 
     /// A job of `task` ended at `now` after executing `executed` nanoseconds.
     pub(crate) fn end(&self, task: &Task, executed: u64, tolerance: u64, now: u64) {
+        self.note_execution(task, executed, tolerance, now);
+        self.last_end.fetch_max(now, Ordering::SeqCst);
+        self.active.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// A job of `task` has executed `executed` nanoseconds by `now`.
+    pub(crate) fn note_execution(&self, task: &Task, executed: u64, tolerance: u64, now: u64) {
         for (level, exceeded_at) in (0_u8..).zip(&self.exceeded_at) {
             let allowed = task.wcet.at(Level(level)).as_nanos();
             if executed > allowed.saturating_add(tolerance) {
@@ -84,8 +100,13 @@ impl Promises {
                 exceeded_at.fetch_min(since, Ordering::SeqCst);
             }
         }
-        self.last_end.fetch_max(now, Ordering::SeqCst);
-        self.active.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// A job of `task` was found to have used up C at its own level at `now`.
+    pub(crate) fn note_used_up(&self, task: &Task, now: u64) {
+        for exceeded_at in self.exceeded_at.iter().skip(task.criticality.index()) {
+            exceeded_at.fetch_min(now, Ordering::SeqCst);
+        }
     }
 
     /// Whether the present busy period kept the promise to a job of level `level` due at `deadline`.
@@ -110,9 +131,9 @@ mod tests {
     #[test]
     fn an_overrun_of_c_lo_frees_from_the_promise_to_lo_jobs_but_not_to_hi_jobs() {
         let promises = Promises::new();
-        promises.begin(0);
+        promises.begin(0, || 0);
         promises.end(&hi_task(), 40, 0, 100);
-        promises.begin(10);
+        promises.begin(10, || 0);
         assert!(!promises.promised(Level(0), 200));
         assert!(promises.promised(Level(1), 200));
     }
@@ -120,7 +141,7 @@ mod tests {
     #[test]
     fn a_deadline_before_the_overrun_was_promised() {
         let promises = Promises::new();
-        promises.begin(0);
+        promises.begin(0, || 0);
         promises.end(&hi_task(), 40, 0, 100);
         assert!(promises.promised(Level(0), 80), "exceeded from 80 on");
         assert!(!promises.promised(Level(0), 81));
@@ -130,7 +151,7 @@ mod tests {
     fn the_cpu_is_free_from_the_end_of_the_last_job_on() {
         let promises = Promises::new();
         assert!(promises.free_since(0));
-        promises.begin(0);
+        promises.begin(0, || 0);
         assert!(!promises.free_since(50));
         promises.end(&hi_task(), 20, 0, 100);
         assert!(!promises.free_since(99));
@@ -141,14 +162,14 @@ mod tests {
     fn busy_periods_span_jobs_that_wait_for_each_other() {
         let promises = Promises::new();
         let task = hi_task();
-        promises.begin(10);
-        promises.begin(20);
+        promises.begin(10, || 0);
+        promises.begin(20, || 0);
         promises.end(&task, 5, 0, 30);
         promises.end(&task, 5, 0, 40);
         // Released before the last one ended: the same busy period.
-        promises.begin(35);
+        promises.begin(35, || 0);
         promises.end(&task, 5, 0, 60);
-        promises.begin(100);
+        promises.begin(100, || 0);
         promises.end(&task, 5, 0, 130);
         let cut: Vec<_> = promises.busy_periods(120).iter().collect();
         assert_eq!(cut, [(10, 60)]);
@@ -159,19 +180,21 @@ mod tests {
     #[test]
     fn the_next_busy_period_is_promised_again() {
         let promises = Promises::new();
-        promises.begin(0);
+        promises.begin(0, || 0);
         promises.end(&hi_task(), 60, 0, 100);
         assert!(!promises.promised(Level(1), 200));
-        promises.begin(100);
+        promises.begin(100, || 0);
         assert!(promises.promised(Level(1), 200));
     }
 
     #[test]
     fn execution_within_the_tolerance_breaks_no_promise() {
         let promises = Promises::new();
-        promises.begin(0);
+        promises.begin(0, || 0);
         promises.end(&hi_task(), 25, 5, 100);
-        promises.begin(50);
+        promises.begin(50, || 0);
         assert!(promises.promised(Level(0), 200));
+        promises.end(&hi_task(), 26, 5, 130);
+        assert!(!promises.promised(Level(0), 200), "and no more than that");
     }
 }

@@ -1,9 +1,10 @@
 //! What a run has to say.
 
 use crate::config::{Mechanism, Monitor};
+use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
 use crate::stats::{Distribution, Summary};
-use vestal_core::{Duration, Event, Instant, JobId, Level, Notice, Service};
+use vestal_core::{DropReason, Drops, Duration, Event, Instant, JobId, Level, Notice, Service};
 use vestal_trace::Record;
 
 /// How a run that took place came to its end.
@@ -92,22 +93,48 @@ pub struct JobCounts {
     pub completed: u64,
     /// Not admitted, withdrawn by enforcement, or too many to wait.
     pub dropped: u64,
+    /// The same by reason.
+    pub dropped_by: Drops,
     /// Neither when the run ended.
     pub unfinished: u64,
     /// Completed after their deadline, or unfinished with a deadline before the end.
     pub missed: u64,
-    /// Missed although the policy had promised them: no job had exceeded its C at the level of the
-    /// late job's task, in the same busy period and before that deadline.
+    /// Missed although the policy had promised them: there is a guarantee ([`crate::Config`]), and no
+    /// job had exceeded its C at the level of the late job's task, in the same busy period and before
+    /// that deadline.
     pub missed_guaranteed: u64,
-    /// Of those: missed also with the machine gaps in their window taken out.
+    /// Of those: missed also with the stolen time in their window taken out.
     pub missed_outside_gaps: u64,
 }
 
 impl JobCounts {
+    /// Guaranteed deadlines that were missed and only stolen time explains: whether the schedule would
+    /// have kept them without it is not decided.
+    #[must_use]
+    pub const fn missed_undecided(&self) -> u64 {
+        self.missed_guaranteed
+            .saturating_sub(self.missed_outside_gaps)
+    }
+
+    /// Counts jobs that were released and then dropped.
+    pub(crate) fn count_drops(&mut self, drops: &Drops) {
+        self.released += drops.total();
+        self.dropped += drops.total();
+        self.dropped_by = self.dropped_by.and(drops);
+    }
+
+    /// Counts a job that was released and then dropped for this reason.
+    pub(crate) fn count_drop(&mut self, why: DropReason) {
+        let mut drops = Drops::default();
+        drops.add(why, 1);
+        self.count_drops(&drops);
+    }
+
     fn add(&mut self, other: &Self) {
         self.released += other.released;
         self.completed += other.completed;
         self.dropped += other.dropped;
+        self.dropped_by = self.dropped_by.and(&other.dropped_by);
         self.unfinished += other.unfinished;
         self.missed += other.missed;
         self.missed_guaranteed += other.missed_guaranteed;
@@ -179,6 +206,56 @@ impl ThreadCost {
     }
 }
 
+/// What a thread of the run has to do outside the bodies of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Duty {
+    /// A worker: from the instant at which it gets the CPU for a job until its body begins.
+    JobStart,
+    /// A worker: from the end of a body until it waits.
+    JobEnd,
+    /// The manager: from when it gets the CPU until it waits.
+    Manager,
+    /// The idle detector, likewise.
+    Idle,
+    /// The watchdog, likewise, if it shares the CPU of the run.
+    Watchdog,
+}
+
+impl Duty {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::JobStart,
+        Self::JobEnd,
+        Self::Manager,
+        Self::Idle,
+        Self::Watchdog,
+    ];
+
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::JobStart => "job-start",
+            Self::JobEnd => "job-end",
+            Self::Manager => "manager",
+            Self::Idle => "idle",
+            Self::Watchdog => "watchdog",
+        }
+    }
+}
+
+/// How long the run's own threads took for one of their duties: CPU time and sleep, without the time for
+/// which the kernel says that another thread had the CPU. This is the run's, never the machine's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reaction {
+    /// The duty.
+    pub duty: Duty,
+    /// How often it was done.
+    pub count: u64,
+    /// What it took at most.
+    pub longest: Duration,
+}
+
 /// Why the manager was woken. Each wake-up counts once: for the first of these that applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wakeups {
@@ -207,7 +284,7 @@ impl Wakeups {
 }
 
 /// What the run's own threads used: everything beside the bodies of jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnReport {
     /// The manager, on the CPU of the run.
     pub manager: ThreadCost,
@@ -219,6 +296,8 @@ pub struct OwnReport {
     pub workers: Service,
     /// Why the manager was woken.
     pub wakeups: Wakeups,
+    /// How long each duty took at most, of those that were done.
+    pub reactions: Vec<Reaction>,
 }
 
 impl OwnReport {
@@ -265,11 +344,44 @@ impl BusyReport {
     }
 }
 
-/// What the machine took away: while jobs were burning, while a thread of ours waited for a free CPU, or
-/// from a round of the manager.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Who took time from the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Another thread in a real-time class; the names of those that executed meanwhile, the one that
+    /// executed most first.
+    RealTimeThread(String),
+    /// A hypervisor, by the kernel's own account.
+    Hypervisor,
+    /// Nothing shows who.
+    Unknown,
+}
+
+impl Cause {
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::RealTimeThread(_) => "realtime-thread",
+            Self::Hypervisor => "hypervisor",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Time that was stolen from the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StolenTime {
+    /// By whom.
+    pub cause: Cause,
+    /// How much in all.
+    pub time: Duration,
+}
+
+/// What the machine took away: while jobs were burning, while a thread of the run waited for a free CPU,
+/// or while the kernel says that the manager was ready and another thread had the CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineReport {
-    /// Stretches in which the clock jumped and no thread of ours explains it.
+    /// Stretches in which the clock jumped and no thread of the run explains it.
     pub gaps: u64,
     /// The longest of them.
     pub longest_gap: Duration,
@@ -278,7 +390,13 @@ pub struct MachineReport {
     pub longest_charged: Service,
     /// All of them.
     pub lost: Duration,
-    /// Promised deadlines missed also with the gaps taken out: what decides about success.
+    /// The same by cause; only causes that took something.
+    pub stolen: Vec<StolenTime>,
+    /// How often the process was continued after it had been stopped.
+    pub continued: u64,
+    /// Threads of other processes in a real-time class that may use the CPU of the run.
+    pub foreign: Vec<ForeignThread>,
+    /// Guaranteed deadlines missed also with the stolen time taken out: what decides about success.
     pub missed_outside_gaps: u64,
 }
 
@@ -335,7 +453,21 @@ pub(crate) struct TaskRecord {
     pub(crate) cpu_nanos: u64,
     /// Inside the bodies of all jobs, also of those that were not completed.
     pub(crate) executed_nanos: u64,
+    /// Guaranteed misses that stolen time does not explain, unless the process was stopped meanwhile.
+    pub(crate) misses: Vec<Miss>,
 }
+
+/// A guaranteed deadline that was missed: clock readings at the beginning of its busy period and at its
+/// end, and whether it would have been met without all that no thread of the run consumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Miss {
+    pub(crate) since: u64,
+    pub(crate) end: u64,
+    pub(crate) met_if_stopped: bool,
+}
+
+/// How many misses a task remembers one by one.
+pub(crate) const MISSES_MAX: usize = 1024;
 
 impl TaskRecord {
     pub(crate) fn new() -> Self {
@@ -351,6 +483,7 @@ impl TaskRecord {
             preemptions: 0,
             cpu_nanos: 0,
             executed_nanos: 0,
+            misses: Vec::with_capacity(MISSES_MAX),
         }
     }
 }

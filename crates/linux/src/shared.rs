@@ -14,27 +14,31 @@
 //! All of these are sequentially consistent: at least one of the two sees the other's word, so no
 //! withdrawn job goes on at its priority.
 
+mod armed;
+mod drops;
 mod slices;
 
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
+use crate::intervals::Consumed;
 use crate::managed::{Handover, Managed};
 use crate::mechanism::Gate;
 use crate::meter::OwnThreads;
 use crate::overrun_report::OverrunReport;
 use crate::park::Park;
 use crate::promise::Promises;
-use crate::recording::Tracer;
 use crate::report::TaskRecord;
 use crate::slack::Slack;
-use crate::stints::{Stints, Stretch};
+use crate::stints::Stints;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::Bell;
 use crate::sys::{self, Tid};
+pub(crate) use armed::Armed;
+use drops::Verdicts;
 use slices::Slicing;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use vestal_core::{DropReason, Event, Instant, Level, Notice, Service, TaskConfiguration};
+use vestal_core::{Event, Instant, JobId, Notice, Service, TaskConfiguration};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -61,43 +65,6 @@ pub(crate) enum StopCause {
     BodyPanicked { task: usize, message: String },
     ManagerPanicked { message: String },
     ManagerHung,
-}
-
-/// The armed monitor of one worker.
-#[derive(Debug)]
-pub(crate) enum Armed {
-    Perf(sys::perf::TaskClock),
-    Wall(sys::timer::SignalTimer),
-    CpuTime(sys::timer::SignalTimer),
-}
-
-impl Armed {
-    /// Creates the monitor `kind` of the calling thread; a heartbeat has nothing of its own there.
-    pub(crate) fn of_this_thread(kind: Monitor, manager: Tid) -> std::io::Result<Option<Self>> {
-        use sys::{perf::TaskClock, timer::SignalTimer};
-        let armed = match kind {
-            Monitor::Perf => Self::Perf(TaskClock::of_this_thread(manager)?),
-            Monitor::Manager => Self::Wall(SignalTimer::wall(manager)?),
-            Monitor::PosixTimer => Self::CpuTime(SignalTimer::cpu_time_of_this_thread(manager)?),
-            Monitor::Heartbeat => return Ok(None),
-        };
-        Ok(Some(armed))
-    }
-
-    /// Lets it fire when its thread has run, or can at the earliest have run, for `nanos`.
-    pub(crate) fn start(&self, nanos: u64) {
-        match self {
-            Self::Perf(counter) => counter.start(nanos),
-            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(nanos),
-        }
-    }
-
-    pub(crate) fn stop(&self) {
-        match self {
-            Self::Perf(counter) => counter.stop(),
-            Self::Wall(timer) | Self::CpuTime(timer) => timer.set(0),
-        }
-    }
 }
 
 /// One task, as its worker and the manager see it.
@@ -128,8 +95,7 @@ pub(crate) struct TaskShared {
     background: AtomicBool,
     /// The same without the end of the run.
     enforced_up_to: AtomicU64,
-    /// Written by the manager: the job, plus one, that used up the limit of its own level last.
-    used_up: AtomicU64,
+    verdicts: Verdicts,
     /// Written by the manager: withdrawn jobs with smaller numbers shall end at their next
     /// cancellation point.
     cancelled_up_to: AtomicU64,
@@ -170,7 +136,7 @@ impl TaskShared {
             withdrawn_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),
-            used_up: AtomicU64::new(0),
+            verdicts: Verdicts::default(),
             cancelled_up_to: AtomicU64::new(0),
             overran: OverrunReport::default(),
             slack: None,
@@ -221,28 +187,6 @@ impl TaskShared {
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
         self.withdrawn_up_to
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
-    }
-
-    /// The scheduler says that job `sequence` used up its limit of `level`.
-    pub(crate) fn note_overrun(&self, sequence: u64, level: Level) {
-        if level >= self.configuration.task.criticality {
-            self.used_up
-                .store(sequence.saturating_add(1), Ordering::SeqCst);
-        }
-    }
-
-    /// Whether job `sequence` was the last to use up the limit of its own level.
-    pub(crate) fn has_used_up(&self, sequence: u64) -> bool {
-        self.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1)
-    }
-
-    /// Why job `sequence` lost its place.
-    pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
-        if self.has_used_up(sequence) {
-            DropReason::Exhausted
-        } else {
-            DropReason::Mode
-        }
     }
 
     /// The manager is about to demote the worker.
@@ -301,6 +245,9 @@ pub(crate) struct Shared {
     pub(crate) heartbeat_nanos: u64,
     pub(crate) termination: Termination,
     pub(crate) enforce: bool,
+    pub(crate) guarantee: bool,
+    /// How many jobs of one task may wait behind its current one; `None`: any number.
+    pub(crate) backlog: Option<usize>,
     pub(crate) tolerance_nanos: u64,
     /// [`SETUP`], [`RUN`], [`STOP`]; workers wait on it for their releases.
     pub(crate) phase: AtomicU32,
@@ -311,6 +258,8 @@ pub(crate) struct Shared {
     halting: AtomicBool,
     pub(crate) manager_tid: AtomicI32,
     pub(crate) idle_tid: AtomicI32,
+    /// Of a watchdog that shares the CPU of the run; else 0.
+    pub(crate) watchdog_tid: AtomicI32,
     /// Written by the manager: the mode.
     pub(crate) mode: AtomicU8,
     /// 1: somebody wants to know when the CPU is idle; 2: nobody ever will again.
@@ -321,6 +270,10 @@ pub(crate) struct Shared {
     /// The clock when the manager last went round.
     pub(crate) beat: AtomicU64,
     pub(crate) gaps: GapLog,
+    /// What threads that wait had consumed when they began to.
+    pub(crate) consumed: Consumed,
+    /// Whether the hypervisor, if there is one, says what it takes.
+    pub(crate) steal_reported: bool,
     pub(crate) promises: Promises,
     /// What manager, idle detector and watchdog used; each writes its own when it leaves.
     pub(crate) own: OwnThreads,
@@ -336,6 +289,8 @@ pub(crate) struct Shared {
     cause: Mutex<Option<StopCause>>,
     #[cfg(feature = "real")]
     pub(crate) fault: Option<crate::fault::Fault>,
+    #[cfg(feature = "real")]
+    pub(crate) passes: crate::fault::Passes,
 }
 
 impl Shared {
@@ -347,6 +302,7 @@ impl Shared {
         tolerance: Service,
     ) -> Self {
         let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
+        let consumed = Consumed::new(tasks.len());
         by_urgency.sort_by_key(|&index| tasks.get(index).map(|task| std::cmp::Reverse(task.fifo)));
         Self {
             tasks,
@@ -356,6 +312,8 @@ impl Shared {
             heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             termination: config.termination,
             enforce: config.enforce,
+            guarantee: config.guarantee,
+            backlog: config.backlog,
             tolerance_nanos: tolerance.as_nanos(),
             phase: AtomicU32::new(SETUP),
             epoch: AtomicU64::new(0),
@@ -364,12 +322,15 @@ impl Shared {
             halting: AtomicBool::new(false),
             manager_tid: AtomicI32::new(0),
             idle_tid: AtomicI32::new(0),
+            watchdog_tid: AtomicI32::new(0),
             mode: AtomicU8::new(0),
             idle_wanted: AtomicU32::new(0),
             idle_seen: AtomicBool::new(false),
             stints: Stints::default(),
             beat: AtomicU64::new(0),
             gaps: GapLog::new(),
+            consumed,
+            steal_reported: sys::clock::is_steal_reported(),
             promises: Promises::new(),
             own: OwnThreads::default(),
             managed: None,
@@ -379,6 +340,8 @@ impl Shared {
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
             fault: None,
+            #[cfg(feature = "real")]
+            passes: crate::fault::Passes::default(),
         }
     }
 
@@ -397,26 +360,6 @@ impl Shared {
         self.phase.load(Ordering::SeqCst)
     }
 
-    /// A thread of ours that wanted the CPU since `wanted` starts a stint at `now`, which was read in the
-    /// open group of `trace`.
-    pub(crate) fn stint_begins(&self, wanted: u64, now: u64, trace: &mut Tracer) {
-        let before = self.stints.begin(wanted, now);
-        self.note_stretch(before, trace);
-    }
-
-    /// The manager's round that began at `began` ends at `now`, which was read in the open group of `trace`.
-    pub(crate) fn round_ends(&self, began: u64, now: u64, trace: &mut Tracer) {
-        let round = self.stints.end_round(began, now);
-        self.note_stretch(round, trace);
-    }
-
-    /// Records a stretch that ended with a clock reading of the open group of `trace`.
-    pub(crate) fn note_stretch(&self, stretch: Option<Stretch>, trace: &mut Tracer) {
-        if let Some(stretch) = stretch {
-            trace.gap(self, stretch.from, stretch.to, stretch.charged_max());
-        }
-    }
-
     /// The clock reading `nanos` as an instant of this world.
     pub(crate) fn instant(&self, nanos: u64) -> Instant {
         Instant::from_nanos(nanos.saturating_sub(self.epoch.load(Ordering::SeqCst)))
@@ -424,10 +367,27 @@ impl Shared {
 
     /// What workers have to know of what the scheduler says.
     pub(crate) fn hear(&self, notice: &Notice) {
-        if let Event::Overrun { job, level, .. } = notice.what
-            && let Some(task) = self.tasks.get(job.task.index())
-        {
-            task.note_overrun(job.sequence, level);
+        let task = |job: JobId| self.tasks.get(job.task.index());
+        match notice.what {
+            Event::Overrun { job, level, .. } => {
+                if let Some(task) = task(job) {
+                    task.note_overrun(job.sequence, level, notice.at.as_nanos());
+                }
+            }
+            Event::Dropped { job, why } => {
+                // A manager that dispatches knows whether the worker has the job.
+                if let Some(task) = task(job)
+                    && self.managed.is_none()
+                {
+                    task.note_drop(job.sequence, why);
+                }
+            }
+            Event::ModeChanged { .. }
+            | Event::Depleted { .. }
+            | Event::Postponed { .. }
+            | Event::FrameOverrun { .. }
+            | Event::FramesSkipped { .. }
+            | Event::Late { .. } => {}
         }
     }
 
@@ -510,7 +470,7 @@ impl Shared {
         self.idle_wanted.store(2, Ordering::SeqCst);
         sys::futex::wake_all(&self.phase);
         sys::futex::wake_all(&self.idle_wanted);
-        sys::signal::StopSignals::call();
+        sys::stop::call();
         for task in &self.tasks {
             task.handover.wake();
             task.gate.wake();

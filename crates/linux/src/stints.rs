@@ -6,14 +6,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// More than switching from one thread that runs to another that is ready ever takes by itself.
-const SWITCH_NANOS_MAX: u64 = 100_000;
+pub(crate) const SWITCH_NANOS_MAX: u64 = 100_000;
 
 /// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
 pub(crate) const LATE_WAKE_NANOS_MIN: u64 = 500_000;
-
-/// A round of the manager, whom none of us preempts, that takes longer than this was interrupted by the
-/// machine: they take some ten microseconds.
-const ROUND_NANOS_MAX: u64 = 500_000;
 
 /// A stretch that no thread of ours explains, as clock readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,17 +81,17 @@ impl Stints {
         self.left.store(now, Ordering::Relaxed);
     }
 
-    /// The manager's round that began at `began` ends at `now`. Returns it if it took longer than it
-    /// can by itself.
-    pub(crate) fn end_round(&self, began: u64, now: u64) -> Option<Stretch> {
-        self.end(now);
-        Stretch::of_at_least(ROUND_NANOS_MAX, began, now)
-    }
-
     /// A stint of which nobody knows when it will end begins: that of the idle detector.
     pub(crate) fn idle(&self) {
         self.activity.fetch_add(1, Ordering::Relaxed);
         self.left.store(0, Ordering::Relaxed);
+    }
+
+    /// A thread of the run that had begun its stint slept in it, and goes on.
+    pub(crate) fn came_back(&self) {
+        self.activity.fetch_add(1, Ordering::Relaxed);
+        self.left.store(0, Ordering::Relaxed);
+        self.burning.store(0, Ordering::Relaxed);
     }
 
     /// A burning job looks at the clock.
@@ -103,7 +99,7 @@ impl Stints {
         self.burning.store(now, Ordering::Relaxed);
     }
 
-    /// No job burns any more.
+    /// No job burns any more, or the one that did loses its priority and will not look any more.
     pub(crate) fn burns_no_more(&self) {
         self.burning.store(0, Ordering::Relaxed);
     }
@@ -180,10 +176,8 @@ mod tests {
     }
 
     #[test]
-    fn a_long_round_was_interrupted_and_calls_are_remembered_from_the_first() {
+    fn calls_are_remembered_from_the_first() {
         let stints = Stints::default();
-        assert_eq!(stints.end_round(MS, MS + 100_000), None);
-        assert_eq!(stints.end_round(MS, 2 * MS), free(MS, 2 * MS));
         assert_eq!(stints.wanted_since(5 * MS, 3 * MS), 3 * MS);
         stints.call(2 * MS);
         stints.call(4 * MS);

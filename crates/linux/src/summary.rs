@@ -1,10 +1,12 @@
 //! Puts the notes of all threads together.
 
 use crate::config::Config;
+use crate::foreign::ForeignThread;
+use crate::gaps::{GapLog, Thief};
 use crate::recording::Recorded;
 use crate::report::{
-    BusyPeriod, BusyReport, CpuReport, Ended, EnforcementReport, MachineReport, ManagerRecord,
-    Overhead, OwnReport, Report, TaskRecord, TaskReport, Totals,
+    BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, MachineReport,
+    ManagerRecord, Overhead, OwnReport, Report, StolenTime, TaskRecord, TaskReport, Totals,
 };
 use crate::shared::{Shared, TaskShared};
 use crate::stats::{Distribution, Summary};
@@ -21,7 +23,11 @@ pub(crate) struct Measured<'a> {
     pub(crate) fallback: Option<String>,
     pub(crate) manager: ManagerRecord,
     pub(crate) recorded: Option<Recorded>,
-    pub(crate) stuck: Vec<String>,
+    /// Places of the tasks whose workers did not come back.
+    pub(crate) stuck: Vec<usize>,
+    pub(crate) foreign: Vec<ForeignThread>,
+    /// Clock readings at which the process was continued.
+    pub(crate) continued: Vec<u64>,
 }
 
 /// The report of a run that has ended.
@@ -34,6 +40,10 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone()
+        })
+        .map(|mut record| {
+            record.excuse_stops(&measured.continued);
+            record
         })
         .collect();
     let mut totals = Totals::of(records.iter());
@@ -55,6 +65,10 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         ("demotion", &manager.demotion),
     ]
     .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
+    let stuck = measured.stuck.iter().filter_map(|&place| {
+        let task = shared.tasks.get(place)?;
+        Some(task.name.clone())
+    });
     Report {
         ended: measured.ended,
         duration: Duration::from_nanos(nanos),
@@ -74,15 +88,9 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         modes_lost: manager.modes_lost,
         tasks,
         overhead: overhead.to_vec(),
-        own: own_report(shared, &totals, manager),
+        own: own_report(shared, &totals, measured),
         busy_periods: busy_report(shared, &totals, stopped),
-        machine: MachineReport {
-            gaps: shared.gaps.count(),
-            longest_gap: Duration::from_nanos(shared.gaps.longest_nanos()),
-            longest_charged: Service::from_nanos(shared.gaps.longest_charged_nanos()),
-            lost: Duration::from_nanos(shared.gaps.lost_nanos()),
-            missed_outside_gaps: totals.jobs.missed_outside_gaps,
-        },
+        machine: machine_report(&shared.gaps, measured, &totals),
         enforcement: EnforcementReport {
             calibration: measured.calibration,
             granularity: measured.granularity,
@@ -94,17 +102,60 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         lost_notices: manager.lost_notices,
         recorded: measured.recorded,
         held: shared.held(),
-        stuck: measured.stuck.clone(),
+        stuck: stuck.collect(),
     }
 }
 
-fn own_report(shared: &Shared, totals: &Totals, manager: &ManagerRecord) -> OwnReport {
+fn machine_report(gaps: &GapLog, measured: &Measured<'_>, totals: &Totals) -> MachineReport {
+    MachineReport {
+        gaps: gaps.count(),
+        longest_gap: Duration::from_nanos(gaps.longest_nanos()),
+        longest_charged: Service::from_nanos(gaps.longest_charged_nanos()),
+        lost: Duration::from_nanos(gaps.lost_nanos()),
+        stolen: stolen_time(gaps, &measured.foreign),
+        continued: measured.continued.len() as u64,
+        foreign: measured.foreign.clone(),
+        missed_outside_gaps: totals.jobs.missed_outside_gaps,
+    }
+}
+
+/// What was stolen, by cause. A thread that took time and is not among the real-time threads of other
+/// processes is not known: one of the kernel, or one that is gone.
+fn stolen_time(gaps: &GapLog, foreign: &[ForeignThread]) -> Vec<StolenTime> {
+    let active = foreign
+        .iter()
+        .filter(|thread| thread.executed > Service::ZERO);
+    let names: Vec<String> = active.map(ForeignThread::to_string).collect();
+    let [by_thread, by_hypervisor, by_unknown] =
+        [Thief::Thread, Thief::Hypervisor, Thief::Unknown].map(|thief| gaps.stolen_by(thief));
+    let (by_thread, by_unknown) = if names.is_empty() {
+        (0, by_unknown.saturating_add(by_thread))
+    } else {
+        (by_thread, by_unknown)
+    };
+    let all = [
+        (Cause::RealTimeThread(names.join(", ")), by_thread),
+        (Cause::Hypervisor, by_hypervisor),
+        (Cause::Unknown, by_unknown),
+    ];
+    let some = all.into_iter().filter(|&(_, nanos)| nanos > 0);
+    some.map(|(cause, nanos)| StolenTime {
+        cause,
+        time: Duration::from_nanos(nanos),
+    })
+    .collect()
+}
+
+fn own_report(shared: &Shared, totals: &Totals, measured: &Measured<'_>) -> OwnReport {
+    let reactions = shared.own.reactions.lock();
+    let reactions = reactions.unwrap_or_else(PoisonError::into_inner);
     OwnReport {
         manager: shared.own.manager.cost(),
         idle: shared.own.idle.cost(),
         watchdog: shared.own.watchdog.cost(),
         workers: Service::from_nanos(totals.cpu_nanos.saturating_sub(totals.executed_nanos)),
-        wakeups: manager.wakeups,
+        wakeups: measured.manager.wakeups,
+        reactions: reactions.of_duties(&measured.continued),
     }
 }
 

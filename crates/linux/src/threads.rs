@@ -8,7 +8,6 @@ use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex::wait_until;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -19,7 +18,6 @@ const SETUP_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// The threads of a run.
 pub(crate) struct Crew {
-    shared: Arc<Shared>,
     stack_bytes: usize,
     /// Everybody but the manager; workers with the place of their task.
     members: Vec<(Option<usize>, JoinHandle<()>)>,
@@ -32,14 +30,20 @@ pub(crate) struct Started<T> {
 
 impl<T> Started<T> {
     /// Waits for the end of the thread; `None` if it ended without a result, or did not end within
-    /// `patience` after the run had stopped. That the run stops is the watchdog's business.
-    pub(crate) fn join(self, shared: &Shared, patience: Duration) -> Option<T> {
+    /// `patience` after the run had stopped. That the run stops is the watchdog's business. `meanwhile` is
+    /// called some times in a second.
+    pub(crate) fn join(
+        self,
+        shared: &Shared,
+        patience: Duration,
+        mut meanwhile: impl FnMut(),
+    ) -> Option<T> {
         const POLL: std::time::Duration = std::time::Duration::from_millis(50);
         loop {
             match self.result.recv_timeout(POLL) {
                 Ok(result) => return Some(result),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => meanwhile(),
             }
             let stopped = shared.stopped_at.load(Ordering::SeqCst);
             if stopped != 0 && monotonic_nanos() > stopped.saturating_add(patience.as_nanos()) {
@@ -50,9 +54,8 @@ impl<T> Started<T> {
 }
 
 impl Crew {
-    pub(crate) const fn new(shared: Arc<Shared>, stack_bytes: usize) -> Self {
+    pub(crate) const fn new(stack_bytes: usize) -> Self {
         Self {
-            shared,
             stack_bytes,
             members: Vec::new(),
         }
@@ -110,8 +113,9 @@ impl Crew {
         Ok(Started { result })
     }
 
-    /// Waits for all threads, `patience` at most; names the tasks whose workers are still busy.
-    pub(crate) fn gather(self, patience: Duration) -> Vec<String> {
+    /// Waits for all threads, `patience` at most; gives the places of the tasks whose workers are still
+    /// busy.
+    pub(crate) fn gather(self, patience: Duration) -> Vec<usize> {
         const POLL_NANOS: u64 = 1_000_000;
         let until = monotonic_nanos().saturating_add(patience.as_nanos());
         let never = AtomicU32::new(0);
@@ -124,12 +128,6 @@ impl Crew {
             }
             wait_until(&never, 0, Some(now + POLL_NANOS));
         }
-        members
-            .iter()
-            .filter_map(|(worker, _)| {
-                let task = self.shared.tasks.get((*worker)?)?;
-                Some(task.name.clone())
-            })
-            .collect()
+        members.iter().filter_map(|(worker, _)| *worker).collect()
     }
 }

@@ -12,7 +12,11 @@
 
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
+use crate::intervals::{Intervals, Thread};
+use crate::outcome::{account_never_begun, note_completed, note_unfinished};
+use crate::queue::JobQueue;
 use crate::recording::Tracer;
+use crate::report::Duty;
 use crate::shared::{Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
@@ -20,7 +24,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{DropReason, Fact, JobId, Service, StopReason, TaskId};
 use vestal_trace::{Edge, Mechanism, What};
 
@@ -31,6 +34,7 @@ pub(crate) struct Worker {
     pub(crate) id: TaskId,
     pub(crate) body: Box<Body>,
     pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
+    pub(crate) queue: JobQueue,
     pub(crate) trace: Tracer,
 }
 
@@ -77,6 +81,7 @@ impl Worker {
         }
         let _attached = task.is_sliced().then(|| sys::park::attach(&task.park));
         let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
+        let mut own = Intervals::of_this_thread(Thread::Worker(self.index));
         let end = shared.end.load(Ordering::SeqCst);
         let period = task.configuration.task.period.as_nanos();
         let mut release = shared
@@ -88,6 +93,9 @@ impl Worker {
             slack.await_end_of(release);
         }
         while release < end {
+            #[cfg(feature = "real")]
+            crate::fault::delay(&shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
+            own.wait(&shared, Duty::JobEnd, &mut self.trace);
             let goes_on = match shared.bell {
                 Some(_) if !shared.each_slice => wait_for_manager(&shared, task, sequence, release),
                 Some(_) | None => wait_for_release(&shared, task, release),
@@ -95,7 +103,7 @@ impl Worker {
             if !goes_on {
                 break;
             }
-            self.release(&shared, task, sequence, release);
+            self.release(&shared, task, sequence, release, &mut own);
             shared.tell_of_end(task, sequence);
             if shared.bell.is_some() {
                 // Last of all: the manager takes the CPU at once.
@@ -105,10 +113,11 @@ impl Worker {
             sequence += 1;
             release = release.saturating_add(period);
         }
-        // The thread stays until everybody goes: its number must not name somebody else's thread.
+        // The thread stays until all leave: its number must not name another thread.
         while shared.phase() != STOP {
             futex::wait_until(&shared.phase, RUN, None);
         }
+        own.leave(&shared);
         let _ = sys::sched::set_other(sys::sched::own_tid());
         account_never_begun(&shared, task, self.id, release, &mut self.trace);
         let after = sys::sched::own_switches();
@@ -119,31 +128,36 @@ impl Worker {
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
-    fn release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64, release: u64) {
+    fn release(
+        &mut self,
+        shared: &Shared,
+        task: &TaskShared,
+        sequence: u64,
+        release: u64,
+        own: &mut Intervals,
+    ) {
         self.trace.open();
         let woken = monotonic_nanos();
-        shared.stint_begins(release, woken, &mut self.trace);
+        own.wake(shared, release, woken, &mut self.trace);
         self.note_woken(shared, woken);
-        let waiting = u64::try_from(BACKLOG_MAX).unwrap_or(u64::MAX);
-        let period = task.configuration.task.period.as_nanos();
-        let hopeless = woken > release.saturating_add(period.saturating_mul(waiting + 1));
+        let no_room = self.queue.was_full(release);
         task.grant_first(woken.saturating_sub(release));
         // First say what runs, then read whether it may: see `shared`.
         task.begin(sequence, own_cpu_nanos());
         let limit = task.limit.load(Ordering::SeqCst);
         let stopping = shared.stop_requested();
-        if hopeless || limit == NOT_ADMITTED || (task.withdrawn(sequence) && !stopping) {
+        if no_room || limit == NOT_ADMITTED || (task.withdrawn(sequence) && !stopping) {
             task.take_off(sequence, release);
-            let why = if hopeless {
+            let why = if no_room {
                 DropReason::BacklogFull
             } else {
+                self.queue.ended(woken);
                 task.why_dropped(sequence)
             };
             self.note_never_begun(shared, woken, Some((sequence, why)));
-            return_to_place(shared, task);
+            return_to_place(shared, task, own, &mut self.trace);
             want_idle_above_lowest(shared);
-            self.note_dropped(task);
-            shared.stints.end(monotonic_nanos());
+            note_dropped(task, why);
             return;
         }
         if stopping {
@@ -152,7 +166,9 @@ impl Worker {
             note_unfinished(shared, task, self.id, release, &mut self.trace);
             return;
         }
-        shared.promises.begin(release);
+        shared.promises.begin(release, || shared.consumed());
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
         if let (Some(monitor), Some(threshold)) = (monitor, shared.threshold(task.present_limit()))
         {
@@ -162,13 +178,22 @@ impl Worker {
         self.note_started(shared, started, sequence);
         let base = own_cpu_nanos();
         task.start_account(base);
-        let completed = self.call_body(shared, task, sequence, release);
-        let executed = own_cpu_nanos().saturating_sub(base);
+        own.begin_body(shared, started, base, &mut self.trace);
+        let completed = self.call_body(shared, task, sequence, release, own);
+        let cpu = own_cpu_nanos();
+        let executed = cpu.saturating_sub(base);
         self.trace.open();
         let finished = monotonic_nanos();
         if let Some(monitor) = monitor {
             monitor.stop();
         }
+        // A job in the background makes room for the next one.
+        let made_room = if task.withdrawn(sequence) {
+            started
+        } else {
+            finished
+        };
+        self.queue.ended(made_room);
         let ended = Ended {
             sequence,
             release,
@@ -176,7 +201,10 @@ impl Worker {
             executed,
             completed,
         };
-        if end(shared, task, self.id, &ended, &mut self.trace) {
+        own.end_body(finished, cpu);
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::JobEnd);
+        if end(shared, task, self.id, &ended, own, &mut self.trace) {
             record_job_end(shared, Edge::End, &mut self.trace);
         }
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,6 +222,7 @@ impl Worker {
         task: &TaskShared,
         sequence: u64,
         release: u64,
+        own: &Intervals,
     ) -> bool {
         let mut job = JobContext {
             shared,
@@ -207,6 +236,8 @@ impl Worker {
             saw_cancellation: false,
             in_order: true,
             trace: &mut self.trace,
+            stat: own.stat(),
+            counted: None,
         };
         if task.is_sliced() {
             task.park.enter();
@@ -265,12 +296,12 @@ impl Worker {
         }
         self.trace.close();
     }
+}
 
-    fn note_dropped(&self, task: &TaskShared) {
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.jobs.released += 1;
-        record.jobs.dropped += 1;
-    }
+/// Counts a job that was dropped.
+pub(crate) fn note_dropped(task: &TaskShared, why: DropReason) {
+    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+    record.jobs.count_drop(why);
 }
 
 /// A job whose body has returned.
@@ -286,7 +317,14 @@ pub(crate) struct Ended {
 /// has an open group, in which the end of the job was read from the clock.
 ///
 /// Says whether the job was completed in its place; then the span of its end is open.
-fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut Tracer) -> bool {
+fn end(
+    shared: &Shared,
+    task: &TaskShared,
+    id: TaskId,
+    job: &Ended,
+    own: &mut Intervals,
+    trace: &mut Tracer,
+) -> bool {
     let stopping = shared.stop_requested();
     let withdrawn = task.withdrawn(job.sequence);
     // At the end of the run everything is withdrawn; what was completed then counts as such.
@@ -301,10 +339,10 @@ fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut 
         .promises
         .end(model, job.executed, shared.tolerance_nanos, job.finished);
     want_idle_above_lowest(shared);
-    return_to_place(shared, task);
+    return_to_place(shared, task, own, trace);
     if overran {
         // Complete before the monitor noticed: an overrun all the same (contract C2).
-        report_overrun(shared, task, job);
+        report_overrun(shared, task, job, own, trace);
     }
     resume_preempted(shared);
     if completed {
@@ -312,11 +350,8 @@ fn end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut 
     } else if stopping {
         note_unfinished(shared, task, id, job.release, trace);
     } else {
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.jobs.released += 1;
-        record.jobs.dropped += 1;
+        note_dropped(task, task.why_dropped(job.sequence));
     }
-    shared.stints.end(monotonic_nanos());
     completed
 }
 
@@ -368,115 +403,12 @@ fn want_idle_above_lowest(shared: &Shared) {
 ///
 /// What counts is whether this thread was demoted, not whether its job is withdrawn: the manager may
 /// demote it after the last look at that, up to the moment at which the job is off.
-fn return_to_place(shared: &Shared, task: &TaskShared) {
+fn return_to_place(shared: &Shared, task: &TaskShared, own: &mut Intervals, trace: &mut Tracer) {
     let demoted = task.leave_background();
     if !shared.stop_requested()
         && (demoted || sys::sched::own_priority() != task.present_priority())
     {
-        ask_for_place(shared, task);
-    }
-}
-
-pub(crate) fn note_completed(
-    shared: &Shared,
-    task: &TaskShared,
-    id: TaskId,
-    job: &Ended,
-    trace: &mut Tracer,
-) {
-    let response = job.finished.saturating_sub(job.release);
-    let deadline = task.configuration.task.deadline.as_nanos();
-    let missed = response > deadline;
-    let (promised, outside_gaps) = if missed {
-        let id = job_of(id, job.sequence);
-        judge_miss(shared, task, id, job.release, job.finished, trace)
-    } else {
-        (false, false)
-    };
-    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-    record.jobs.released += 1;
-    record.jobs.completed += 1;
-    record.jobs.missed += u64::from(missed);
-    record.jobs.missed_guaranteed += u64::from(promised);
-    record.jobs.missed_outside_gaps += u64::from(outside_gaps);
-    record.response.record(response);
-    record.execution.record(job.executed);
-    record.tardiness.record(response.saturating_sub(deadline));
-}
-
-/// A job that the end of the run met; missed if its deadline had passed by then.
-pub(crate) fn note_unfinished(
-    shared: &Shared,
-    task: &TaskShared,
-    id: TaskId,
-    release: u64,
-    trace: &mut Tracer,
-) {
-    let stopped = shared.stopped_at.load(Ordering::SeqCst).max(release);
-    let deadline = release.saturating_add(task.configuration.task.deadline.as_nanos());
-    let missed = deadline < stopped;
-    let (promised, outside_gaps) = if missed {
-        let since = release.saturating_sub(shared.epoch.load(Ordering::SeqCst));
-        let since = since.saturating_sub(task.offset_nanos);
-        let sequence = since.checked_div(task.configuration.task.period.as_nanos());
-        let job = job_of(id, sequence.unwrap_or(0));
-        judge_miss(shared, task, job, release, stopped, trace)
-    } else {
-        (false, false)
-    };
-    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-    record.jobs.released += 1;
-    record.jobs.unfinished += 1;
-    record.jobs.missed += u64::from(missed);
-    record.jobs.missed_guaranteed += u64::from(promised);
-    record.jobs.missed_outside_gaps += u64::from(outside_gaps);
-}
-
-/// Whether the deadline missed by a job that ended, or was given up, at `end` had been promised,
-/// and whether it was missed also without the machine gaps.
-fn judge_miss(
-    shared: &Shared,
-    task: &TaskShared,
-    job: JobId,
-    release: u64,
-    end: u64,
-    trace: &mut Tracer,
-) -> (bool, bool) {
-    let model = &task.configuration.task;
-    let deadline = model.deadline.as_nanos();
-    let due = release.saturating_add(deadline);
-    let promised = shared.promises.promised(model.criticality, due);
-    trace.open();
-    let what = What::Miss {
-        job,
-        deadline: shared.instant(due),
-        guaranteed: promised,
-    };
-    trace.record(shared.instant(monotonic_nanos()), what);
-    trace.close();
-    // A gap before the release delays the job too, if the same busy period goes on since.
-    let since = shared.promises.busy_since().min(release);
-    let gaps = shared.gaps.within(since, end);
-    let without_gaps = end.saturating_sub(release).saturating_sub(gaps);
-    (promised, promised && without_gaps > deadline)
-}
-
-/// Counts the jobs that were released before the end but never begun.
-fn account_never_begun(
-    shared: &Shared,
-    task: &TaskShared,
-    id: TaskId,
-    first: u64,
-    trace: &mut Tracer,
-) {
-    let stopped = shared
-        .stopped_at
-        .load(Ordering::SeqCst)
-        .min(shared.end.load(Ordering::SeqCst));
-    let mut release = first;
-    while release < stopped {
-        note_unfinished(shared, task, id, release, trace);
-        release = release.saturating_add(task.configuration.task.period.as_nanos());
+        ask_for_place(shared, task, own, trace);
     }
 }
 
@@ -485,23 +417,41 @@ const ASK_AGAIN_NANOS: u64 = 10_000_000;
 
 /// Tells the manager of a job that completed beyond its limit, and waits until it knows: usually it
 /// takes the CPU at the kick, and there is nothing to wait for.
-fn report_overrun(shared: &Shared, task: &TaskShared, job: &Ended) {
+fn report_overrun(
+    shared: &Shared,
+    task: &TaskShared,
+    job: &Ended,
+    own: &mut Intervals,
+    trace: &mut Tracer,
+) {
     task.overran.put(job.sequence, job.executed);
     while task.overran.is_there() && !shared.stop_requested() {
         shared.kick_manager();
         let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
-        task.overran.wait_until(again);
+        wait_for_answer(shared, own, trace, || task.overran.wait_until(again));
     }
+}
+
+/// Waits for the manager, whose time this is.
+fn wait_for_answer(shared: &Shared, own: &mut Intervals, trace: &mut Tracer, wait: impl FnOnce()) {
+    own.wait(shared, Duty::JobEnd, trace);
+    wait();
+    trace.open();
+    let now = monotonic_nanos();
+    own.wake(shared, now, now, trace);
+    trace.close();
 }
 
 /// Waits until the manager has given the worker its priority back: because its job was withdrawn, or
 /// because the body changed it.
-fn ask_for_place(shared: &Shared, task: &TaskShared) {
+fn ask_for_place(shared: &Shared, task: &TaskShared, own: &mut Intervals, trace: &mut Tracer) {
     task.wants_place.store(1, Ordering::SeqCst);
     while task.wants_place.load(Ordering::SeqCst) == 1 && !shared.stop_requested() {
         shared.kick_manager();
         let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
-        futex::wait_until(&task.wants_place, 1, Some(again));
+        wait_for_answer(shared, own, trace, || {
+            futex::wait_until(&task.wants_place, 1, Some(again));
+        });
     }
 }
 

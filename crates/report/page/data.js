@@ -174,6 +174,7 @@ const Data = (() => {
     const word = words[run.world] || run.world;
     run.label = totals.get(run.world) > 1 ? `${word} ${number}` : word;
     run.title = `${run.label}: ${run.policy}, ${Text.short(run.duration)}`;
+    run.what = [`scenario ${run.scenario ?? 'not recorded'}`, `seed ${run.seed}`, run.dispatch && `${run.dispatch} dispatch`, ...run.options].filter(Boolean).join(', ');
   }
 
   return { model, DROPPED, MISSED, OVERRAN, ENDINGS, below, jobNumber, bucketFloor };

@@ -10,13 +10,19 @@ const Responses = (() => {
   const figures = (run, task) => (run.tasks[task] ? run.tasks[task].response_ns : null);
   const distribution = (run, task) => (run.drawn ? run.drawn.rows[task].responses : null);
   const bounds = (task) => (test && test.tasks[task] ? test.tasks[task].response.filter(([, value]) => value !== null).map(([name, value]) => ({ name, level: model.levels.indexOf(name), value: Number(value) })) : []);
+  /** Bounds hold for the policy that they were proved for, and for no other run. */
+  const holdsFor = (run) => Boolean(test) && run.bounded_by.includes(model.analyses.indexOf(test));
+  const holdsForAll = () => model.runs.every(holdsFor);
+  const testName = (one) => `${one.test}${one.variant ? `:${one.variant}` : ''}`;
   const unit = (task) => (relative ? Number(model.tasks[task].deadline) : 1);
 
-  /** A test whose bounds are of the policy that ran; it has to have proved something. */
+  /** A test whose bounds are of a policy that ran, if possible the proof of a run; it has to have proved
+      something. */
   function suitable() {
-    const policies = new Set(model.runs.map((run) => run.policy));
-    const fits = (one) => (model.runs.length === 0 || policies.has(one.policy)) && one.verdict === 'schedulable';
-    return tests.find(fits) || null;
+    const ran = (one) => model.runs.some((run) => run.bounded_by.includes(model.analyses.indexOf(one)));
+    const fits = (one) => (model.runs.length === 0 || ran(one)) && one.verdict === 'schedulable';
+    const proofs = new Set(model.runs.map((run) => run.proof));
+    return tests.find((one) => fits(one) && proofs.has(testName(one))) || tests.find(fits) || null;
   }
 
   /* ---- all tasks -------------------------------------------------------------------------------- */
@@ -58,7 +64,9 @@ const Responses = (() => {
       for (const { at } of decades()) ctx.fillRect(Math.round(xOf(at)), y, 1, step);
       late(ctx, task, y, step, width);
       model.runs.forEach((run, place) => lane(ctx, run, place, task, y + PAD + (narrow() ? 14 : 0) + place * LANE));
-      limits(ctx, task, y + (narrow() ? 14 : 0), step - (narrow() ? 14 : 0));
+      const first = narrow() ? 14 : 0;
+      if (holdsForAll()) limits(ctx, task, y + first, step - first);
+      else model.runs.forEach((run, place) => { if (holdsFor(run)) limits(ctx, task, y + first + PAD + place * LANE - 4, LANE + 8); });
       name(ctx, task, y, step, left);
       ctx.fillStyle = p.grid; ctx.fillRect(0, y + step - 1, width, 1);
     }
@@ -173,7 +181,9 @@ const Responses = (() => {
     if (chosen === null) return;
     const p = Draw.palette(), left = 52, right = 14, top = 30, bottom = 34;
     const curves = model.runs.map((run, place) => ({ run, place, f: figures(run, chosen), d: distribution(run, chosen) })).filter(({ f }) => f && f.max !== null && f.max !== undefined);
-    const marks = bounds(chosen).map(({ name, level, value }) => ({ value, text: `bound, ${name}`, colour: Draw.fill(level), dash: level > 0 }));
+    const held = model.runs.filter(holdsFor);
+    const whose = holdsForAll() ? '' : ` of ${held.map((run) => run.label).join(', ')}`;
+    const marks = (model.runs.length && !held.length ? [] : bounds(chosen)).map(({ name, level, value }) => ({ value, text: `bound${whose}, ${name}`, colour: Draw.fill(level), dash: level > 0 }));
     const { deadline } = model.tasks[chosen];
     const most = Math.max(1, ...curves.map(({ f }) => Number(f.max)), ...marks.map(({ value }) => value));
     if (deadline && Number(deadline) <= most * 4) marks.push({ value: Number(deadline), text: 'deadline', colour: p.ink });
@@ -253,7 +263,7 @@ const Responses = (() => {
     const { below, y } = sheet.place(event);
     const task = Filter.tasks()[Math.floor(below / pitch())];
     if (task === undefined || y < sheet.options.header) return Tooltip.hide();
-    const lines = bounds(task).map(({ name, value }) => `proved, ${name}: at most ${Text.exact(value)}`);
+    const lines = bounds(task).map(({ name, value }) => `proved by ${testName(test)}, ${name}: at most ${Text.exact(value)}`);
     for (const run of model.runs) { const f = figures(run, task); if (f && f.max !== null && f.max !== undefined) lines.push(`${run.label}: mean ${Text.short(f.mean)}, p99 ${Text.short(f.p99)}, max ${Text.short(f.max)}`); }
     if (model.tasks[task].deadline) lines.push(`deadline ${Text.exact(model.tasks[task].deadline)}`);
     Tooltip.show(event, model.tasks[task].name, lines);
@@ -261,6 +271,7 @@ const Responses = (() => {
 
   /** Whether an observed response is above what was proved for the task's own level. */
   function above(run, task) {
+    if (!holdsFor(run)) return false;
     const limit = bounds(task).find(({ level }) => level === model.tasks[task].level);
     const f = figures(run, task);
     return Boolean(limit && f && f.max !== null && f.max !== undefined && Number(f.max) > limit.value);
@@ -305,7 +316,7 @@ const Responses = (() => {
     const controls = el('div', { class: 'controls' });
     if (tests.length) {
       const select = el('select', { id: 'bounds', onchange: (event) => { test = event.target.value === '' ? null : tests[Number(event.target.value)]; redraw(); } },
-        el('option', { value: '' }, 'none'), tests.map((one, i) => el('option', { value: i }, `${one.test}${one.variant ? `:${one.variant}` : ''} (${one.verdict})`)));
+        el('option', { value: '' }, 'none'), tests.map((one, i) => el('option', { value: i }, `${testName(one)} (${one.verdict})`)));
       select.value = test ? tests.indexOf(test) : '';
       controls.append(el('label', {}, 'Bounds of ', select));
     }
@@ -314,7 +325,7 @@ const Responses = (() => {
     detail = new Sheet({ label: 'Response times of the chosen task', header: 0, content: () => 230, most: 230, draw: drawDetail });
     title = el('h3', { 'aria-live': 'polite' });
     body.append(controls, sheet.node, legend(), title, detail.node,
-      el('p', { class: 'note' }, 'Bars and curves sum responses up in buckets no wider than 1/16 of them; the figures in the table are exact. The analysis counts no overheads, so measured responses may lie above what it proves.'));
+      el('p', { class: 'note' }, 'Bars and curves sum responses up in buckets no wider than 1/16 of them; the figures in the table are exact. The analysis counts no overheads, so measured responses may lie above what it proves. Bounds are compared only with runs of the policy, and of the order, that they were proved for.'));
     sheet.node.addEventListener('pointermove', tip);
     sheet.node.addEventListener('pointerleave', () => Tooltip.hide());
     sheet.node.addEventListener('click', (event) => { const { below, y } = sheet.place(event); const task = Filter.tasks()[Math.floor(below / pitch())]; if (task !== undefined && y > sheet.options.header) choose(task); });

@@ -34,6 +34,10 @@ const Sections = (() => {
       headline = missed ? `${Text.plural(jobs.missed, 'deadline')} missed` : 'No deadline missed';
       tone = missed ? 'warn' : 'good';
       lines.push('Counted from the trace, which does not say what was guaranteed.');
+    } else if (run.unproved) {
+      headline = missed ? `${Text.plural(jobs.missed, 'deadline')} missed` : 'No deadline missed';
+      tone = 'warn';
+      lines.push('There is no proof, so none was guaranteed.');
     } else if (guaranteed) {
       const excused = outside !== undefined && Number(outside) === 0 && run.world !== 'simulator';
       headline = `${Text.plural(jobs.missed_guaranteed, 'guaranteed deadline')} missed`;
@@ -42,6 +46,8 @@ const Sections = (() => {
     }
     const late = model.tasks.filter((_, task) => Responses.above(run, task)).length;
     if (late) lines.push(`${Text.plural(late, 'task')} with a response above the proved bound${run.world === 'simulator' ? '' : ', which counts no overheads'}.`);
+    lines.push(run.what);
+    if (run.proof) lines.push(`Guaranteed by ${run.proof}.`);
     return card(tone, run.title[0].toUpperCase() + run.title.slice(1), headline, lines, [
       ['arrived', Text.count(jobs.released)], ['completed', Text.count(jobs.completed)], ['dropped', Text.count(jobs.dropped)], ['missed', Text.count(jobs.missed)]]);
   }
@@ -110,6 +116,15 @@ const Sections = (() => {
       cell: (t) => { const value = run.tasks[t]?.[key]; return { text: Text.count(value), class: tone && Number(value) > 0 ? tone : '' }; },
     })));
     body.append(table({ caption: 'Jobs by task', columns, rows: Filter.tasks }));
+    body.append(el('h3', {}, 'Runs'), table({ caption: 'Runs', rows: () => model.runs, columns: [
+      { title: 'run', sort: (run) => run.label, cell: (run) => run.label },
+      { title: 'policy', sort: (run) => run.policy, cell: (run) => run.policy },
+      { title: 'scenario', sort: (run) => run.scenario || '', cell: (run) => run.scenario ?? '–' },
+      { title: 'seed', number: true, cell: (run) => String(run.seed) },
+      { title: 'dispatch', cell: (run) => run.dispatch ?? '–' },
+      { title: 'options', cell: (run) => run.options.join(' ') || '–' },
+      { title: 'guaranteed by', cell: (run) => run.proof ?? '–' },
+    ] }));
     const cpus = model.runs.flatMap((run) => run.cpus.map((cpu) => ({ run, cpu })));
     if (cpus.length) {
       body.append(el('h3', {}, 'CPUs'), table({ caption: 'CPUs', rows: () => cpus, columns: [

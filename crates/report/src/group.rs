@@ -3,6 +3,7 @@
 use crate::error::ReportError;
 use crate::recording::Recording;
 use crate::result::{Analysis, Run};
+use std::collections::BTreeMap;
 
 /// What is known of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,8 +129,8 @@ pub(crate) fn tasks_of_recording(recording: &Recording) -> Vec<TaskFacts> {
 
 /// For each run the place of its trace, and the traces that are left.
 ///
-/// A result and a trace are of the same run if world, policy, seed and, where no record was lost,
-/// the number of jobs of each task agree. Several that agree are taken in the order given.
+/// A result and a trace are of the same run if world, policy, seed, what the result says of dispatch and
+/// options, and, where no record was lost, the number of jobs of each task agree. Several that agree are taken in the order given.
 pub(crate) fn pair(runs: &[&Run], recordings: &[&Recording]) -> (Vec<Option<usize>>, Vec<usize>) {
     let mut free: Vec<usize> = (0..recordings.len()).collect();
     let mut pairs = Vec::new();
@@ -146,7 +147,15 @@ fn same(run: &Run, recording: &Recording) -> bool {
     let header = &recording.header;
     let named = run.world == header.world.word()
         && run.policy == header.policy
-        && run.seed.0 == header.seed;
+        && run.seed.0 == header.seed
+        && run
+            .dispatch
+            .as_deref()
+            .is_none_or(|word| word == header.dispatch.word())
+        && run.options.as_ref().is_none_or(|options| {
+            let of_trace: BTreeMap<_, _> = header.options.iter().cloned().collect();
+            *options == of_trace
+        });
     let (mut found, mut wanted): (Vec<_>, Vec<_>) = (
         recording
             .rows

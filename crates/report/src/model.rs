@@ -4,7 +4,7 @@ use crate::columns::Columns;
 use crate::group::{Tasks, pair};
 use crate::page::{Origin, Report};
 use crate::recording::{Recording, Row};
-use crate::result::{Analysis, Cost, Cpu, Exact, Jobs, ModeChange, Ordered, Run, RunTask};
+use crate::result::{Analysis, Cost, Cpu, Exact, Jobs, ModeChange, Ordered, Proof, Run, RunTask};
 use crate::tally::Distribution;
 use serde::Serialize;
 use vestal_core::Level;
@@ -59,6 +59,16 @@ struct Shown<'a> {
     policy: &'a str,
     duration: Exact,
     seed: Exact,
+    /// Null where a trace stands alone, which does not say it.
+    scenario: Option<&'a str>,
+    options: Vec<String>,
+    dispatch: Option<&'a str>,
+    /// The test that proves what the run guarantees.
+    proof: Option<&'a str>,
+    /// Nothing proves anything, so that no miss breaks a promise.
+    unproved: bool,
+    /// The places of the analyses that speak of this policy as it ran: no others are compared with it.
+    bounded_by: Vec<usize>,
     sources: Vec<&'a str>,
     /// The counts come from the trace alone, which cannot tell which misses were promised not to be.
     from_trace: bool,
@@ -127,7 +137,7 @@ impl<'a> Model<'a> {
             levels,
             tasks: shown.collect(),
             analyses: analyses.collect(),
-            runs: runs(report, tasks),
+            runs: runs(report, tasks, origin),
             sources: &report.sources,
         }
     }
@@ -163,7 +173,7 @@ fn test<'a>(
     }
 }
 
-fn runs<'a>(report: &'a Report, tasks: &Tasks) -> Vec<Shown<'a>> {
+fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown<'a>> {
     let results: Vec<&Run> = report.runs.iter().map(|(_, run)| run).collect();
     let recordings: Vec<&Recording> = report.recordings.iter().map(|(_, found)| found).collect();
     let (pairs, free) = pair(&results, &recordings);
@@ -177,6 +187,12 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks) -> Vec<Shown<'a>> {
             policy: &run.policy,
             duration: run.duration_ns,
             seed: run.seed,
+            scenario: run.scenario.as_deref(),
+            options: options(run.options.iter().flatten()),
+            dispatch: run.dispatch.as_deref(),
+            proof: proof_of(run),
+            unproved: run.proof == Some(None),
+            bounded_by: bounded_by(report, origin, &run.policy, run.proof.as_ref()),
             sources,
             from_trace: false,
             jobs: &run.jobs,
@@ -197,6 +213,18 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks) -> Vec<Shown<'a>> {
             policy: &recording.header.policy,
             duration: Exact(recording.last - recording.first),
             seed: Exact(recording.header.seed),
+            scenario: None,
+            options: options(
+                recording
+                    .header
+                    .options
+                    .iter()
+                    .map(|(key, value)| (key, value)),
+            ),
+            dispatch: Some(recording.header.dispatch.word()),
+            proof: None,
+            unproved: false,
+            bounded_by: bounded_by(report, origin, &recording.header.policy, None),
             sources: vec![source],
             from_trace: true,
             jobs: &recording.jobs,
@@ -209,6 +237,50 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks) -> Vec<Shown<'a>> {
         });
     }
     shown
+}
+
+fn options<'a>(options: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<String> {
+    options
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect()
+}
+
+fn proof_of(run: &Run) -> Option<&str> {
+    let proof = run.proof.as_ref()?.as_ref()?;
+    Some(&proof.test)
+}
+
+/// The analyses whose bounds hold for a run of `policy`, as far as the inputs tell.
+///
+/// A test of a program that this one does not know is one of the run's policy if the run names it as its
+/// proof. A run that says that nothing proves it did not do what the tests speak of: its limits were not
+/// enforced, say. Two tests of one policy may have chosen different priorities; those of the run are the
+/// ones of its proof.
+fn bounded_by(
+    report: &Report,
+    origin: &dyn Origin,
+    policy: &str,
+    proof: Option<&Option<Proof>>,
+) -> Vec<usize> {
+    if proof == Some(&None) {
+        return Vec::new();
+    }
+    let proof = proof.and_then(Option::as_ref).map(|proof| &proof.test);
+    let analyses = || report.analyses.iter().map(|(_, analysis)| analysis);
+    let proving = proof.and_then(|proof| analyses().find(|found| found.name() == *proof));
+    let speaks_of_it = |analysis: &Analysis| match origin.policy_of_test(&analysis.test) {
+        Some(known) => known == policy,
+        None => proof.is_some_and(|proof| *proof == analysis.name()),
+    };
+    let same_order = |analysis: &Analysis| {
+        let orders = proving.and_then(Analysis::order).zip(analysis.order());
+        orders.is_none_or(|(proving, other)| proving == other)
+    };
+    let places = analyses().enumerate();
+    places
+        .filter(|(_, analysis)| speaks_of_it(analysis) && same_order(analysis))
+        .map(|(place, _)| place)
+        .collect()
 }
 
 /// A run's tasks in the order of the page.

@@ -5,6 +5,8 @@ use crate::group::{Tasks, tasks_of_analysis, tasks_of_recording, tasks_of_run};
 use crate::model::Model;
 use crate::recording::Recording;
 use crate::result::{Analysis, Document, Run};
+use vestal_core::{Duration, Level};
+use vestal_trace::TaskInfo;
 
 const FRAME: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/style.css");
@@ -93,6 +95,22 @@ impl Report {
         self.recordings.push((source.to_owned(), recording));
         self.sources.push(source.to_owned());
         Ok(())
+    }
+
+    /// What the inputs so far say of their tasks, in their order; nothing before the first one.
+    pub fn tasks(&self) -> impl Iterator<Item = TaskInfo> {
+        self.tasks.list.iter().map(|task| {
+            let level = task.criticality.as_ref();
+            let place =
+                level.and_then(|name| self.tasks.levels.iter().position(|other| other == name));
+            let place = place.and_then(|place| u8::try_from(place).ok());
+            TaskInfo {
+                name: task.name.clone(),
+                criticality: place.map_or(Level::LOWEST, Level),
+                period: Duration::from_nanos(task.period.unwrap_or(0)),
+                deadline: Duration::from_nanos(task.deadline.unwrap_or(0)),
+            }
+        })
     }
 
     /// The file's name without its directory and extension.

@@ -15,8 +15,9 @@ use vestal_trace::timeline::{Ending, Item, Timeline};
 /// How many slices, jobs, marks and mode changes of a trace a page holds; about 10 bytes each.
 pub const ITEMS_MAX: usize = 1_000_000;
 
-/// Jobs of a task that arrived and did not end; what is more is given up.
-const OPEN_MAX: usize = 4096;
+/// Jobs of a task that arrived and did not end; of what is more no response times are known. As many as a
+/// simulation keeps.
+const OPEN_MAX: usize = 1 << 20;
 
 /// What [`Job::flags`] says.
 pub(crate) const DROPPED: u8 = 1;

@@ -7,6 +7,7 @@
 use crate::error::ReportError;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -124,6 +125,28 @@ pub struct Analysis {
     pub elapsed_us: Exact,
 }
 
+impl Analysis {
+    /// The test's name with its variant.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.variant {
+            Some(variant) => format!("{}:{variant}", self.test),
+            None => self.test.clone(),
+        }
+    }
+
+    /// The names of the tasks by priority, the most urgent first; none if the test has no priorities.
+    #[must_use]
+    pub fn order(&self) -> Option<Vec<&str>> {
+        let mut order: Vec<(u64, &str)> = Vec::new();
+        for task in &self.tasks {
+            order.push((task.priority?.0, &task.name));
+        }
+        order.sort_unstable_by(|a, b| b.cmp(a));
+        Some(order.into_iter().map(|(_, name)| name).collect())
+    }
+}
+
 /// What a test said about one task.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct AnalysedTask {
@@ -158,6 +181,19 @@ pub struct Run {
     /// The seed.
     #[serde(default)]
     pub seed: Exact,
+    /// How long jobs execute; as this and what follows, results of older versions do not say it.
+    #[serde(default)]
+    pub scenario: Option<String>,
+    /// The options of the policy.
+    #[serde(default)]
+    pub options: Option<BTreeMap<String, String>>,
+    /// `native` or `managed`.
+    #[serde(default)]
+    pub dispatch: Option<String>,
+    /// What proves that no guaranteed deadline is missed. `Some(None)`: nothing does, and none is
+    /// guaranteed.
+    #[serde(default, deserialize_with = "said")]
+    pub proof: Option<Option<Proof>>,
     /// All jobs.
     pub jobs: Jobs,
     /// Mode changes.
@@ -174,6 +210,20 @@ pub struct Run {
     /// What the machine did; shown as it is.
     #[serde(default)]
     pub machine: Ordered<serde_json::Value>,
+}
+
+/// A test that accepts the set of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Proof {
+    /// Its name, with its variant behind a colon.
+    pub test: String,
+}
+
+/// A value that may be null, and is told apart from one that is not there.
+fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 /// Counts of jobs.

@@ -26,7 +26,7 @@ use vestal_core::{
     OnMiss, Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor, Wcet,
 };
 use vestal_sim::workload::Periodic;
-use vestal_sim::{Demand, Setting, Statistics, simulate};
+use vestal_sim::{Backlog, Demand, Setting, Statistics, simulate};
 use vestal_trace::write::{Options, TraceWriter, writer};
 use vestal_trace::{Format, Header, Record, Recorder, Sink};
 
@@ -92,6 +92,7 @@ fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Bo
         tasks,
         cpus: 1,
         end,
+        backlog: Backlog::UNLIMITED,
     };
     let releases = Periodic::synchronous(tasks);
     let demand = Low { tasks, overruns };

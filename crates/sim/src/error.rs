@@ -6,6 +6,8 @@ use vestal_core::{ContractViolation, CpuId, Instant, JobId, TaskId};
 /// A simulation that had to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimulationError {
+    /// Somebody asked for that ([`crate::Releases::given_up`]); the run got to this instant.
+    GivenUp(Instant),
     /// A [`crate::Releases`] whose instants of one task do not strictly ascend.
     ReleasesNotAscending {
         /// The task.
@@ -19,8 +21,15 @@ pub enum SimulationError {
     EndBeyondHorizon(Instant),
     /// More tasks than a task number can tell apart.
     TooManyTasks(usize),
-    /// More than [`crate::world::PENDING_MAX`] jobs of one task wait and are not dropped.
-    TooManyPending(TaskId),
+    /// As many jobs are kept for want of room in the scheduler as may be ([`crate::Backlog::kept_max`]),
+    /// and there is one more. The observers have been told of everything up to that instant, and of the
+    /// end of the run there; the job that was one too many is not part of it.
+    TooManyKept {
+        /// When.
+        at: Instant,
+        /// How many.
+        kept: usize,
+    },
     /// An invariant broken: the scheduler refused what this world told it.
     Refused {
         /// When.
@@ -64,6 +73,7 @@ pub enum SimulationError {
 impl fmt::Display for SimulationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::GivenUp(at) => write!(f, "it was given up at {at:?}"),
             Self::ReleasesNotAscending {
                 task: TaskId(task),
                 previous,
@@ -76,9 +86,10 @@ impl fmt::Display for SimulationError {
                 write!(f, "the simulation would end at {end:?}, beyond the horizon")
             }
             Self::TooManyTasks(count) => write!(f, "{count} tasks are more than can be numbered"),
-            Self::TooManyPending(TaskId(task)) => {
-                write!(f, "the jobs of task {task} pile up without end")
-            }
+            Self::TooManyKept { at, kept } => write!(
+                f,
+                "at {at:?} {kept} jobs wait that the scheduler has no room for, and one more arrives"
+            ),
             Self::Refused { at, violation } => {
                 write!(f, "at {at:?} the scheduler refused a fact: {violation}")
             }

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`world`] | the event loop around any scheduler ([`simulate`]) |
 //! | [`native`] | the event loop around a [`vestal_core::Guard`], ordering jobs as SCHED_FIFO does |
+//! | [`backlog`] | how many jobs may wait |
 //! | [`workload`] | when jobs arrive, and what they execute |
 //! | [`observer`] | what a world tells those who watch |
 //! | [`guarantee`] | which deadlines a policy had promised to keep |
@@ -18,7 +19,7 @@
 //! ```
 //! use vestal_core::*;
 //! use vestal_sim::workload::{ListedDemand, Periodic};
-//! use vestal_sim::{Gantt, Setting, Statistics, simulate};
+//! use vestal_sim::{Backlog, Gantt, Setting, Statistics, simulate};
 //!
 //! let (ms, work) = (Duration::from_millis, Service::from_millis);
 //! let tasks = [
@@ -45,18 +46,19 @@
 //!     Statistics::new(&tasks, 1, configuration.enforcement, configuration.exhaustion),
 //!     Gantt::new(vec!["radio".into(), "motor".into()], end, Some(ms(1))),
 //! );
-//! let setting = Setting { tasks: &tasks, cpus: 1, end };
+//! let setting = Setting { tasks: &tasks, cpus: 1, end, backlog: Backlog::UNLIMITED };
 //! let releases = Periodic::synchronous(&tasks);
 //! let demand = ListedDemand::at_level(&tasks, Level(1)); // every job needs its own level's value
 //! simulate(&mut Uniprocessor::new(&configuration)?, &setting, &releases, &demand, &mut watch)?;
 //! let (statistics, gantt) = watch;
 //! assert_eq!(statistics.jobs().missed_guaranteed, 0);
-//! assert_eq!(statistics.jobs().dropped, 2); // each rise costs the radio a job
+//! assert_eq!(statistics.jobs().dropped.of(DropReason::Mode), 2); // each rise costs the radio a job
 //! assert!(gantt.text().contains("motor ···█████████"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod backlog;
 mod calendar;
 mod cpu;
 pub mod error;
@@ -69,9 +71,10 @@ pub mod statistics;
 pub mod workload;
 pub mod world;
 
+pub use backlog::Backlog;
 pub use error::SimulationError;
 pub use gantt::Gantt;
-pub use native::simulate_native;
+pub use native::{NativeSetting, simulate_native};
 pub use observer::{JobState, Observer, Segment};
 pub use statistics::Statistics;
 pub use workload::{Demand, Releases};

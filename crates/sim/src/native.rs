@@ -3,7 +3,7 @@
 //! Here the scheduler does not dispatch. The world keeps the order of SCHED_FIFO: among the first
 //! job of each task the most urgent permitted one runs, jobs in the background below all of these.
 //! The workers' own rules live here as well: a worker reads its permit at release and after each
-//! decision, serves its jobs in the order of arrival, keeps at most [`BACKLOG_MAX`] waiting, gives
+//! decision, serves its jobs in the order of arrival, lets as many wait as may ([`Backlog`]), gives
 //! up a job in the background when its next one arrives, and a late one where its task wants that.
 //!
 //! The guard hears only exceptions: an exhausted limit (`Charged` with what the job has executed
@@ -13,6 +13,7 @@
 //! a task that is incomplete at its zero-slack instant, then, and of that job's end. At an instant that is idle and has releases, idle
 //! comes first, so that the schedule is that of [`vestal_core::Uniprocessor`] in [`crate::world`].
 
+use crate::backlog::Backlog;
 use crate::calendar::Calendar;
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer, Segment};
@@ -27,20 +28,37 @@ use vestal_core::{
 
 const CPU: CpuId = CpuId(0);
 
-/// Simulates a natively dispatched run of `tasks` over `[0, end)`. O(n) per event.
+/// What is simulated, apart from guard and workload.
+#[derive(Clone, Copy, Debug)]
+pub struct NativeSetting<'a> {
+    /// The tasks that the guard was built from.
+    pub tasks: &'a [TaskConfiguration],
+    /// The run covers `[0, end)`.
+    pub end: Instant,
+    /// How many jobs may wait. Those count as kept that the backlog of a scheduler that sees every job
+    /// would have no room for.
+    pub backlog: Backlog,
+}
+
+/// Simulates a natively dispatched run from the epoch to the end. O(n) per event.
 ///
-/// The guard has to be new and built from the same tasks.
+/// The guard has to be new.
 ///
 /// # Errors
-/// [`SimulationError`]: a workload that contradicts itself, or a broken invariant.
+/// [`SimulationError`]: a workload that contradicts itself, more waiting jobs than may be kept, or a
+/// broken invariant.
 pub fn simulate_native<G: Enforcer + ?Sized, O: Observer + ?Sized>(
     guard: &mut G,
-    tasks: &[TaskConfiguration],
-    end: Instant,
+    setting: &NativeSetting<'_>,
     releases: &dyn Releases,
     demand: &dyn Demand,
     observer: &mut O,
 ) -> Result<Effort, SimulationError> {
+    let &NativeSetting {
+        tasks,
+        end,
+        backlog,
+    } = setting;
     if end > Instant::HORIZON {
         return Err(SimulationError::EndBeyondHorizon(end));
     }
@@ -54,6 +72,7 @@ pub fn simulate_native<G: Enforcer + ?Sized, O: Observer + ?Sized>(
         guard,
         tasks,
         end,
+        backlog,
         releases,
         demand,
         observer,
@@ -98,6 +117,7 @@ struct NativeWorld<'a, G: ?Sized, O: ?Sized> {
     guard: &'a mut G,
     tasks: &'a [TaskConfiguration],
     end: Instant,
+    backlog: Backlog,
     releases: &'a dyn Releases,
     demand: &'a dyn Demand,
     observer: &'a mut O,
@@ -120,6 +140,9 @@ struct NativeWorld<'a, G: ?Sized, O: ?Sized> {
 impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     fn run(&mut self) -> Result<(), SimulationError> {
         loop {
+            if self.releases.given_up() {
+                return Err(SimulationError::GivenUp(self.now));
+            }
             let next = self.next_instant();
             self.advance_to(next);
             self.tell_of_ends()?;
@@ -129,18 +152,21 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             self.settle_slack()?;
             self.settle_idle()?;
             if next >= self.end {
-                break;
+                self.finish();
+                return Ok(());
             }
             self.release_due_jobs()?;
             // A job may have no slack from the beginning.
             self.settle_slack()?;
             self.dispatch();
         }
+    }
+
+    fn finish(&mut self) {
         for job in self.workers.iter().flat_map(|worker| &worker.jobs) {
-            self.observer.unfinished(self.end, job);
+            self.observer.unfinished(self.now, job);
         }
-        self.observer.finished(self.end);
-        Ok(())
+        self.observer.finished(self.now);
     }
 
     fn numbers(&self) -> impl Iterator<Item = TaskId> + use<G, O> {
@@ -428,9 +454,8 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     }
 
     fn settle_idle(&mut self) -> Result<(), SimulationError> {
-        let pending = self.workers.iter().flat_map(|worker| &worker.jobs);
-        let admitted = pending.filter(|job| job.demoted.is_none()).count();
-        if admitted > 0 {
+        let mut pending = self.workers.iter().flat_map(|worker| &worker.jobs);
+        if pending.any(|job| job.demoted.is_none()) {
             self.busy = true;
             return Ok(());
         }
@@ -462,6 +487,10 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
                 });
             }
             self.calendar.replace_first(next);
+            if let Some(kept) = self.kept_too_many(task) {
+                self.finish();
+                return Err(SimulationError::TooManyKept { at, kept });
+            }
             self.release(JobState {
                 id: JobId { task, sequence },
                 released: at,
@@ -473,6 +502,17 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             });
         }
         Ok(())
+    }
+
+    /// How many jobs wait beyond the backlog of a scheduler, if a job of `task` would be one too many.
+    fn kept_too_many(&self, task: TaskId) -> Option<usize> {
+        let beyond = |worker: &Worker| worker.jobs.len().saturating_sub(1 + BACKLOG_MAX);
+        let worker = self.workers.get(task.index())?;
+        if worker.jobs.len() <= BACKLOG_MAX {
+            return None;
+        }
+        let kept = self.workers.iter().map(beyond).sum();
+        (kept >= self.backlog.kept_max).then_some(kept)
     }
 
     fn release(&mut self, job: JobState) {
@@ -493,7 +533,8 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             self.end(task, DropReason::Superseded);
         }
         let worker = &mut self.workers[task.index()];
-        if worker.jobs.len() > BACKLOG_MAX {
+        let is_full = |most| worker.jobs.len() > most;
+        if self.backlog.per_task.is_some_and(is_full) {
             self.observer.dropped(at, &job, DropReason::BacklogFull);
         } else {
             worker.jobs.push_back(job);

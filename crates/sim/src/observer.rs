@@ -46,10 +46,15 @@ pub struct Segment {
 ///
 /// Instants never fall from call to call. At one instant the order is: executions that end there,
 /// completions, releases, then what the scheduler decided (overruns, mode changes, demotions,
-/// drops), the idle instant, and who stops and starts.
+/// drops), what the world discards, the idle instant, and who stops and starts.
 pub trait Observer {
     /// A job arrived.
     fn released(&mut self, at: Instant, job: &JobState) {
+        let _ = (at, job);
+    }
+    /// The scheduler has no room for the job that arrived just now: the world keeps it (contract C7), and
+    /// tells the scheduler of it later.
+    fn kept(&mut self, at: Instant, job: &JobState) {
         let _ = (at, job);
     }
     /// A job ran; `job.executed` includes the segment. Two segments of one job may be adjacent.
@@ -71,6 +76,11 @@ pub trait Observer {
     /// A job was withdrawn for good.
     fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
         let _ = (at, job, why);
+    }
+    /// A job that the world kept was dropped by the world itself: with what the scheduler dropped of its
+    /// task, or because too many wait.
+    fn discarded(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        self.dropped(at, job, why);
     }
     /// The criticality indicator changed; `cause` is `None` for the return at an idle instant.
     fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
@@ -106,6 +116,9 @@ macro_rules! forward {
         fn released(&mut $self, at: Instant, job: &JobState) {
             $($target.released(at, job);)+
         }
+        fn kept(&mut $self, at: Instant, job: &JobState) {
+            $($target.kept(at, job);)+
+        }
         fn executed(&mut $self, segment: Segment, job: &JobState) {
             $($target.executed(segment, job);)+
         }
@@ -120,6 +133,9 @@ macro_rules! forward {
         }
         fn dropped(&mut $self, at: Instant, job: &JobState, why: DropReason) {
             $($target.dropped(at, job, why);)+
+        }
+        fn discarded(&mut $self, at: Instant, job: &JobState, why: DropReason) {
+            $($target.discarded(at, job, why);)+
         }
         fn mode_changed(&mut $self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
             $($target.mode_changed(at, from, to, cause);)+
@@ -156,6 +172,9 @@ impl Observer for Vec<&mut dyn Observer> {
     fn released(&mut self, at: Instant, job: &JobState) {
         self.iter_mut().for_each(|each| each.released(at, job));
     }
+    fn kept(&mut self, at: Instant, job: &JobState) {
+        self.iter_mut().for_each(|each| each.kept(at, job));
+    }
     fn executed(&mut self, segment: Segment, job: &JobState) {
         self.iter_mut().for_each(|each| each.executed(segment, job));
     }
@@ -171,6 +190,10 @@ impl Observer for Vec<&mut dyn Observer> {
     }
     fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
         self.iter_mut().for_each(|each| each.dropped(at, job, why));
+    }
+    fn discarded(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        self.iter_mut()
+            .for_each(|each| each.discarded(at, job, why));
     }
     fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
         self.iter_mut()

@@ -12,6 +12,12 @@ pub trait Releases {
     /// sporadic pattern is a pure function of its arguments without summing up all gaps before. The
     /// answer has to be later than `previous`.
     fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant>;
+
+    /// Whether somebody has asked to give the run up. The one answer here that may change: it is
+    /// asked for at each instant, and decides about nothing else.
+    fn given_up(&self) -> bool {
+        false
+    }
 }
 
 /// What each job executes until it completes.

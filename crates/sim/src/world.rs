@@ -16,6 +16,10 @@
 //! The loop is compiled for each kind of scheduler, workload and observer it meets, so that the
 //! compiler sees through the calls between them; any of them may be `dyn` all the same.
 
+mod kept;
+mod notices;
+
+use crate::backlog::Backlog;
 use crate::calendar::Calendar;
 use crate::count;
 use crate::cpu::{Cpu, FIRST, NEVER};
@@ -24,13 +28,8 @@ use crate::observer::{JobState, Observer, Segment};
 use crate::pending::Pending;
 use crate::workload::{Demand, Releases};
 use vestal_core::{
-    ContractViolation, CpuId, Event, Fact, Instant, JobId, Level, Notice, Scheduler, Service,
-    StopReason, Task, TaskId,
+    ContractViolation, CpuId, Fact, Instant, JobId, Scheduler, Service, StopReason, Task, TaskId,
 };
-
-/// How many jobs of one task may be pending in the world. Schedulers drop what exceeds their
-/// backlog, so that more than this is an error in a scheduler.
-pub const PENDING_MAX: usize = 1024;
 
 /// What is simulated, apart from scheduler and workload.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +40,8 @@ pub struct Setting<'a> {
     pub cpus: u16,
     /// The run covers `[0, end)`.
     pub end: Instant,
+    /// How many jobs may wait.
+    pub backlog: Backlog,
 }
 
 /// How much work a run was.
@@ -55,8 +56,8 @@ pub struct Effort {
 /// Simulates `scheduler` on `setting` from the epoch to the end.
 ///
 /// # Errors
-/// [`SimulationError`]: a workload that contradicts itself, or a broken invariant. Missed deadlines
-/// are no errors.
+/// [`SimulationError`]: a workload that contradicts itself, more waiting jobs than may be kept, or a
+/// broken invariant. Missed deadlines are no errors.
 pub fn simulate<S, R, D, O>(
     scheduler: &mut S,
     setting: &Setting<'_>,
@@ -107,6 +108,9 @@ where
         observer,
         calendar: Calendar::new(first),
         jobs: setting.tasks.iter().map(Pending::of).collect(),
+        kept: 0,
+        crowded: Vec::new(),
+        room: 0,
         first: Cpu::IDLE,
         others: vec![Cpu::IDLE; usize::from(setting.cpus.saturating_sub(1))],
         wake: NEVER,
@@ -118,6 +122,7 @@ where
         effort: Effort::default(),
     };
     world.lost = world.scheduler.lost_notices();
+    world.room = setting.backlog.room(world.scheduler.backlog());
     let ended = world.run();
     // What a lost notice would have said is missing from then on, and other errors may come of it.
     match world.look_for_lost_notices().and(ended) {
@@ -139,6 +144,11 @@ struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, const ALONE: bo
     calendar: Calendar,
     /// By task.
     jobs: Vec<Pending>,
+    /// How many jobs are kept, and of which tasks.
+    kept: usize,
+    crowded: Vec<TaskId>,
+    /// How many jobs of one task the scheduler may be told of.
+    room: usize,
     /// Most runs have one CPU: it is found without looking.
     first: Cpu,
     others: Vec<Cpu>,
@@ -168,6 +178,9 @@ where
         let end = self.setting.end;
         let mut decisions_here = 0;
         loop {
+            if self.releases.given_up() {
+                return Err(Box::new(SimulationError::GivenUp(self.now)));
+            }
             let next = self.next_instant();
             if next > self.now {
                 decisions_here = 1;
@@ -262,11 +275,13 @@ where
             tell(self.scheduler, &mut self.effort, end, job_completed)?;
             self.observer.completed(end, job);
             let (released, admitted) = (job.released, job.demoted.is_none());
-            if let Some(pending) = self.jobs.get_mut(id.task.index()) {
-                pending.end(id);
-            }
+            let pending = self.jobs.get_mut(id.task.index());
+            let others_wait = pending.is_some_and(|pending| pending.end(id));
             if admitted {
                 self.leave(released);
+            }
+            if others_wait {
+                self.hand_on()?;
             }
         }
         Ok(())
@@ -295,29 +310,60 @@ where
             return Err(not_ascending(task, at, next));
         }
         self.calendar.replace_first(next);
-        let pending = &mut self.jobs[task.index()];
-        let job = JobState {
+        if self.jobs[task.index()].is_empty() {
+            let job = self.arrival(task, sequence);
+            self.jobs[task.index()].begin(job);
+            self.tell_of(&job)
+        } else {
+            self.release_behind(task, sequence)
+        }
+    }
+
+    /// The job of `task` that is released just now.
+    #[inline(always)]
+    fn arrival(&self, task: TaskId, sequence: u64) -> JobState {
+        let at = self.now;
+        JobState {
             id: JobId { task, sequence },
             released: at,
-            deadline: at.saturating_add(pending.deadline()),
+            deadline: at.saturating_add(self.jobs[task.index()].deadline()),
             demand: self.demand.execution(task, sequence),
             executed: Service::ZERO,
             demoted: None,
             last_cpu: None,
-        };
-        if !pending.push(job, PENDING_MAX) {
-            return Err(Box::new(SimulationError::TooManyPending(task)));
         }
+    }
+
+    /// Tells of a job that arrives just now and is pending from now on.
+    #[inline(always)]
+    fn tell_of(&mut self, job: &JobState) -> Step {
         count(&mut self.admitted);
         count(&mut self.fresh);
         self.apply(Fact::Released { job: job.id })?;
-        self.observer.released(at, &job);
+        self.observer.released(self.now, job);
         Ok(())
     }
 
-    /// Asks the scheduler; says whether it wants something else than what runs.
+    /// Asks the scheduler until nobody waits for whom it has room; says whether it wants something else
+    /// than what runs.
     #[inline]
     fn decide(&mut self) -> Step<bool> {
+        let mut differs = self.ask()?;
+        if self.kept > 0 {
+            differs = self.settle_kept(differs)?;
+        }
+        // Where an admitted job is older than this instant, an earlier decision has noted it.
+        if self.admitted == self.fresh {
+            if self.busy {
+                self.observer.idle(self.now);
+            }
+            self.busy = self.admitted > 0;
+        }
+        Ok(differs)
+    }
+
+    #[inline(always)]
+    fn ask(&mut self) -> Step<bool> {
         let at = self.now;
         count(&mut self.effort.decisions);
         let plan = match self.scheduler.decide(at) {
@@ -344,76 +390,7 @@ where
         if let Some(notice) = self.scheduler.take_notice() {
             self.hear_notices(notice)?;
         }
-        // Where an admitted job is older than this instant, an earlier decision has noted it.
-        if self.admitted == self.fresh {
-            if self.busy {
-                self.observer.idle(at);
-            }
-            self.busy = self.admitted > 0;
-        }
         Ok(differs)
-    }
-
-    /// Passes on what the scheduler says, of which `first` is the beginning.
-    #[cold]
-    fn hear_notices(&mut self, first: Notice) -> Step {
-        let at = self.now;
-        let mut next = Some(first);
-        while let Some(notice) = next {
-            match notice.what {
-                Event::ModeChanged { from, to, cause } => {
-                    self.observer.mode_changed(at, from, to, cause);
-                }
-                Event::Overrun { job, level, .. } => {
-                    self.observer.overran(at, job, level);
-                    self.demote(job, level);
-                }
-                Event::Dropped { job, why } => {
-                    if let Some(state) = self.forget(job) {
-                        self.observer.dropped(at, &state, why);
-                    }
-                }
-                // What servers do shows in the plans.
-                Event::Late { .. }
-                | Event::Depleted { .. }
-                | Event::Postponed { .. }
-                | Event::FrameOverrun { .. }
-                | Event::FramesSkipped { .. } => {}
-            }
-            next = self.scheduler.take_notice();
-        }
-        self.look_for_lost_notices()
-    }
-
-    #[cold]
-    fn look_for_lost_notices(&self) -> Step {
-        let (at, lost) = (self.now, self.scheduler.lost_notices());
-        if lost > self.lost {
-            let lost = lost - self.lost;
-            return Err(Box::new(SimulationError::NoticesLost { at, lost }));
-        }
-        Ok(())
-    }
-
-    /// A job that used up the limit of its own level, or of a mode above it, has lost its place.
-    fn demote(&mut self, id: JobId, level: Level) {
-        let own = self
-            .setting
-            .tasks
-            .get(id.task.index())
-            .map(|task| task.criticality);
-        let at = self.now;
-        if own.is_none_or(|own| level < own) {
-            return;
-        }
-        if let Some(job) = find(&mut self.jobs, id)
-            && job.demoted.is_none()
-        {
-            job.demoted = Some(at);
-            let job = *job;
-            self.leave(job.released);
-            self.observer.demoted(at, &job);
-        }
     }
 
     /// Confirms what the plan wants: first everybody who has to go, then everybody who comes. Says
@@ -517,14 +494,6 @@ where
     #[inline]
     fn apply(&mut self, fact: Fact) -> Step {
         tell(self.scheduler, &mut self.effort, self.now, fact)
-    }
-
-    fn forget(&mut self, id: JobId) -> Option<JobState> {
-        let job = self.jobs.get_mut(id.task.index())?.remove(id)?;
-        if job.demoted.is_none() {
-            self.leave(job.released);
-        }
-        Some(job)
     }
 
     /// A job of that release no longer counts as admitted.

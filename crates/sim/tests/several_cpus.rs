@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 use vestal_core::*;
 use vestal_sim::workload::{ListedDemand, Periodic};
-use vestal_sim::{JobState, Observer, Segment, Setting, simulate};
+use vestal_sim::{Backlog, JobState, Observer, Segment, Setting, simulate};
 
 /// One row per CPU, one character per tick: the task counted from 1, or a dot.
 struct Rows(Vec<Vec<u8>>);
@@ -46,6 +46,7 @@ fn draw(
         tasks,
         cpus,
         end: Instant::from_nanos(end),
+        backlog: Backlog::UNLIMITED,
     };
     let releases = Periodic::synchronous(tasks);
     simulate(scheduler, &setting, &releases, &demand, &mut rows).unwrap();

@@ -5,7 +5,7 @@
 use vestal_analysis::{Problem, Scratch, find};
 use vestal_core::*;
 use vestal_sim::workload::{ListedDemand, ListedReleases};
-use vestal_sim::{JobState, Observer, Setting, simulate};
+use vestal_sim::{Backlog, JobState, Observer, Setting, simulate};
 
 const SETS: u64 = 40_000;
 
@@ -101,6 +101,7 @@ fn simulated(
         tasks,
         cpus: 1,
         end: Instant::from_nanos(end),
+        backlog: Backlog::UNLIMITED,
     };
     simulate(&mut engine, &setting, &releases, &demand, &mut longest).unwrap();
     longest.0

@@ -3,7 +3,8 @@
 use crate::header::{Dispatch, Header};
 use crate::recent::Recent;
 use crate::record::{Record, What};
-use vestal_core::{Event, Fact, JobId};
+use alloc::collections::BTreeMap;
+use vestal_core::{DropReason, Drops, Event, Fact, JobId, TaskId};
 
 /// What a recording says in sum. The same words as in results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,8 +13,8 @@ pub struct Counts {
     pub released: u64,
     /// Jobs that finished their work, without having been dropped before.
     pub completed: u64,
-    /// Jobs that the scheduler or the world dropped.
-    pub dropped: u64,
+    /// Jobs that the scheduler or the world dropped, by reason.
+    pub dropped: Drops,
     /// Deadlines missed.
     pub missed: u64,
     /// Those of them that the policy had promised to keep.
@@ -28,12 +29,14 @@ pub struct Counts {
     pub lost: u64,
 }
 
-/// Counts records as they come, in constant memory.
+/// Counts records as they come, in memory that does not grow with their number.
 ///
 /// What a native world tells its guard are exceptions; there jobs are counted as they were observed.
 #[derive(Clone, Debug)]
 pub struct Counter {
     native: bool,
+    /// The newest release of each task: one that a world kept is told again, later.
+    newest: BTreeMap<TaskId, u64>,
     dropped: Recent,
     counts: Counts,
 }
@@ -41,21 +44,12 @@ pub struct Counter {
 impl Counter {
     /// A counter for a recording with this header.
     #[must_use]
-    pub const fn new(header: &Header) -> Self {
+    pub fn new(header: &Header) -> Self {
         Self {
-            native: matches!(header.dispatch, Dispatch::Native),
+            native: header.dispatch == Dispatch::Native,
+            newest: BTreeMap::new(),
             dropped: Recent::new(),
-            counts: Counts {
-                released: 0,
-                completed: 0,
-                dropped: 0,
-                missed: 0,
-                missed_guaranteed: 0,
-                overruns: 0,
-                mode_changes: 0,
-                gaps: 0,
-                lost: 0,
-            },
+            counts: Counts::default(),
         }
     }
 
@@ -65,7 +59,9 @@ impl Counter {
         match record.what {
             What::Fact(fact) if !self.native => self.fact(fact),
             What::Observed(fact) => self.fact(fact),
-            What::Notice(Event::Dropped { job, .. }) | What::Dropped { job, .. } => self.drop(job),
+            What::Notice(Event::Dropped { job, why }) | What::Dropped { job, why } => {
+                self.drop(job, why);
+            }
             What::Notice(Event::Overrun { .. }) => bump(&mut counts.overruns),
             What::Notice(Event::ModeChanged { .. }) => bump(&mut counts.mode_changes),
             What::Miss { guaranteed, .. } => {
@@ -98,7 +94,14 @@ impl Counter {
 
     fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::Released { .. } => bump(&mut self.counts.released),
+            Fact::Released { job } => {
+                let newest = self.newest.insert(job.task, job.sequence);
+                if let Some(newest) = newest.filter(|newest| *newest >= job.sequence) {
+                    self.newest.insert(job.task, newest);
+                } else {
+                    bump(&mut self.counts.released);
+                }
+            }
             // A dropped job may come to its end in the background all the same.
             Fact::Completed { job, .. } if !self.dropped.contains(job) => {
                 bump(&mut self.counts.completed);
@@ -117,10 +120,10 @@ impl Counter {
     }
 
     /// The scheduler may drop a job and the world confirm that: it is one job.
-    fn drop(&mut self, job: JobId) {
+    fn drop(&mut self, job: JobId, why: DropReason) {
         if !self.dropped.contains(job) {
             self.dropped.insert(job);
-            bump(&mut self.counts.dropped);
+            self.counts.dropped.add(why, 1);
         }
     }
 }

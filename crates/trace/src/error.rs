@@ -105,7 +105,7 @@ pub const CODES: [(&str, &str); 12] = [
     ("V0808", "a line of a text trace is too long or no text"),
     (
         "V0809",
-        "an event in ftrace's text is not as its tools print it",
+        "an event in the text of perf or ftrace is not as its tools print it",
     ),
     ("V0810", "something follows the end of the trace"),
     ("V0811", "the extension names no trace format"),
@@ -148,7 +148,7 @@ impl Problem {
                 "undo the change to the file, or write it again from its source"
             }
             Self::Event { .. } => {
-                "give the text that `trace-cmd report` prints for sched_switch and sched_wakeup"
+                "give the text that `perf script` or `trace-cmd report` prints for sched_switch and sched_wakeup"
             }
         }
     }

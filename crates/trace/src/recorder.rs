@@ -227,6 +227,10 @@ impl<S: Scheduler, K: Sink> Scheduler for Recorder<S, K> {
     fn lost_notices(&self) -> u64 {
         self.inner.lost_notices()
     }
+
+    fn backlog(&self) -> usize {
+        self.inner.backlog()
+    }
 }
 
 /// A native world takes the notices after each decision, and with them the permits are written.

@@ -2,8 +2,10 @@
 //!
 //! The state is bounded by the number of tasks and CPUs, so that writers can stream. A job that starts
 //! on a CPU where another one runs has preempted it: native worlds cannot see preemptions, but under
-//! fixed priorities the interrupted job goes on when the other one ends, and one that permits suspend
-//! leaves the CPU to the job it had interrupted. Items come in the order of time. Of a native run only what was observed is drawn: what its scheduler is told are exceptions.
+//! fixed priorities the interrupted job goes on when the other one ends, and one that permits suspend, that
+//! used up its own limit or whose task is not admitted any more leaves the CPU to the job it had interrupted.
+//! Items come in the order of time. Of a native run only what was observed is drawn: what its scheduler is
+//! told are exceptions.
 //! A record whose instant lies before the latest one counts as happening then.
 
 use crate::header::{Dispatch, Header};
@@ -135,6 +137,9 @@ pub struct Timeline {
     /// Of a native run the tasks that may not run by their priorities, and whether they may go on below all
     /// others.
     held_back: BTreeMap<TaskId, bool>,
+    /// Of a native run the begun jobs that go on in the background only, until they end.
+    demoted: BTreeSet<JobId>,
+    levels: Vec<Level>,
     /// The latest release and the latest start of each task.
     released: BTreeMap<TaskId, u64>,
     started: BTreeMap<TaskId, u64>,
@@ -161,6 +166,8 @@ impl Timeline {
             running: BTreeMap::new(),
             drawn: BTreeMap::new(),
             held_back: BTreeMap::new(),
+            demoted: BTreeSet::new(),
+            levels: header.tasks.iter().map(|task| task.criticality).collect(),
             released: BTreeMap::new(),
             started: BTreeMap::new(),
             due: BTreeSet::new(),
@@ -217,7 +224,8 @@ impl Timeline {
         }
     }
 
-    /// A task is suspended, or so no more: under native dispatch nobody else says who goes on then.
+    /// A task is suspended, or so no more, or its begun jobs have lost their priority: under native
+    /// dispatch nobody else says who goes on then.
     fn permit(
         &mut self,
         at: Instant,
@@ -230,13 +238,36 @@ impl Timeline {
             Permit::Background => Some(true),
             Permit::Run { .. } | Permit::Dropped | Permit::NotAdmitted => None,
         };
-        let before = match held {
+        match held {
             Some(held) => self.held_back.insert(task, held),
             None => self.held_back.remove(&task),
         };
-        if before == held {
-            return;
+        if matches!(permit, Permit::Dropped | Permit::NotAdmitted) {
+            let begun = self.running.values().flatten();
+            let of_task = begun.filter(|job| job.task == task).copied();
+            self.demoted.extend(of_task);
         }
+        self.hand_over(at, give);
+    }
+
+    /// A job that used up its own level's limit goes on in the background: who it had interrupted goes on.
+    fn demote(
+        &mut self,
+        at: Instant,
+        job: JobId,
+        level: Level,
+        give: &mut dyn FnMut(Instant, Item),
+    ) {
+        let own = self.levels.get(job.task.index());
+        let has_begun = self.running.values().flatten().any(|other| *other == job);
+        if self.native && has_begun && own.is_some_and(|own| level >= *own) {
+            self.demoted.insert(job);
+            self.hand_over(at, give);
+        }
+    }
+
+    /// Each CPU goes over to the job that goes on there, if that is another one now.
+    fn hand_over(&mut self, at: Instant, give: &mut dyn FnMut(Instant, Item)) {
         let cpus: Vec<(CpuId, JobId)> = self.drawn.iter().map(|(cpu, job)| (*cpu, *job)).collect();
         for (cpu, left) in cpus {
             let goes_on = self.goes_on(cpu).filter(|job| *job != left);
@@ -261,6 +292,7 @@ impl Timeline {
     /// held back, or the latest that may go on below all others.
     fn goes_on(&self, cpu: CpuId) -> Option<JobId> {
         let place = |job: &&JobId| match self.held_back.get(&job.task) {
+            _ if self.demoted.contains(*job) => 0,
             None => 2_u8,
             Some(true) => 1,
             Some(false) => 0,
@@ -382,6 +414,7 @@ impl Timeline {
             return;
         };
         jobs.retain(|other| *other != job);
+        self.demoted.remove(&job);
         if self.drawn.get(&cpu) != Some(&job) {
             return;
         }
@@ -414,7 +447,10 @@ impl Timeline {
                     self.turn_to(at, to, give);
                 }
             }
-            Event::Overrun { job, level, .. } => give(at, Item::Overrun { job, level }),
+            Event::Overrun { job, level, .. } => {
+                give(at, Item::Overrun { job, level });
+                self.demote(at, job, level, give);
+            }
             Event::Dropped { job, why } => give(at, Item::Drop { job, why }),
             Event::Depleted { .. }
             | Event::Postponed { .. }

@@ -17,7 +17,11 @@ fn repository() -> PathBuf {
 
 /// Exit code, standard output, standard error.
 fn program(arguments: &[&str]) -> (i32, String, String) {
-    let done = Command::new(env!("CARGO_BIN_EXE_own-policy"))
+    run(Path::new(env!("CARGO_BIN_EXE_own-policy")), arguments)
+}
+
+fn run(program: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let done = Command::new(program)
         .args(arguments)
         .current_dir(repository())
         .env_remove("COLUMNS")
@@ -282,4 +286,41 @@ fn own_policies_are_traced_and_replayed() {
         assert_eq!(exit, 0, "{policy}: {page}{error}");
         assert!(page.contains(&format!("under {policy}")), "{page}");
     }
+}
+
+/// A program that was changed may answer otherwise under the same names.
+#[test]
+fn a_sweep_with_an_own_test_belongs_to_the_very_program() {
+    let folder = std::env::temp_dir().join(format!("vestal-own-sweep-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    // What follows the end of a program changes nothing but the file.
+    let changed = folder.join("changed");
+    fs::copy(env!("CARGO_BIN_EXE_own-policy"), &changed).unwrap();
+    let mut bytes = fs::read(&changed).unwrap();
+    bytes.push(0);
+    fs::write(&changed, bytes).unwrap();
+    for (test, expected) in [("one-point", 2), ("amc-rtb", 0)] {
+        let file = folder.join(format!("{test}.toml"));
+        let text = format!(
+            "format = \"vestal-experiment/1\"\nname = \"own\"\nrecipe = \"huang2014\"\nsets = 20\n\
+             chunk = 10\ntests = [\"{test}\"]\n"
+        );
+        fs::write(&file, text).unwrap();
+        let result = folder.join(test);
+        let (file, result) = (file.to_str().unwrap(), result.to_str().unwrap());
+        let arguments = ["sweep", file, "-o", result, "--resume"];
+        let (exit, _, error) = program(&[&arguments[..], &["--shard", "1/2"]].concat());
+        assert_eq!(exit, 0, "{error}");
+        let (exit, _, error) = run(&changed, &arguments);
+        assert_eq!(exit, expected, "{error}");
+        if expected == 2 {
+            assert!(
+                error.contains("V0701") && error.contains("was built anew"),
+                "{error}"
+            );
+        }
+        let (exit, _, error) = program(&arguments);
+        assert_eq!(exit, 0, "{error}");
+    }
+    fs::remove_dir_all(&folder).unwrap();
 }

@@ -10,7 +10,7 @@ use vestal_core::{
 };
 use vestal_example_own_policy::{one_point, slack_monotonic};
 use vestal_sim::workload::Periodic;
-use vestal_sim::{Demand, Setting, Statistics, simulate};
+use vestal_sim::{Backlog, Demand, Setting, Statistics, simulate};
 
 const SETS: u64 = 3000;
 const RUNS: u64 = 6;
@@ -89,6 +89,7 @@ fn misses(tasks: &[Task], seed: u64) -> u64 {
         tasks,
         cpus: 1,
         end,
+        backlog: Backlog::UNLIMITED,
     };
     let mut missed = 0;
     for run in 0..RUNS {

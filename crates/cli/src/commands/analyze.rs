@@ -326,7 +326,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-fn verdict_name(verdict: Verdict) -> &'static str {
+pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Schedulable => "schedulable",
         Verdict::Unschedulable => "unschedulable",

@@ -2,6 +2,7 @@
 
 use crate::args::GenerateArgs;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt;
 use crate::names::{self, RESULT_FORMAT};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -9,6 +10,7 @@ use serde::Serialize;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use vestal_workload::generate::{ParameterError, Recipe, derived_seed};
 
 #[derive(Serialize)]
@@ -30,7 +32,11 @@ pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
     let digits = args.count.saturating_sub(1).to_string().len().max(4);
     let mut progress = Progress::new(output, "generating", args.count);
     let mut files = Vec::new();
+    let stop = interrupt::watch()?;
     for index in 0..args.count {
+        if stop.load(Ordering::SeqCst) {
+            break;
+        }
         let set = recipe
             .draw(derived_seed(args.seed, &[0, index]))
             .map_err(|error| Failure::input(what(), error.to_string()))?;
@@ -40,10 +46,10 @@ pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
         progress.at(index + 1);
     }
     drop(progress);
-    let sets = if args.count == 1 { "set" } else { "sets" };
+    let sets = if files.len() == 1 { "set" } else { "sets" };
     output.human(&format!(
         "{} task {sets} by {} (seed {}) in {}\n",
-        args.count,
+        files.len(),
         recipe.name(),
         args.seed,
         args.directory.display()
@@ -55,7 +61,14 @@ pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
         directory: args.directory.display().to_string(),
         files: &files,
     })?;
-    Ok(Exit::Holds)
+    let complete = files.len() as u64 == args.count;
+    if !complete {
+        let missing = args.count - files.len() as u64;
+        output.warning(&format!(
+            "interrupted; the files that are there are whole, {missing} more were asked for"
+        ));
+    }
+    Ok(Exit::holds(complete))
 }
 
 /// The recipe with what the command line sets, its own options first.

@@ -1,7 +1,10 @@
 //! `vestal replay TRACE [FILE]`: the recorded facts to a fresh scheduler. Are the answers the same?
 //!
 //! Managed runs: every plan is equal. Native runs: every permit is equal, and no job ran although a
-//! more urgent permitted one was ready (contract C8).
+//! more urgent permitted one was ready (contract C8). Recordings of perf and ftrace are compared with a
+//! task set instead ([`foreign`]).
+
+mod foreign;
 
 use crate::args::{ReplayArgs, WorldArgs};
 use crate::failure::{Exit, Failure, Outcome};
@@ -9,6 +12,7 @@ use crate::input::{self, shown};
 use crate::names::RESULT_FORMAT;
 use crate::output::{Output, Style};
 use crate::quantity::short;
+use crate::report::DroppedBy;
 use crate::session::Session;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -57,6 +61,7 @@ struct Jobs {
     released: u64,
     completed: u64,
     dropped: u64,
+    dropped_by: DroppedBy,
     missed: u64,
     missed_guaranteed: u64,
     overruns: u64,
@@ -93,6 +98,23 @@ struct Found {
 }
 
 pub(crate) fn replay(args: &ReplayArgs, output: &Output) -> Outcome {
+    if foreign::may_be(&args.trace) {
+        return foreign::check(args, output);
+    }
+    let foreign_only = [
+        ("--policy", args.policy.is_some()),
+        ("--tolerance", args.tolerance.is_some()),
+        ("--parameters", args.parameters.is_some()),
+    ];
+    if let Some((name, _)) = foreign_only.iter().find(|(_, given)| *given) {
+        let why =
+            format!("a trace of ours says itself how it was scheduled, so {name} has no meaning");
+        return Err(
+            Failure::input(format!("replay {}", shown(&args.trace)), why).with_help(format!(
+                "leave out {name}: it is for recordings of perf and ftrace"
+            )),
+        );
+    }
     let found = find(args, output)?;
     let document = document(&args.trace, &found);
     output.human(&page(&args.trace, &found, &document, output));
@@ -371,7 +393,8 @@ fn document(path: &Path, found: &Found) -> Document {
         jobs: summary.map(|summary| Jobs {
             released: summary.counts.released,
             completed: summary.counts.completed,
-            dropped: summary.counts.dropped,
+            dropped: summary.counts.dropped.total(),
+            dropped_by: DroppedBy(summary.counts.dropped),
             missed: summary.counts.missed,
             missed_guaranteed: summary.counts.missed_guaranteed,
             overruns: summary.counts.overruns,
@@ -423,7 +446,10 @@ fn page(path: &Path, found: &Found, document: &Document, output: &Output) -> Str
             let _ = writeln!(
                 text,
                 "jobs: {} released, {} completed, {} dropped, {} missed their deadline",
-                counts.released, counts.completed, counts.dropped, counts.missed
+                counts.released,
+                counts.completed,
+                counts.dropped.total(),
+                counts.missed
             );
             let _ = writeln!(
                 text,

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use vestal_report::recording::ITEMS_MAX;
 use vestal_report::{Collector, Origin, Report, ReportError};
-use vestal_trace::{Format, Trace};
+use vestal_trace::read::ftrace::{self, Options};
+use vestal_trace::{Format, Problem, TaskInfo, Trace};
 
 /// Results larger than this are no results.
 const RESULT_BYTES_MAX: u64 = 256 << 20;
@@ -29,8 +30,15 @@ struct Document<'a> {
 
 pub(crate) fn report(args: &ReportArgs, output: &Output) -> Outcome {
     let mut report = Report::new(&generator());
+    // Recordings of others come last: the others say which of their threads are tasks.
+    let mut foreign = Vec::new();
     for path in &args.results {
-        add(&mut report, path)?;
+        if let Some(bytes) = add(&mut report, path)? {
+            foreign.push((path, bytes));
+        }
+    }
+    for (path, bytes) in foreign {
+        add_foreign(&mut report, path, &bytes)?;
     }
     let bytes = write_page(&report, &args.output, &args.results)?;
     output.human(&written(&args.output, bytes));
@@ -125,8 +133,9 @@ fn refused(what: String, error: &ReportError) -> Failure {
     Failure::input(what, error.to_string()).with_help(error.help())
 }
 
-/// Adds one file: a trace if its extension is that of a complete trace, a result otherwise.
-pub(crate) fn add(report: &mut Report, path: &Path) -> Result<(), Failure> {
+/// Adds one file: a trace if its extension is that of a complete trace, else a result. What is neither
+/// and may be text of perf or ftrace is given back.
+pub(crate) fn add(report: &mut Report, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
     let what = || format!("read {}", shown(path));
     let source = shown(path);
     match Format::from_path(path) {
@@ -134,41 +143,97 @@ pub(crate) fn add(report: &mut Report, path: &Path) -> Result<(), Failure> {
             let recording = recording(path, format)?;
             report
                 .add_recording(&source, recording)
-                .map_err(|error| refused(what(), &error))
+                .map_err(|error| refused(what(), &error))?;
+            Ok(None)
         }
-        Ok(format) => Err(Failure::input(
-            what(),
-            format!(
-                "a .{} file is a drawing, not a recording",
-                format.extension()
-            ),
-        )
-        .with_help("give the .vtrace or .csv trace of the run; one run can write several formats")),
         // Results are known by what is in them: `vestal ... > proof` names no extension.
-        Err(_) => {
-            let text = text(path)?;
+        Ok(Format::Text) | Err(_) => {
+            let bytes = bytes(path)?;
+            if bytes.trim_ascii_start().first() != Some(&b'{') {
+                return Ok(Some(bytes));
+            }
+            let text = String::from_utf8(bytes).map_err(|error| unreadable(path, &error))?;
             report
                 .add_result(&source, &text)
-                .map_err(|error| refused(what(), &error))
+                .map_err(|error| refused(what(), &error))?;
+            Ok(None)
         }
+        Ok(format) => Err(drawing(path, format)),
     }
 }
 
-fn text(path: &Path) -> Result<String, Failure> {
+/// Adds text of perf or ftrace: the threads that are called as the tasks of the other inputs, or all.
+fn add_foreign(report: &mut Report, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let what = || format!("read {}", shown(path));
+    let options = Options {
+        tasks: report.tasks().collect(),
+        ..Options::default()
+    };
+    let found = match ftrace::read(bytes, &options) {
+        Ok(found) => found,
+        Err(error) if matches!(error.problem, Problem::Foreign { .. }) => {
+            return Err(match Format::from_path(path) {
+                Ok(format) => drawing(path, format),
+                Err(_) => {
+                    let why = format!(
+                        "V0820: it is neither JSON nor text of perf or ftrace: {}",
+                        error.problem
+                    );
+                    Failure::input(what(), why).with_help(EXPECTED)
+                }
+            });
+        }
+        Err(error) => return Err(Failure::input(what(), error.to_string())),
+    };
+    let is_there = |task: &TaskInfo| found.threads.contains(&ftrace::kept(&task.name));
+    if !options.tasks.is_empty() && !options.tasks.iter().any(is_there) {
+        let why = "V0823: none of its threads is called as a task of the other inputs";
+        return Err(Failure::input(what(), why)
+            .with_help("make a page of the recording alone, or name the threads as the tasks"));
+    }
+    let mut collector = Collector::new(&found.header, ITEMS_MAX);
+    for record in &found.records {
+        collector.feed(record);
+    }
+    report
+        .add_recording(&shown(path), collector.finish())
+        .map_err(|error| refused(what(), &error))
+}
+
+/// What can be shown on a page.
+const EXPECTED: &str = "give a result of analyze, simulate or run with --format json, a .vtrace or .csv \
+                        trace, or what `perf script` prints of scheduling events";
+
+fn drawing(path: &Path, format: Format) -> Failure {
+    let why = format!(
+        "a .{} file is a drawing, not a recording",
+        format.extension()
+    );
+    Failure::input(format!("read {}", shown(path)), why)
+        .with_help("give the .vtrace or .csv trace of the run; one run can write several formats")
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let read = || {
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         let input: Box<dyn Read> = if path.as_os_str() == "-" {
             Box::new(io::stdin().lock())
         } else {
             Box::new(File::open(path)?)
         };
-        input.take(RESULT_BYTES_MAX).read_to_string(&mut text)?;
-        Ok(text)
+        // One byte more, so that what is too long is refused rather than cut.
+        input.take(RESULT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > RESULT_BYTES_MAX {
+            let why = format!("it is longer than {} MB", RESULT_BYTES_MAX >> 20);
+            return Err(io::Error::other(why));
+        }
+        Ok(bytes)
     };
-    read().map_err(|error: io::Error| {
-        Failure::input(format!("read {}", shown(path)), format!("V0820: {error}"))
-            .with_help("give a result of analyze, simulate or run, or a trace")
-    })
+    read().map_err(|error: io::Error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    Failure::input(format!("read {}", shown(path)), format!("V0820: {error}")).with_help(EXPECTED)
 }
 
 fn recording(path: &Path, format: Format) -> Result<vestal_report::Recording, Failure> {

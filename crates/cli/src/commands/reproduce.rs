@@ -70,17 +70,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
     let mut outcomes = Vec::new();
     for figure in chosen {
         let command = format!("vestal reproduce {}{quick} -o DIR", figure.name);
-        match one(
-            figure,
-            sets,
-            args.jobs.unwrap_or(0),
-            directory,
-            &command,
-            output,
-        )? {
-            Some(outcome) => outcomes.push(outcome),
-            None => return Ok(Exit::DoesNotHold),
-        }
+        let jobs = args.jobs.unwrap_or(0);
+        let outcome = one(figure, sets, jobs, directory, &command, output)?;
+        outcomes.push(outcome);
     }
     let command = format!("vestal reproduce {what}{quick} -o DIR");
     let index = figure::index(&outcomes, &command, VERSION);
@@ -109,7 +101,7 @@ fn found(name: &str) -> Result<Vec<&'static Figure>, Failure> {
     ))
 }
 
-/// Computes a figure and writes everything about it; `None` if somebody interrupted.
+/// Computes a figure and writes everything about it.
 fn one(
     figure: &Figure,
     sets: Option<u32>,
@@ -117,7 +109,7 @@ fn one(
     directory: &Path,
     command: &str,
     output: &Output,
-) -> Result<Option<figure::Outcome>, Failure> {
+) -> Result<figure::Outcome, Failure> {
     let prepared = figure
         .prepare(sets, sweep::test)
         .map_err(|found| Failure::bug("read an experiment of ours", found.to_string()))?;
@@ -138,8 +130,8 @@ fn one(
     let store = asked.open(&directory.join(figure.name), true)?;
     let report = asked.run(&store, Shard::ALL, jobs, output)?;
     if !report.complete {
-        output.warning("interrupted; nothing is lost: the same command goes on");
-        return Ok(None);
+        let interrupted = Failure::interrupted(format!("reproduce {}", figure.name));
+        return Err(interrupted.with_help("nothing is lost: the same command goes on"));
     }
     let summary = summary(&prepared, &store)?;
     for (name, chart) in figure.charts(&summary) {
@@ -151,7 +143,7 @@ fn one(
     store
         .write("claims.md", outcome.page.as_bytes())
         .map_err(sweep::store_failure)?;
-    Ok(Some(outcome))
+    Ok(outcome)
 }
 
 fn summary(prepared: &figure::Prepared, store: &Store) -> Result<Summary, Failure> {

@@ -26,9 +26,23 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     }
     output.human(&run.result.page(&session, output));
     output.human(&machine_page(&run, output));
-    output.human(&run.result.verdict(&session, output));
+    output.human(&run.result.verdict(output));
     output.json(&run.result)?;
-    Ok(Exit::holds(run.result.machine.missed_outside_gaps == 0))
+    Ok(exit(
+        run.result.machine.missed_outside_gaps,
+        run.result.jobs.missed_undecided,
+        args.tolerate_stolen_time,
+    ))
+}
+
+/// What a run came to: a guaranteed deadline that was missed beats one of which that is not decided.
+pub(super) const fn exit(missed: u64, undecided: u64, tolerant: bool) -> Exit {
+    match (missed, undecided) {
+        (0, 0) => Exit::Holds,
+        (0, _) if tolerant => Exit::Holds,
+        (0, _) => Exit::Undecided,
+        (_, _) => Exit::DoesNotHold,
+    }
 }
 
 /// Whether the paper has a mechanism for the policy, and it is asked for with what belongs to it.
@@ -172,6 +186,15 @@ pub(crate) fn machine_page(run: &RealRun, output: &Output) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missed_guarantee_beats_one_that_is_not_decided() {
+        assert_eq!(exit(0, 0, false).code(), 0);
+        assert_eq!(exit(0, 3, false).code(), 5);
+        assert_eq!(exit(0, 3, true).code(), 0, "--tolerate-stolen-time");
+        assert_eq!(exit(1, 3, false).code(), 1);
+        assert_eq!(exit(1, 3, true).code(), 1, "which excuses nothing else");
+    }
 
     #[test]
     fn one_cpu_is_taken_and_several_are_explained() {

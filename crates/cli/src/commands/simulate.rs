@@ -3,10 +3,13 @@
 use crate::args::SimulateArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::shown;
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::quantity::short;
 use crate::report::{
-    CpuRow, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
+    CpuRow, Cut, DroppedBy, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness,
+    TaskRow,
 };
 use crate::session::{self, Session};
 use crate::tracing::{self, TraceFiles};
@@ -14,8 +17,11 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use vestal_core::{Guard, Instant, Service, Task, TaskId};
 use vestal_sim::statistics::TaskStatistics;
-use vestal_sim::{Demand, JobState, Observer, Releases, Setting, SimulationError, Statistics};
-use vestal_trace::{Dispatch, Recorder};
+use vestal_sim::{
+    Backlog, Demand, Effort, JobState, NativeSetting, Observer, Releases, Setting, SimulationError,
+    Statistics,
+};
+use vestal_trace::{Dispatch, Recorder, World};
 use vestal_workload::Workload;
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
@@ -24,9 +30,20 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     let session = Session::open(&args.world, "simulate", output)?;
     let result = run(&session, dispatch, &args.traces, output)?;
     output.human(&result.page(&session, output));
-    output.human(&result.verdict(&session, output));
+    output.human(&result.verdict(output));
     output.json(&result)?;
-    Ok(Exit::holds(result.jobs.missed_guaranteed == 0))
+    Ok(match &result.cut {
+        Some(cut) => {
+            output.warning(&format!(
+                "the simulation ended at {}, with what was known by then: {}; --set backlog=N limits \
+                 how many jobs of a task may wait",
+                short(cut.at_ns),
+                cut.why
+            ));
+            Exit::Machine
+        }
+        None => Exit::holds(result.jobs.missed_guaranteed == 0),
+    })
 }
 
 /// Who keeps the order in the simulated world.
@@ -59,6 +76,7 @@ pub(crate) fn run(
     traces: &[PathBuf],
     output: &Output,
 ) -> Result<RunResult, Failure> {
+    interrupt::watch()?;
     let mut statistics = Statistics::new(
         &session.tasks,
         1,
@@ -71,37 +89,39 @@ pub(crate) fn run(
     };
     let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, &mut watched];
     if traces.is_empty() {
-        world(session, dispatch, None, &mut observers)?;
-        return Ok(result(session, &statistics));
+        let cut = world(session, dispatch, None, &mut observers)?;
+        return Ok(result(session, dispatch, &statistics, cut));
     }
     let header = tracing::header(session, dispatch);
     let files = RefCell::new(TraceFiles::create(traces, &header)?);
-    match dispatch {
+    let cut = match dispatch {
         Dispatch::Managed => {
             let mut told = tracing::told(session, &files);
             observers.push(&mut told);
-            world(session, dispatch, Some(&files), &mut observers)?;
+            world(session, dispatch, Some(&files), &mut observers)?
         }
         Dispatch::Native => {
             let mut observed = tracing::observed(session, &files);
             observers.push(&mut observed);
-            world(session, dispatch, Some(&files), &mut observers)?;
+            world(session, dispatch, Some(&files), &mut observers)?
         }
-    }
+    };
     files.into_inner().finish(output)?;
-    Ok(result(session, &statistics))
+    Ok(result(session, dispatch, &statistics, cut))
 }
 
-/// The simulated world that dispatches so, recorded if there are files for it.
+/// The simulated world that dispatches so, recorded if there are files for it. Says where it ended if that
+/// was before its time.
 fn world(
     session: &Session,
     dispatch: Dispatch,
     files: Option<&RefCell<TraceFiles>>,
     observers: &mut Vec<&mut dyn Observer>,
-) -> Result<(), Failure> {
+) -> Result<Option<Cut>, Failure> {
     let what = || format!("simulate {}", shown(&session.file));
     let configuration = session.configuration();
     let end = Instant::EPOCH.saturating_add(session.duration);
+    let backlog = session.backlog.map_or(Backlog::UNLIMITED, Backlog::at_most);
     let jobs = FromFile(&session.workload);
     let outcome = match dispatch {
         Dispatch::Managed => {
@@ -110,48 +130,72 @@ fn world(
                 tasks: &session.tasks,
                 cpus: 1,
                 end,
+                backlog,
             };
-            let Some(files) = files else {
-                return vestal_sim::simulate(&mut *scheduler, &setting, &jobs, &jobs, observers)
-                    .map(|_| ())
-                    .map_err(|error| session.own_fault(failure(what(), &error)));
-            };
-            let mut recorder = Recorder::new(scheduler, files);
-            let outcome = vestal_sim::simulate(&mut recorder, &setting, &jobs, &jobs, observers);
-            recorder.finish(end);
-            outcome
+            match files {
+                None => vestal_sim::simulate(&mut *scheduler, &setting, &jobs, &jobs, observers),
+                Some(files) => {
+                    let mut recorder = Recorder::new(scheduler, files);
+                    let outcome =
+                        vestal_sim::simulate(&mut recorder, &setting, &jobs, &jobs, observers);
+                    recorder.finish(last_instant(&outcome, end));
+                    outcome
+                }
+            }
         }
         Dispatch::Native => {
             let mut guard = Guard::new(&configuration)
                 .map_err(|error| Failure::input(what(), error.to_string()))?;
-            let tasks = configuration.tasks;
-            let Some(files) = files else {
-                return vestal_sim::simulate_native(
-                    &mut guard, tasks, end, &jobs, &jobs, observers,
-                )
-                .map(|_| ())
-                .map_err(|error| session.own_fault(failure(what(), &error)));
+            let setting = NativeSetting {
+                tasks: configuration.tasks,
+                end,
+                backlog,
             };
-            let mut recorder = Recorder::with_permits(guard, files, tasks.len());
-            let outcome =
-                vestal_sim::simulate_native(&mut recorder, tasks, end, &jobs, &jobs, observers);
-            recorder.finish(end);
-            outcome
+            match files {
+                None => vestal_sim::simulate_native(&mut guard, &setting, &jobs, &jobs, observers),
+                Some(files) => {
+                    let tasks = setting.tasks.len();
+                    let mut recorder = Recorder::with_permits(guard, files, tasks);
+                    let outcome = vestal_sim::simulate_native(
+                        &mut recorder,
+                        &setting,
+                        &jobs,
+                        &jobs,
+                        observers,
+                    );
+                    recorder.finish(last_instant(&outcome, end));
+                    outcome
+                }
+            }
         }
     };
-    outcome
-        .map(|_| ())
-        .map_err(|error| session.own_fault(failure(what(), &error)))
+    match outcome {
+        Ok(_) => Ok(None),
+        Err(SimulationError::TooManyKept { at, kept }) => Ok(Some(Cut {
+            at_ns: at.as_nanos(),
+            why: format!("{kept} jobs wait behind others of their tasks, and no more are kept"),
+        })),
+        Err(error) => Err(session.own_fault(failure(what(), &error))),
+    }
+}
+
+/// When a run that was to end at `end` did.
+fn last_instant(outcome: &Result<Effort, SimulationError>, end: Instant) -> Instant {
+    match outcome {
+        Err(SimulationError::TooManyKept { at, .. }) => *at,
+        Ok(_) | Err(_) => end,
+    }
 }
 
 /// Who is to blame: the input, or we.
 fn failure(what: String, error: &SimulationError) -> Failure {
     match error {
+        SimulationError::GivenUp(_) => Failure::interrupted(what),
         SimulationError::EndBeyondHorizon(_) => Failure::input(what, error.to_string())
             .with_help("shorten --for; the longest time is 2^62 ns, about 146 years"),
         SimulationError::TooManyTasks(_) => Failure::input(what, error.to_string()),
         SimulationError::ReleasesNotAscending { .. }
-        | SimulationError::TooManyPending(_)
+        | SimulationError::TooManyKept { .. }
         | SimulationError::Refused { .. }
         | SimulationError::UnknownJobPlanned { .. }
         | SimulationError::PlannedTwice { .. }
@@ -169,6 +213,10 @@ impl Releases for FromFile<'_> {
             None => self.0.release(task, sequence),
             Some(previous) => self.0.next_release(task, sequence, previous),
         }
+    }
+
+    fn given_up(&self) -> bool {
+        interrupt::asked()
     }
 }
 
@@ -195,8 +243,18 @@ impl Observer for Watched {
     }
 }
 
-fn result(session: &Session, statistics: &Statistics) -> RunResult {
+fn result(
+    session: &Session,
+    dispatch: Dispatch,
+    statistics: &Statistics,
+    cut: Option<Cut>,
+) -> RunResult {
     let totals = statistics.jobs();
+    // The statistics judge by the condition of the model alone.
+    let guaranteed = match session.proof {
+        Some(_) => totals.missed_guaranteed,
+        None => 0,
+    };
     let level = |level| session.set.level_name(level).to_owned();
     let modes = statistics.mode_changes().iter().map(|change| ModeChange {
         at_ns: change.at.as_nanos(),
@@ -219,24 +277,29 @@ fn result(session: &Session, statistics: &Statistics) -> RunResult {
         migrations: found.migrations,
     });
     RunResult {
+        duration_ns: statistics.end().as_nanos(),
+        cut,
         jobs: Jobs {
             released: totals.released,
             completed: totals.completed,
-            dropped: totals.dropped,
+            dropped: totals.dropped.total(),
+            dropped_by: DroppedBy(totals.dropped),
             missed: totals.missed,
-            missed_guaranteed: totals.missed_guaranteed,
+            missed_guaranteed: guaranteed,
+            missed_undecided: 0,
         },
         modes: modes.collect(),
         mode_changes: statistics.mode_changes_count(),
+        excluded: totals.missed_guaranteed,
         tasks: tasks
             .map(|((spec, task), found)| row(spec.name.clone(), task, found))
             .collect(),
         cpus: cpus.collect(),
         machine: Machine {
-            missed_outside_gaps: totals.missed_guaranteed,
+            missed_outside_gaps: guaranteed,
             ..Machine::default()
         },
-        ..RunResult::of(session, "simulator")
+        ..RunResult::of(session, World::Simulator, dispatch)
     }
 }
 
@@ -247,7 +310,8 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
         released: found.released,
         completed: found.completed,
         missed: found.missed,
-        dropped: found.dropped,
+        dropped: found.dropped.total(),
+        dropped_by: DroppedBy(found.dropped),
         overruns: found.overruns,
         preemptions: found.preemptions,
         response_ns: Response {
@@ -266,5 +330,68 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
             max: found.tardiness.max(),
         },
         relative_response: found.relative_response(task),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Format, WorldArgs};
+    use crate::catalogue;
+    use crate::extension::{Extensions, OwnPolicy};
+    use std::path::Path;
+    use vestal_analysis::{Kind, Outcome as Answer, Problem, TaskOutcome, Test};
+    use vestal_core::Enforcement;
+
+    /// Accepts every set.
+    fn always(problem: &Problem) -> Answer {
+        let tasks = problem.tasks().iter().map(|_| TaskOutcome {
+            priority: None,
+            responses: Vec::new(),
+        });
+        Answer::decided(Kind::Sufficient, None, tasks.collect())
+    }
+
+    fn result(policy: &str, option: Option<&str>) -> RunResult {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        let world = WorldArgs {
+            file: examples.join("huang-three-tasks.toml"),
+            policy: policy.to_owned(),
+            duration: Some("1s".to_owned()),
+            scenario: Some("hi".to_owned()),
+            seed: 1,
+            options: option.map(str::to_owned).into_iter().collect(),
+            parameters: None,
+        };
+        let output = Output::new(Format::Json);
+        let session = Session::open(&world, "simulate", &output).unwrap();
+        run(&session, Dispatch::Managed, &[], &output).unwrap()
+    }
+
+    /// No test that is right can have its promise broken, so the one that is broken here is wrong.
+    #[test]
+    fn only_what_a_proof_promised_counts_as_guaranteed() {
+        let in_file_order = |tasks: &[Task]| (1..).take(tasks.len()).collect();
+        let summary = "as they stand in the file";
+        let policy =
+            |name| OwnPolicy::fixed_priority(name, summary, Enforcement::Static, in_file_order);
+        let test = Test::own("always", Kind::Sufficient, "trusting", "accepts", always);
+        let own = Extensions::new()
+            .policy(policy("trusting").proved_by("always"))
+            .policy(policy("doubting"))
+            .test(test, "");
+        catalogue::install(own).unwrap();
+        let trusting = result("trusting", None);
+        assert_eq!(trusting.proof.as_ref().unwrap().test, "always");
+        assert!(trusting.jobs.missed_guaranteed > 0);
+        assert!(trusting.jobs.missed > trusting.jobs.missed_guaranteed);
+        // The same schedule, judged without a proof, and where the proof speaks of something else.
+        let doubting = result("doubting", None);
+        assert_eq!(doubting.jobs.missed, trusting.jobs.missed);
+        for run in [doubting, result("trusting", Some("exhaustion=continue"))] {
+            assert_eq!((&run.proof, run.jobs.missed_guaranteed), (&None, 0));
+            assert_eq!(run.machine.missed_outside_gaps, 0);
+            assert!(run.jobs.missed > 0 && run.excluded > 0);
+        }
     }
 }

@@ -5,16 +5,18 @@ use crate::catalogue;
 use crate::commands::generate;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input;
+use crate::interrupt;
 use crate::names::{self, RESULT_FORMAT, VERSION};
 use crate::output::Output;
 use crate::progress::Progress;
 use serde::Serialize;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
-use vestal_experiment::sweep::{seed_of, sweep as compute};
+use std::fs::File;
+use std::sync::{Mutex, PoisonError};
+use vestal_experiment::checksum;
+use vestal_experiment::sweep::{examined_seed, sweep as compute};
 use vestal_experiment::{
-    Experiment, Manifest, Question, QuestionError, Report, Running, Shard, Store, StoreError,
-    SweepError,
+    Damage, Experiment, Manifest, Program, Question, QuestionError, Report, Running, Shard, Store,
+    StoreError, SweepError,
 };
 use vestal_workload::Source;
 
@@ -28,6 +30,7 @@ struct Document<'a> {
     chunks_total: u64,
     complete: bool,
     stopped: bool,
+    mended: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -73,8 +76,13 @@ pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
         chunks_total: report.chunks.1,
         complete: report.complete,
         stopped: report.stopped,
+        mended: report.mended.iter().map(file_of).collect(),
     })?;
     Ok(Exit::holds(!report.stopped))
+}
+
+fn file_of(damage: &Damage) -> String {
+    damage.path.display().to_string()
 }
 
 /// An experiment with what it asks.
@@ -86,12 +94,14 @@ pub(crate) struct Asked<'a> {
 impl Asked<'_> {
     /// The result directory.
     pub(crate) fn open(&self, directory: &std::path::Path, resume: bool) -> Result<Store, Failure> {
-        let Experiment {
-            name, source, sets, ..
-        } = self.experiment;
+        let program = Program {
+            version: VERSION.to_owned(),
+            checksum: program_checksum(self.questions)?,
+        };
         let columns = self.questions.iter().map(Question::label).collect();
-        let manifest = Manifest::new(VERSION, name, &source.text, *sets, columns);
-        Store::open(directory, manifest, &source.text, resume).map_err(store_failure)
+        let manifest = Manifest::new(program, self.experiment, columns);
+        let text = &self.experiment.source.text;
+        Store::open(directory, manifest, text, resume).map_err(store_failure)
     }
 
     /// Computes until it is done or somebody interrupts it.
@@ -102,7 +112,7 @@ impl Asked<'_> {
         jobs: usize,
         output: &Output,
     ) -> Result<Report, Failure> {
-        let stop = interrupted()?;
+        let stop = interrupt::watch()?;
         let points: usize = self
             .experiment
             .axes
@@ -118,7 +128,7 @@ impl Asked<'_> {
             &Running {
                 shard,
                 jobs,
-                stop: &stop,
+                stop,
                 progress: &|done| {
                     progress
                         .lock()
@@ -127,23 +137,41 @@ impl Asked<'_> {
                 },
             },
         );
-        report.map_err(sweep_failure)
+        drop(progress);
+        let report = report.map_err(sweep_failure)?;
+        for damage in &report.mended {
+            output.warning(&format!("{damage}; it was made anew"));
+        }
+        for damage in &report.damaged {
+            output.warning(&format!(
+                "{damage}; --resume makes it anew in its shard, or without --shard"
+            ));
+        }
+        Ok(report)
     }
 }
 
-/// A flag that the first SIGINT or SIGTERM sets; the second ends the program as usual.
-pub(crate) fn interrupted() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let failed =
-            |error: std::io::Error| Failure::machine("watch for interrupts", error.to_string());
-        // In this order: the first signal finds the flag unset and sets it.
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
-            .map_err(failed)?;
-        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(failed)?;
+/// The checksum of the program that runs, if it answers with tests of its own: another one of the same
+/// version may have others under their names.
+fn program_checksum(questions: &[Question]) -> Result<Option<String>, Failure> {
+    let is_own = |question: &Question| match question {
+        Question::Test(test) => catalogue::is_own_test(test.name),
+        Question::Check(check) => catalogue::is_own_test(check.test().name),
+        // Simulations of sweeps know built-in policies only.
+        Question::Simulation(_) => false,
+    };
+    if !questions.iter().any(is_own) {
+        return Ok(None);
     }
-    Ok(stop)
+    // On Linux the file that runs, even if another one has its name by now.
+    let path = match cfg!(target_os = "linux") {
+        true => Ok("/proc/self/exe".into()),
+        false => std::env::current_exe(),
+    };
+    let found = path.and_then(File::open).and_then(checksum::of_all);
+    found
+        .map(Some)
+        .map_err(|error| Failure::machine("read the program itself", error.to_string()))
 }
 
 /// Everything that an experiment asks.
@@ -229,8 +257,12 @@ pub(crate) fn store_failure(error: StoreError) -> Failure {
             .with_help("vestal explain V0701"),
         StoreError::Exists { .. } => Failure::input(what, why)
             .with_help("--resume goes on with it; another directory begins anew"),
-        StoreError::Damaged { .. } => Failure::input(what, why)
-            .with_help("remove that file and run the sweep again with --resume")
+        StoreError::Damaged(damage) => Failure::input(what, why)
+            .with_help(if damage.path.ends_with("manifest.json") {
+                "remove that file and run the sweep again with --resume: what is whole is kept"
+            } else {
+                "run the sweep again with --resume: what is damaged is made anew, and the rest kept"
+            })
             .with_help("vestal explain V0702"),
     }
 }
@@ -245,7 +277,7 @@ fn sweep_failure(error: SweepError) -> Failure {
 
 pub(crate) fn regenerate(args: &RegenerateArgs, output: &Output) -> Outcome {
     let what = format!("regenerate a set of {}", args.result.display());
-    let store = Store::existing(&args.result).map_err(store_failure)?;
+    let store = Store::existing(&args.result, VERSION).map_err(store_failure)?;
     let name = store.path("experiment.toml").display().to_string();
     let experiment = Experiment::parse(&Source::new(&name, &store.text))
         .map_err(|found| Failure::diagnosed(what.clone(), found))?
@@ -262,7 +294,7 @@ pub(crate) fn regenerate(args: &RegenerateArgs, output: &Output) -> Outcome {
     if args.index >= experiment.sets {
         return Err(range("index", u64::from(experiment.sets) - 1));
     }
-    let seed = seed_of(&experiment, args.point, args.index);
+    let seed = examined_seed(&experiment, &store, args.point, args.index).map_err(store_failure)?;
     let set = point
         .recipe
         .draw(seed)

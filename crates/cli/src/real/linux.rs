@@ -1,27 +1,28 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
+use super::machine::{machine, machine_lines};
 use super::own;
 use super::work::Body;
 use super::{Cost as PrimitiveCost, Monitor, RealRun, Settings};
 use crate::failure::Failure;
 use crate::input::shown;
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::ClockProgress;
 use crate::quantity::short;
 use crate::report::{
-    CpuRow, Enforced, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness, TaskRow,
+    CpuRow, DroppedBy, Execution, Jobs, ModeChange, Response, RunResult, Tardiness, TaskRow,
 };
-use crate::session::{OrderTables, Session};
+use crate::session::{OrderTables, Proof, Session};
 use crate::tracing::{self, Reserved, TraceFiles};
 use crate::watch::{Feed, View};
-use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vestal_core::engine::Configuration;
 use vestal_core::{Service, TaskId};
-use vestal_linux::report::{Overhead, TaskReport};
+use vestal_linux::report::TaskReport;
 use vestal_linux::{
     BoxedScheduler, Config, Ended, ErrorKind, Executive, Mechanism, NoScheduler, Recording, Report,
     RunError, Summary, TaskSpec, Termination,
@@ -46,6 +47,8 @@ pub(crate) fn execute(
         // What an own policy has against the set or its options is said here, in its own words.
         session.own_scheduler(&format!("run {}", shown(&session.file)))?;
     }
+    // From here on there may be files that a stop must not leave behind.
+    interrupt::watch()?;
     let refused = Arc::new(AtomicU64::new(0));
     let mut executive = executive(session, settings, &refused)?;
     let files = Arc::new(Mutex::new(None));
@@ -67,12 +70,13 @@ pub(crate) fn execute(
     if let Some(files) = lock(&files).take() {
         files.finish(output)?;
     }
-    let result = result(session, &report);
+    let result = result(session, settings, &report);
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
     if let Err(error) = shown {
         warnings.push(format!("the live view was not shown to the end: {error}"));
     }
     Ok(RealRun {
+        interrupted: report.ended != Ended::Finished,
         machine: machine_lines(&report, settings),
         warnings,
         result,
@@ -96,11 +100,7 @@ fn recording(
     files: &Files,
     feed: Option<Feed>,
 ) -> Recording {
-    let dispatch = if settings.managed {
-        Dispatch::Managed
-    } else {
-        Dispatch::Native
-    };
+    let dispatch = dispatch(settings);
     let header = Header {
         world: World::Linux,
         // A manager tells of what happened since it looked last.
@@ -135,6 +135,7 @@ pub(super) fn executive(
     let mut config = Config::new(session.levels, session.policy.enforcement);
     config.cpu = settings.cpu;
     config.exhaustion = session.exhaustion;
+    config.backlog = session.backlog;
     config.monitor = match settings.monitor {
         Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
         Some(Monitor::Manager) => vestal_linux::Monitor::Manager,
@@ -150,6 +151,7 @@ pub(super) fn executive(
         config.termination = Termination::Deferred;
     }
     config.enforce = !settings.observe;
+    config.guarantee = proof(session, settings).is_some();
     if let Some(nanos) = settings.tolerance_ns {
         config.calibrate = false;
         config.tolerance = Some(Service::from_nanos(nanos));
@@ -226,6 +228,22 @@ pub(crate) fn primitives(output: &Output) -> Result<Vec<PrimitiveCost>, Failure>
     Ok(costs.collect())
 }
 
+fn dispatch(settings: &Settings) -> Dispatch {
+    if settings.managed {
+        Dispatch::Managed
+    } else {
+        Dispatch::Native
+    }
+}
+
+/// What proves that the run keeps the policy's promise.
+fn proof<'a>(session: &'a Session, settings: &Settings) -> Option<&'a Proof> {
+    match settings.observe {
+        true => session.proof_unenforced(),
+        false => session.proof.as_ref(),
+    }
+}
+
 fn failure(session: &Session, error: RunError) -> Failure {
     let failure = blame(format!("run {}", shown(&session.file)), error);
     session.own_fault(failure)
@@ -299,7 +317,7 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
     let inside = result.jobs.missed_guaranteed.saturating_sub(outside);
     if inside > 0 {
         warnings.push(format!(
-            "{inside} of the misses fell into stretches in which the machine took the CPU away, and do not count"
+            "{inside} guaranteed deadlines were missed, and only time that others took from the run explains it: not decided, exit code 5 (--tolerate-stolen-time makes it 0)"
         ));
     }
     if let Some(in_vain @ 1..) = report.held.map(|held| held.in_vain) {
@@ -326,109 +344,7 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
     warnings
 }
 
-/// What the machine and the mechanisms did.
-fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
-    let of_paper = report.mechanism == Mechanism::Huang2014;
-    let native = report.inversions.is_none();
-    let watched = if report.enforced && of_paper && native {
-        "enforced as in Huang, Gill and Lu (2014)".to_owned()
-    } else if report.enforced {
-        format!("budgets watched by {}", report.monitor.name())
-    } else if of_paper && !settings.observe {
-        "nothing was enforced, as in the baseline of Huang, Gill and Lu (2014)".to_owned()
-    } else {
-        "nothing was enforced, as --observe asks".to_owned()
-    };
-    let mut lines = vec![format!("CPU {}, {watched}", report.cpu.cpu)];
-    if report.monitor == vestal_linux::Monitor::PosixTimer {
-        lines.push(
-            "posix-timer is bound to the kernel's tick: budgets are noticed milliseconds late"
-                .to_owned(),
-        );
-    }
-    if let Some(inversions) = report.inversions {
-        lines.push(format!(
-            "dispatched by the manager; jobs found running against the plan: {inversions}"
-        ));
-    }
-    if let Some(held) = report.held {
-        lines.push(format!(
-            "jobs were held back between their slices {} times, in vain {} times",
-            held.times, held.in_vain
-        ));
-    }
-    if let Some(why) = &report.monitor_fallback {
-        lines.push(format!("not by the monitor asked for: {why}"));
-    }
-    let enforcement = &report.enforcement;
-    if let Some(granularity) = enforcement.granularity {
-        let granularity = short(granularity.as_nanos());
-        lines.push(format!(
-            "granularity obtained: {granularity} (99th percentile of a trial)"
-        ));
-    }
-    let overshoot = &enforcement.overshoot;
-    if overshoot.count > 0 {
-        lines.push(format!(
-            "a job may exceed its budget by {} before that counts; {} used-up budgets were noticed {} after that in the median, {} at most, {} of them later than the granularity",
-            short(enforcement.tolerance.as_nanos()),
-            overshoot.count,
-            short(overshoot.median),
-            short(overshoot.max),
-            enforcement.late,
-        ));
-    }
-    for task in &report.tasks {
-        for (level, limit) in &task.limits_below_granularity {
-            lines.push(format!(
-                "{}: its budget of level {}, {}, is below the granularity and cannot be enforced exactly",
-                task.name,
-                level.0,
-                short(limit.as_nanos())
-            ));
-        }
-    }
-    let machine = &report.machine;
-    if machine.gaps > 0 {
-        lines.push(format!(
-            "the machine took the CPU away {} times, {} in all, {} at the longest",
-            machine.gaps,
-            short(machine.lost.as_nanos()),
-            short(machine.longest_gap.as_nanos())
-        ));
-    }
-    let lateness = &report.release_lateness;
-    if lateness.count > 0 {
-        lines.push(format!(
-            "releases came {} late in the median, {} in the 99th percentile, {} at most",
-            short(lateness.median),
-            short(lateness.p99),
-            short(lateness.max)
-        ));
-    }
-    if let Some(recorded) = report.recorded {
-        lines.push(format!(
-            "{} records were traced, {} were lost",
-            recorded.records, recorded.lost
-        ));
-    }
-    let share: f64 = report.overhead.iter().map(|overhead| overhead.share).sum();
-    lines.push(format!(
-        "our own mechanisms cost {:.3}% of the time",
-        share * 100.0
-    ));
-    let (own, busy) = (&report.own, &report.busy_periods);
-    lines.push(format!(
-        "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, the idle detector and the watchdog used {} of CPU time",
-        busy.count,
-        busy.switches_each(),
-        own.wakeups.by_jobs(),
-        short(own.cpu().as_nanos()),
-    ));
-    lines
-}
-
-fn result(session: &Session, report: &Report) -> RunResult {
+fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult {
     let level = |level| session.set.level_name(level).to_owned();
     let cpu = u16::try_from(report.cpu.cpu).ok();
     let modes = report.modes.iter().map(|change| ModeChange {
@@ -447,8 +363,10 @@ fn result(session: &Session, report: &Report) -> RunResult {
             released: jobs.released,
             completed: jobs.completed,
             dropped: jobs.dropped,
+            dropped_by: DroppedBy(jobs.dropped_by),
             missed: jobs.missed,
             missed_guaranteed: jobs.missed_guaranteed,
+            missed_undecided: jobs.missed_undecided(),
         },
         modes: modes.collect(),
         mode_changes: (report.modes.len() as u64).saturating_add(report.modes_lost),
@@ -462,52 +380,11 @@ fn result(session: &Session, report: &Report) -> RunResult {
             preemptions: report.cpu.preemptions,
             migrations: 0,
         }],
-        overhead: overhead(&report.overhead),
+        overhead: own::overhead(&report.overhead),
         machine: machine(report),
-        ..RunResult::of(session, "linux")
+        proof: proof(session, settings).cloned(),
+        ..RunResult::of(session, World::Linux, dispatch(settings))
     }
-}
-
-fn machine(report: &Report) -> Machine {
-    let enforcement = &report.enforcement;
-    Machine {
-        gaps: report.machine.gaps,
-        longest_gap_ns: report.machine.longest_gap.as_nanos(),
-        lost_ns: report.machine.lost.as_nanos(),
-        missed_outside_gaps: report.machine.missed_outside_gaps,
-        enforced: Some(Enforced {
-            dispatch: if report.inversions.is_some() {
-                "managed"
-            } else {
-                "native"
-            },
-            inversions: report.inversions,
-            mechanism: report.mechanism.name(),
-            observed_only: !report.enforced,
-            monitor: report.monitor.name(),
-            granularity_ns: enforcement.granularity.map(Service::as_nanos),
-            tolerance_ns: enforcement.tolerance.as_nanos(),
-            overruns_noticed: enforcement.overshoot.count,
-            overshoot_median_ns: enforcement.overshoot.median,
-            overshoot_max_ns: enforcement.overshoot.max,
-            noticed_late: enforcement.late,
-            held: report.held.map(|held| held.times),
-            held_in_vain: report.held.map(|held| held.in_vain),
-            records: report.recorded.map(|recorded| recorded.records),
-            records_lost: lost_in_all(report),
-            own: own::own(report),
-            busy_periods: own::busy_periods(report),
-        }),
-    }
-}
-
-/// Notices, mode changes and trace records that are missing.
-fn lost_in_all(report: &Report) -> u64 {
-    let records = report.recorded.map_or(0, |recorded| recorded.lost);
-    report
-        .lost_notices
-        .saturating_add(report.modes_lost)
-        .saturating_add(records)
 }
 
 fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
@@ -523,6 +400,7 @@ fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
         completed: found.jobs.completed,
         missed: found.jobs.missed,
         dropped: found.jobs.dropped,
+        dropped_by: DroppedBy(found.jobs.dropped_by),
         overruns: found.overruns,
         preemptions: found.preemptions,
         response_ns: Response {
@@ -558,38 +436,4 @@ pub(super) fn whole(mean: f64) -> u64 {
     )]
     let whole = mean.round() as u64;
     whole
-}
-
-#[derive(Serialize)]
-struct Cost {
-    count: u64,
-    mean: f64,
-    p99: u64,
-    max: u64,
-    share: f64,
-}
-
-fn overhead(found: &[Overhead]) -> serde_json::Value {
-    let entries = found.iter().map(|overhead| {
-        let Summary {
-            count,
-            mean,
-            p99,
-            max,
-            ..
-        } = overhead.summary;
-        let cost = Cost {
-            count,
-            mean,
-            p99,
-            max,
-            share: overhead.share,
-        };
-        // Plain numbers always become a value.
-        (
-            overhead.mechanism.to_owned(),
-            serde_json::to_value(cost).unwrap_or_default(),
-        )
-    });
-    serde_json::Value::Object(entries.collect())
 }

@@ -11,6 +11,8 @@ mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod machine;
+#[cfg(target_os = "linux")]
 mod overhead;
 #[cfg(target_os = "linux")]
 mod own;
@@ -97,6 +99,8 @@ pub(crate) enum Monitor {
 #[derive(Debug)]
 pub(crate) struct RealRun {
     pub(crate) result: RunResult,
+    /// A signal ended it before its time.
+    pub(crate) interrupted: bool,
     /// What the machine and the mechanisms did, a line each, for people.
     pub(crate) machine: Vec<String>,
     /// What a person must know before trusting the result.

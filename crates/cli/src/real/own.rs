@@ -1,9 +1,10 @@
 //! What the threads of a run cost that are not jobs, for the result of the run.
 
 use super::linux::whole;
-use crate::report::{BusyPeriods, Own, OwnThread, Wakeups};
-use vestal_linux::Report;
-use vestal_linux::report::ThreadCost;
+use crate::report::{BusyPeriods, Own, OwnThread, Reaction, Wakeups};
+use serde::Serialize;
+use vestal_linux::report::{Overhead, ThreadCost};
+use vestal_linux::{Report, Summary};
 
 /// The run's own threads.
 pub(super) fn own(report: &Report) -> Own {
@@ -28,6 +29,14 @@ pub(super) fn own(report: &Report) -> Own {
             beat: woken.beat,
             other: woken.other,
         },
+        reactions_ns: own
+            .reactions
+            .iter()
+            .map(|reaction| {
+                let (count, max) = (reaction.count, reaction.longest.as_nanos());
+                (reaction.duty.name(), Reaction { count, max })
+            })
+            .collect(),
     }
 }
 
@@ -41,4 +50,39 @@ pub(super) fn busy_periods(report: &Report) -> BusyPeriods {
         max_ns: busy.length.max,
         switches: busy.switches,
     }
+}
+
+#[derive(Serialize)]
+struct Cost {
+    count: u64,
+    mean: f64,
+    p99: u64,
+    max: u64,
+    share: f64,
+}
+
+/// What each mechanism cost, by its name.
+pub(super) fn overhead(found: &[Overhead]) -> serde_json::Value {
+    let entries = found.iter().map(|overhead| {
+        let Summary {
+            count,
+            mean,
+            p99,
+            max,
+            ..
+        } = overhead.summary;
+        let cost = Cost {
+            count,
+            mean,
+            p99,
+            max,
+            share: overhead.share,
+        };
+        // Plain numbers always become a value.
+        (
+            overhead.mechanism.to_owned(),
+            serde_json::to_value(cost).unwrap_or_default(),
+        )
+    });
+    serde_json::Value::Object(entries.collect())
 }

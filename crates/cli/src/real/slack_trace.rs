@@ -3,6 +3,7 @@
 use super::linux::blame;
 use super::{SlackTrace, TracedGaps, TracedRun};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::ClockProgress;
 use vestal_core::engine::Configuration;
@@ -12,7 +13,7 @@ use vestal_core::{
 };
 use vestal_linux::slack_trace::{self, Followed, Gaps, Run, TracedTask};
 use vestal_sim::workload::{ListedDemand, ListedReleases};
-use vestal_sim::{JobState, Observer, Segment, Setting};
+use vestal_sim::{Backlog, JobState, Observer, Segment, Setting};
 
 /// How long is measured: 500 hyperperiods.
 const SPAN: Duration = Duration::from_millis(5_000);
@@ -24,6 +25,7 @@ const WHAT: &str = "trace zero slack";
 
 pub(crate) fn slack_trace(output: &Output) -> Result<SlackTrace, Failure> {
     let bug = |why: String| Failure::bug(WHAT, why);
+    interrupt::watch()?;
     let tasks = slack_trace::table_one().ok_or_else(|| bug("no Table I".to_owned()))?;
     let expected = simulated(&tasks).map_err(bug)?;
     let progress = ClockProgress::start(
@@ -34,6 +36,7 @@ pub(crate) fn slack_trace(output: &Output) -> Result<SlackTrace, Failure> {
     let trace = slack_trace::measure(&tasks, Enforcement::ZeroSlack, SPAN, None);
     drop(progress);
     let trace = trace.map_err(|error| blame(WHAT.to_owned(), error))?;
+    interrupt::check(|| WHAT.to_owned())?;
     if trace.lost > 0 {
         let why = format!("{} records found no room", trace.lost);
         return Err(Failure::machine(WHAT, why).with_help("try again on a machine with less load"));
@@ -112,6 +115,7 @@ fn simulated(tasks: &[TracedTask]) -> Result<Vec<Run>, String> {
         tasks: &models,
         cpus: 1,
         end,
+        backlog: Backlog::UNLIMITED,
     };
     let mut runs = Runs(Vec::new());
     vestal_sim::simulate(&mut engine, &setting, &releases, &demand, &mut runs)

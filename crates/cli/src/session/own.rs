@@ -166,23 +166,22 @@ impl Order {
             ));
         }
         let doubt = doubt_about(path, set, own, &priorities)?;
-        Ok(match doubt {
-            None => Self {
-                priorities,
-                tables: OrderTables::Priorities,
-                zero_slack: None,
-                description: format!("{origin}; {test} proves the set schedulable"),
-                unproved: None,
-            },
-            Some((doubt, why)) => Self {
-                priorities,
-                tables: OrderTables::Priorities,
-                zero_slack: None,
-                description: format!("{origin}; {doubt}"),
-                unproved: Some(format!(
+        let (description, unproved) = match doubt {
+            None => (format!("{origin}; {test} proves the set schedulable"), None),
+            Some((doubt, why)) => (
+                format!("{origin}; {doubt}"),
+                Some(format!(
                     "{doubt}, so nothing is promised{why}; the order used is: {origin}"
                 )),
-            },
+            ),
+        };
+        Ok(Self {
+            test: test.to_owned(),
+            priorities,
+            tables: OrderTables::Priorities,
+            zero_slack: None,
+            description,
+            unproved,
         })
     }
 }

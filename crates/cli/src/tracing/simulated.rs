@@ -6,11 +6,32 @@ use vestal_sim::guarantee::{Judge, Promise};
 use vestal_sim::{JobState, Observer, Segment};
 use vestal_trace::{Record, Sink, What};
 
-/// For a world that tells its scheduler everything: only the misses are its own.
-pub(crate) fn told<'a>(session: &Session, mut sink: impl Sink + 'a) -> impl Observer + 'a {
+/// For a world that tells its scheduler everything: only misses are its own, and jobs that it keeps until
+/// the scheduler has room for them. Without a proof none of the misses was promised not to be.
+pub(crate) fn told<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> impl Observer + 'a {
+    (Kept(sink.clone()), judge(session, sink))
+}
+
+fn judge<'a>(session: &Session, mut sink: impl Sink + 'a) -> impl Observer + 'a {
+    let proved = session.proof.is_some();
     Judge::new(promise(session), move |at, job: &JobState, guaranteed| {
-        sink.put(miss(at, job, guaranteed));
+        sink.put(miss(at, job, proved && guaranteed));
     })
+}
+
+/// Records the arrival of jobs that the scheduler is told of later, and the end of those that it never
+/// hears of.
+struct Kept<K>(K);
+
+impl<K: Sink> Observer for Kept<K> {
+    fn kept(&mut self, at: Instant, job: &JobState) {
+        let what = What::Observed(Fact::Released { job: job.id });
+        self.0.put(Record { at, what });
+    }
+    fn discarded(&mut self, at: Instant, job: &JobState, why: DropReason) {
+        let what = What::Dropped { job: job.id, why };
+        self.0.put(Record { at, what });
+    }
 }
 
 /// For a world that tells its guard exceptions only: also what the jobs did.
@@ -20,7 +41,7 @@ pub(crate) fn observed<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> i
         running: None,
     };
     // A job is recorded as complete or dropped before it is judged.
-    (jobs, told(session, sink))
+    (jobs, judge(session, sink))
 }
 
 fn promise(session: &Session) -> Promise {

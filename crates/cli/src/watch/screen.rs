@@ -10,7 +10,6 @@ use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
-use rustix::process::{Signal, getpid, kill_process};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -84,8 +83,8 @@ fn press(key: KeyEvent, choice: &mut Choice, tasks: usize) {
         return;
     }
     if key.code == KeyCode::Char('q') || interrupt {
-        // What the keys of a terminal do that is not in raw mode. The executive ends the run.
-        let _ourselves = kill_process(getpid(), Signal::INT);
+        // As SIGINT would: in raw mode the keys of a terminal send no signals.
+        vestal_linux::stop::ask();
     } else if key.code == KeyCode::Char(' ') {
         choice.frozen = !choice.frozen;
     } else if key.code == KeyCode::Down {

@@ -15,7 +15,7 @@ const RUN: [&str; 8] = [
 ];
 
 /// The result of a run of [`THREE`] under `policy` with further options, its messages, and the exit
-/// code: 1 where a deadline was missed that a proof would have guaranteed.
+/// code: 1 where a guaranteed deadline was missed.
 fn simulated(policy: &str, options: &[&str]) -> (serde_json::Value, String, i32) {
     let mut arguments = vec!["simulate", THREE, "--policy", policy];
     arguments.extend(RUN);
@@ -34,9 +34,16 @@ fn edf_vd_drops_lo_jobs_to_keep_its_promise_and_edf_promises_nothing() {
     assert!(vd["jobs"]["dropped"].as_u64().unwrap() > 0);
     assert!(!vd["modes"].as_array().unwrap().is_empty());
     assert!(!stderr.contains("nothing is promised"), "{stderr}");
+    assert_eq!(
+        vd["proof"],
+        serde_json::json!({ "test": "edf-vd", "verdict": "schedulable" })
+    );
+    // Without a proof no miss is one of a guaranteed deadline.
     let (edf, stderr, exit) = simulated("edf", &[]);
-    assert_eq!(exit, 1);
-    assert!(edf["jobs"]["missed_guaranteed"].as_u64().unwrap() > 0);
+    assert_eq!((exit, &edf["proof"]), (0, &serde_json::Value::Null));
+    assert!(edf["jobs"]["missed"].as_u64().unwrap() > 0);
+    assert_eq!(edf["jobs"]["missed_guaranteed"], 0);
+    assert_eq!(edf["machine"]["missed_outside_gaps"], 0);
     assert_eq!(edf["jobs"]["dropped"], 0);
     assert!(edf["modes"].as_array().unwrap().is_empty());
     assert!(stderr.contains("nothing is promised"), "{stderr}");

@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod backlog;
 mod deadlines;
 #[cfg(target_os = "linux")]
 mod doctor;
 mod files;
+mod foreign;
 mod interface;
 mod job_orders;
 #[cfg(target_os = "linux")]

@@ -101,7 +101,7 @@ fn a_trace_counts_what_the_result_counts_in_every_world() {
                     (world.0, world.1 == "native")
                 );
                 missed += found.missed;
-                dropped += found.dropped;
+                dropped += found.dropped.total();
                 modes += found.mode_changes;
                 late += found.missed - found.missed_guaranteed;
             }

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod damage;
 mod figures;
 mod generate;
 mod sweep;

@@ -179,6 +179,19 @@ fn an_interrupt_ends_a_sweep_with_a_word_about_how_to_go_on() {
 }
 
 #[test]
+fn a_standard_set_whose_tasks_all_came_out_hi_ends_no_sweep() {
+    let bench = Bench::new("sweep-all-hi");
+    let text = "format = \"vestal-experiment/1\"\nname = \"all HI\"\nrecipe = \"standard\"\nsets = 50\n\
+                tests = [\"smc\"]\n[fixed]\ntasks = 3\nutilization = 0.7\n[vary]\n\
+                utilization_high = [0.4, 0.9]\n";
+    let file = bench.scratch.file("all-hi.toml", text);
+    let folder = bench.folder("out");
+    let (file, folder) = (file.to_str().unwrap(), folder.to_str().unwrap());
+    let done = vestal(&["sweep", file, "-o", folder]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+}
+
+#[test]
 fn a_set_comes_back_as_a_file() {
     let bench = Bench::new("regenerate");
     let folder = bench.folder("out");
@@ -268,30 +281,115 @@ fn results_of_two_experiments_never_mix() {
     );
     let manifest = folder.join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
-    fs::write(
-        &manifest,
-        text.replace("\"version\": \"", "\"version\": \"9"),
-    )
-    .unwrap();
-    assert!(refused(&bench.file, &folder, &["--resume"]).contains("written by version 9"));
-    fs::write(&manifest, text).unwrap();
-    fs::write(
-        folder.join("chunks/00003-00002.parquet"),
-        b"PAR1 nonsense PAR1",
-    )
-    .unwrap();
+    let another = text.replace("vestal-sweep/2", "vestal-sweep/1");
+    fs::write(&manifest, another).unwrap();
+    assert!(refused(&bench.file, &folder, &["--resume"]).contains("its format is vestal-sweep/1"));
+    let another = text.replace("\"version\": \"", "\"version\": \"9");
+    fs::write(&manifest, another).unwrap();
     let says = refused(&bench.file, &folder, &["--resume"]);
     assert!(
-        says.contains("V0702") && says.contains("00003-00002"),
+        says.contains("V0702") && says.contains("remove that file"),
         "{says}"
     );
-    let other = folder.join("chunks/00003-00001.parquet");
-    fs::copy(&other, folder.join("chunks/00003-00002.parquet")).unwrap();
-    assert!(refused(&bench.file, &folder, &["--resume"]).contains("not those of its name"));
+    fs::remove_file(&manifest).unwrap();
+    bench.sweep(&folder, &["--resume"]);
+    assert_eq!(fs::read_to_string(&manifest).unwrap(), text);
+    // A chunk of another experiment is whole, and nobody's to replace.
+    let other = bench.folder("other");
+    let done = vestal(&[
+        "sweep",
+        changed.to_str().unwrap(),
+        "-o",
+        other.to_str().unwrap(),
+    ]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let chunk = "chunks/00003-00002.parquet";
+    let ours = fs::read(folder.join(chunk)).unwrap();
+    fs::copy(other.join(chunk), folder.join(chunk)).unwrap();
+    let says = refused(&bench.file, &folder, &["--resume"]);
+    assert!(
+        says.contains("V0701") && says.contains("00003-00002"),
+        "{says}"
+    );
+    fs::write(folder.join(chunk), ours).unwrap();
     let stranger = bench.scratch.0.join("stranger");
     fs::create_dir(&stranger).unwrap();
     fs::write(stranger.join("thesis.tex"), "x").unwrap();
     assert!(refused(&bench.file, &stranger, &["--resume"]).contains("no manifest.json"));
+}
+
+#[test]
+fn a_damaged_chunk_is_computed_again_and_what_follows_from_the_chunks_is_written_again() {
+    let bench = Bench::new("sweep-mended");
+    let (whole, folder) = (bench.folder("whole"), bench.folder("out"));
+    bench.sweep(&whole, &[]);
+    bench.sweep(&folder, &[]);
+    let chunk = folder.join("chunks/00003-00002.parquet");
+    let mut bytes = fs::read(&chunk).unwrap();
+    bytes[201] ^= 1;
+    fs::write(&chunk, bytes).unwrap();
+    fs::copy(
+        folder.join("chunks/00004-00001.parquet"),
+        folder.join("chunks/00004-00000.parquet"),
+    )
+    .unwrap();
+    fs::write(folder.join("results.parquet"), "PAR1 nonsense PAR1").unwrap();
+    fs::write(folder.join("summary.csv"), "point,share\n0,1.0\n").unwrap();
+    // A shard leaves what belongs to others, and says so.
+    let run = |more: &[&str]| {
+        let done = vestal(&bench.arguments(&folder, more));
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+        done
+    };
+    let done = run(&["--resume", "--shard", "1/100"]);
+    assert_eq!(done.stderr.matches("makes it anew in its shard").count(), 2);
+    assert!(!done.stdout.contains("results in"), "{}", done.stdout);
+    let done = run(&["--resume", "--format", "json"]);
+    assert_eq!(done.json()["mended"].as_array().unwrap().len(), 4);
+    assert_eq!(done.json()["computed"], 8);
+    for what in [
+        "00003-00002.parquet is damaged: its checksum is not that of its bytes; it was made anew",
+        "00004-00000.parquet is damaged: its sets are not those of its name; it was made anew",
+        "results.parquet is damaged: it is not what the chunks give; it was made anew",
+        "summary.csv is damaged",
+    ] {
+        assert!(done.stderr.contains(what), "{}", done.stderr);
+    }
+    assert_same(&whole, &folder);
+    assert_eq!(run(&["--resume"]).stderr, "");
+}
+
+#[test]
+fn regenerate_refuses_what_is_not_the_result_of_this_version_and_experiment() {
+    let bench = Bench::new("regenerate-foreign");
+    let folder = bench.folder("out");
+    bench.sweep(&folder, &[]);
+    let refusal = |code: &str| {
+        let set = ["--point", "0", "--index", "0", "-o", "-"];
+        let done = vestal(&[&["regenerate", folder.to_str().unwrap()][..], &set[..]].concat());
+        assert_eq!(
+            (done.exit, done.stdout.as_str()),
+            (2, ""),
+            "{}",
+            done.stderr
+        );
+        assert!(done.stderr.contains(code), "{}", done.stderr);
+    };
+    let file = |name: &str| folder.join(name);
+    let text = fs::read_to_string(file("experiment.toml")).unwrap();
+    let reseeded = text.replace("seed   = 5", "seed   = 6");
+    fs::write(file("experiment.toml"), &reseeded).unwrap();
+    refusal("V0702");
+    // Another experiment's manifest and file beside these chunks.
+    let other = bench.folder("other");
+    let path = bench.scratch.file("reseeded.toml", &reseeded);
+    let (path, into) = (path.to_str().unwrap(), other.to_str().unwrap());
+    assert_eq!(
+        vestal(&["sweep", path, "-o", into, "--shard", "100/100"]).exit,
+        0
+    );
+    fs::copy(other.join("manifest.json"), file("manifest.json")).unwrap();
+    refusal("V0701");
 }
 
 #[test]
@@ -321,6 +419,11 @@ fn experiments_that_cannot_be_run_say_why() {
     assert!(says("policy = \"amc\"", "policy = \"mc2\"", &[]).contains("not in this version"));
     assert!(says("\"hi\"", "\"high\"", &[]).contains("no scenario"));
     assert!(says("step = 0.1", "stop = 0.1", &[]).contains("V0700"));
+    let weight = says("by = \"utilization\"", "by = \"inflate_level0\"", &[]);
+    assert!(
+        weight.contains("V0700") && weight.contains("values are numbers"),
+        "{weight}"
+    );
     assert!(says("sets", "sets", &["--shard", "4/3"]).contains("1 <= i <= n"));
     assert!(says("sets", "sets", &["--cluster", "host"]).contains("not in this version"));
 }

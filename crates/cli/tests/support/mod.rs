@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+#[cfg(unix)]
+pub(crate) mod stops;
 pub(crate) mod traces;
 
 use std::io::{Read, Write};

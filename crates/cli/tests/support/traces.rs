@@ -4,6 +4,8 @@ use serde_json::Value;
 use std::fs;
 use std::io::BufReader;
 use std::path::Path;
+use vestal_core::{DropReason, Drops};
+use vestal_trace::record::words::drop_word;
 use vestal_trace::{Counter, Counts, Format, Header, Record, Trace};
 
 /// The header and the records of a complete trace.
@@ -24,6 +26,17 @@ pub(crate) fn counts(header: &Header, records: &[Record]) -> Counts {
     counter.counts()
 }
 
+/// Dropped jobs by reason, which add up to their number.
+pub(crate) fn drops(jobs: &Value) -> Drops {
+    let mut drops = Drops::default();
+    for why in DropReason::ALL {
+        let count = &jobs["dropped_by"][drop_word(why)];
+        drops.add(why, count.as_u64().unwrap());
+    }
+    assert_eq!(Some(drops.total()), jobs["dropped"].as_u64());
+    drops
+}
+
 /// The figures of a result as a trace counts them.
 pub(crate) fn figures(result: &Value) -> Counts {
     let number = |value: &Value| value.as_u64().unwrap();
@@ -32,7 +45,7 @@ pub(crate) fn figures(result: &Value) -> Counts {
     Counts {
         released: number(&jobs["released"]),
         completed: number(&jobs["completed"]),
-        dropped: number(&jobs["dropped"]),
+        dropped: drops(jobs),
         missed: number(&jobs["missed"]),
         missed_guaranteed: number(&jobs["missed_guaranteed"]),
         overruns: tasks.iter().map(|task| number(&task["overruns"])).sum(),

@@ -1,10 +1,12 @@
-//! The contract C1 to C8 as tests, over random runs of every one-CPU policy.
+//! The contract C1 to C8 as tests, over random runs of every one-CPU policy; C9, and C5 for several CPUs,
+//! in `contract_domains.rs`. For each rule something breaks it, a world or a scheduler, and is found.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 #![expect(
     clippy::cast_possible_truncation,
     reason = "numbers drawn here are small"
 )]
 
+mod rules;
 mod world;
 
 use vestal_core::*;

@@ -25,7 +25,8 @@ pub(crate) struct World<'a> {
     tasks: &'a [LevelledTask],
     calls: Calls,
     need: &'a dyn Fn(JobId) -> u64,
-    running: Vec<Option<JobId>>,
+    /// Who runs on each CPU, as it was confirmed.
+    pub(crate) running: Vec<Option<JobId>>,
     /// For each CPU what it executed since the last charge, and the budget it had then.
     uncharged: Vec<(u64, Option<u64>)>,
     /// What each task's oldest incomplete job has executed.

@@ -3,19 +3,22 @@
 mod facts;
 mod hold;
 
+use super::backlog::Backlog;
 use super::handover::{Assignment, Handover};
 use super::pending::{Class, Lane};
 use super::{BoxedScheduler, Managed};
 use crate::config::Monitor;
+use crate::intervals::{Intervals, Thread};
 use crate::manager::{BEAT_NANOS, id_of};
 use crate::meter::Meter;
+use crate::outcome::note_unfinished;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::report::{Duty, ManagerRecord};
 use crate::shared::{QUANTUM_NANOS, RUN, STOP, Shared, StopCause};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::sys::{self, futex};
-use crate::worker::{enter_real_time, job_of, message_of, note_unfinished};
+use crate::worker::{enter_real_time, job_of, message_of};
 use facts::end_of;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,7 +28,9 @@ use std::sync::{Arc, PoisonError};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::plan::{Slot, Wake};
-use vestal_core::{ContractViolation, Event, Fact, Instant, JobId, Level, Permit, Scheduler};
+use vestal_core::{
+    ContractViolation, DropReason, Event, Fact, Instant, JobId, Level, Permit, Scheduler,
+};
 use vestal_trace::{Edge, Mechanism, Recorder, What};
 
 /// The priorities of the run, the manager's own apart.
@@ -65,10 +70,13 @@ impl Dispatcher {
         classes: Classes,
     ) -> Self {
         let count = shared.tasks.len();
+        let waiting = scheduler.backlog();
+        let backlog = || Backlog::new(waiting, shared.backlog);
+        let lanes = shared.tasks.iter().map(|task| Lane::new(task, backlog()));
         Self {
+            lanes: lanes.collect(),
             shared,
             scheduler,
-            lanes: (0..count).map(|_| Lane::new()).collect(),
             timers: BinaryHeap::with_capacity(count),
             running: None,
             slot: None,
@@ -136,16 +144,35 @@ impl Dispatcher {
         let signals = ManagerSignals::new();
         let end = shared.end.load(Ordering::SeqCst);
         let epoch = shared.epoch.load(Ordering::SeqCst);
-        for (index, task) in shared.tasks.iter().enumerate() {
-            self.timers
-                .push(Reverse((epoch.saturating_add(task.offset_nanos), index)));
+        for (index, (task, lane)) in shared.tasks.iter().zip(&mut self.lanes).enumerate() {
+            lane.first_release = epoch.saturating_add(task.offset_nanos);
+            self.timers.push(Reverse((lane.first_release, index)));
         }
+        let mut own = Intervals::of_this_thread(Thread::Manager);
+        let outcome = self.rounds(shared, managed, &signals, (epoch, end), &mut own);
+        own.leave(shared);
+        outcome
+    }
+
+    /// Goes round until the run ends at `end`, on the clock.
+    fn rounds(
+        &mut self,
+        shared: &Shared,
+        managed: &Managed,
+        signals: &ManagerSignals,
+        (epoch, end): (u64, u64),
+        own: &mut Intervals,
+    ) -> Result<(), ContractViolation> {
         let mut until = monotonic_nanos();
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
             let calls = managed.bell.load(Ordering::SeqCst);
             self.scheduler.sink().open();
             let now = monotonic_nanos();
+            let wanted = shared.stints.wanted_since(until, now);
+            own.wake(shared, wanted, now, self.scheduler.sink_mut());
+            #[cfg(feature = "real")]
+            crate::fault::delay(shared, crate::fault::Point::RoundBegins);
             shared.beat.store(now, Ordering::SeqCst);
             if shared.phase() == STOP || shared.stop_cause().is_some() {
                 return Ok(());
@@ -157,18 +184,18 @@ impl Dispatcher {
             #[cfg(feature = "real")]
             crate::fault::strike(shared, now);
             if now >= epoch {
-                let wanted = shared.stints.wanted_since(until, now);
-                shared.stint_begins(wanted, now, self.scheduler.sink_mut());
                 self.span(shared, now, Edge::Begin);
                 self.step(shared, managed, now, end)?;
                 let after = monotonic_nanos();
                 self.span(shared, after, Edge::End);
-                shared.round_ends(now, after, self.scheduler.sink_mut());
                 self.record.handling.record(after.saturating_sub(now));
             }
             self.scheduler.sink().close();
             until = self.next_look(shared).min(end).min(now + BEAT_NANOS);
-            let signal = self.wait(managed, &signals, calls, until);
+            #[cfg(feature = "real")]
+            crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::Manager));
+            own.wait(shared, Duty::Manager, self.scheduler.sink_mut());
+            let signal = self.wait(managed, signals, calls, until);
             self.count_wakeup(shared, signal);
             self.note_lateness();
         }
@@ -245,6 +272,8 @@ impl Dispatcher {
         // safeguard, not a parameter.
         for _ in 0..=2 * shared.tasks.len() {
             self.decide(shared, at)?;
+            #[cfg(feature = "real")]
+            crate::fault::delay(shared, crate::fault::Point::BeforeEnact);
             if !self.enact(shared, managed, at)? {
                 break;
             }
@@ -255,34 +284,58 @@ impl Dispatcher {
 
     fn decide(&mut self, shared: &Shared, at: Instant) -> Result<(), ContractViolation> {
         self.clock = at.max(self.clock);
-        let plan = self.scheduler.decide(self.clock)?;
-        (self.slot, self.wake, self.mode) = (plan.slot(CPU), plan.next, plan.mode);
-        for lane in &mut self.lanes {
-            lane.staged = 0;
-        }
-        shared.mode.store(self.mode.0, Ordering::SeqCst);
-        while let Some(notice) = self.scheduler.take_notice() {
-            shared.hear(&notice);
-            self.record.note(&notice);
-            if let Event::Dropped { job, .. } = notice.what {
-                self.drop_job(shared, job)?;
+        self.hand_on(shared)?;
+        loop {
+            let plan = self.scheduler.decide(self.clock)?;
+            (self.slot, self.wake, self.mode) = (plan.slot(CPU), plan.next, plan.mode);
+            for lane in &mut self.lanes {
+                lane.staged = 0;
+            }
+            shared.mode.store(self.mode.0, Ordering::SeqCst);
+            while let Some(notice) = self.scheduler.take_notice() {
+                shared.hear(&notice);
+                self.record.note(&notice);
+                if let Event::Dropped { job, why } = notice.what {
+                    self.drop_job(shared, job, why)?;
+                }
+            }
+            // What was dropped has made room.
+            if !self.hand_on(shared)? {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// The scheduler has dropped a job: it never began, or goes to the background until its next
     /// cancellation point.
-    fn drop_job(&mut self, shared: &Shared, job: JobId) -> Result<(), ContractViolation> {
+    fn drop_job(
+        &mut self,
+        shared: &Shared,
+        job: JobId,
+        why: DropReason,
+    ) -> Result<(), ContractViolation> {
         let index = job.task.index();
         let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
         if lane.take_waiting(job.sequence).is_some() {
-            lane.dropped += 1;
+            lane.dropped.add(why, 1);
+        }
+        lane.backlog.forget(job.sequence);
+        if why == DropReason::Mode {
+            // What is kept of the task is lost with it (contract C7).
+            while let Some(sequence) = lane.backlog.take_kept() {
+                lane.dropped.add(why, 1);
+                let job = JobId { sequence, ..job };
+                let what = What::Dropped { job, why };
+                self.scheduler.sink_mut().record(self.clock, what);
+            }
         }
         if lane.ended.is_some_and(|(ended, _)| ended == job.sequence) {
             lane.ended = None;
+        }
+        if lane.busy == Some(job.sequence) {
+            task.note_drop(job.sequence, why);
         }
         shared.withdraw(task, job.sequence);
         if self.running == Some(job) {
@@ -393,8 +446,8 @@ impl Dispatcher {
                 Some((ended, whole)) if ended == job.sequence => Some(whole),
                 Some(_) | None if withdrawn => {
                     if lane.take_waiting(job.sequence).is_some() {
-                        lane.dropped += 1;
                         let why = task.why_dropped(job.sequence);
+                        lane.dropped.add(why, 1);
                         let what = What::Dropped { job, why };
                         self.scheduler.sink_mut().record(at, what);
                     }
@@ -411,6 +464,9 @@ impl Dispatcher {
         self.scheduler.apply(at, started)?;
         match over {
             Some(whole) => {
+                if let Some(lane) = self.lanes.get_mut(index) {
+                    lane.backlog.forget(job.sequence);
+                }
                 self.scheduler.apply(at, end_of(job, whole))?;
                 Ok(true)
             }
@@ -451,6 +507,9 @@ impl Dispatcher {
         lane.class = class;
         let tid = task.tid.load(Ordering::SeqCst);
         let before = monotonic_nanos();
+        if class != Class::Run {
+            shared.stints.burns_no_more();
+        }
         let done = match class {
             Class::Run => sys::sched::set_fifo(tid, self.classes.run),
             Class::Suspended => sys::sched::set_fifo(tid, self.classes.suspended),
@@ -515,13 +574,17 @@ impl Dispatcher {
     /// Notes down the jobs of which no worker ever heard.
     fn account_for_the_rest(&mut self, shared: &Shared) {
         let trace = self.scheduler.sink_mut();
-        for (index, (task, lane)) in shared.tasks.iter().zip(&self.lanes).enumerate() {
+        for (index, (task, lane)) in shared.tasks.iter().zip(&mut self.lanes).enumerate() {
             let mut dropped = lane.dropped;
+            while let Some(kept) = lane.backlog.take_kept() {
+                let release = lane.release_of(kept);
+                note_unfinished(shared, task, id_of(index), release, trace);
+            }
             for (sequence, release) in lane.never_begun() {
                 if task.lost_its_place(sequence) {
-                    dropped += 1;
                     let job = job_of(id_of(index), sequence);
                     let why = task.why_dropped(sequence);
+                    dropped.add(why, 1);
                     trace.open();
                     let at = shared.instant(monotonic_nanos());
                     trace.record(at, What::Dropped { job, why });
@@ -531,8 +594,7 @@ impl Dispatcher {
                 }
             }
             let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-            record.jobs.released += dropped;
-            record.jobs.dropped += dropped;
+            record.jobs.count_drops(&dropped);
         }
     }
 }

@@ -17,6 +17,7 @@
 //! itself. It waits for one thing, a futex, with one timeout: the next release, the predicted
 //! exhaustion of the running job's budget, or the instant that the plan asks for, whichever is first.
 
+mod backlog;
 mod handover;
 mod manager;
 mod pending;

@@ -1,9 +1,11 @@
 //! What the manager remembers about one task and its worker.
 
+use super::backlog::Backlog;
 use crate::shared::TaskShared;
 use crate::sys::clock::cpu_nanos_of;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
+use vestal_core::Drops;
 use vestal_core::job_table::BACKLOG_MAX;
 
 /// Where a worker stands among the threads of its CPU.
@@ -26,6 +28,11 @@ pub(super) struct Lane {
     waiting: VecDeque<(u64, u64)>,
     /// The next release.
     pub(super) next_sequence: u64,
+    /// The clock at the first release, and the time between two of them.
+    pub(super) first_release: u64,
+    period: u64,
+    /// Which releases the scheduler knows, and which it has no room for.
+    pub(super) backlog: Backlog,
     /// Releases told to the scheduler since its last decision.
     pub(super) staged: usize,
     /// The job that was charged last, plus one, and what the scheduler was told that it executed.
@@ -39,25 +46,34 @@ pub(super) struct Lane {
     carried: u64,
     pub(super) class: Class,
     /// Jobs that were dropped before they began.
-    pub(super) dropped: u64,
+    pub(super) dropped: Drops,
 }
 
 impl Lane {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(task: &TaskShared, backlog: Backlog) -> Self {
         Self {
             busy: None,
             ended: None,
             // One current, the backlog, and the arrivals of one step.
             waiting: VecDeque::with_capacity(2 * BACKLOG_MAX + 2),
             next_sequence: 0,
+            first_release: 0,
+            period: task.configuration.task.period.as_nanos(),
+            backlog,
             staged: 0,
             told: (0, 0),
             cleaning_since: None,
             account: 0,
             carried: 0,
             class: Class::Run,
-            dropped: 0,
+            dropped: Drops::default(),
         }
+    }
+
+    /// The clock at the release of job `sequence`.
+    pub(super) const fn release_of(&self, sequence: u64) -> u64 {
+        let since = self.period.saturating_mul(sequence);
+        self.first_release.saturating_add(since)
     }
 
     pub(super) fn released(&mut self, sequence: u64, release: u64) {

@@ -1,11 +1,14 @@
 //! A worker under managed dispatch: begins the job it is assigned, and says when it has ended.
 
 use super::handover::{Assignment, Done};
+use crate::intervals::{Intervals, Thread};
+use crate::outcome::{note_completed, note_unfinished};
 use crate::recording::Tracer;
+use crate::report::Duty;
 use crate::shared::{RUN, STOP, Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
-use crate::worker::{Ended, Worker, job_of, note_completed, note_unfinished, record_job_end};
+use crate::worker::{Ended, Worker, job_of, note_dropped, record_job_end};
 use std::sync::{Arc, PoisonError};
 use vestal_core::TaskId;
 use vestal_trace::{Edge, Mechanism, What};
@@ -25,16 +28,23 @@ impl Worker {
         }
         let _attached = task.is_sliced().then(|| sys::park::attach(&task.park));
         let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
+        let mut own = Intervals::of_this_thread(Thread::Worker(self.index));
         loop {
             let changes = task.handover.changes();
             if let Some(assignment) = task.handover.take_assigned() {
-                self.run_assigned(&shared, task, assignment);
+                self.run_assigned(&shared, task, assignment, &mut own);
             } else if shared.phase() == STOP {
                 break;
             } else {
+                own.wait(&shared, Duty::JobEnd, &mut self.trace);
                 task.handover.wait_beyond(changes);
+                self.trace.open();
+                // Wanted since the manager that called it left.
+                own.wake(&shared, 0, monotonic_nanos(), &mut self.trace);
+                self.trace.close();
             }
         }
+        own.leave(&shared);
         let _ = sys::sched::set_other(sys::sched::own_tid());
         let after = sys::sched::own_switches();
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,12 +53,16 @@ impl Worker {
         record.cpu_nanos = own_cpu_nanos().saturating_sub(cpu);
     }
 
-    fn run_assigned(&mut self, shared: &Shared, task: &TaskShared, assignment: Assignment) {
+    fn run_assigned(
+        &mut self,
+        shared: &Shared,
+        task: &TaskShared,
+        assignment: Assignment,
+        own: &mut Intervals,
+    ) {
         let Assignment { sequence, release } = assignment;
         self.trace.open();
         let woken = monotonic_nanos();
-        // Wanted since the manager that assigned the job left.
-        shared.stint_begins(0, woken, &mut self.trace);
         if shared.stop_requested() {
             self.trace.close();
             note_unfinished(shared, task, self.id, release, &mut self.trace);
@@ -58,16 +72,23 @@ impl Worker {
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
         // From here on the account is the new job's, also if the manager looks in between.
         task.begin(sequence, own_cpu_nanos());
-        shared.promises.begin(release);
+        shared.promises.begin(release, || shared.consumed());
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::JobStart);
         let started = monotonic_nanos();
         let at = shared.instant(started);
         self.trace.overhead(at, Mechanism::Release, Edge::End);
         self.trace.close();
         let base = own_cpu_nanos();
         task.start_account(base);
-        let completed = self.call_body(shared, task, sequence, release);
-        let executed = own_cpu_nanos().saturating_sub(base);
+        own.begin_body(shared, started, base, &mut self.trace);
+        let completed = self.call_body(shared, task, sequence, release, own);
+        let cpu = own_cpu_nanos();
+        let executed = cpu.saturating_sub(base);
         let finished = monotonic_nanos();
+        own.end_body(finished, cpu);
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::JobEnd);
         if let Some(monitor) = task.monitor.get() {
             monitor.stop();
         }
@@ -98,6 +119,9 @@ impl Worker {
             record.end_cost.record(end_cost);
         }
         task.finish(sequence);
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
+        // The manager takes the CPU at once, wanted from here on.
         shared.stints.end(monotonic_nanos());
         shared.kick_manager();
     }
@@ -121,8 +145,6 @@ fn note_end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: 
         let at = shared.instant(monotonic_nanos());
         trace.record(at, What::Dropped { job, why });
         trace.close();
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.jobs.released += 1;
-        record.jobs.dropped += 1;
+        note_dropped(task, why);
     }
 }

@@ -80,6 +80,7 @@ impl Manager {
         if task.park.is_held() || !task.park.hold(tid, executed) {
             return;
         }
+        shared.stints.burns_no_more();
         let before = monotonic_nanos();
         self.span(shared, before, Mechanism::Switch, Edge::Begin);
         // Leaving the real-time class needs no right, and a worker lives as long as the run.

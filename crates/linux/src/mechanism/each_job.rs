@@ -146,13 +146,17 @@ impl Manager {
                 return Ok(());
             }
             let until = end.min(now + BEAT_NANOS);
-            let woken = timers.waiter.wait(bell, until - now);
+            self.about_to_wait(shared);
+            let woken = timers
+                .waiter
+                .wait(bell, until.saturating_sub(monotonic_nanos()));
+            let wanted = first_release(shared, &woken).unwrap_or(until);
+            let at = self.woken(shared, wanted);
             self.count_event(shared, &woken);
             if woken.is_nothing() {
                 continue;
             }
-            let wanted = first_release(shared, &woken).unwrap_or(until);
-            self.round(shared, wanted, |manager| {
+            self.round(shared, at, |manager| {
                 manager.handle_events(shared, &mut timers, &woken)
             })?;
         }

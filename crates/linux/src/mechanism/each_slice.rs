@@ -130,13 +130,16 @@ impl Manager {
             let span = (end - now)
                 .min(BEAT_NANOS)
                 .min(self.until_wake(shared, now));
-            let woken = waiter.wait(bell, span);
+            let until = now + span;
+            self.about_to_wait(shared);
+            let woken = waiter.wait(bell, until.saturating_sub(monotonic_nanos()));
+            let at = self.woken(shared, until);
             let due = self.until_wake(shared, monotonic_nanos()) == 0;
             self.count_slice_event(&woken, due);
             if woken.is_nothing() && !due {
                 continue;
             }
-            self.round(shared, now + span, |manager| {
+            self.round(shared, at, |manager| {
                 manager.handle_slices(shared, &mut budgets, &woken, due)
             })?;
         }

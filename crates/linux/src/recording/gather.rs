@@ -113,14 +113,14 @@ impl Gatherer {
         Ok(Self { stop, thread })
     }
 
-    /// Ends the recording with `end`, the last record of all; to be called when the threads of the
-    /// run are gone. None without an end: the manager did not come to one.
-    pub(crate) fn finish(self, end: Option<Record>) -> io::Result<Recorded> {
+    /// Ends the recording with the records of `rest` and with `end`, the last one of all; to be called
+    /// when the threads of the run are gone. None without an end: the manager did not come to one.
+    pub(crate) fn finish(self, rest: Vec<Record>, end: Option<Record>) -> io::Result<Recorded> {
         self.stop.store(1, Ordering::SeqCst);
         futex::wake_all(&self.stop);
         let panicked = |_| io::Error::other("the thread that gathers the records panicked");
         let mut merger = self.thread.join().map_err(panicked)?;
-        merger.finish(end);
+        merger.finish(rest, end);
         Ok(merger.recorded)
     }
 }
@@ -163,8 +163,8 @@ impl Merger {
         self.batch.clear();
     }
 
-    /// Hands on everything that there is, and `end` after it.
-    fn finish(&mut self, end: Option<Record>) {
+    /// Hands on everything that there is, and after it `rest` and `end`.
+    fn finish(&mut self, rest: Vec<Record>, end: Option<Record>) {
         let mut lost = 0;
         for lane in &mut self.lanes {
             lane.empty();
@@ -173,9 +173,9 @@ impl Merger {
         self.hand_on_until(u64::MAX, self.releases_until());
         self.note_lost(lost);
         self.ends_never_told();
-        if let Some(end) = end {
-            let at = end.at.max(self.clock);
-            self.hand_on(Record { at, ..end });
+        for record in rest.into_iter().chain(end) {
+            let at = record.at.max(self.clock);
+            self.hand_on(Record { at, ..record });
         }
         (self.consumer)(&self.batch);
         self.batch.clear();
@@ -393,7 +393,7 @@ mod tests {
             at: Instant::from_nanos(6),
             what: What::End { facts: 0 },
         };
-        merger.finish(Some(end));
+        merger.finish(Vec::new(), Some(end));
         let release = 10_000_005;
         let expected = [3, 5, 5, 7, 9, release, release, 20_000_000, 20_000_000];
         assert_eq!(*seen.lock().unwrap(), expected);

@@ -1,5 +1,6 @@
 //! The side of a thread that records.
 
+use crate::gaps::Gap;
 use crate::shared::Shared;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,9 +27,13 @@ impl Flag {
 pub(crate) struct Tracer(Option<Side>);
 
 #[derive(Debug)]
-struct Side {
-    producer: Producer<Record>,
-    flag: Arc<Flag>,
+enum Side {
+    Ring {
+        producer: Producer<Record>,
+        flag: Arc<Flag>,
+    },
+    /// Of whoever writes when the threads of the run are gone.
+    List(Vec<Record>),
 }
 
 impl Tracer {
@@ -38,31 +43,48 @@ impl Tracer {
     }
 
     pub(super) const fn new(producer: Producer<Record>, flag: Arc<Flag>) -> Self {
-        Self(Some(Side { producer, flag }))
+        Self(Some(Side::Ring { producer, flag }))
+    }
+
+    /// Keeps its records until [`Self::into_records`].
+    pub(crate) const fn list() -> Self {
+        Self(Some(Side::List(Vec::new())))
+    }
+
+    /// The records of a [`Self::list`].
+    pub(crate) fn into_records(self) -> Vec<Record> {
+        match self.0 {
+            Some(Side::List(records)) => records,
+            Some(Side::Ring { .. }) | None => Vec::new(),
+        }
     }
 
     /// Begins a group of records: to be called before the clock is read for the first of them.
     #[inline]
     pub(crate) fn open(&self) {
-        if let Some(side) = &self.0 {
+        if let Some(Side::Ring { flag, .. }) = &self.0 {
             // A full barrier: no later reading of the clock comes before it.
-            side.flag.0.swap(true, Ordering::SeqCst);
+            flag.0.swap(true, Ordering::SeqCst);
         }
     }
 
     /// The group is written.
     #[inline]
     pub(crate) fn close(&self) {
-        if let Some(side) = &self.0 {
-            side.flag.0.store(false, Ordering::Release);
+        if let Some(Side::Ring { flag, .. }) = &self.0 {
+            flag.0.store(false, Ordering::Release);
         }
     }
 
     /// Writes one record of an open group.
     #[inline]
     pub(crate) fn record(&mut self, at: Instant, what: What) {
-        if let Some(side) = &mut self.0 {
-            side.producer.push(Record { at, what });
+        match &mut self.0 {
+            Some(Side::Ring { producer, .. }) => {
+                producer.push(Record { at, what });
+            }
+            Some(Side::List(records)) => records.push(Record { at, what }),
+            None => {}
         }
     }
 
@@ -71,12 +93,12 @@ impl Tracer {
         self.record(at, What::Observed(fact));
     }
 
-    /// The machine held the CPU from `start` until `end`, of which the kernel put `charged` on the
-    /// account of whoever noticed. Inside an open group, with a clock reading of it.
-    pub(crate) fn gap(&mut self, shared: &Shared, start: u64, end: u64, charged: u64) {
-        shared.gaps.record(start, end, charged);
-        let length = Duration::from_nanos(end.saturating_sub(start));
-        self.record(shared.instant(end), What::Gap { cpu: CPU, length });
+    /// No thread of the run had the CPU for a while. Inside an open group, with a clock reading of it as
+    /// the end.
+    pub(crate) fn gap(&mut self, shared: &Shared, gap: Gap) {
+        shared.gaps.record(gap);
+        let length = Duration::from_nanos(gap.to.saturating_sub(gap.from));
+        self.record(shared.instant(gap.to), What::Gap { cpu: CPU, length });
     }
 
     /// A mechanism begins or ends.

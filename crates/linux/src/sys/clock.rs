@@ -44,6 +44,21 @@ pub(super) const fn cpu_clock_of(tid: Tid) -> libc::clockid_t {
     (!tid << 3) | 6
 }
 
+/// Whether the kernel has ever been told that a hypervisor took a CPU away: it keeps such time off the
+/// accounts of threads. A machine that has run for minutes without is taken for one that is not told.
+pub(crate) fn is_steal_reported() -> bool {
+    let Ok(stat) = std::fs::read_to_string("/proc/stat") else {
+        return false;
+    };
+    steal_of(&stat).is_some_and(|ticks| ticks > 0)
+}
+
+/// The eighth number behind `cpu`: ticks that were stolen from all CPUs since the start.
+fn steal_of(stat: &str) -> Option<u64> {
+    let line = stat.lines().find(|line| line.starts_with("cpu "))?;
+    line.split_ascii_whitespace().nth(8)?.parse().ok()
+}
+
 /// The absolute time `nanos` in the kernel's form.
 pub(crate) fn timespec(nanos: u64) -> Timespec {
     Timespec {
@@ -55,4 +70,17 @@ pub(crate) fn timespec(nanos: u64) -> Timespec {
 fn nanos_of(time: Timespec) -> u64 {
     u64::try_from(time.tv_sec).unwrap_or_default() * NANOS
         + u64::try_from(time.tv_nsec).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stolen_ticks_are_the_eighth_number() {
+        let stat = "cpu  128076 0 9484 16890 503 0 89 279 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
+        assert_eq!(steal_of(stat), Some(279));
+        assert_eq!(steal_of("cpu  1 2 3\n"), None);
+        assert_eq!(steal_of(""), None);
+    }
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod capability;
 pub(crate) mod clock;
+pub(crate) mod continued;
 pub(crate) mod event;
 pub(crate) mod futex;
 pub(crate) mod memory;
@@ -13,7 +14,9 @@ pub(crate) mod perf;
 #[cfg(feature = "real")]
 pub(crate) mod process;
 pub(crate) mod sched;
+pub(crate) mod schedstat;
 pub(crate) mod signal;
+pub(crate) mod stop;
 pub(crate) mod timer;
 pub(crate) mod waiting;
 

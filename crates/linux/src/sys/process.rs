@@ -19,6 +19,37 @@ pub(crate) fn fork_burner(nanos: u64) -> io::Result<libc::pid_t> {
     Ok(child)
 }
 
+/// Starts a child process that lives for `life` nanoseconds and takes `cpu` in SCHED_FIFO at `priority`,
+/// with 0 in SCHED_OTHER, for `burst` of each `period`; gives its number. Without the right to that it ends at once.
+pub(crate) fn fork_thief(
+    cpu: usize,
+    priority: libc::c_int,
+    (burst, period, life): (u64, u64, u64),
+) -> io::Result<libc::pid_t> {
+    // SAFETY: the child makes system calls without allocation or locks and ends without running any
+    // destructor or handler, which is allowed after a fork of a process with several threads.
+    let child = unsafe { libc::fork() };
+    checked(child)?;
+    if child == 0 {
+        let placed = super::sched::pin_to(cpu).and_then(|()| match priority {
+            0 => Ok(()),
+            _ => super::sched::set_fifo(super::sched::own_tid(), priority),
+        });
+        let start = monotonic_nanos();
+        let mut next = start;
+        while placed.is_ok() && next < start + life {
+            next += period;
+            let until = monotonic_nanos() + burst;
+            while monotonic_nanos() < until {}
+            let never = std::sync::atomic::AtomicU32::new(0);
+            super::futex::wait_until(&never, 0, Some(next));
+        }
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(0) };
+    }
+    Ok(child)
+}
+
 /// Waits for the end of a child.
 pub(crate) fn reap(child: libc::pid_t) -> io::Result<()> {
     // SAFETY: no status is asked for.

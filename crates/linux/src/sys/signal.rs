@@ -1,13 +1,12 @@
-//! Signals: how monitors and workers wake the manager, and how a user stops a run.
+//! Signals: how monitors and workers wake the manager.
 //!
 //! All of them go to the *manager's* thread, which waits for them synchronously. What a task does
 //! with its own signal mask therefore changes nothing.
 
-use super::{Tid, checked};
+use super::Tid;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// A budget monitor has fired.
 pub(crate) fn monitor_signal() -> libc::c_int {
@@ -107,89 +106,5 @@ pub(crate) fn kick(tid: Tid) {
     // SAFETY: `tgkill` reads plain numbers; a thread that is gone gives ESRCH.
     unsafe {
         libc::tgkill(libc::getpid(), tid, kick_signal());
-    }
-}
-
-/// The signal that asked for the end of the run; 0: none.
-static REQUESTED: AtomicI32 = AtomicI32::new(0);
-
-/// Counts the calls for whoever waits for such a signal.
-static CALLS: AtomicU32 = AtomicU32::new(0);
-
-/// Does only what is safe in a handler: atomic stores, and a system call that leaves the error number
-/// of the interrupted code alone.
-extern "C" fn on_stop_signal(signal: libc::c_int) {
-    REQUESTED.store(signal, Ordering::SeqCst);
-    // SAFETY: the place of the calling thread's error number is valid as long as the thread lives.
-    let error = unsafe { *libc::__errno_location() };
-    StopSignals::call();
-    // SAFETY: as above.
-    unsafe {
-        *libc::__errno_location() = error;
-    }
-}
-
-/// SIGINT and SIGTERM ask the run to end while this lives; afterwards they do what they did before.
-pub(crate) struct StopSignals {
-    before: Vec<(libc::c_int, libc::sigaction)>,
-}
-
-impl StopSignals {
-    /// Takes the signals over. One that the process ignores stays ignored, as for every program
-    /// that a shell starts in the background.
-    pub(crate) fn take_over() -> io::Result<Self> {
-        REQUESTED.store(0, Ordering::SeqCst);
-        let mut taken = Self { before: Vec::new() };
-        for signal in [libc::SIGINT, libc::SIGTERM] {
-            let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-            // SAFETY: no new action is given; `before` is a valid place for the present one.
-            checked(unsafe { libc::sigaction(signal, ptr::null(), before.as_mut_ptr()) })?;
-            // SAFETY: the call succeeded and filled it.
-            let before = unsafe { before.assume_init() };
-            if before.sa_sigaction == libc::SIG_IGN {
-                continue;
-            }
-            let mut action = before;
-            action.sa_sigaction = on_stop_signal as *const () as libc::sighandler_t;
-            action.sa_flags = libc::SA_RESTART;
-            action.sa_mask = set_of(&[]);
-            // SAFETY: the handler only stores an atomic, which is async-signal-safe.
-            checked(unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) })?;
-            taken.before.push((signal, before));
-        }
-        Ok(taken)
-    }
-
-    /// Read before [`Self::requested`], for [`Self::wait_beyond`].
-    pub(crate) fn calls() -> u32 {
-        CALLS.load(Ordering::SeqCst)
-    }
-
-    /// Waits for a signal or a call, until an instant.
-    pub(crate) fn wait_beyond(calls: u32, until_nanos: u64) {
-        super::futex::wait_until(&CALLS, calls, Some(until_nanos));
-    }
-
-    /// Ends the wait without a signal.
-    pub(crate) fn call() {
-        CALLS.fetch_add(1, Ordering::SeqCst);
-        super::futex::wake_all(&CALLS);
-    }
-
-    /// The signal that arrived, if any.
-    pub(crate) fn requested() -> Option<i32> {
-        let signal = REQUESTED.load(Ordering::SeqCst);
-        (signal != 0).then_some(signal)
-    }
-}
-
-impl Drop for StopSignals {
-    fn drop(&mut self) {
-        for (signal, before) in &self.before {
-            // SAFETY: `before` is what the kernel gave as the action of this signal.
-            unsafe {
-                libc::sigaction(*signal, before, ptr::null_mut());
-            }
-        }
     }
 }

@@ -24,8 +24,14 @@ fn entry() {
     let left = crate::support::real_time_threads(std::process::id());
     match outcome {
         Ok(report) => println!(
-            "{OUTCOME}{:?} {:?} {:?}",
-            report.ended, report.monitor, left
+            "{OUTCOME}{:?} {:?} {:?} missed: {}, undecided: {}, continued: {}, stolen: {:?}",
+            report.ended,
+            report.monitor,
+            left,
+            report.machine.missed_outside_gaps,
+            report.jobs.missed_undecided(),
+            report.machine.continued,
+            report.machine.stolen,
         ),
         Err(error) => println!("{OUTCOME}{:?} {error}\n", error.kind()),
     }
@@ -59,4 +65,33 @@ pub(crate) fn outcome_of(child: Child) -> String {
         );
     };
     outcome.to_owned()
+}
+
+/// Sends a signal to a process.
+pub(crate) fn send(signal: &str, pid: u32) {
+    let status = Command::new("kill")
+        .args([signal, &pid.to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+/// Runs the test `name`, the one that calls this, in a process of its own; says whether this is that process.
+pub(crate) fn in_a_process_of_its_own(name: &str) -> bool {
+    const FRESH: &str = "VESTAL_REAL_FRESH";
+    if std::env::var_os(FRESH).is_some() {
+        return true;
+    }
+    let done = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .env(FRESH, "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert!(
+        done.status.success() && text.contains("1 passed"),
+        "{text}\n{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    false
 }

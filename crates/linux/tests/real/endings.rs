@@ -1,21 +1,12 @@
 //! However a run ends, no real-time thread of ours stays behind.
 
-use crate::child::{outcome_of, spawn};
-use crate::support::{HI, LO, alone, config, eventually, ms, real_time_threads, spec};
-use std::process::Command;
+use crate::child::{outcome_of, send, spawn};
+use crate::support::{HI, LO, RunWell, alone, config, eventually, ms, real_time_threads, spec};
 use vestal_core::{Duration, Enforcement};
 use vestal_linux::fault::Fault;
-use vestal_linux::{ErrorKind, Executive, Monitor, RunError};
+use vestal_linux::{Ended, ErrorKind, Executive, Monitor, RunError, stop};
 
 const NOBODY: Vec<String> = Vec::new();
-
-fn send(signal: &str, pid: u32) {
-    let status = Command::new("kill")
-        .args([signal, &pid.to_string()])
-        .status()
-        .unwrap();
-    assert!(status.success());
-}
 
 /// The threads of the run are there: watchdog, manager, idle detector and two workers.
 fn is_running(pid: u32) -> bool {
@@ -116,7 +107,30 @@ fn after_every_ending_the_next_run_works() {
     let _alone = alone();
     let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
         .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(2)))
-        .run(Duration::from_millis(300))
-        .unwrap();
+        .run_well(Duration::from_millis(300));
     assert_eq!(report.jobs.completed, 6);
+}
+
+/// In a process that holds the signals itself, as one with more to do than one run.
+#[test]
+fn a_signal_between_two_runs_ends_all_that_follow_until_it_is_acknowledged() {
+    let _alone = alone();
+    let _watch = stop::Watch::begin().unwrap();
+    let run = || {
+        let config = config(Enforcement::Adaptive, Monitor::Perf);
+        let report = Executive::new(config)
+            .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(2)))
+            .run(Duration::from_millis(300));
+        let report = report.unwrap();
+        (report.ended, report.jobs.completed)
+    };
+    assert_eq!(run(), (Ended::Finished, 6));
+    send("-TERM", std::process::id());
+    assert!(eventually(|| stop::asked().is_some()));
+    // Nor is it forgotten when it has ended one.
+    for _ in 0..2 {
+        assert_eq!(run(), (Ended::Signal(15), 0));
+    }
+    assert_eq!(stop::acknowledge(), Some(15));
+    assert_eq!(run(), (Ended::Finished, 6));
 }

@@ -1,6 +1,6 @@
 //! Job priorities from lists: more of them than the kernel has.
 
-use crate::support::{LO, alone, config, real_time_threads, spec};
+use crate::support::{LO, RunWell, alone, config, real_time_threads, spec};
 use std::sync::{Arc, Mutex};
 use vestal_core::{
     ConfigurationError, Duration, Enforcement, JobId, Service, TaskOrder, Uniprocessor,
@@ -46,8 +46,7 @@ fn jobs_go_by_a_hundred_and_more_priorities_of_their_own() {
     often.demand_max = Some(Service::from_micros(400));
     let report = executive
         .task(often, body())
-        .run(Duration::from_millis(ROUND_MS * ROUNDS))
-        .unwrap();
+        .run_well(Duration::from_millis(ROUND_MS * ROUNDS));
     assert_eq!(report.ended, Ended::Finished);
     assert_eq!(report.inversions, Some(0), "{report:#?}");
     assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());

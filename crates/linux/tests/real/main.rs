@@ -8,9 +8,11 @@
 #![expect(clippy::unwrap_used, reason = "tests may fail loudly")]
 
 mod child;
+mod delays;
 mod endings;
 mod enforcement;
 mod job_lists;
+mod left_behind;
 mod managed;
 mod mechanisms;
 mod own_cost;
@@ -18,5 +20,7 @@ mod preemption;
 mod rights;
 mod slack_trace;
 mod slices;
+mod stolen;
 mod support;
 mod zero_slack;
+mod zz_skipped;

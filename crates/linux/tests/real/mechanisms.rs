@@ -1,6 +1,6 @@
 //! Our mechanism beside those of Huang, Gill and Lu (2014): the same verdicts, at what cost.
 
-use crate::support::{HI, LO, alone, config, ms, spec, undisturbed};
+use crate::support::{HI, LO, RunWell, alone, config, ms, spec, undisturbed};
 use std::sync::{Arc, Mutex};
 use vestal_core::model::LevelSet;
 use vestal_core::{
@@ -20,8 +20,7 @@ fn overruns(mechanism: Mechanism) -> Report {
             job.burn(ms(if job.id().sequence % 5 == 4 { 10 } else { 3 }))
         })
         .task(spec("lo-below", LO, 1, 50, &[9]), |job| job.burn(ms(4)))
-        .run(Duration::from_millis(2_000))
-        .unwrap()
+        .run_well(Duration::from_millis(2_000))
 }
 
 /// What a mechanism decided: causes of rises, and for each task dropped and completed jobs, overruns.
@@ -59,7 +58,7 @@ fn both_mechanisms_decide_alike_on_the_same_overruns() {
     assert_eq!(verdicts(&reports[0]).0, expected);
     let [own, paper] = reports.map(|report| report.own.wakeups);
     // An overrun that its monitor did not notice in time is told at its completion.
-    assert!(own.release == 0 && own.completion < 8, "{own:?}");
+    assert!(own.release == 0 && own.completion <= 1, "{own:?}");
     assert!(paper.release >= 80 && paper.completion >= 100, "{paper:?}");
     assert_eq!(paper.idle, 0, "{paper:?}");
 }
@@ -111,7 +110,7 @@ fn run_many(enforcement: Enforcement, mechanism: Mechanism, monitor: Monitor) ->
                 job.burn(Service::from_nanos(demand.as_nanos() * 9 / 10))
             })
         });
-    executive.run(Duration::from_millis(2_000)).unwrap()
+    executive.run_well(Duration::from_millis(2_000))
 }
 
 /// Ends of jobs, as task and number.
@@ -143,8 +142,7 @@ fn without_slack(mechanism: Mechanism) -> (Report, Vec<(u16, u64)>) {
             task("high", HI, 1, 90, &[24, 45], 35),
             body(|job| if job % 2 == 0 { 36 } else { 10 }),
         )
-        .run(Duration::from_millis(1_800))
-        .unwrap();
+        .run_well(Duration::from_millis(1_800));
     let ends = ends.lock().unwrap().clone();
     (report, ends)
 }
@@ -192,8 +190,7 @@ fn in_slices(mechanism: Mechanism) -> Report {
             job.burn(ms(if job.id().sequence % 2 == 0 { 11 } else { 8 }))
         })
         .task(sensor, |job| job.burn(ms(2)))
-        .run(Duration::from_millis(1_800))
-        .unwrap()
+        .run_well(Duration::from_millis(1_800))
 }
 
 #[test]
@@ -226,7 +223,7 @@ fn both_mechanisms_hold_jobs_back_alike_and_the_papers_wakes_for_each_slice_and_
         let held = report.held.unwrap();
         assert!((75..=82).contains(&held.times), "{held:?}");
         // What the machine adds to a slice is within the room of the choice above, not within the tolerance.
-        assert!(held.in_vain * 4 <= held.times, "{held:?}");
+        assert!(held.in_vain * 8 <= held.times, "{held:?}");
         // No job ends before its last slice begins: at 45 ms, or at 30 ms.
         assert!(
             control.response.min >= ms(30).as_nanos(),

@@ -1,7 +1,10 @@
 //! Period transformation on the real kernel: slices are kept on a CPU that is free most of the time,
 //! whatever the bodies do.
 
-use crate::support::{HI, Hostility, LO, alone, config, ms, real_time_threads, spec, undisturbed};
+use crate::child::in_a_process_of_its_own;
+use crate::support::{
+    HI, Hostility, LO, RunWell, alone, config, ms, real_time_threads, spec, undisturbed,
+};
 use std::sync::{Arc, Mutex};
 use vestal_core::{
     ConfigurationError, Duration, Enforcement, Exhaustion, Service, SliceCount, TaskOrder,
@@ -138,8 +141,7 @@ fn two_tasks(
                 burning(&pauses, hostility, deaf),
             )
             .task(sensor(), |job| job.burn(ms(2)))
-            .run(Duration::from_millis(SPAN_MS))
-            .unwrap();
+            .run_well(Duration::from_millis(SPAN_MS));
         Hostility::clean_up();
         let pauses = pauses.lock().unwrap().clone();
         (pauses, report)
@@ -202,7 +204,7 @@ fn keeps_its_slices(pauses: &[Vec<Pause>], hostility: Hostility, report: &Report
     if hostility != Hostility::Forks {
         // The machine adds to what a job executes before it stops; one that does not stop at all goes on
         // in vain nearly always, as the test of deaf bodies shows.
-        assert!(held.in_vain * 4 <= held.times, "{report:#?}");
+        assert!(held.in_vain * 8 <= held.times, "{report:#?}");
     }
 }
 
@@ -252,24 +254,31 @@ fn native_jobs_that_block_signals_stop_at_cancellation_points() {
     slices_are_kept(By::Native, Monitor::Perf, Hostility::BlocksSignals, false);
 }
 
+/// In a process that has done nothing else: to fork takes the longer the more memory is locked, and after
+/// all other tests it takes more than a slice.
 #[test]
 fn native_jobs_that_fork_are_cut_all_the_same() {
-    slices_are_kept(By::Native, Monitor::Perf, Hostility::Forks, false);
+    if in_a_process_of_its_own("slices::native_jobs_that_fork_are_cut_all_the_same") {
+        slices_are_kept(By::Native, Monitor::Perf, Hostility::Forks, false);
+    }
 }
 
 /// The control of the tests above: without slices nothing holds the same job back.
 #[test]
 fn in_one_piece_the_same_job_never_stands_still() {
     let _alone = alone();
-    let pauses = Pauses::default();
-    let report = Executive::new(config(Enforcement::Static, Monitor::Perf))
-        .task(control(), burning(&pauses, Hostility::None, false))
-        .task(sensor(), |job| job.burn(ms(2)))
-        .run(Duration::from_millis(SPAN_MS))
-        .unwrap();
+    let run = || {
+        let pauses = Pauses::default();
+        let report = Executive::new(config(Enforcement::Static, Monitor::Perf))
+            .task(control(), burning(&pauses, Hostility::None, false))
+            .task(sensor(), |job| job.burn(ms(2)))
+            .run_well(Duration::from_millis(SPAN_MS));
+        let pauses = pauses.lock().unwrap().clone();
+        (pauses, report)
+    };
+    let (pauses, report) = undisturbed(ms(1), run, |(_, report)| report);
     ended_well(&report);
     assert_eq!(report.held, None);
-    let pauses = pauses.lock().unwrap();
     let still = pauses.iter().filter(|found| found.is_empty()).count();
     assert!(still * 10 >= pauses.len() * 8, "{pauses:#?}");
     assert!(report.tasks[0].response.median < 20_000_000, "{report:#?}");
@@ -320,8 +329,7 @@ fn an_overrun_ends_the_job(by: By, termination: Termination) {
                 |job| job.burn_demand(),
             )
             .task(sensor(), |job| job.burn(ms(2)))
-            .run(Duration::from_millis(SPAN_MS))
-            .unwrap()
+            .run_well(Duration::from_millis(SPAN_MS))
     };
     let report = undisturbed(ms(1), run, |report| report);
     ended_well(&report);
@@ -364,7 +372,7 @@ fn waiting_long(by: By) -> Executive {
 fn the_end_of_the_run_lets_held_jobs_go() {
     let _alone = alone();
     for by in [By::Managed, By::Native] {
-        let report = waiting_long(by).run(Duration::from_millis(300)).unwrap();
+        let report = waiting_long(by).run_well(Duration::from_millis(300));
         ended_well(&report);
         let long = &report.tasks[0];
         assert_eq!((long.jobs.unfinished, long.jobs.dropped), (1, 0), "{by:?}");

@@ -1,6 +1,8 @@
 //! Zero-slack scheduling on the real kernel: who begins and who ends in which order.
 
-use crate::support::{HI, Hostility, LO, alone, config, ms, real_time_threads, spec, undisturbed};
+use crate::support::{
+    HI, Hostility, LO, RunWell, alone, config, ms, real_time_threads, spec, undisturbed,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use vestal_core::{ConfigurationError, Duration, Enforcement, Level, Uniprocessor};
@@ -124,8 +126,7 @@ fn two_tasks(enforcement: Enforcement, world: World, hostility: Hostility) -> (L
                 hostility.show();
                 burn_high(job)
             })
-            .run(Duration::from_millis(1_800))
-            .unwrap();
+            .run_well(Duration::from_millis(1_800));
         (log, report)
     };
     undisturbed(ms(2), run, |(_, report)| report)
@@ -212,8 +213,7 @@ fn late_jobs_go_on_below_everybody(world: World) {
             .task(task("low", LO, 3, 50, &[17], 50), log.burning(15))
             .task(task("high", HI, 2, 100, &[30, 47], 0), log.burning(45))
             .task(other, log.burning(5))
-            .run(Duration::from_millis(1_800))
-            .unwrap();
+            .run_well(Duration::from_millis(1_800));
         (log, report)
     };
     let (log, report) = undisturbed(ms(2), run, |(_, report)| report);
@@ -266,8 +266,7 @@ fn a_job_that_keeps_its_slack_wakes_no_manager() {
         .task(task("high", HI, 1, 100, &[20, 30], 90), |job| {
             job.burn(ms(3))
         })
-        .run(Duration::from_millis(1_500))
-        .unwrap();
+        .run_well(Duration::from_millis(1_500));
     ended_well(&report, PERF);
     // Its instants are those of jobs that the machine held up for more than 40 ms.
     let wakeups = report.own.wakeups;
@@ -298,8 +297,7 @@ fn a_critical_job_that_never_ends_suspends_others_up_to_its_own_limit_only() {
             }
             Ok(())
         })
-        .run(Duration::from_millis(1_500))
-        .unwrap();
+        .run_well(Duration::from_millis(1_500));
     over.store(true, Ordering::Relaxed);
     ended_well(&report, PERF);
     let [low, high] = &report.tasks[..] else {

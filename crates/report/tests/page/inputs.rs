@@ -13,12 +13,12 @@ impl Origin for NoOrigin {
     }
 }
 
-/// `amc-rtb` proves `amc`.
+/// `amc-rtb` and `amc-max` prove `amc`.
 struct Known;
 
 impl Origin for Known {
     fn policy_of_test(&self, test: &str) -> Option<String> {
-        (test == "amc-rtb").then(|| "amc".to_owned())
+        matches!(test, "amc-rtb" | "amc-max").then(|| "amc".to_owned())
     }
 }
 

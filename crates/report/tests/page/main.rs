@@ -163,3 +163,111 @@ fn a_demo_is_its_proof_and_both_of_its_runs() {
     assert_eq!(model["runs"][1]["world"], "linux");
     assert_eq!(model["title"], "x");
 }
+
+/// A result of `simulate` under another policy, or with other keys.
+fn changed(text: &str, changes: &[(&str, serde_json::Value)]) -> String {
+    let mut document: serde_json::Value = serde_json::from_str(text).unwrap();
+    for (key, value) in changes {
+        document[key] = value.clone();
+    }
+    document.to_string()
+}
+
+/// `amc-rtb` proves `amc`; `amc-max` another order of it; `one-point` is of another program.
+fn proofs(names: &[&str]) -> String {
+    let mut document: serde_json::Value = serde_json::from_str(&analysis(names)).unwrap();
+    let first = document["results"][0].clone();
+    let mut other = first.clone();
+    other["test"] = "amc-max".into();
+    for (task, priority) in other["tasks"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .zip([9, 4])
+    {
+        task["priority"] = priority.into();
+    }
+    let mut own = first.clone();
+    own["test"] = "one-point".into();
+    document["results"] = serde_json::json!([first, other, own]);
+    document.to_string()
+}
+
+#[test]
+fn no_run_is_compared_with_the_bound_of_another_policy() {
+    let names = ["a", "b"];
+    let result = run("simulator", 1, &Made::new(&names, 20));
+    let proof = |test: &str| serde_json::json!({ "test": test, "verdict": "schedulable" });
+    let cases = [
+        // What older results say; the order is not known.
+        (vec![], vec![0, 1]),
+        (vec![("policy", "dms".into())], vec![]),
+        (vec![("proof", proof("amc-rtb"))], vec![0]),
+        (vec![("proof", proof("amc-max"))], vec![1]),
+        (vec![("proof", serde_json::Value::Null)], vec![]),
+        (
+            vec![("policy", "mine".into()), ("proof", proof("one-point"))],
+            vec![2],
+        ),
+        // Its order is not that of the test's own assignment.
+        (
+            vec![("policy", "mine".into()), ("proof", proof("amc-rtb"))],
+            vec![],
+        ),
+    ];
+    for (changes, expected) in cases {
+        let mut report = Report::new("test");
+        report.add_result("proofs.json", &proofs(&names)).unwrap();
+        report
+            .add_result("run.json", &changed(&result, &changes))
+            .unwrap();
+        let model = data(&page(&report));
+        let found = &model["runs"][0]["bounded_by"];
+        assert_eq!(*found, serde_json::json!(expected), "{changes:?}");
+    }
+    // Of a trace alone the policy is known.
+    let mut other = Made::new(&names, 20);
+    for (policy, expected) in [("amc", vec![0, 1]), ("dms", vec![])] {
+        policy.clone_into(&mut other.header.policy);
+        let mut report = Report::new("test");
+        report.add_result("proofs.json", &proofs(&names)).unwrap();
+        report.add_recording("x.vtrace", other.recording()).unwrap();
+        let model = data(&page(&report));
+        let found = &model["runs"][0]["bounded_by"];
+        assert_eq!(*found, serde_json::json!(expected), "{policy}");
+    }
+}
+
+#[test]
+fn a_page_says_where_a_run_comes_from() {
+    let made = Made::new(&["a", "b"], 20);
+    let changes = [
+        ("scenario", "overrun=0.5".into()),
+        ("dispatch", "managed".into()),
+        ("options", serde_json::json!({ "exhaustion": "abort" })),
+        ("proof", serde_json::Value::Null),
+    ];
+    let result = changed(&run("simulator", 1, &made), &changes);
+    let mut recorded = made.clone();
+    recorded.header.options = vec![("exhaustion".to_owned(), "abort".to_owned())];
+    for (options, runs) in [(recorded.header.options.clone(), 1), (Vec::new(), 2)] {
+        recorded.header.options = options;
+        let mut report = Report::new("test");
+        report.add_result("x.json", &result).unwrap();
+        report
+            .add_recording("x.vtrace", recorded.recording())
+            .unwrap();
+        let model = data(&page(&report));
+        // A trace with other options is one of another run.
+        assert_eq!(model["runs"].as_array().unwrap().len(), runs);
+        let shown = &model["runs"][0];
+        assert_eq!(shown["scenario"], "overrun=0.5");
+        assert_eq!(shown["seed"], 1);
+        assert_eq!(shown["dispatch"], "managed");
+        assert_eq!(shown["options"], serde_json::json!(["exhaustion=abort"]));
+        assert_eq!(
+            (&shown["proof"], &shown["unproved"]),
+            (&serde_json::Value::Null, &true.into())
+        );
+    }
+}

@@ -9,6 +9,7 @@ use vestal_trace::{Header, Record, What};
 pub(crate) fn all() -> Vec<(&'static str, Report)> {
     vec![
         ("several", several()),
+        ("policies", policies()),
         ("names", names()),
         ("empty", empty()),
         ("proof-only", proof_only()),
@@ -43,6 +44,23 @@ fn several() -> Report {
         .unwrap();
     add(&mut report, "b.vtrace", &made);
     add(&mut report, "c.vtrace", &measured);
+    report
+}
+
+/// A proof of the policy of one run, and another run under another policy without a proof.
+fn policies() -> Report {
+    let made = Made::new(&["first", "second", "third"], 50);
+    let result = run("simulator", 1, &made);
+    let mut other: serde_json::Value = serde_json::from_str(&result).unwrap();
+    other["policy"] = "dms".into();
+    other["scenario"] = "overrun=0.5".into();
+    other["proof"] = serde_json::Value::Null;
+    let mut report = Report::new("test");
+    report
+        .add_result("a.json", &analysis(&["first", "second", "third"]))
+        .unwrap();
+    report.add_result("b.json", &result).unwrap();
+    report.add_result("c.json", &other.to_string()).unwrap();
     report
 }
 

@@ -12,7 +12,7 @@ use crate::count;
 use crate::guarantee::{Ending, Promise, Verdict};
 use crate::observer::{JobState, Observer, Segment};
 use vestal_core::{
-    CpuId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Service, Task,
+    CpuId, DropReason, Drops, Enforcement, Exhaustion, Instant, JobId, Level, Service, Task,
 };
 
 /// How many mode changes are kept with instant and cause; later ones are only counted.
@@ -42,8 +42,8 @@ pub struct TaskStatistics {
     pub missed: u64,
     /// Those of them that the policy had promised to complete in time.
     pub missed_guaranteed: u64,
-    /// Jobs that were withdrawn.
-    pub dropped: u64,
+    /// Jobs that were withdrawn, by reason.
+    pub dropped: Drops,
     /// How often a job used up its limit of some level.
     pub overruns: u64,
     /// How often a pending job lost its CPU.
@@ -160,8 +160,8 @@ pub struct JobTotals {
     pub released: u64,
     /// Jobs that finished their work.
     pub completed: u64,
-    /// Jobs that were withdrawn.
-    pub dropped: u64,
+    /// Jobs that were withdrawn, by reason.
+    pub dropped: Drops,
     /// Jobs that were incomplete at their deadline and had not been withdrawn before it.
     pub missed: u64,
     /// Those of them that the policy had promised to complete in time.
@@ -231,7 +231,7 @@ impl Statistics {
             .fold(JobTotals::default(), |sum, task| JobTotals {
                 released: sum.released + task.released,
                 completed: sum.completed + task.completed,
-                dropped: sum.dropped + task.dropped,
+                dropped: sum.dropped.and(&task.dropped),
                 missed: sum.missed + task.missed,
                 missed_guaranteed: sum.missed_guaranteed + task.missed_guaranteed,
             })
@@ -312,7 +312,7 @@ impl Observer for Statistics {
     fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
         self.judge(job, at, Ending::Dropped(why));
         if let Some(task) = self.task(job) {
-            task.dropped += 1;
+            task.dropped.add(why, 1);
         }
     }
 

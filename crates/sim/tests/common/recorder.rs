@@ -1,6 +1,6 @@
 //! A run of the engine, written down as the reference writes its own.
 
-use super::system::{configuration, slice_counts, tasks_of, workload_of};
+use super::system::{backlog_of, configuration, slice_counts, tasks_of, workload_of};
 use crate::reference::{Lists, Reason, Schedule, System};
 use vestal_core::{
     DropReason, Duration, Instant, JobId, Level, Task, TaskConfiguration, TaskOrder, Uniprocessor,
@@ -86,6 +86,7 @@ pub(crate) fn run_engine<O: Observer>(system: &System, other: &mut O) -> Schedul
         tasks: &tasks,
         cpus: 1,
         end: Instant::from_nanos(system.end),
+        backlog: backlog_of(system),
     };
     simulate(&mut engine, &setting, &releases, &demand, &mut observers).unwrap();
     assert!(engine.check_invariants());

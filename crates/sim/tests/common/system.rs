@@ -6,6 +6,7 @@ use vestal_core::{
     Configuration, Duration, Enforcement, Exhaustion, Instant, LevelSet, OnMiss, Service,
     SliceCount, TaskConfiguration,
 };
+use vestal_sim::Backlog;
 use vestal_sim::workload::{ListedDemand, ListedReleases};
 
 /// The system as the engine wants it.
@@ -56,6 +57,11 @@ pub(crate) fn slice_counts(system: &System) -> Option<Vec<SliceCount>> {
         .collect();
     let cut = counts.iter().any(|&count| count != SliceCount::ONE);
     cut.then_some(counts)
+}
+
+/// How many jobs may wait.
+pub(crate) fn backlog_of(system: &System) -> Backlog {
+    system.backlog.map_or(Backlog::UNLIMITED, Backlog::at_most)
 }
 
 pub(crate) fn workload_of(system: &System) -> (ListedReleases, ListedDemand) {
@@ -130,8 +136,14 @@ fn candidates(system: &System) -> Vec<System> {
 /// A few lines from which the system can be typed in again.
 pub(crate) fn text(system: &System) -> String {
     let mut out = format!(
-        "{:?} {:?}, by deadline {}, lists {:?}, {} levels, until {}\n",
-        system.limits, system.at_limit, system.by_deadline, system.lists, system.levels, system.end
+        "{:?} {:?}, by deadline {}, lists {:?}, backlog {:?}, {} levels, until {}\n",
+        system.limits,
+        system.at_limit,
+        system.by_deadline,
+        system.lists,
+        system.backlog,
+        system.levels,
+        system.end
     );
     for (i, entry) in system.tasks.iter().enumerate() {
         let task = &entry.task;

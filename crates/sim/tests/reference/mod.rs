@@ -8,7 +8,6 @@
 //! the highest priority (of its task, or its own from a list) or the earliest deadline, and then the
 //! task that stands first. A job in slices
 //! that has executed all the slices that have begun does not run, and counts as admitted.
-//! the highest priority or the earliest deadline, and then the task that stands first.
 //!
 //! With zero-slack instants it is computed anew at each tick, from all jobs, up to which level tasks
 //! are suspended; of those only the late jobs of that very level run, below all others.
@@ -22,8 +21,9 @@ use vestal_core::ids::TaskId;
 use vestal_core::model::{Level, Task};
 use vestal_core::time::Service;
 
-/// How many jobs of one task wait behind its first one; more are dropped.
-const BACKLOG: usize = 4;
+/// How many jobs of one task a scheduler knows beside the first one. Those beyond wait all the same, but
+/// take nothing from their task's list before it is told of them.
+const KNOWN_BEHIND: usize = 4;
 
 /// A task with its priority (larger first, then the one that stands first).
 #[derive(Clone, Debug)]
@@ -81,6 +81,8 @@ pub(crate) struct System {
     pub(crate) at_limit: AtLimit,
     pub(crate) releases: Vec<Vec<u64>>,
     pub(crate) demand: Vec<Vec<u64>>,
+    /// How many jobs of one task may wait behind its first one; more are dropped. `None`: any number.
+    pub(crate) backlog: Option<usize>,
     pub(crate) end: u64,
 }
 
@@ -117,7 +119,10 @@ struct Job {
     executed: u64,
     /// In the background, with the rank it had when it went there.
     background: Option<u64>,
-    /// What it took from its task's list.
+    /// A scheduler of bounded memory has been told of it.
+    known: bool,
+    /// It has taken its entry from its task's list, if there was one left.
+    entered: bool,
     entry: Option<u32>,
 }
 
@@ -149,6 +154,10 @@ pub(crate) fn schedule(system: &System) -> (Schedule, Inside) {
     };
     for now in 0..=system.end {
         state.complete(now);
+        while state.tell_of_one_each() {}
+        let has_room: Vec<bool> = (0..system.tasks.len())
+            .map(|i| state.has_room(i) && state.jobs[i].iter().all(|job| job.known))
+            .collect();
         state.use_up_limits(now);
         state.abort_late_jobs(now);
         if !state.is_anybody_admitted() {
@@ -158,7 +167,7 @@ pub(crate) fn schedule(system: &System) -> (Schedule, Inside) {
         if now == system.end {
             break;
         }
-        state.admit(now);
+        state.admit(now, &has_room);
         state.run_one_tick(now);
     }
     state.out.dropped.sort_unstable();
@@ -269,14 +278,37 @@ impl State<'_> {
     /// Of the jobs that could run, the most urgent one's list entry.
     fn most_urgent_entry(&self) -> Option<Option<u32>> {
         let first = self.jobs.iter().filter_map(|jobs| jobs.first());
-        let admitted = first.filter(|job| job.background.is_none());
+        let admitted = first.filter(|job| job.entered && job.background.is_none());
         admitted.map(|job| job.entry).max()
     }
 
-    fn admit(&mut self, now: u64) {
-        let pending = self.most_urgent_entry();
-        let mut begun = self.system.lists == Lists::No;
+    /// Whether a scheduler may be told of one more job of task i.
+    fn has_room(&self, i: usize) -> bool {
+        let behind = self.system.backlog.unwrap_or(KNOWN_BEHIND);
+        let jobs = self.jobs[i].iter();
+        let admitted = jobs.filter(|job| job.known && job.background.is_none());
+        admitted.count() <= behind.min(KNOWN_BEHIND)
+    }
+
+    /// Makes the oldest unknown job of each task known, where there is room; says whether there was any.
+    fn tell_of_one_each(&mut self) -> bool {
+        let mut any = false;
         for i in 0..self.jobs.len() {
+            let has_room = self.has_room(i);
+            if let Some(job) = self.jobs[i].iter_mut().find(|job| !job.known)
+                && has_room
+            {
+                job.known = true;
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// `has_room` says of which tasks a scheduler could be told of one more before limits were used up.
+    fn admit(&mut self, now: u64, has_room: &[bool]) {
+        let pending = self.most_urgent_entry();
+        for (i, &known) in has_room.iter().enumerate() {
             let Ok(number) = self.system.releases[i].binary_search(&now) else {
                 continue;
             };
@@ -290,25 +322,54 @@ impl State<'_> {
             {
                 self.drop_first(i, now, Reason::Superseded);
             }
-            if self.jobs[i].len() > BACKLOG {
+            let length = self.jobs[i].len();
+            if self.system.backlog.is_some_and(|most| length > most) {
                 self.out.dropped.push((now, i, number, Reason::BacklogFull));
                 continue;
             }
-            if !begun {
-                self.rests.begin_arrivals(self.system, pending);
-                begun = true;
-            }
-            let entry = match self.system.lists {
-                Lists::No => None,
-                Lists::Reused | Lists::Recomputed => self.rests.take(i),
-            };
             self.jobs[i].push(Job {
                 number,
                 released: now,
                 executed: 0,
                 background: None,
-                entry,
+                known,
+                entered: false,
+                entry: None,
             });
+        }
+        self.take_entries(pending);
+        // Room that came of what was dropped just now is given in a further step.
+        loop {
+            let pending = self.most_urgent_entry();
+            let mut any = false;
+            for _ in 0..KNOWN_BEHIND {
+                any |= self.tell_of_one_each();
+            }
+            if !any {
+                break;
+            }
+            self.take_entries(pending);
+        }
+    }
+
+    /// Jobs that are known since this instant take their entries from the lists.
+    fn take_entries(&mut self, pending: Option<Option<u32>>) {
+        let mut begun = self.system.lists == Lists::No;
+        for i in 0..self.jobs.len() {
+            for k in 0..self.jobs[i].len() {
+                let job = &self.jobs[i][k];
+                if job.entered || !job.known {
+                    continue;
+                }
+                self.jobs[i][k].entered = true;
+                if !begun {
+                    self.rests.begin_arrivals(self.system, pending);
+                    begun = true;
+                }
+                if self.system.lists != Lists::No {
+                    self.jobs[i][k].entry = self.rests.take(i);
+                }
+            }
         }
     }
 

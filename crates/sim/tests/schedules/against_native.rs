@@ -3,14 +3,16 @@
 
 use crate::common::Random;
 use crate::common::recorder::{Recorder, run_engine};
-use crate::common::system::{configuration, shrink, slice_counts, tasks_of, text, workload_of};
+use crate::common::system::{
+    backlog_of, configuration, shrink, slice_counts, tasks_of, text, workload_of,
+};
 use crate::random_systems::draw;
 use crate::reference::{Limits, Lists, Schedule, System};
 use vestal_core::{
     ContractViolation, Enforcer, Fact, Guard, Instant, JobId, Level, Notice, Permit, Plan,
     Scheduler, Service, StopReason, TaskConfiguration, TaskId,
 };
-use vestal_sim::{Effort, simulate_native};
+use vestal_sim::{Effort, NativeSetting, simulate_native};
 
 /// How many systems are compared.
 const SYSTEMS: u64 = 20_000;
@@ -35,8 +37,12 @@ fn run_behind<G: Enforcer>(
 ) -> (Schedule, Effort) {
     let (releases, demand) = workload_of(system);
     let mut recorder = Recorder::new(system.end);
-    let end = Instant::from_nanos(system.end);
-    let effort = simulate_native(guard, tasks, end, &releases, &demand, &mut recorder).unwrap();
+    let setting = NativeSetting {
+        tasks,
+        end: Instant::from_nanos(system.end),
+        backlog: backlog_of(system),
+    };
+    let effort = simulate_native(guard, &setting, &releases, &demand, &mut recorder).unwrap();
     (recorder.schedule, effort)
 }
 

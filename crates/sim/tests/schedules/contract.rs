@@ -1,13 +1,17 @@
 //! What the world does with schedulers and workloads that contradict themselves, and with jobs at
 //! the edge of the model.
 
+use std::cell::Cell;
 use vestal_core::{
-    Configuration, ContractViolation, CpuId, Duration, Enforcement, Exhaustion, Fact, Instant,
-    JobId, Level, LevelSet, Notice, OnMiss, Permit, Plan, Scheduler, Sequences, Service, Slot,
-    Task, TaskConfiguration, TaskId, Uniprocessor, Wake, WakeReason, Wcet,
+    Configuration, ContractViolation, CpuId, Duration, Enforcement, Exhaustion, Fact, Guard,
+    Instant, JobId, Level, LevelSet, Notice, OnMiss, Permit, Plan, Scheduler, Sequences, Service,
+    Slot, Task, TaskConfiguration, TaskId, Uniprocessor, Wake, WakeReason, Wcet,
 };
 use vestal_sim::workload::{ListedDemand, ListedReleases, Periodic};
-use vestal_sim::{Demand, Effort, Releases, Setting, SimulationError, Statistics, simulate};
+use vestal_sim::{
+    Backlog, Demand, Effort, NativeSetting, Releases, Setting, SimulationError, Statistics,
+    simulate, simulate_native,
+};
 
 const JOB: JobId = JobId {
     task: TaskId(0),
@@ -79,6 +83,7 @@ fn run(
         tasks: &tasks,
         cpus,
         end,
+        backlog: Backlog::UNLIMITED,
     };
     simulate(scheduler, &setting, releases, demand, &mut ())
 }
@@ -87,6 +92,59 @@ fn usual(scheduler: &mut dyn Scheduler, cpus: u16) -> Result<Effort, SimulationE
     let demand = ListedDemand::at_level(&tasks(), Level(0));
     let releases = Periodic::synchronous(&tasks());
     run(scheduler, cpus, at(100), &releases, &demand)
+}
+
+/// Periodic releases, until somebody has asked so often whether the run is given up.
+struct Impatient {
+    releases: Periodic,
+    left: Cell<u32>,
+}
+
+impl Releases for Impatient {
+    fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant> {
+        self.releases.release(task, sequence, previous)
+    }
+    fn given_up(&self) -> bool {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.unwrap_or(0));
+        left.is_none()
+    }
+}
+
+/// Releases at 0, 10, 20; completions at 3, 13, 23: the fifth instant is the third release.
+#[test]
+fn a_run_that_is_given_up_ends_where_it_stands() {
+    let entry = TaskConfiguration {
+        task: tasks()[0],
+        priority: 1,
+        on_miss: OnMiss::Continue,
+        zero_slack: None,
+    };
+    let configuration = Configuration {
+        tasks: &[entry],
+        levels: LevelSet::new(1).unwrap(),
+        enforcement: Enforcement::Static,
+        exhaustion: Exhaustion::Background,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    };
+    let demand = ListedDemand::at_level(&tasks(), Level(0));
+    let impatient = || Impatient {
+        releases: Periodic::synchronous(&tasks()),
+        left: Cell::new(5),
+    };
+    let given_up = Err(SimulationError::GivenUp(at(20)));
+    let mut engine = Uniprocessor::new(&configuration).unwrap();
+    let managed = run(&mut engine, 1, at(1_000_000), &impatient(), &demand);
+    assert_eq!(managed, given_up);
+    let mut guard = Guard::new(&configuration).unwrap();
+    let setting = NativeSetting {
+        tasks: &[entry],
+        end: at(1_000_000),
+        backlog: Backlog::UNLIMITED,
+    };
+    let native = simulate_native(&mut guard, &setting, &impatient(), &demand, &mut ());
+    assert_eq!(native, given_up);
 }
 
 #[test]
@@ -127,15 +185,34 @@ fn a_scheduler_that_always_wants_to_be_asked_again_is_stopped() {
 }
 
 #[test]
-fn jobs_that_nobody_runs_or_drops_do_not_pile_up_without_end() {
+fn jobs_that_nobody_runs_or_drops_end_a_run_when_too_many_are_kept() {
     let mut lazy = Stubborn {
         slots: vec![None],
         ..Stubborn::default()
     };
-    let demand = ListedDemand::at_level(&tasks(), Level(0));
-    let releases = Periodic::synchronous(&tasks());
-    let found = run(&mut lazy, 1, at(1_000_000), &releases, &demand);
-    assert_eq!(found, Err(SimulationError::TooManyPending(TaskId(0))));
+    let tasks = tasks();
+    let mut statistics = Statistics::new(&tasks, 1, Enforcement::Static, Exhaustion::Background);
+    let setting = Setting {
+        tasks: &tasks,
+        cpus: 1,
+        end: at(1_000_000),
+        backlog: Backlog {
+            kept_max: 1000,
+            ..Backlog::UNLIMITED
+        },
+    };
+    let (releases, demand) = (Periodic::synchronous(&tasks), ListedDemand::default());
+    let found = simulate(&mut lazy, &setting, &releases, &demand, &mut statistics);
+    // The scheduler knows five of them, and 1000 more are kept.
+    let cut = at(10_050);
+    let too_many = SimulationError::TooManyKept {
+        at: cut,
+        kept: 1000,
+    };
+    assert_eq!(found, Err(too_many));
+    let jobs = statistics.jobs();
+    assert_eq!((jobs.released, jobs.missed), (1005, 1005));
+    assert_eq!(statistics.end(), cut);
 }
 
 /// A queue without any room loses notices and never has one to take.
@@ -207,6 +284,7 @@ fn statistics_of(releases: &[u64], demand: u64, end: u64) -> Statistics {
         tasks: &tasks,
         cpus: 1,
         end: at(end),
+        backlog: Backlog::UNLIMITED,
     };
     let releases = ListedReleases {
         tasks: vec![releases.iter().copied().map(at).collect()],
@@ -300,6 +378,7 @@ fn two_cpus_exchange_their_jobs_and_both_migrate() {
         tasks: &tasks,
         cpus: 2,
         end: at(20),
+        backlog: Backlog::UNLIMITED,
     };
     let demand = ListedDemand::at_level(&tasks, Level(0));
     let releases = Periodic::synchronous(&tasks);

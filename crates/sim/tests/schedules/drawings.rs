@@ -6,7 +6,7 @@ use crate::common::system::{tasks_of, workload_of};
 use crate::reference::{self, AtLimit, Limits, Lists, Reason, ReferenceTask, Schedule, System};
 use std::path::Path;
 use vestal_core::{Duration, Instant, Level, Service, Task, Wcet};
-use vestal_sim::{Gantt, Setting, simulate};
+use vestal_sim::{Backlog, Gantt, Setting, simulate};
 
 fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64], priority: u32) -> ReferenceTask {
     let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
@@ -41,6 +41,7 @@ fn amc(tasks: Vec<ReferenceTask>, releases: &[&[u64]], demand: &[&[u64]], end: u
         releases: owned(releases),
         demand: owned(demand),
         end,
+        backlog: None,
     }
 }
 
@@ -76,6 +77,7 @@ fn draw(name: &str, system: &System) -> Schedule {
         tasks: &tasks,
         cpus: 1,
         end,
+        backlog: Backlog::UNLIMITED,
     };
     simulate(&mut engine, &setting, &releases, &demand, &mut gantt).unwrap();
     check(name, &gantt.text());

@@ -51,6 +51,7 @@ fn claimed(variant: &str, problem: &Problem, releases: &[&[u64]], demand: &[&[u6
         releases: owned(releases),
         demand: owned(demand),
         end: 24,
+        backlog: None,
     }
 }
 

@@ -62,6 +62,7 @@ pub(crate) fn draw(random: &mut Random) -> System {
     } else {
         Lists::No
     };
+    let backlog = random.pick(&[None, None, None, Some(0), Some(1), Some(4), Some(6)]);
     System {
         tasks,
         levels: levels as usize,
@@ -71,6 +72,7 @@ pub(crate) fn draw(random: &mut Random) -> System {
         at_limit,
         releases,
         demand,
+        backlog,
         end,
     }
 }
@@ -106,7 +108,7 @@ fn draw_task(random: &mut Random, levels: u64, with_degraded: bool) -> Task {
     Task { degraded, ..task }
 }
 
-/// Periodic with an offset, sporadic, or so close together that the backlog fills up.
+/// Periodic with an offset, sporadic, or so close together that jobs pile up.
 fn draw_releases(random: &mut Random, task: &Task, end: u64, crowded: bool) -> Vec<u64> {
     let period = task.period.as_nanos();
     let slack = random.pick(&[0, 0, 1, 5]);

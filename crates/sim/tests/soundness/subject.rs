@@ -147,6 +147,7 @@ pub(super) fn system_of(
         releases: Vec::new(),
         demand: Vec::new(),
         end: 0,
+        backlog: None,
     }
 }
 

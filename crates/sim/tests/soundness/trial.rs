@@ -7,7 +7,7 @@ use crate::reference::System;
 use std::fmt;
 use vestal_core::{CpuId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Task};
 use vestal_sim::guarantee::{Ending, Promise, Verdict};
-use vestal_sim::{JobState, Observer, Segment, Setting, simulate};
+use vestal_sim::{Backlog, JobState, Observer, Segment, Setting, simulate};
 
 /// A promise that was not kept.
 #[derive(Clone, Debug)]
@@ -60,6 +60,7 @@ pub(crate) fn observe(system: &System, bounds: &Bounds, promised: Exhaustion) ->
         tasks: &tasks,
         cpus: 1,
         end: Instant::from_nanos(system.end),
+        backlog: Backlog::UNLIMITED,
     };
     let mut watchers = (&mut judge, Counter::default());
     simulate(&mut engine, &setting, &releases, &demand, &mut watchers).unwrap();

@@ -4,6 +4,7 @@ use crate::error::{Problem, TraceError};
 use crate::header::Header;
 use crate::record::{COLUMNS, Record};
 use crate::write::csv::{COMMENT, TRAILER};
+use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
 /// The longest line of a header, which holds the task set.
@@ -104,28 +105,8 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line without its end; `None` at the end of the file.
     pub(super) fn next(&mut self, longest: usize) -> Result<Option<&str>, TraceError> {
-        self.line.clear();
-        let limit = longest.saturating_add(2) as u64;
-        let read = (&mut self.input)
-            .take(limit)
-            .read_until(b'\n', &mut self.line);
-        if let Err(error) = read {
-            return Err(self.error(Problem::Io(error)));
-        }
-        // The end of the file is reported on the last line.
-        if self.line.is_empty() {
+        if !self.fill(longest)? {
             return Ok(None);
-        }
-        self.number = self.number.saturating_add(1);
-        if self.line.last() == Some(&b'\n') {
-            self.line.pop();
-            if self.line.last() == Some(&b'\r') {
-                self.line.pop();
-            }
-        }
-        if self.line.len() > longest {
-            let what = "the line is longer than any line of a trace";
-            return Err(self.error(Problem::NotText { what }));
         }
         match std::str::from_utf8(&self.line) {
             Ok(line) => Ok(Some(line)),
@@ -139,6 +120,43 @@ impl<R: BufRead> Lines<R> {
                 ))
             }
         }
+    }
+
+    /// The same where bytes that are no text may stand in a line, such as a cut-off name.
+    pub(super) fn next_lossy(
+        &mut self,
+        longest: usize,
+    ) -> Result<Option<Cow<'_, str>>, TraceError> {
+        let there = self.fill(longest)?;
+        Ok(there.then(|| String::from_utf8_lossy(&self.line)))
+    }
+
+    /// Reads a line; false at the end of the file.
+    fn fill(&mut self, longest: usize) -> Result<bool, TraceError> {
+        self.line.clear();
+        let limit = longest.saturating_add(2) as u64;
+        let read = (&mut self.input)
+            .take(limit)
+            .read_until(b'\n', &mut self.line);
+        if let Err(error) = read {
+            return Err(self.error(Problem::Io(error)));
+        }
+        // The end of the file is reported on the last line.
+        if self.line.is_empty() {
+            return Ok(false);
+        }
+        self.number = self.number.saturating_add(1);
+        if self.line.last() == Some(&b'\n') {
+            self.line.pop();
+            if self.line.last() == Some(&b'\r') {
+                self.line.pop();
+            }
+        }
+        if self.line.len() > longest {
+            let what = "the line is longer than any line of a trace";
+            return Err(self.error(Problem::NotText { what }));
+        }
+        Ok(true)
     }
 
     pub(super) const fn error(&self, problem: Problem) -> TraceError {

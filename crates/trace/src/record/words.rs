@@ -130,14 +130,8 @@ pub const STOP_REASONS: [StopReason; 3] = [
     StopReason::Cancelled,
 ];
 
-/// Every reason for dropping, for reading the words back.
-pub const DROP_REASONS: [DropReason; 5] = [
-    DropReason::Mode,
-    DropReason::Exhausted,
-    DropReason::Superseded,
-    DropReason::Deadline,
-    DropReason::BacklogFull,
-];
+/// Every reason for dropping, for reading the words and the numbers back.
+pub const DROP_REASONS: [DropReason; 5] = DropReason::ALL;
 
 /// What a kind of fact is called.
 #[must_use]

@@ -10,6 +10,9 @@
 //! - **W6** no job starts while an earlier one of its task has started and neither stopped nor
 //!   completed;
 //! - **W7** the world drops a job after its release only, once, and not when it is complete;
+//! - **W8** a world that tells its scheduler everything tells a release later than it happened only if it
+//!   saw it then, at that very instant: the scheduler had no room (contract C7). What it saw of a task so
+//!   is told, or dropped, in that order;
 //! - **M1** a miss names the deadline of its job, **M2** not before that deadline unless the job was
 //!   dropped, **M3** not for a job that completed in time, **M4** once for each job; **M5** where the
 //!   header says that misses are judged, each job that completes late without being dropped has one;
@@ -20,6 +23,9 @@
 //! Facts that were told and facts that were only observed are two accounts; the rules hold in each.
 //! A native world tells exceptions only, and releases late and as numbers: of its account only W1 is
 //! checked, with repetitions allowed, and no deadline is computed from it.
+//!
+//! Memory: some figures for each task and its latest jobs, and an instant for each release that was seen and
+//! not told yet.
 
 use crate::header::{Dispatch, Header};
 use crate::recent::{REMEMBERED, Recent};
@@ -36,6 +42,8 @@ pub struct Checks {
     numbers: BTreeMap<TaskId, u64>,
     told: Account,
     observed: Account,
+    /// Releases that were seen and neither told nor dropped yet, oldest first.
+    kept: BTreeMap<TaskId, VecDeque<(u64, Instant)>>,
     deadlines: Vec<Duration>,
     judges_misses: bool,
     missed: Recent,
@@ -77,6 +85,7 @@ impl Checks {
             numbers: BTreeMap::new(),
             told: Account::default(),
             observed: Account::default(),
+            kept: BTreeMap::new(),
             deadlines: header.tasks.iter().map(|task| task.deadline).collect(),
             judges_misses: header.judges_misses,
             missed: Recent::new(),
@@ -104,11 +113,20 @@ impl Checks {
             }
             What::Fact(_) if self.native => Ok(()),
             What::Fact(fact) => {
-                self.told.see(at, fact)?;
+                if let Fact::Released { job } = fact {
+                    self.hand_on(at, job)?;
+                }
+                self.told.see(at, fact, &self.observed)?;
                 self.owe(at, fact)
             }
             What::Observed(fact) => {
-                self.observed.see(at, fact)?;
+                self.observed.see(at, fact, &self.told)?;
+                if let Fact::Released { job } = fact
+                    && !self.native
+                {
+                    let kept = self.kept.entry(job.task).or_default();
+                    kept.push_back((job.sequence, at));
+                }
                 self.owe(at, fact)
             }
             What::Miss { job, deadline, .. } => self.miss(at, job, deadline),
@@ -141,6 +159,46 @@ impl Checks {
         }
     }
 
+    /// A release that was seen before is told at last.
+    fn hand_on(&mut self, at: Instant, job: JobId) -> Verdict {
+        let Some(kept) = self.kept.get_mut(&job.task) else {
+            return Ok(());
+        };
+        match kept.pop_front() {
+            None => Ok(()),
+            Some(oldest) if oldest == (job.sequence, at) => Ok(()),
+            Some(_) => Err("W8: another release of the task was seen before and not told"),
+        }
+    }
+
+    /// Whether the release was seen at that instant and is the next of its task to be told.
+    #[must_use]
+    pub fn is_kept(&self, at: Instant, job: JobId) -> bool {
+        let kept = self.kept.get(&job.task);
+        kept.and_then(VecDeque::front) == Some(&(job.sequence, at))
+    }
+
+    /// When a job was released that was seen and neither told nor dropped yet.
+    fn kept_since(&self, job: JobId) -> Option<Instant> {
+        let kept = self.kept.get(&job.task)?;
+        let place = kept.binary_search_by_key(&job.sequence, |(number, _)| *number);
+        kept.get(place.ok()?).map(|(_, at)| *at)
+    }
+
+    /// Whether releases of the task are recorded, and the job's would be remembered but is not there.
+    fn is_unreleased(&self, job: JobId) -> bool {
+        let accounts = [&self.told, &self.observed];
+        if accounts.iter().any(|known| known.released(job).is_some()) {
+            return false;
+        }
+        if self.kept_since(job).is_some() {
+            return false;
+        }
+        let newest = accounts.iter().filter_map(|known| known.newest(job.task));
+        newest.max().is_some_and(|newest| job.sequence > newest)
+            || accounts.iter().any(|known| known.should_know(job))
+    }
+
     fn deadline(&self, job: JobId) -> Option<Instant> {
         let relative = *self.deadlines.get(job.task.index())?;
         if relative.is_zero() {
@@ -149,7 +207,8 @@ impl Checks {
         let released = self
             .told
             .released(job)
-            .or_else(|| self.observed.released(job))?;
+            .or_else(|| self.observed.released(job))
+            .or_else(|| self.kept_since(job))?;
         Some(released.saturating_add(relative))
     }
 
@@ -160,11 +219,13 @@ impl Checks {
         if self.observed.is_over(job) {
             return Err("W7: the job is complete");
         }
-        let accounts = [&self.told, &self.observed];
-        if !accounts.iter().any(|known| known.released(job).is_some())
-            && accounts.iter().any(|known| known.should_know(job))
-        {
+        if self.is_unreleased(job) {
             return Err("W7: the job was not released");
+        }
+        if let Some(kept) = self.kept.get_mut(&job.task)
+            && let Ok(place) = kept.binary_search_by_key(&job.sequence, |(number, _)| *number)
+        {
+            kept.remove(place);
         }
         self.dropped.insert(job);
         self.dropped_by_world.insert(job);
@@ -195,7 +256,7 @@ impl Checks {
             Some(known) if known != deadline => {
                 return Err("M1: the job has another deadline");
             }
-            None if self.told.should_know(job) || self.observed.should_know(job) => {
+            None if self.is_unreleased(job) => {
                 return Err("M1: no such job was released lately");
             }
             Some(_) | None => {}
@@ -236,11 +297,12 @@ impl Checks {
 }
 
 impl Account {
-    fn see(&mut self, at: Instant, fact: Fact) -> Verdict {
+    /// `other` is the other account, in which the release may stand.
+    fn see(&mut self, at: Instant, fact: Fact, other: &Self) -> Verdict {
         match fact {
             Fact::Released { job } => self.release(at, job),
             Fact::Started { cpu, job } => {
-                self.exists(job)?;
+                self.exists(job, other)?;
                 if self.is_over(job) {
                     return Err("W3: the job is complete");
                 }
@@ -260,9 +322,9 @@ impl Account {
                 Ok(())
             }
             Fact::Stopped { cpu, job, .. } => self.leave(cpu, job),
-            Fact::Charged { job, .. } => self.exists(job),
+            Fact::Charged { job, .. } => self.exists(job, other),
             Fact::Completed { cpu, job } => {
-                self.exists(job)?;
+                self.exists(job, other)?;
                 if self.is_over(job) {
                     return Err("W3: the job completes twice");
                 }
@@ -323,17 +385,25 @@ impl Account {
     fn should_know(&self, job: JobId) -> bool {
         let oldest = self.tasks.get(&job.task).and_then(|task| task.jobs.front());
         oldest.is_some_and(|(oldest, _, _)| job.sequence >= *oldest)
+            && self.newest(job.task) >= Some(job.sequence)
+    }
+
+    /// The latest release of the task.
+    fn newest(&self, task: TaskId) -> Option<u64> {
+        let (newest, _, _) = self.tasks.get(&task)?.jobs.back()?;
+        Some(*newest)
     }
 
     /// Where releases of the task are recorded, the job has to be among them.
-    fn exists(&self, job: JobId) -> Verdict {
+    fn exists(&self, job: JobId, other: &Self) -> Verdict {
         let Some(account) = self.tasks.get(&job.task) else {
             return Ok(());
         };
         let Some((oldest, _, _)) = account.jobs.front() else {
             return Ok(());
         };
-        if job.sequence < *oldest || self.released(job).is_some() {
+        let released = self.released(job).or_else(|| other.released(job));
+        if job.sequence < *oldest || released.is_some() {
             return Ok(());
         }
         Err("W2: the job was not released")

@@ -74,7 +74,7 @@ pub fn first_inversion<E>(
     for record in records {
         let record = record?;
         if let What::Gap { cpu, length } = record.what {
-            state.excuse(cpu, length);
+            state.excuse(cpu, record.at, length);
         }
         timeline.feed(&record, &mut |at, item| items.push((at, item)));
         for (at, item) in items.drain(..) {
@@ -121,8 +121,10 @@ struct State<'a> {
     pending: BTreeMap<TaskId, VecDeque<Pending>>,
     running: BTreeMap<CpuId, JobId>,
     permits: BTreeMap<TaskId, Permit>,
-    /// For each CPU an inversion that may still be short enough.
-    suspects: BTreeMap<CpuId, Inversion>,
+    /// For each CPU an inversion that may still be short enough, and how much of it the machine took.
+    suspects: BTreeMap<CpuId, (Inversion, Duration)>,
+    /// For each CPU from when until when the machine held it last.
+    gaps: BTreeMap<CpuId, (Instant, Instant)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +158,7 @@ impl<'a> State<'a> {
             running: BTreeMap::new(),
             permits: BTreeMap::new(),
             suspects: BTreeMap::new(),
+            gaps: BTreeMap::new(),
         }
     }
 
@@ -166,8 +169,9 @@ impl<'a> State<'a> {
     }
 
     fn place(&self, job: JobId) -> Place {
-        let mut pending = self.pending.get(&job.task).into_iter().flatten();
-        if pending.any(|entry| entry.job == job && entry.background) {
+        let jobs = self.pending.get(&job.task);
+        let entry = jobs.and_then(|jobs| jobs.get(place_of(jobs, job)?));
+        if entry.is_some_and(|entry| entry.background) {
             return Place::None;
         }
         match self.permits.get(&job.task) {
@@ -193,15 +197,29 @@ impl<'a> State<'a> {
 
     /// The thread of a task has woken: what it has to do is ready.
     fn wake(&mut self, task: TaskId) {
-        for entry in self.pending.entry(task).or_default() {
+        let jobs = self.pending.entry(task).or_default();
+        // Of those behind the first one, the ready ones arrived before the others.
+        for entry in jobs.iter_mut().rev().take_while(|entry| !entry.ready) {
             entry.ready = true;
+        }
+        if let Some(first) = jobs.front_mut() {
+            first.ready = true;
         }
     }
 
-    /// The machine held the CPU for so long until now.
-    fn excuse(&mut self, cpu: CpuId, length: Duration) {
-        if let Some(suspect) = self.suspects.get_mut(&cpu) {
-            suspect.from = suspect.from.saturating_add(length);
+    fn entry(&mut self, job: JobId) -> Option<&mut Pending> {
+        let jobs = self.pending.get_mut(&job.task)?;
+        let place = place_of(jobs, job)?;
+        jobs.get_mut(place)
+    }
+
+    /// The machine held the CPU for so long until `until`, of which part may have passed already.
+    fn excuse(&mut self, cpu: CpuId, until: Instant, length: Duration) {
+        let from = Instant::from_nanos(until.as_nanos().saturating_sub(length.as_nanos()));
+        self.gaps.insert(cpu, (from, until));
+        if let Some((suspect, excused)) = self.suspects.get_mut(&cpu) {
+            let passed = common((from, until), (suspect.from, self.clock));
+            *excused = excused.saturating_add(passed);
         }
     }
 
@@ -252,9 +270,14 @@ impl<'a> State<'a> {
                 continue;
             };
             let earlier = self.suspects.get(&cpu).copied();
-            let from = earlier
-                .filter(|earlier| earlier.running == running && earlier.waiting == waiting)
-                .map_or(since, |earlier| earlier.from);
+            let (from, excused) = earlier
+                .filter(|(earlier, _)| earlier.running == running && earlier.waiting == waiting)
+                .map_or((since, Duration::ZERO), |(earlier, excused)| {
+                    (earlier.from, excused)
+                });
+            let gap = self.gaps.get(&cpu).copied();
+            let now = gap.map_or(Duration::ZERO, |gap| common(gap, (since, to)));
+            let excused = excused.saturating_add(now);
             let inversion = Inversion {
                 cpu,
                 from,
@@ -262,10 +285,11 @@ impl<'a> State<'a> {
                 running,
                 waiting,
             };
-            if to.saturating_since(from) > self.order.tolerance {
+            let allowed = self.order.tolerance.saturating_add(excused);
+            if to.saturating_since(from) > allowed {
                 return Some(inversion);
             }
-            self.suspects.insert(cpu, inversion);
+            self.suspects.insert(cpu, (inversion, excused));
         }
         None
     }
@@ -296,10 +320,11 @@ impl<'a> State<'a> {
             Item::Overrun { job, level } => {
                 // Below its own level it raises the mode and keeps its place.
                 let own = self.levels.get(job.task.index());
-                if self.native && own.is_some_and(|own| level >= *own) {
-                    let jobs = self.pending.entry(job.task).or_default();
-                    let entries = jobs.iter_mut().filter(|entry| entry.job == job);
-                    entries.for_each(|entry| entry.background = true);
+                if self.native
+                    && own.is_some_and(|own| level >= *own)
+                    && let Some(entry) = self.entry(job)
+                {
+                    entry.background = true;
                 }
             }
             Item::Deadline { .. }
@@ -315,16 +340,30 @@ impl<'a> State<'a> {
 
     /// The job is not ready until it goes on: it waits for something, perhaps for its next slice.
     fn block(&mut self, job: JobId) {
-        let jobs = self.pending.get_mut(&job.task).into_iter().flatten();
-        for entry in jobs.filter(|entry| entry.job == job) {
+        if let Some(entry) = self.entry(job) {
             entry.ready = false;
         }
     }
 
     /// The job is complete, or dropped.
     fn over(&mut self, job: JobId) {
-        if let Some(jobs) = self.pending.get_mut(&job.task) {
-            jobs.retain(|entry| entry.job != job);
+        if let Some(jobs) = self.pending.get_mut(&job.task)
+            && let Some(place) = place_of(jobs, job)
+        {
+            jobs.remove(place);
         }
     }
+}
+
+/// How long two intervals have in common.
+fn common(one: (Instant, Instant), other: (Instant, Instant)) -> Duration {
+    let (from, to) = (one.0.max(other.0), one.1.min(other.1));
+    to.saturating_since(from)
+}
+
+/// Where a job stands among those of its task, which arrive in the order of their numbers. Thousands may
+/// wait, and mostly the first is asked for.
+fn place_of(jobs: &VecDeque<Pending>, job: JobId) -> Option<usize> {
+    let found = jobs.binary_search_by_key(&job.sequence, |entry| entry.job.sequence);
+    found.ok()
 }

@@ -5,8 +5,9 @@
 //! saw by itself (misses, overheads, observations) cannot be recomputed; it is checked for
 //! consistency instead, by the rules of [`checks`].
 //!
-//! Instants have to be in order where the header says so, with one exception: a native world may tell a
-//! fact later than it happened. Nothing is told before it happens, whatever the header says.
+//! Instants have to be in order where the header says so, with two exceptions: a native world may tell a
+//! fact later than it happened, and any world a release that its scheduler had no room for (W8). Nothing is
+//! told before it happens, whatever the header says.
 //!
 //! What a replay cannot find, because nothing depends on it:
 //!
@@ -19,6 +20,7 @@
 //! | an instant of an accepted fact moved without passing its neighbours, where no deadline is computed from it | the scheduler takes execution from charges, never from the clock (C2) |
 
 pub mod checks;
+pub mod conformance;
 pub mod inversion;
 
 use crate::count::{Counter, Counts};
@@ -108,7 +110,8 @@ pub enum Failure<E> {
     Unreadable(E),
 }
 
-/// Replays a recording with a fresh scheduler of the recorded configuration. Constant memory.
+/// Replays a recording with a fresh scheduler of the recorded configuration, in memory that grows with the
+/// number of jobs that its world kept at a time.
 ///
 /// # Errors
 /// [`Failure::Differs`] with the first difference, [`Failure::Unreadable`] if `records` gives an error.
@@ -244,6 +247,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
 
     /// A fact is told again; the checks see it only if it is accepted, as the clock does.
     fn tell(&mut self, record: &Record, fact: Fact) -> Result<(), Mismatch> {
+        let kept = matches!(fact, Fact::Released { job } if self.checks.is_kept(record.at, job));
         let accepted = self.recorder.apply(record.at, fact).is_ok();
         self.collect();
         bump(&mut self.summary.facts);
@@ -252,10 +256,11 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             return Ok(());
         }
         self.latest_fact = self.latest_fact.max(record.at);
-        if !self.told_later {
-            self.in_order(record)?;
+        self.checks.see(record).map_err(Mismatch::Inconsistent)?;
+        if self.told_later || kept {
+            return Ok(());
         }
-        self.checks.see(record).map_err(Mismatch::Inconsistent)
+        self.in_order(record)
     }
 
     /// Whatever the clocks: nothing is told before it happens.

@@ -259,3 +259,183 @@ fn a_job_that_waits_for_its_next_slice_is_not_ready_until_it_goes_on() {
     let inversion = find(&header, &without[..5], order).unwrap();
     assert_eq!(inversion.from, Instant::from_nanos(10));
 }
+
+/// A native run of one CPU in which `low` runs from 0 to 30 and `high` arrives at 10; with `more` records.
+fn low_before_high(more: &[Record]) -> (Header, Vec<Record>) {
+    let (_, header, _) = recording(0, 1, true);
+    let header = Header {
+        dispatch: Dispatch::Native,
+        ..header
+    };
+    let cpu = CpuId(0);
+    let job = |task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    };
+    let (low, high) = (job(0), job(1));
+    let mut records = vec![
+        observed(0, Fact::Released { job: low }),
+        observed(0, Fact::Started { cpu, job: low }),
+        observed(10, Fact::Released { job: high }),
+        observed(30, Fact::Completed { cpu, job: low }),
+        observed(30, Fact::Started { cpu, job: high }),
+        observed(35, Fact::Completed { cpu, job: high }),
+    ];
+    records.extend_from_slice(more);
+    // The order of records of one instant is kept: `more` comes last.
+    records.sort_by_key(|record| record.at);
+    (header, records)
+}
+
+/// Since when the order is not kept, beyond a tolerance.
+fn found_in(more: &[Record], tolerance: u64) -> Option<u64> {
+    let (header, records) = low_before_high(more);
+    let order = Order {
+        priorities: &[1, 2],
+        placement: &[],
+        tolerance: Duration::from_nanos(tolerance),
+    };
+    let found = find(&header, &records, order)?;
+    Some(found.from.as_nanos())
+}
+
+fn permit_at(at: u64, task: u16, permit: Permit) -> Record {
+    let (at, task) = (Instant::from_nanos(at), TaskId(task));
+    let what = What::Permit { task, permit };
+    Record { at, what }
+}
+
+const RUN: Permit = Permit::Run { limit: None };
+
+#[test]
+fn what_the_machine_took_from_a_cpu_is_no_inversion_there_and_excuses_no_other_cpu() {
+    let gap = |at, cpu| {
+        let (length, at) = (Duration::from_nanos(8), Instant::from_nanos(at));
+        let what = What::Gap {
+            cpu: CpuId(cpu),
+            length,
+        };
+        Record { at, what }
+    };
+    assert_eq!(found_in(&[], 19), Some(10));
+    assert_eq!(found_in(&[], 20), None);
+    // From 10 to 18 the machine had the CPU: 12 are left.
+    assert_eq!(found_in(&[gap(18, 0)], 11), Some(10));
+    assert_eq!(found_in(&[gap(18, 0)], 12), None);
+    assert_eq!(found_in(&[gap(18, 1)], 19), Some(10));
+    // Something else was recorded in the middle of it.
+    let between = permit_at(14, 1, RUN);
+    assert_eq!(found_in(&[between, gap(18, 0)], 11), Some(10));
+    assert_eq!(found_in(&[between, gap(18, 0)], 12), None);
+    // What of a gap is before the inversion excuses nothing of it: here all but one, or all.
+    assert_eq!(found_in(&[gap(11, 0)], 18), Some(10));
+    assert_eq!(found_in(&[gap(11, 0)], 19), None);
+    assert_eq!(found_in(&[gap(9, 0)], 19), Some(10));
+    // Two gaps count both.
+    assert_eq!(found_in(&[gap(18, 0), gap(28, 0)], 3), Some(10));
+    assert_eq!(found_in(&[gap(18, 0), gap(28, 0)], 4), None);
+}
+
+#[test]
+fn a_pending_job_whose_task_is_not_admitted_stays_in_the_background_when_the_task_comes_back() {
+    for lost in [Permit::NotAdmitted, Permit::Dropped] {
+        let back = [permit_at(12, 1, lost), permit_at(20, 1, RUN)];
+        assert_eq!(found_in(&back, 2), None, "{lost:?}");
+        // As does one that arrived meanwhile.
+        let before = [permit_at(5, 1, lost), permit_at(20, 1, RUN)];
+        assert_eq!(found_in(&before, 2), None, "{lost:?}");
+        // One that arrives when the task is back is as urgent as ever.
+        let over = [permit_at(5, 1, lost), permit_at(9, 1, RUN)];
+        assert_eq!(found_in(&over, 2), Some(10), "{lost:?}");
+        // Who runs in the background runs before nobody.
+        let running = [
+            permit_at(5, 0, lost),
+            permit_at(6, 0, RUN),
+            permit_at(12, 1, Permit::Background),
+        ];
+        assert_eq!(found_in(&running, 2), Some(10), "{lost:?}");
+    }
+    // What is only suspended, or late, gets its place back.
+    for held in [Permit::Suspended, Permit::Background] {
+        let back = [permit_at(10, 1, held), permit_at(20, 1, RUN)];
+        assert_eq!(found_in(&back, 2), Some(20), "{held:?}");
+    }
+}
+
+/// A job that has preempted another and loses its priority goes on in the background, so the other one does.
+#[test]
+fn a_job_goes_on_when_the_one_that_preempted_it_used_up_its_limit_or_is_not_admitted_any_more() {
+    let (_, header, _) = recording(0, 1, true);
+    let header = Header {
+        dispatch: Dispatch::Native,
+        tasks: header
+            .tasks
+            .iter()
+            .map(|task| vestal_trace::TaskInfo {
+                criticality: Level(1),
+                deadline: Duration::ZERO,
+                ..task.clone()
+            })
+            .collect(),
+        ..header
+    };
+    let cpu = CpuId(0);
+    let job = |task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    };
+    let (low, high) = (job(0), job(1));
+    let overrun = |level| {
+        let (level, executed) = (Level(level), Service::from_nanos(5));
+        let what = What::Notice(Event::Overrun {
+            job: high,
+            level,
+            executed,
+        });
+        let at = Instant::from_nanos(15);
+        Record { at, what }
+    };
+    let run = |what: Record| {
+        [
+            observed(0, Fact::Released { job: low }),
+            observed(0, Fact::Started { cpu, job: low }),
+            observed(10, Fact::Released { job: high }),
+            observed(10, Fact::Started { cpu, job: high }),
+            what,
+            observed(20, Fact::Completed { cpu, job: low }),
+            observed(25, Fact::Completed { cpu, job: high }),
+        ]
+    };
+    let drawn = |records: &[Record]| {
+        let mut timeline = Timeline::new(&header);
+        let mut slices = Vec::new();
+        for record in records {
+            timeline.feed(record, &mut |at, item| {
+                if let Item::Begin { job, .. } = item {
+                    slices.push((at.as_nanos(), job));
+                }
+            });
+        }
+        slices
+    };
+    let order = Order {
+        priorities: &[1, 2],
+        placement: &[],
+        tolerance: Duration::ZERO,
+    };
+    for loses in [
+        overrun(1),
+        permit_at(15, 1, Permit::NotAdmitted),
+        permit_at(15, 1, Permit::Dropped),
+    ] {
+        let records = run(loses);
+        assert_eq!(
+            drawn(&records),
+            [(0, low), (10, high), (15, low), (20, high)],
+            "{loses}"
+        );
+        assert_eq!(find(&header, &records, order), None, "{loses}");
+    }
+    // Who used up a lower level's limit raises the mode and keeps its priority.
+    assert_eq!(drawn(&run(overrun(0))), [(0, low), (10, high)]);
+}

@@ -9,7 +9,9 @@
     reason = "a test looks at the kinds it is about"
 )]
 
+mod checks;
 mod common;
+mod conformance;
 mod damage;
 mod example;
 mod formats;

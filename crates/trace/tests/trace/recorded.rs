@@ -218,3 +218,98 @@ fn fnv(numbers: &[u64]) -> u64 {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         })
 }
+
+/// A task of T = D = 10 and C = 9 whose sixth job is seen when it arrives and told when the first is
+/// complete: the scheduler has no room for it before.
+fn told_late(seen: u64, told: u64, number: u64) -> (Header, Vec<Record>) {
+    let task = TaskId(0);
+    let job = |sequence| JobId { task, sequence };
+    let mut recorder = Recorder::new(one_task(), Vec::new());
+    let apply = |recorder: &mut Recorder<Uniprocessor, Vec<Record>>, now, fact| {
+        recorder.apply(Instant::from_nanos(now), fact).unwrap();
+    };
+    for sequence in 0..5 {
+        apply(
+            &mut recorder,
+            sequence,
+            Fact::Released { job: job(sequence) },
+        );
+        recorder.decide(Instant::from_nanos(sequence)).unwrap();
+    }
+    let started = Fact::Started {
+        cpu: CPU,
+        job: job(0),
+    };
+    apply(&mut recorder, 4, started);
+    let released = Fact::Released { job: job(5) };
+    recorder.put(Record {
+        at: Instant::from_nanos(seen),
+        what: What::Observed(released),
+    });
+    let completed = Fact::Completed {
+        cpu: CPU,
+        job: job(0),
+    };
+    apply(&mut recorder, 8, completed);
+    let released = Fact::Released { job: job(number) };
+    apply(&mut recorder, told, released);
+    recorder.decide(Instant::from_nanos(8)).unwrap();
+    let (_, records) = recorder.finish(Instant::from_nanos(9));
+    let header = Header {
+        tasks: vec![vestal_trace::TaskInfo {
+            name: "late".to_owned(),
+            criticality: Level(0),
+            period: Duration::from_nanos(10),
+            deadline: Duration::from_nanos(10),
+        }],
+        ..Header::new("edf")
+    };
+    (header, records)
+}
+
+fn one_task() -> Uniprocessor {
+    let span = Duration::from_nanos(10);
+    let task = Task::new(Level(0), span, span, Wcet::constant(Service::from_nanos(9))).unwrap();
+    let tasks = [TaskConfiguration {
+        task,
+        priority: 1,
+        on_miss: OnMiss::Continue,
+        zero_slack: None,
+    }];
+    let configuration = Configuration {
+        tasks: &tasks,
+        levels: LevelSet::new(1).unwrap(),
+        enforcement: Enforcement::Static,
+        exhaustion: Exhaustion::Background,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    };
+    let due = [span];
+    let order = TaskOrder::EarliestDeadline {
+        virtual_deadlines: &due,
+    };
+    Uniprocessor::with_order(&configuration, order).unwrap()
+}
+
+#[test]
+fn a_release_is_told_late_only_as_it_was_seen() {
+    let outcome =
+        |(header, records): (Header, Vec<Record>)| replay(&header, sure(&records), &mut one_task());
+    let summary = outcome(told_late(5, 5, 5)).unwrap();
+    // Seen and told it is one job.
+    assert_eq!((summary.counts.released, summary.counts.completed), (6, 1));
+    let rule = |records| match outcome(records) {
+        Err(Failure::Differs(difference)) => difference.why.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert!(
+        rule(told_late(5, 6, 5)).starts_with("W8"),
+        "another instant"
+    );
+    assert!(rule(told_late(5, 5, 6)).starts_with("W8"), "another job");
+    // Nobody saw it before: then it is told out of the order of time.
+    let (header, mut records) = told_late(5, 5, 5);
+    records.retain(|record| !matches!(record.what, What::Observed(_)));
+    let why = rule((header, records));
+    assert!(why.contains("before"), "{why}");
+}

@@ -5,7 +5,7 @@ use super::{Sample, codes};
 
 codes! {
 RESULT_FOREIGN = 820, "the file is no result of a command",
-"A report is made of what `analyze`, `simulate`, `run` and `demo` print with `--format json`, each in a file of its own, and of traces, which are known by their extensions `.vtrace` and `.csv`. The message says where the file differs from such a result.",
+"A report is made of what `analyze`, `simulate`, `run` and `demo` print with `--format json`, each in a file of its own, of traces, which are known by their extensions `.vtrace` and `.csv`, and of scheduling events as text of perf or ftrace, which are known by what is in them. The message says where the file differs from such a result.",
 Sample::None => Sample::None;
 
 RESULT_FORMAT = 821, "the result is of another format",

@@ -39,8 +39,8 @@ TRACE_NOT_TEXT = 808, "a line of a text trace is too long or no text",
 "Text traces are UTF-8, and no record takes more than 4096 bytes. What is longer is another kind of file.",
 Sample::None => Sample::None;
 
-TRACE_EVENT = 809, "an event in ftrace's text is not as its tools print it",
-"Of the text of `trace-cmd report` and `perf script` the events `sched_switch` and `sched_wakeup` are read. A line that names one of them and is built otherwise is refused rather than skipped, because what follows would be wrong.",
+TRACE_EVENT = 809, "an event in the text of perf or ftrace is not as its tools print it",
+"Of the text of `perf script`, `trace-cmd report` and `/sys/kernel/tracing/trace` the events `sched_switch`, `sched_waking`, `sched_wakeup` and `sched_wakeup_new` are read. A line that names one of them and is built otherwise, is cut off or goes back in time is refused rather than skipped, because what follows would be wrong; so is a second thread with the name of a task. perf has to print thread, CPU, instant and event, as it does without `-F`.",
 Sample::None => Sample::None;
 
 TRACE_AFTER_END = 810, "something follows the end of the trace",

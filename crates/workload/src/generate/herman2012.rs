@@ -10,6 +10,9 @@
 //! as likely, drawn again until each level has enough to use its capacity; RandFixedSum shares out
 //! the full capacity of a level; tasks of A and B go, the heaviest first, to the CPU that is least used, CPU 0 left
 //! out because it takes the interrupts; tasks of C are global. Level D has no tasks.
+//!
+//! Every level has a task to begin with. A set draws the levels of the others, and then, for A, B and C in
+//! turn, the level's utilisations and for each of its tasks the period.
 
 use super::parameter::{Given, Parameter, ParameterError};
 use super::periods::Periods;

@@ -9,6 +9,8 @@
 //! CF C(0) (`inflate_level0 = true`). The paper's example tables have C(0) = C(1) for such tasks,
 //! without the factor (`false`). The two readings support different claims of the paper, so
 //! experiments vary the parameter.
+//!
+//! A set draws all utilisations, and then for each task its x.
 
 use super::parameter::{Given, Parameter, ParameterError, scaled_floor};
 use super::set::{nanos_of, task_set};

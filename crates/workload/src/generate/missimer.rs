@@ -5,6 +5,9 @@
 //! are log-uniform in 1..100 (milliseconds here, drawn in nanoseconds). HI with probability 0.5, and then
 //! C(HI) = CF C(LO); LO servers have no capacity in mode HI. Every PIBS serves one server of its own
 //! level, drawn among those; if there is none, any.
+//!
+//! A set draws the utilisations of the main tasks, for each of them its period and its level, then the
+//! utilisations of the PIBS, and for each of them its level and whom it serves.
 
 use super::parameter::{Given, Parameter, ParameterError};
 use super::periods::Periods;

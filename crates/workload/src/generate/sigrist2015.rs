@@ -9,6 +9,8 @@
 //! Periods are multiples of 100 ms in 200..800 "such that the set is harmonic". The paper does not say
 //! how. Here a set draws one of the chains {200, 400, 800}, {200, 600}, {300, 600}, {400, 800} and
 //! each task a period of it, all as likely.
+//!
+//! A set draws its chain, and then for each task its level, u, Z if it is HI, and its period.
 
 use super::parameter::{Given, Parameter, ParameterError};
 use super::periods::Periods;

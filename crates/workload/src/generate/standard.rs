@@ -4,7 +4,11 @@
 //!
 //! Without `utilization_high`, C(HI) = CF C(LO) for HI tasks, at most the period. With it, the HI
 //! tasks' utilisations at HI are drawn with that sum, and then the utilisations at LO of all tasks with
-//! the sum `utilization`, those of HI tasks bounded by what was drawn before.
+//! the sum `utilization`, those of HI tasks bounded by what was drawn before. A set of HI tasks only has
+//! no such utilisations where `utilization_high` is the smaller sum; then the levels are drawn again.
+//!
+//! A set draws the levels of all tasks, the utilisations at HI, those at LO, and then for each task its
+//! period and its deadline.
 
 use super::parameter::{Given, Parameter, ParameterError, scaled_floor};
 use super::periods::Periods;
@@ -121,6 +125,8 @@ impl Default for Standard {
     }
 }
 
+/// How often levels are drawn before it is said that they do not come out.
+const TRIES: u32 = 10_000;
 /// Times of recipes are below 104 days, so that floating-point numbers have them exactly.
 const TIME_NANOS_MAX: u64 = 1 << 53;
 
@@ -162,9 +168,7 @@ impl Standard {
     /// [`DrawError`] if the range of periods is empty, or the sums cannot be met.
     pub fn draw(&self, random: &mut Random) -> Result<TaskSet, DrawError> {
         let periods = self.drawn_periods()?;
-        let is_high: Vec<bool> = (0..self.tasks)
-            .map(|_| random.unit() < self.share_high.approximate())
-            .collect();
+        let is_high = self.levels(random)?;
         let (low, high) = self.shares(&is_high, random)?;
         let tasks: Vec<Task> = (0..self.tasks)
             .map(|at| {
@@ -206,6 +210,25 @@ impl Standard {
             },
             PeriodRule::List(list) => Periods::List(list.clone()),
         })
+    }
+
+    /// Which tasks are HI; never all of them where they could not use `utilization` at LO.
+    fn levels(&self, random: &mut Random) -> Result<Vec<bool>, DrawError> {
+        let [low, high] =
+            [self.utilization, self.utilization_high].map(|ratio| ratio.approximate());
+        let wants_low = 0.0 < high && high < low;
+        (0..TRIES)
+            .map(|_| {
+                let tasks = 0..self.tasks;
+                let share = self.share_high.approximate();
+                tasks.map(|_| random.unit() < share).collect()
+            })
+            .find(|drawn: &Vec<bool>| !(wants_low && drawn.iter().all(|&is_high| is_high)))
+            .ok_or_else(|| {
+                let why = "with `utilization` above `utilization_high` some tasks have to be LO: \
+                           lower `share_high` or `utilization`";
+                DrawError(why.to_owned())
+            })
     }
 
     /// Utilisations at LO, and at HI where they are drawn.
@@ -337,9 +360,32 @@ mod tests {
     }
 
     #[test]
+    fn a_set_whose_tasks_all_came_out_hi_is_drawn_again_where_they_could_not_use_the_sum() {
+        let sums = [
+            ("utilization", "0.6"),
+            ("utilization_high", "0.5"),
+            ("tasks", "2"),
+        ];
+        for set in drawn(&sums).unwrap() {
+            assert!(set.tasks.iter().any(|task| task.criticality == Level(0)));
+            assert!((share(&set, 0) - 0.6).abs() < 1e-5);
+        }
+        // Where they can use it, such sets stay.
+        let sums = [
+            ("utilization", "0.5"),
+            ("utilization_high", "0.5"),
+            ("tasks", "2"),
+        ];
+        let all_high = |set: &&TaskSet| set.tasks.iter().all(|task| task.criticality == Level(1));
+        assert!(drawn(&sums).unwrap().iter().filter(all_high).count() > 10);
+    }
+
+    #[test]
     fn what_cannot_be_drawn_says_why() {
         let error = drawn(&[("period_min", "2s")]).unwrap_err();
         assert!(error.0.contains("period_min"), "{error}");
+        let error = drawn(&[("utilization_high", "0.4"), ("share_high", "1")]).unwrap_err();
+        assert!(error.0.contains("share_high"), "{error}");
         let mut recipe = Standard::default();
         assert!(recipe.set("periods", "10").is_err() && recipe.set("period_min", "0ms").is_err());
     }

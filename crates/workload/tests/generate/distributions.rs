@@ -11,10 +11,10 @@ use vestal_workload::generate::utilization::{
 };
 
 const BINS: usize = 20;
-const DRAWN: usize = 20_000;
+pub(crate) const DRAWN: usize = 20_000;
 
 /// Above this a chi-square statistic has a probability of 10^-6 (Wilson and Hilferty 1931).
-fn critical(degrees: usize) -> f64 {
+pub(crate) fn critical(degrees: usize) -> f64 {
     const QUANTILE: f64 = 4.753_424;
     let part = 2.0 / (9.0 * degrees as f64);
     degrees as f64 * (1.0 - part + QUANTILE * part.sqrt()).powi(3)

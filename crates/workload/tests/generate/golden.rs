@@ -1,80 +1,64 @@
-//! The same seed gives the same set, on every platform and in every version. The values come from
-//! a second implementation in another language, `scripts/oracles/generators.py`.
+//! The same seed gives the same set, on every platform and in every version. `golden.json` has sets of
+//! every recipe, drawn by a second implementation in another language, `scripts/oracles/generators.py`.
 
+use serde_json::{Value, json};
 use vestal_workload::TaskSet;
 use vestal_workload::generate::{Recipe, derived_seed};
+use vestal_workload::model::ServerKind;
 
-/// Criticality, period, C(0) and C(own level) in microseconds; the last only above level 0.
-type Row = (usize, u64, u64, Option<u64>);
-
-fn drawn(settings: &[(&str, &str)], seed: u64) -> TaskSet {
-    let mut recipe = Recipe::named("huang2014").unwrap();
-    for (name, value) in settings {
-        recipe.set(name, value).unwrap();
-    }
-    recipe.draw(seed).unwrap()
+/// The tasks as the file has them: level, period, deadline, execution times, CPU.
+fn tasks(set: &TaskSet) -> Value {
+    let tasks = set.tasks.iter().map(|task| {
+        let wcet = task.wcet.iter().flatten();
+        let wcet: Vec<u64> = wcet.map(|value| value.as_nanos()).collect();
+        let (period, deadline) = (task.period.as_nanos(), task.deadline.as_nanos());
+        json!([task.criticality.index(), period, deadline, wcet, task.cpu])
+    });
+    tasks.collect()
 }
 
-fn rows(set: &TaskSet) -> Vec<Row> {
-    let micros = |nanos: u64| {
-        assert_eq!(nanos % 1000, 0);
-        nanos / 1000
-    };
-    let rows = set.tasks.iter().map(|task| {
-        let own = task.criticality.index();
-        let wcet = |level: usize| micros(task.wcet[level].unwrap().as_nanos());
-        let period = micros(task.period.as_nanos());
-        (own, period, wcet(0), (own > 0).then(|| wcet(own)))
+/// The PIBS: level, utilisations in billionths, the server that each serves.
+fn pibs(set: &TaskSet) -> Value {
+    let servers = set.servers.iter().filter_map(|server| match &server.kind {
+        ServerKind::Periodic { .. } => None,
+        ServerKind::Pibs {
+            utilization,
+            serves,
+        } => {
+            let billionths: Vec<u64> = utilization
+                .iter()
+                .flatten()
+                .map(|ratio| {
+                    let scaled = u128::from(ratio.numerator()) * 1_000_000_000;
+                    u64::try_from(scaled / u128::from(ratio.denominator())).unwrap()
+                })
+                .collect();
+            Some(json!([server.criticality.index(), billionths, serves[0]]))
+        }
     });
-    rows.collect()
+    servers.collect()
 }
 
 #[test]
-fn sets_of_huang_2014_are_those_of_a_second_implementation() {
-    let default = drawn(
-        &[("tasks", "5"), ("utilization", "0.6")],
-        derived_seed(1, &[0, 0]),
-    );
-    assert_eq!(
-        rows(&default),
-        [
-            (1, 9600, 1872, Some(2808)),
-            (0, 4500, 29, None),
-            (1, 2700, 238, Some(357)),
-            (0, 300, 18, None),
-            (1, 1700, 421, Some(631)),
-        ]
-    );
-    let four_levels = [
-        ("tasks", "6"),
-        ("utilization", "0.9"),
-        ("levels", "4"),
-        ("inflate_level0", "true"),
-    ];
-    assert_eq!(
-        rows(&drawn(&four_levels, derived_seed(1, &[3, 7]))),
-        [
-            (1, 8900, 2289, Some(3433)),
-            (2, 3300, 247, Some(370)),
-            (3, 1900, 195, Some(292)),
-            (0, 1500, 471, None),
-            (1, 6100, 1179, Some(1768)),
-            (2, 9600, 593, Some(889)),
-        ]
-    );
-    let factor = [
-        ("tasks", "3"),
-        ("utilization", "0.05"),
-        ("criticality_factor", "1.25"),
-    ];
-    assert_eq!(
-        rows(&drawn(&factor, derived_seed(42, &[0, 999]))),
-        [
-            (1, 5200, 71, Some(88)),
-            (0, 3000, 1, None),
-            (1, 2600, 92, Some(115)),
-        ]
-    );
+fn sets_of_every_recipe_are_those_of_a_second_implementation() {
+    let rows: Vec<Value> = serde_json::from_str(include_str!("golden.json")).unwrap();
+    let mut compared = Vec::new();
+    for row in &rows {
+        let name = row["recipe"].as_str().unwrap();
+        let mut recipe = Recipe::named(name).unwrap();
+        for (parameter, value) in row["set"].as_object().unwrap() {
+            recipe.set(parameter, value.as_str().unwrap()).unwrap();
+        }
+        let seed: Vec<u64> = serde_json::from_value(row["seed"].clone()).unwrap();
+        let set = recipe.draw(derived_seed(seed[0], &seed[1..])).unwrap();
+        let what = format!("{name} {} {}", row["set"], row["seed"]);
+        assert_eq!(tasks(&set), row["tasks"], "{what}");
+        assert_eq!(pibs(&set), row["pibs"], "{what}");
+        compared.push(name);
+    }
+    for name in Recipe::NAMES {
+        assert!(compared.contains(&name), "no set of {name}");
+    }
 }
 
 /// FNV-1a with 64 bits.

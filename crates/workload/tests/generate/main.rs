@@ -3,4 +3,5 @@
 
 mod distributions;
 mod golden;
+mod marginals;
 mod pages;

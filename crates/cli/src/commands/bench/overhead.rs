@@ -8,8 +8,9 @@ mod output;
 
 use crate::args::{BenchArgs, WorldArgs};
 use crate::clock::Stopwatch;
-use crate::commands::{run, sweep};
+use crate::commands::run;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::real::{self, Bout, Monitor, Settings};
@@ -122,10 +123,13 @@ struct Entry {
 }
 
 fn measure(plan: &Plan, cpu: Option<usize>, output: &Output) -> Result<Measured, Failure> {
-    let stop = sweep::interrupted()?;
+    let stop = interrupt::watch()?;
     let mut not_run = Vec::new();
     let mut entries = Vec::new();
     for (place, variant) in VARIANTS.iter().enumerate() {
+        if interrupt::asked() {
+            break;
+        }
         let settings = settings(variant, cpu);
         match probe(variant, &settings, output) {
             Ok(()) => entries.push(Entry {
@@ -143,7 +147,7 @@ fn measure(plan: &Plan, cpu: Option<usize>, output: &Output) -> Result<Measured,
         .filter(|entry| entry.variant.in_busy_periods)
         .collect();
     let mut series = Series {
-        stop: &stop,
+        stop,
         output,
         since: Stopwatch::start(),
         most: plan.most,
@@ -162,7 +166,7 @@ fn measure(plan: &Plan, cpu: Option<usize>, output: &Output) -> Result<Measured,
         &whole,
         true,
     )?;
-    let preemptions = preemptions(plan, cpu, &stop, output)?;
+    let preemptions = preemptions(plan, cpu, stop, output)?;
     Ok(Measured {
         table: Table::of(runs),
         whole: Table::of(whole),
@@ -267,6 +271,9 @@ impl Series<'_> {
                 true => Duration::from_millis(HYPERPERIOD_MS),
             };
             for (number, entry) in entries.iter().enumerate() {
+                if self.stop.load(Ordering::SeqCst) {
+                    return Ok((Vec::new(), 0));
+                }
                 let session = session(entry.variant, size, span, self.output)?;
                 places.push((size, number, session, busy.clone()));
             }
@@ -291,8 +298,8 @@ impl Series<'_> {
                     true => None,
                     false => Some(real::bout(session, &entry.settings)?),
                 };
+                // What ended a run ends the whole experiment: the latch is the same.
                 let Some(bout) = bout.filter(|bout| !bout.interrupted) else {
-                    self.stop.store(true, Ordering::SeqCst);
                     // A repetition that is not complete is none.
                     runs.truncate(before);
                     return Ok((runs, repetition));

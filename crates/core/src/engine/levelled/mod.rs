@@ -59,6 +59,7 @@ pub struct Levelled {
     slots: Box<[Option<Slot>]>,
     wake: Option<Wake>,
     clock: Instant,
+    backlog: usize,
 }
 
 impl Levelled {
@@ -81,6 +82,7 @@ impl Levelled {
             slots: vec![None; configuration.tables.len()].into_boxed_slice(),
             wake: None,
             clock: Instant::EPOCH,
+            backlog: configuration.backlog,
         })
     }
 
@@ -218,5 +220,9 @@ impl Scheduler for Levelled {
             .iter()
             .map(LocalDomain::lost_notices)
             .fold(self.shared.lost_notices(), u64::saturating_add)
+    }
+
+    fn backlog(&self) -> usize {
+        self.backlog
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Dispatcher;
 use crate::managed::handover::Done;
-use crate::managed::pending::Class;
+use crate::managed::pending::{Class, Lane};
 use crate::manager::id_of;
 use crate::shared::Shared;
 use crate::worker::job_of;
@@ -10,7 +10,9 @@ use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::job_table::BACKLOG_MAX;
-use vestal_core::{ContractViolation, DropReason, Fact, Instant, JobId, Scheduler, Service};
+use vestal_core::{
+    ContractViolation, DropReason, Fact, Instant, JobId, Permit, Scheduler, Service,
+};
 use vestal_trace::What;
 
 /// Releases that are no further apart than this are one event.
@@ -132,6 +134,9 @@ impl Dispatcher {
         let at = shared.instant(done.finished);
         self.charge(shared, at, job, executed)?;
         self.running = None;
+        if let Some(lane) = self.lanes.get_mut(job.task.index()) {
+            lane.backlog.forget(job.sequence);
+        }
         self.scheduler.apply(at, end_of(job, done.whole))
     }
 
@@ -142,46 +147,110 @@ impl Dispatcher {
         now: u64,
         end: u64,
     ) -> Result<u64, ContractViolation> {
+        // Those that have waited longer come first.
+        self.hand_on(shared)?;
         let mut latest = 0;
         while let Some(&Reverse((release, index))) = self.timers.peek() {
             if release > now.saturating_add(MERGE_NANOS) {
                 break;
             }
             self.timers.pop();
-            let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index))
-            else {
-                continue;
-            };
             if release >= end {
                 continue;
             }
-            let period = task.configuration.task.period.as_nanos();
-            self.timers
-                .push(Reverse((release.saturating_add(period), index)));
+            let Some(lane) = self.lanes.get_mut(index) else {
+                continue;
+            };
             let sequence = lane.next_sequence;
             lane.next_sequence += 1;
-            if lane.staged == BACKLOG_MAX {
-                // The machine was away for that many periods.
-                lane.dropped += 1;
-                let (at, job) = (shared.instant(release), job_of(id_of(index), sequence));
-                let why = DropReason::BacklogFull;
-                let trace = self.scheduler.sink_mut();
-                trace.observed(at, Fact::Released { job });
-                trace.record(at, What::Dropped { job, why });
-                continue;
-            }
-            lane.staged += 1;
-            lane.released(sequence, release);
+            self.timers
+                .push(Reverse((lane.release_of(lane.next_sequence), index)));
             latest = release;
-            let job = JobId {
-                task: id_of(index),
-                sequence,
-            };
-            self.scheduler
-                .apply(shared.instant(release), Fact::Released { job })?;
+            self.release(shared, index, sequence)?;
         }
         Ok(latest)
     }
+
+    /// Tells the scheduler of a release, keeps it for want of room, or drops it because as many jobs
+    /// wait as may.
+    fn release(
+        &mut self,
+        shared: &Shared,
+        index: usize,
+        sequence: u64,
+    ) -> Result<(), ContractViolation> {
+        let in_background = self.is_in_background(index);
+        let Some(lane) = self.lanes.get_mut(index) else {
+            return Ok(());
+        };
+        if lane.backlog.kept() == 0 && may_tell(lane, in_background) {
+            return self.tell_release(shared, index, sequence);
+        }
+        let (at, job) = (
+            shared.instant(lane.release_of(sequence)),
+            job_of(id_of(index), sequence),
+        );
+        let trace = self.scheduler.sink_mut();
+        trace.observed(at, Fact::Released { job });
+        if lane.backlog.is_full(in_background) {
+            let why = DropReason::BacklogFull;
+            lane.dropped.add(why, 1);
+            trace.record(at, What::Dropped { job, why });
+        } else {
+            lane.backlog.keep(sequence);
+        }
+        Ok(())
+    }
+
+    /// Tells the scheduler of kept releases for which it has room; says whether there were any.
+    pub(super) fn hand_on(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+        let mut any = false;
+        for index in 0..self.lanes.len() {
+            while let Some(lane) = self.lanes.get_mut(index)
+                && lane.backlog.kept() > 0
+            {
+                let in_background = self.is_in_background(index);
+                let Some(lane) = self.lanes.get_mut(index) else {
+                    break;
+                };
+                if !may_tell(lane, in_background) {
+                    break;
+                }
+                if let Some(sequence) = lane.backlog.take_kept() {
+                    self.tell_release(shared, index, sequence)?;
+                    any = true;
+                }
+            }
+        }
+        Ok(any)
+    }
+
+    fn tell_release(
+        &mut self,
+        shared: &Shared,
+        index: usize,
+        sequence: u64,
+    ) -> Result<(), ContractViolation> {
+        let Some(lane) = self.lanes.get_mut(index) else {
+            return Ok(());
+        };
+        let (release, job) = (lane.release_of(sequence), job_of(id_of(index), sequence));
+        lane.staged += 1;
+        lane.backlog.tell(sequence);
+        lane.released(sequence, release);
+        self.scheduler
+            .apply(shared.instant(release), Fact::Released { job })
+    }
+
+    /// Whether the scheduler has put the current job of the task into the background.
+    fn is_in_background(&self, index: usize) -> bool {
+        self.scheduler.permit(id_of(index)) == Permit::Background
+    }
+}
+
+/// Whether the scheduler has room for one more release, now and in all.
+fn may_tell(lane: &Lane, in_background: bool) -> bool {
+    lane.staged < BACKLOG_MAX && lane.backlog.has_room(in_background)
 }
 
 pub(super) const fn end_of(job: JobId, whole: bool) -> Fact {

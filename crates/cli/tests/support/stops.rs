@@ -1,0 +1,166 @@
+//! Signals at random instants. The program has to end soon, in the way that is documented, and leave
+//! nothing half done.
+//!
+//! A smoke count by default; `VESTAL_STOPS=200` sends that many signals to each command.
+
+use super::{Scratch, command};
+use std::fs::File;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
+
+/// The program has to be gone so long after the signal, also on a busy machine.
+const BOUND: Duration = Duration::from_secs(10);
+
+/// How often it is looked for.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// How many signals each command gets where nothing else is asked for.
+const SMOKE: u64 = 3;
+
+/// How a program ended after a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// With this code, after a signal that it had taken over.
+    Exit(i32),
+    /// It was done before the signal came.
+    Before(i32),
+    /// By the signal, which it had not taken over, or not yet.
+    Killed,
+}
+
+/// What one signal came to.
+pub(crate) struct Stopped<'a> {
+    pub(crate) ending: Ending,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// A fresh directory, in which the program ran.
+    pub(crate) folder: &'a Path,
+}
+
+impl Stopped<'_> {
+    /// The one JSON document on standard output.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error} in:\n{}\n{}", self.stdout, self.stderr))
+    }
+
+    /// What is in its directory, hidden files too.
+    pub(crate) fn files(&self) -> Vec<String> {
+        names(self.folder)
+    }
+}
+
+/// The names in a directory, sorted; none if there is no such directory.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Runs the program again and again in fresh directories, sends SIGINT and SIGTERM in turn at instants
+/// before `within`, and lets `check` judge what each came to. Says how often it ended in which way.
+#[expect(
+    clippy::print_stdout,
+    reason = "how the trials of a long campaign ended is worth a line"
+)]
+pub(crate) fn stops(
+    name: &str,
+    arguments: &[&str],
+    within: Duration,
+    check: impl Fn(&Stopped<'_>),
+) -> Vec<(Ending, u64)> {
+    let asked = std::env::var("VESTAL_STOPS").ok();
+    let trials = asked.map_or(SMOKE, |count| count.parse().unwrap());
+    let mut endings: Vec<(Ending, u64)> = Vec::new();
+    for trial in 0..trials {
+        let scratch = Scratch::new(&format!("stop-{name}-{trial}"));
+        let folder = scratch.0.join("there");
+        std::fs::create_dir(&folder).unwrap();
+        let (out, err) = (scratch.0.join("out"), scratch.0.join("err"));
+        let child = command(arguments)
+            .current_dir(&folder)
+            .stdout(File::create(&out).unwrap())
+            .stderr(File::create(&err).unwrap())
+            .spawn()
+            .unwrap();
+        let ending = stop(child, trial, within);
+        let stopped = Stopped {
+            ending,
+            stdout: std::fs::read_to_string(&out).unwrap(),
+            stderr: std::fs::read_to_string(&err).unwrap(),
+            folder: &folder,
+        };
+        check(&stopped);
+        match endings.iter_mut().find(|(known, _)| *known == ending) {
+            Some((_, count)) => *count += 1,
+            None => endings.push((ending, 1)),
+        }
+    }
+    println!("{name}: {endings:?}");
+    endings
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test that waits for another process schedules nothing"
+)]
+fn pause(span: Duration) {
+    std::thread::sleep(span);
+}
+
+/// Sends one signal and waits for the end.
+fn stop(mut child: Child, trial: u64, within: Duration) -> Ending {
+    pause(within.mul_f64(fraction(trial)));
+    if let Some(status) = child.try_wait().unwrap() {
+        return Ending::Before(status.code().unwrap());
+    }
+    let (signal, word) = [(2, "-INT"), (15, "-TERM")][(trial % 2) as usize];
+    let taken = takes(child.id(), signal);
+    let pid = child.id().to_string();
+    Command::new("kill").args([word, &pid]).output().unwrap();
+    let mut looks = 0..BOUND.as_millis() / LOOK.as_millis();
+    let status: ExitStatus = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if looks.next().is_none() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("still there {BOUND:?} after {word}, taken over: {taken}");
+        }
+        pause(LOOK);
+    };
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ending::Exit(code),
+        (None, killer) => {
+            assert_eq!(killer, Some(signal), "it died of something else");
+            assert!(
+                !taken,
+                "{word} was taken over, and ended the program all the same"
+            );
+            Ending::Killed
+        }
+    }
+}
+
+/// Whether the process handles `signal` itself.
+fn takes(pid: u32, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mut lines = status.lines();
+    let caught = lines.find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// A share of one, another for each trial and each time.
+fn fraction(trial: u64) -> f64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u64(trial);
+    (hasher.finish() >> 11) as f64 / (1_u64 << 53) as f64
+}

@@ -1,0 +1,386 @@
+//! When each thread of the run executes, and what it takes for its duties outside the bodies of jobs.
+//!
+//! A thread says when it gets the CPU, when a body begins and ends, and when it is about to wait. Of each
+//! interval outside a body
+//!
+//! ```text
+//! wall = executed + waited + away
+//! ```
+//! where *executed* is what its CPU clock says, *waited* is the time for which it was ready and another
+//! thread had the CPU (schedstat), and *away* is the rest. CPU time on the account of a thread of the run
+//! is always the run's, whoever caused it: from inside nothing tells a slow loop from an interrupt. *Away*
+//! is the run's too, because the thread slept, unless the kernel says that it never lost the CPU; then a
+//! hypervisor had it. Without schedstat (`CONFIG_SCHED_INFO`) all of *wall* is the run's.
+//!
+//! So a slow thread cannot excuse itself: what it took is in the [`Reactions`] of the report, whether a
+//! deadline was missed or not, and [`Shared::consumed`] keeps it out of what counts as stolen.
+
+use crate::gaps::{Gap, Thief};
+use crate::recording::Tracer;
+use crate::report::{Duty, Reaction};
+use crate::shared::Shared;
+use crate::stints::SWITCH_NANOS_MAX;
+use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
+use crate::sys::schedstat::{SchedStat, Waited};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+use vestal_core::Duration;
+
+/// In a word of [`Consumed`]: the thread has the CPU, or wants it.
+const AWAKE: u64 = u64::MAX;
+
+/// The CPU clocks of all threads of the run that share its CPU: those of threads that wait, as words.
+/// Each is written by its thread.
+#[derive(Debug)]
+pub(crate) struct Consumed(Box<[AtomicU64]>);
+
+/// The run's threads beside its workers.
+const OTHERS: usize = 3;
+
+/// Which thread of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thread {
+    /// The worker of the task with this index.
+    Worker(usize),
+    Manager,
+    Idle,
+    Watchdog,
+}
+
+impl Consumed {
+    pub(crate) fn new(tasks: usize) -> Self {
+        Self((0..tasks + OTHERS).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    const fn index(thread: Thread) -> usize {
+        match thread {
+            Thread::Manager => 0,
+            Thread::Idle => 1,
+            Thread::Watchdog => 2,
+            Thread::Worker(index) => OTHERS + index,
+        }
+    }
+
+    fn set(&self, thread: Thread, value: u64) {
+        if let Some(word) = self.0.get(Self::index(thread)) {
+            word.store(value, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Shared {
+    /// The CPU time that the threads of the run have consumed on its CPU, bodies of jobs included. O(n),
+    /// with a system call for each thread that does not wait.
+    pub(crate) fn consumed(&self) -> u64 {
+        let others = [&self.manager_tid, &self.idle_tid, &self.watchdog_tid];
+        let tids = others
+            .into_iter()
+            .chain(self.tasks.iter().map(|task| &task.tid));
+        let each = tids.zip(&self.consumed.0).map(|(tid, word)| {
+            match word.load(Ordering::SeqCst) {
+                // A thread that leaves has said what it consumed.
+                AWAKE => cpu_nanos_of(tid.load(Ordering::SeqCst)).unwrap_or(0),
+                asleep => asleep,
+            }
+        });
+        each.fold(0, u64::saturating_add)
+    }
+}
+
+/// Longer intervals are remembered one by one, until it is known whether the process was stopped in them.
+const LONG_NANOS: u64 = 1_000_000;
+
+/// How many long intervals a thread remembers.
+const LONG_MAX: usize = 64;
+
+/// What the threads of a run took for their duties.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reactions {
+    count: [u64; Duty::ALL.len()],
+    longest: [u64; Duty::ALL.len()],
+    /// Clock readings at the beginning and the end of a long interval, and how much of it was the run's.
+    long: Vec<(Duty, u64, u64, u64)>,
+}
+
+impl Reactions {
+    fn note(&mut self, duty: Duty, (from, to): (u64, u64), nanos: u64) {
+        let index = duty as usize;
+        if let Some(count) = self.count.get_mut(index) {
+            *count += 1;
+        }
+        if nanos >= LONG_NANOS && self.long.len() < LONG_MAX {
+            self.long.push((duty, from, to, nanos));
+        } else if let Some(longest) = self.longest.get_mut(index) {
+            *longest = nanos.max(*longest);
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (sum, count) in self.count.iter_mut().zip(other.count) {
+            *sum += count;
+        }
+        for (most, longest) in self.longest.iter_mut().zip(other.longest) {
+            *most = longest.max(*most);
+        }
+        self.long.extend(&other.long);
+    }
+
+    /// One for each duty that was done, without intervals in which the process was stopped: it was
+    /// continued at the clock readings `continued`, or a little before.
+    pub(crate) fn of_duties(&self, continued: &[u64]) -> Vec<Reaction> {
+        let stopped = |from: u64, to: u64| {
+            let to = to.saturating_add(LONG_NANOS);
+            continued.iter().any(|at| (from..=to).contains(at))
+        };
+        let each = Duty::ALL.into_iter().zip(self.count).zip(self.longest);
+        each.filter(|&((_, count), _)| count > 0)
+            .map(|((duty, count), longest)| {
+                let of_duty = self.long.iter().filter(|long| {
+                    let &(of, from, to, _) = *long;
+                    of == duty && !stopped(from, to)
+                });
+                let long = of_duty.map(|&(.., nanos)| nanos).max();
+                Reaction {
+                    duty,
+                    count,
+                    longest: Duration::from_nanos(long.unwrap_or(0).max(longest)),
+                }
+            })
+            .collect()
+    }
+}
+
+/// The intervals of the calling thread.
+#[derive(Debug)]
+pub(crate) struct Intervals {
+    thread: Thread,
+    stat: Option<SchedStat>,
+    /// What the kernel had counted when the present interval began, or an earlier one.
+    base: Waited,
+    /// Of what it counted since: how long bodies, which others may preempt, had no CPU.
+    body_waited: u64,
+    /// Clock and CPU clock when the present interval began; while the thread waits, when it began to.
+    began: u64,
+    cpu: u64,
+    reactions: Reactions,
+}
+
+impl Intervals {
+    /// Those of the calling thread, whose first interval begins here.
+    pub(crate) fn of_this_thread(thread: Thread) -> Self {
+        let mut intervals = Self {
+            thread,
+            stat: SchedStat::of_this_thread().ok(),
+            base: Waited::default(),
+            body_waited: 0,
+            began: monotonic_nanos(),
+            cpu: own_cpu_nanos(),
+            reactions: Reactions {
+                long: Vec::with_capacity(LONG_MAX),
+                ..Reactions::default()
+            },
+        };
+        intervals.read_base();
+        intervals
+    }
+
+    pub(crate) const fn stat(&self) -> Option<&SchedStat> {
+        self.stat.as_ref()
+    }
+
+    /// What the kernel counted since the last reading of this kind, bodies apart; none without schedstat.
+    fn waited(&self) -> Option<Waited> {
+        let now = self.stat.as_ref()?.read()?;
+        let nanos = now.nanos.saturating_sub(self.base.nanos);
+        Some(Waited {
+            nanos: nanos.saturating_sub(self.body_waited),
+            times: now.times.saturating_sub(self.base.times),
+        })
+    }
+
+    fn read_base(&mut self) {
+        self.body_waited = 0;
+        if let Some(now) = self.stat.as_ref().and_then(SchedStat::read) {
+            self.base = now;
+        }
+    }
+
+    /// The thread gets the CPU at `now`, which was read in the open group of `trace`; it is wanted since
+    /// `wanted`, or since it asked the kernel to be woken, if that was later.
+    pub(crate) fn wake(&mut self, shared: &Shared, wanted: u64, now: u64, trace: &mut Tracer) {
+        shared.consumed.set(self.thread, AWAKE);
+        let before = shared.stints.begin(wanted.max(self.began), now);
+        self.began = now;
+        if let Some(stretch) = before {
+            let span = stretch.to.saturating_sub(stretch.from);
+            let waited = self.waited().map_or(0, |waited| waited.nanos);
+            // Of a CPU on which nobody ran nothing tells whether a hypervisor had it.
+            let thief = Thief::of(span, waited, true, shared.steal_reported);
+            let gap = Gap {
+                from: stretch.from,
+                to: stretch.to,
+                charged: stretch.charged_max(),
+                thief,
+            };
+            trace.gap(shared, gap);
+        }
+        // What it waited for the CPU until now is no part of the interval.
+        self.read_base();
+    }
+
+    /// The idle detector gets the CPU at `now`.
+    pub(crate) fn wake_idle(&mut self, shared: &Shared, now: u64) {
+        shared.consumed.set(self.thread, AWAKE);
+        shared.stints.idle();
+        self.began = now;
+        self.read_base();
+    }
+
+    /// A body begins at `now`, when the CPU clock says `cpu`: the interval is over.
+    pub(crate) fn begin_body(&mut self, shared: &Shared, now: u64, cpu: u64, trace: &mut Tracer) {
+        self.close(shared, Duty::JobStart, now, cpu, trace);
+        (self.began, self.cpu) = (now, cpu);
+    }
+
+    /// The body ends at `now`, when the CPU clock says `cpu`: an interval begins.
+    pub(crate) fn end_body(&mut self, now: u64, cpu: u64) {
+        let wall = now.saturating_sub(self.began);
+        let away = wall.saturating_sub(cpu.saturating_sub(self.cpu));
+        (self.began, self.cpu) = (now, cpu);
+        if away >= SWITCH_NANOS_MAX {
+            self.read_base();
+        } else {
+            self.body_waited = self.body_waited.saturating_add(away);
+        }
+    }
+
+    /// The thread is about to wait: to be called last of all before it asks the kernel to.
+    pub(crate) fn wait(&mut self, shared: &Shared, duty: Duty, trace: &mut Tracer) {
+        let (now, cpu) = (monotonic_nanos(), own_cpu_nanos());
+        self.close(shared, duty, now, cpu, trace);
+        (self.began, self.cpu) = (now, cpu);
+        shared.consumed.set(self.thread, cpu);
+        shared.stints.end(now);
+    }
+
+    /// The thread leaves the run.
+    pub(crate) fn leave(&self, shared: &Shared) {
+        shared.consumed.set(self.thread, own_cpu_nanos());
+        let of_all = shared.own.reactions.lock();
+        // Nobody panics while holding this lock.
+        let mut of_all = of_all.unwrap_or_else(PoisonError::into_inner);
+        of_all.merge(&self.reactions);
+    }
+
+    /// The present interval ends at `now`, when the CPU clock says `cpu`.
+    fn close(&mut self, shared: &Shared, duty: Duty, now: u64, cpu: u64, trace: &mut Tracer) {
+        let wall = now.saturating_sub(self.began);
+        let executed = cpu.saturating_sub(self.cpu);
+        let missing = wall.saturating_sub(executed);
+        let interval = (self.began, now);
+        if missing < SWITCH_NANOS_MAX {
+            self.reactions.note(duty, interval, wall);
+            return;
+        }
+        let Some(counted) = self.waited() else {
+            self.reactions.note(duty, interval, wall);
+            return;
+        };
+        let waited = counted.nanos.min(missing);
+        let (ours, stolen) = split(wall, executed, waited, counted.times > 0);
+        if ours.saturating_sub(executed) >= SWITCH_NANOS_MAX {
+            // It slept and came back unannounced: whom it took the CPU from has not looked since.
+            shared.stints.came_back();
+        }
+        self.reactions.note(duty, interval, ours);
+        if stolen >= SWITCH_NANOS_MAX {
+            self.note_stolen(shared, stolen, Thief::Hypervisor, trace);
+        }
+        // Nobody of the run has the CPU before its manager; who makes a worker wait may be another one.
+        if self.thread == Thread::Manager && waited >= SWITCH_NANOS_MAX {
+            self.note_stolen(shared, waited, Thief::Thread, trace);
+        }
+        self.read_base();
+    }
+
+    /// So much of the interval that is being closed was stolen; when in it is not known.
+    fn note_stolen(&self, shared: &Shared, nanos: u64, thief: Thief, trace: &mut Tracer) {
+        let thief = match thief {
+            Thief::Hypervisor if !shared.steal_reported => Thief::Unknown,
+            Thief::Thread | Thief::Hypervisor | Thief::Unknown => thief,
+        };
+        trace.open();
+        let to = monotonic_nanos();
+        let from = to.saturating_sub(nanos);
+        let charged = 0;
+        trace.gap(
+            shared,
+            Gap {
+                from,
+                to,
+                charged,
+                thief,
+            },
+        );
+        trace.close();
+    }
+}
+
+/// Of an interval of `wall` nanoseconds: how much is the run's, and how much nobody on this system had.
+const fn split(wall: u64, executed: u64, waited: u64, switched: bool) -> (u64, u64) {
+    let known = wall.saturating_sub(waited);
+    if switched {
+        // It slept, or another thread had the CPU: what was not waited for counts as slept.
+        (known, 0)
+    } else {
+        (executed, known.saturating_sub(executed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn what_a_thread_executed_or_slept_is_the_run_s_and_what_it_waited_is_not() {
+        // A busy loop of 60 ms, a sleep of 20 ms, another thread's 30 ms, a hypervisor's 5 ms.
+        assert_eq!(split(60 * MS, 60 * MS, 0, false), (60 * MS, 0));
+        assert_eq!(split(21 * MS, MS, 0, true), (21 * MS, 0));
+        assert_eq!(split(31 * MS, MS, 30 * MS, true), (MS, 0));
+        assert_eq!(split(6 * MS, MS, 0, false), (MS, 5 * MS));
+        // A busy loop while another thread has the CPU for a part of the time.
+        assert_eq!(split(50 * MS, 20 * MS, 30 * MS, true), (20 * MS, 0));
+    }
+
+    #[test]
+    fn an_interval_in_which_the_process_was_stopped_is_no_reaction() {
+        let mut reactions = Reactions::default();
+        reactions.note(Duty::Manager, (0, 10_000), 10_000);
+        reactions.note(Duty::Manager, (50 * MS, 70 * MS), 20 * MS);
+        reactions.note(Duty::JobEnd, (0, 2 * MS), 2 * MS);
+        let longest = |continued: &[u64]| {
+            let each = reactions.of_duties(continued).into_iter();
+            each.map(|each| (each.duty, each.count, each.longest.as_nanos()))
+                .collect::<Vec<_>>()
+        };
+        let job_end = (Duty::JobEnd, 1, 2 * MS);
+        assert_eq!(longest(&[]), [job_end, (Duty::Manager, 2, 20 * MS)]);
+        assert_eq!(longest(&[45 * MS]), [job_end, (Duty::Manager, 2, 20 * MS)]);
+        assert_eq!(longest(&[69 * MS]), [job_end, (Duty::Manager, 2, 10_000)]);
+    }
+
+    #[test]
+    fn what_does_not_fit_into_the_list_counts_all_the_same() {
+        let mut reactions = Reactions::default();
+        for length in 0..LONG_MAX as u64 + 2 {
+            reactions.note(Duty::Idle, (0, 1), (length + 1) * MS);
+        }
+        let [reaction] = reactions.of_duties(&[])[..] else {
+            panic!("one duty");
+        };
+        assert_eq!(reaction.count, LONG_MAX as u64 + 2);
+        assert_eq!(reaction.longest.as_nanos(), (LONG_MAX as u64 + 2) * MS);
+    }
+}

@@ -1,0 +1,62 @@
+//! What workers have to know of what the scheduler said about their jobs.
+
+use super::TaskShared;
+use std::sync::atomic::{AtomicU64, Ordering};
+use vestal_core::{DropReason, Level};
+
+/// The latest jobs of a task that used up a limit or were dropped; written by the manager.
+#[derive(Debug, Default)]
+pub(super) struct Verdicts {
+    /// The job, plus one, that used up the limit of its own level last.
+    used_up: AtomicU64,
+    /// When it did, in nanoseconds since the epoch; written before that.
+    used_up_at: AtomicU64,
+    /// The job, plus one, that the scheduler dropped last after it had begun, times [`REASONS`], plus the
+    /// place of the reason.
+    dropped: AtomicU64,
+}
+
+const REASONS: u64 = DropReason::ALL.len() as u64;
+
+impl TaskShared {
+    /// The scheduler says that job `sequence` used up its limit of `level`, so many nanoseconds after
+    /// the epoch.
+    pub(super) fn note_overrun(&self, sequence: u64, level: Level, at: u64) {
+        if level >= self.configuration.task.criticality {
+            self.verdicts.used_up_at.store(at, Ordering::SeqCst);
+            let job = sequence.saturating_add(1);
+            self.verdicts.used_up.store(job, Ordering::SeqCst);
+        }
+    }
+
+    /// The scheduler says that job `sequence`, which the worker has, was dropped.
+    pub(crate) fn note_drop(&self, sequence: u64, why: DropReason) {
+        let job = sequence.saturating_add(1).saturating_mul(REASONS);
+        let reason = (0..).zip(DropReason::ALL).find(|(_, other)| *other == why);
+        let place = reason.map_or(0, |(place, _)| place);
+        let word = job.saturating_add(place);
+        self.verdicts.dropped.store(word, Ordering::SeqCst);
+    }
+
+    /// Whether job `sequence` was the last to use up the limit of its own level.
+    pub(crate) fn has_used_up(&self, sequence: u64) -> bool {
+        self.verdicts.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1)
+    }
+
+    /// When job `sequence` used up the limit of its own level, in nanoseconds since the epoch, if it did.
+    pub(crate) fn used_up_at(&self, sequence: u64) -> Option<u64> {
+        let at = self.verdicts.used_up_at.load(Ordering::SeqCst);
+        self.has_used_up(sequence).then_some(at)
+    }
+
+    /// Why job `sequence` lost its place.
+    pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
+        let word = self.verdicts.dropped.load(Ordering::SeqCst);
+        let place = usize::try_from(word % REASONS).unwrap_or(0);
+        match DropReason::ALL.get(place) {
+            Some(why) if word / REASONS == sequence.saturating_add(1) => *why,
+            Some(_) | None if self.has_used_up(sequence) => DropReason::Exhausted,
+            Some(_) | None => DropReason::Mode,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A job whose body does not come back, and the releases behind it, are counted like all others: by
+//! the report, and by the trace.
+
+use crate::support::{LO, alone, config, ms, spec};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use vestal_core::engine::Configuration;
+use vestal_core::{ConfigurationError, Duration, Enforcement, Uniprocessor};
+use vestal_linux::{BoxedScheduler, Executive, JobContext, Monitor, Recording, Report};
+use vestal_trace::count::{Counter, Counts};
+use vestal_trace::{Dispatch, Header, Record};
+
+/// 30 releases, the deadline of the last one behind the end.
+const RUN: Duration = Duration::from_millis(590);
+const PERIOD: u64 = 20;
+const RELEASED: u64 = 30;
+/// The jobs before the one that does not come back.
+const GOOD: u64 = 5;
+
+/// How the sixth job does not come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stuck {
+    /// It executes for ever.
+    Burning,
+    /// It waits for ever.
+    Blocked,
+}
+
+impl Stuck {
+    /// Bounded all the same: a failing test must not leave a busy machine.
+    fn stay(self, job: &mut JobContext<'_>, over: &AtomicBool) {
+        for _ in 0..80 {
+            if over.load(Ordering::Relaxed) {
+                return;
+            }
+            match self {
+                Self::Burning => job.burn_deaf(ms(50)),
+                // Seldom awake, so that it executes less than its limit.
+                Self::Blocked => crate::support::pause(50),
+            }
+        }
+    }
+}
+
+/// A run of one task with that job, and what its trace counts.
+fn run(stuck: Stuck, dispatch: Dispatch, guarantee: bool) -> (Report, Counts) {
+    let over = Arc::new(AtomicBool::new(false));
+    let until = Arc::clone(&over);
+    let mut config = config(Enforcement::Adaptive, Monitor::Manager);
+    config.patience = Duration::from_millis(50);
+    config.guarantee = guarantee;
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&records);
+    let mut executive = Executive::new(config);
+    if dispatch == Dispatch::Managed {
+        let scheduler =
+            |configuration: &Configuration<'_>| -> Result<BoxedScheduler, ConfigurationError> {
+                Ok(Box::new(Uniprocessor::new(configuration)?))
+            };
+        executive = executive.managed(scheduler);
+    }
+    let report = executive
+        .task(spec("stuck", LO, 1, PERIOD, &[4]), move |job| {
+            if job.id().sequence == GOOD {
+                stuck.stay(job, &until);
+                return Ok(());
+            }
+            job.burn(ms(1))
+        })
+        .recorded(Recording::new(move |_| {
+            Ok(Box::new(move |batch: &[Record]| {
+                seen.lock().unwrap().extend_from_slice(batch);
+            }))
+        }))
+        .run(RUN)
+        .unwrap();
+    over.store(true, Ordering::Relaxed);
+    let mut header = Header::new("amc");
+    header.dispatch = dispatch;
+    let mut counter = Counter::new(&header);
+    for record in records.lock().unwrap().iter() {
+        counter.see(record);
+    }
+    assert_eq!(report.stuck, ["stuck"]);
+    (report, counter.counts())
+}
+
+#[test]
+fn a_job_that_never_ends_and_the_releases_behind_it_are_counted() {
+    let _alone = alone();
+    for stuck in [Stuck::Burning, Stuck::Blocked] {
+        let (report, traced) = run(stuck, Dispatch::Native, true);
+        let jobs = report.tasks[0].jobs;
+        assert_eq!(
+            (jobs.released, jobs.completed, jobs.dropped),
+            (RELEASED, GOOD, 0),
+            "{stuck:?}: {report:#?}"
+        );
+        assert_eq!(jobs.unfinished, RELEASED - GOOD);
+        assert_eq!(jobs.missed, RELEASED - GOOD - 1, "{stuck:?}");
+        // Who executes beyond C has ended the promise to itself and to those behind it; who only
+        // waits has not, and all of them were promised to be in time.
+        let broken = match stuck {
+            Stuck::Burning => 0,
+            Stuck::Blocked => jobs.missed,
+        };
+        assert_eq!(jobs.missed_guaranteed, broken, "{stuck:?}: {report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, broken, "{stuck:?}");
+        assert_eq!(report.jobs, jobs);
+        assert_eq!(
+            (traced.released, traced.completed, traced.dropped.total()),
+            (jobs.released, jobs.completed, jobs.dropped),
+            "{stuck:?}"
+        );
+        assert_eq!(
+            (traced.missed, traced.missed_guaranteed),
+            (jobs.missed, jobs.missed_guaranteed),
+            "{stuck:?}"
+        );
+    }
+}
+
+#[test]
+fn the_same_under_managed_dispatch() {
+    let _alone = alone();
+    for stuck in [Stuck::Burning, Stuck::Blocked] {
+        let (report, traced) = run(stuck, Dispatch::Managed, true);
+        let jobs = report.tasks[0].jobs;
+        assert_eq!(
+            (jobs.released, jobs.completed),
+            (RELEASED, GOOD),
+            "{stuck:?}: {report:#?}"
+        );
+        // The scheduler gives up what waits too long; the last job it has no reason to.
+        assert_eq!(jobs.dropped + jobs.unfinished, RELEASED - GOOD, "{stuck:?}");
+        assert!(jobs.missed >= 1, "{stuck:?}: {report:#?}");
+        assert_eq!(
+            (traced.released, traced.completed, traced.dropped.total()),
+            (jobs.released, jobs.completed, jobs.dropped),
+            "{stuck:?}: {report:#?}"
+        );
+        assert_eq!(traced.missed, jobs.missed, "{stuck:?}");
+    }
+}
+
+#[test]
+fn without_a_guarantee_no_miss_is_a_broken_promise() {
+    let _alone = alone();
+    let (report, traced) = run(Stuck::Blocked, Dispatch::Native, false);
+    let jobs = report.tasks[0].jobs;
+    assert_eq!(
+        (jobs.missed, jobs.missed_guaranteed),
+        (RELEASED - GOOD - 1, 0)
+    );
+    assert_eq!(report.machine.missed_outside_gaps, 0);
+    assert_eq!((traced.missed, traced.missed_guaranteed), (jobs.missed, 0));
+}
