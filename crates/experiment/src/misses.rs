@@ -1,9 +1,14 @@
 //! A search for a run in which a guaranteed deadline is missed.
 //!
 //! A test that is not sound may accept a set and choose priorities under which it misses a deadline. This
-//! search looks for such a run; it is bounded by a number of decisions, not by a clock, and follows from a seed, so
+//! search looks for such a run; it is bounded by a number of instants, not by a clock, and follows from a seed, so
 //! that it finds the same on every machine. What it finds is certain: the simulator judges the miss
 //! ([`vestal_sim::guarantee`]). That it finds nothing says nothing.
+//!
+//! Why it is certain: releases of a task are T or more apart, no job executes more than the victim's level
+//! allows, and the CPU is idle at the beginning. A job that finds no room in the scheduler's backlog counts as
+//! not released, which sporadic tasks may do; the scheduler never hears of it, so that the priorities of
+//! later jobs in lists are those of that run. A run ends with its first guaranteed miss.
 //!
 //! A run begins with an idle CPU and ends at the deadline of a job that it means to delay, the *victim*. Every
 //! task releases its jobs periodically from an offset on; level m of the execution times is reached at an
@@ -14,15 +19,18 @@
 //! comes nearest to its deadline.
 
 use crate::carried::Carried;
-use vestal_core::{Duration, Instant, Level, Service, Task, TaskId};
+use std::cell::Cell;
+use vestal_core::{Duration, Instant, Level, Scheduler, Service, Task, TaskId};
 use vestal_sim::guarantee::{Judge, Promise};
 use vestal_sim::workload::Periodic;
-use vestal_sim::{Backlog, Demand, JobState, Observer, Setting, simulate};
+use vestal_sim::{
+    Backlog, Demand, JobState, Observer, Releases, Setting, SimulationError, simulate,
+};
 use vestal_workload::generate::Random;
 
-/// After so many decisions of the scheduler in all runs together a search ends: thousands of runs of four
-/// tasks, hundreds of twenty.
-pub(crate) const DECISIONS: u64 = 100_000;
+/// After so many instants at which something happened, in all runs together, a search ends, in the middle of
+/// a run if need be: thousands of runs of four tasks, hundreds of twenty.
+const INSTANTS: u64 = 100_000;
 
 /// Whether a run with a guaranteed miss was found. `weak` are the tasks whose jobs it means to delay.
 ///
@@ -31,8 +39,9 @@ pub(crate) const DECISIONS: u64 = 100_000;
 pub(crate) fn finds_miss(carried: &Carried<'_>, weak: &[usize], seed: u64) -> Result<bool, String> {
     let mut random = Random::new(seed);
     let mut best: Vec<Option<(u64, Attempt)>> = vec![None; weak.len()];
-    let (mut decisions, mut run) = (0, 0_usize);
-    while decisions < DECISIONS {
+    let left = Cell::new(INSTANTS);
+    let mut run = 0_usize;
+    while left.get() > 0 {
         let begun = best.iter().position(Option::is_none);
         let kind = random.below(4);
         let fresh = begun.is_some() || kind == 0;
@@ -50,11 +59,9 @@ pub(crate) fn finds_miss(carried: &Carried<'_>, weak: &[usize], seed: u64) -> Re
             Some((_, known)) if !fresh => known.changed(carried.tasks, &mut random),
             Some(_) | None => Attempt::draw(victim, carried.tasks, &mut random),
         };
-        let ran = attempt.run(carried)?;
-        let Some(delay) = ran.delay else {
+        let Some(delay) = attempt.run(carried, &left)? else {
             return Ok(true);
         };
-        decisions += ran.decisions.max(1);
         run += 1;
         if best[place]
             .as_ref()
@@ -71,13 +78,6 @@ fn most_delayed(best: &[Option<(u64, Attempt)>]) -> Option<usize> {
     let known = best.iter().enumerate();
     let known = known.filter_map(|(place, one)| one.as_ref().map(|(delay, _)| (*delay, place)));
     known.max().map(|(_, place)| place)
-}
-
-/// What a run came to.
-struct Ran {
-    /// The victim's response time in millionths of its deadline; `None` if a guaranteed deadline was missed.
-    delay: Option<u64>,
-    decisions: u64,
 }
 
 /// One run.
@@ -177,44 +177,71 @@ impl Attempt {
         };
     }
 
-    fn run(&self, carried: &Carried<'_>) -> Result<Ran, String> {
+    /// The victim's response time in millionths of its deadline; `None` if a guaranteed deadline was missed.
+    /// Takes the instants of the run from `left`, and ends without any.
+    fn run(&self, carried: &Carried<'_>, left: &Cell<u64>) -> Result<Option<u64>, String> {
         let tasks = carried.tasks;
+        let mut scheduler = carried.scheduler()?;
         let deadline = tasks[self.victim].deadline;
         let release = Instant::from_nanos(self.offsets[self.victim]);
         let setting = Setting {
             tasks,
             cpus: 1,
             end: release.saturating_add(deadline),
-            backlog: Backlog::UNLIMITED,
+            backlog: Backlog::at_most(scheduler.backlog()),
         };
+        let missed = Cell::new(false);
         let offsets = self.offsets.iter().zip(tasks);
-        let releases = Periodic {
-            tasks: offsets
-                .map(|(offset, task)| (Instant::from_nanos(*offset), task.period))
-                .collect(),
+        let releases = Bounded {
+            periodic: Periodic {
+                tasks: offsets
+                    .map(|(offset, task)| (Instant::from_nanos(*offset), task.period))
+                    .collect(),
+            },
+            left,
+            missed: &missed,
         };
         let demand = ByLevel {
             attempt: self,
             tasks,
         };
-        let mut missed = false;
         let promise = Promise::new(tasks, carried.enforcement(), Carried::EXHAUSTION);
-        let judge = Judge::new(promise, |_, _, guaranteed| missed |= guaranteed);
+        let judge = Judge::new(promise, |_, _, guaranteed| {
+            missed.set(missed.get() || guaranteed)
+        });
         let victim = First {
             task: self.victim,
             response: Duration::ZERO,
         };
         let mut watch = (judge, victim);
-        let mut scheduler = carried.scheduler()?;
-        let effort = simulate(&mut scheduler, &setting, &releases, &demand, &mut watch)
-            .map_err(|error| error.to_string())?;
+        match simulate(&mut scheduler, &setting, &releases, &demand, &mut watch) {
+            Ok(_) | Err(SimulationError::GivenUp(_)) => (),
+            Err(error) => return Err(error.to_string()),
+        }
         let response = u128::from(watch.1.response.as_nanos());
         let share = response * 1_000_000 / u128::from(deadline.as_nanos().max(1));
         let delay = u64::try_from(share).unwrap_or(u64::MAX);
-        Ok(Ran {
-            delay: (!missed).then_some(delay),
-            decisions: effort.decisions,
-        })
+        Ok((!missed.get()).then_some(delay))
+    }
+}
+
+/// Releases of a run that ends with a guaranteed miss, or where a search has no instants left.
+struct Bounded<'a> {
+    periodic: Periodic,
+    left: &'a Cell<u64>,
+    missed: &'a Cell<bool>,
+}
+
+impl Releases for Bounded<'_> {
+    fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant> {
+        self.periodic.release(task, sequence, previous)
+    }
+
+    /// Is asked at each instant.
+    fn given_up(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left == 0 || self.missed.get()
     }
 }
 
@@ -264,8 +291,9 @@ impl Observer for First {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vestal_analysis::{Problem, find};
+    use vestal_analysis::{Parameters, Problem, find};
     use vestal_core::{LevelSet, Wcet, policy};
+    use vestal_workload::generate::Recipe;
 
     /// z, T = D, and C(0), ..., C(z) in units.
     type Row = (u8, u64, &'static [u64]);
@@ -316,7 +344,7 @@ mod tests {
         assert!((1..=10).all(|seed| found(&problem(&rows), "fjp-ija", seed)));
     }
 
-    /// What a sound test accepts has no miss to be found, and the same seed gives the same search.
+    /// What a sound test accepts has no miss to be found.
     #[test]
     fn nothing_is_found_where_a_sound_test_accepts() {
         let rows: [Row; 4] = [
@@ -331,5 +359,68 @@ mod tests {
                 "{test}"
             );
         }
+    }
+
+    /// Nor in drawn sets, whatever the policy.
+    #[test]
+    fn nothing_is_found_in_drawn_sets_that_a_sound_test_accepts() {
+        let mut recipe = Recipe::named("huang2014").unwrap();
+        for (name, value) in [("tasks", "4"), ("levels", "3"), ("utilization", "0.6")] {
+            recipe.set(name, value).unwrap();
+        }
+        for test in ["rms", "cms", "smc", "amc-rtb", "amc-max", "fjp-mode", "edf"] {
+            let accepted = (1..1000).filter_map(|seed| {
+                let set = recipe.draw(seed).unwrap();
+                let levels = LevelSet::new(set.levels.len()).unwrap();
+                let problem = Problem::new(set.to_tasks("x").unwrap(), levels).unwrap();
+                let outcome = find(test, None).unwrap().analyse(&problem);
+                outcome.why.is_none().then_some((problem, seed))
+            });
+            let searched: Vec<bool> = accepted
+                .take(3)
+                .map(|(problem, seed)| found(&problem, test, seed))
+                .collect();
+            assert_eq!(searched, [false; 3], "{test}");
+        }
+    }
+
+    /// The set under the adaptive limits of `amc` with these priorities.
+    fn with_priorities<'a>(problem: &'a Problem, priorities: &[u32]) -> Carried<'a> {
+        let chosen = Parameters {
+            priorities: Some(priorities.to_vec()),
+            ..Parameters::default()
+        };
+        let policy = policy::find("amc").unwrap();
+        Carried::with(policy, problem.tasks(), problem.levels(), chosen).unwrap()
+    }
+
+    /// A run of a short and a very long period has millions of jobs; the search ends in the middle of it.
+    #[test]
+    fn a_search_ends_after_so_many_instants() {
+        let problem = problem(&[(0, 10, &[1]), (1, 1_000_000_000, &[2, 3])]);
+        let carried = with_priorities(&problem, &[2, 1]);
+        let attempt = Attempt::draw(1, problem.tasks(), &mut Random::new(1));
+        let left = Cell::new(1000);
+        assert!(attempt.run(&carried, &left).unwrap().is_some());
+        assert_eq!(left.get(), 0);
+        assert!(!finds_miss(&carried, &[1], 1).unwrap());
+    }
+
+    /// The first guaranteed miss ends a run, far from its end.
+    #[test]
+    fn a_run_ends_with_its_miss() {
+        let problem = problem(&[(1, 10, &[6, 6]), (1, 1_000_000, &[600_000, 600_000])]);
+        let carried = with_priorities(&problem, &[1, 2]);
+        let attempt = Attempt {
+            victim: 1,
+            offsets: vec![0, 0],
+            instants: vec![0],
+            by_deadline: true,
+            modest: vec![false; 2],
+        };
+        let left = Cell::new(INSTANTS);
+        assert_eq!(attempt.run(&carried, &left).unwrap(), None);
+        // The job that misses completes after 600 000.
+        assert!(INSTANTS - left.get() < 70_000, "{}", left.get());
     }
 }

@@ -87,6 +87,8 @@ pub struct Pair {
     pub only_first: u64,
     /// Sets for which the second says yes and the first does not.
     pub only_second: u64,
+    /// Of the former, those of which the second says neither yes nor no.
+    pub left_open: u64,
     /// Number and seed of the first few sets of the former kind.
     pub examples: Vec<(u32, u64)>,
 }
@@ -143,6 +145,7 @@ impl Summary {
                     if said(first) == Answer::Yes && said(second) != Answer::Yes {
                         let pair = &mut pairs[point][first * questions + second];
                         pair.only_first += 1;
+                        pair.left_open += u64::from(said(second) == Answer::Undecided);
                         if pair.examples.len() < EXAMPLES_MAX {
                             pair.examples.push((table.indices[row], table.seeds[row]));
                         }
@@ -407,7 +410,10 @@ mod tests {
         let spread = weighted[0].shares[0].high - 0.4375;
         assert!((spread - 1.959_964 * 0.6 * 0.046_875_f64.sqrt() / 0.8).abs() < 1e-6);
         let pair = summary.pair(1, 0, 1).unwrap();
-        assert_eq!((pair.only_first, pair.only_second), (1, 1));
+        assert_eq!(
+            (pair.only_first, pair.only_second, pair.left_open),
+            (1, 1, 0)
+        );
         assert_eq!(pair.examples, [(1, 105)]);
         assert_eq!(
             summary.counts[1][1],

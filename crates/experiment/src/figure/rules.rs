@@ -4,7 +4,7 @@
 //! decided*. A sentence that compares ("more", "better") is strict: tests that answer alike do not confirm it.
 //! Numbers behind the words of a paper are ours, and each finding names those that it used.
 
-use super::compare::{Interval, Level};
+use super::compare::{Interval, Level, Pairing};
 use super::{Checked, View};
 use crate::evaluate::check_label;
 use crate::verdict::{Sign, Verdict};
@@ -48,31 +48,46 @@ fn counts(view: &View<'_>, first: &str, second: &str) -> String {
     let ((by_first, examples), (by_second, others)) =
         (view.only(first, second), view.only(second, first));
     format!(
-        "{first} accepts {}, {second} {} sets; {by_first} by {first} only{}, {by_second} by {second} only{}; the difference is {}",
+        "{first} accepts {}, {second} {} sets; {by_first} by {first} only{}, {by_second} by {second} only{}; the difference is {}{}",
         percent(a),
         percent(b),
         shown(&examples),
         shown(&others),
-        range(view.pairing(first, second).difference())
+        range(view.pairing(first, second).difference()),
+        given_up(view, &[first, second]),
     )
 }
 
+/// How many searches of the tests were given up, if any: such a set counts as not accepted.
+fn given_up(view: &View<'_>, tests: &[&str]) -> String {
+    let each = tests.iter().map(|test| (view.undecided(test), test));
+    let each = each.filter(|(count, _)| *count > 0);
+    each.map(|(count, test)| format!("; {test} leaves {count} undecided"))
+        .collect()
+}
+
 /// `first` accepts more sets than `second`. Confirmed by the sign of the difference; refuted by the other
-/// sign, and if what `first` alone accepts is rare.
+/// sign, and if they are equal.
 pub(super) fn more(view: &View<'_>, first: &str, second: &str) -> Checked {
     let pairing = view.pairing(first, second);
     let verdict = match pairing.sign() {
         Sign::Above => Verdict::Confirmed,
         Sign::Below => Verdict::Refuted,
-        Sign::Open => Verdict::from_evidence(false, pairing.share_of_first().high < RARE),
+        Sign::Open => Verdict::from_evidence(false, are_equal(&pairing)),
     };
     Checked {
         verdict,
-        numbers: format!(
-            "{}; equal is less than {RARE} of the sets",
-            counts(view, first, second)
-        ),
+        numbers: format!("{}; {EQUAL} {RARE}", counts(view, first, second)),
     }
+}
+
+/// The words for [`are_equal`].
+const EQUAL: &str = "ours for equal is that the first alone accepts no more than the second alone, and a share below";
+
+/// The first test accepts no more than the second: what it alone accepts is certainly rare, and does not
+/// outnumber what the second alone accepts. The drawn sets would contradict the verdict otherwise.
+fn are_equal(pairing: &Pairing) -> bool {
+    pairing.first() <= pairing.second() && pairing.share_of_first().high < RARE
 }
 
 /// `more` accepts every set that `less` accepts. One set to the contrary refutes.
@@ -80,7 +95,7 @@ pub(super) fn dominates(view: &View<'_>, more: &str, less: &str) -> Checked {
     let against = view.pairing(less, more);
     let rare = against.share_of_first().high < RARE;
     Checked {
-        verdict: Verdict::from_evidence(rare, against.first() > 0),
+        verdict: Verdict::from_evidence(rare, view.rejected(less, more) > 0),
         numbers: format!(
             "{}; sets to the contrary are certainly fewer than {:.2} %; ours for none is {RARE}",
             counts(view, more, less),
@@ -106,15 +121,16 @@ pub(super) fn better(view: &View<'_>, test: &str, rivals: &[&str], margin: Margi
         .collect();
     let slight = match margin {
         Margin::Any => "",
-        Margin::Slight => " slightly is at most that;",
+        Margin::Slight => " for slightly at most that;",
     };
     let parts: Vec<&str> = each.iter().map(|(_, numbers)| numbers.as_str()).collect();
     Checked {
         verdict: Verdict::all(each.iter().map(|(verdict, _)| *verdict)),
         numbers: format!(
-            "{test} accepts {}; {}; ours: visible is {NEAR},{slight} equal is less than {RARE} of the sets",
+            "{test} accepts {}; {}{}; ours for visible is {NEAR};{slight} {EQUAL} {RARE}",
             percent(view.accepted(test)),
-            parts.join("; ")
+            parts.join("; "),
+            given_up(view, &[&[test], rivals].concat())
         ),
     }
 }
@@ -129,7 +145,7 @@ fn better_than(view: &View<'_>, test: &str, rival: &str, margin: Margin) -> (Ver
         .collect();
     let each = || places.iter().map(|(_, pairing)| pairing.difference());
     let too_much = margin == Margin::Slight && each().any(|found| found.low > NEAR);
-    let never_more = all.sign() == Sign::Open && all.share_of_first().high < RARE;
+    let never_more = all.sign() == Sign::Open && are_equal(&all);
     let against = !below.is_empty() || all.sign() == Sign::Below || never_more || too_much;
     let nowhere_below = each().all(|found| found.low > -NEAR);
     let small = margin == Margin::Any || each().all(|found| found.high < NEAR);
@@ -247,22 +263,29 @@ pub(super) enum Course {
     Falling,
 }
 
-/// From each value of the axis to the next, every curve rises, or falls. One step the other way refutes.
-pub(super) fn monotone(view: &View<'_>, tests: &[&str], course: Course) -> Checked {
-    let towards = match course {
-        Course::Rising => 1.0,
-        Course::Falling => -1.0,
-    };
-    let (mut verdicts, mut parts) = (Vec::new(), Vec::new());
-    for test in tests {
-        let levels = view.levels(test);
-        let steps: Vec<Sign> = levels
-            .windows(2)
+impl Course {
+    /// Where a curve certainly goes from each value of the axis to the next: `Above` is this way.
+    fn steps(self, levels: &[(f64, Level)]) -> Vec<Sign> {
+        let towards = match self {
+            Self::Rising => 1.0,
+            Self::Falling => -1.0,
+        };
+        let pairs = levels.windows(2);
+        pairs
             .map(|pair| {
                 let step = [(towards, pair[1].1), (-towards, pair[0].1)];
                 Level::contrast(&step).side_of(0.0)
             })
-            .collect();
+            .collect()
+    }
+}
+
+/// From each value of the axis to the next, every curve rises, or falls. One step the other way refutes.
+pub(super) fn monotone(view: &View<'_>, tests: &[&str], course: Course) -> Checked {
+    let (mut verdicts, mut parts) = (Vec::new(), Vec::new());
+    for test in tests {
+        let levels = view.levels(test);
+        let steps = course.steps(&levels);
         let count = |sign| steps.iter().filter(|step| **step == sign).count();
         let (with, against) = (count(Sign::Above), count(Sign::Below));
         let all = !steps.is_empty() && with == steps.len();
@@ -281,28 +304,34 @@ pub(super) fn monotone(view: &View<'_>, tests: &[&str], course: Course) -> Check
     }
 }
 
-/// The curves end higher than they begin, and more than half of that comes in the first half.
+/// The curves end higher than they begin, fall nowhere for certain, and more than half of the rise comes in
+/// the first half of the axis.
 pub(super) fn rises_early(view: &View<'_>, tests: &[&str]) -> Checked {
     let (mut verdicts, mut parts) = (Vec::new(), Vec::new());
     for test in tests {
         let levels = view.levels(test);
-        let at = |place: usize| {
-            levels
-                .get(place)
-                .map_or_else(Level::default, |(_, level)| *level)
+        let (Some(&(from, first)), Some(&(to, last))) = (levels.first(), levels.last()) else {
+            verdicts.push(Verdict::NotDecided);
+            continue;
         };
-        let middle = levels.len() / 2;
-        let (first, middle, last) = (at(0), at(middle), at(levels.len().saturating_sub(1)));
+        let half = f64::midpoint(from, to);
+        let before = levels.iter().rev().find(|(x, _)| *x <= half);
+        let (at, middle) = before.map_or((from, first), |found| *found);
         let rise = Level::contrast(&[(1.0, last), (-1.0, first)]).side_of(0.0);
         let early = Level::contrast(&[(2.0, middle), (-1.0, first), (-1.0, last)]).side_of(0.0);
+        let falls = Course::Rising.steps(&levels).contains(&Sign::Below);
         let both = rise == Sign::Above && early == Sign::Above;
-        let against = rise == Sign::Below || early == Sign::Below;
+        let against = rise == Sign::Below || early == Sign::Below || falls;
         verdicts.push(match levels.len() {
             0..=2 => Verdict::NotDecided,
             _ => Verdict::from_evidence(both, against),
         });
+        let dip = match falls {
+            true => ", with a certain fall on the way",
+            false => "",
+        };
         parts.push(format!(
-            "{test} {:.3}, in the middle {:.3}, at last {:.3}",
+            "{test} {:.3} at {from}, {:.3} at {at}, {:.3} at {to}{dip}",
             first.value, middle.value, last.value
         ));
     }
@@ -379,7 +408,7 @@ pub(super) fn not_dominant(view: &View<'_>, test: &str, rivals: &[&str]) -> Chec
         if count > 0 {
             parts.push(format!("{count} by {rival}{}", shown(&examples)));
         }
-        some |= count > 0;
+        some |= view.rejected(rival, test) > 0;
         rare &= view.pairing(rival, test).share_of_first().high < RARE;
     }
     Checked {
@@ -389,7 +418,11 @@ pub(super) fn not_dominant(view: &View<'_>, test: &str, rivals: &[&str]) -> Chec
         },
         numbers: match parts.is_empty() {
             true => format!("no set is accepted by another test only; ours for none is {RARE}"),
-            false => format!("accepted, and not by {test}: {}", parts.join(", ")),
+            false => format!(
+                "accepted, and not by {test}: {}{}",
+                parts.join(", "),
+                given_up(view, &[test])
+            ),
         },
     }
 }
@@ -400,11 +433,9 @@ pub(super) fn not_dominant(view: &View<'_>, test: &str, rivals: &[&str]) -> Chec
 pub(super) fn gain(view: &View<'_>, test: &str, sound: &str) -> Checked {
     let beyond = view.pairing(test, sound);
     let (only, lost) = (beyond.first(), beyond.second());
-    let (proved, missed) = view.checked(&check_label(test));
-    // What the sound test accepts too is proved by it.
-    let both = view.accepted(test).0.saturating_sub(only);
-    let proved = proved.saturating_sub(both).min(only);
-    let missed = missed.min(only - proved);
+    let check = check_label(test);
+    let proved = view.pairing(&check, sound).first().min(only);
+    let missed = view.refused(&check).min(only - proved);
     let open = only - proved - missed;
     let (right, wrong) = (
         Interval::of_share(proved, only),

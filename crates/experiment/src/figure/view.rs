@@ -3,7 +3,7 @@
 use super::compare::{Interval, Level, Pairing, Stratum};
 use super::{Figure, READING};
 use crate::evaluate::is_check;
-use crate::summary::{Share, Summary};
+use crate::summary::{Count, Share, Summary};
 
 /// The part of a summary that belongs to one reading.
 #[derive(Debug)]
@@ -97,16 +97,8 @@ impl<'a> View<'a> {
     /// How many sets a test accepted, of how many.
     #[must_use]
     pub fn accepted(&self, test: &str) -> (u64, u64) {
-        let Some(question) = self.place(test) else {
-            return (0, 0);
-        };
-        let counts = self
-            .points
-            .iter()
-            .map(|&point| self.summary.counts[point][question]);
-        counts.fold((0, 0), |(yes, sets), count| {
-            (yes + count.yes, sets + count.sets)
-        })
+        let yes = self.total(test, |count| count.yes);
+        (yes, self.total(test, |count| count.sets))
     }
 
     /// Sets that `first` accepts and `second` does not: how many, and some as point and index.
@@ -214,17 +206,38 @@ impl<'a> View<'a> {
         places.map(|(x, points)| (x, of(points))).collect()
     }
 
-    /// What a check came to, in sets that were proved, and sets that were shown to miss.
-    pub(super) fn checked(&self, check: &str) -> (u64, u64) {
-        let Some(question) = self.place(check) else {
-            return (0, 0);
+    fn total(&self, test: &str, of: impl Fn(Count) -> u64) -> u64 {
+        let Some(question) = self.place(test) else {
+            return 0;
         };
         let counts = self.points.iter();
-        let counts = counts.map(|&point| self.summary.counts[point][question]);
-        counts.fold((0, 0), |(proved, missed), count| {
-            let no = count.sets.saturating_sub(count.yes + count.undecided);
-            (proved + count.yes, missed + no)
+        counts
+            .map(|&point| of(self.summary.counts[point][question]))
+            .sum()
+    }
+
+    /// How many sets a test left undecided.
+    pub(super) fn undecided(&self, test: &str) -> u64 {
+        self.total(test, |count| count.undecided)
+    }
+
+    /// To how many sets the answer was no; of a check, those that were shown to miss.
+    pub(super) fn refused(&self, question: &str) -> u64 {
+        self.total(question, |count| {
+            count.sets.saturating_sub(count.yes + count.undecided)
         })
+    }
+
+    /// How many sets `first` accepts and `second` rejects: one whose search was given up is neither.
+    pub(super) fn rejected(&self, first: &str, second: &str) -> u64 {
+        let (Some(first), Some(second)) = (self.place(first), self.place(second)) else {
+            return 0;
+        };
+        let pairs = self.points.iter();
+        let pairs = pairs.filter_map(|&point| self.summary.pair(point, first, second));
+        pairs
+            .map(|pair| pair.only_first.saturating_sub(pair.left_open))
+            .sum()
     }
 }
 
