@@ -1,17 +1,19 @@
 //! The paper's claims about Table II, Fig. 5, Table III and Fig. 6, and ours about our mechanisms, against
 //! what was measured.
 //!
-//! Intervals decide: those of the median of paired differences, or ratios, of runs of the same repetition,
-//! with 99 % confidence at each number of tasks ([`super::statistics::median_interval`]). What lies inside for
-//! certain confirms, what lies outside for certain refutes, and the rest is not decided. Claims about Fig. 6
-//! are the exception: the micro-benchmark keeps medians only, and they are compared as they are. Thresholds
-//! behind words such as "strongly" are ours; every finding names them, and the numbers of tasks it rests on.
+//! Intervals decide: those of the median of paired differences, or ratios, of runs of the same repetition, at
+//! each number of tasks ([`super::statistics::median_interval`]). All intervals of one claim are right together
+//! with 99 % confidence: where one number of tasks refutes, each of eight may only be wrong with an eighth of
+//! one percent. What lies inside for certain confirms, what lies outside for certain refutes, and the rest is not
+//! decided. Thresholds behind words such as "strongly" are ours; every finding names them, and the numbers of
+//! tasks it rests on.
 
+use super::fig_6;
 use super::paper;
 use super::result::as_f64;
 use super::statistics::{Spread, median_interval, spearman};
-use super::{BASELINE, Cell, Column, Preemptions, Run, Table, VARIANTS, Variant};
-use crate::verdict::{Sign, Verdict};
+use super::{BASELINE, Cell, Column, Preemptions, Run, SIZES, Table, VARIANTS, Variant};
+use crate::verdict::Verdict;
 use serde::Serialize;
 
 /// A claim with what became of it.
@@ -29,14 +31,10 @@ pub struct Finding {
 
 /// Rank correlations from here on are strong.
 const STRONG: f64 = 0.7;
-/// Costs that differ by less than this factor from the fewest to the most threads do not depend on them.
-const CONSTANT: f64 = 1.5;
 /// Switch counts within this are equal.
 const EQUAL_SWITCHES: f64 = 2.0;
 /// A busy period that is longer by at most this share of the baseline's is not longer.
 const EQUAL_LENGTH: f64 = 0.001;
-/// PLRS takes at most this much longer than FTP-SMC in the paper, in percent.
-const PLRS_MOST_PERCENT: f64 = 4.205;
 
 /// Every claim, in the order of the paper; ours last. `table` is of busy periods, `whole` of hyperperiods,
 /// in which also a policy that holds jobs back on a free CPU has done what others have.
@@ -90,15 +88,15 @@ pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Ve
         ),
         paper(
             "Preemption and return do not depend on the number of threads.",
-            constant(preemptions),
+            fig_6::constant(preemptions),
         ),
         paper(
             "The cost of adjusting priorities is linear in the number of threads.",
-            linear(preemptions),
+            fig_6::linear(preemptions),
         ),
         paper(
             "The first adjustment costs far more than later ones.",
-            first_is_dearer(preemptions),
+            fig_6::first_is_dearer(preemptions),
         ),
         ours(
             "Our own threads' CPU time per busy period is at most a third of the paper's mechanism for amc.",
@@ -131,45 +129,43 @@ pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Ve
     ]
 }
 
-/// Whether busy periods of one column are shorter than those of another: at no number of tasks the other way
-/// round, and at half of them at least for certain. With `or_equal` it is enough that they are certainly not
-/// longer by more than [`EQUAL_LENGTH`] of the baseline's.
+/// Whether busy periods of one column are shorter than those of another: at half of the numbers of tasks at least
+/// for certain, and at none for certain not. With `or_equal`, not longer is meant, and longer is what exceeds
+/// [`EQUAL_LENGTH`] of the baseline's.
 fn order(table: &Table, first: Column, second: Column, or_equal: bool) -> (Verdict, String) {
     let (Some(a), Some(b)) = (table.stands_for(first), table.stands_for(second)) else {
         return not_measured(&[first, second], table);
     };
-    let (mut above, mut below, mut open) = (Vec::new(), Vec::new(), Vec::new());
-    let mut not_longer = Vec::new();
+    let (mut certain, mut contrary, mut open) = (Vec::new(), Vec::new(), Vec::new());
     for &size in &table.sizes {
-        match table.compared(size, a, b) {
-            Sign::Above => above.push(size),
-            Sign::Below => below.push(size),
-            Sign::Open => open.push(size),
-        }
+        let differences = table.differences(size, a, b, |run| run.busy_ns);
         let base = table.cell(size, BASELINE).and_then(|cell| cell.busy_ns);
         let room = base.map_or(0.0, |base| EQUAL_LENGTH * base.median);
-        let differences = table.differences(size, a, b, |run| run.busy_ns);
-        if median_interval(differences).is_some_and(|(low, _)| low >= -room) {
-            not_longer.push(size);
-        }
+        let bound = if or_equal { -room } else { f64::MIN_POSITIVE };
+        let interval = median_interval(differences, table.sizes.len());
+        let sizes = match inside(interval, bound, f64::INFINITY) {
+            Verdict::Confirmed => &mut certain,
+            Verdict::Refuted => &mut contrary,
+            Verdict::NotDecided => &mut open,
+        };
+        sizes.push(size);
     }
-    let certain = if or_equal { &not_longer } else { &above };
     let half = table.sizes.len().div_ceil(2);
-    let verdict = Verdict::from_evidence(certain.len() >= half, !below.is_empty());
-    let equal = match or_equal {
-        true => format!(
-            "; not longer by more than {:.1} % with {}",
-            EQUAL_LENGTH * 100.0,
-            listed(&not_longer)
-        ),
+    let verdict = Verdict::from_evidence(certain.len() >= half, !contrary.is_empty());
+    let (yes, no) = match or_equal {
+        true => ("not shorter", "shorter"),
+        false => ("longer", "not longer"),
+    };
+    let room = match or_equal {
+        true => format!(" (beyond {:.1} % of the baseline's)", EQUAL_LENGTH * 100.0),
         false => String::new(),
     };
     let numbers = format!(
-        "{} against {}: longer with {}; shorter with {}; undecided with {} tasks{equal}. In the median {}",
+        "{} against {}: {yes} with {}; {no}{room} with {}; undecided with {} tasks. In the median {}",
         name(b),
         name(a),
-        listed(&above),
-        listed(&below),
+        listed(&certain),
+        listed(&contrary),
         listed(&open),
         medians(table, a, b),
     );
@@ -245,7 +241,7 @@ fn correlation(table: &Table) -> (Verdict, String) {
         spread.median,
         listed(&sizes)
     );
-    (inside(median_interval(each), STRONG, 1.0), numbers)
+    (inside(median_interval(each, 1), STRONG, 1.0), numbers)
 }
 
 fn equal_switches(table: &Table) -> (Verdict, String) {
@@ -274,9 +270,14 @@ fn plrs_at_most(table: &Table) -> (Verdict, String) {
     let Some(plrs) = table.stands_for(Column::Plrs) else {
         return not_measured(&[Column::Plrs], table);
     };
-    let most = (f64::NEG_INFINITY, PLRS_MOST_PERCENT);
-    let (verdict, shown) = by_size(table, most, |size| table.overheads_percent(size, plrs));
-    (verdict, format!("{}: in percent, {shown}", name(plrs)))
+    let cells = SIZES.iter();
+    let cells = cells.filter_map(|&size| paper::table_2(size, Column::Plrs));
+    let most = cells.map(|cell| cell.overhead_milli_percent).max();
+    let most = as_f64(most.unwrap_or(0)) / 1000.0;
+    let bounds = (f64::NEG_INFINITY, most);
+    let (verdict, shown) = by_size(table, bounds, |size| table.overheads_percent(size, plrs));
+    let numbers = format!("{}: in percent, at most {most:.3}: {shown}", name(plrs));
+    (verdict, numbers)
 }
 
 /// Each of the four costs more than the next, by the means of the invocations in a run: paired by repetition,
@@ -300,7 +301,7 @@ fn invocation_order(table: &Table) -> (Verdict, String) {
         let sizes = table.sizes.iter();
         let pairs = sizes.flat_map(|&size| table.pairs(size, pair[1].1, pair[0].1));
         let differences = pairs.map(|(later, first)| first.manager.mean_ns - later.manager.mean_ns);
-        median_interval(differences.collect())
+        median_interval(differences.collect(), columns.len() - 1)
     });
     let steps: Vec<Option<(f64, f64)>> = steps.collect();
     let shown: Vec<String> = steps.iter().map(|step| micros(*step)).collect();
@@ -330,99 +331,6 @@ fn micros(interval: Option<(f64, f64)>) -> String {
         || "too few runs".to_owned(),
         |(low, high)| format!("{:+.2} to {:+.2} us", low / 1000.0, high / 1000.0),
     )
-}
-
-fn constant(rows: &[Preemptions]) -> (Verdict, String) {
-    if rows.len() < 3 {
-        return (
-            Verdict::NotDecided,
-            "fewer than three numbers of threads".to_owned(),
-        );
-    }
-    let ratio = |value: fn(&Preemptions) -> u64| {
-        let values = || rows.iter().map(|row| as_f64(value(row)));
-        let low = values().fold(f64::INFINITY, f64::min);
-        (low, values().fold(0.0, f64::max))
-    };
-    let (preemption, back) = (
-        ratio(|row| row.preemption_ns.0),
-        ratio(|row| row.return_ns.0),
-    );
-    let holds = preemption.1 <= CONSTANT * preemption.0 && back.1 <= CONSTANT * back.0;
-    let numbers = format!(
-        "medians of preemption {:.2} to {:.2} us (paper: about {:.0}), of return {:.2} to {:.2} us (paper: about {:.0}); constant is within a factor of {CONSTANT}",
-        preemption.0 / 1000.0,
-        preemption.1 / 1000.0,
-        as_f64(paper::PREEMPTION_NS) / 1000.0,
-        back.0 / 1000.0,
-        back.1 / 1000.0,
-        as_f64(paper::RETURN_NS) / 1000.0,
-    );
-    (Verdict::of(holds), numbers)
-}
-
-/// A straight line through the medians explains all but a tenth of their variance, and rises.
-fn linear(rows: &[Preemptions]) -> (Verdict, String) {
-    #[expect(clippy::cast_precision_loss, reason = "a number of threads")]
-    let points: Vec<(f64, f64)> = rows
-        .iter()
-        .map(|row| (row.threads as f64, as_f64(row.later_ns.0)))
-        .collect();
-    let Some((slope, offset, explained)) = line(&points) else {
-        return (
-            Verdict::NotDecided,
-            "fewer than three numbers of threads".to_owned(),
-        );
-    };
-    let of_8 = (offset + 8.0 * slope) / 1000.0;
-    let numbers = format!(
-        "{:.2} us and {:.2} us more for each thread explain {:.1} % of the variance of the medians; 8 threads take {of_8:.1} us (paper: about {:.0}); linear is 90 %",
-        offset / 1000.0,
-        slope / 1000.0,
-        explained * 100.0,
-        as_f64(paper::ADJUSTMENT_OF_8_NS) / 1000.0,
-    );
-    (Verdict::of(slope > 0.0 && explained >= 0.9), numbers)
-}
-
-/// Least squares: slope, offset, and the share of the variance that they explain.
-#[expect(clippy::cast_precision_loss, reason = "a few points")]
-fn line(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
-    if points.len() < 3 {
-        return None;
-    }
-    let n = points.len() as f64;
-    let (x, y) = points
-        .iter()
-        .fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
-    let sum =
-        |f: &dyn Fn(f64, f64) -> f64| points.iter().map(|&(a, b)| f(a - x, b - y)).sum::<f64>();
-    let (xx, xy, yy) = (sum(&|a, _| a * a), sum(&|a, b| a * b), sum(&|_, b| b * b));
-    if xx <= 0.0 || yy <= 0.0 {
-        return None;
-    }
-    let slope = xy / xx;
-    Some((slope, y - slope * x, xy * xy / (xx * yy)))
-}
-
-fn first_is_dearer(rows: &[Preemptions]) -> (Verdict, String) {
-    let ratios: Vec<f64> = rows
-        .iter()
-        .filter(|row| row.later_ns.0 > 0)
-        .map(|row| as_f64(row.first_ns.0) / as_f64(row.later_ns.0))
-        .collect();
-    let shown: Vec<String> = ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
-    let numbers = format!(
-        "the median of first adjustments is that of later ones times {}; far more is twice, everywhere",
-        shown.join(", ")
-    );
-    match ratios.is_empty() {
-        true => (Verdict::NotDecided, "not measured".to_owned()),
-        false => (
-            Verdict::of(ratios.iter().all(|ratio| *ratio >= 2.0)),
-            numbers,
-        ),
-    }
 }
 
 /// Ours for amc, and for pt: the first that was measured.
@@ -511,7 +419,7 @@ fn few_switches(table: &Table) -> (Verdict, String) {
 
 /// Whether an interval lies between bounds, these included: for certain if all of it does, certainly not if
 /// nothing does.
-fn inside(interval: Option<(f64, f64)>, low: f64, high: f64) -> Verdict {
+pub(super) fn inside(interval: Option<(f64, f64)>, low: f64, high: f64) -> Verdict {
     match interval {
         Some((from, to)) => {
             Verdict::from_evidence(low <= from && to <= high, to < low || high < from)
@@ -531,7 +439,7 @@ fn by_size(
     for &size in &table.sizes {
         let values = values(size);
         let count = values.len();
-        let interval = median_interval(values.clone());
+        let interval = median_interval(values.clone(), table.sizes.len());
         let shown =
             Spread::of(values).map_or_else(|| "-".to_owned(), |s| format!("{:+.2}", s.median));
         let certain = interval.map_or_else(

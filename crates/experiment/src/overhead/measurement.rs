@@ -202,6 +202,7 @@ fn lines<T: Serialize>(
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::overhead::Group;
     use crate::overhead::result::tests::run;
 
     /// Two repetitions of two variants, and a row of the micro-benchmark.
@@ -230,6 +231,12 @@ pub(super) mod tests {
                 return_ns: (1000, 2000),
                 first_ns: (9000, 9000),
                 later_ns: (5000, 5100.0, 8000),
+                groups: vec![Group {
+                    preemption_ns: 4000,
+                    return_ns: 1000,
+                    first_ns: 9000,
+                    later_ns: 5000,
+                }],
             }],
         }
     }

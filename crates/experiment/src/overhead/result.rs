@@ -1,9 +1,8 @@
 //! What was measured, and what is made of it.
 
 use super::paper::{self, PaperCell};
-use super::statistics::{Spread, sign};
+use super::statistics::Spread;
 use super::{BASELINE, Column, VARIANTS, Variant};
-use crate::verdict::Sign;
 use serde::{Deserialize, Serialize};
 
 /// Whether a busy period can be compared with others.
@@ -124,7 +123,7 @@ pub struct Times {
 }
 
 /// What the micro-benchmark found for a number of threads, in nanoseconds: a point of Fig. 6.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preemptions {
     /// How many threads were suspended and resumed.
     pub threads: usize,
@@ -136,6 +135,21 @@ pub struct Preemptions {
     pub first_ns: (u64, u64),
     /// Later adjustments: median, mean and maximum.
     pub later_ns: (u64, f64, u64),
+    /// What each group of fresh threads came to: the repetitions of this benchmark.
+    pub groups: Vec<Group>,
+}
+
+/// A group of fresh threads in the micro-benchmark: medians of its rounds, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// Preemption.
+    pub preemption_ns: u64,
+    /// Return.
+    pub return_ns: u64,
+    /// The first adjustment, of which there is one.
+    pub first_ns: u64,
+    /// Later adjustments.
+    pub later_ns: u64,
 }
 
 /// All runs, by number of tasks and variant.
@@ -264,12 +278,6 @@ impl Table {
         shares.collect()
     }
 
-    /// Whether busy periods of `second` are longer or shorter than those of `first`.
-    #[must_use]
-    pub fn compared(&self, size: usize, first: usize, second: usize) -> Sign {
-        sign(self.differences(size, first, second, |run| run.busy_ns))
-    }
-
     /// The cell of a variant.
     #[must_use]
     pub fn cell(&self, size: usize, variant: usize) -> Option<&Cell> {
@@ -396,9 +404,6 @@ pub(super) mod tests {
             (10_000.0, 10_000.0, 10)
         );
         assert!((cell.overhead_percent.unwrap().high - 0.5).abs() < 0.3);
-        assert_eq!(table.compared(4, BASELINE, amc), Sign::Above);
-        assert_eq!(table.compared(4, amc, BASELINE), Sign::Below);
-        assert_eq!(table.compared(4, amc, amc), Sign::Open);
         assert_eq!(cell.paper().unwrap().switches, 7);
     }
 

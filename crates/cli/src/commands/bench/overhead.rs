@@ -45,7 +45,7 @@ const FULL: Plan = Plan {
     whole_sizes: &[8, 32],
     whole_repetitions: 12,
     threads: &[1, 2, 4, 8, 12, 16, 20],
-    effort: (5, 12),
+    effort: (12, 5),
     most: Duration::from_secs(400),
 };
 

@@ -63,11 +63,10 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
 
 /// Prints everything, and writes it into the directory if there is one.
 pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Result<(), Failure> {
-    let quick = if args.quick { " --quick" } else { "" };
     let interrupted = measured.interrupted;
     let measurement = Measurement {
         circumstances: Circumstances {
-            command: format!("vestal bench overhead --paper huang2014{quick} -o DIR"),
+            command: command(args),
             version: VERSION.to_owned(),
             machine: real::machine(),
             repetitions: measured.repetitions,
@@ -109,6 +108,22 @@ pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Res
         output.human(&format!("\ndata, plots and numbers: {}\n", page.display()));
     }
     output.json(&document)
+}
+
+/// The command with everything that changes what is measured.
+fn command(args: &BenchArgs) -> String {
+    let mut command = "vestal bench overhead --paper huang2014".to_owned();
+    if args.quick {
+        command.push_str(" --quick");
+    }
+    if let Some(repetitions) = args.repetitions {
+        command.push_str(&format!(" --repetitions {repetitions}"));
+    }
+    if let Some(cpus) = &args.cpus {
+        command.push_str(&format!(" --cpus {cpus}"));
+    }
+    command.push_str(" -o DIR");
+    command
 }
 
 fn variants(measured: &Measurement) -> Vec<VariantDocument> {
@@ -357,4 +372,26 @@ fn claims_grid(found: &[Finding], output: &Output) -> String {
         ]);
     }
     grid.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+    use crate::args::{Cli, Command};
+    use clap::Parser as _;
+
+    #[test]
+    fn a_page_names_the_options_that_its_numbers_depend_on() {
+        let said = |options: &str| {
+            let line = format!("vestal bench overhead --paper huang2014 {options} -o somewhere");
+            let Command::Bench(args) = Cli::parse_from(line.split_whitespace()).command else {
+                unreachable!("it is a benchmark")
+            };
+            command(&args)
+        };
+        let plain = "vestal bench overhead --paper huang2014";
+        assert_eq!(said(""), format!("{plain} -o DIR"));
+        let options = "--quick --repetitions 7 --cpus 1";
+        assert_eq!(said(options), format!("{plain} {options} -o DIR"));
+    }
 }
