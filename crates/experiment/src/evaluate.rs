@@ -339,3 +339,59 @@ impl Demand for Jobs<'_> {
         self.0.execution(task, sequence)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_core::{Level, Wcet};
+
+    /// z, T = D, and C(0), ..., C(z) in nanoseconds.
+    fn problem(rows: &[(u8, u64, &[u64])]) -> Problem {
+        let tasks = rows.iter().map(|&(criticality, period, wcet)| {
+            let values: Vec<Service> = wcet.iter().map(|c| Service::from_nanos(*c)).collect();
+            let (span, wcet) = (Duration::from_nanos(period), Wcet::new(&values).unwrap());
+            Task::new(Level(criticality), span, span, wcet).unwrap()
+        });
+        Problem::new(tasks.collect(), LevelSet::new(2).unwrap()).unwrap()
+    }
+
+    fn checked(name: &str, problem: &Problem) -> Answer {
+        let test = vestal_analysis::find(name, None).unwrap();
+        let Question::Check(check) = Question::check(test).unwrap() else {
+            unreachable!("it is a check")
+        };
+        Evaluator::default().check(check, problem, 1).unwrap()
+    }
+
+    #[test]
+    fn an_acceptance_is_proved_shown_to_be_wrong_or_open() {
+        let easy = problem(&[(0, 10, &[2]), (1, 20, &[2, 4])]);
+        assert_eq!(checked("amc-ia", &easy), Answer::Yes);
+        assert_eq!(checked("fjp-ija", &easy), Answer::Yes);
+        // What is not accepted is not looked at, whatever would be found.
+        let overloaded = problem(&[(0, 10, &[7]), (1, 20, &[8, 19])]);
+        assert_eq!(checked("amc-ia", &overloaded), Answer::Undecided);
+        let wrong = problem(&[
+            (1, 5, &[1, 2]),
+            (1, 14, &[2, 5]),
+            (0, 4, &[1]),
+            (1, 14, &[1, 5]),
+        ]);
+        assert_eq!(checked("fjp-ija", &wrong), Answer::No);
+    }
+
+    #[test]
+    fn only_what_no_sound_test_bounds_is_looked_at() {
+        let problem = problem(&[(0, 4, &[1]), (1, 10, &[3, 3]), (1, 10, &[2, 8])]);
+        let sound = || {
+            let tests = vestal_analysis::tests().iter();
+            tests.filter(|test| test.is_sound() && test.policy == "amc")
+        };
+        assert_eq!(weak_tasks(&problem, Some(&[3, 2, 1]), sound()), [2]);
+        assert_eq!(weak_tasks(&problem, None, sound()), [0, 1, 2]);
+        assert_eq!(
+            weak_tasks(&problem, Some(&[3, 2, 1]), [].into_iter()),
+            [0, 1, 2]
+        );
+    }
+}

@@ -432,7 +432,7 @@ fn experiments_that_cannot_be_run_say_why() {
 #[test]
 fn what_a_refuted_test_accepts_is_checked_set_by_set() {
     let scratch = Scratch::new("checks");
-    let text = "format = \"vestal-experiment/1\"\nname = \"checks\"\nrecipe = \"huang2014\"\nseed = 1\nsets = 100\n\
+    let text = "format = \"vestal-experiment/1\"\nname = \"checks\"\nrecipe = \"huang2014\"\nseed = 1\nsets = 100\nchunk = 30\n\
                 tests = [\"fjp-ija\", \"fjp-mode\"]\ncheck = [\"fjp-ija\"]\n\
                 [fixed]\ntasks = 4\nlevels = 4\ncriticality_factor = 3\n[vary]\nutilization = [0.4, 0.6]\n";
     let file = scratch.0.join("checks.toml");
@@ -450,6 +450,30 @@ fn what_a_refuted_test_accepts_is_checked_set_by_set() {
         assert_eq!(done.exit, 0, "{}", done.stderr);
     }
     assert_same(&one, &two);
+    // What is missing is computed again, to the same answers.
+    fs::remove_file(two.join("chunks/p00001-c00002.parquet")).unwrap();
+    fs::remove_file(two.join("results.parquet")).unwrap();
+    let resume = [
+        "sweep",
+        file.to_str().unwrap(),
+        "--resume",
+        "-o",
+        two.to_str().unwrap(),
+    ];
+    assert_eq!(vestal(&resume).exit, 0);
+    assert_same(&one, &two);
+    // Without the check it is another experiment.
+    let other = scratch.0.join("other.toml");
+    fs::write(&other, text.replace("check = [\"fjp-ija\"]\n", "")).unwrap();
+    let refused = vestal(&[
+        "sweep",
+        other.to_str().unwrap(),
+        "--resume",
+        "-o",
+        two.to_str().unwrap(),
+    ]);
+    assert_eq!(refused.exit, 2);
+    assert!(refused.stderr.contains("V0701"), "{}", refused.stderr);
     let summary = fs::read_to_string(one.join("summary.csv")).unwrap();
     let counts = |question: &str| -> (u64, u64, u64) {
         let rows = summary

@@ -71,8 +71,8 @@ fn experiment(figure: &Figure, sets: u32) -> Experiment {
         "utilization" => "[0.50, 0.60, 0.70, 0.80, 0.90]",
         "criticality_factor" => "[1, 1.5, 2, 2.5, 3]",
         "levels" => "[2, 3, 4, 5, 6]",
-        // The fourth is the last one in the lower half.
-        _ => "[4, 8, 12, 16, 32]",
+        // The second is the last one in the lower half.
+        _ => "[4, 8, 20, 24, 32]",
     };
     let weights = match &original.weight_by {
         Some(_) => (
@@ -105,7 +105,19 @@ fn answer(case: &Case, column: &str, place: usize, set: u32) -> Answer {
 
 /// What the answers of the case come to, without the columns `without`.
 fn summary(figure: &Figure, case: &Case, without: &[&str]) -> Summary {
-    let experiment = experiment(figure, case.sets);
+    summary_of(figure, case.sets, without, |column, _, place, set| {
+        answer(case, column, place, set)
+    })
+}
+
+/// The same of answers by column, values of the point, place on the axis and set.
+fn summary_of(
+    figure: &Figure,
+    sets: u32,
+    without: &[&str],
+    answer: impl Fn(&str, &[String], usize, u32) -> Answer,
+) -> Summary {
+    let experiment = experiment(figure, sets);
     let checks = experiment.checks.iter().map(|name| check_label(name));
     let columns = experiment.tests.iter().cloned().chain(checks);
     let columns: Vec<String> = columns
@@ -121,10 +133,10 @@ fn summary(figure: &Figure, case: &Case, without: &[&str]) -> Summary {
     for (number, point) in (0..).zip(&points) {
         let known = &experiment.axes[axis].values;
         let place = known.iter().position(|value| *value == point.values[axis]);
-        for set in 0..case.sets {
+        for set in 0..sets {
             let answers: Vec<Answer> = columns
                 .iter()
-                .map(|column| answer(case, column, place.unwrap(), set))
+                .map(|column| answer(column, &point.values, place.unwrap(), set))
                 .collect();
             table.push(number, set, u64::from(set), &answers);
         }
@@ -222,6 +234,11 @@ const CASES: &[Case] = &[
         "amc-max" => 0..405,
         _ => 0..400,
     }),
+    // 0.02, and certainly below 0.05.
+    case(CLOSE, Confirmed, 1000, |test, _| match test {
+        "amc-ia" => 0..420,
+        _ => 0..400,
+    }),
     case(CLOSE, Refuted, 1000, |test, place| match (test, place) {
         ("amc-rtb", 3) => 0..300,
         (_, _) => 0..400,
@@ -249,10 +266,24 @@ const CASES: &[Case] = &[
         0 => 0..980,
         _ => 0..0,
     }),
+    case(RANGE, NotDecided, 1000, |_, place| match place {
+        0 => 0..1000,
+        4 => 0..20,
+        _ => 0..500,
+    }),
     case(FLAT, Confirmed, 1000, |_, _| 0..300),
     case(FLAT, Refuted, 1000, |test, place| match (test, place) {
         ("smc", 1) => 0..600,
         (_, _) => 0..300,
+    }),
+    // 0.175, and certainly above 0.1.
+    case(FLAT, Refuted, 1000, |_, place| match place {
+        4 => 0..475,
+        _ => 0..300,
+    }),
+    // Little from one value to the next, and much from end to end.
+    case(FLAT, Refuted, 1000, |_, place| {
+        0..[300, 350, 400, 450, 500][place]
     }),
     case(FLAT, NotDecided, 1000, |_, place| match place {
         4 => 0..400,
@@ -344,6 +375,14 @@ const CASES: &[Case] = &[
             (_, _) => 0..400,
         }
     }),
+    // Above over all, and at one point perhaps visibly below.
+    case(ABOVE_ZSS, NotDecided, 1000, |test, place| {
+        match (test, place) {
+            ("amc-ia", 1) => 200..600,
+            ("amc-ia", _) => 0..700,
+            (_, _) => 0..400,
+        }
+    }),
     // Below by so little that only all points together tell.
     case(ABOVE_ZSS, Refuted, 1000, |test, _| match test {
         "amc-ia" => 0..395,
@@ -399,22 +438,22 @@ const CASES: &[Case] = &[
     }),
     case(NOT_DOMINANT, NotDecided, 100, |_, _| 0..50),
     case(EARLY, Confirmed, 1000, |_, place| {
-        0..[100, 400, 600, 650, 680][place]
+        0..[100, 500, 600, 650, 680][place]
     }),
     case(EARLY, Refuted, 1000, |test, place| match test {
         "amc-ia" => 0..[100, 120, 150, 200, 680][place],
-        _ => 0..[100, 400, 600, 650, 680][place],
+        _ => 0..[100, 500, 600, 650, 680][place],
     }),
     case(EARLY, Refuted, 1000, |test, place| match test {
         "smc" => falling(place),
-        _ => 0..[100, 400, 600, 650, 680][place],
+        _ => 0..[100, 500, 600, 650, 680][place],
     }),
     // It ends higher, and most of that comes early, but not with every task more.
     case(EARLY, Refuted, 1000, |_, place| {
         0..[100, 600, 300, 650, 680][place]
     }),
     case(EARLY, NotDecided, 1000, |_, place| {
-        0..[100, 200, 300, 400, 700][place]
+        0..[100, 400, 500, 600, 700][place]
     }),
     case(FOUR_RISE, Confirmed, 1000, |_, place| rising(place)),
     case(FOUR_RISE, Refuted, 1000, |test, place| match test {
@@ -578,6 +617,36 @@ fn the_page_prints_what_a_gain_consists_of_and_what_stands_in_for_what() {
         stands_in.contains("   - `fjp-lb` here stands in for"),
         "{stands_in}"
     );
+}
+
+/// Of two points with the weights 1/4 and 3/4, `smc` accepts all sets of the first, and the others all of the
+/// second.
+#[test]
+fn points_count_by_their_weights() {
+    let figure = named("huang2014/fig2b")[0];
+    let summary = summary_of(figure, 100, &[], |test, values, _, _| {
+        let is_light = values.iter().any(|value| value == "0.25");
+        match (test == "smc") == is_light {
+            true => Answer::Yes,
+            false => Answer::No,
+        }
+    });
+    let view = &View::all(figure, &summary)[0];
+    for (test, share) in [("smc", 0.25), ("amc-ia", 0.75)] {
+        let levels = view.levels(test);
+        assert_eq!(levels.len(), 5);
+        for (_, level) in levels {
+            assert!((level.value - share).abs() < 1e-12, "{test}: {level:?}");
+        }
+    }
+    let pairings = view.pairings("amc-ia", "smc");
+    assert_eq!(pairings.len(), 5);
+    for (_, pairing) in pairings {
+        let found = pairing.difference();
+        assert!((f64::midpoint(found.low, found.high) - 0.5).abs() < 1e-12);
+        assert_eq!((pairing.first(), pairing.second()), (100, 100));
+        assert_eq!(pairing.sign(), crate::verdict::Sign::Above);
+    }
 }
 
 #[test]

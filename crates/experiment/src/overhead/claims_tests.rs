@@ -474,3 +474,131 @@ fn the_intervals_of_a_claim_are_right_together() {
     assert_eq!(verdict(10), Verdict::NotDecided);
     assert_eq!(verdict(11), Verdict::Confirmed);
 }
+
+/// Certain with three numbers of tasks of eight, and open with the others.
+#[test]
+fn an_order_takes_half_of_the_numbers_of_tasks() {
+    let verdict = |certain: usize| {
+        let made = [made("smc/none", 0), made("zss/huang2014", 50)];
+        let mut runs: Vec<Run> = table_of(20, &made).runs().to_vec();
+        let (zss, _) = Variant::named("zss/huang2014").unwrap();
+        for run in &mut runs {
+            let is_open = !SIZES[..certain].contains(&run.size);
+            if is_open && run.variant == zss && run.repetition % 2 == 0 {
+                run.busy_ns -= 100_000;
+            }
+        }
+        let found = findings(&Table::of(runs), &table_of(0, &[]), &[]);
+        of(&found, "under FTP-SMC than under ZSS").verdict
+    };
+    assert_eq!(
+        [3, 4].map(verdict),
+        [Verdict::NotDecided, Verdict::Confirmed]
+    );
+}
+
+/// Ranks 1 2 3 4 5 beside 1 4 2 5 3 correlate by 0.5, beside 1 3 2 5 4 by 0.8.
+#[test]
+fn a_strong_correlation_is_one_of_0_7() {
+    let verdict = |switches: [u64; 5]| {
+        let names = [
+            "smc/none",
+            "smc/perf",
+            "zss/native",
+            "amc/perf",
+            "amc/timer",
+        ];
+        let made: Vec<Made> = (0..)
+            .zip(names.into_iter().zip(switches))
+            .map(|(place, (name, switches))| Made {
+                switches,
+                ..made(name, 100 * place)
+            })
+            .collect();
+        let found = findings(&table_of(20, &made), &table_of(0, &[]), &[]);
+        of(&found, "correlate strongly").verdict
+    };
+    assert_eq!(verdict([1, 4, 2, 5, 3]), Verdict::Refuted);
+    assert_eq!(verdict([1, 3, 2, 5, 4]), Verdict::Confirmed);
+}
+
+/// What stands behind the words about Fig. 6: a factor of 1.5, 90 % of the variance by a line that rises, twice.
+#[test]
+fn words_about_fig_6_have_their_numbers() {
+    let verdict = |words: &str, of_group: fn(u64) -> Group| {
+        let rows = preemptions_of(|_, threads| of_group(threads));
+        let found = findings(&table_of(0, &[]), &table_of(0, &[]), &rows);
+        of(&found, words).verdict
+    };
+    const ALIKE: Group = Group {
+        preemption_ns: 1000,
+        return_ns: 1000,
+        first_ns: 1000,
+        later_ns: 1000,
+    };
+    let constant = |of_group| verdict("do not depend", of_group);
+    assert_eq!(constant(|_| ALIKE), Verdict::Confirmed);
+    assert_eq!(
+        constant(|threads| Group {
+            preemption_ns: 1000 + 500 * (threads / 12),
+            ..ALIKE
+        }),
+        Verdict::Confirmed
+    );
+    assert_eq!(
+        constant(|threads| Group {
+            preemption_ns: 1000 + 501 * (threads / 12),
+            ..ALIKE
+        }),
+        Verdict::Refuted
+    );
+    assert_eq!(
+        constant(|threads| Group {
+            return_ns: 1000 + 501 * (threads / 12),
+            ..ALIKE
+        }),
+        Verdict::Refuted
+    );
+    let first = |of_group| verdict("far more", of_group);
+    assert_eq!(
+        first(|_| Group {
+            first_ns: 2000,
+            ..ALIKE
+        }),
+        Verdict::Confirmed
+    );
+    assert_eq!(
+        first(|_| Group {
+            first_ns: 1999,
+            ..ALIKE
+        }),
+        Verdict::Refuted
+    );
+    let linear = |of_group| verdict("linear", of_group);
+    // 1 2 4 8 12 beside 0 0 0 10 12: 93 %; beside 0 0 0 12 12: 86 %.
+    assert_eq!(
+        linear(|threads| Group {
+            later_ns: if threads < 8 {
+                1000
+            } else {
+                1000 + 1000 * threads
+            },
+            ..ALIKE
+        }),
+        Verdict::Confirmed
+    );
+    assert_eq!(
+        linear(|threads| Group {
+            later_ns: if threads < 8 { 1000 } else { 13_000 },
+            ..ALIKE
+        }),
+        Verdict::Refuted
+    );
+    assert_eq!(
+        linear(|threads| Group {
+            later_ns: 100_000 - 1000 * threads,
+            ..ALIKE
+        }),
+        Verdict::Refuted
+    );
+}

@@ -211,9 +211,13 @@ pub(super) mod tests {
             run(0, 4, "smc/none", 1000),
             run(0, 4, "amc/huang2014", 1100),
         ];
+        let clean = Run {
+            workers_cpu_ns: 700,
+            ..run(1, 8, "pt/huang2014", 1200)
+        };
         let gap = Run {
             state: State::Gap,
-            ..run(1, 8, "pt/huang2014", 1200)
+            ..run(1, 8, "pt/native", 1200)
         };
         Measurement {
             circumstances: Circumstances {
@@ -224,7 +228,7 @@ pub(super) mod tests {
                 not_run: vec![("pt/native", "why not".to_owned())],
             },
             table: Table::of(runs),
-            whole: Table::of(vec![gap]),
+            whole: Table::of(vec![clean, gap]),
             preemptions: vec![Preemptions {
                 threads: 8,
                 preemption_ns: (4000, 5000),
@@ -248,7 +252,7 @@ pub(super) mod tests {
         let read = Measurement::from_json(&text).unwrap();
         assert_eq!(read, measurement);
         assert_eq!(read.findings(), measurement.findings());
-        assert_eq!(text.lines().filter(|line| line.starts_with('[')).count(), 3);
+        assert_eq!(text.lines().filter(|line| line.starts_with('[')).count(), 4);
         let nothing = Measurement {
             table: Table::of(Vec::new()),
             preemptions: Vec::new(),

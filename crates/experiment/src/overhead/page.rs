@@ -472,8 +472,9 @@ mod tests {
         for words in [
             "Of 2 busy periods 2 were clean",
             "| tasks | smc/none, us | amc/huang2014 |\n|---|---|---|\n| 4 | 1000 | 10.00 |",
-            // Its run had a gap: there is no number, and that is told.
-            "| 8 | pt/huang2014 | - | - | - | - | 0/1/0 |",
+            // The second run had a gap: there is no number, and that is told.
+            "| 8 | pt/huang2014 | 1.2 | 0.7 | 1 | 120 | 1/0/0 |",
+            "| 8 | pt/native | - | - | - | - | 0/1/0 |",
         ] {
             assert!(short.contains(words), "{words} is not in {short}");
         }
