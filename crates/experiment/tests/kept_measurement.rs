@@ -75,6 +75,19 @@ fn what_the_documentation_says_of_the_kept_measurement_follows_from_it() {
     );
 }
 
+/// What is typed by hand for want of a measurement goes when there is one.
+#[test]
+fn words_for_want_of_a_measurement_are_there_as_long_as_there_is_none() {
+    for (name, words) in [
+        ("overhead.md", "## Figures of an earlier run"),
+        ("../CAVEATS.md", "No measurement of overheads is kept"),
+    ] {
+        let text = fs::read_to_string(docs().join(name)).unwrap();
+        let is_there = text.contains(words);
+        assert_eq!(is_there, kept().is_none(), "\"{words}\" in {name}");
+    }
+}
+
 /// A verdict stands in a cell of a table, or in bold. Words of a sentence that explain what a verdict means do
 /// not.
 fn verdicts(text: &str) -> Vec<&str> {

@@ -451,7 +451,7 @@ fn what_a_refuted_test_accepts_is_checked_set_by_set() {
     }
     assert_same(&one, &two);
     // What is missing is computed again, to the same answers.
-    fs::remove_file(two.join("chunks/p00001-c00002.parquet")).unwrap();
+    fs::remove_file(two.join("chunks/00001-00002.parquet")).unwrap();
     fs::remove_file(two.join("results.parquet")).unwrap();
     let resume = [
         "sweep",

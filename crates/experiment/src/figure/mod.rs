@@ -216,4 +216,6 @@ mod tests {
 }
 
 #[cfg(test)]
+mod claims_cases;
+#[cfg(test)]
 mod claims_tests;

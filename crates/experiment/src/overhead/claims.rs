@@ -84,7 +84,7 @@ pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Ve
         ),
         paper(
             "An invocation of the manager costs most under PLRS, then FTP-AMC, PT, ZSS.",
-            invocation_order(table),
+            invocation_order(of_managers(table, whole)),
         ),
         paper(
             "Preemption and return do not depend on the number of threads.",
@@ -280,6 +280,16 @@ fn plrs_at_most(table: &Table) -> (Verdict, String) {
     (verdict, numbers)
 }
 
+/// The runs in which the managers' invocations are looked at: hyperperiods have all of their work, and those of
+/// period transformation; without any, busy periods.
+#[must_use]
+pub fn of_managers<'a>(table: &'a Table, whole: &'a Table) -> &'a Table {
+    match whole.runs().is_empty() {
+        true => table,
+        false => whole,
+    }
+}
+
 /// Each of the four costs more than the next, by the means of the invocations in a run: paired by repetition,
 /// all numbers of tasks together.
 fn invocation_order(table: &Table) -> (Verdict, String) {
@@ -391,13 +401,14 @@ fn own_cpu(
         });
         sums.fold((0.0, 0.0), |(a, b), (own, paper)| (a + own, b + paper))
     };
-    let total = |(own, paper): (f64, f64)| {
-        format!(
+    let total = |(own, paper): (f64, f64)| match paper > 0.0 {
+        true => format!(
             "{:.0} us against {:.0} us, {:.2} of it",
             own / 1000.0,
             paper / 1000.0,
-            own / paper.max(1.0)
-        )
+            own / paper
+        ),
+        false => "no pair of clean runs".to_owned(),
     };
     let numbers = format!(
         "{} against {theirs}, medians summed over the numbers of tasks: own threads alone {}; with the workers' time outside the bodies of jobs {}. The ratio that is judged, at most {share:.2}: {shown}",
@@ -412,9 +423,12 @@ fn few_switches(table: &Table) -> (Verdict, String) {
     let Some((amc, _)) = Variant::named("amc/perf") else {
         return (Verdict::NotDecided, "not measured".to_owned());
     };
-    by_size(table, (f64::NEG_INFINITY, EQUAL_SWITCHES), |size| {
+    let most = (f64::NEG_INFINITY, EQUAL_SWITCHES);
+    let (verdict, shown) = by_size(table, most, |size| {
         table.differences(size, BASELINE, amc, |run| run.switches)
-    })
+    });
+    let numbers = format!("{} minus {}: {shown}", name(amc), name(BASELINE));
+    (verdict, numbers)
 }
 
 /// Whether an interval lies between bounds, these included: for certain if all of it does, certainly not if

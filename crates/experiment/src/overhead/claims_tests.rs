@@ -353,6 +353,17 @@ fn what_was_not_measured_is_not_decided() {
     }
 }
 
+/// Busy periods have no manager of slices: hyperperiods say what invocations cost.
+#[test]
+fn invocations_are_those_of_hyperperiods() {
+    let (like, other) = (table_of(20, &like_the_paper()), table_of(20, &reversed()));
+    let verdict =
+        |table: &Table, whole: &Table| of(&findings(table, whole, &[]), "costs most").verdict;
+    assert_eq!(verdict(&other, &like), Verdict::Confirmed);
+    assert_eq!(verdict(&like, &other), Verdict::Refuted);
+    assert_eq!(verdict(&like, &table_of(0, &[])), Verdict::Confirmed);
+}
+
 /// What was not measured cannot confirm an order, and the rest can refute it.
 #[test]
 fn an_order_of_which_a_part_is_missing_is_open_or_refuted() {
@@ -520,85 +531,4 @@ fn a_strong_correlation_is_one_of_0_7() {
     };
     assert_eq!(verdict([1, 4, 2, 5, 3]), Verdict::Refuted);
     assert_eq!(verdict([1, 3, 2, 5, 4]), Verdict::Confirmed);
-}
-
-/// What stands behind the words about Fig. 6: a factor of 1.5, 90 % of the variance by a line that rises, twice.
-#[test]
-fn words_about_fig_6_have_their_numbers() {
-    let verdict = |words: &str, of_group: fn(u64) -> Group| {
-        let rows = preemptions_of(|_, threads| of_group(threads));
-        let found = findings(&table_of(0, &[]), &table_of(0, &[]), &rows);
-        of(&found, words).verdict
-    };
-    const ALIKE: Group = Group {
-        preemption_ns: 1000,
-        return_ns: 1000,
-        first_ns: 1000,
-        later_ns: 1000,
-    };
-    let constant = |of_group| verdict("do not depend", of_group);
-    assert_eq!(constant(|_| ALIKE), Verdict::Confirmed);
-    assert_eq!(
-        constant(|threads| Group {
-            preemption_ns: 1000 + 500 * (threads / 12),
-            ..ALIKE
-        }),
-        Verdict::Confirmed
-    );
-    assert_eq!(
-        constant(|threads| Group {
-            preemption_ns: 1000 + 501 * (threads / 12),
-            ..ALIKE
-        }),
-        Verdict::Refuted
-    );
-    assert_eq!(
-        constant(|threads| Group {
-            return_ns: 1000 + 501 * (threads / 12),
-            ..ALIKE
-        }),
-        Verdict::Refuted
-    );
-    let first = |of_group| verdict("far more", of_group);
-    assert_eq!(
-        first(|_| Group {
-            first_ns: 2000,
-            ..ALIKE
-        }),
-        Verdict::Confirmed
-    );
-    assert_eq!(
-        first(|_| Group {
-            first_ns: 1999,
-            ..ALIKE
-        }),
-        Verdict::Refuted
-    );
-    let linear = |of_group| verdict("linear", of_group);
-    // 1 2 4 8 12 beside 0 0 0 10 12: 93 %; beside 0 0 0 12 12: 86 %.
-    assert_eq!(
-        linear(|threads| Group {
-            later_ns: if threads < 8 {
-                1000
-            } else {
-                1000 + 1000 * threads
-            },
-            ..ALIKE
-        }),
-        Verdict::Confirmed
-    );
-    assert_eq!(
-        linear(|threads| Group {
-            later_ns: if threads < 8 { 1000 } else { 13_000 },
-            ..ALIKE
-        }),
-        Verdict::Refuted
-    );
-    assert_eq!(
-        linear(|threads| Group {
-            later_ns: 100_000 - 1000 * threads,
-            ..ALIKE
-        }),
-        Verdict::Refuted
-    );
 }

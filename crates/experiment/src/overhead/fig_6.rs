@@ -217,4 +217,88 @@ mod tests {
         assert_eq!(some(Some((10.0, 12.0))), Verdict::NotDecided);
         assert_eq!(some(Some((19.0, 20.0))), Verdict::Refuted);
     }
+
+    const ALIKE: Group = Group {
+        preemption_ns: 1000,
+        return_ns: 1000,
+        first_ns: 1000,
+        later_ns: 1000,
+    };
+
+    /// Twelve equal groups for each number of threads.
+    fn rows(of_threads: fn(u64) -> Group) -> Vec<Preemptions> {
+        let rows = [1, 2, 4, 8, 12].map(|threads: u64| {
+            let group = of_threads(threads);
+            Preemptions {
+                threads: threads as usize,
+                preemption_ns: (group.preemption_ns, 0),
+                return_ns: (group.return_ns, 0),
+                first_ns: (group.first_ns, 0),
+                later_ns: (group.later_ns, 0.0, 0),
+                groups: vec![group; 12],
+            }
+        });
+        rows.to_vec()
+    }
+
+    #[test]
+    fn constant_is_within_a_factor_of_one_and_a_half() {
+        let verdict = |of_threads| constant(&rows(of_threads)).0;
+        assert_eq!(verdict(|_| ALIKE), Verdict::Confirmed);
+        let found = verdict(|threads| Group {
+            preemption_ns: 1000 + 500 * (threads / 12),
+            ..ALIKE
+        });
+        assert_eq!(found, Verdict::Confirmed);
+        let found = verdict(|threads| Group {
+            preemption_ns: 1000 + 501 * (threads / 12),
+            ..ALIKE
+        });
+        assert_eq!(found, Verdict::Refuted);
+        let found = verdict(|threads| Group {
+            return_ns: 1000 + 501 * (threads / 12),
+            ..ALIKE
+        });
+        assert_eq!(found, Verdict::Refuted);
+    }
+
+    #[test]
+    fn far_more_is_twice() {
+        let verdict = |of_threads| first_is_dearer(&rows(of_threads)).0;
+        let found = verdict(|_| Group {
+            first_ns: 2000,
+            ..ALIKE
+        });
+        assert_eq!(found, Verdict::Confirmed);
+        let found = verdict(|_| Group {
+            first_ns: 1999,
+            ..ALIKE
+        });
+        assert_eq!(found, Verdict::Refuted);
+    }
+
+    /// 0 0 0 8 12 beside 1 2 4 8 12 lie on a rising line by 94 %, and 0 0 0 13 13 by 85 %.
+    #[test]
+    fn linear_is_ninety_percent_of_the_variance_and_rising() {
+        let verdict = |of_threads| linear(&rows(of_threads)).0;
+        let found = verdict(|threads| Group {
+            later_ns: if threads < 8 {
+                1000
+            } else {
+                1000 + 1000 * threads
+            },
+            ..ALIKE
+        });
+        assert_eq!(found, Verdict::Confirmed);
+        let found = verdict(|threads| Group {
+            later_ns: if threads < 8 { 1000 } else { 14_000 },
+            ..ALIKE
+        });
+        assert_eq!(found, Verdict::Refuted);
+        let found = verdict(|threads| Group {
+            later_ns: 100_000 - 1000 * threads,
+            ..ALIKE
+        });
+        assert_eq!(found, Verdict::Refuted);
+    }
 }

@@ -1,7 +1,7 @@
 //! A measurement with everything that was made of it, as a file that can be kept: all tables, figures, and
 //! verdicts follow from it again.
 
-use super::claims::{Finding, findings};
+use super::claims::{self, Finding, findings};
 use super::page::Circumstances;
 use super::{Invocations, Preemptions, Run, State, Table, VARIANTS, Variant};
 use serde::{Deserialize, Serialize};
@@ -118,6 +118,12 @@ impl Measurement {
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         findings(&self.table, &self.whole, &self.preemptions)
+    }
+
+    /// The runs of Table III.
+    #[must_use]
+    pub fn of_managers(&self) -> &Table {
+        claims::of_managers(&self.table, &self.whole)
     }
 
     /// The file, with a line for each run.

@@ -95,7 +95,7 @@ pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Res
         variants: variants(measured),
         busy_periods: &measured.table.cells,
         hyperperiods: &measured.whole.cells,
-        invocations: measured.table.invocations(),
+        invocations: measured.of_managers().invocations(),
         preemptions: &measured.preemptions,
         claims: &found,
     };
@@ -151,7 +151,10 @@ fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
     let file = |name: &str| directory.join(name);
     put(&file("runs.csv"), &page::runs_csv(table))?;
     put(&file("table2.csv"), &page::table_2_csv(table))?;
-    put(&file("table3.csv"), &page::table_3_csv(table))?;
+    put(
+        &file("table3.csv"),
+        &page::table_3_csv(measured.of_managers()),
+    )?;
     put(&file("hyperperiods.csv"), &page::table_2_csv(whole))?;
     put(&file("fig6.csv"), &page::fig_6_csv(preemptions))?;
     for (name, chart) in figures::charts(table, preemptions) {
@@ -198,7 +201,7 @@ fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
     }
     section(
         "Invocations of the manager (Table III)",
-        invocations(&measured.table.invocations(), output),
+        invocations(&measured.of_managers().invocations(), output),
     );
     section(
         "Preemption and priority adjustment (Fig. 6)",
