@@ -60,7 +60,8 @@ fn within(intervals: &[Option<(f64, f64)>], factor: f64) -> Verdict {
     Verdict::from_evidence(for_it, against)
 }
 
-/// A straight line through the medians explains all but a tenth of their variance, and rises.
+/// A straight line through the medians explains all but a tenth of their variance, and rises. Noise, too, leaves
+/// little to a line: what refutes is that besides no rising line keeps within the intervals of all medians.
 pub(super) fn linear(rows: &[Preemptions]) -> (Verdict, String) {
     if rows.len() < 3 {
         return too_few();
@@ -74,10 +75,16 @@ pub(super) fn linear(rows: &[Preemptions]) -> (Verdict, String) {
     let (slopes, explained): (Vec<f64>, Vec<f64>) = lines
         .map(|(slope, _, explained)| (slope, explained))
         .unzip();
-    let both = [
+    let both = Verdict::all([
         inside(median_interval(slopes, 2), f64::MIN_POSITIVE, f64::INFINITY),
         inside(median_interval(explained.clone(), 2), LINEAR, 1.0),
-    ];
+    ]);
+    let intervals = spans(rows, |group| group.later_ns, rows.len());
+    let may_fit = a_line_may_fit(rows, &intervals);
+    let verdict = match both {
+        Verdict::Refuted if may_fit => Verdict::NotDecided,
+        Verdict::Confirmed | Verdict::Refuted | Verdict::NotDecided => both,
+    };
     let all = line(&points(rows, |row| Some(row.later_ns.0)));
     let fitted = all.map_or_else(
         || "the medians lie on no line".to_owned(),
@@ -93,12 +100,31 @@ pub(super) fn linear(rows: &[Preemptions]) -> (Verdict, String) {
         },
     );
     let numbers = format!(
-        "{fitted}; group by group {} with {} threads; linear is {:.0} %",
+        "{fitted}; group by group {} with {} threads; {} rising line keeps within the intervals of all medians; linear is {:.0} %",
         percent(median_interval(explained, 2)),
         threads(rows),
+        if may_fit { "a" } else { "no" },
         LINEAR * 100.0
     );
-    (Verdict::all(both), numbers)
+    (verdict, numbers)
+}
+
+/// Whether some rising line keeps within all intervals; one that is not known excludes none. For a slope a, a
+/// line does if and only if low_i - a x_i <= high_j - a x_j for all i and j, which bounds a.
+#[expect(clippy::cast_precision_loss, reason = "a number of threads")]
+fn a_line_may_fit(rows: &[Preemptions], intervals: &[Option<(f64, f64)>]) -> bool {
+    let known = || {
+        let rows = rows.iter().zip(intervals);
+        rows.filter_map(|(row, interval)| interval.map(|found| (row.threads as f64, found)))
+    };
+    let (mut least, mut most) = (f64::MIN_POSITIVE, f64::INFINITY);
+    for (x, (low, high)) in known() {
+        for (later, (from, to)) in known().filter(|(later, _)| *later > x) {
+            least = least.max((from - high) / (later - x));
+            most = most.min((to - low) / (later - x));
+        }
+    }
+    least <= most
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a number of threads")]
@@ -300,5 +326,75 @@ mod tests {
             ..ALIKE
         });
         assert_eq!(found, Verdict::Refuted);
+    }
+
+    /// Noise that hides a line in every group does not refute it.
+    #[test]
+    fn a_line_in_noise_is_not_decided() {
+        let mut rows = rows(|threads| Group {
+            later_ns: 20_000 + 100 * threads,
+            ..ALIKE
+        });
+        for (place, row) in rows.iter_mut().enumerate() {
+            for (number, group) in row.groups.iter_mut().enumerate() {
+                group.later_ns += 1000 * ((number + place * place) % 5) as u64;
+            }
+        }
+        let (verdict, numbers) = linear(&rows);
+        assert_eq!(verdict, Verdict::NotDecided, "{numbers}");
+        let explained = (0..12).filter_map(|number| {
+            let later = |row: &Preemptions| Some(row.groups[number].later_ns);
+            line(&points(&rows, later)).map(|(_, _, explained)| explained)
+        });
+        let interval = median_interval(explained.collect(), 2);
+        assert_eq!(
+            inside(interval, LINEAR, 1.0),
+            Verdict::Refuted,
+            "{interval:?}"
+        );
+    }
+
+    #[test]
+    fn a_line_fits_if_it_keeps_within_every_interval() {
+        let rows = rows(|_| ALIKE);
+        let fits = |intervals: [(f64, f64); 5]| a_line_may_fit(&rows, &intervals.map(Some));
+        // 1 2 4 8 12 threads.
+        assert!(fits([
+            (1.0, 1.0),
+            (2.0, 2.0),
+            (4.0, 4.0),
+            (8.0, 8.0),
+            (12.0, 12.0)
+        ]));
+        assert!(fits([
+            (0.0, 2.0),
+            (0.0, 2.0),
+            (0.0, 4.0),
+            (8.0, 9.0),
+            (12.0, 15.0)
+        ]));
+        assert!(!fits([
+            (0.0, 0.0),
+            (0.0, 0.0),
+            (0.0, 4.0),
+            (8.0, 9.0),
+            (12.0, 15.0)
+        ]));
+        assert!(!fits([
+            (3.0, 4.0),
+            (2.0, 3.0),
+            (1.0, 2.0),
+            (0.0, 1.0),
+            (0.0, 0.5)
+        ]));
+        let unknown = [
+            Some((0.0, 0.0)),
+            Some((0.0, 0.0)),
+            None,
+            Some((8.0, 9.0)),
+            None,
+        ];
+        assert!(!a_line_may_fit(&rows, &unknown));
+        assert!(a_line_may_fit(&rows, &[None; 5]));
     }
 }
