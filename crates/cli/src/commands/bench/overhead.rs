@@ -65,15 +65,19 @@ const QUICK: Plan = Plan {
 };
 
 impl Plan {
-    /// With another number of repetitions; hyperperiods keep their share, rounded up.
+    /// With another number of repetitions; hyperperiods keep their share, rounded up, and more take longer.
     fn repeated(self, repetitions: Option<u32>) -> Self {
         let Some(repetitions) = repetitions else {
             return self;
         };
         let whole = self.whole_repetitions.saturating_mul(repetitions);
+        let before = self.repetitions.max(1);
+        let scaled = |most: Duration| most.max(most.saturating_mul(repetitions) / before);
         Self {
             repetitions,
-            whole_repetitions: whole.div_ceil(self.repetitions.max(1)),
+            whole_repetitions: whole.div_ceil(before),
+            most: scaled(self.most),
+            whole_most: scaled(self.whole_most),
             ..self
         }
     }
@@ -410,6 +414,8 @@ mod tests {
         assert_eq!(of(FULL, Some(1)), (1, 1));
         assert_eq!(of(FULL, Some(80)), (80, 32));
         assert_eq!(of(QUICK, Some(9)), (9, 0));
+        let most = |repetitions| FULL.repeated(Some(repetitions)).most.as_secs();
+        assert_eq!((most(1), most(40), most(80)), (420, 420, 840));
     }
 
     #[test]
