@@ -347,10 +347,11 @@ pub(crate) struct BenchArgs {
     /// overhead: the paper whose experiment is repeated
     #[arg(long, value_name = "huang2014")]
     pub(crate) paper: Option<String>,
-    /// overhead: few tasks and repetitions, in less than a minute instead of ten; shows that it works
+    /// overhead: few tasks and repetitions, in less than a minute instead of twelve; shows that it works
     #[arg(long)]
     pub(crate) quick: bool,
-    /// overhead: how often everything is repeated [default: 40; with --quick 3]
+    /// overhead: how often busy periods are repeated, and hyperperiods two times for five of these
+    /// [default: 40; with --quick 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repetitions: Option<u32>,
     /// overhead: the CPU to use, for instance 1 [default: the last one that is allowed]

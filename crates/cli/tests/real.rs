@@ -300,7 +300,7 @@ fn the_overhead_experiment_measures_every_variant_that_runs() {
     let runs = std::fs::read_to_string(folder.join("runs.csv")).unwrap();
     assert_eq!(runs.lines().count(), 1 + 2 * cells.len());
     assert_eq!(list("preemptions").len(), 2);
-    assert_eq!(list("claims").len(), 15);
+    assert_eq!(list("claims").len(), 18);
     for name in [
         "claims.md",
         "table2.csv",
@@ -309,6 +309,7 @@ fn the_overhead_experiment_measures_every_variant_that_runs() {
         "fig6a.svg",
         "set-32.toml",
         "result.json",
+        "measured.json",
     ] {
         assert!(folder.join(name).exists(), "{name}");
     }

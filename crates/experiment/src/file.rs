@@ -35,6 +35,8 @@ pub struct Experiment {
     pub weight_by: Option<String>,
     /// Names of tests, with variant.
     pub tests: Vec<String>,
+    /// Names of tests whose acceptances are checked set by set.
+    pub checks: Vec<String>,
     /// Simulations.
     pub simulations: Vec<SimulationSpec>,
     /// The text.
@@ -90,6 +92,8 @@ struct Raw {
     weight_by: Option<Spanned<String>>,
     #[serde(default)]
     tests: Vec<String>,
+    #[serde(default)]
+    check: Vec<String>,
     #[serde(default)]
     fixed: BTreeMap<String, Spanned<Value>>,
     #[serde(default)]
@@ -175,8 +179,8 @@ impl Experiment {
             weights(&axes, weight.as_ref())
                 .map_err(|(found, expected)| wrong(weight.span(), "weight_by", found, expected))?;
         }
-        if raw.tests.is_empty() && raw.simulate.is_empty() {
-            let expected = "`tests`, `[[simulate]]`, or both";
+        if raw.tests.is_empty() && raw.check.is_empty() && raw.simulate.is_empty() {
+            let expected = "`tests`, `check`, or `[[simulate]]`";
             return Err(wrong(
                 0..0,
                 "",
@@ -193,6 +197,7 @@ impl Experiment {
             axes,
             weight_by: raw.weight_by.map(Spanned::into_inner),
             tests: raw.tests,
+            checks: raw.check,
             simulations: raw.simulate,
             source: Arc::clone(source),
         })

@@ -9,17 +9,20 @@
 //! take long give up by counting steps.
 #![forbid(unsafe_code)]
 
+mod carried;
 pub mod checksum;
 mod diagnose;
 pub mod evaluate;
 pub mod figure;
 pub mod file;
+mod misses;
 pub mod overhead;
 pub mod plot;
 pub mod store;
 pub mod summary;
 pub mod sweep;
 pub mod table;
+pub mod verdict;
 
 pub use evaluate::{Answer, Question, QuestionError};
 pub use file::Experiment;

@@ -23,6 +23,11 @@ impl Share {
     /// `yes` of `count` with Wilson's interval (JASA 22, 1927), which holds also near 0 and 1.
     #[must_use]
     pub fn wilson(yes: u64, count: u64) -> Self {
+        Self::wilson_with(Z95, yes, count)
+    }
+
+    /// The same with an interval of `z` standard errors to each side.
+    pub(crate) fn wilson_with(z: f64, yes: u64, count: u64) -> Self {
         if count == 0 {
             return Self {
                 value: 0.0,
@@ -31,9 +36,9 @@ impl Share {
             };
         }
         let (n, p) = (from(count), from(yes) / from(count));
-        let square = Z95 * Z95;
+        let square = z * z;
         let centre = p + square / (2.0 * n);
-        let spread = Z95 * (p * (1.0 - p) / n + square / (4.0 * n * n)).sqrt();
+        let spread = z * (p * (1.0 - p) / n + square / (4.0 * n * n)).sqrt();
         let scale = 1.0 + square / n;
         Self {
             value: p,
@@ -82,6 +87,8 @@ pub struct Pair {
     pub only_first: u64,
     /// Sets for which the second says yes and the first does not.
     pub only_second: u64,
+    /// Of the former, those of which the second says neither yes nor no.
+    pub left_open: u64,
     /// Number and seed of the first few sets of the former kind.
     pub examples: Vec<(u32, u64)>,
 }
@@ -138,6 +145,7 @@ impl Summary {
                     if said(first) == Answer::Yes && said(second) != Answer::Yes {
                         let pair = &mut pairs[point][first * questions + second];
                         pair.only_first += 1;
+                        pair.left_open += u64::from(said(second) == Answer::Undecided);
                         if pair.examples.len() < EXAMPLES_MAX {
                             pair.examples.push((table.indices[row], table.seeds[row]));
                         }
@@ -200,7 +208,7 @@ impl Summary {
         }
         let shares = |points: &[usize]| -> Vec<Share> {
             (0..self.columns.len())
-                .map(|question| self.weighted_share(points, question, axis))
+                .map(|question| self.weighted_share(points, question))
                 .collect()
         };
         groups
@@ -222,12 +230,20 @@ impl Summary {
         axes
     }
 
+    /// The weight of a point; 1 without `weight_by`.
+    pub(crate) fn weight(&self, point: usize) -> f64 {
+        let text = |axis: usize| self.points.get(point)?.get(axis);
+        // That the values are numbers was seen when the experiment was read.
+        let weight = |text: &String| text.parse().unwrap_or(0.0);
+        self.weight_by
+            .map_or(1.0, |axis| text(axis).map_or(0.0, weight))
+    }
+
     /// The interval is the normal one for a weighted sum of independent shares.
-    fn weighted_share(&self, points: &[usize], question: usize, axis: usize) -> Share {
+    fn weighted_share(&self, points: &[usize], question: usize) -> Share {
         let (mut total, mut sum, mut variance) = (0.0, 0.0, 0.0);
         for &point in points {
-            // That the values are numbers was seen when the experiment was read.
-            let weight: f64 = self.points[point][axis].parse().unwrap_or(0.0);
+            let weight = self.weight(point);
             let count = self.counts[point][question];
             let share = count.share().value;
             total += weight;
@@ -394,7 +410,10 @@ mod tests {
         let spread = weighted[0].shares[0].high - 0.4375;
         assert!((spread - 1.959_964 * 0.6 * 0.046_875_f64.sqrt() / 0.8).abs() < 1e-6);
         let pair = summary.pair(1, 0, 1).unwrap();
-        assert_eq!((pair.only_first, pair.only_second), (1, 1));
+        assert_eq!(
+            (pair.only_first, pair.only_second, pair.left_open),
+            (1, 1, 0)
+        );
         assert_eq!(pair.examples, [(1, 105)]);
         assert_eq!(
             summary.counts[1][1],

@@ -60,7 +60,7 @@ pub struct Effort {
 }
 
 /// What was found for one number of threads, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PreemptionCost {
     /// How many threads are suspended and resumed.
     pub threads: usize,
@@ -72,6 +72,21 @@ pub struct PreemptionCost {
     pub first: Summary,
     /// All later ones, down and up.
     pub later: Summary,
+    /// What each group of fresh threads came to, if it saw all four.
+    pub groups: Vec<GroupCost>,
+}
+
+/// Medians of the rounds of one group, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupCost {
+    /// From a running task to the manager.
+    pub preemption: u64,
+    /// From the manager back to a task.
+    pub back: u64,
+    /// The first adjustment.
+    pub first: u64,
+    /// Later ones.
+    pub later: u64,
 }
 
 /// Measures a row for each of these numbers of threads, until `stop` is set; rows begun are dropped then.
@@ -134,11 +149,14 @@ fn row(
     stop: &AtomicBool,
 ) -> io::Result<Option<PreemptionCost>> {
     let mut all = Costs::new();
+    let mut groups = Vec::new();
     for _ in 0..effort.groups {
         if stop.load(Ordering::SeqCst) {
             return Ok(None);
         }
-        all.merge(&group(threads, effort.rounds, cpu)?);
+        let costs = group(threads, effort.rounds, cpu)?;
+        groups.extend(costs.medians());
+        all.merge(&costs);
     }
     Ok(Some(PreemptionCost {
         threads,
@@ -146,6 +164,7 @@ fn row(
         back: all.back.summary(),
         first: all.first.summary(),
         later: all.later.summary(),
+        groups,
     }))
 }
 
@@ -165,6 +184,20 @@ impl Costs {
             first: Distribution::new(),
             later: Distribution::new(),
         }
+    }
+
+    /// `None` if something was never seen.
+    fn medians(&self) -> Option<GroupCost> {
+        let median = |of: &Distribution| {
+            let found = of.summary();
+            (found.count > 0).then_some(found.median)
+        };
+        Some(GroupCost {
+            preemption: median(&self.preemption)?,
+            back: median(&self.back)?,
+            first: median(&self.first)?,
+            later: median(&self.later)?,
+        })
     }
 
     fn merge(&mut self, other: &Self) {

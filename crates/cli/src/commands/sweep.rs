@@ -156,6 +156,7 @@ impl Asked<'_> {
 fn program_checksum(questions: &[Question]) -> Result<Option<String>, Failure> {
     let is_own = |question: &Question| match question {
         Question::Test(test) => catalogue::is_own_test(test.name),
+        Question::Check(check) => catalogue::is_own_test(check.test().name),
         // Simulations of sweeps know built-in policies only.
         Question::Simulation(_) => false,
     };
@@ -178,6 +179,12 @@ fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question>, Failu
     let mut questions = Vec::new();
     for name in &experiment.tests {
         questions.push(test(name).ok_or_else(|| no_such_test(name, what))?);
+    }
+    for name in &experiment.checks {
+        let checked = test(name).and_then(|question| question.test());
+        let checked = checked.ok_or_else(|| no_such_test(name, what))?;
+        let question = Question::check(checked);
+        questions.push(question.map_err(|error| Failure::input(what, error.to_string()))?);
     }
     for spec in &experiment.simulations {
         let question = Question::simulation(spec).map_err(|error| match error {

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::session::Session;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use vestal_experiment::overhead::{Invocations, Preemptions};
+use vestal_experiment::overhead::{Group, Invocations, Preemptions};
 use vestal_linux::preemption::{Effort, PreemptionCost};
 use vestal_linux::{Ended, Report, Summary};
 
@@ -72,6 +72,16 @@ fn row(found: &PreemptionCost) -> Preemptions {
         return_ns: far(&found.back),
         first_ns: (found.first.median, found.first.max),
         later_ns: (found.later.median, found.later.mean, found.later.max),
+        groups: found
+            .groups
+            .iter()
+            .map(|group| Group {
+                preemption_ns: group.preemption,
+                return_ns: group.back,
+                first_ns: group.first,
+                later_ns: group.later,
+            })
+            .collect(),
     }
 }
 

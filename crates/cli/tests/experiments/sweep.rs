@@ -427,3 +427,98 @@ fn experiments_that_cannot_be_run_say_why() {
     assert!(says("sets", "sets", &["--shard", "4/3"]).contains("1 <= i <= n"));
     assert!(says("sets", "sets", &["--cluster", "host"]).contains("not in this version"));
 }
+
+/// A check is a column of its own: every acceptance of a test is proved by a sound one, shown to miss, or open.
+#[test]
+fn what_a_refuted_test_accepts_is_checked_set_by_set() {
+    let scratch = Scratch::new("checks");
+    let text = "format = \"vestal-experiment/1\"\nname = \"checks\"\nrecipe = \"huang2014\"\nseed = 1\nsets = 100\nchunk = 30\n\
+                tests = [\"fjp-ija\", \"fjp-mode\"]\ncheck = [\"fjp-ija\"]\n\
+                [fixed]\ntasks = 4\nlevels = 4\ncriticality_factor = 3\n[vary]\nutilization = [0.4, 0.6]\n";
+    let file = scratch.0.join("checks.toml");
+    fs::write(&file, text).unwrap();
+    let (one, two) = (scratch.0.join("one"), scratch.0.join("two"));
+    for (folder, jobs) in [(&one, "1"), (&two, "2")] {
+        let arguments = [
+            file.to_str().unwrap(),
+            "-o",
+            folder.to_str().unwrap(),
+            "--jobs",
+            jobs,
+        ];
+        let done = vestal(&[&["sweep"], &arguments[..]].concat());
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+    }
+    assert_same(&one, &two);
+    // What is missing is computed again, to the same answers.
+    fs::remove_file(two.join("chunks/00001-00002.parquet")).unwrap();
+    fs::remove_file(two.join("results.parquet")).unwrap();
+    let resume = [
+        "sweep",
+        file.to_str().unwrap(),
+        "--resume",
+        "-o",
+        two.to_str().unwrap(),
+    ];
+    assert_eq!(vestal(&resume).exit, 0);
+    assert_same(&one, &two);
+    // Without the check it is another experiment.
+    let other = scratch.0.join("other.toml");
+    fs::write(&other, text.replace("check = [\"fjp-ija\"]\n", "")).unwrap();
+    let refused = vestal(&[
+        "sweep",
+        other.to_str().unwrap(),
+        "--resume",
+        "-o",
+        two.to_str().unwrap(),
+    ]);
+    assert_eq!(refused.exit, 2);
+    assert!(refused.stderr.contains("V0701"), "{}", refused.stderr);
+    let summary = fs::read_to_string(one.join("summary.csv")).unwrap();
+    let counts = |question: &str| -> (u64, u64, u64) {
+        let rows = summary
+            .lines()
+            .map(|line| line.split(',').collect::<Vec<&str>>());
+        let rows = rows.filter(|row| row[2] == question);
+        let number = |text: &str| text.parse::<u64>().unwrap();
+        let rows = rows.map(|row| (number(row[3]), number(row[4]), number(row[5])));
+        rows.fold((0, 0, 0), |sum, row| {
+            (sum.0 + row.0, sum.1 + row.1, sum.2 + row.2)
+        })
+    };
+    let (sets, claimed, _) = counts("fjp-ija");
+    let (_, proved, _) = counts("fjp-mode");
+    let (_, yes, undecided) = counts("check:fjp-ija");
+    let missed = sets - yes - undecided;
+    assert!(proved < claimed && claimed < sets, "{summary}");
+    // Nothing else proves more here, and some of the rest is shown to be wrong.
+    assert_eq!(yes, proved, "{summary}");
+    assert!(0 < missed && missed <= claimed - proved, "{summary}");
+}
+
+#[test]
+fn a_check_that_cannot_be_made_says_why() {
+    let scratch = Scratch::new("no-checks");
+    let file = scratch.0.join("checks.toml");
+    for (name, says) in [
+        (
+            "zss:harmonic",
+            "what `zss:harmonic` accepts cannot be checked: the policy `zss` is not simulated",
+        ),
+        ("amc-ai", "amc-ia"),
+    ] {
+        let text = format!(
+            "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"huang2014\"\nsets = 1\ncheck = [\"{name}\"]\n"
+        );
+        fs::write(&file, text).unwrap();
+        let folder = scratch.0.join("out");
+        let done = vestal(&[
+            "sweep",
+            file.to_str().unwrap(),
+            "-o",
+            folder.to_str().unwrap(),
+        ]);
+        assert_eq!(done.exit, 2, "{}", done.stderr);
+        assert!(done.stderr.contains(says), "{}", done.stderr);
+    }
+}

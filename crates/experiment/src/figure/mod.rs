@@ -1,22 +1,24 @@
 //! Figures of papers: what is drawn, and which claims the paper makes about it.
 //!
 //! A figure is an experiment file, the axis of its chart, and claims. A claim is a sentence of the
-//! paper and a function that looks at the data and says whether it holds there, with numbers. Every
-//! claim is looked at under each reading of the generator; a claim that holds under one only *depends on
-//! the reading*.
+//! paper and a function that looks at the data and says, with numbers, whether they confirm it, refute it
+//! or leave it open. Every claim is looked at under each reading of the generator; one that is confirmed under
+//! one of them and refuted under another *depends on the reading*.
 
+mod compare;
 mod huang2014;
 mod page;
-mod refutation;
+mod rules;
 mod view;
 
 pub use page::{Finding, Outcome, index, outcome};
 pub use view::View;
 
-use crate::evaluate::Question;
+use crate::evaluate::{Question, check_label};
 use crate::file::Experiment;
 use crate::plot::{Chart, Curve, YAxis};
 use crate::summary::Summary;
+use crate::verdict::Verdict;
 use vestal_analysis::Kind;
 use vestal_workload::{Diagnostics, Source};
 
@@ -49,11 +51,11 @@ impl std::fmt::Debug for Claim {
     }
 }
 
-/// Whether a claim holds in some data, and by which numbers.
+/// What some data say of a claim, and by which numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// It holds.
-    pub holds: bool,
+    /// What they say.
+    pub verdict: Verdict,
     /// The numbers.
     pub numbers: String,
 }
@@ -113,6 +115,13 @@ impl Figure {
                 None => missing.push(name.clone()),
             }
         }
+        for name in &experiment.checks {
+            let test = find(name).and_then(|question| question.test());
+            match test.map(Question::check) {
+                Some(Ok(check)) => questions.push(check),
+                Some(Err(_)) | None => missing.push(check_label(name)),
+            }
+        }
         Ok(Prepared {
             experiment,
             questions,
@@ -124,8 +133,8 @@ impl Figure {
     #[must_use]
     pub fn charts(&self, summary: &Summary) -> Vec<(String, Chart)> {
         let charts = View::all(self, summary).into_iter().map(|view| {
-            let curves = summary.columns.iter().map(|name| Curve {
-                name: name.clone(),
+            let curves = view.tests().into_iter().map(|name| Curve {
+                name: name.to_owned(),
                 points: view.curve(name),
             });
             let y_label = if view.is_weighted() {
@@ -149,14 +158,10 @@ impl Figure {
 /// The names of tests whose yes proves nothing, among the questions.
 #[must_use]
 pub fn unsafe_tests(questions: &[Question]) -> Vec<String> {
-    let is_unsafe = |question: &&Question| match question {
-        Question::Test(test) => test.kind == Kind::Unsafe,
-        Question::Simulation(_) => false,
-    };
-    questions
-        .iter()
-        .filter(is_unsafe)
-        .map(Question::label)
+    let tests = questions.iter().filter_map(Question::test);
+    tests
+        .filter(|test| test.kind == Kind::Unsafe)
+        .map(ToString::to_string)
         .collect()
 }
 
@@ -169,7 +174,10 @@ mod tests {
         for figure in figures() {
             let prepared = figure.prepare(None, |_| None).unwrap();
             assert_eq!(prepared.experiment.name, figure.name);
-            assert_eq!(prepared.missing, prepared.experiment.tests);
+            let tests = prepared.experiment.tests.iter().cloned();
+            let checks = prepared.experiment.checks.iter();
+            let asked: Vec<String> = tests.chain(checks.map(|name| check_label(name))).collect();
+            assert_eq!(prepared.missing, asked);
             let axes: Vec<&str> = prepared
                 .experiment
                 .axes
@@ -183,10 +191,7 @@ mod tests {
             );
             for claim in figure.claims {
                 for test in claim.needs {
-                    assert!(
-                        prepared.experiment.tests.iter().any(|known| known == test),
-                        "{test}"
-                    );
+                    assert!(asked.iter().any(|known| known == test), "{test}");
                 }
             }
         }
@@ -209,3 +214,8 @@ mod tests {
         );
     }
 }
+
+#[cfg(test)]
+mod claims_cases;
+#[cfg(test)]
+mod claims_tests;

@@ -1,7 +1,9 @@
 //! A summary under one reading of the paper, as claims look at it.
 
+use super::compare::{Interval, Level, Pairing, Stratum};
 use super::{Figure, READING};
-use crate::summary::{Share, Summary};
+use crate::evaluate::is_check;
+use crate::summary::{Count, Share, Summary};
 
 /// The part of a summary that belongs to one reading.
 #[derive(Debug)]
@@ -70,7 +72,6 @@ impl<'a> View<'a> {
         let Some(question) = self.place(test) else {
             return Vec::new();
         };
-        let number = |text: &str| text.parse().unwrap_or(0.0);
         if !self.is_weighted() {
             let x = self.summary.axis(self.x).unwrap_or(0);
             let points = self.points.iter();
@@ -96,16 +97,8 @@ impl<'a> View<'a> {
     /// How many sets a test accepted, of how many.
     #[must_use]
     pub fn accepted(&self, test: &str) -> (u64, u64) {
-        let Some(question) = self.place(test) else {
-            return (0, 0);
-        };
-        let counts = self
-            .points
-            .iter()
-            .map(|&point| self.summary.counts[point][question]);
-        counts.fold((0, 0), |(yes, sets), count| {
-            (yes + count.yes, sets + count.sets)
-        })
+        let yes = self.total(test, |count| count.yes);
+        (yes, self.total(test, |count| count.sets))
     }
 
     /// Sets that `first` accepts and `second` does not: how many, and some as point and index.
@@ -125,9 +118,129 @@ impl<'a> View<'a> {
         (count, examples)
     }
 
-    /// Every test of the result.
+    /// Every test of the result; checks of tests are none.
     #[must_use]
-    pub fn tests(&self) -> Vec<&str> {
-        self.summary.columns.iter().map(String::as_str).collect()
+    pub fn tests(&self) -> Vec<&'a str> {
+        let names = self.summary.columns.iter().map(String::as_str);
+        names.filter(|name| !is_check(name)).collect()
     }
+
+    /// The points with the same value of the axis, with that value, in the order of the axis.
+    fn places(&self) -> Vec<(f64, Vec<usize>)> {
+        let x = self.summary.axis(self.x).unwrap_or(0);
+        let mut places: Vec<(f64, Vec<usize>)> = Vec::new();
+        for &point in &self.points {
+            let value = number(&self.summary.points[point][x]);
+            match places.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, points)) => points.push(point),
+                None => places.push((value, vec![point])),
+            }
+        }
+        places
+    }
+
+    fn stratum(&self, point: usize, first: usize, second: usize) -> Option<Stratum> {
+        let pair = self.summary.pair(point, first, second)?;
+        let count = self.summary.counts[point][first];
+        Some(Stratum {
+            weight: self.summary.weight(point),
+            sets: count.sets,
+            both: count.yes.saturating_sub(pair.only_first),
+            first: pair.only_first,
+            second: pair.only_second,
+        })
+    }
+
+    fn paired(&self, first: &str, second: &str, points: &[usize]) -> Pairing {
+        let (Some(first), Some(second)) = (self.place(first), self.place(second)) else {
+            return Pairing::default();
+        };
+        let strata = points.iter();
+        Pairing {
+            strata: strata
+                .filter_map(|&point| self.stratum(point, first, second))
+                .collect(),
+        }
+    }
+
+    /// How two tests differ on the same sets.
+    pub(super) fn pairing(&self, first: &str, second: &str) -> Pairing {
+        self.paired(first, second, &self.points)
+    }
+
+    /// The same at each value of the axis.
+    pub(super) fn pairings(&self, first: &str, second: &str) -> Vec<(f64, Pairing)> {
+        let places = self.places().into_iter();
+        places
+            .map(|(x, points)| (x, self.paired(first, second, &points)))
+            .collect()
+    }
+
+    /// The curve of a test as levels, which rest on different sets at each value of the axis.
+    pub(super) fn levels(&self, test: &str) -> Vec<(f64, Level)> {
+        let Some(question) = self.place(test) else {
+            return Vec::new();
+        };
+        let of = |point: usize| {
+            let count = self.summary.counts[point][question];
+            (self.summary.weight(point), count.sets, count.yes)
+        };
+        let places = self.places().into_iter();
+        places
+            .map(|(x, points)| (x, Level::of(points.into_iter().map(of))))
+            .collect()
+    }
+
+    /// The share of sets that a test accepts, with its interval, at each value of the axis. Points of
+    /// different weights are not told apart.
+    pub(super) fn shares(&self, test: &str) -> Vec<(f64, Interval)> {
+        let Some(question) = self.place(test) else {
+            return Vec::new();
+        };
+        let of = |points: Vec<usize>| {
+            let counts = || points.iter().map(|&p| self.summary.counts[p][question]);
+            let (yes, sets) = (counts().map(|c| c.yes), counts().map(|c| c.sets));
+            Interval::of_share(yes.sum(), sets.sum())
+        };
+        let places = self.places().into_iter();
+        places.map(|(x, points)| (x, of(points))).collect()
+    }
+
+    fn total(&self, test: &str, of: impl Fn(Count) -> u64) -> u64 {
+        let Some(question) = self.place(test) else {
+            return 0;
+        };
+        let counts = self.points.iter();
+        counts
+            .map(|&point| of(self.summary.counts[point][question]))
+            .sum()
+    }
+
+    /// How many sets a test left undecided.
+    pub(super) fn undecided(&self, test: &str) -> u64 {
+        self.total(test, |count| count.undecided)
+    }
+
+    /// To how many sets the answer was no; of a check, those that were shown to miss.
+    pub(super) fn refused(&self, question: &str) -> u64 {
+        self.total(question, |count| {
+            count.sets.saturating_sub(count.yes + count.undecided)
+        })
+    }
+
+    /// How many sets `first` accepts and `second` rejects: one whose search was given up is neither.
+    pub(super) fn rejected(&self, first: &str, second: &str) -> u64 {
+        let (Some(first), Some(second)) = (self.place(first), self.place(second)) else {
+            return 0;
+        };
+        let pairs = self.points.iter();
+        let pairs = pairs.filter_map(|&point| self.summary.pair(point, first, second));
+        pairs
+            .map(|pair| pair.only_first.saturating_sub(pair.left_open))
+            .sum()
+    }
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().unwrap_or(0.0)
 }

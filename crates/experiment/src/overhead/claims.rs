@@ -1,48 +1,20 @@
 //! The paper's claims about Table II, Fig. 5, Table III and Fig. 6, and ours about our mechanisms, against
 //! what was measured.
 //!
-//! Orders between busy periods are decided by paired differences with 99 % confidence at each number of
-//! tasks (see [`super::statistics::sign`]). Thresholds behind words such as "strongly" are ours; every
-//! finding names them.
+//! Intervals decide: those of the median of paired differences, or ratios, of runs of the same repetition, at
+//! each number of tasks ([`super::statistics::median_interval`]). All intervals of one claim are right together
+//! with 99 % confidence: where one number of tasks refutes, each of eight may only be wrong with an eighth of
+//! one percent. What lies inside for certain confirms, what lies outside for certain refutes, and the rest is not
+//! decided. Thresholds behind words such as "strongly" are ours; every finding names them, and the numbers of
+//! tasks it rests on.
 
+use super::fig_6;
 use super::paper;
 use super::result::as_f64;
-use super::statistics::{Sign, Spread, sign, spearman};
-use super::{BASELINE, Cell, Column, Preemptions, Table, VARIANTS, Variant};
+use super::statistics::{Spread, median_interval, spearman};
+use super::{BASELINE, Cell, Column, Preemptions, Run, SIZES, Table, VARIANTS, Variant};
+use crate::verdict::Verdict;
 use serde::Serialize;
-use std::fmt;
-
-/// What became of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The data say yes.
-    Confirmed,
-    /// They say no.
-    Refuted,
-    /// They say neither, or what the claim speaks of was not measured.
-    NotDecided,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Confirmed => "confirmed",
-            Self::Refuted => "refuted",
-            Self::NotDecided => "not decided",
-        })
-    }
-}
-
-impl Verdict {
-    const fn of(holds: bool) -> Self {
-        if holds {
-            Self::Confirmed
-        } else {
-            Self::Refuted
-        }
-    }
-}
 
 /// A claim with what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -59,12 +31,10 @@ pub struct Finding {
 
 /// Rank correlations from here on are strong.
 const STRONG: f64 = 0.7;
-/// Costs that differ by less than this factor from the fewest to the most threads do not depend on them.
-const CONSTANT: f64 = 1.5;
 /// Switch counts within this are equal.
 const EQUAL_SWITCHES: f64 = 2.0;
-/// PLRS takes at most this much longer than FTP-SMC in the paper, in percent.
-const PLRS_MOST_PERCENT: f64 = 4.205;
+/// A busy period that is longer by at most this share of the baseline's is not longer.
+const EQUAL_LENGTH: f64 = 0.001;
 
 /// Every claim, in the order of the paper; ours last. `table` is of busy periods, `whole` of hyperperiods,
 /// in which also a policy that holds jobs back on a free CPU has done what others have.
@@ -114,31 +84,43 @@ pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Ve
         ),
         paper(
             "An invocation of the manager costs most under PLRS, then FTP-AMC, PT, ZSS.",
-            invocation_order(table),
+            invocation_order(of_managers(table, whole)),
         ),
         paper(
             "Preemption and return do not depend on the number of threads.",
-            constant(preemptions),
+            fig_6::constant(preemptions),
         ),
         paper(
             "The cost of adjusting priorities is linear in the number of threads.",
-            linear(preemptions),
+            fig_6::linear(preemptions),
         ),
         paper(
             "The first adjustment costs far more than later ones.",
-            first_is_dearer(preemptions),
+            fig_6::first_is_dearer(preemptions),
         ),
         ours(
-            "Our threads' CPU time per busy period is at most a third of the paper's mechanism for amc.",
-            own_cpu(table, &["amc/perf"], "amc/huang2014", 1.0 / 3.0),
+            "Our own threads' CPU time per busy period is at most a third of the paper's mechanism for amc.",
+            own_cpu(table, AMC, "amc/huang2014", 1.0 / 3.0, Accounts::Own),
         ),
         ours(
-            "Our threads' CPU time per hyperperiod is at most half of the paper's mechanism for pt.",
-            own_cpu(whole, &["pt/native", "pt/managed"], "pt/huang2014", 0.5),
+            "With the workers' time outside the bodies of jobs it is at most a third, too.",
+            own_cpu(table, AMC, "amc/huang2014", 1.0 / 3.0, Accounts::AndWorkers),
         ),
         ours(
-            "So it is at most a third for amc, per hyperperiod.",
-            own_cpu(whole, &["amc/perf"], "amc/huang2014", 1.0 / 3.0),
+            "Our own threads' CPU time per hyperperiod is at most half of the paper's mechanism for pt.",
+            own_cpu(whole, PT, "pt/huang2014", 0.5, Accounts::Own),
+        ),
+        ours(
+            "With the workers' time it is at most half for pt, too.",
+            own_cpu(whole, PT, "pt/huang2014", 0.5, Accounts::AndWorkers),
+        ),
+        ours(
+            "Our own threads' CPU time per hyperperiod is at most a third for amc.",
+            own_cpu(whole, AMC, "amc/huang2014", 1.0 / 3.0, Accounts::Own),
+        ),
+        ours(
+            "With the workers' time it is at most a third per hyperperiod for amc, too.",
+            own_cpu(whole, AMC, "amc/huang2014", 1.0 / 3.0, Accounts::AndWorkers),
         ),
         ours(
             "Native amc switches threads at most twice more per busy period than FTP-SMC.",
@@ -147,39 +129,43 @@ pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Ve
     ]
 }
 
-/// Whether busy periods of one column are shorter than those of another: at no number of tasks the other way
-/// round, and at half of them at least for certain. With `or_equal` nothing has to be certain but that there
-/// were repetitions enough to find the contrary.
+/// Whether busy periods of one column are shorter than those of another: at half of the numbers of tasks at least
+/// for certain, and at none for certain not. With `or_equal`, not longer is meant, and longer is what exceeds
+/// [`EQUAL_LENGTH`] of the baseline's.
 fn order(table: &Table, first: Column, second: Column, or_equal: bool) -> (Verdict, String) {
     let (Some(a), Some(b)) = (table.stands_for(first), table.stands_for(second)) else {
         return not_measured(&[first, second], table);
     };
-    let (mut above, mut below, mut open) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut certain, mut contrary, mut open) = (Vec::new(), Vec::new(), Vec::new());
     for &size in &table.sizes {
-        match table.compared(size, a, b) {
-            Sign::Above => above.push(size),
-            Sign::Below => below.push(size),
-            Sign::Open => open.push(size),
-        }
+        let differences = table.differences(size, a, b, |run| run.busy_ns);
+        let base = table.cell(size, BASELINE).and_then(|cell| cell.busy_ns);
+        let room = base.map_or(0.0, |base| EQUAL_LENGTH * base.median);
+        let bound = if or_equal { -room } else { f64::MIN_POSITIVE };
+        let interval = median_interval(differences, table.sizes.len());
+        let sizes = match inside(interval, bound, f64::INFINITY) {
+            Verdict::Confirmed => &mut certain,
+            Verdict::Refuted => &mut contrary,
+            Verdict::NotDecided => &mut open,
+        };
+        sizes.push(size);
     }
     let half = table.sizes.len().div_ceil(2);
-    let decidable = table.sizes.iter().filter(|&&size| {
-        let differences = table.differences(size, a, b, |run| run.busy_ns);
-        sign(vec![1.0; differences.len()]) == Sign::Above
-    });
-    let verdict = if !below.is_empty() {
-        Verdict::Refuted
-    } else if above.len() >= half || or_equal && decidable.count() >= half {
-        Verdict::Confirmed
-    } else {
-        Verdict::NotDecided
+    let verdict = Verdict::from_evidence(certain.len() >= half, !contrary.is_empty());
+    let (yes, no) = match or_equal {
+        true => ("not shorter", "shorter"),
+        false => ("longer", "not longer"),
+    };
+    let room = match or_equal {
+        true => format!(" (beyond {:.1} % of the baseline's)", EQUAL_LENGTH * 100.0),
+        false => String::new(),
     };
     let numbers = format!(
-        "{} against {}: longer with {}; shorter with {}; undecided with {} tasks. In the median {}",
+        "{} against {}: {yes} with {}; {no}{room} with {}; undecided with {} tasks. In the median {}",
         name(b),
         name(a),
-        listed(&above),
-        listed(&below),
+        listed(&certain),
+        listed(&contrary),
         listed(&open),
         medians(table, a, b),
     );
@@ -219,7 +205,7 @@ fn not_measured(columns: &[Column], table: &Table) -> (Verdict, String) {
 }
 
 fn correlation(table: &Table) -> (Verdict, String) {
-    let mut each = Vec::new();
+    let (mut each, mut sizes) = (Vec::new(), Vec::new());
     let (mut extra, mut more) = (Vec::new(), Vec::new());
     for &size in &table.sizes {
         let base = table
@@ -236,6 +222,7 @@ fn correlation(table: &Table) -> (Verdict, String) {
         let (lengths, switches): (Vec<f64>, Vec<f64>) = pairs.unzip();
         if let Some(found) = spearman(&lengths, &switches) {
             each.push(found);
+            sizes.push(size);
         }
         extra.extend(lengths);
         more.extend(switches);
@@ -246,17 +233,15 @@ fn correlation(table: &Table) -> (Verdict, String) {
             "too few variants were measured".to_owned(),
         );
     };
-    let each: Vec<String> = each.iter().map(|one| format!("{one:.2}")).collect();
+    let shown: Vec<String> = each.iter().map(|one| format!("{one:.2}")).collect();
     let numbers = format!(
-        "Spearman's rank correlation of extra time and extra switches: {all:.2} over all {} cells, by number of tasks {} (median {:.2}); ours for strong is {STRONG}",
+        "Spearman's rank correlation of extra time and extra switches: {all:.2} over all {} cells, by number of tasks {} (median {:.2}) with {}; ours for strong is {STRONG}, for certain by the interval of the median",
         extra.len(),
-        each.join(", "),
-        spread.median
+        shown.join(", "),
+        spread.median,
+        listed(&sizes)
     );
-    (
-        Verdict::of(all >= STRONG && spread.median >= STRONG),
-        numbers,
-    )
+    (inside(median_interval(each, 1), STRONG, 1.0), numbers)
 }
 
 fn equal_switches(table: &Table) -> (Verdict, String) {
@@ -270,11 +255,9 @@ fn equal_switches(table: &Table) -> (Verdict, String) {
     let (Some(amc), Some(plrs)) = (amc, table.stands_for(Column::Plrs)) else {
         return not_measured(&[Column::FtpAmc, Column::Plrs], table);
     };
-    let each = table.sizes.iter().map(|&size| {
-        let differences = table.differences(size, amc, plrs, |run| run.switches);
-        Difference::within(differences, -EQUAL_SWITCHES, EQUAL_SWITCHES)
+    let (verdict, shown) = by_size(table, (-EQUAL_SWITCHES, EQUAL_SWITCHES), |size| {
+        table.differences(size, amc, plrs, |run| run.switches)
     });
-    let (verdict, shown) = Difference::all(each);
     let numbers = format!(
         "{} minus {}: {shown}; equal is within {EQUAL_SWITCHES:.0}",
         name(plrs),
@@ -287,141 +270,109 @@ fn plrs_at_most(table: &Table) -> (Verdict, String) {
     let Some(plrs) = table.stands_for(Column::Plrs) else {
         return not_measured(&[Column::Plrs], table);
     };
-    let each = table.sizes.iter().map(|&size| {
-        let shares = table.overheads_percent(size, plrs);
-        Difference::within(shares, f64::NEG_INFINITY, PLRS_MOST_PERCENT)
-    });
-    let (verdict, shown) = Difference::all(each);
-    (verdict, format!("{}: in the median {shown} %", name(plrs)))
+    let cells = SIZES.iter();
+    let cells = cells.filter_map(|&size| paper::table_2(size, Column::Plrs));
+    let most = cells.map(|cell| cell.overhead_milli_percent).max();
+    let most = as_f64(most.unwrap_or(0)) / 1000.0;
+    let bounds = (f64::NEG_INFINITY, most);
+    let (verdict, shown) = by_size(table, bounds, |size| table.overheads_percent(size, plrs));
+    let numbers = format!("{}: in percent, at most {most:.3}: {shown}", name(plrs));
+    (verdict, numbers)
 }
 
+/// The runs in which the managers' invocations are looked at: hyperperiods have all of their work, and those of
+/// period transformation; without any, busy periods.
+#[must_use]
+pub fn of_managers<'a>(table: &'a Table, whole: &'a Table) -> &'a Table {
+    match whole.runs().is_empty() {
+        true => table,
+        false => whole,
+    }
+}
+
+/// Each of the four costs more than the next, by the means of the invocations in a run: paired by repetition,
+/// all numbers of tasks together.
 fn invocation_order(table: &Table) -> (Verdict, String) {
     let rows = table.invocations();
     let columns = [Column::Plrs, Column::FtpAmc, Column::Pt, Column::Zss];
-    let found: Vec<(Column, &'static str, f64)> = columns
+    let found: Vec<(Column, usize, f64)> = columns
         .into_iter()
         .filter_map(|column| {
-            let variant = VARIANTS.get(table.stands_for(column)?)?;
-            let row = rows.iter().find(|row| row.variant == variant.name)?;
-            Some((column, variant.name, row.invocations.mean_ns))
+            let place = table.stands_for(column)?;
+            let row = rows.iter().find(|row| row.variant == name(place))?;
+            Some((column, place, row.invocations.mean_ns))
         })
         .collect();
     let parts: Vec<String> = found
         .iter()
-        .map(|(_, name, mean)| format!("{name} {:.2} us", mean / 1000.0))
+        .map(|(_, place, mean)| format!("{} {:.2} us", name(*place), mean / 1000.0))
         .collect();
-    let falls = found.windows(2).all(|pair| pair[0].2 > pair[1].2);
-    let numbers = format!("means: {}", parts.join(", "));
-    if found.len() < columns.len() {
-        let missing = columns.iter().filter(|c| found.iter().all(|f| f.0 != **c));
-        let missing: Vec<&str> = missing.map(|column| column.name()).collect();
-        let numbers = format!("{numbers}; not measured: {}", missing.join(", "));
-        // What is there can refute the order, and not confirm it.
-        let verdict = if falls {
-            Verdict::NotDecided
-        } else {
-            Verdict::Refuted
-        };
-        return (verdict, numbers);
-    }
-    (Verdict::of(falls), numbers)
-}
-
-fn constant(rows: &[Preemptions]) -> (Verdict, String) {
-    if rows.len() < 3 {
-        return (
-            Verdict::NotDecided,
-            "fewer than three numbers of threads".to_owned(),
-        );
-    }
-    let ratio = |value: fn(&Preemptions) -> u64| {
-        let values = || rows.iter().map(|row| as_f64(value(row)));
-        let low = values().fold(f64::INFINITY, f64::min);
-        (low, values().fold(0.0, f64::max))
-    };
-    let (preemption, back) = (
-        ratio(|row| row.preemption_ns.0),
-        ratio(|row| row.return_ns.0),
-    );
-    let holds = preemption.1 <= CONSTANT * preemption.0 && back.1 <= CONSTANT * back.0;
-    let numbers = format!(
-        "medians of preemption {:.2} to {:.2} us (paper: about {:.0}), of return {:.2} to {:.2} us (paper: about {:.0}); constant is within a factor of {CONSTANT}",
-        preemption.0 / 1000.0,
-        preemption.1 / 1000.0,
-        as_f64(paper::PREEMPTION_NS) / 1000.0,
-        back.0 / 1000.0,
-        back.1 / 1000.0,
-        as_f64(paper::RETURN_NS) / 1000.0,
-    );
-    (Verdict::of(holds), numbers)
-}
-
-/// A straight line through the medians explains all but a tenth of their variance, and rises.
-fn linear(rows: &[Preemptions]) -> (Verdict, String) {
-    #[expect(clippy::cast_precision_loss, reason = "a number of threads")]
-    let points: Vec<(f64, f64)> = rows
-        .iter()
-        .map(|row| (row.threads as f64, as_f64(row.later_ns.0)))
-        .collect();
-    let Some((slope, offset, explained)) = line(&points) else {
-        return (
-            Verdict::NotDecided,
-            "fewer than three numbers of threads".to_owned(),
-        );
-    };
-    let of_8 = (offset + 8.0 * slope) / 1000.0;
-    let numbers = format!(
-        "{:.2} us and {:.2} us more for each thread explain {:.1} % of the variance of the medians; 8 threads take {of_8:.1} us (paper: about {:.0}); linear is 90 %",
-        offset / 1000.0,
-        slope / 1000.0,
-        explained * 100.0,
-        as_f64(paper::ADJUSTMENT_OF_8_NS) / 1000.0,
-    );
-    (Verdict::of(slope > 0.0 && explained >= 0.9), numbers)
-}
-
-/// Least squares: slope, offset, and the share of the variance that they explain.
-#[expect(clippy::cast_precision_loss, reason = "a few points")]
-fn line(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
-    if points.len() < 3 {
-        return None;
-    }
-    let n = points.len() as f64;
-    let (x, y) = points
-        .iter()
-        .fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
-    let sum =
-        |f: &dyn Fn(f64, f64) -> f64| points.iter().map(|&(a, b)| f(a - x, b - y)).sum::<f64>();
-    let (xx, xy, yy) = (sum(&|a, _| a * a), sum(&|a, b| a * b), sum(&|_, b| b * b));
-    if xx <= 0.0 || yy <= 0.0 {
-        return None;
-    }
-    let slope = xy / xx;
-    Some((slope, y - slope * x, xy * xy / (xx * yy)))
-}
-
-fn first_is_dearer(rows: &[Preemptions]) -> (Verdict, String) {
-    let ratios: Vec<f64> = rows
-        .iter()
-        .filter(|row| row.later_ns.0 > 0)
-        .map(|row| as_f64(row.first_ns.0) / as_f64(row.later_ns.0))
-        .collect();
-    let shown: Vec<String> = ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
-    let numbers = format!(
-        "the median of first adjustments is that of later ones times {}; far more is twice, everywhere",
+    let steps = found.windows(2).map(|pair| {
+        let sizes = table.sizes.iter();
+        let pairs = sizes.flat_map(|&size| table.pairs(size, pair[1].1, pair[0].1));
+        let differences = pairs.map(|(later, first)| first.manager.mean_ns - later.manager.mean_ns);
+        median_interval(differences.collect(), columns.len() - 1)
+    });
+    let steps: Vec<Option<(f64, f64)>> = steps.collect();
+    let shown: Vec<String> = steps.iter().map(|step| micros(*step)).collect();
+    let missing = columns.iter().filter(|c| found.iter().all(|f| f.0 != **c));
+    let missing: Vec<&str> = missing.map(|column| column.name()).collect();
+    let mut numbers = format!(
+        "means: {}; each minus the next, paired, with {} tasks together: {}",
+        parts.join(", "),
+        listed(&table.sizes),
         shown.join(", ")
     );
-    match ratios.is_empty() {
-        true => (Verdict::NotDecided, "not measured".to_owned()),
-        false => (
-            Verdict::of(ratios.iter().all(|ratio| *ratio >= 2.0)),
-            numbers,
-        ),
+    let mut verdicts: Vec<Verdict> = steps
+        .into_iter()
+        .map(|step| inside(step, f64::MIN_POSITIVE, f64::INFINITY))
+        .collect();
+    if !missing.is_empty() {
+        numbers = format!("{numbers}; not measured: {}", missing.join(", "));
+        // What is there can refute the order, and not confirm it.
+        verdicts.push(Verdict::NotDecided);
+    }
+    (Verdict::all(verdicts), numbers)
+}
+
+/// An interval of nanoseconds.
+fn micros(interval: Option<(f64, f64)>) -> String {
+    interval.map_or_else(
+        || "too few runs".to_owned(),
+        |(low, high)| format!("{:+.2} to {:+.2} us", low / 1000.0, high / 1000.0),
+    )
+}
+
+/// Ours for amc, and for pt: the first that was measured.
+const AMC: &[&str] = &["amc/perf"];
+const PT: &[&str] = &["pt/native", "pt/managed"];
+
+/// Whose CPU time is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accounts {
+    /// That of the threads which are the run's own: manager, idle detector, watchdog.
+    Own,
+    /// With that of the workers outside the bodies of jobs.
+    AndWorkers,
+}
+
+impl Accounts {
+    fn of(self, run: &Run) -> f64 {
+        as_f64(match self {
+            Self::Own => run.own_cpu_ns,
+            Self::AndWorkers => run.own_cpu_ns.saturating_add(run.workers_cpu_ns),
+        })
     }
 }
 
-/// CPU time of our threads against that of the paper's mechanism, summed over the numbers of tasks.
-fn own_cpu(table: &Table, ours: &[&str], theirs: &str, share: f64) -> (Verdict, String) {
+/// CPU time against that of the paper's mechanism, as a ratio in each repetition, at each number of tasks.
+fn own_cpu(
+    table: &Table,
+    ours: &[&str],
+    theirs: &str,
+    share: f64,
+    accounts: Accounts,
+) -> (Verdict, String) {
     let measured = |name: &&str| {
         let (place, _) = Variant::named(name)?;
         table.variants.contains(&place).then_some(place)
@@ -432,91 +383,92 @@ fn own_cpu(table: &Table, ours: &[&str], theirs: &str, share: f64) -> (Verdict, 
             format!("not measured: {} beside {theirs}", ours.join(" or ")),
         );
     };
-    let sums = |value: fn(&Cell) -> Option<Spread>| {
-        let pairs = table.sizes.iter().filter_map(|&size| {
-            let own = value(table.cell(size, own)?)?;
-            let paper = value(table.cell(size, paper)?)?;
+    let ratios = |size: usize, accounts: Accounts| -> Vec<f64> {
+        let pairs = table.pairs(size, own, paper);
+        pairs
+            .map(|(own, paper)| accounts.of(own) / accounts.of(paper).max(1.0))
+            .collect()
+    };
+    let most = (f64::NEG_INFINITY, share);
+    let (verdict, shown) = by_size(table, most, |size| ratios(size, accounts));
+    let sum = |accounts: Accounts| {
+        let sizes = table.sizes.iter();
+        let sums = sizes.filter_map(|&size| {
+            let pairs = || table.pairs(size, own, paper);
+            let own = Spread::of(pairs().map(|(own, _)| accounts.of(own)).collect())?;
+            let paper = Spread::of(pairs().map(|(_, paper)| accounts.of(paper)).collect())?;
             Some((own.median, paper.median))
         });
-        pairs.fold((0.0, 0.0), |(a, b), (own, paper)| (a + own, b + paper))
+        sums.fold((0.0, 0.0), |(a, b), (own, paper)| (a + own, b + paper))
     };
-    let (raw, net) = (
-        sums(|cell| cell.own_cpu_ns),
-        sums(|cell| cell.own_cpu_extra_ns),
-    );
-    let workers = sums(|cell| cell.workers_cpu_ns);
+    let total = |(own, paper): (f64, f64)| match paper > 0.0 {
+        true => format!(
+            "{:.0} us against {:.0} us, {:.2} of it",
+            own / 1000.0,
+            paper / 1000.0,
+            own / paper
+        ),
+        false => "no pair of clean runs".to_owned(),
+    };
     let numbers = format!(
-        "{} {:.0} us, {theirs} {:.0} us, {:.2} of it, medians summed over all numbers of tasks; without what beginning and ending a run costs {:.0} and {:.0} us. Their workers take {:.0} and {:.0} us outside the bodies of jobs, which is not in that",
+        "{} against {theirs}, medians summed over the numbers of tasks: own threads alone {}; with the workers' time outside the bodies of jobs {}. The ratio that is judged, at most {share:.2}: {shown}",
         name(own),
-        raw.0 / 1000.0,
-        raw.1 / 1000.0,
-        raw.0 / raw.1,
-        net.0 / 1000.0,
-        net.1 / 1000.0,
-        workers.0 / 1000.0,
-        workers.1 / 1000.0,
+        total(sum(Accounts::Own)),
+        total(sum(Accounts::AndWorkers)),
     );
-    match raw.1 > 0.0 {
-        true => (Verdict::of(raw.0 <= share * raw.1), numbers),
-        false => (Verdict::NotDecided, "no clean run".to_owned()),
-    }
+    (verdict, numbers)
 }
 
 fn few_switches(table: &Table) -> (Verdict, String) {
     let Some((amc, _)) = Variant::named("amc/perf") else {
         return (Verdict::NotDecided, "not measured".to_owned());
     };
-    let each = table.sizes.iter().map(|&size| {
-        let differences = table.differences(size, BASELINE, amc, |run| run.switches);
-        Difference::within(differences, f64::NEG_INFINITY, EQUAL_SWITCHES)
+    let most = (f64::NEG_INFINITY, EQUAL_SWITCHES);
+    let (verdict, shown) = by_size(table, most, |size| {
+        table.differences(size, BASELINE, amc, |run| run.switches)
     });
-    let (verdict, shown) = Difference::all(each);
-    (verdict, format!("in the median {shown}"))
+    let numbers = format!("{} minus {}: {shown}", name(amc), name(BASELINE));
+    (verdict, numbers)
 }
 
-/// Paired differences at one number of tasks, against bounds.
-struct Difference {
-    verdict: Verdict,
-    median: Option<f64>,
+/// Whether an interval lies between bounds, these included: for certain if all of it does, certainly not if
+/// nothing does.
+pub(super) fn inside(interval: Option<(f64, f64)>, low: f64, high: f64) -> Verdict {
+    match interval {
+        Some((from, to)) => {
+            Verdict::from_evidence(low <= from && to <= high, to < low || high < from)
+        }
+        None => Verdict::NotDecided,
+    }
 }
 
-impl Difference {
-    /// Refuted if the median lies outside for certain, confirmed if it lies inside and there are
-    /// differences enough to find the contrary.
-    fn within(differences: Vec<f64>, low: f64, high: f64) -> Self {
-        let beyond = |bound: f64, side: Sign| {
-            let shifted = differences.iter().map(|one| one - bound).collect();
-            bound.is_finite() && sign(shifted) == side
-        };
-        let outside = beyond(high, Sign::Above) || beyond(low, Sign::Below);
-        let enough = sign(vec![1.0; differences.len()]) == Sign::Above;
-        let median = Spread::of(differences).map(|spread| spread.median);
-        let inside = median.is_some_and(|median| (low..=high).contains(&median));
-        let verdict = match (outside, inside && enough) {
-            (true, _) => Verdict::Refuted,
-            (false, true) => Verdict::Confirmed,
-            (false, false) => Verdict::NotDecided,
-        };
-        Self { verdict, median }
+/// Whether the median of values lies between bounds at each number of tasks, and the medians with their
+/// intervals. One number of tasks refutes, all confirm.
+fn by_size(
+    table: &Table,
+    (low, high): (f64, f64),
+    values: impl Fn(usize) -> Vec<f64>,
+) -> (Verdict, String) {
+    let (mut verdicts, mut parts) = (Vec::new(), Vec::new());
+    for &size in &table.sizes {
+        let values = values(size);
+        let count = values.len();
+        let interval = median_interval(values.clone(), table.sizes.len());
+        let shown =
+            Spread::of(values).map_or_else(|| "-".to_owned(), |s| format!("{:+.2}", s.median));
+        let certain = interval.map_or_else(
+            || format!("{count} are too few"),
+            |(from, to)| format!("{from:+.2} to {to:+.2}"),
+        );
+        let verdict = inside(interval, low, high);
+        parts.push(format!("with {size} tasks {shown} ({certain}; {verdict})"));
+        verdicts.push(verdict);
     }
-
-    /// Of all numbers of tasks, and the medians: one refutes, all confirm.
-    fn all(each: impl Iterator<Item = Self>) -> (Verdict, String) {
-        let each: Vec<Self> = each.collect();
-        let has = |verdict| each.iter().any(|one| one.verdict == verdict);
-        let verdict = if has(Verdict::Refuted) {
-            Verdict::Refuted
-        } else if each.is_empty() || has(Verdict::NotDecided) {
-            Verdict::NotDecided
-        } else {
-            Verdict::Confirmed
-        };
-        let shown = each.iter().map(|one| match one.median {
-            Some(median) => format!("{median:+.2}"),
-            None => "-".to_owned(),
-        });
-        (verdict, shown.collect::<Vec<_>>().join(", "))
-    }
+    let shown = match parts.is_empty() {
+        true => "nothing was measured".to_owned(),
+        false => parts.join(", "),
+    };
+    (Verdict::all(verdicts), shown)
 }
 
 #[cfg(test)]

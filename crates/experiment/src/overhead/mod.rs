@@ -6,7 +6,9 @@
 //! ours against them ([`claims::findings`]), and how all that is drawn and written down.
 
 pub mod claims;
+mod fig_6;
 pub mod figures;
+mod measurement;
 pub mod page;
 pub mod paper;
 mod result;
@@ -14,8 +16,10 @@ pub mod set;
 pub mod statistics;
 mod variant;
 
-pub use claims::{Finding, Verdict};
-pub use result::{Cell, Invocations, Preemptions, Run, State, Table, Times};
+pub use crate::verdict::Verdict;
+pub use claims::Finding;
+pub use measurement::Measurement;
+pub use result::{Cell, Group, Invocations, Preemptions, Run, State, Table, Times};
 pub use set::SIZES;
 pub use statistics::Spread;
 pub use variant::{BASELINE, Column, Dispatch, Mechanism, Monitor, VARIANTS, Variant};

@@ -1,12 +1,12 @@
 //! What was measured, and what is made of it.
 
 use super::paper::{self, PaperCell};
-use super::statistics::{Sign, Spread, sign};
+use super::statistics::Spread;
 use super::{BASELINE, Column, VARIANTS, Variant};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Whether a busy period can be compared with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// It can.
@@ -19,7 +19,7 @@ pub enum State {
 }
 
 /// How long invocations of the manager took, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Invocations {
     /// How many.
     pub count: u64,
@@ -38,7 +38,7 @@ pub struct Run {
     pub repetition: u32,
     /// How many tasks.
     pub size: usize,
-    /// The place in [`VARIANTS`].
+    /// The index in [`VARIANTS`].
     pub variant: usize,
     /// Whether it counts.
     pub state: State,
@@ -123,7 +123,7 @@ pub struct Times {
 }
 
 /// What the micro-benchmark found for a number of threads, in nanoseconds: a point of Fig. 6.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preemptions {
     /// How many threads were suspended and resumed.
     pub threads: usize,
@@ -135,6 +135,21 @@ pub struct Preemptions {
     pub first_ns: (u64, u64),
     /// Later adjustments: median, mean and maximum.
     pub later_ns: (u64, f64, u64),
+    /// What each group of fresh threads came to: the repetitions of this benchmark.
+    pub groups: Vec<Group>,
+}
+
+/// A group of fresh threads in the micro-benchmark: medians of its rounds, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// Preemption.
+    pub preemption_ns: u64,
+    /// Return.
+    pub return_ns: u64,
+    /// The first adjustment, of which there is one.
+    pub first_ns: u64,
+    /// Later adjustments.
+    pub later_ns: u64,
 }
 
 /// All runs, by number of tasks and variant.
@@ -224,7 +239,7 @@ impl Table {
     }
 
     /// The clean runs of two variants that belong to the same repetition.
-    fn pairs(
+    pub(super) fn pairs(
         &self,
         size: usize,
         first: usize,
@@ -261,12 +276,6 @@ impl Table {
             (own / base - 1.0) * 100.0
         });
         shares.collect()
-    }
-
-    /// Whether busy periods of `second` are longer or shorter than those of `first`.
-    #[must_use]
-    pub fn compared(&self, size: usize, first: usize, second: usize) -> Sign {
-        sign(self.differences(size, first, second, |run| run.busy_ns))
     }
 
     /// The cell of a variant.
@@ -395,9 +404,6 @@ pub(super) mod tests {
             (10_000.0, 10_000.0, 10)
         );
         assert!((cell.overhead_percent.unwrap().high - 0.5).abs() < 0.3);
-        assert_eq!(table.compared(4, BASELINE, amc), Sign::Above);
-        assert_eq!(table.compared(4, amc, BASELINE), Sign::Below);
-        assert_eq!(table.compared(4, amc, amc), Sign::Open);
         assert_eq!(cell.paper().unwrap().switches, 7);
     }
 

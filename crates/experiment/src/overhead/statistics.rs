@@ -45,42 +45,36 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     Some(high.map_or(*low, |high| low + rest * (high - low)))
 }
 
-/// Which way differences lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// Their median is above zero.
-    Above,
-    /// It is below.
-    Below,
-    /// Neither can be said.
-    Open,
+/// How often all intervals of a family are allowed to be wrong together, at most.
+const WRONG: f64 = 0.01;
+
+/// From where to where the median of what these values were drawn from lies. A family of so many intervals
+/// is right as a whole with 99 % (Bonferroni): each of them is wrong with 1 % divided by `family` at most, by the
+/// sign test's own binomial distribution. `None` if there are too few values: below 8 for a family of one.
+#[must_use]
+pub fn median_interval(mut values: Vec<f64>, family: usize) -> Option<(f64, f64)> {
+    let rank = rank(values.len(), family)?;
+    values.sort_by(f64::total_cmp);
+    Some((*values.get(rank - 1)?, *values.get(values.len() - rank)?))
 }
 
-/// On which side of zero the median of these differences lies, with 99 % confidence: the interval between
-/// the order statistics number (n + 1) / 2 -+ 1.288 sqrt(n) (normal approximation of the sign test). Fewer
-/// than eight differences say nothing.
-#[must_use]
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "an index into measurements"
-)]
-pub fn sign(mut differences: Vec<f64>) -> Sign {
-    let count = differences.len();
-    if count < 8 {
-        return Sign::Open;
+/// The largest r for which the median of n values lies outside of the r-th smallest to the r-th largest with the
+/// probability that a family allows, 2 P(X < r) with X binomial with n and 1/2.
+#[expect(clippy::cast_precision_loss, reason = "a number of measurements")]
+fn rank(count: usize, family: usize) -> Option<usize> {
+    let allowed = WRONG / family.max(1) as f64;
+    // Of n choose k, beginning with k = 0, times 2^-n; logarithms, because 2^-n may be no number.
+    let mut logarithm = -(count as f64) * std::f64::consts::LN_2;
+    let (mut below, mut found) = (0.0, None);
+    for k in 0..count.div_ceil(2) {
+        below += logarithm.exp();
+        if 2.0 * below > allowed {
+            break;
+        }
+        found = Some(k + 1);
+        logarithm += ((count - k) as f64 / (k + 1) as f64).ln();
     }
-    differences.sort_by(f64::total_cmp);
-    let n = count as f64;
-    let first = (f64::midpoint(n, 1.0) - 1.288 * n.sqrt()).floor().max(1.0) as usize;
-    let low = differences.get(first - 1);
-    let high = differences.get(count - first);
-    match (low, high) {
-        (Some(low), _) if *low > 0.0 => Sign::Above,
-        (_, Some(high)) if *high < 0.0 => Sign::Below,
-        _ => Sign::Open,
-    }
+    found
 }
 
 /// Spearman's rank correlation of pairs: the correlation of their ranks, equal values sharing the mean of
@@ -113,7 +107,8 @@ fn pearson(first: &[f64], second: &[f64]) -> Option<f64> {
     let together: f64 = pairs().map(|(x, y)| (x - a) * (y - b)).sum();
     let apart: f64 = first.iter().map(|x| (x - a).powi(2)).sum::<f64>()
         * second.iter().map(|y| (y - b).powi(2)).sum::<f64>();
-    (apart > 0.0).then(|| together / apart.sqrt())
+    // Rounding may lead a little beyond.
+    (apart > 0.0).then(|| (together / apart.sqrt()).clamp(-1.0, 1.0))
 }
 
 #[cfg(test)]
@@ -134,19 +129,53 @@ mod tests {
         assert_eq!(Spread::of(Vec::new()), None);
     }
 
+    /// P(X < r) for X binomial with n and 1/2, by exact integers.
+    fn below(rank: usize, n: usize) -> f64 {
+        let mut row = vec![1_u128];
+        for _ in 0..n {
+            let mut next = vec![1_u128];
+            next.extend(row.windows(2).map(|pair| pair[0] + pair[1]));
+            next.push(1);
+            row = next;
+        }
+        row[..rank].iter().sum::<u128>() as f64 / 2.0_f64.powi(i32::try_from(n).unwrap())
+    }
+
+    /// Each interval is as wide as its family asks for, and no rank wider.
     #[test]
-    fn a_sign_needs_a_clear_majority() {
-        let differences = |below: usize, above: usize| {
-            let below = (0..below).map(|_| -1.0);
-            below.chain((0..above).map(|_| 1.0)).collect::<Vec<f64>>()
-        };
-        assert_eq!(sign(differences(0, 7)), Sign::Open);
-        assert_eq!(sign(differences(0, 8)), Sign::Above);
-        assert_eq!(sign(differences(8, 0)), Sign::Below);
-        assert_eq!(sign(differences(8, 12)), Sign::Open);
-        // One-sided binomial tail of 0.5 %: at most 11 of 40 on the other side.
-        assert_eq!(sign(differences(11, 29)), Sign::Above);
-        assert_eq!(sign(differences(13, 27)), Sign::Open);
+    fn the_median_is_outside_of_an_interval_as_seldom_as_its_family_allows() {
+        for family in [1, 2, 8, 14] {
+            let allowed = 0.01 / family as f64;
+            for n in 0..=100 {
+                let values: Vec<f64> = (1..=n).rev().map(|value| value as f64).collect();
+                let Some((low, high)) = median_interval(values, family) else {
+                    assert!(
+                        2.0 * below(1.min(n), n) > allowed || n == 0,
+                        "{n} of {family}"
+                    );
+                    continue;
+                };
+                let rank = low as usize;
+                assert_eq!(high, (n + 1 - rank) as f64);
+                assert!(
+                    2.0 * below(rank, n) <= allowed,
+                    "{rank} of {n} for {family}"
+                );
+                assert!(
+                    2.0 * below(rank + 1, n) > allowed,
+                    "{rank} of {n} for {family}"
+                );
+            }
+        }
+        let fewest = |family| (0..).find(|&n| median_interval(vec![0.0; n], family).is_some());
+        assert_eq!([1, 2, 8, 14].map(fewest), [8, 9, 11, 12].map(Some));
+        // 2^-n is no number, and the interval is the normal approximation's: 1500 -+ 1.288 sqrt(3000).
+        let many = (0..3000).map(f64::from).collect();
+        let (low, high) = median_interval(many, 1).unwrap();
+        assert!(
+            (low - 1429.0).abs() <= 2.0 && (high - 1570.0).abs() <= 2.0,
+            "{low} {high}"
+        );
     }
 
     #[test]
@@ -159,5 +188,9 @@ mod tests {
         assert!((tied - 4.5 / 22.5_f64.sqrt()).abs() < 1e-12);
         assert_eq!(spearman(&rising, &[1.0, 1.0, 1.0, 1.0]), None);
         assert_eq!(spearman(&rising, &[1.0]), None);
+        for n in 3..200 {
+            let values: Vec<f64> = (0..n).map(|value| f64::from(value) * 0.1).collect();
+            assert!(spearman(&values, &values).unwrap() <= 1.0);
+        }
     }
 }

@@ -86,7 +86,8 @@ pub struct Variant {
     pub enforced: bool,
     /// Whether its busy periods are those of the others: not where a job waits though the CPU is free.
     pub in_busy_periods: bool,
-    /// Whether it is measured over whole hyperperiods, too.
+    /// Whether it is measured over whole hyperperiods: whose CPU times are compared there, and one with a
+    /// manager for each column.
     pub in_hyperperiods: bool,
     /// The column of the paper that it corresponds to.
     pub column: Column,
@@ -185,6 +186,7 @@ pub const VARIANTS: &[Variant] = &[
     },
     Variant {
         options: TIGHTENED,
+        in_hyperperiods: true,
         ..paper(
             "zss/huang2014",
             "zero-slack instants by the paper's mechanism",
@@ -225,12 +227,15 @@ pub const VARIANTS: &[Variant] = &[
             Column::FtpAmc,
         )
     },
-    managed(
-        "plrs/managed",
-        "fixed job priorities and adaptive limits, dispatched by the manager with three priorities",
-        "plrs",
-        Column::Plrs,
-    ),
+    Variant {
+        in_hyperperiods: true,
+        ..managed(
+            "plrs/managed",
+            "fixed job priorities and adaptive limits, dispatched by the manager with three priorities",
+            "plrs",
+            Column::Plrs,
+        )
+    },
     // A job between two slices is held back: the CPU idles, and the last job ends much later.
     Variant {
         in_busy_periods: false,
@@ -252,12 +257,13 @@ pub const VARIANTS: &[Variant] = &[
             Column::Pt,
         )
     },
-    // There, a server without budget goes on in the background.
+    // The guard holds jobs back here, too; the paper's servers go on in the background.
     Variant {
+        in_busy_periods: false,
         in_hyperperiods: true,
         ..paper(
             "pt/huang2014",
-            "deferrable servers by the paper's mechanism",
+            "slices of jobs by the timers of the paper's mechanism",
             "pt",
             Column::Pt,
         )
@@ -285,6 +291,12 @@ mod tests {
         for column in Column::ALL {
             assert!(VARIANTS.iter().any(|variant| variant.column == column));
         }
+        for column in Column::ALL {
+            let has_manager = |v: &&Variant| v.column == column && v.in_hyperperiods;
+            assert!(VARIANTS.iter().any(|variant| has_manager(&variant)));
+        }
+        let slices = || VARIANTS.iter().filter(|variant| variant.policy == "pt");
+        assert!(slices().count() == 3 && slices().all(|variant| !variant.in_busy_periods));
         assert!(!VARIANTS[BASELINE].enforced);
         assert_eq!(VARIANTS[BASELINE].column, Column::FtpSmc);
         for (place, variant) in VARIANTS.iter().enumerate() {

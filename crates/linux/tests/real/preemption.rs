@@ -25,6 +25,14 @@ fn every_round_is_measured_and_more_threads_cost_more() {
         assert_eq!(row.later.count, 2 * rounds - row.first.count);
         assert!(row.preemption.count <= rounds && row.preemption.count > 0);
         assert!(row.back.count <= rounds && row.back.count > 0);
+        assert!((1..=EFFORT.groups as usize).contains(&row.groups.len()));
+        for group in &row.groups {
+            assert!(row.first.min <= group.first && group.first <= row.first.max);
+            assert!(row.later.min <= group.later && group.later <= row.later.max);
+            assert!(row.preemption.min <= group.preemption);
+            assert!(group.preemption <= row.preemption.max);
+            assert!(row.back.min <= group.back && group.back <= row.back.max);
+        }
     }
     assert!(rows[0].later.median < rows[1].later.median, "{rows:#?}");
     assert!(real_time_threads(std::process::id()).is_empty());

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 use vestal_experiment::overhead::page::{self, Circumstances};
 use vestal_experiment::overhead::{
-    Cell, Finding, Preemptions, SIZES, Spread, Times, VARIANTS, Verdict, claims, figures, set,
+    Cell, Finding, Measurement, Preemptions, SIZES, Spread, Times, VARIANTS, Verdict, figures, set,
 };
 
 /// The whole result, for programs.
@@ -62,17 +62,22 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Prints everything, and writes it into the directory if there is one.
-pub(super) fn show(measured: &Measured, args: &BenchArgs, output: &Output) -> Result<(), Failure> {
-    let found = claims::findings(&measured.table, &measured.whole, &measured.preemptions);
-    let machine = real::machine();
-    let quick = if args.quick { " --quick" } else { "" };
-    let circumstances = Circumstances {
-        command: format!("vestal bench overhead --paper huang2014{quick} -o DIR"),
-        version: VERSION.to_owned(),
-        machine: machine.clone(),
-        repetitions: measured.repetitions,
-        not_run: measured.not_run.clone(),
+pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Result<(), Failure> {
+    let interrupted = measured.interrupted;
+    let measurement = Measurement {
+        circumstances: Circumstances {
+            command: command(args),
+            version: VERSION.to_owned(),
+            machine: real::machine(),
+            repetitions: measured.repetitions,
+            not_run: measured.not_run,
+        },
+        table: measured.table,
+        whole: measured.whole,
+        preemptions: measured.preemptions,
     };
+    let measured = &measurement;
+    let found = measured.findings();
     output.human(&human(measured, &found, output));
     let document = Document {
         format: RESULT_FORMAT,
@@ -83,19 +88,19 @@ pub(super) fn show(measured: &Measured, args: &BenchArgs, output: &Output) -> Re
             index: set::CHOSEN.index,
             seed: set::SEED,
         },
-        machine: &machine,
-        repetitions: measured.repetitions,
-        interrupted: measured.interrupted,
+        machine: &measured.circumstances.machine,
+        repetitions: measured.circumstances.repetitions,
+        interrupted,
         baseline: baseline(),
         variants: variants(measured),
         busy_periods: &measured.table.cells,
         hyperperiods: &measured.whole.cells,
-        invocations: measured.table.invocations(),
+        invocations: measured.of_managers().invocations(),
         preemptions: &measured.preemptions,
         claims: &found,
     };
     if let Some(directory) = &args.directory {
-        write(directory, measured, &found, &circumstances)?;
+        write(directory, measured)?;
         let text = serde_json::to_string_pretty(&document)
             .map_err(|error| Failure::bug("write the result as JSON", error.to_string()))?;
         put(&directory.join("result.json"), &format!("{text}\n"))?;
@@ -105,12 +110,29 @@ pub(super) fn show(measured: &Measured, args: &BenchArgs, output: &Output) -> Re
     output.json(&document)
 }
 
-fn variants(measured: &Measured) -> Vec<VariantDocument> {
+/// The command with everything that changes what is measured.
+fn command(args: &BenchArgs) -> String {
+    let mut command = "vestal bench overhead --paper huang2014".to_owned();
+    if args.quick {
+        command.push_str(" --quick");
+    }
+    if let Some(repetitions) = args.repetitions {
+        command.push_str(&format!(" --repetitions {repetitions}"));
+    }
+    if let Some(cpus) = &args.cpus {
+        command.push_str(&format!(" --cpus {cpus}"));
+    }
+    command.push_str(" -o DIR");
+    command
+}
+
+fn variants(measured: &Measurement) -> Vec<VariantDocument> {
     let all = VARIANTS.iter().map(|variant| VariantDocument {
         name: variant.name,
         what: variant.what,
         policy: variant.policy,
         not_run: measured
+            .circumstances
             .not_run
             .iter()
             .find(|(name, _)| *name == variant.name)
@@ -119,13 +141,8 @@ fn variants(measured: &Measured) -> Vec<VariantDocument> {
     all.collect()
 }
 
-fn write(
-    directory: &Path,
-    measured: &Measured,
-    found: &[Finding],
-    circumstances: &Circumstances,
-) -> Result<(), Failure> {
-    let Measured {
+fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
+    let Measurement {
         table,
         whole,
         preemptions,
@@ -134,7 +151,10 @@ fn write(
     let file = |name: &str| directory.join(name);
     put(&file("runs.csv"), &page::runs_csv(table))?;
     put(&file("table2.csv"), &page::table_2_csv(table))?;
-    put(&file("table3.csv"), &page::table_3_csv(table))?;
+    put(
+        &file("table3.csv"),
+        &page::table_3_csv(measured.of_managers()),
+    )?;
     put(&file("hyperperiods.csv"), &page::table_2_csv(whole))?;
     put(&file("fig6.csv"), &page::fig_6_csv(preemptions))?;
     for (name, chart) in figures::charts(table, preemptions) {
@@ -146,8 +166,11 @@ fn write(
             &set::subset(size).to_toml(),
         )?;
     }
-    let text = page::claims_page(table, whole, preemptions, found, circumstances);
-    put(&file("claims.md"), &text)
+    let kept = measured
+        .to_json()
+        .map_err(|error| Failure::bug("write the measurement as JSON", error.to_string()))?;
+    put(&file("measured.json"), &kept)?;
+    put(&file("claims.md"), &page::claims_page(measured))
 }
 
 /// Under another name first: the file is there completely or not at all.
@@ -158,7 +181,7 @@ fn put(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| refused(path, &error))
 }
 
-fn human(measured: &Measured, found: &[Finding], output: &Output) -> String {
+fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
     let painter = output.painter();
     let mut text = String::new();
     let mut section = |title: &str, body: String| {
@@ -178,13 +201,14 @@ fn human(measured: &Measured, found: &[Finding], output: &Output) -> String {
     }
     section(
         "Invocations of the manager (Table III)",
-        invocations(&measured.table.invocations(), output),
+        invocations(&measured.of_managers().invocations(), output),
     );
     section(
         "Preemption and priority adjustment (Fig. 6)",
         preemptions(&measured.preemptions, output),
     );
     let not_run: Vec<String> = measured
+        .circumstances
         .not_run
         .iter()
         .map(|(name, why)| format!("  {name}: {why}\n"))
@@ -351,4 +375,26 @@ fn claims_grid(found: &[Finding], output: &Output) -> String {
         ]);
     }
     grid.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+    use crate::args::{Cli, Command};
+    use clap::Parser as _;
+
+    #[test]
+    fn a_page_names_the_options_that_its_numbers_depend_on() {
+        let said = |options: &str| {
+            let line = format!("vestal bench overhead --paper huang2014 {options} -o somewhere");
+            let Command::Bench(args) = Cli::parse_from(line.split_whitespace()).command else {
+                unreachable!("it is a benchmark")
+            };
+            command(&args)
+        };
+        let plain = "vestal bench overhead --paper huang2014";
+        assert_eq!(said(""), format!("{plain} -o DIR"));
+        let options = "--quick --repetitions 7 --cpus 1";
+        assert_eq!(said(options), format!("{plain} {options} -o DIR"));
+    }
 }

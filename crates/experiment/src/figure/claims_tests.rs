@@ -1,0 +1,258 @@
+//! Every claim of every figure against made-up answers of which the verdict is known.
+
+use super::claims_cases::*;
+use super::*;
+use crate::evaluate::Answer;
+use crate::table::Table;
+use crate::verdict::Verdict::{Confirmed, NotDecided, Refuted};
+use std::collections::BTreeSet;
+
+/// The figure's axis with five values, and the claims of the figure.
+fn experiment(figure: &Figure, sets: u32) -> Experiment {
+    let original = figure.prepare(None, |_| None).unwrap().experiment;
+    let values = match figure.x.0 {
+        "utilization" => "[0.50, 0.60, 0.70, 0.80, 0.90]",
+        "criticality_factor" => "[1, 1.5, 2, 2.5, 3]",
+        "levels" => "[2, 3, 4, 5, 6]",
+        // The second is the last one in the lower half.
+        _ => "[4, 8, 20, 24, 32]",
+    };
+    let weights = match &original.weight_by {
+        Some(_) => (
+            "weight_by = \"utilization\"\n",
+            "utilization = [0.25, 0.75]\n",
+        ),
+        None => ("", ""),
+    };
+    let text = format!(
+        "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"huang2014\"\nsets = {sets}\n\
+         {}tests = {:?}\ncheck = {:?}\n[vary]\ninflate_level0 = [true, false]\n{} = {values}\n{}",
+        weights.0, original.tests, original.checks, figure.x.0, weights.1
+    );
+    Experiment::parse(&vestal_workload::Source::new("x", &text)).unwrap()
+}
+
+fn answer(case: &Case, column: &str, place: usize, set: u32) -> Answer {
+    let of = |holds| if holds { Answer::Yes } else { Answer::No };
+    match column.strip_prefix("check:") {
+        None if case.given_up.contains(&set) && !(case.accepts)(column, place).contains(&set) => {
+            Answer::Undecided
+        }
+        None => of((case.accepts)(column, place).contains(&set)),
+        Some(test) if !(case.accepts)(test, place).contains(&set) => Answer::Undecided,
+        Some(_) if case.missed.contains(&set) => Answer::No,
+        Some(_) if case.proved.contains(&set) => Answer::Yes,
+        Some(_) => Answer::Undecided,
+    }
+}
+
+/// What the answers of the case come to, without the columns `without`.
+fn summary(figure: &Figure, case: &Case, without: &[&str]) -> Summary {
+    summary_of(figure, case.sets, without, |column, _, place, set| {
+        answer(case, column, place, set)
+    })
+}
+
+/// The same of answers by column, values of the point, place on the axis and set.
+fn summary_of(
+    figure: &Figure,
+    sets: u32,
+    without: &[&str],
+    answer: impl Fn(&str, &[String], usize, u32) -> Answer,
+) -> Summary {
+    let experiment = experiment(figure, sets);
+    let checks = experiment.checks.iter().map(|name| check_label(name));
+    let columns = experiment.tests.iter().cloned().chain(checks);
+    let columns: Vec<String> = columns
+        .filter(|name| !without.contains(&name.as_str()))
+        .collect();
+    let points = experiment.points();
+    let axis = experiment
+        .axes
+        .iter()
+        .position(|axis| axis.name == figure.x.0);
+    let axis = axis.unwrap();
+    let mut table = Table::new(columns.len());
+    for (number, point) in (0..).zip(&points) {
+        let known = &experiment.axes[axis].values;
+        let place = known.iter().position(|value| *value == point.values[axis]);
+        for set in 0..sets {
+            let answers: Vec<Answer> = columns
+                .iter()
+                .map(|column| answer(column, &point.values, place.unwrap(), set))
+                .collect();
+            table.push(number, set, u64::from(set), &answers);
+        }
+    }
+    Summary::new(&experiment, &points, &columns, &table)
+}
+
+#[test]
+fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
+    let mut seen: BTreeSet<(&str, &str, String)> = BTreeSet::new();
+    for figure in figures() {
+        for case in CASES {
+            let Some(claim) = figure.claims.iter().find(|claim| claim.text == case.claim) else {
+                continue;
+            };
+            let summary = summary(figure, case, &[]);
+            let views = View::all(figure, &summary);
+            assert_eq!(views.len(), 2);
+            for view in views {
+                let checked = (claim.check)(&view);
+                assert_eq!(
+                    checked.verdict, case.expected,
+                    "{}: {}: {}",
+                    figure.name, claim.text, checked.numbers
+                );
+            }
+            seen.insert((figure.name, claim.text, case.expected.to_string()));
+        }
+        for claim in figure.claims {
+            for verdict in [Confirmed, Refuted, NotDecided] {
+                let place = (figure.name, claim.text, verdict.to_string());
+                assert!(seen.contains(&place), "no data for {place:?}");
+            }
+        }
+    }
+}
+
+/// What a claim needs is what it looks at: without it, there is nothing to check, and what it does not need
+/// may be missing.
+#[test]
+fn a_claim_is_checked_if_and_only_if_what_it_speaks_of_is_there() {
+    for figure in figures() {
+        for claim in figure.claims {
+            let of_claim = |case: &&Case| case.claim == claim.text && case.expected == Confirmed;
+            let case = CASES.iter().find(of_claim).unwrap();
+            let prepared = figure.prepare(None, |_| None).unwrap();
+            for column in &prepared.missing {
+                let summary = summary(figure, case, &[column]);
+                let found = outcome(figure, &prepared, &summary, "", "").findings;
+                let (_, found) = found.iter().find(|(text, _)| *text == claim.text).unwrap();
+                let expected = match claim.needs.contains(&column.as_str()) {
+                    true => Finding::NotChecked,
+                    false => Finding::Confirmed,
+                };
+                // Where the best of all is sought, or all are looked at, a test less is another question.
+                let of_all = [CMS, NOT_DOMINANT].contains(&claim.text);
+                if !(of_all && expected == Finding::Confirmed) {
+                    assert_eq!(
+                        *found, expected,
+                        "{}: {} without {column}",
+                        figure.name, claim.text
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_prints_what_a_gain_consists_of_and_what_stands_in_for_what() {
+    let page = |name: &str, case: &Case| {
+        let figure = named(name)[0];
+        let find = |name: &str| vestal_analysis::find(name, None).map(Question::Test);
+        let prepared = figure.prepare(None, find).unwrap();
+        assert!(prepared.missing.is_empty(), "{:?}", prepared.missing);
+        let outcome = outcome(figure, &prepared, &summary(figure, case, &[]), "", "");
+        let overview = index(std::slice::from_ref(&outcome), "", "");
+        let is_told = overview.contains("The curve `zss` is Vestal's own sound test");
+        assert_eq!(is_told, figure.name.contains("fig4"), "{overview}");
+        outcome.page
+    };
+    let refuted = page(
+        "huang2014/fig1",
+        &checked(IA_GAINS, Refuted, ia_beyond, 400..480, 0..400),
+    );
+    for words in [
+        "| 4 | AMC-IA's advantage over AMC-MAX is a gain in schedulability. | **refuted** |",
+        "500 sets are accepted by amc-ia and not by the sound amc-max (for instance point 0 index 400",
+        "of the 500, 400 are shown to miss a guaranteed deadline (80.00 % of 500;",
+        "0 are proved by another sound test, and 100 are open",
+        "Published and refuted: amc-ia.",
+    ] {
+        assert!(refuted.contains(words), "{words} is not in {refuted}");
+    }
+    assert!(!refuted.contains("zss"));
+    for name in [
+        "huang2014/fig4a",
+        "huang2014/fig4b",
+        "huang2014/fig4c",
+        "huang2014/fig4d",
+    ] {
+        let page = page(name, &case(CMS, Confirmed, 20, |_, _| 0..10));
+        for words in [
+            "The curve `zss` is Vestal's own sound test for zero-slack scheduling",
+            "   - `zss` here is Vestal's own sound test",
+        ] {
+            assert!(page.contains(words), "{words} is not in {page}");
+        }
+    }
+    let stands_in = page("huang2014/fig3", &case(NONE, Confirmed, 20, |_, _| 0..0));
+    assert!(
+        stands_in.contains("   - `fjp-lb` here stands in for"),
+        "{stands_in}"
+    );
+}
+
+/// Of two points with the weights 1/4 and 3/4, `smc` accepts all sets of the first, and the others all of the
+/// second.
+#[test]
+fn points_count_by_their_weights() {
+    let figure = named("huang2014/fig2b")[0];
+    let summary = summary_of(figure, 100, &[], |test, values, _, _| {
+        let is_light = values.iter().any(|value| value == "0.25");
+        match (test == "smc") == is_light {
+            true => Answer::Yes,
+            false => Answer::No,
+        }
+    });
+    let view = &View::all(figure, &summary)[0];
+    for (test, share) in [("smc", 0.25), ("amc-ia", 0.75)] {
+        let levels = view.levels(test);
+        assert_eq!(levels.len(), 5);
+        for (_, level) in levels {
+            assert!((level.value - share).abs() < 1e-12, "{test}: {level:?}");
+        }
+    }
+    let pairings = view.pairings("amc-ia", "smc");
+    assert_eq!(pairings.len(), 5);
+    for (_, pairing) in pairings {
+        let found = pairing.difference();
+        assert!((f64::midpoint(found.low, found.high) - 0.5).abs() < 1e-12);
+        assert_eq!((pairing.first(), pairing.second()), (100, 100));
+        assert_eq!(pairing.sign(), crate::verdict::Sign::Above);
+    }
+}
+
+#[test]
+fn numbers_name_searches_that_were_given_up() {
+    let figure = named("huang2014/fig1")[0];
+    let case = with_one_given_up(MAX_DOMINATES, Confirmed, one_more_by_rtb);
+    let summary = summary(figure, &case, &[]);
+    let view = &View::all(figure, &summary)[0];
+    let mut claims = figure.claims.iter();
+    let claim = claims.find(|claim| claim.text == MAX_DOMINATES);
+    let numbers = (claim.unwrap().check)(view).numbers;
+    for words in [
+        "; amc-max leaves 5 undecided",
+        "; amc-rtb leaves 4 undecided",
+    ] {
+        assert!(numbers.contains(words), "{words} is not in {numbers}");
+    }
+}
+
+#[test]
+fn checks_of_tests_are_no_curves() {
+    let figure = named("huang2014/fig3")[0];
+    let summary = summary(figure, &case(NONE, Confirmed, 20, |_, _| 0..0), &[]);
+    assert!(summary.column("check:fjp-ija").is_some());
+    let (_, chart) = &figure.charts(&summary)[0];
+    let names: Vec<&str> = chart
+        .curves
+        .iter()
+        .map(|curve| curve.name.as_str())
+        .collect();
+    assert_eq!(names, ["fjp-lb", "fjp-ija", "fjp-mode"]);
+}
