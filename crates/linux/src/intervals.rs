@@ -268,9 +268,7 @@ impl Intervals {
     }
 
     /// The body has ended at `now`, when the CPU clock said `cpu`: an interval begins.
-    pub(crate) fn end_body(&mut self, shared: &Shared, now: u64, cpu: u64) {
-        #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::BodyEnd);
+    pub(crate) fn end_body(&mut self, now: u64, cpu: u64) {
         let wall = now.saturating_sub(self.began);
         let away = wall.saturating_sub(cpu.saturating_sub(self.cpu));
         if away >= SWITCH_NANOS_MAX {

@@ -184,7 +184,9 @@ impl Worker {
         let executed = cpu.saturating_sub(base);
         self.trace.open();
         let finished = monotonic_nanos();
-        own.end_body(shared, finished, cpu);
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::BodyEnd);
+        own.end_body(finished, cpu);
         if let Some(monitor) = monitor {
             monitor.stop();
         }

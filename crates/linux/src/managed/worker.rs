@@ -86,7 +86,9 @@ impl Worker {
         let cpu = own_cpu_nanos();
         let executed = cpu.saturating_sub(base);
         let finished = monotonic_nanos();
-        own.end_body(shared, finished, cpu);
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::BodyEnd);
+        own.end_body(finished, cpu);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobEnd);
         if let Some(monitor) = task.monitor.get() {
