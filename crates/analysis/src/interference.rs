@@ -266,7 +266,7 @@ impl Walk<'_> {
         }
         for row in &self.set[start..] {
             let jobs = if row.criticality == level && row.task != self.own {
-                response.div_ceil(row.period).max(1)
+                response.div_ceil(row.period)
             } else {
                 1
             };

@@ -113,7 +113,7 @@ fn demand(task: &Task, level: Level, instants: &[u64], window: u64) -> u64 {
         cost(task, level)
     };
     let (end, jobs) = if task.criticality >= level {
-        (window, window.div_ceil(period).max(1))
+        (window, window.div_ceil(period))
     } else {
         let end = instants[task.criticality.index()];
         (end, end / period + 1)

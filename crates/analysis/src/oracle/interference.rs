@@ -126,7 +126,7 @@ fn cost(task: &Task, level: usize) -> u64 {
 fn demand(task: &Task, level: usize, instants: &[u64], window: u64) -> u64 {
     let (period, z) = (task.period.as_nanos(), task.criticality.index());
     let jobs = if z >= level {
-        window.div_ceil(period).max(1)
+        window.div_ceil(period)
     } else {
         instants[z].div_ceil(period)
     };

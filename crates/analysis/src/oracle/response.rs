@@ -129,9 +129,7 @@ fn needed(
             ),
             Formula::Adaptive => (window, cost(other, level)),
         };
-        // A job released together with the one looked at always goes first, even if that one
-        // needs no time at this level.
-        let jobs = until.div_ceil(other.period.as_nanos()).max(1);
+        let jobs = until.div_ceil(other.period.as_nanos());
         u128::from(jobs) * u128::from(each)
     });
     u128::from(own) + interference.sum::<u128>()

@@ -45,9 +45,13 @@ impl Drop for Scratch {
 
 /// The program in the repository's root, with these arguments.
 pub(crate) fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(VESTAL);
+    program(&[&[VESTAL], arguments].concat())
+}
+
+fn program(words: &[&str]) -> Command {
+    let mut command = Command::new(words[0]);
     command
-        .args(arguments)
+        .args(&words[1..])
         .current_dir(repository())
         .env_remove("COLUMNS")
         .stdin(Stdio::null());
@@ -57,14 +61,7 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
 /// The same for a program that is to be sent SIGINT: a shell that started the tests in the background has
 /// them ignore it, and a program that they start would ignore it, too.
 pub(crate) fn interruptible(arguments: &[&str]) -> Command {
-    let mut command = Command::new("env");
-    command
-        .args(["--default-signal=INT,TERM", VESTAL])
-        .args(arguments)
-        .current_dir(repository())
-        .env_remove("COLUMNS")
-        .stdin(Stdio::null());
-    command
+    program(&[&["env", "--default-signal=INT,TERM", VESTAL], arguments].concat())
 }
 
 /// What the program did.

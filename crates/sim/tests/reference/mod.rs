@@ -1,4 +1,4 @@
-//! The obvious scheduler: one tick at a time, every rule written out, nothing looked_at that could
+//! The obvious scheduler: one tick at a time, every rule written out, nothing remembered that could
 //! be looked up. It shares nothing with the engine but the task model.
 //!
 //! At each instant, in this order: the job that ran is complete; limits are used up (the mode rises
