@@ -3,7 +3,8 @@
 
 use crate::managed::managed;
 use crate::support::{
-    HI, LO, REACTION_MAX, RunWell, alone, attempts_with_slow_threads, config, ms, reaction, spec,
+    HI, LO, REACTION_MAX, RunWell, alone, attempts_with_slow_threads, await_calm, config, ms,
+    reaction, spec,
 };
 use vestal_core::{Duration, Enforcement, Task};
 use vestal_linux::fault::{Delay, Fault, How, Point, affinity, set_affinity};
@@ -97,6 +98,7 @@ fn once_more_if_stolen(milliseconds: u64, mut run: impl FnMut() -> Report) -> Re
         if report.machine.lost < most && report.jobs.missed_undecided() == 0 {
             return report;
         }
+        await_calm();
     }
     panic!("{ATTEMPTS} runs in a row with more than {most:?} stolen");
 }
