@@ -3,9 +3,9 @@
 
 use crate::managed::managed;
 use crate::support::{
-    HI, LO, REACTION_MAX, RunWell, alone, attempts_with_slow_threads, await_calm, config, ms,
-    reaction, spec,
+    HI, LO, REACTION_MAX, RunWell, Slow, alone, attempts, await_calm, config, ms, reaction, spec,
 };
+use std::cell::Cell;
 use vestal_core::{Duration, Enforcement, Task};
 use vestal_linux::fault::{Delay, Fault, How, Point, affinity, set_affinity};
 use vestal_linux::report::Duty;
@@ -164,24 +164,47 @@ fn a_worker_that_is_slow_to_hand_its_job_back_is_found() {
 fn a_slow_run_is_made_again_and_a_slow_thread_of_ours_is_found_all_the_same() {
     let _alone = alone();
     let judged = |is_slow: &dyn Fn(u32) -> bool| {
-        let mut attempts = 0;
-        attempts_with_slow_threads(|| {
-            attempts += 1;
+        let mut made = 0;
+        let test = || {
+            made += 1;
             let delay = Delay {
                 point: Point::JobEnd,
                 how: How::Burn,
                 milliseconds: 5,
-                every: if is_slow(attempts) { 5 } else { u64::MAX },
+                every: if is_slow(made) { 5 } else { u64::MAX },
             };
             executive(Dispatch::Native, 15, delay).run_well(RUN);
-        })
+        };
+        attempts(test, || 0)
     };
-    let always = judged(&|_| true).unwrap_err();
+    let always = judged(&|_| true).unwrap_err().downcast::<Slow>();
+    let always = always
+        .unwrap_or_else(|_| unreachable!("it was slow"))
+        .report;
     assert!(
         reaction(&always, Duty::JobEnd) > REACTION_MAX,
         "{always:#?}"
     );
     assert_ne!(judged(&|attempt| attempt == 1).ok(), Some(0));
+}
+
+/// What fails is made again only while the hypervisor takes the CPU, and not for ever.
+#[test]
+fn a_failure_is_excused_by_stolen_time_alone() {
+    let made = |passes_in: u32, stolen_each: u64| {
+        let (mut made, stolen) = (0, Cell::new(0));
+        let test = || {
+            made += 1;
+            stolen.set(stolen.get() + stolen_each);
+            assert!(made >= passes_in, "attempt {made} fails on purpose");
+        };
+        let result = attempts(test, || stolen.get());
+        (made, result.ok())
+    };
+    assert_eq!(made(1, 0), (1, Some(0)));
+    assert_eq!(made(2, 0), (1, None));
+    assert_eq!(made(2, 1), (2, Some(1)));
+    assert_eq!(made(9, 1), (3, None));
 }
 
 /// Workers that burn 6 ms at `point`, just beside a body: a LO one when a HI job of 14 ms in all is released.
