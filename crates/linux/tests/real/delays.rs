@@ -3,7 +3,8 @@
 
 use crate::managed::managed;
 use crate::support::{
-    HI, LO, REACTION_MAX, RunWell, Slow, alone, attempts, await_calm, config, ms, reaction, spec,
+    HI, LO, REACTION_MAX, RunWell, Slow, alone, alone_and_well, attempts, await_calm, config, ms,
+    reaction, spec,
 };
 use std::cell::Cell;
 use vestal_core::{Duration, Enforcement, Task};
@@ -157,6 +158,31 @@ fn a_worker_that_is_slow_to_end_a_job_is_found() {
 #[test]
 fn a_worker_that_is_slow_to_hand_its_job_back_is_found() {
     found_in_both(Point::BeforeWait(Duty::JobEnd), Duty::JobEnd, false);
+}
+
+/// What is found in a delayed run is not there without the delay, however often one looks.
+#[test]
+fn an_unhurt_run_passes_twenty_times_in_a_row() {
+    const TIMES: usize = 20;
+    for dispatch in [Dispatch::Native, Dispatch::Managed] {
+        let mut slack_ms = DELAYS.iter().map(|(_, slack_ms)| *slack_ms).cycle();
+        for _ in 0..TIMES {
+            let slack_ms = slack_ms.next().unwrap();
+            alone_and_well(|| {
+                let delay = Delay {
+                    point: Point::RoundBegins,
+                    how: How::Burn,
+                    milliseconds: 0,
+                    every: u64::MAX,
+                };
+                let report = executive(dispatch, slack_ms, delay).run_well(RUN);
+                assert_eq!(
+                    report.machine.missed_outside_gaps, 0,
+                    "{dispatch:?} {report:#?}"
+                );
+            });
+        }
+    }
 }
 
 /// The control of the bound that every other test puts on its runs, and of what it excuses.
