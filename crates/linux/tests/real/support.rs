@@ -168,14 +168,21 @@ const ATTEMPTS: u64 = 3;
 /// finds that.
 pub(crate) fn alone_and_well(test: impl FnMut()) {
     let _alone = alone();
+    well(test);
+}
+
+/// The same for a part of a test during which no other runs.
+pub(crate) fn well<T>(mut part: impl FnMut() -> T) -> T {
     TESTS.fetch_add(1, Ordering::SeqCst);
-    match attempts(test, stolen_ticks) {
+    let mut result = None;
+    match attempts(|| result = Some(part()), stolen_ticks) {
         Ok(again) => AGAIN.fetch_add(again.min(1), Ordering::SeqCst),
         Err(panic) => match panic.downcast::<Slow>() {
             Ok(slow) => panic!("slow in {ATTEMPTS} attempts: {:#?}", slow.report),
             Err(other) => resume_unwind(other),
         },
     };
+    result.unwrap()
 }
 
 /// Makes a test until it passes; how often it had to be made again, or how it failed in the end.
