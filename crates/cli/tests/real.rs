@@ -79,18 +79,29 @@ fn slow_duties(result: &serde_json::Value) -> Vec<&String> {
     slow.map(|(duty, _)| duty).collect()
 }
 
-/// A real run, made again if a thread of it was slow: the machine may take a CPU without saying so, but
-/// three times in a row it is us. The real tests of `vestal-linux` have the control of that rule.
+/// A real run, made again if a thread of it was slow, or if a guarantee was broken while the hypervisor took
+/// CPUs: what it takes may be on a job's account, but three times in a row it is us. The real tests of
+/// `vestal-linux` have the control of that rule.
 fn vestal_well(arguments: &[&str]) -> Done {
     for _ in 1..3 {
+        let before = stolen_ticks();
         let done = vestal(arguments);
-        if slow_duties(&done.json()).is_empty() {
+        let stolen = stolen_ticks() > before;
+        let kept = [0, 5].contains(&done.exit) || !stolen;
+        if kept && slow_duties(&done.json()).is_empty() {
             return done;
         }
         // What takes a CPU away does so for a while.
         shell("sleep 5");
     }
     vestal(arguments)
+}
+
+/// How much of all CPUs a hypervisor gave to others since the machine started, in ticks.
+fn stolen_ticks() -> u64 {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap();
+    let ticks = stat.split_whitespace().nth(8);
+    ticks.unwrap().parse().unwrap()
 }
 
 #[test]
@@ -466,8 +477,8 @@ mod watch {
     }
 }
 
-/// The set of `examples/period-transformation.toml` with half a millisecond more to spare: there the first
-/// slice, the tolerance of its limit and what a busy machine adds leave next to nothing of it.
+/// The set of `examples/period-transformation.toml`, four times as slow, and with more to spare: there the
+/// first slice, the tolerance of its limit and what a busy machine adds leave next to nothing of it.
 const SLICED: &str = r#"
 format = "vestal/1"
 levels = ["LO", "HI"]
@@ -476,14 +487,14 @@ unit = "ms"
 [[task]]
 name = "sensor"
 criticality = "LO"
-period = 4
-wcet = { LO = 1.5 }
+period = 16
+wcet = { LO = 6 }
 
 [[task]]
 name = "control"
 criticality = "HI"
-period = 12
-wcet = { LO = 3, HI = 4.5 }
+period = 48
+wcet = { LO = 12, HI = 18 }
 "#;
 
 /// Jobs are held back between their slices, twice each, and a replay decides the same.
@@ -502,7 +513,7 @@ fn slices_are_kept_and_replay_clean() {
             "--dispatch",
             dispatch,
             "--for",
-            "1500ms",
+            "2400ms",
             "--scenario",
             "hi",
             "--format",
@@ -512,7 +523,7 @@ fn slices_are_kept_and_replay_clean() {
         ]);
         let result = done.json();
         keeps_its_guarantees(&done, dispatch);
-        let (machine, jobs) = (&result["machine"], 125);
+        let (machine, jobs) = (&result["machine"], 50);
         assert_eq!(result["tasks"][1]["released"], jobs, "control");
         // Where the machine was away, a slice may have begun before the last one was used up.
         let held = machine["held"].as_u64().unwrap();

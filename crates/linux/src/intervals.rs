@@ -19,7 +19,7 @@ use crate::gaps::{Gap, Thief};
 use crate::recording::Tracer;
 use crate::report::{Duty, Reaction};
 use crate::shared::Shared;
-use crate::stints::SWITCH_NANOS_MAX;
+use crate::stints::{SWITCH_NANOS_MAX, Wanted};
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::{SchedStat, Waited};
 use std::sync::PoisonError;
@@ -162,6 +162,8 @@ pub(crate) struct Intervals {
     /// Clock and CPU clock when the present interval began; while the thread waits, when it began to.
     began: u64,
     cpu: u64,
+    /// How many stints of all threads had begun or ended when the present interval began, or before.
+    activity: u64,
     reactions: Reactions,
 }
 
@@ -175,6 +177,7 @@ impl Intervals {
             body_waited: 0,
             began: monotonic_nanos(),
             cpu: own_cpu_nanos(),
+            activity: 0,
             reactions: Reactions {
                 long: Vec::with_capacity(LONG_MAX),
                 ..Reactions::default()
@@ -224,11 +227,16 @@ impl Intervals {
         until_now
     }
 
-    /// The thread gets the CPU at `now`, which was read in the open group of `trace`; it is wanted since
-    /// `wanted`, or since it asked the kernel to be woken, if that was later.
-    pub(crate) fn wake(&mut self, shared: &Shared, wanted: u64, now: u64, trace: &mut Tracer) {
+    /// The thread gets the CPU at `now`, which was read in the open group of `trace`; it was `wanted` since,
+    /// or since it asked the kernel to be woken, if that was later.
+    pub(crate) fn wake(&mut self, shared: &Shared, wanted: Wanted, now: u64, trace: &mut Tracer) {
         shared.consumed.set(self.thread, AWAKE);
-        let before = shared.stints.begin(wanted.max(self.began), now);
+        let asked = match wanted {
+            Wanted::Since(since) => Wanted::Since(since.max(self.began)),
+            Wanted::ByTheManager => wanted,
+        };
+        let before = shared.stints.begin(asked, now);
+        self.activity = shared.stints.count();
         #[cfg(feature = "real")]
         if matches!(self.thread, Thread::Worker(_)) {
             crate::fault::delay(shared, crate::fault::Point::Woken);
@@ -249,7 +257,9 @@ impl Intervals {
             trace.gap(shared, gap);
         }
         // The watchdog may have another CPU.
-        if self.thread != Thread::Watchdog {
+        if self.thread != Thread::Watchdog
+            && let Some(wanted) = wanted.since()
+        {
             shared.look_at_late(self.thread, wanted, now);
         }
     }
@@ -268,7 +278,8 @@ impl Intervals {
     }
 
     /// The body has ended at `now`, when the CPU clock said `cpu`: an interval begins.
-    pub(crate) fn end_body(&mut self, now: u64, cpu: u64) {
+    pub(crate) fn end_body(&mut self, shared: &Shared, now: u64, cpu: u64) {
+        self.activity = shared.stints.count();
         let wall = now.saturating_sub(self.began);
         let away = wall.saturating_sub(cpu.saturating_sub(self.cpu));
         if away >= SWITCH_NANOS_MAX {
@@ -321,8 +332,10 @@ impl Intervals {
         if stolen >= SWITCH_NANOS_MAX {
             self.note_stolen(shared, stolen, Thief::Hypervisor, trace);
         }
-        // Nobody of the run has the CPU before its manager; who makes a worker wait may be another one.
-        if self.thread == Thread::Manager && waited >= SWITCH_NANOS_MAX {
+        // Nobody of the run has the CPU before its manager. Who makes a worker wait may be another one, which
+        // has begun or ended a stint then.
+        let alone = self.thread == Thread::Manager || self.activity == shared.stints.count();
+        if alone && waited >= SWITCH_NANOS_MAX {
             self.note_stolen(shared, waited, Thief::Thread, trace);
         }
         self.read_base();

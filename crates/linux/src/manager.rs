@@ -18,6 +18,7 @@ use crate::shared::{
     Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared, UNLIMITED,
 };
 use crate::slack::Slack;
+use crate::stints::Wanted;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::sys::{self, futex};
@@ -165,7 +166,7 @@ impl Manager {
         let now = monotonic_nanos();
         let wanted = shared.stints.wanted_since(until, now);
         if let Some(own) = &mut self.own {
-            own.wake(shared, wanted, now, self.guard.sink_mut());
+            own.wake(shared, Wanted::Since(wanted), now, self.guard.sink_mut());
         }
         self.guard.sink().close();
         #[cfg(feature = "real")]

@@ -35,6 +35,25 @@ impl Stretch {
     }
 }
 
+/// Since when a thread of the run that gets the CPU was wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Since this clock reading.
+    Since(u64),
+    /// Since the manager, which called it, left the CPU.
+    ByTheManager,
+}
+
+impl Wanted {
+    /// The clock reading, if it is known.
+    pub(crate) const fn since(self) -> Option<u64> {
+        match self {
+            Self::Since(since) => Some(since),
+            Self::ByTheManager => None,
+        }
+    }
+}
+
 /// The stints of all threads of a run. They share one CPU.
 #[derive(Debug, Default)]
 pub(crate) struct Stints {
@@ -46,6 +65,9 @@ pub(crate) struct Stints {
     left: AtomicU64,
     /// The clock when somebody called the manager; 0: nobody has since it looked.
     called: AtomicU64,
+    /// The last time at which nobody had the CPU, as far as no thread has claimed it as stolen: clock
+    /// readings at its beginning and end.
+    free: [AtomicU64; 2],
 }
 
 impl Stints {
@@ -54,11 +76,13 @@ impl Stints {
         self.activity.load(Ordering::Relaxed)
     }
 
-    /// A thread that wanted the CPU since `wanted` got it at `now`. Returns the stretch before that
-    /// in which a burning job ought to have looked at the clock, or in which nobody ran at all.
+    /// A thread got the CPU at `now` that was `wanted` before. Returns the stretch before that in which a
+    /// burning job ought to have looked at the clock, or in which nobody ran at all.
     ///
-    /// A job that loses the CPU while the machine is away cannot tell; so it is told here.
-    pub(crate) fn begin(&self, wanted: u64, now: u64) -> Option<Stretch> {
+    /// A job that loses the CPU while the machine is away cannot tell; so it is told here. Of several
+    /// threads that were wanted on a free CPU the most urgent one comes first, and need not be the one
+    /// that was wanted first; so the others claim what it left.
+    pub(crate) fn begin(&self, wanted: Wanted, now: u64) -> Option<Stretch> {
         self.activity.fetch_add(1, Ordering::Relaxed);
         let left = self.left.swap(0, Ordering::Relaxed);
         let burned = self.burning.swap(0, Ordering::Relaxed);
@@ -69,10 +93,33 @@ impl Stints {
                 ..stretch
             });
         }
-        if left == 0 {
-            return None;
+        // Of a shorter one nobody claims anything, and an earlier one may still have something to claim.
+        if left != 0 && now.saturating_sub(left) >= LATE_WAKE_NANOS_MIN {
+            self.keep_free(left, now);
         }
-        Stretch::of_at_least(LATE_WAKE_NANOS_MIN, left.max(wanted), now)
+        let wanted = match wanted {
+            Wanted::Since(since) => since,
+            Wanted::ByTheManager => left,
+        };
+        // Who called it has had the CPU since, and would have left it.
+        if wanted == 0 {
+            None
+        } else {
+            self.claim(wanted)
+        }
+    }
+
+    fn keep_free(&self, from: u64, to: u64) {
+        self.free[0].store(from, Ordering::Relaxed);
+        self.free[1].store(to, Ordering::Relaxed);
+    }
+
+    /// The part of the last free time in which somebody wanted the CPU, since `wanted`.
+    fn claim(&self, wanted: u64) -> Option<Stretch> {
+        let [from, to] = [&self.free[0], &self.free[1]].map(|word| word.load(Ordering::Relaxed));
+        let stretch = Stretch::of_at_least(LATE_WAKE_NANOS_MIN, from.max(wanted), to)?;
+        self.keep_free(from, stretch.from);
+        Some(stretch)
     }
 
     /// A stint ends at `now`.
@@ -137,6 +184,10 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
+    fn since(stints: &Stints, wanted: u64, now: u64) -> Option<Stretch> {
+        stints.begin(Wanted::Since(wanted), now)
+    }
+
     fn free(from: u64, to: u64) -> Option<Stretch> {
         Stretch::of_at_least(0, from, to)
     }
@@ -144,47 +195,79 @@ mod tests {
     #[test]
     fn a_late_beginning_counts_from_when_the_cpu_was_free_and_wanted() {
         let stints = Stints::default();
-        assert_eq!(stints.begin(MS, 9 * MS), None, "who ran before is unknown");
+        assert_eq!(
+            since(&stints, MS, 9 * MS),
+            None,
+            "who ran before is unknown"
+        );
         stints.end(9 * MS + 1);
-        assert_eq!(stints.begin(12 * MS, 12 * MS + 1_000), None);
+        assert_eq!(since(&stints, 12 * MS, 12 * MS + 1_000), None);
         stints.end(13 * MS);
         let since_wanted = free(20 * MS, 22 * MS);
-        assert_eq!(stints.begin(20 * MS, 22 * MS), since_wanted);
+        assert_eq!(since(&stints, 20 * MS, 22 * MS), since_wanted);
         stints.end(22 * MS + 1);
         let since_free = free(22 * MS + 1, 30 * MS);
-        assert_eq!(stints.begin(21 * MS, 30 * MS), since_free);
+        assert_eq!(since(&stints, 21 * MS, 30 * MS), since_free);
         // While it goes on, nobody else's wish is the machine's fault.
-        assert_eq!(stints.begin(31 * MS, 40 * MS), None);
+        assert_eq!(since(&stints, 31 * MS, 40 * MS), None);
+    }
+
+    #[test]
+    fn of_a_free_time_everybody_claims_what_the_more_urgent_ones_did_not_want_yet() {
+        let stints = Stints::default();
+        stints.end(10 * MS);
+        // The process was stopped; its manager wants to look at 500 ms, and a job came at 30 ms.
+        let manager = free(500 * MS, 2_000 * MS);
+        assert_eq!(since(&stints, 500 * MS, 2_000 * MS), manager);
+        stints.end(2_000 * MS + 1_000);
+        assert_eq!(
+            since(&stints, 30 * MS, 2_000 * MS + 2_000),
+            free(30 * MS, 500 * MS)
+        );
+        assert_eq!(
+            since(&stints, 30 * MS, 2_000 * MS + 3_000),
+            None,
+            "counted once"
+        );
+        assert_eq!(stints.begin(Wanted::ByTheManager, 2_003 * MS), None);
+        stints.end(2_010 * MS);
+        // A watchdog that sees nothing itself hides nothing.
+        assert_eq!(since(&stints, 2_600 * MS, 2_600 * MS), None);
+        let job = free(2_050 * MS, 2_600 * MS);
+        assert_eq!(since(&stints, 2_050 * MS, 2_601 * MS), job);
+        stints.end(2_700 * MS);
+        let called = stints.begin(Wanted::ByTheManager, 2_702 * MS);
+        assert_eq!(called, free(2_700 * MS, 2_702 * MS));
     }
 
     #[test]
     fn a_stint_that_ends_by_an_old_clock_does_not_hide_a_later_one() {
         let stints = Stints::default();
         // A thread reads the clock at 10 ms in order to wait; another one has the CPU until 15 ms.
-        assert_eq!(stints.begin(10 * MS, 10 * MS + 1_000), None);
+        assert_eq!(since(&stints, 10 * MS, 10 * MS + 1_000), None);
         stints.end(15 * MS);
         stints.end(10 * MS);
         // That was no time in which nobody ran.
-        assert_eq!(stints.begin(9 * MS, 15 * MS + 10_000), None);
+        assert_eq!(since(&stints, 9 * MS, 15 * MS + 10_000), None);
     }
 
     #[test]
     fn whoever_takes_the_cpu_from_a_burning_job_sees_what_it_could_not() {
         let stints = Stints::default();
         stints.burns(5 * MS);
-        let unseen = stints.begin(7 * MS, 7 * MS).unwrap();
+        let unseen = since(&stints, 7 * MS, 7 * MS).unwrap();
         assert_eq!((unseen.from, unseen.to), (5 * MS, 7 * MS));
         assert_eq!(unseen.charged_max(), 2 * MS);
         stints.end(7 * MS + 1_000);
         assert_eq!(stints.resume(5 * MS, 7 * MS + 2_000), None);
         stints.burns(8 * MS);
-        assert_eq!(stints.begin(0, 8 * MS + 1_000), None);
+        assert_eq!(since(&stints, 0, 8 * MS + 1_000), None);
         stints.end(8 * MS + 2_000);
         let away = free(8 * MS + 2_000, 9 * MS);
         assert_eq!(stints.resume(8 * MS, 9 * MS), away);
         assert_eq!(stints.resume(8 * MS, 9 * MS), None, "counted once");
         stints.burns_no_more();
-        assert_eq!(stints.begin(0, 20 * MS), None);
+        assert_eq!(since(&stints, 0, 20 * MS), None);
     }
 
     #[test]
@@ -198,6 +281,6 @@ mod tests {
         let before = stints.count();
         stints.idle();
         assert_ne!(stints.count(), before);
-        assert_eq!(stints.begin(0, 90 * MS), None);
+        assert_eq!(since(&stints, 0, 90 * MS), None);
     }
 }

@@ -9,6 +9,7 @@ use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{STOP, Shared, StopCause};
+use crate::stints::Wanted;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::stop;
@@ -108,7 +109,7 @@ impl Watchdog {
             stop::wait_beyond(calls, next);
             if let Some(own) = &mut own {
                 let now = monotonic_nanos();
-                own.wake(shared, now, now, &mut trace);
+                own.wake(shared, Wanted::Since(now), now, &mut trace);
             }
         }
         if let Some(own) = &own {

@@ -18,6 +18,7 @@ use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::stints::Wanted;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -138,7 +139,7 @@ impl Worker {
     ) {
         self.trace.open();
         let woken = monotonic_nanos();
-        own.wake(shared, release, woken, &mut self.trace);
+        own.wake(shared, Wanted::Since(release), woken, &mut self.trace);
         self.note_woken(shared, woken);
         let no_room = self.queue.was_full(release);
         task.grant_first(woken.saturating_sub(release));
@@ -186,7 +187,7 @@ impl Worker {
         let finished = monotonic_nanos();
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::BodyEnd);
-        own.end_body(finished, cpu);
+        own.end_body(shared, finished, cpu);
         if let Some(monitor) = monitor {
             monitor.stop();
         }
@@ -439,7 +440,7 @@ fn wait_for_answer(shared: &Shared, own: &mut Intervals, trace: &mut Tracer, wai
     wait();
     trace.open();
     let now = monotonic_nanos();
-    own.wake(shared, now, now, trace);
+    own.wake(shared, Wanted::Since(now), now, trace);
     trace.close();
 }
 

@@ -15,6 +15,7 @@ use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
 use crate::shared::{QUANTUM_NANOS, RUN, STOP, Shared, StopCause};
+use crate::stints::Wanted;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::sys::{self, futex};
@@ -168,7 +169,12 @@ impl Dispatcher {
             self.scheduler.sink().open();
             let now = monotonic_nanos();
             let wanted = shared.stints.wanted_since(until, now);
-            own.wake(shared, wanted, now, self.scheduler.sink_mut());
+            own.wake(
+                shared,
+                Wanted::Since(wanted),
+                now,
+                self.scheduler.sink_mut(),
+            );
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::RoundBegins);
             shared.beat.store(now, Ordering::SeqCst);

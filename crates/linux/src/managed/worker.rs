@@ -6,6 +6,7 @@ use crate::outcome::{note_completed, note_unfinished};
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{RUN, STOP, Shared, TaskShared};
+use crate::stints::Wanted;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
 use crate::worker::{Ended, Worker, job_of, note_dropped, record_job_end};
@@ -39,8 +40,12 @@ impl Worker {
                 own.wait(&shared, Duty::JobEnd, &mut self.trace);
                 task.handover.wait_beyond(changes);
                 self.trace.open();
-                // Wanted since the manager that called it left.
-                own.wake(&shared, 0, monotonic_nanos(), &mut self.trace);
+                own.wake(
+                    &shared,
+                    Wanted::ByTheManager,
+                    monotonic_nanos(),
+                    &mut self.trace,
+                );
                 self.trace.close();
             }
         }
@@ -88,7 +93,7 @@ impl Worker {
         let finished = monotonic_nanos();
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::BodyEnd);
-        own.end_body(finished, cpu);
+        own.end_body(shared, finished, cpu);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobEnd);
         if let Some(monitor) = task.monitor.get() {

@@ -3,7 +3,7 @@
 
 use crate::child::{outcome_of, send, spawn};
 use crate::support::{
-    HI, LO, RunWell, alone, config, eventually, ms, pause, real_time_threads, spec,
+    HI, LO, RunWell, alone_and_well, config, eventually, ms, pause, real_time_threads, spec,
 };
 use vestal_core::{Duration, Enforcement};
 use vestal_linux::fault::{Delay, Fault, How, Point, affinity, fork_thief, reap};
@@ -24,36 +24,37 @@ fn tight() -> Report {
 /// A thread of another process above all of the run takes 30 ms of each 70 ms.
 #[test]
 fn a_foreign_real_time_thread_is_named_and_what_it_explains_is_not_decided() {
-    let _alone = alone();
-    let cpu = *affinity().unwrap().last().unwrap();
-    let thief = fork_thief(cpu, 99, (30, 70, 1_200)).unwrap();
-    pause(20);
-    let report = tight();
-    reap(thief).unwrap();
-    assert!(report.jobs.missed_guaranteed >= 3, "{report:#?}");
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-    assert_eq!(
-        report.jobs.missed_undecided(),
-        report.jobs.missed_guaranteed,
-        "{report:#?}"
-    );
-    let named = report.machine.stolen.iter().find_map(|stolen| {
-        let Cause::RealTimeThread(names) = &stolen.cause else {
-            return None;
-        };
-        Some((names.contains(&format!("pid {thief}")), stolen.time))
+    alone_and_well(|| {
+        let cpu = *affinity().unwrap().last().unwrap();
+        let thief = fork_thief(cpu, 99, (30, 70, 1_200)).unwrap();
+        pause(20);
+        let report = tight();
+        reap(thief).unwrap();
+        assert!(report.jobs.missed_guaranteed >= 3, "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(
+            report.jobs.missed_undecided(),
+            report.jobs.missed_guaranteed,
+            "{report:#?}"
+        );
+        let named = report.machine.stolen.iter().find_map(|stolen| {
+            let Cause::RealTimeThread(names) = &stolen.cause else {
+                return None;
+            };
+            Some((names.contains(&format!("pid {thief}")), stolen.time))
+        });
+        let (is_named, time) = named.unwrap_or_else(|| panic!("{report:#?}"));
+        assert!(is_named, "{report:#?}");
+        assert!(time > Duration::from_millis(90), "{report:#?}");
+        assert!(
+            report
+                .machine
+                .foreign
+                .iter()
+                .any(|thread| thread.priority == 99),
+            "{report:#?}"
+        );
     });
-    let (is_named, time) = named.unwrap_or_else(|| panic!("{report:#?}"));
-    assert!(is_named, "{report:#?}");
-    assert!(time > Duration::from_millis(90), "{report:#?}");
-    assert!(
-        report
-            .machine
-            .foreign
-            .iter()
-            .any(|thread| thread.priority == 99),
-        "{report:#?}"
-    );
 }
 
 /// The job of `below` is complete 2 ms before its deadline. If it is not, the next job of `above` makes it 10 ms
@@ -73,62 +74,91 @@ fn preempted_when_late(fault: Option<Delay>) -> Report {
 /// 4 ms are taken: that is less than the tardiness, and more than what the job lacked at its deadline.
 #[test]
 fn a_late_job_is_judged_by_what_it_lacked_and_not_by_those_that_preempt_it_then() {
-    let _alone = alone();
-    let cpu = *affinity().unwrap().last().unwrap();
-    let thief = fork_thief(cpu, 99, (4, 70, 1_200)).unwrap();
-    pause(20);
-    let report = preempted_when_late(None);
-    reap(thief).unwrap();
-    let [_, below] = &report.tasks[..] else {
-        panic!("two tasks");
-    };
-    assert!(below.jobs.missed_undecided() >= 3, "{report:#?}");
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-    assert!(below.tardiness.max > ms(8).as_nanos(), "{report:#?}");
-    // The same of our own is no excuse.
-    let report = preempted_when_late(Some(Delay {
-        point: Point::JobStart,
-        how: How::Burn,
-        milliseconds: 4,
-        // Three jobs begin in each 40 ms.
-        every: 4,
-    }));
-    assert!(report.machine.missed_outside_gaps >= 3, "{report:#?}");
+    alone_and_well(|| {
+        let cpu = *affinity().unwrap().last().unwrap();
+        let thief = fork_thief(cpu, 99, (4, 70, 1_200)).unwrap();
+        pause(20);
+        let report = preempted_when_late(None);
+        reap(thief).unwrap();
+        let [_, below] = &report.tasks[..] else {
+            panic!("two tasks");
+        };
+        assert!(below.jobs.missed_undecided() >= 3, "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert!(below.tardiness.max > ms(8).as_nanos(), "{report:#?}");
+        // The same of our own is no excuse.
+        let report = preempted_when_late(Some(Delay {
+            point: Point::JobStart,
+            how: How::Burn,
+            milliseconds: 4,
+            // Three jobs begin in each 40 ms.
+            every: 4,
+        }));
+        assert!(report.machine.missed_outside_gaps >= 3, "{report:#?}");
+    });
+}
+
+/// The job of `below` is late because others took the CPU while a job of `above` was being noted down.
+#[test]
+fn what_others_take_at_the_end_of_a_job_is_stolen_too() {
+    alone_and_well(|| {
+        let cpu = *affinity().unwrap().last().unwrap();
+        let mut below = spec("below", HI, 1, 40, &[8, 10]);
+        below.configuration.task.deadline = Duration::from_millis(20);
+        // Each job takes 6 ms at its end, of our own.
+        let executive = Executive::new(config(Enforcement::Static, Monitor::Perf))
+            .task(spec("above", HI, 2, 20, &[4, 5]), |job| job.burn(ms(4)))
+            .task(below, |job| job.burn(ms(8)))
+            .with_fault(Fault::Delay(Delay {
+                point: Point::JobEnd,
+                how: How::Burn,
+                milliseconds: 6,
+                every: 1,
+            }));
+        // At eight places of the hyperperiod in turn.
+        let thief = fork_thief(cpu, 99, (4, 35, 1_200)).unwrap();
+        pause(20);
+        let report = executive.run(RUN).unwrap();
+        reap(thief).unwrap();
+        assert!(report.tasks[1].jobs.missed_undecided() >= 4, "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    });
 }
 
 #[test]
 fn without_a_thief_nobody_is_named() {
-    let _alone = alone();
-    let report = tight();
-    let named = |cause: &Cause| matches!(cause, Cause::RealTimeThread(_));
-    let mut stolen = report.machine.stolen.iter();
-    assert!(!stolen.any(|stolen| named(&stolen.cause)), "{report:#?}");
+    alone_and_well(|| {
+        let report = tight();
+        let named = |cause: &Cause| matches!(cause, Cause::RealTimeThread(_));
+        let mut stolen = report.machine.stolen.iter();
+        assert!(!stolen.any(|stolen| named(&stolen.cause)), "{report:#?}");
+    });
 }
 
 /// Threads outside the real-time classes take nothing, and excuse nothing.
 #[test]
 fn an_ordinary_thread_takes_nothing() {
-    let _alone = alone();
-    let cpu = *affinity().unwrap().last().unwrap();
-    let busy = fork_thief(cpu, 0, (900, 1_000, 1_000)).unwrap();
-    pause(20);
-    let report = tight();
-    reap(busy).unwrap();
-    let foreign = &report.machine.foreign;
-    assert!(
-        foreign
-            .iter()
-            .all(|thread| thread.pid != busy.unsigned_abs())
-    );
-    let named = |cause: &Cause| matches!(cause, Cause::RealTimeThread(_));
-    let mut stolen = report.machine.stolen.iter();
-    assert!(!stolen.any(|stolen| named(&stolen.cause)), "{report:#?}");
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    alone_and_well(|| {
+        let cpu = *affinity().unwrap().last().unwrap();
+        let busy = fork_thief(cpu, 0, (900, 1_000, 1_000)).unwrap();
+        pause(20);
+        let report = tight();
+        reap(busy).unwrap();
+        let foreign = &report.machine.foreign;
+        assert!(
+            foreign
+                .iter()
+                .all(|thread| thread.pid != busy.unsigned_abs())
+        );
+        let named = |cause: &Cause| matches!(cause, Cause::RealTimeThread(_));
+        let mut stolen = report.machine.stolen.iter();
+        assert!(!stolen.any(|stolen| named(&stolen.cause)), "{report:#?}");
+        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    });
 }
 
 /// The process is stopped for so long in the middle of the run.
 fn stopped_for(milliseconds: u64) -> String {
-    let _alone = alone();
     let child = spawn(4, &[]);
     let pid = child.id();
     assert!(eventually(|| real_time_threads(pid).len() == 5));
@@ -141,38 +171,52 @@ fn stopped_for(milliseconds: u64) -> String {
 
 #[test]
 fn a_process_that_was_stopped_for_two_seconds_accuses_nobody() {
-    let outcome = stopped_for(2_000);
-    assert!(outcome.starts_with("Finished "), "{outcome}");
-    assert!(outcome.contains("missed: 0, "), "{outcome}");
-    assert!(!outcome.contains("undecided: 0"), "{outcome}");
-    assert!(outcome.contains("continued: 1"), "{outcome}");
-    assert!(outcome.contains("Unknown"), "{outcome}");
+    alone_and_well(|| {
+        let outcome = stopped_for(2_000);
+        assert!(outcome.starts_with("Finished "), "{outcome}");
+        assert!(outcome.contains("missed: 0, "), "{outcome}");
+        assert!(!outcome.contains("undecided: 0"), "{outcome}");
+        assert!(outcome.contains("continued: 1"), "{outcome}");
+        let (_, taken) = outcome.split_once("Unknown, time: ").unwrap_or_default();
+        let nanos = taken
+            .split_once("ns")
+            .and_then(|(nanos, _)| nanos.parse().ok());
+        // All but what nobody wanted: two tasks have a job each 50 ms.
+        let expected = 1_900_000_000..2_100_000_000;
+        assert!(
+            nanos.is_some_and(|nanos: u64| expected.contains(&nanos)),
+            "{outcome}"
+        );
+    });
 }
 
 #[test]
 fn a_process_that_was_stopped_for_a_moment_accuses_nobody() {
-    let outcome = stopped_for(20);
-    assert!(outcome.starts_with("Finished "), "{outcome}");
-    assert!(outcome.contains("missed: 0, "), "{outcome}");
-    assert!(outcome.contains("continued: 1"), "{outcome}");
+    alone_and_well(|| {
+        let outcome = stopped_for(20);
+        assert!(outcome.starts_with("Finished "), "{outcome}");
+        assert!(outcome.contains("missed: 0, "), "{outcome}");
+        assert!(outcome.contains("continued: 1"), "{outcome}");
+    });
 }
 
 #[test]
 fn a_second_run_on_the_same_cpu_is_refused() {
-    let _alone = alone();
-    let child = spawn(3, &[]);
-    let pid = child.id();
-    assert!(eventually(|| real_time_threads(pid).len() == 5));
-    let executive = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
-        .task(spec("hi", HI, 2, 50, &[4, 10]), |job| job.burn(ms(3)));
-    let error = executive.run(RUN).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::MachineCannot);
-    let RunError::CpuBusy { cpu, .. } = error else {
-        panic!("{error}");
-    };
-    assert_eq!(Some(&cpu), affinity().unwrap().last());
-    send("-TERM", pid);
-    outcome_of(child);
-    // And the CPU is free again.
-    assert_eq!(tight().jobs.released, 40);
+    alone_and_well(|| {
+        let child = spawn(3, &[]);
+        let pid = child.id();
+        assert!(eventually(|| real_time_threads(pid).len() == 5));
+        let executive = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+            .task(spec("hi", HI, 2, 50, &[4, 10]), |job| job.burn(ms(3)));
+        let error = executive.run(RUN).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::MachineCannot);
+        let RunError::CpuBusy { cpu, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!(Some(&cpu), affinity().unwrap().last());
+        send("-TERM", pid);
+        outcome_of(child);
+        // And the CPU is free again.
+        assert_eq!(tight().jobs.released, 40);
+    });
 }
