@@ -97,15 +97,11 @@ impl Stints {
         if left != 0 && now.saturating_sub(left) >= LATE_WAKE_NANOS_MIN {
             self.keep_free(left, now);
         }
-        let wanted = match wanted {
-            Wanted::Since(since) => since,
-            Wanted::ByTheManager => left,
-        };
-        // Who called it has had the CPU since, and would have left it.
-        if wanted == 0 {
-            None
-        } else {
-            self.claim(wanted)
+        match wanted {
+            Wanted::Since(since) => self.claim(since),
+            // The manager has not left the CPU.
+            Wanted::ByTheManager if left == 0 => None,
+            Wanted::ByTheManager => self.claim(left),
         }
     }
 
