@@ -3,10 +3,11 @@
 
 use crate::managed::managed;
 use crate::support::{
-    HI, LO, REACTION_MAX, RunWell, Slow, alone, alone_and_well, attempts, await_calm, config, ms,
-    reaction, spec,
+    HI, LO, REACTION_MAX, RunWell, Slow, alone, attempts, await_calm, config, ms, reaction, spec,
+    stolen,
 };
 use std::cell::Cell;
+use std::panic::resume_unwind;
 use vestal_core::{Duration, Enforcement, Task};
 use vestal_linux::fault::{Delay, Fault, How, Point, affinity, set_affinity};
 use vestal_linux::report::Duty;
@@ -160,15 +161,18 @@ fn a_worker_that_is_slow_to_hand_its_job_back_is_found() {
     found_in_both(Point::BeforeWait(Duty::JobEnd), Duty::JobEnd, false);
 }
 
-/// What is found in a delayed run is not there without the delay, however often one looks.
+/// What is found in a delayed run is not there without the delay, however often one looks. The machine may disturb
+/// one run of ten, which is made again.
 #[test]
 fn an_unhurt_run_passes_twenty_times_in_a_row() {
-    const TIMES: usize = 20;
+    const TIMES: u64 = 20;
+    let _alone = alone();
+    let mut again = 0;
     for dispatch in [Dispatch::Native, Dispatch::Managed] {
         let mut slack_ms = DELAYS.iter().map(|(_, slack_ms)| *slack_ms).cycle();
         for _ in 0..TIMES {
             let slack_ms = slack_ms.next().unwrap();
-            alone_and_well(|| {
+            let unhurt = || {
                 let delay = Delay {
                     point: Point::RoundBegins,
                     how: How::Burn,
@@ -180,9 +184,12 @@ fn an_unhurt_run_passes_twenty_times_in_a_row() {
                     report.machine.missed_outside_gaps, 0,
                     "{dispatch:?} {report:#?}"
                 );
-            });
+            };
+            again += attempts(unhurt, stolen).unwrap_or_else(|panic| resume_unwind(panic));
         }
     }
+    eprintln!("{again} of {} unhurt runs were made again", 2 * TIMES);
+    assert!(again * 10 <= 2 * TIMES, "{again} of {}", 2 * TIMES);
 }
 
 /// The control of the bound that every other test puts on its runs, and of what it excuses.

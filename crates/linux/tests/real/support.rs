@@ -2,13 +2,14 @@
 
 use rustix::time::{ClockId, clock_gettime};
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vestal_core::model::LevelSet;
 use vestal_core::{Duration, Enforcement, Level, OnMiss, Service, Task, TaskConfiguration, Wcet};
-use vestal_linux::fault::{affinity, set_affinity};
+use vestal_linux::fault::{affinity, set_affinity, stolen_ticks};
 use vestal_linux::report::{Duty, Reaction};
 use vestal_linux::{Config, Executive, Monitor, Report, TaskSpec};
 
@@ -111,27 +112,29 @@ pub(crate) struct Slow {
     pub(crate) report: Box<Report>,
 }
 
-/// Tests that were made, and those of them that were made again.
-static TESTS: AtomicU64 = AtomicU64::new(0);
-static AGAIN: AtomicU64 = AtomicU64::new(0);
+/// The names of tests that were made, and of those that were made again, as a whole or in part: a test of many
+/// parts is one.
+static TESTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static AGAIN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+fn note(tests: &Mutex<BTreeSet<String>>) {
+    // The thread of a test is called as the test.
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or_default().to_owned();
+    tests
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(name);
+}
 
 /// The CPU of runs that do not choose one.
 fn cpu_of_runs() -> usize {
     *affinity().unwrap().last().unwrap()
 }
 
-/// How much of that CPU a hypervisor gave to others since the machine started, in ticks of 10 ms. No thread of
-/// a run has any part in that.
-fn stolen_ticks() -> u64 {
-    let name = format!("cpu{} ", cpu_of_runs());
-    let stat = fs::read_to_string("/proc/stat").unwrap();
-    let line = stat.lines().find_map(|line| line.strip_prefix(&name));
-    line.unwrap()
-        .split_whitespace()
-        .nth(7)
-        .unwrap()
-        .parse()
-        .unwrap()
+/// What was stolen from that CPU. No thread of a run has any part in that.
+pub(crate) fn stolen() -> u64 {
+    stolen_ticks(cpu_of_runs())
 }
 
 /// Waits until a loop that only reads clocks has had the CPU of the runs to itself for a second, ten seconds at
@@ -173,15 +176,16 @@ pub(crate) fn alone_and_well(test: impl FnMut()) {
 
 /// The same for a part of a test during which no other runs.
 pub(crate) fn well<T>(mut part: impl FnMut() -> T) -> T {
-    TESTS.fetch_add(1, Ordering::SeqCst);
+    note(&TESTS);
     let mut result = None;
-    match attempts(|| result = Some(part()), stolen_ticks) {
-        Ok(again) => AGAIN.fetch_add(again.min(1), Ordering::SeqCst),
+    match attempts(|| result = Some(part()), stolen) {
+        Ok(0) => {}
+        Ok(_) => note(&AGAIN),
         Err(panic) => match panic.downcast::<Slow>() {
             Ok(slow) => panic!("slow in {ATTEMPTS} attempts: {:#?}", slow.report),
             Err(other) => resume_unwind(other),
         },
-    };
+    }
     result.unwrap()
 }
 
@@ -214,8 +218,8 @@ pub(crate) fn attempts(
 }
 
 /// How many tests with [`RunWell`] were made so far, and how many of them were made again.
-pub(crate) fn repeated_tests() -> [u64; 2] {
-    [&TESTS, &AGAIN].map(|count| count.load(Ordering::SeqCst))
+pub(crate) fn repeated_tests() -> [usize; 2] {
+    [&TESTS, &AGAIN].map(|tests| tests.lock().unwrap_or_else(PoisonError::into_inner).len())
 }
 
 /// A run in which the machine put no more than `room` of what it took on any job's account. What else the
