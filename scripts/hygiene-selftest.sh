@@ -37,6 +37,11 @@ clean_tree() {
         >crates/sim/tests/reference/mod.rs
     printf '# Page\n[here](docs/page.md#part), [there](https://example.org/x), `[no](link.md)`\n```\n[no](link.md)\n```\n' >README.md
     echo '# Part, see [home](../README.md) and the network''s work/ directory' >docs/page.md
+    mkdir -p crates/policy/src/policies
+    printf 'static ABOUT: About = About {\n    name: "zss",\n};\nconst TESTS: &[&str] = &["zss"];\n' \
+        >crates/policy/src/policies/zss.rs
+    printf '// who == "zss"\nconst DEMO: &str = "zss";\n#[cfg(test)]\nmod tests { fn f(name: &str) { name == "zss" } }\n' \
+        >crates/sim/src/names.rs
     seq 601 >docs/long.md
     echo 'docs/long.md a table of numbers' >scripts/long-files.txt
 }
@@ -113,6 +118,12 @@ expect "a crate without a rule" 'crates/new/Cargo\.toml:1:'
 mkdir -p examples/own-policy && cp crates/sim/Cargo.toml examples/own-policy
 sed -i 's/^\[dependencies\]/&\nvestal-linux.workspace = true/' examples/own-policy/Cargo.toml
 expect "an example that knows the Linux world" 'examples/own-policy/Cargo\.toml:5:'
+
+for compare in 'if name == "zss" {' 'if "zss" != *name {' '    "zss" => 1,' '    "rms" | "zss" => 1,' \
+    'matches!(name, "zss")' 'name.starts_with("zss")'; do
+    printf '%s\n' "$compare" >crates/sim/src/kind.rs
+    expect "who compares a name: $compare" 'crates/sim/src/kind\.rs:1:'
+done
 
 echo 'toml = "1"' >>Cargo.toml
 expect "a dependency without a reason" 'Cargo\.toml:6:'

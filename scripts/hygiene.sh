@@ -25,14 +25,19 @@ readonly DIRECTIONS='
 core      -                        external
 workload  vestal-core,external     *
 analysis  vestal-core,external     *
+policy    vestal-core,vestal-analysis,vestal-workload,external *
 sim       vestal-core,external     *
 trace     vestal-core,external     vestal-core,external
 report    vestal-core,vestal-trace,external *
 linux     vestal-core,vestal-trace,external *
-experiment vestal-core,vestal-workload,vestal-analysis,vestal-sim,external *
+experiment vestal-core,vestal-workload,vestal-analysis,vestal-policy,vestal-sim,external *
 cli       *                        *
-own-policy vestal,vestal-core,vestal-analysis *
+own-policy vestal,vestal-core,vestal-analysis,vestal-policy *
 '
+
+# Where policies have their names; elsewhere nobody asks for one. Figures and tables of measurements name policies in data.
+readonly POLICIES='^crates/policy/src/policies/[^/]*\.rs$'
+readonly MAY_NAME_POLICIES='^crates/(policy/src/policies/|analysis/src/(registry\.rs|controls|schedulability/)|experiment/src/figure/)|/tests?(/|\.rs$)|_(tests|cases)\.rs$'
 
 readonly LONGEST_FILE=600
 readonly LONG_FILES=scripts/long-files.txt
@@ -177,6 +182,21 @@ check_directions() {
     done | report "see DIRECTIONS in scripts/hygiene.sh and 'Who may know whom' in ARCHITECTURE.md"
 }
 
+# A policy says what it is; who compares its name knows what only it should.
+check_policy_names() {
+    local names
+    names="$(files "$POLICIES" | tr '\n' '\0' | xargs -0 -r sed -nE 's/^ *name: "([a-z-]+)",$/\1/p' | sort -u | paste -sd '|')"
+    [ -n "$names" ] || return 0
+    files '^(crates|examples)/[^/]*/src/.*\.rs$' | grep -vE "$MAY_NAME_POLICIES" | tr '\n' '\0' |
+        xargs -0 -r awk -v name="\"($names)\"" '
+            FNR == 1 { in_tests = 0 }
+            /#\[cfg\(test\)\]/ { in_tests = 1 }
+            !in_tests && !/^ *\/\// && ($0 ~ "[=!]= *&?" name || $0 ~ name " *([=!]=|=>|\\|)" || $0 ~ "\\| *" name ||
+                $0 ~ "(matches!|contains|starts_with|ends_with)\\(.*" name) {
+                code = $0; sub(/^[ \t]+/, "", code); print FILENAME ":" FNR ": " code }' |
+        report "ask the policy: a method of vestal_policy::Policy, or a field of its About"
+}
+
 # Every dependency has its reason in the decision record.
 check_reasons() {
     local record=docs/adr/0002-dependencies.md name line
@@ -235,6 +255,7 @@ output="$(
     check_long_files
     check_reference
     check_directions
+    check_policy_names
     check_reasons
     check_printing
     check_links

@@ -14,11 +14,11 @@ mod change_instants;
 mod virtual_deadlines;
 mod zero_slack;
 
-use crate::fixed_priority::{Scratch, Tables};
+use crate::fixed_priority::Tables;
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::problem::{Problem, Row, task_id};
-use crate::registry::Test;
+use crate::registry::{ADAPTIVE, Test, ZERO_SLACK, test};
 use change_instants::responses_without_plus_one;
 use core::cmp::Reverse;
 use vestal_core::Duration;
@@ -31,114 +31,52 @@ pub fn tests() -> &'static [Test] {
     CONTROLS
 }
 
+#[rustfmt::skip]
 const CONTROLS: &[Test] = &[
-    Test {
-        name: "amc-rtb",
-        variant: Some("control-one-pass"),
-        kind: Kind::Unsafe,
-        policy: "amc",
-        summary: "WRONG: amc-rtb whose equation is evaluated once instead of to the fixed point",
-        analyse: |problem| analyse(problem, responses_by_one_pass),
-        accepts: Some(|problem, _: &mut Scratch| {
-            accepted_order(problem, responses_by_one_pass).is_ok()
-        }),
-    },
-    Test {
-        name: "amc-rtb",
-        variant: Some("control-unchecked"),
-        kind: Kind::Unsafe,
-        policy: "amc",
-        summary: "WRONG: amc-rtb that never compares C(l) with the deadline",
-        analyse: |problem| analyse(problem, responses_unchecked),
-        accepts: Some(|problem, _: &mut Scratch| {
-            accepted_order(problem, responses_unchecked).is_ok()
-        }),
-    },
-    Test {
-        name: "amc-rtb",
-        variant: Some("control-nothing-needed"),
-        kind: Kind::Unsafe,
-        policy: "amc",
-        summary: "WRONG: amc-rtb that takes a job that needs nothing for complete at once",
-        analyse: |problem| analyse(problem, responses_with_nothing_needed),
-        accepts: Some(|problem, _: &mut Scratch| {
-            accepted_order(problem, responses_with_nothing_needed).is_ok()
-        }),
-    },
-    Test {
-        name: "amc-max",
-        variant: Some("control-no-plus-one"),
-        kind: Kind::Unsafe,
-        policy: "amc",
-        summary: "WRONG: amc-max that forgets the job under way when the mode changes",
-        analyse: |problem| analyse(problem, responses_without_plus_one),
-        accepts: Some(|problem, _: &mut Scratch| {
-            accepted_order(problem, responses_without_plus_one).is_ok()
-        }),
-    },
-    Test {
-        name: "zss",
-        variant: Some("control-tightened-everywhere"),
-        kind: Kind::Unsafe,
-        policy: "zss",
-        summary: "WRONG: zss that takes work for done whoever lets the task run",
-        analyse: zero_slack::analyse_tightened_everywhere,
-        accepts: Some(zero_slack::accepts_tightened_everywhere),
-    },
-    Test {
-        name: "zss",
-        variant: Some("control-latest"),
-        kind: Kind::Unsafe,
-        policy: "zss",
-        summary: "WRONG: zss that suspends nobody before a deadline where rms accepts",
-        analyse: zero_slack::analyse_latest,
-        accepts: None,
-    },
-    Test {
-        name: "zss",
-        variant: Some("control-guaranteed-only"),
-        kind: Kind::Unsafe,
-        policy: "zss",
-        summary: "WRONG: zss that forgets that less critical tasks may be late",
-        analyse: |problem| zero_slack::analyse_mistaken(problem, Mistake::GuaranteedOnly),
-        accepts: None,
-    },
-    Test {
-        name: "zss",
-        variant: Some("control-nothing-carried-in"),
-        kind: Kind::Unsafe,
-        policy: "zss",
-        summary: "WRONG: zss that forgets suspended jobs under way",
-        analyse: |problem| zero_slack::analyse_mistaken(problem, Mistake::NothingCarriedIn),
-        accepts: None,
-    },
-    Test {
-        name: "zss",
-        variant: Some("control-never-overtaken"),
-        kind: Kind::Unsafe,
-        policy: "zss",
-        summary: "WRONG: zss that forgets who gets ahead when it is critical",
-        analyse: |problem| zero_slack::analyse_mistaken(problem, Mistake::NeverOvertaken),
-        accepts: None,
-    },
-    Test {
-        name: "edf-vd",
-        variant: Some("control-no-guard"),
-        kind: Kind::Unsafe,
-        policy: "edf-vd",
-        summary: "WRONG: edf-vd that does not ask whether the LO tasks alone fit",
-        analyse: virtual_deadlines::analyse_without_guard,
-        accepts: Some(|problem, _: &mut Scratch| virtual_deadlines::accepts_without_guard(problem)),
-    },
-    Test {
-        name: "edf-vd",
-        variant: Some("control-rounded-up"),
-        kind: Kind::Unsafe,
-        policy: "edf-vd",
-        summary: "WRONG: edf-vd whose factor is rounded up to eighths",
-        analyse: virtual_deadlines::analyse_rounded_up,
-        accepts: Some(|problem, _: &mut Scratch| virtual_deadlines::accepts_by_theorem(problem)),
-    },
+    test!("amc-rtb", Some("control-one-pass"), Unsafe, ADAPTIVE, [Priorities],
+        "WRONG: amc-rtb whose equation is evaluated once instead of to the fixed point",
+        |problem| analyse(problem, responses_by_one_pass),
+        Some(|problem, _| accepted_order(problem, responses_by_one_pass).is_ok())),
+    test!("amc-rtb", Some("control-unchecked"), Unsafe, ADAPTIVE, [Priorities],
+        "WRONG: amc-rtb that never compares C(l) with the deadline",
+        |problem| analyse(problem, responses_unchecked),
+        Some(|problem, _| accepted_order(problem, responses_unchecked).is_ok())),
+    test!("amc-rtb", Some("control-nothing-needed"), Unsafe, ADAPTIVE, [Priorities],
+        "WRONG: amc-rtb that takes a job that needs nothing for complete at once",
+        |problem| analyse(problem, responses_with_nothing_needed),
+        Some(|problem, _| accepted_order(problem, responses_with_nothing_needed).is_ok())),
+    test!("amc-max", Some("control-no-plus-one"), Unsafe, ADAPTIVE, [Priorities],
+        "WRONG: amc-max that forgets the job under way when the mode changes",
+        |problem| analyse(problem, responses_without_plus_one),
+        Some(|problem, _| accepted_order(problem, responses_without_plus_one).is_ok())),
+    test!("zss", Some("control-tightened-everywhere"), Unsafe, ZERO_SLACK, [ZeroSlack],
+        "WRONG: zss that takes work for done whoever lets the task run",
+        zero_slack::analyse_tightened_everywhere,
+        Some(zero_slack::accepts_tightened_everywhere)),
+    test!("zss", Some("control-latest"), Unsafe, ZERO_SLACK, [ZeroSlack],
+        "WRONG: zss that suspends nobody before a deadline where rms accepts",
+        zero_slack::analyse_latest,
+        None),
+    test!("zss", Some("control-guaranteed-only"), Unsafe, ZERO_SLACK, [ZeroSlack],
+        "WRONG: zss that forgets that less critical tasks may be late",
+        |problem| zero_slack::analyse_mistaken(problem, Mistake::GuaranteedOnly),
+        None),
+    test!("zss", Some("control-nothing-carried-in"), Unsafe, ZERO_SLACK, [ZeroSlack],
+        "WRONG: zss that forgets suspended jobs under way",
+        |problem| zero_slack::analyse_mistaken(problem, Mistake::NothingCarriedIn),
+        None),
+    test!("zss", Some("control-never-overtaken"), Unsafe, ZERO_SLACK, [ZeroSlack],
+        "WRONG: zss that forgets who gets ahead when it is critical",
+        |problem| zero_slack::analyse_mistaken(problem, Mistake::NeverOvertaken),
+        None),
+    test!("edf-vd", Some("control-no-guard"), Unsafe, ADAPTIVE, [VirtualDeadlines],
+        "WRONG: edf-vd that does not ask whether the LO tasks alone fit",
+        virtual_deadlines::analyse_without_guard,
+        Some(|problem, _| virtual_deadlines::accepts_without_guard(problem))),
+    test!("edf-vd", Some("control-rounded-up"), Unsafe, ADAPTIVE, [VirtualDeadlines],
+        "WRONG: edf-vd whose factor is rounded up to eighths",
+        virtual_deadlines::analyse_rounded_up,
+        Some(|problem, _| virtual_deadlines::accepts_by_theorem(problem))),
 ];
 
 /// A wrong way to find the window that an equation asks for: from the own execution time, the

@@ -46,6 +46,7 @@ mod job_order;
 pub mod oracle;
 pub mod order;
 pub mod outcome;
+pub mod parameters;
 pub mod problem;
 mod rational;
 mod reason;
@@ -56,6 +57,7 @@ mod slices;
 
 pub use finite_jobs::FiniteJob;
 pub use fixed_priority::Scratch;
-pub use outcome::{Kind, Names, Outcome, Parameters, Ratio, Reason, TaskOutcome, Verdict};
+pub use outcome::{Kind, Names, Outcome, Reason, TaskOutcome, Verdict};
+pub use parameters::{Parameter, ParameterError, Parameters, Ratio};
 pub use problem::{Phasing, Problem, ProblemError};
 pub use registry::{Test, find, tests};

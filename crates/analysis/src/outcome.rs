@@ -1,7 +1,8 @@
 //! What a test found, and what that is worth.
 
+use crate::parameters::Parameters;
 pub use crate::reason::{Names, Reason};
-use vestal_core::{Duration, SliceCount};
+use vestal_core::Duration;
 
 /// The answer of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,41 +78,6 @@ pub struct TaskOutcome {
     /// The bound on the response time at level l, for each l from 0 to the task's own level;
     /// `None`: not bounded within the deadline. Empty if the test did not come that far.
     pub responses: Vec<Option<Duration>>,
-}
-
-/// What a test chose and a run may use.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parameters {
-    /// One for each task in task order, larger = more urgent; `None` if no complete order was found.
-    pub priorities: Option<Vec<u32>>,
-    /// EDF-VD's factor x: the virtual deadline of a task above level 0 is x T_i. At most 1.
-    pub deadline_factor: Option<Ratio>,
-    /// The relative virtual deadline of each task in task order, in whole nanoseconds and never 0;
-    /// `None` if the test chooses none, or if no integers do what x does.
-    pub virtual_deadlines: Option<Vec<Duration>>,
-    /// The zero-slack instant of each task in task order, counted from the release: its deadline
-    /// where it need not suspend anybody, 0 where no instant is early enough; `None` if the test
-    /// chooses none.
-    pub zero_slack: Option<Vec<Duration>>,
-    /// Period transformation: into how many slices the jobs of each task are cut, in task order.
-    pub slices: Option<Vec<SliceCount>>,
-    /// For each task in task order the priorities of its first, second, ... job in a busy period,
-    /// larger = more urgent (PLRS); no entry stands in two lists.
-    pub job_priorities: Option<Vec<Vec<u32>>>,
-    /// For each task in task order and each level m up to its own, how many of its jobs a busy period
-    /// can contain before the mode exceeds m.
-    pub patterns: Option<Vec<Vec<u64>>>,
-    /// For each level m, how long a busy period can be before the mode exceeds m.
-    pub busy_periods: Option<Vec<Duration>>,
-}
-
-/// A fraction in lowest terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ratio {
-    /// The numerator.
-    pub numerator: u64,
-    /// The denominator, never 0.
-    pub denominator: u64,
 }
 
 impl Outcome {

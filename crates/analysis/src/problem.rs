@@ -1,10 +1,11 @@
 //! What is to be proved: sporadic tasks with criticality levels on one CPU.
 
 use crate::finite_jobs::FiniteJob;
+use crate::parameters::{ParameterError, Parameters};
 use core::fmt;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::time::HORIZON_NANOS;
-use vestal_core::{Duration, Level, LevelSet, SliceCount, Task, TaskError, TaskId};
+use vestal_core::{Level, LevelSet, Task, TaskError, TaskId};
 
 /// Which release patterns the tasks can produce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -31,11 +32,7 @@ pub struct Problem {
     tasks: Vec<Task>,
     rows: Vec<Row>,
     levels: LevelSet,
-    priorities: Option<Vec<u32>>,
-    virtual_deadlines: Option<Vec<Duration>>,
-    zero_slack: Option<Vec<Duration>>,
-    slices: Option<Vec<SliceCount>>,
-    job_priorities: Option<Vec<Vec<u32>>>,
+    given: Parameters,
     /// A finite job set instead of tasks.
     pub(crate) jobs: Vec<FiniteJob>,
     phasing: Phasing,
@@ -46,8 +43,7 @@ impl Problem {
     /// the test to choose.
     ///
     /// # Errors
-    /// Any of [`ProblemError`] except [`ProblemError::Priorities`] and those about virtual deadlines
-    /// and zero-slack instants.
+    /// Any of [`ProblemError`] except [`ProblemError::Parameter`].
     pub fn new(tasks: Vec<Task>, levels: LevelSet) -> Result<Self, ProblemError> {
         if tasks.len() > TASKS_MAX {
             return Err(ProblemError::TooManyTasks { found: tasks.len() });
@@ -64,119 +60,37 @@ impl Problem {
             tasks,
             rows,
             levels,
-            priorities: None,
-            virtual_deadlines: None,
-            zero_slack: None,
-            slices: None,
-            job_priorities: None,
+            given: Parameters::default(),
             jobs: Vec::new(),
             phasing: Phasing::Arbitrary,
         })
     }
 
-    /// The same tasks (or jobs of a finite set) with given priorities, one for each, larger = more
-    /// urgent. Among equal ones the one that comes first in the set is the more urgent.
+    /// The same tasks (or jobs of a finite set) with parameters that are given instead of being chosen,
+    /// besides those that it has. Tests ignore what they do not take ([`crate::Test::takes`]). Among
+    /// equal priorities the task that comes first in the set is the more urgent.
     ///
     /// # Errors
-    /// [`ProblemError::Priorities`] if there is not exactly one priority for each task.
-    pub fn with_priorities(mut self, priorities: Vec<u32>) -> Result<Self, ProblemError> {
+    /// [`ProblemError::Parameter`] if there is not exactly one value for each task, or one is not for its
+    /// task.
+    pub fn with(mut self, given: &Parameters) -> Result<Self, ProblemError> {
         let count = self.tasks.len() + self.jobs.len();
-        if priorities.len() != count {
-            return Err(ProblemError::Priorities {
-                tasks: count,
-                priorities: priorities.len(),
-            });
-        }
-        self.priorities = Some(priorities);
+        given
+            .check(&self.tasks, count)
+            .map_err(ProblemError::Parameter)?;
+        self.given = given.or(&self.given);
         Ok(self)
     }
 
-    /// The same tasks with given relative virtual deadlines, one for each task: above zero and at
-    /// most its deadline. Tests of policies that use none ignore them.
+    /// The same with given priorities, larger = more urgent.
     ///
     /// # Errors
-    /// [`ProblemError::VirtualDeadlines`] if there is not exactly one for each task,
-    /// [`ProblemError::VirtualDeadline`] if one is zero or after its task's deadline.
-    pub fn with_virtual_deadlines(mut self, given: Vec<Duration>) -> Result<Self, ProblemError> {
-        if given.len() != self.tasks.len() {
-            return Err(ProblemError::VirtualDeadlines {
-                tasks: self.tasks.len(),
-                virtual_deadlines: given.len(),
-            });
-        }
-        let pairs = self.tasks.iter().zip(&given);
-        let mut fits = pairs.map(|(task, due)| !due.is_zero() && *due <= task.deadline);
-        if let Some(index) = fits.position(|fits| !fits) {
-            let task = task_id(index);
-            return Err(ProblemError::VirtualDeadline { task });
-        }
-        self.virtual_deadlines = Some(given);
-        Ok(self)
-    }
-
-    /// The same tasks with given zero-slack instants, one for each task and counted from its release:
-    /// at most its deadline. Tests of policies that use none ignore them.
-    ///
-    /// # Errors
-    /// [`ProblemError::ZeroSlackInstants`] if there is not exactly one for each task,
-    /// [`ProblemError::ZeroSlackInstant`] if one is after its task's deadline.
-    pub fn with_zero_slack(mut self, given: Vec<Duration>) -> Result<Self, ProblemError> {
-        if given.len() != self.tasks.len() {
-            return Err(ProblemError::ZeroSlackInstants {
-                tasks: self.tasks.len(),
-                instants: given.len(),
-            });
-        }
-        let mut pairs = self.tasks.iter().zip(&given);
-        if let Some(index) = pairs.position(|(task, after)| *after > task.deadline) {
-            let task = task_id(index);
-            return Err(ProblemError::ZeroSlackInstant { task });
-        }
-        self.zero_slack = Some(given);
-        Ok(self)
-    }
-
-    /// The same tasks, their jobs cut into given numbers of slices, one for each task. Tests of
-    /// policies without slices ignore them.
-    ///
-    /// # Errors
-    /// [`ProblemError::Slices`] if there is not exactly one for each task, [`ProblemError::SliceCount`]
-    /// if one is not for its task ([`SliceCount::new`]).
-    pub fn with_slices(mut self, given: Vec<SliceCount>) -> Result<Self, ProblemError> {
-        if given.len() != self.tasks.len() {
-            return Err(ProblemError::Slices {
-                tasks: self.tasks.len(),
-                slices: given.len(),
-            });
-        }
-        let mut pairs = self.tasks.iter().zip(&given);
-        if let Some(index) =
-            pairs.position(|(task, count)| SliceCount::new(count.get(), task).is_none())
-        {
-            let task = task_id(index);
-            return Err(ProblemError::SliceCount { task });
-        }
-        self.slices = Some(given);
-        Ok(self)
-    }
-
-    /// The same tasks with given job priorities, a list for each task: the priorities of its first,
-    /// second, ... job in a busy period, larger = more urgent. Tests of policies that use none ignore
-    /// them.
-    ///
-    /// # Errors
-    /// [`ProblemError::JobPriorities`] if there is not exactly one list for each task, each of them
-    /// strictly decreasing, or if two have an entry in common.
-    pub fn with_job_priorities(mut self, given: Vec<Vec<u32>>) -> Result<Self, ProblemError> {
-        let mut all: Vec<u32> = given.iter().flatten().copied().collect();
-        all.sort_unstable();
-        let falls = |list: &Vec<u32>| list.windows(2).all(|pair| pair[0] > pair[1]);
-        let distinct = all.windows(2).all(|pair| pair[0] != pair[1]);
-        if given.len() != self.tasks.len() || !given.iter().all(falls) || !distinct {
-            return Err(ProblemError::JobPriorities);
-        }
-        self.job_priorities = Some(given);
-        Ok(self)
+    /// As [`Problem::with`].
+    pub fn with_priorities(self, priorities: Vec<u32>) -> Result<Self, ProblemError> {
+        self.with(&Parameters {
+            priorities: Some(priorities),
+            ..Parameters::default()
+        })
     }
 
     /// The same tasks with what is known about their phases.
@@ -198,34 +112,16 @@ impl Problem {
         self.levels
     }
 
+    /// What is given instead of being chosen.
+    #[must_use]
+    pub fn given(&self) -> &Parameters {
+        &self.given
+    }
+
     /// The given priorities in task order, larger = more urgent.
     #[must_use]
     pub fn priorities(&self) -> Option<&[u32]> {
-        self.priorities.as_deref()
-    }
-
-    /// The given relative virtual deadlines in task order.
-    #[must_use]
-    pub fn virtual_deadlines(&self) -> Option<&[Duration]> {
-        self.virtual_deadlines.as_deref()
-    }
-
-    /// The given zero-slack instants in task order.
-    #[must_use]
-    pub fn zero_slack(&self) -> Option<&[Duration]> {
-        self.zero_slack.as_deref()
-    }
-
-    /// The given numbers of slices in task order.
-    #[must_use]
-    pub fn slices(&self) -> Option<&[SliceCount]> {
-        self.slices.as_deref()
-    }
-
-    /// The given job-priority lists in task order.
-    #[must_use]
-    pub fn job_priorities(&self) -> Option<&[Vec<u32>]> {
-        self.job_priorities.as_deref()
+        self.given.priorities.as_deref()
     }
 
     /// What is known about the phases.
@@ -261,7 +157,7 @@ impl Row {
     /// A job that needs nothing at a level counts for a nanosecond there: it is incomplete until the CPU is
     /// free for it, which in a busy period that lasts it never is. An equation that takes it for complete
     /// once nobody else has work left, and lets the mode change by then, accepts sets that miss deadlines.
-    fn new(index: usize, task: &Task) -> Self {
+    pub(crate) fn new(index: usize, task: &Task) -> Self {
         let mut wcet = [0; LEVELS_MAX];
         for (level, value) in (0..).map(Level).zip(&mut wcet) {
             *value = task.wcet.at(level).as_nanos();
@@ -343,52 +239,8 @@ pub enum ProblemError {
         /// How many there were.
         found: usize,
     },
-    /// Not exactly one priority for each task.
-    Priorities {
-        /// The number of tasks.
-        tasks: usize,
-        /// The number of priorities.
-        priorities: usize,
-    },
-    /// Not exactly one virtual deadline for each task.
-    VirtualDeadlines {
-        /// The number of tasks.
-        tasks: usize,
-        /// The number of virtual deadlines.
-        virtual_deadlines: usize,
-    },
-    /// Not exactly one number of slices for each task.
-    Slices {
-        /// The number of tasks.
-        tasks: usize,
-        /// The number of numbers of slices.
-        slices: usize,
-    },
-    /// A number of slices does not fit its task.
-    SliceCount {
-        /// Whose number.
-        task: TaskId,
-    },
-    /// A virtual deadline is zero or after the task's deadline.
-    VirtualDeadline {
-        /// Whose virtual deadline.
-        task: TaskId,
-    },
-    /// Not exactly one zero-slack instant for each task.
-    ZeroSlackInstants {
-        /// The number of tasks.
-        tasks: usize,
-        /// The number of instants.
-        instants: usize,
-    },
-    /// A zero-slack instant is after the task's deadline.
-    ZeroSlackInstant {
-        /// Whose instant.
-        task: TaskId,
-    },
-    /// The job-priority lists are not one strictly decreasing list for each task, or two of them
-    /// have an entry in common.
-    JobPriorities,
+    /// A parameter is not for these tasks.
+    Parameter(ParameterError),
     /// A job of a finite set is not due after its release, or beyond the horizon.
     JobWindow {
         /// Which job.
@@ -417,45 +269,7 @@ impl fmt::Display for ProblemError {
             Self::TooManyTasks { found } => {
                 write!(f, "{found} tasks, at most {TASKS_MAX} are supported")
             }
-            Self::Priorities { tasks, priorities } => {
-                write!(
-                    f,
-                    "{priorities} priorities for {tasks} tasks; each task needs exactly one"
-                )
-            }
-            Self::VirtualDeadlines {
-                tasks,
-                virtual_deadlines,
-            } => write!(
-                f,
-                "{virtual_deadlines} virtual deadlines for {tasks} tasks; each task needs exactly one"
-            ),
-            Self::Slices { tasks, slices } => write!(
-                f,
-                "{slices} numbers of slices for {tasks} tasks; each task needs exactly one"
-            ),
-            Self::SliceCount { task } => write!(
-                f,
-                "the jobs of task {} cannot be cut into so many slices",
-                task.0
-            ),
-            Self::VirtualDeadline { task } => write!(
-                f,
-                "the virtual deadline of task {} is zero or after its deadline",
-                task.0
-            ),
-            Self::ZeroSlackInstants { tasks, instants } => write!(
-                f,
-                "{instants} zero-slack instants for {tasks} tasks; each task needs exactly one"
-            ),
-            Self::ZeroSlackInstant { task } => write!(
-                f,
-                "the zero-slack instant of task {} is after its deadline",
-                task.0
-            ),
-            Self::JobPriorities => f.write_str(
-                "the job priorities are not one strictly decreasing list for each task, without an entry in two",
-            ),
+            Self::Parameter(error) => error.fmt(f),
             Self::JobWindow { job } => write!(
                 f,
                 "job {} is not due after its release, or after {HORIZON_NANOS} ns",

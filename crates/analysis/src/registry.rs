@@ -2,12 +2,14 @@
 
 use crate::fixed_priority::Scratch;
 use crate::outcome::{Kind, Outcome, Reason};
+use crate::parameters::Parameter;
 use crate::problem::Problem;
 use crate::schedulability::{
     amc_ia, amc_max, amc_rtb, cms, dms, edf, edf_vd, edf_vd_util, fjp_ija, fjp_lb, fjp_mode,
     fjp_own, ocbp, pt, pt_servers, rms, smc, zss,
 };
 use core::fmt;
+use vestal_core::Enforcement;
 
 /// A schedulability test: what it is called, what its answer is worth, and the test itself.
 #[derive(Clone, Copy)]
@@ -18,8 +20,10 @@ pub struct Test {
     pub variant: Option<&'static str>,
     /// What its answer is worth where its assumptions hold.
     pub kind: Kind,
-    /// The name of the policy it speaks of.
-    pub policy: &'static str,
+    /// The limits on jobs that it assumes: it proves no policy with others. `None`: it is about no limits.
+    pub limits: Option<Enforcement>,
+    /// What it can be given instead of choosing it.
+    pub takes: &'static [Parameter],
     /// One line for lists.
     pub summary: &'static str,
     pub(crate) analyse: fn(&Problem) -> Outcome,
@@ -30,14 +34,15 @@ pub struct Test {
 impl Test {
     /// A test that is not part of this crate; [`tests`] and [`find`] do not know it.
     ///
-    /// `policy` is the name of the policy it speaks of, `summary` a line for lists. `analyse` is to
-    /// keep what its kind says ([`Outcome::decided`] does), and to give a reason exactly if its
+    /// `limits` are those that it assumes, `takes` what it can be given ([`Problem::given`]), `summary` is
+    /// a line for lists. Which policies it proves, they say themselves. `analyse` is to keep what its kind says ([`Outcome::decided`] does), and to give a reason exactly if its
     /// condition does not hold. It has no faster path: [`Test::accepts`] calls it and allocates.
     #[must_use]
     pub const fn own(
         name: &'static str,
         kind: Kind,
-        policy: &'static str,
+        limits: Option<Enforcement>,
+        takes: &'static [Parameter],
         summary: &'static str,
         analyse: fn(&Problem) -> Outcome,
     ) -> Self {
@@ -45,7 +50,8 @@ impl Test {
             name,
             variant: None,
             kind,
-            policy,
+            limits,
+            takes,
             summary,
             analyse,
             accepts: None,
@@ -67,6 +73,15 @@ impl Test {
     #[must_use]
     pub fn is_for_job_sets(&self) -> bool {
         self.name == "ocbp"
+    }
+
+    /// Whether it is written so: `name` or `name:variant`.
+    #[must_use]
+    pub fn is_called(&self, text: &str) -> bool {
+        match self.variant {
+            None => text == self.name,
+            Some(variant) => text.split_once(':') == Some((self.name, variant)),
+        }
     }
 
     /// Whether the test's condition holds: for a sound test, whether [`Test::analyse`] says
@@ -121,239 +136,106 @@ pub fn find(name: &str, variant: Option<&str>) -> Option<&'static Test> {
         .find(|test| test.name == name && test.variant == variant)
 }
 
+/// A row: name and variant, what its answer is worth, the limits that it assumes and what it can be given.
+macro_rules! test {
+    ($name:literal, $variant:expr, $kind:ident, $limits:expr, [$($takes:ident)?], $summary:literal, $analyse:expr, $accepts:expr) => {
+        $crate::registry::Test {
+            name: $name,
+            variant: $variant,
+            kind: $crate::Kind::$kind,
+            limits: $limits,
+            takes: &[$($crate::Parameter::$takes)?],
+            summary: $summary,
+            analyse: $analyse,
+            accepts: $accepts,
+        }
+    };
+}
+#[cfg(feature = "controls")]
+pub(crate) use test;
+
+const STATIC: Option<Enforcement> = Some(Enforcement::Static);
+pub(crate) const ADAPTIVE: Option<Enforcement> = Some(Enforcement::Adaptive);
+pub(crate) const ZERO_SLACK: Option<Enforcement> = Some(Enforcement::ZeroSlack);
+
+#[rustfmt::skip]
 const TESTS: &[Test] = &[
-    Test {
-        name: "rms",
-        variant: None,
-        kind: Kind::Exact,
-        policy: "rms",
-        summary: "rate-monotonic priorities, jobs run to completion",
-        analyse: rms::analyse,
-        accepts: Some(rms::accepts),
-    },
-    Test {
-        name: "dms",
-        variant: None,
-        kind: Kind::Exact,
-        policy: "dms",
-        summary: "deadline-monotonic priorities, jobs run to completion",
-        analyse: dms::analyse,
-        accepts: Some(dms::accepts),
-    },
-    Test {
-        name: "cms",
-        variant: None,
-        kind: Kind::Exact,
-        policy: "cms",
-        summary: "criticality-monotonic priorities, jobs run to completion",
-        analyse: cms::analyse,
-        accepts: Some(cms::accepts),
-    },
-    Test {
-        name: "smc",
-        variant: None,
-        kind: Kind::Exact,
-        policy: "smc",
-        summary: "static enforcement at each task's own level, Audsley's priorities",
-        analyse: smc::analyse,
-        accepts: Some(smc::accepts),
-    },
-    Test {
-        name: "smc",
-        variant: Some("printed"),
-        kind: Kind::Sufficient,
-        policy: "smc",
-        summary: "smc as printed by Huang, Gill and Lu: every job charged at its own level",
-        analyse: smc::analyse_printed,
-        accepts: Some(smc::accepts_printed),
-    },
-    Test {
-        name: "pt",
-        variant: None,
-        kind: Kind::Sufficient,
-        policy: "pt",
-        summary: "period transformation: jobs in slices, rate-monotonic over slice periods",
-        analyse: pt::analyse,
-        accepts: Some(pt::accepts),
-    },
-    Test {
-        name: "pt",
-        variant: Some("printed"),
-        kind: Kind::Unsafe,
-        policy: "pt",
-        summary: "pt as printed by Huang, Gill and Lu: the response time of the first slice",
-        analyse: pt::analyse_printed,
-        accepts: Some(pt::accepts_printed),
-    },
-    Test {
-        name: "pt",
-        variant: Some("servers"),
-        kind: Kind::Sufficient,
-        policy: "pt",
-        summary: "period transformation by deferrable servers on a fixed grid",
-        analyse: pt_servers::analyse,
-        accepts: Some(pt_servers::accepts),
-    },
-    Test {
-        name: "amc-rtb",
-        variant: None,
-        kind: Kind::Sufficient,
-        policy: "amc",
-        summary: "adaptive enforcement, response-time bound, Audsley's priorities",
-        analyse: amc_rtb::analyse,
-        accepts: Some(amc_rtb::accepts),
-    },
-    Test {
-        name: "amc-max",
-        variant: None,
-        kind: Kind::Sufficient,
-        policy: "amc",
-        summary: "adaptive enforcement, the worst instants of mode changes, Audsley's priorities",
-        analyse: amc_max::analyse,
-        accepts: Some(amc_max::accepts),
-    },
-    Test {
-        name: "zss",
-        variant: None,
-        kind: Kind::Sufficient,
-        policy: "zss",
-        summary: "zero-slack instants for sporadic tasks, rate-monotonic priorities",
-        analyse: zss::analyse,
-        accepts: Some(zss::accepts),
-    },
-    Test {
-        name: "zss",
-        variant: Some("form"),
-        kind: Kind::Sufficient,
-        policy: "zss",
-        summary: "zss with a job of every task under way in every run: each task by itself",
-        analyse: zss::analyse_sporadic_form,
-        accepts: Some(zss::accepts_sporadic_form),
-    },
-    Test {
-        name: "zss",
-        variant: Some("tightened"),
-        kind: Kind::Sufficient,
-        policy: "zss",
-        summary: "zss that counts work done before a more critical task's own instant once",
-        analyse: zss::analyse_tightened,
-        accepts: Some(zss::accepts_tightened),
-    },
-    Test {
-        name: "zss",
-        variant: Some("harmonic"),
-        kind: Kind::Unsafe,
-        policy: "zss",
-        summary: "zss without jobs under way, for periodic tasks in phase only; refuted otherwise",
-        analyse: zss::analyse_harmonic,
-        accepts: Some(zss::accepts_harmonic),
-    },
-    Test {
-        name: "amc-ia",
-        variant: None,
-        kind: Kind::Unsafe,
-        policy: "amc",
-        summary: "adaptive enforcement, jobs counted by deadlines; refuted",
-        analyse: amc_ia::analyse,
-        accepts: Some(amc_ia::accepts),
-    },
-    Test {
-        name: "amc-ia",
-        variant: Some("full"),
-        kind: Kind::Unsafe,
-        policy: "amc",
-        summary: "amc-ia over every instant of a mode change; refuted",
-        analyse: amc_ia::analyse_full,
-        accepts: Some(amc_ia::accepts_full),
-    },
-    Test {
-        name: "fjp-lb",
-        variant: None,
-        kind: Kind::Sufficient,
-        policy: "plrs",
-        summary: "job-priority lists, busy period bounded in closed form",
-        analyse: fjp_lb::analyse,
-        accepts: Some(fjp_lb::accepts),
-    },
-    Test {
-        name: "fjp-own",
-        variant: None,
-        kind: Kind::Sufficient,
-        policy: "plrs",
-        summary: "job-priority lists, busy period with every job at its own level's value",
-        analyse: fjp_own::analyse,
-        accepts: Some(fjp_own::accepts),
-    },
-    Test {
-        name: "fjp-mode",
-        variant: None,
-        kind: Kind::Sufficient,
-        policy: "plrs",
-        summary: "job-priority lists, busy periods bounded mode by mode",
-        analyse: fjp_mode::analyse,
-        accepts: Some(fjp_mode::accepts),
-    },
-    Test {
-        name: "fjp-ija",
-        variant: None,
-        kind: Kind::Unsafe,
-        policy: "plrs",
-        summary: "UNSAFE: the job-arrival pattern of Huang, Gill and Lu, floor where it does, else ceil",
-        analyse: fjp_ija::analyse,
-        accepts: Some(fjp_ija::accepts),
-    },
-    Test {
-        name: "fjp-ija",
-        variant: Some("ceil"),
-        kind: Kind::Unsafe,
-        policy: "plrs",
-        summary: "UNSAFE: that pattern with jobs before a mode change rounded up",
-        analyse: fjp_ija::analyse_ceil,
-        accepts: Some(fjp_ija::accepts_ceil),
-    },
-    Test {
-        name: "fjp-ija",
-        variant: Some("floor"),
-        kind: Kind::Unsafe,
-        policy: "plrs",
-        summary: "UNSAFE: that pattern with jobs before a mode change rounded down",
-        analyse: fjp_ija::analyse_floor,
-        accepts: Some(fjp_ija::accepts_floor),
-    },
-    Test {
-        name: "ocbp",
-        variant: None,
-        kind: Kind::Sufficient,
-        policy: "ocbp",
-        summary: "own-criticality-based priorities for a finite job set",
-        analyse: ocbp::analyse,
-        accepts: None,
-    },
-    Test {
-        name: "edf",
-        variant: None,
-        kind: Kind::Exact,
-        policy: "edf",
-        summary: "earliest deadline first, processor demand at each task's own level",
-        analyse: edf::analyse,
-        accepts: Some(edf::accepts),
-    },
-    Test {
-        name: "edf-vd",
-        variant: None,
-        kind: Kind::Sufficient,
-        policy: "edf-vd",
-        summary: "virtual deadlines, two levels, D = T: the exact condition on utilisations",
-        analyse: edf_vd::analyse,
-        accepts: Some(edf_vd::accepts),
-    },
-    Test {
-        name: "edf-vd-util",
-        variant: None,
-        kind: Kind::Sufficient,
-        policy: "edf-vd",
-        summary: "virtual deadlines, two levels, D = T: no utilisation above 3/4",
-        analyse: edf_vd_util::analyse,
-        accepts: Some(edf_vd_util::accepts),
-    },
+    test!("rms", None, Exact, STATIC, [],
+        "rate-monotonic priorities, jobs run to completion",
+        rms::analyse, Some(rms::accepts)),
+    test!("dms", None, Exact, STATIC, [],
+        "deadline-monotonic priorities, jobs run to completion",
+        dms::analyse, Some(dms::accepts)),
+    test!("cms", None, Exact, STATIC, [],
+        "criticality-monotonic priorities, jobs run to completion",
+        cms::analyse, Some(cms::accepts)),
+    test!("smc", None, Exact, STATIC, [Priorities],
+        "static enforcement at each task's own level, Audsley's priorities",
+        smc::analyse, Some(smc::accepts)),
+    test!("smc", Some("printed"), Sufficient, STATIC, [Priorities],
+        "smc as printed by Huang, Gill and Lu: every job charged at its own level",
+        smc::analyse_printed, Some(smc::accepts_printed)),
+    test!("pt", None, Sufficient, STATIC, [Slices],
+        "period transformation: jobs in slices, rate-monotonic over slice periods",
+        pt::analyse, Some(pt::accepts)),
+    test!("pt", Some("printed"), Unsafe, STATIC, [Slices],
+        "pt as printed by Huang, Gill and Lu: the response time of the first slice",
+        pt::analyse_printed, Some(pt::accepts_printed)),
+    test!("pt", Some("servers"), Sufficient, STATIC, [Slices],
+        "period transformation by deferrable servers on a fixed grid",
+        pt_servers::analyse, Some(pt_servers::accepts)),
+    test!("amc-rtb", None, Sufficient, ADAPTIVE, [Priorities],
+        "adaptive enforcement, response-time bound, Audsley's priorities",
+        amc_rtb::analyse, Some(amc_rtb::accepts)),
+    test!("amc-max", None, Sufficient, ADAPTIVE, [Priorities],
+        "adaptive enforcement, the worst instants of mode changes, Audsley's priorities",
+        amc_max::analyse, Some(amc_max::accepts)),
+    test!("zss", None, Sufficient, ZERO_SLACK, [ZeroSlack],
+        "zero-slack instants for sporadic tasks, rate-monotonic priorities",
+        zss::analyse, Some(zss::accepts)),
+    test!("zss", Some("form"), Sufficient, ZERO_SLACK, [ZeroSlack],
+        "zss with a job of every task under way in every run: each task by itself",
+        zss::analyse_sporadic_form, Some(zss::accepts_sporadic_form)),
+    test!("zss", Some("tightened"), Sufficient, ZERO_SLACK, [ZeroSlack],
+        "zss that counts work done before a more critical task's own instant once",
+        zss::analyse_tightened, Some(zss::accepts_tightened)),
+    test!("zss", Some("harmonic"), Unsafe, ZERO_SLACK, [ZeroSlack],
+        "zss without jobs under way, for periodic tasks in phase only; refuted otherwise",
+        zss::analyse_harmonic, Some(zss::accepts_harmonic)),
+    test!("amc-ia", None, Unsafe, ADAPTIVE, [Priorities],
+        "adaptive enforcement, jobs counted by deadlines; refuted",
+        amc_ia::analyse, Some(amc_ia::accepts)),
+    test!("amc-ia", Some("full"), Unsafe, ADAPTIVE, [Priorities],
+        "amc-ia over every instant of a mode change; refuted",
+        amc_ia::analyse_full, Some(amc_ia::accepts_full)),
+    test!("fjp-lb", None, Sufficient, ADAPTIVE, [JobPriorities],
+        "job-priority lists, busy period bounded in closed form",
+        fjp_lb::analyse, Some(fjp_lb::accepts)),
+    test!("fjp-own", None, Sufficient, ADAPTIVE, [JobPriorities],
+        "job-priority lists, busy period with every job at its own level's value",
+        fjp_own::analyse, Some(fjp_own::accepts)),
+    test!("fjp-mode", None, Sufficient, ADAPTIVE, [JobPriorities],
+        "job-priority lists, busy periods bounded mode by mode",
+        fjp_mode::analyse, Some(fjp_mode::accepts)),
+    test!("fjp-ija", None, Unsafe, ADAPTIVE, [JobPriorities],
+        "UNSAFE: the job-arrival pattern of Huang, Gill and Lu, floor where it does, else ceil",
+        fjp_ija::analyse, Some(fjp_ija::accepts)),
+    test!("fjp-ija", Some("ceil"), Unsafe, ADAPTIVE, [JobPriorities],
+        "UNSAFE: that pattern with jobs before a mode change rounded up",
+        fjp_ija::analyse_ceil, Some(fjp_ija::accepts_ceil)),
+    test!("fjp-ija", Some("floor"), Unsafe, ADAPTIVE, [JobPriorities],
+        "UNSAFE: that pattern with jobs before a mode change rounded down",
+        fjp_ija::analyse_floor, Some(fjp_ija::accepts_floor)),
+    test!("ocbp", None, Sufficient, None, [Priorities],
+        "own-criticality-based priorities for a finite job set",
+        ocbp::analyse, None),
+    test!("edf", None, Exact, STATIC, [],
+        "earliest deadline first, processor demand at each task's own level",
+        edf::analyse, Some(edf::accepts)),
+    test!("edf-vd", None, Sufficient, ADAPTIVE, [VirtualDeadlines],
+        "virtual deadlines, two levels, D = T: the exact condition on utilisations",
+        edf_vd::analyse, Some(edf_vd::accepts)),
+    test!("edf-vd-util", None, Sufficient, ADAPTIVE, [VirtualDeadlines],
+        "virtual deadlines, two levels, D = T: no utilisation above 3/4",
+        edf_vd_util::analyse, Some(edf_vd_util::accepts)),
 ];

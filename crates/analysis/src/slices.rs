@@ -44,7 +44,7 @@ impl Sliced {
     }
 
     /// The shorter slice period first, then the more critical task, then the first of the set.
-    fn urgency(&self, other: &Self) -> Ordering {
+    pub(crate) fn urgency(&self, other: &Self) -> Ordering {
         let (here, there) = (&self.row, &other.row);
         let products = match (
             here.period.checked_mul(other.count),
@@ -83,7 +83,7 @@ impl SlicedTables {
     pub(crate) fn fill(&mut self, problem: &Problem) -> Result<(), usize> {
         let rows = problem.rows();
         self.counts.clear();
-        match problem.slices() {
+        match &problem.given().slices {
             Some(given) => {
                 let given = given.iter().map(|count| u64::from(count.get()));
                 self.counts.extend(given);

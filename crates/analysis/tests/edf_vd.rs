@@ -6,7 +6,7 @@ mod common;
 
 use common::run::{Order, misses};
 use common::{Random, problem, task};
-use vestal_analysis::{Outcome, Problem, Ratio, Reason, Scratch, Verdict, find};
+use vestal_analysis::{Outcome, Parameters, Problem, Ratio, Reason, Scratch, Verdict, find};
 use vestal_core::{Duration, Level, Service, Task, TaskId};
 
 fn analyse(name: &str, set: &Problem) -> Outcome {
@@ -377,7 +377,12 @@ fn accepted_sets_meet_their_deadlines_in_random_runs() {
 fn given(tasks: &[Task], deadlines: &[u64]) -> Outcome {
     let deadlines = deadlines.iter().copied().map(Duration::from_nanos);
     let set = problem(2, tasks.to_vec());
-    let set = set.with_virtual_deadlines(deadlines.collect()).unwrap();
+    let set = set
+        .with(&Parameters {
+            virtual_deadlines: Some(deadlines.collect()),
+            ..Parameters::default()
+        })
+        .unwrap();
     analyse("edf-vd-util", &set);
     analyse("edf-vd", &set)
 }
@@ -410,7 +415,10 @@ fn given_virtual_deadlines_are_decided_about() {
 fn virtual_deadlines_are_one_for_each_task_positive_and_not_after_the_deadline() {
     let with = |deadlines: &[u64]| {
         let deadlines = deadlines.iter().copied().map(Duration::from_nanos);
-        problem(2, vec![low(2, 1), high(10, 1, 5)]).with_virtual_deadlines(deadlines.collect())
+        problem(2, vec![low(2, 1), high(10, 1, 5)]).with(&Parameters {
+            virtual_deadlines: Some(deadlines.collect()),
+            ..Parameters::default()
+        })
     };
     assert!(with(&[2, 10]).is_ok());
     for wrong in [&[2][..], &[2, 6, 6], &[2, 0], &[2, 11], &[3, 10]] {

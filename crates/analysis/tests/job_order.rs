@@ -5,7 +5,9 @@ mod common;
 
 use common::{Random, problem, random_set, task};
 use vestal_analysis::oracle::{self, PatternRule};
-use vestal_analysis::{FiniteJob, Kind, Outcome, Problem, Reason, Scratch, Test, Verdict, find};
+use vestal_analysis::{
+    FiniteJob, Kind, Outcome, Parameters, Problem, Reason, Scratch, Test, Verdict, find,
+};
 use vestal_core::{Duration, Instant, Level, LevelSet, Service, Task, TaskId, Wcet};
 
 fn the_test(name: &str, variant: Option<&str>) -> &'static Test {
@@ -227,7 +229,14 @@ fn given_lists_are_decided_about() {
         let Some(lists) = analyse("fjp-mode", None, &set).parameters.job_priorities else {
             continue;
         };
-        let with = |lists: &[Vec<u32>]| set.clone().with_job_priorities(lists.to_vec()).unwrap();
+        let with = |lists: &[Vec<u32>]| {
+            set.clone()
+                .with(&Parameters {
+                    job_priorities: Some(lists.to_vec()),
+                    ..Parameters::default()
+                })
+                .unwrap()
+        };
         let same = with(&lists);
         assert_eq!(
             analyse("fjp-mode", None, &same),
@@ -293,7 +302,12 @@ fn lists_are_one_for_each_task_fall_and_share_no_entry() {
     let set = four_tasks();
     let refused = |lists: &[&[u32]]| {
         let lists = lists.iter().map(|list| list.to_vec()).collect();
-        set.clone().with_job_priorities(lists).is_err()
+        set.clone()
+            .with(&Parameters {
+                job_priorities: Some(lists),
+                ..Parameters::default()
+            })
+            .is_err()
     };
     assert!(!refused(&[&[7, 5, 2, 0], &[6, 1], &[3], &[8, 4]]));
     assert!(refused(&[&[7, 5, 2, 0], &[6, 1], &[3]]));

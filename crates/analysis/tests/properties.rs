@@ -270,7 +270,7 @@ fn tests_are_found_by_name_and_variant_only() {
 
 #[test]
 fn a_problem_that_is_not_well_formed_is_refused_with_the_reason() {
-    use vestal_analysis::ProblemError;
+    use vestal_analysis::{Parameter, ParameterError, ProblemError};
     let two = LevelSet::new(2).unwrap();
     let refused = |tasks: Vec<Task>| Problem::new(tasks, two).unwrap_err();
     let good = task(0, 10, 10, &[1]);
@@ -304,9 +304,10 @@ fn a_problem_that_is_not_well_formed_is_refused_with_the_reason() {
     let set = problem(2, vec![good, good]);
     assert_eq!(
         set.with_priorities(vec![1]).unwrap_err(),
-        ProblemError::Priorities {
+        ProblemError::Parameter(ParameterError::Count {
+            parameter: Parameter::Priorities,
             tasks: 2,
-            priorities: 1
-        }
+            found: 1
+        })
     );
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Random, problem, random_set, task};
 use std::cmp::Reverse;
-use vestal_analysis::{Kind, Outcome, Problem, Scratch, Verdict, find, oracle};
+use vestal_analysis::{Kind, Outcome, Parameters, Problem, Scratch, Verdict, find, oracle};
 use vestal_core::{Duration, Level, SliceCount, Task, TaskId};
 
 fn ns(value: u64) -> Option<Duration> {
@@ -31,7 +31,10 @@ fn three_slices_take_12_and_the_first_of_them_2() {
     let tasks = example().tasks().to_vec();
     let counts = [1, 3].map(|count| SliceCount::new(count, &tasks[1]).unwrap());
     let given = example()
-        .with_slices(counts.to_vec())
+        .with(&Parameters {
+            slices: Some(counts.to_vec()),
+            ..Parameters::default()
+        })
         .unwrap()
         .with_priorities(vec![2, 1])
         .unwrap();
@@ -56,7 +59,12 @@ fn three_slices_take_12_and_the_first_of_them_2() {
 fn the_first_slice_says_nothing_of_the_job() {
     let tasks = vec![task(0, 4, 4, &[1]), task(1, 15, 11, &[3])];
     let counts = [1, 3].map(|count| SliceCount::new(count, &tasks[1]).unwrap());
-    let set = problem(2, tasks).with_slices(counts.to_vec()).unwrap();
+    let set = problem(2, tasks)
+        .with(&Parameters {
+            slices: Some(counts.to_vec()),
+            ..Parameters::default()
+        })
+        .unwrap();
     let set = set.with_priorities(vec![2, 1]).unwrap();
     let mut scratch = Scratch::default();
     assert!(!accepts(None, &set, &mut scratch));
@@ -136,7 +144,12 @@ fn draw(random: &mut Random) -> (Problem, Vec<u64>) {
             .map(|(task, &count)| SliceCount::new(u32::try_from(count).unwrap(), task))
             .collect();
         if let Some(slices) = slices {
-            let set = problem(levels, tasks).with_slices(slices).unwrap();
+            let set = problem(levels, tasks)
+                .with(&Parameters {
+                    slices: Some(slices),
+                    ..Parameters::default()
+                })
+                .unwrap();
             return (set, counts);
         }
     }
@@ -297,7 +310,15 @@ fn jobs_in_one_piece_have_the_response_times_of_smc() {
             .with_priorities(priorities.collect())
             .unwrap();
         let whole = vec![SliceCount::ONE; set.tasks().len()];
-        let found = analyse(None, &set.clone().with_slices(whole).unwrap());
+        let found = analyse(
+            None,
+            &set.clone()
+                .with(&Parameters {
+                    slices: Some(whole),
+                    ..Parameters::default()
+                })
+                .unwrap(),
+        );
         let smc = find("smc", None).unwrap().analyse(&set);
         assert_eq!(found.tasks, smc.tasks, "{set:?}");
     }

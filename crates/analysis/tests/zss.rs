@@ -10,7 +10,7 @@ use vestal_analysis::oracle::{
     zero_slack_search,
 };
 use vestal_analysis::order::priorities_of;
-use vestal_analysis::{Kind, Problem, Reason, Scratch, Test, Verdict, find, tests};
+use vestal_analysis::{Kind, Parameters, Problem, Reason, Scratch, Test, Verdict, find, tests};
 use vestal_core::order::ClassicOrder;
 use vestal_core::{Duration, Level, Task, TaskId};
 
@@ -213,7 +213,13 @@ fn given_instants_are_decided_about() {
                 }
             })
             .collect();
-        let given = set.clone().with_zero_slack(spans(&instants)).unwrap();
+        let given = set
+            .clone()
+            .with(&Parameters {
+                zero_slack: Some(spans(&instants)),
+                ..Parameters::default()
+            })
+            .unwrap();
         for (counts, (variant, tightened)) in decided.iter_mut().zip(BY_LEVEL) {
             let expected =
                 zero_slack_proves(set.tasks(), &order_of(&set), &spans(&instants), tightened);
@@ -221,7 +227,7 @@ fn given_instants_are_decided_about() {
             let outcome = zss(variant).analyse(&given);
             assert_eq!(accepts, expected, "{variant:?} {given:?}");
             assert_eq!(outcome.why.is_none(), expected, "{variant:?} {given:?}");
-            assert_eq!(outcome.parameters.zero_slack.as_deref(), given.zero_slack());
+            assert_eq!(outcome.parameters.zero_slack, given.given().zero_slack);
             counts[usize::from(expected)] += 1;
         }
     }
@@ -288,7 +294,13 @@ fn instants_are_as_late_as_they_can_be() {
             let mut later = chosen.clone();
             if later[place] < task.deadline {
                 later[place] = Duration::from_nanos(later[place].as_nanos() + 1);
-                let given = set.clone().with_zero_slack(later).unwrap();
+                let given = set
+                    .clone()
+                    .with(&Parameters {
+                        zero_slack: Some(later),
+                        ..Parameters::default()
+                    })
+                    .unwrap();
                 if zss(None).accepts(&given, &mut Scratch::default()) {
                     undecided += 1;
                 } else {
@@ -304,9 +316,30 @@ fn instants_are_as_late_as_they_can_be() {
 #[test]
 fn bad_instants_are_no_problem_to_be_solved() {
     let set = || problem(2, table_one());
-    assert!(set().with_zero_slack(spans(&[5])).is_err());
-    assert!(set().with_zero_slack(spans(&[5, 11])).is_err());
-    assert!(set().with_zero_slack(spans(&[0, 10])).is_ok());
+    assert!(
+        set()
+            .with(&Parameters {
+                zero_slack: Some(spans(&[5])),
+                ..Parameters::default()
+            })
+            .is_err()
+    );
+    assert!(
+        set()
+            .with(&Parameters {
+                zero_slack: Some(spans(&[5, 11])),
+                ..Parameters::default()
+            })
+            .is_err()
+    );
+    assert!(
+        set()
+            .with(&Parameters {
+                zero_slack: Some(spans(&[0, 10])),
+                ..Parameters::default()
+            })
+            .is_ok()
+    );
 }
 
 /// Large periods: the search takes as many steps as there are jobs, not as there are nanoseconds.
@@ -403,7 +436,13 @@ fn a_job_that_needs_nothing_is_incomplete_until_the_cpu_is_free() {
         ]
     };
     let set = problem(2, tasks());
-    let given = set.clone().with_zero_slack(spans(&[1, 4, 4])).unwrap();
+    let given = set
+        .clone()
+        .with(&Parameters {
+            zero_slack: Some(spans(&[1, 4, 4])),
+            ..Parameters::default()
+        })
+        .unwrap();
     let mut scratch = Scratch::default();
     for variant in [None, Some("tightened"), Some("form")] {
         assert!(!zss(variant).accepts(&set, &mut scratch), "{variant:?}");

@@ -1,27 +1,26 @@
 //! From the process' arguments to its exit code.
 
 use crate::args::{Cli, Command, Format};
-use crate::catalogue;
 use crate::commands;
-use crate::extension::Extensions;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::names;
 use crate::output::{self, Output};
+use crate::registry;
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+use vestal_policy::{Refusal, Registry};
 
-/// The whole program, with these policies and tests besides the built-in ones. To be called once,
+/// The whole program, with the policies and tests of this registry. To be called once,
 /// from `main`: it reads the process' arguments, prints, and handles panics.
 ///
-/// Returns the exit code of the command; 2 if the extensions contradict themselves or what is built
-/// in, with a message that says how.
+/// Returns the exit code of the command; 2 if the registry was refused, with a message that says why.
 #[must_use]
-pub fn main_with(extensions: Extensions) -> ExitCode {
+pub fn main_with(registry: Result<Registry, Refusal>) -> ExitCode {
     panic::set_hook(Box::new(|info| output::panic_message(&info.to_string())));
     guarded(|| {
-        if let Err(failure) = catalogue::install(extensions) {
+        if let Err(failure) = registry::install(registry) {
             Output::new(Format::Human).failure(&failure);
             return failure.exit;
         }

@@ -87,6 +87,9 @@ pub(crate) struct CheckArgs {
     /// A task-set file, TOML or JSON; `-` reads standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Say of each field that the file gives what this policy does with it
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -161,14 +164,9 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) world: WorldArgs,
     /// Who orders the threads: native leaves it to the kernel's SCHED_FIFO, managed has a manager
-    /// carry out the scheduler's plans
-    #[arg(
-        long,
-        value_name = "native|managed",
-        default_value = "native",
-        hide_default_value = true
-    )]
-    pub(crate) dispatch: String,
+    /// carry out the scheduler's plans [default: native where fixed priorities can keep the policy's order]
+    #[arg(long, value_name = "native|managed")]
+    pub(crate) dispatch: Option<String>,
     /// Which threads handle what: vestal has tasks release and end their jobs themselves and wakes the
     /// manager for exceptions only, huang2014 is what Huang, Gill and Lu (2014) built, for comparison
     /// [default: vestal]

@@ -1,6 +1,7 @@
 //! What ends a command before it is done, and the exit codes that scripts rely on.
 
 use std::process::ExitCode;
+use vestal_policy::Refusal;
 use vestal_workload::Diagnostics;
 
 /// How a command ended. The numbers are part of the interface.
@@ -84,6 +85,17 @@ impl Failure {
             diagnostics: Some(Box::new(diagnostics)),
             ..Self::new(Exit::BadInput, what, why)
         }
+    }
+
+    /// Something cannot be put together; `what` was to be done with it.
+    pub(crate) fn refused(what: impl Into<String>, refusal: Refusal) -> Self {
+        let what = refusal.what.unwrap_or_else(|| what.into());
+        let failure = match refusal.found {
+            Some(found) => Self::diagnosed(what, *found),
+            None if refusal.is_bug => Self::bug(what, refusal.why),
+            None => Self::input(what, refusal.why),
+        };
+        refusal.help.into_iter().fold(failure, Self::with_help)
     }
 
     /// Part of the interface, but not of this version.

@@ -3,19 +3,41 @@
 //!
 //! ```no_run
 //! use std::process::ExitCode;
-//! use vestal::{Extensions, OwnPolicy};
+//! use vestal_analysis::Parameters;
 //! use vestal_core::{Enforcement, Task};
+//! use vestal_policy::{
+//!     About, EXHAUSTION, Native, Policy, Refusal, Registry, Setup, System, one_cpu,
+//! };
 //!
-//! /// The task that stands first in the file goes first.
-//! fn in_file_order(tasks: &[Task]) -> Vec<u32> {
-//!     (1..).take(tasks.len()).collect::<Vec<u32>>().into_iter().rev().collect()
+//! struct FileOrder;
+//!
+//! static ABOUT: About = About {
+//!     name: "file-order",
+//!     summary: "priorities in the order of the file, static limits",
+//!     page: "",
+//!     parameters: &[],
+//!     options: &[EXHAUSTION],
+//!     tests: &["smc"],
+//!     native: Native::Yes,
+//! };
+//!
+//! impl Policy for FileOrder {
+//!     fn about(&self) -> &About {
+//!         &ABOUT
+//!     }
+//!     /// The task that stands first in the file goes first.
+//!     fn rule(&self, tasks: &[Task]) -> Parameters {
+//!         let priorities = (1..).take(tasks.len()).collect::<Vec<u32>>();
+//!         let priorities = Some(priorities.into_iter().rev().collect());
+//!         Parameters { priorities, ..Parameters::default() }
+//!     }
+//!     fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
+//!         Ok(one_cpu::by_rule(setup, &ABOUT, Enforcement::Static))
+//!     }
 //! }
 //!
 //! fn main() -> ExitCode {
-//!     let summary = "priorities in the order of the file, static limits";
-//!     let policy = OwnPolicy::fixed_priority("file-order", summary, Enforcement::Static, in_file_order)
-//!         .proved_by("smc");
-//!     vestal::main_with(Extensions::new().policy(policy))
+//!     vestal::main_with(Registry::default().with_policy(FileOrder))
 //! }
 //! ```
 //!
@@ -25,11 +47,9 @@
 
 mod app;
 mod args;
-mod catalogue;
 mod clock;
 mod commands;
 mod comparison;
-mod extension;
 mod failure;
 mod input;
 mod interrupt;
@@ -37,11 +57,10 @@ mod markdown;
 mod names;
 mod ordered;
 mod output;
-mod parameters;
-mod problem;
 mod progress;
 mod quantity;
 mod real;
+mod registry;
 mod report;
 mod session;
 mod table;
@@ -53,4 +72,3 @@ mod watch;
 mod watch;
 
 pub use app::main_with;
-pub use extension::{Extensions, OwnPolicy, Setup};

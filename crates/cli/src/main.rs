@@ -1,5 +1,5 @@
 //! The program `vestal`: all of it is in the library, so that others can add to it.
 
 fn main() -> std::process::ExitCode {
-    vestal::main_with(vestal::Extensions::new())
+    vestal::main_with(Ok(vestal_policy::Registry::default()))
 }

@@ -1,14 +1,16 @@
 //! The result of a simulated or a real run: one JSON document, or a page for people.
 
+use crate::commands::analyze::verdict_name;
 use crate::input::shown;
 use crate::names::RESULT_FORMAT;
 use crate::output::{Output, Style};
 use crate::quantity::{exact, percent, short};
-use crate::session::{Proof, Session};
+use crate::session::Session;
 use crate::table::{Column, Grid};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use vestal_analysis::Verdict;
 use vestal_core::{DropReason, Drops};
 use vestal_trace::record::words::drop_word;
 use vestal_trace::{Dispatch, World};
@@ -17,7 +19,7 @@ use vestal_trace::{Dispatch, World};
 pub(crate) struct RunResult {
     pub(crate) format: &'static str,
     pub(crate) file: String,
-    pub(crate) policy: &'static str,
+    pub(crate) policy: String,
     /// The last value of each key of `--set`.
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) world: &'static str,
@@ -46,6 +48,23 @@ pub(crate) struct RunResult {
     /// not judge that.
     #[serde(skip)]
     pub(crate) excluded: u64,
+}
+
+/// A test that accepts the set as it runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Proof {
+    /// Its name, with the variant.
+    pub(crate) test: String,
+    pub(crate) verdict: &'static str,
+}
+
+impl Proof {
+    pub(crate) fn by(test: &str) -> Self {
+        Self {
+            test: test.to_owned(),
+            verdict: verdict_name(Verdict::Schedulable),
+        }
+    }
 }
 
 /// Where a simulation ended before its time, and why.
@@ -273,13 +292,13 @@ impl RunResult {
         Self {
             format: RESULT_FORMAT,
             file: shown(&session.file),
-            policy: session.policy.name,
-            options: session.options.iter().cloned().collect(),
+            policy: session.system.policy.clone(),
+            options: session.system.options.pairs().iter().cloned().collect(),
             world: world.word(),
             dispatch: dispatch.word(),
             scenario: session.scenario.clone(),
             seed: session.seed,
-            proof: session.proof.clone(),
+            proof: session.system.proved_by().map(Proof::by),
             duration_ns: session.duration.as_nanos(),
             cut: None,
             jobs: Jobs::default(),
@@ -308,10 +327,10 @@ impl RunResult {
             "{done} {} for {} under {} (scenario {}, seed {})\norder: {}\n\n",
             painter.paint(Style::Bold, &self.file),
             short(self.duration_ns),
-            painter.paint(Style::Bold, self.policy),
+            painter.paint(Style::Bold, &self.policy),
             session.scenario,
             self.seed,
-            session.order,
+            session.system.description(),
         );
         if let Some(cut) = &self.cut {
             let cut = format!("Cut at {}: {}.", short(cut.at_ns), cut.why);
@@ -380,8 +399,8 @@ impl RunResult {
     }
 
     fn task_table(&self, session: &Session, output: &Output) -> String {
-        let by = session.tables.column();
-        let with_instants = session.takes_zero_slack();
+        let by = session.configuration().column();
+        let with_instants = session.zero_slack(0).is_some();
         let mut columns = vec![
             Column::Text("task"),
             Column::Text("level"),
@@ -402,7 +421,12 @@ impl RunResult {
         let mut grid = Grid::new(output, &columns);
         let time = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
         let mut rows: Vec<_> = (0..self.tasks.len())
-            .map(|task| (session.urgency(task), session.zero_slack(task)))
+            .map(|task| {
+                (
+                    session.urgency(task),
+                    session.zero_slack(task).unwrap_or_default(),
+                )
+            })
             .zip(&self.tasks)
             .zip(&session.set.tasks)
             .collect();

@@ -45,7 +45,6 @@ pub mod model;
 pub mod notice;
 pub mod order;
 pub mod plan;
-pub mod policy;
 pub mod queue;
 pub mod scheduler;
 pub mod server;
@@ -71,7 +70,6 @@ pub use plan::{
     Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot, Wake,
     WakeReason,
 };
-pub use policy::{ListRule, OrderRule, Policy, VirtualDeadlines};
 pub use scheduler::{ContractViolation, Enforcer, Scheduler};
 pub use server::{ByLevel, ServerKind, Utilization, WhenFull};
 pub use time::{Duration, Instant, Service};

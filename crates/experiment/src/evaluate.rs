@@ -4,21 +4,26 @@
 //! machine. Tests that may take too long count their own steps instead and give up at a fixed number
 //! ([`vestal_analysis::Reason::SearchLimit`]); such a set is *not decided* and counted apart.
 
-use crate::carried::{Carried, is_simple};
 use crate::file::SimulationSpec;
-use crate::misses;
+use crate::misses::{self, Carried};
+use std::cell::LazyCell;
 use std::fmt;
-use vestal_analysis::{Problem, Reason, Scratch, Test};
-use vestal_core::policy::OrderRule;
-use vestal_core::{Duration, Instant, LevelSet, Policy, Service, Task, TaskId, policy};
-use vestal_sim::{Backlog, Demand, Releases, Setting, SimulationError, Statistics};
+use vestal_analysis::{Parameters, Problem, Reason, Scratch, Test};
+use vestal_core::{Duration, Instant, LevelSet, Scheduler, Service, Task, TaskId};
+use vestal_policy::{
+    Analysis, Cluster, Options, Policy, Refusal, Registry, System, Visitor, assemble,
+};
+use vestal_sim::{
+    Backlog, Demand, Observer, Releases, Setting, SimulationError, Statistics, simulate,
+};
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
 
 /// What a test or a simulation said of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The test's condition does not hold; a guaranteed deadline was missed.
+    /// The test's condition does not hold; the policy has no order for the set, or a guaranteed deadline was
+    /// missed.
     No = 0,
     /// The condition holds, or an unsafe test's paper claims it; no guaranteed deadline was missed.
     Yes = 1,
@@ -41,29 +46,76 @@ impl Answer {
 
 /// Something that is asked of every set.
 #[derive(Clone, Debug)]
-pub enum Question {
+pub enum Question<'a> {
     /// Does this test accept it?
-    Test(&'static Test),
+    Test(&'a Test),
     /// Does this simulation miss no guaranteed deadline?
-    Simulation(Simulation),
+    Simulation(Simulation<'a>),
     /// What becomes of the test's acceptance? *Yes*: a sound test of the same policy proves the set. *No*: a
     /// run misses a guaranteed deadline under what the test chose (a bounded search, `misses.rs`). *Undecided*: neither
     /// was found, or the test does not accept the set.
-    Check(Check),
+    Check(Check<'a>),
 }
 
 /// A check of what a test accepts.
-#[derive(Clone, Copy, Debug)]
-pub struct Check {
-    test: &'static Test,
-    policy: &'static Policy,
+#[derive(Clone)]
+pub struct Check<'a> {
+    test: &'a Test,
+    registry: &'a Registry,
+    policy: &'a dyn Policy,
+    /// Those under which the test is about the policy.
+    options: Options,
 }
 
-impl Check {
+impl<'a> Check<'a> {
     /// The test whose acceptances are checked.
     #[must_use]
-    pub const fn test(&self) -> &'static Test {
+    pub const fn test(&self) -> &'a Test {
         self.test
+    }
+
+    /// The policy under which runs are searched for a miss.
+    #[must_use]
+    pub const fn policy(&self) -> &'a dyn Policy {
+        self.policy
+    }
+
+    /// The tests that prove what is accepted, if they accept it too: those that speak of the same system.
+    fn sound(
+        &self,
+        set: &TaskSet,
+        chosen: &LazyCell<Parameters, impl FnOnce() -> Parameters>,
+    ) -> Result<Vec<&'a Test>, String> {
+        let mut found = Vec::new();
+        for name in self.policy.about().tests {
+            let Some(test) = self.registry.test(name).filter(|test| test.is_sound()) else {
+                continue;
+            };
+            let options = self.registry.options_of(self.policy, test);
+            if options == self.options
+                || self.system(&options, set, chosen)? == self.system(&self.options, set, chosen)?
+            {
+                found.push(test);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What decides under these options, with what the test chose; `None` if there is nothing that could.
+    fn system(
+        &self,
+        options: &Options,
+        set: &TaskSet,
+        chosen: &Parameters,
+    ) -> Result<Option<Vec<Cluster>>, String> {
+        let by = (self.policy, options, Analysis::Skip);
+        Ok(system(self.registry, by, set, chosen)?.map(|system| system.clusters))
+    }
+}
+
+impl fmt::Debug for Check<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Check({}, {})", self.test, self.policy.about().name)
     }
 }
 
@@ -83,13 +135,28 @@ pub fn is_check(label: &str) -> bool {
 }
 
 /// A simulation of every set.
-#[derive(Clone, Debug)]
-pub struct Simulation {
-    policy: &'static Policy,
+#[derive(Clone)]
+pub struct Simulation<'a> {
+    registry: &'a Registry,
+    policy: &'a dyn Policy,
     scenario: Scenario,
     duration: Duration,
     /// Its name in results.
     label: String,
+}
+
+impl<'a> Simulation<'a> {
+    /// The policy that is simulated.
+    #[must_use]
+    pub const fn policy(&self) -> &'a dyn Policy {
+        self.policy
+    }
+}
+
+impl fmt::Debug for Simulation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Simulation({}, {:?})", self.label, self.duration)
+    }
 }
 
 /// Why a question cannot be asked.
@@ -117,7 +184,7 @@ impl fmt::Display for QuestionError {
 
 impl std::error::Error for QuestionError {}
 
-impl Question {
+impl<'a> Question<'a> {
     /// The column's name in results: the test's, `sim:POLICY/SCENARIO`, or `check:TEST`.
     #[must_use]
     pub fn label(&self) -> String {
@@ -130,7 +197,7 @@ impl Question {
 
     /// The test, if it is one.
     #[must_use]
-    pub const fn test(&self) -> Option<&'static Test> {
+    pub const fn test(&self) -> Option<&'a Test> {
         match self {
             Self::Test(test) => Some(test),
             Self::Simulation(_) | Self::Check(_) => None,
@@ -140,36 +207,34 @@ impl Question {
     /// The check of what a test accepts.
     ///
     /// # Errors
-    /// [`QuestionError`] if sweeps do not simulate the test's policy.
-    pub fn check(test: &'static Test) -> Result<Self, QuestionError> {
-        let policy = policy::find(test.policy).filter(|policy| is_simple(policy));
-        let policy = policy.ok_or_else(|| {
+    /// [`QuestionError`] if the test speaks of no policy.
+    pub fn check(registry: &'a Registry, test: &'a Test) -> Result<Self, QuestionError> {
+        let policy = registry.policies_of(test).next().ok_or_else(|| {
             QuestionError::Simulation(format!(
-                "what `{test}` accepts cannot be checked: the policy `{}` is not simulated in sweeps in this version",
-                test.policy
+                "what `{test}` accepts cannot be checked: no policy has it as its test"
             ))
         })?;
-        Ok(Self::Check(Check { test, policy }))
+        Ok(Self::Check(Check {
+            test,
+            registry,
+            policy,
+            options: registry.options_of(policy, test),
+        }))
     }
 
     /// The simulation that a file describes.
     ///
     /// # Errors
-    /// [`QuestionError`] if there is no such policy, or it needs more than one CPU, a scenario file or
-    /// an order that no rule gives.
-    pub fn simulation(spec: &SimulationSpec) -> Result<Self, QuestionError> {
-        let policy = policy::find(&spec.policy).ok_or_else(|| QuestionError::Unknown {
+    /// [`QuestionError`] if there is no such policy, or its scenario is none for random sets.
+    pub fn simulation(
+        registry: &'a Registry,
+        spec: &SimulationSpec,
+    ) -> Result<Self, QuestionError> {
+        let unknown = || QuestionError::Unknown {
             kind: "policy",
             name: spec.policy.clone(),
-        })?;
-        // Other orders and enforcements take parameters that a set of a sweep does not have.
-        let has_lists = matches!(policy.order, OrderRule::JobLists(_));
-        if !is_simple(policy) || has_lists {
-            return Err(QuestionError::Simulation(format!(
-                "the policy `{}` is not simulated in sweeps in this version",
-                policy.name
-            )));
-        }
+        };
+        let policy = registry.policy(&spec.policy).ok_or_else(unknown)?;
         let named = match Scenario::parse(&spec.scenario) {
             Ok(ScenarioSpec::Named(scenario)) => scenario,
             Ok(ScenarioSpec::File(_)) | Err(_) => {
@@ -184,6 +249,7 @@ impl Question {
             QuestionError::Simulation(format!("`{}` is no time such as 10s", spec.duration))
         })?;
         Ok(Self::Simulation(Simulation {
+            registry,
             policy,
             scenario: named,
             duration: Duration::from_nanos(duration),
@@ -207,7 +273,7 @@ impl Evaluator {
         &mut self,
         set: &TaskSet,
         seed: u64,
-        questions: &[Question],
+        questions: &[Question<'_>],
     ) -> Result<Vec<Answer>, String> {
         let tasks = set.to_tasks("sweep").map_err(|error| error.to_string())?;
         let levels = LevelSet::new(set.levels.len()).ok_or("no level")?;
@@ -216,33 +282,38 @@ impl Evaluator {
         for question in questions {
             answers.push(match question {
                 Question::Test(test) => self.ask(test, &problem),
-                Question::Simulation(simulation) => {
-                    simulation.run(set, &tasks, levels, &problem, seed)?
-                }
-                Question::Check(check) => self.check(*check, &problem, seed)?,
+                Question::Simulation(simulation) => simulation.run(set, &tasks, seed)?,
+                Question::Check(check) => self.check(check, (set, &problem), seed)?,
             });
         }
         Ok(answers)
     }
 
-    fn check(&mut self, check: Check, problem: &Problem, seed: u64) -> Result<Answer, String> {
-        let Check { test, policy } = check;
+    fn check(
+        &mut self,
+        check: &Check<'_>,
+        (set, problem): (&TaskSet, &Problem),
+        seed: u64,
+    ) -> Result<Answer, String> {
+        let test = check.test;
         if !test.accepts(problem, &mut self.scratch) {
             return Ok(Answer::Undecided);
         }
-        let sound = || {
-            let tests = vestal_analysis::tests().iter();
-            tests.filter(|other| other.is_sound() && other.policy == test.policy)
-        };
-        if sound().any(|other| other.accepts(problem, &mut self.scratch)) {
+        // As long as a test takes that others accept faster.
+        let chosen = LazyCell::new(|| test.analyse(problem).parameters);
+        let sound = check.sound(set, &chosen)?;
+        if sound
+            .iter()
+            .any(|other| other.accepts(problem, &mut self.scratch))
+        {
             return Ok(Answer::Yes);
         }
-        let chosen = test.analyse(problem).parameters;
-        let weak = weak_tasks(problem, chosen.priorities.as_deref(), sound());
-        let tasks = problem.tasks();
-        let Some(carried) = Carried::with(policy, tasks, problem.levels(), chosen) else {
+        let weak = weak_tasks(problem, chosen.priorities.as_deref(), sound);
+        let by = (check.policy, &check.options, Analysis::Skip);
+        let Some(system) = system(check.registry, by, set, &chosen)? else {
             return Ok(Answer::Undecided);
         };
+        let carried = Carried::new(problem.tasks(), &system)?;
         Ok(match misses::finds_miss(&carried, &weak, seed)? {
             true => Answer::No,
             false => Answer::Undecided,
@@ -261,20 +332,27 @@ impl Evaluator {
     }
 }
 
-impl Simulation {
-    fn run(
-        &self,
-        set: &TaskSet,
-        tasks: &[Task],
-        levels: LevelSet,
-        problem: &Problem,
-        seed: u64,
-    ) -> Result<Answer, String> {
-        let test = vestal_analysis::find(self.policy.test, None).ok_or("no such test")?;
-        let found = test.analyse(problem).parameters;
-        let carried = Carried::with_or_by_deadline(self.policy, tasks, levels, found);
-        let carried = carried.ok_or_else(|| format!("{} in a sweep", self.policy.name))?;
-        let mut scheduler = carried.scheduler()?;
+/// A policy with a set; `None` if it has no order for it.
+fn system(
+    registry: &Registry,
+    (policy, options, analysis): (&dyn Policy, &Options, Analysis),
+    set: &TaskSet,
+    parameters: &Parameters,
+) -> Result<Option<System>, String> {
+    match assemble(registry, (policy, options), set, parameters, analysis) {
+        Ok(system) => Ok(Some(system)),
+        Err(Refusal { is_bug: false, .. }) => Ok(None),
+        Err(refusal) => Err(refusal.to_string()),
+    }
+}
+
+impl Simulation<'_> {
+    fn run(&self, set: &TaskSet, tasks: &[Task], seed: u64) -> Result<Answer, String> {
+        let by = (self.policy, &Options::default(), Analysis::Ask);
+        let Some(system) = system(self.registry, by, set, &Parameters::default())? else {
+            return Ok(Answer::No);
+        };
+        let carried = Carried::new(tasks, &system)?;
         let setting = Setting {
             tasks,
             cpus: 1,
@@ -282,11 +360,16 @@ impl Simulation {
             backlog: Backlog::UNLIMITED,
         };
         let workload = Workload::new(set, tasks, self.scenario.clone(), seed);
+        let mut statistics = Statistics::new(tasks, 1, carried.enforcement, carried.exhaustion);
         let jobs = Jobs(&workload);
-        let mut statistics = Statistics::new(tasks, 1, carried.enforcement(), Carried::EXHAUSTION);
-        let ended = vestal_sim::simulate(&mut scheduler, &setting, &jobs, &jobs, &mut statistics);
+        let ended = carried.engine()?.visit(Run {
+            setting: &setting,
+            releases: &jobs,
+            demand: &jobs,
+            observer: &mut statistics,
+        });
         let cut = match ended {
-            Ok(_) => false,
+            Ok(()) => false,
             Err(SimulationError::TooManyKept { .. }) => true,
             Err(error) => return Err(error.to_string()),
         };
@@ -298,19 +381,40 @@ impl Simulation {
     }
 }
 
+/// A simulation of whatever scheduler it is given.
+pub(crate) struct Run<'a, R, D, O> {
+    pub(crate) setting: &'a Setting<'a>,
+    pub(crate) releases: &'a R,
+    pub(crate) demand: &'a D,
+    pub(crate) observer: &'a mut O,
+}
+
+impl<R: Releases, D: Demand, O: Observer> Visitor for Run<'_, R, D, O> {
+    type Output = Result<(), SimulationError>;
+
+    fn visit<S: Scheduler + Send + ?Sized>(self, scheduler: &mut S) -> Self::Output {
+        let Run {
+            setting,
+            releases,
+            demand,
+            observer,
+        } = self;
+        simulate(scheduler, setting, releases, demand, observer).map(|_| ())
+    }
+}
+
 /// The tasks whose deadlines a miss is looked for at: those that no sound test bounds under the given
 /// priorities, or all, where the tests say nothing of single tasks.
-fn weak_tasks<'a>(
-    problem: &Problem,
-    priorities: Option<&[u32]>,
-    sound: impl Iterator<Item = &'a Test>,
-) -> Vec<usize> {
+fn weak_tasks(problem: &Problem, priorities: Option<&[u32]>, sound: Vec<&Test>) -> Vec<usize> {
     let all = 0..problem.tasks().len();
     let given = priorities.map(|given| problem.clone().with_priorities(given.to_vec()));
     let Some(Ok(given)) = given else {
         return all.collect();
     };
-    let outcomes: Vec<_> = sound.map(|test| test.analyse(&given).tasks).collect();
+    let outcomes: Vec<_> = sound
+        .into_iter()
+        .map(|test| test.analyse(&given).tasks)
+        .collect();
     let is_bounded = |task: usize| {
         let mut each = outcomes.iter().filter_map(|tasks| tasks.get(task));
         each.any(|found| !found.responses.is_empty() && found.responses.iter().all(Option::is_some))
@@ -356,11 +460,15 @@ mod tests {
     }
 
     fn checked(name: &str, problem: &Problem) -> Answer {
-        let test = vestal_analysis::find(name, None).unwrap();
-        let Question::Check(check) = Question::check(test).unwrap() else {
+        let registry = Registry::default();
+        let test = registry.test(name).unwrap();
+        let Question::Check(check) = Question::check(&registry, test).unwrap() else {
             unreachable!("it is a check")
         };
-        Evaluator::default().check(check, problem, 1).unwrap()
+        let set = misses::tests::set(problem);
+        Evaluator::default()
+            .check(&check, (&set, problem), 1)
+            .unwrap()
     }
 
     #[test]
@@ -384,14 +492,19 @@ mod tests {
     #[test]
     fn only_what_no_sound_test_bounds_is_looked_at() {
         let problem = problem(&[(0, 4, &[1]), (1, 10, &[3, 3]), (1, 10, &[2, 8])]);
+        let names = ["amc-rtb", "amc-max"];
         let sound = || {
-            let tests = vestal_analysis::tests().iter();
-            tests.filter(|test| test.is_sound() && test.policy == "amc")
+            names
+                .into_iter()
+                .filter_map(|name| vestal_analysis::find(name, None))
         };
-        assert_eq!(weak_tasks(&problem, Some(&[3, 2, 1]), sound()), [2]);
-        assert_eq!(weak_tasks(&problem, None, sound()), [0, 1, 2]);
         assert_eq!(
-            weak_tasks(&problem, Some(&[3, 2, 1]), [].into_iter()),
+            weak_tasks(&problem, Some(&[3, 2, 1]), sound().collect()),
+            [2]
+        );
+        assert_eq!(weak_tasks(&problem, None, sound().collect()), [0, 1, 2]);
+        assert_eq!(
+            weak_tasks(&problem, Some(&[3, 2, 1]), Vec::new()),
             [0, 1, 2]
         );
     }

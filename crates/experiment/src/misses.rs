@@ -17,17 +17,74 @@
 //! deadline, or are anything. Every run is drawn anew; to change the worst ones known a little
 //! was tried, and finds no more.
 
-use crate::carried::Carried;
+use crate::evaluate::Run;
 use std::cell::Cell;
-use vestal_core::{Instant, Level, Scheduler, Service, Task, TaskId};
+use vestal_core::{Enforcement, Exhaustion, Instant, Level, Scheduler, Service, Task, TaskId};
+use vestal_policy::{Configuration, Engine, Precision, System, Terms, Visitor};
 use vestal_sim::guarantee::{Judge, Promise};
 use vestal_sim::workload::Periodic;
-use vestal_sim::{Backlog, Demand, Releases, Setting, SimulationError, simulate};
+use vestal_sim::{Backlog, Demand, Releases, Setting, SimulationError};
 use vestal_workload::generate::Random;
 
 /// After so many instants at which something happened, in all runs together, a search ends, in the middle of
 /// a run if need be: thousands of runs of four tasks, hundreds of twenty.
 const INSTANTS: u64 = 100_000;
+
+/// A set on one CPU under a policy.
+pub(crate) struct Carried<'a> {
+    pub(crate) tasks: &'a [Task],
+    configuration: &'a Configuration,
+    pub(crate) enforcement: Enforcement,
+    pub(crate) exhaustion: Exhaustion,
+}
+
+impl<'a> Carried<'a> {
+    /// Of a system in one piece that promises deadlines.
+    ///
+    /// # Errors
+    /// What it is instead.
+    pub(crate) fn new(tasks: &'a [Task], system: &'a System) -> Result<Self, String> {
+        let [cluster] = &system.clusters[..] else {
+            return Err(format!("{} has several clusters", system.policy));
+        };
+        let mut domains = cluster.domains.iter().map(|domain| &domain.guarantee.terms);
+        match (domains.next(), domains.next()) {
+            (
+                Some(&Terms::Deadlines {
+                    enforcement,
+                    exhaustion,
+                }),
+                None,
+            ) => Ok(Self {
+                tasks,
+                configuration: &cluster.configuration,
+                enforcement,
+                exhaustion,
+            }),
+            _ => Err(format!("{} promises no deadlines", system.policy)),
+        }
+    }
+
+    /// A scheduler before its first job.
+    ///
+    /// # Errors
+    /// What is wrong with the parameters.
+    pub(crate) fn engine(&self) -> Result<Engine, String> {
+        let engine = self.configuration.engine(Precision::EXACT);
+        engine.map_err(|refusal| refusal.to_string())
+    }
+}
+
+/// How many jobs a scheduler lets wait.
+struct BacklogOf;
+
+impl Visitor for BacklogOf {
+    type Output = usize;
+
+    fn visit<S: Scheduler + Send + ?Sized>(self, scheduler: &mut S) -> usize {
+        scheduler.backlog()
+    }
+}
 
 /// Whether a run with a guaranteed miss was found. `weak` are the tasks whose jobs it means to delay.
 ///
@@ -115,12 +172,12 @@ impl Attempt {
         let tasks = carried.tasks;
         let deadline = tasks[self.victim].deadline;
         let release = Instant::from_nanos(self.offsets[self.victim]);
-        let mut scheduler = carried.scheduler()?;
+        let mut engine = carried.engine()?;
         let setting = Setting {
             tasks,
             cpus: 1,
             end: release.saturating_add(deadline),
-            backlog: Backlog::at_most(scheduler.backlog()),
+            backlog: Backlog::at_most(engine.visit(BacklogOf)),
         };
         let missed = Cell::new(false);
         let offsets = self.offsets.iter().zip(tasks);
@@ -137,12 +194,18 @@ impl Attempt {
             attempt: self,
             tasks,
         };
-        let promise = Promise::new(tasks, carried.enforcement(), Carried::EXHAUSTION);
+        let promise = Promise::new(tasks, carried.enforcement, carried.exhaustion);
         let mut judge = Judge::new(promise, |_, _, guaranteed| {
             missed.set(missed.get() || guaranteed);
         });
-        match simulate(&mut scheduler, &setting, &releases, &demand, &mut judge) {
-            Ok(_) | Err(SimulationError::GivenUp(_)) => Ok(missed.get()),
+        let ended = engine.visit(Run {
+            setting: &setting,
+            releases: &releases,
+            demand: &demand,
+            observer: &mut judge,
+        });
+        match ended {
+            Ok(()) | Err(SimulationError::GivenUp(_)) => Ok(missed.get()),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -195,11 +258,14 @@ impl Demand for ByLevel<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::fmt::Write as _;
     use vestal_analysis::{Parameters, Problem, find};
-    use vestal_core::{Duration, LevelSet, Wcet, policy};
+    use vestal_core::{Duration, LevelSet, Wcet};
+    use vestal_policy::{Analysis, Options, Registry, assemble};
     use vestal_workload::generate::Recipe;
+    use vestal_workload::{Source, TaskSet};
 
     /// z, T = D, and C(0), ..., C(z) in units.
     type Row = (u8, u64, &'static [u64]);
@@ -214,14 +280,49 @@ mod tests {
         Problem::new(rows.iter().map(task).collect(), levels).unwrap()
     }
 
+    /// The tasks of a problem as a file would have them.
+    pub(crate) fn set(problem: &Problem) -> TaskSet {
+        let levels = 0..problem.levels().count();
+        let names: Vec<String> = levels.map(|level| format!("\"L{level}\"")).collect();
+        let mut text = format!(
+            "format = \"vestal/1\"\nlevels = [{}]\nunit = \"ns\"\n",
+            names.join(", ")
+        );
+        for (number, task) in problem.tasks().iter().enumerate() {
+            let (own, period) = (task.criticality, task.period.as_nanos());
+            let levels = (0..=own.0).map(|level| {
+                let wcet = task.enforced_wcet(Level(level)).as_nanos();
+                format!("L{level} = {wcet}")
+            });
+            let wcet: Vec<String> = levels.collect();
+            write!(
+                text,
+                "[[task]]\nname = \"t{number}\"\ncriticality = \"L{}\"\nperiod = {period}\ndeadline = {}\nwcet = {{ {} }}\n",
+                own.0,
+                task.deadline.as_nanos(),
+                wcet.join(", ")
+            )
+            .unwrap();
+        }
+        TaskSet::from_source(&Source::new("drawn.toml", &text)).unwrap()
+    }
+
+    /// The set under a policy with what a test chose.
+    fn system(problem: &Problem, policy: &str, chosen: &Parameters) -> System {
+        let (registry, options) = (Registry::default(), Options::default());
+        let by = (registry.policy(policy).unwrap(), &options);
+        assemble(&registry, by, &set(problem), chosen, Analysis::Skip).unwrap()
+    }
+
     fn found(problem: &Problem, test: &str, seed: u64) -> bool {
         let test = find(test, None).unwrap();
         let outcome = test.analyse(problem);
         assert_eq!(outcome.why, None, "{test} accepts the set");
-        let policy = policy::find(test.policy).unwrap();
-        let (tasks, levels) = (problem.tasks(), problem.levels());
-        let carried = Carried::with(policy, tasks, levels, outcome.parameters).unwrap();
-        let all: Vec<usize> = (0..tasks.len()).collect();
+        let registry = Registry::default();
+        let policy = registry.policies_of(test).next().unwrap().about().name;
+        let system = system(problem, policy, &outcome.parameters);
+        let carried = Carried::new(problem.tasks(), &system).unwrap();
+        let all: Vec<usize> = (0..problem.tasks().len()).collect();
         finds_miss(&carried, &all, seed).unwrap()
     }
 
@@ -336,20 +437,20 @@ mod tests {
     }
 
     /// The set under the adaptive limits of `amc` with these priorities.
-    fn with_priorities<'a>(problem: &'a Problem, priorities: &[u32]) -> Carried<'a> {
+    fn with_priorities(problem: &Problem, priorities: &[u32]) -> System {
         let chosen = Parameters {
             priorities: Some(priorities.to_vec()),
             ..Parameters::default()
         };
-        let policy = policy::find("amc").unwrap();
-        Carried::with(policy, problem.tasks(), problem.levels(), chosen).unwrap()
+        system(problem, "amc", &chosen)
     }
 
     /// A run of a short and a very long period has millions of jobs; the search ends in the middle of it.
     #[test]
     fn a_search_ends_after_so_many_instants() {
         let problem = problem(&[(0, 10, &[1]), (1, 1_000_000_000, &[2, 3])]);
-        let carried = with_priorities(&problem, &[2, 1]);
+        let system = with_priorities(&problem, &[2, 1]);
+        let carried = Carried::new(problem.tasks(), &system).unwrap();
         let attempt = Attempt::draw(1, problem.tasks(), &mut Random::new(1));
         let left = Cell::new(1000);
         assert!(!attempt.misses(&carried, &left).unwrap());
@@ -361,7 +462,8 @@ mod tests {
     #[test]
     fn a_run_ends_with_its_miss() {
         let problem = problem(&[(1, 10, &[6, 6]), (1, 1_000_000, &[600_000, 600_000])]);
-        let carried = with_priorities(&problem, &[1, 2]);
+        let system = with_priorities(&problem, &[1, 2]);
+        let carried = Carried::new(problem.tasks(), &system).unwrap();
         let attempt = Attempt {
             victim: 1,
             offsets: vec![0, 0],

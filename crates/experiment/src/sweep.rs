@@ -137,7 +137,7 @@ pub fn seed_of(experiment: &Experiment, point: usize, index: u32) -> u64 {
 /// [`SweepError`]; what was computed before stays.
 pub fn sweep(
     experiment: &Experiment,
-    questions: &[Question],
+    questions: &[Question<'_>],
     store: &Store,
     running: &Running<'_>,
 ) -> Result<Report, SweepError> {
@@ -209,7 +209,7 @@ pub fn sweep(
 struct Work<'a> {
     experiment: &'a Experiment,
     points: &'a [Point],
-    questions: &'a [Question],
+    questions: &'a [Question<'a>],
     store: &'a Store,
     layout: Layout,
 }

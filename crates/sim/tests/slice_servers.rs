@@ -2,7 +2,7 @@
 //! of `pt:servers`, and a bound without the price of the grid is exceeded.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
-use vestal_analysis::{Problem, Scratch, find};
+use vestal_analysis::{Parameters, Problem, Scratch, find};
 use vestal_core::*;
 use vestal_sim::workload::{ListedDemand, ListedReleases};
 use vestal_sim::{Backlog, JobState, Observer, Setting, simulate};
@@ -119,7 +119,12 @@ fn response_times_keep_to_the_bound_and_need_the_price_of_the_grid() {
     for _ in 0..SETS {
         let (tasks, counts) = draw(&mut random);
         let problem = Problem::new(tasks.clone(), LevelSet::new(3).unwrap()).unwrap();
-        let problem = problem.with_slices(counts.clone()).unwrap();
+        let problem = problem
+            .with(&Parameters {
+                slices: Some(counts.clone()),
+                ..Parameters::default()
+            })
+            .unwrap();
         if !servers.accepts(&problem, &mut scratch) {
             continue;
         }

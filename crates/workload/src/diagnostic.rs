@@ -272,7 +272,7 @@ impl SourceCode for View<'_> {
 }
 
 /// Collects diagnostics while a source is read, so that all of them are reported together.
-pub(crate) struct Sink {
+pub struct Sink {
     source: Arc<Source>,
     list: Vec<Diagnostic>,
 }
@@ -285,7 +285,8 @@ const DIAGNOSTICS_MAX: usize = 200;
 const QUOTE_CHARS_MAX: usize = 60;
 
 impl Sink {
-    pub(crate) fn new(source: Arc<Source>) -> Self {
+    /// Nothing found so far in this source.
+    pub fn new(source: Arc<Source>) -> Self {
         Self {
             source,
             list: Vec::new(),
@@ -310,7 +311,8 @@ impl Sink {
         }
     }
 
-    pub(crate) fn error(
+    /// Notes an error at this place.
+    pub fn error(
         &mut self,
         code: Code,
         span: Span,
@@ -418,7 +420,7 @@ impl Sink {
     }
 
     /// All diagnostics as an error if at least one is; else what is left (warnings, notes).
-    pub(crate) fn into_result(self) -> Result<Vec<Diagnostic>, Diagnostics> {
+    pub fn into_result(self) -> Result<Vec<Diagnostic>, Diagnostics> {
         let failed = self.has_errors();
         let source = Arc::clone(&self.source);
         let list = self.finish();
@@ -431,7 +433,8 @@ impl Sink {
 }
 
 /// Text from a file as it may be shown: in backquotes, on one line, not too long.
-pub(crate) fn quote(text: &str) -> String {
+#[must_use]
+pub fn quote(text: &str) -> String {
     let mut shown: String = text
         .chars()
         .take(QUOTE_CHARS_MAX)
@@ -444,7 +447,8 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 /// Words as a list in backquotes, cut when there are too many to read.
-pub(crate) fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+#[must_use]
+pub fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN_MAX: usize = 24;
     let mut shown: Vec<String> = words.into_iter().take(SHOWN_MAX + 1).map(quote).collect();
     if shown.len() > SHOWN_MAX {
@@ -459,10 +463,8 @@ pub(crate) fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// The known word that `found` was probably meant to be.
-pub(crate) fn nearest<'a>(
-    found: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Comparing costs the product of the lengths; nobody mistypes a name of this length.
     const COMPARED_CHARS_MAX: usize = 100;
     if found.chars().nth(COMPARED_CHARS_MAX).is_some() {
@@ -483,7 +485,8 @@ pub(crate) fn nearest<'a>(
 }
 
 /// "did you mean", or else how to go on without a guess.
-pub(crate) fn did_you_mean<'a>(
+#[must_use]
+pub fn did_you_mean<'a>(
     found: &str,
     known: impl IntoIterator<Item = &'a str>,
     otherwise: &str,

@@ -1,4 +1,4 @@
-//! Task-set files of Vestal: read, diagnose, describe, write; scenarios; parameters.
+//! Task-set files of Vestal: read, diagnose, describe, write; scenarios.
 //!
 //! [`TaskSet::parse`] takes the name and the text of a file and gives either the resolved set or
 //! *all* that is wrong with it, each with place, code and cure. Times are exact: they are read
@@ -13,7 +13,6 @@ mod facts;
 pub mod generate;
 pub mod model;
 pub mod number;
-pub mod parameters;
 pub mod quantity;
 mod random;
 mod read;
@@ -24,14 +23,20 @@ mod tree;
 mod usage;
 mod write;
 
+/// Reading further files of the same languages: trees whose values know where they stand, and typed values out
+/// of them.
+pub mod document {
+    pub use crate::read::fields::{Fields, Reader};
+    pub use crate::tree::{Entry, Node, Value, parse};
+}
+
 pub use codes::{Code, explain};
 pub use convert::WcetRule;
 pub use diagnostic::{Diagnostic, Diagnostics, RenderOptions, Severity};
 pub use facts::{DEFAULT_DURATION_MAX, Utilisation};
 pub use model::TaskSet;
 pub use number::{Ratio, Rational};
-pub use parameters::Parameters;
 pub use read::FORMAT;
 pub use scenario::{Scenario, ScenarioFile, ScenarioSpec, Workload};
 pub use source::{Source, read_file};
-pub use usage::{Consumer, UnusedField};
+pub use usage::GivenField;

@@ -3,9 +3,10 @@
 
 mod common;
 
+use vestal_policy::parameters;
 use vestal_workload::codes::{self, Code, SCENARIO_SET, Sample};
 use vestal_workload::diagnostic::{RenderOptions, Severity};
-use vestal_workload::{Diagnostic, Parameters, Scenario, Source, TaskSet};
+use vestal_workload::{Diagnostic, Scenario, Source, TaskSet};
 
 /// Everything that is said about a sample.
 fn said(sample: Sample) -> Vec<Diagnostic> {
@@ -29,7 +30,7 @@ fn said(sample: Sample) -> Vec<Diagnostic> {
             Ok(_) => None,
             Err(errors) => Some(errors),
         },
-        Sample::Parameters(text) => Parameters::parse(&Source::new("p.json", text), &set).err(),
+        Sample::Parameters(text) => parameters::read(&Source::new("p.json", text), &set).err(),
     };
     errors
         .map(|errors| errors.list().to_vec())

@@ -3,8 +3,9 @@
 
 mod common;
 
+use vestal_policy::parameters;
 use vestal_workload::codes::SCENARIO_SET;
-use vestal_workload::{Parameters, Scenario, Source, TaskSet};
+use vestal_workload::{Scenario, Source, TaskSet};
 
 /// The fenced blocks of the page: their info strings and texts.
 fn blocks() -> Vec<(String, String)> {
@@ -56,9 +57,13 @@ fn every_example_of_the_page_is_accepted_without_warning() {
                 None
             }
             "json parameters" => {
-                let parameters = Parameters::parse(&Source::new("p.json", &text), &set);
+                let parameters = parameters::read(&Source::new("p.json", &text), &set);
                 let parameters = parameters.unwrap_or_else(|errors| panic!("{errors}"));
-                assert_eq!(parameters.to_file(), text, "written as the page shows it");
+                assert_eq!(
+                    parameters::to_file(&parameters, &set),
+                    text,
+                    "written as the page shows it"
+                );
                 None
             }
             "sh" => {

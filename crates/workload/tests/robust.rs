@@ -5,9 +5,10 @@ mod common;
 
 use proptest::prelude::*;
 use std::sync::{Arc, LazyLock};
+use vestal_policy::parameters;
 use vestal_workload::codes::{self, SCENARIO_SET, Sample};
 use vestal_workload::diagnostic::RenderOptions;
-use vestal_workload::{Diagnostics, Parameters, Scenario, Source, TaskSet};
+use vestal_workload::{Diagnostics, Scenario, Source, TaskSet};
 
 /// Task-set texts to mutate: the examples, and the samples of all codes.
 static SEEDS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
@@ -85,7 +86,7 @@ fn feed_others(text: &str) {
         if let Err(errors) = Scenario::from_source(&source, &set) {
             assert_placed(&errors);
         }
-        if let Err(errors) = Parameters::parse(&source, &set) {
+        if let Err(errors) = parameters::read(&source, &set) {
             assert_placed(&errors);
         }
     }

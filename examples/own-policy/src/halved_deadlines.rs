@@ -1,53 +1,63 @@
-//! A policy with a scheduler of its own: EDF in which tasks above level 0 count as due after a part
-//! of their deadline as long as the mode is 0.
+//! EDF in which tasks above level 0 count as due after a part of their deadline as long as the mode is 0.
 //!
-//! The parts of a scheduler are in `vestal_core`; anything else that keeps the contract at the head
-//! of `vestal_core::scheduler` can stand behind the box as well. No test speaks of this policy, so
-//! nothing is promised. `--set divisor=N`: the part is 1/N, by default 1/2.
+//! An order of Vestal's with numbers of one's own. No test speaks of it, so nothing is promised.
+//! `--set divisor=N`: the part is 1/N, by default 1/2.
 
-use vestal::{OwnPolicy, Setup};
-use vestal_core::{
-    Configuration, Duration, Enforcement, Level, Scheduler, Service, TaskOrder, Uniprocessor,
+use vestal_analysis::Parameters;
+use vestal_core::{Duration, Enforcement, Level};
+use vestal_policy::{
+    About, EXHAUSTION, Native, OptionKey, Order, Policy, Refusal, Setup, System, Values, one_cpu,
 };
 
-/// The policy, for `vestal::Extensions`.
-#[must_use]
-pub fn policy() -> OwnPolicy {
-    OwnPolicy::scheduler(
-        "halved-deadlines",
-        "EDF, deadlines above level 0 divided in mode 0; --set divisor=N",
-        Enforcement::Adaptive,
-        build,
-    )
-    .with_option("divisor")
-}
+const DIVISOR: OptionKey = OptionKey {
+    name: "divisor",
+    summary: "by which deadlines above level 0 are divided in mode 0",
+    values: Values::Free,
+};
 
-fn build(setup: &Setup<'_>) -> Result<Box<dyn Scheduler + Send>, String> {
-    let mut divisor = 2;
-    for (_, value) in setup.options {
-        let parsed = value.parse().ok().filter(|&divisor: &u64| divisor > 0);
-        divisor = parsed.ok_or_else(|| format!("divisor={value} is not a positive number"))?;
+static ABOUT: About = About {
+    name: "halved-deadlines",
+    summary: "EDF, deadlines above level 0 divided in mode 0; --set divisor=N",
+    page: "",
+    parameters: &[],
+    options: &[EXHAUSTION, DIVISOR],
+    tests: &[],
+    native: Native::No("fixed priorities cannot order jobs by deadline"),
+};
+
+/// The policy.
+pub struct HalvedDeadlines;
+
+impl Policy for HalvedDeadlines {
+    fn about(&self) -> &About {
+        &ABOUT
     }
-    let tasks = setup.tasks.iter().map(|entry| entry.task);
-    let virtual_deadlines: Vec<Duration> = tasks
-        .map(|task| match task.criticality {
+
+    fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
+        let divisor = match setup.options.given(&DIVISOR) {
+            None => 2,
+            Some(text) => text
+                .parse()
+                .ok()
+                .filter(|&divisor: &u64| divisor > 0)
+                .ok_or_else(|| {
+                    Refusal::input(format!("divisor={text} is not a positive number"))
+                })?,
+        };
+        let due = setup.tasks.iter().map(|task| match task.criticality {
             Level::LOWEST => task.deadline,
             _ => Duration::from_nanos((task.deadline.as_nanos() / divisor).max(1)),
-        })
-        .collect();
-    let configuration = Configuration {
-        tasks: setup.tasks,
-        levels: setup.levels,
-        enforcement: Enforcement::Adaptive,
-        exhaustion: setup.exhaustion,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    };
-    let order = TaskOrder::EarliestDeadline {
-        virtual_deadlines: &virtual_deadlines,
-    };
-    match Uniprocessor::with_order(&configuration, order) {
-        Ok(scheduler) => Ok(Box::new(scheduler)),
-        Err(error) => Err(error.to_string()),
+        });
+        let order = Order::EarliestDeadline(due.collect());
+        let order = (setup.with_priorities(&[]), order);
+        let (limits, origin) = (Enforcement::Adaptive, "divided deadlines".to_owned());
+        Ok(one_cpu::ordered(
+            setup,
+            &ABOUT,
+            order,
+            limits,
+            Parameters::default(),
+            origin,
+        ))
     }
 }

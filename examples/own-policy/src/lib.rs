@@ -4,13 +4,15 @@ pub mod halved_deadlines;
 pub mod one_point;
 pub mod slack_monotonic;
 
-use vestal::Extensions;
+use vestal_policy::{Refusal, Registry};
 
-/// What this program adds.
-#[must_use]
-pub fn extensions() -> Extensions {
-    Extensions::new()
-        .policy(slack_monotonic::policy())
-        .policy(halved_deadlines::policy())
-        .test(one_point::TEST, one_point::PAGE)
+/// What is built in, and what this program adds.
+///
+/// # Errors
+/// A name that is taken.
+pub fn registry() -> Result<Registry, Refusal> {
+    Registry::default()
+        .with_test(one_point::TEST, one_point::PAGE)?
+        .with_policy(slack_monotonic::SlackMonotonic)?
+        .with_policy(halved_deadlines::HalvedDeadlines)
 }

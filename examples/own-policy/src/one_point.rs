@@ -13,13 +13,14 @@
 
 use crate::slack_monotonic;
 use vestal_analysis::{Kind, Outcome, Problem, Reason, TaskOutcome, Test};
-use vestal_core::{Duration, Level, Task, TaskId};
+use vestal_core::{Duration, Enforcement, Level, Task, TaskId};
 
-/// The test, for `vestal::Extensions`.
+/// The test.
 pub const TEST: Test = Test::own(
     "one-point",
     Kind::Sufficient,
-    "slack-monotonic",
+    Some(Enforcement::Adaptive),
+    &[],
     "slack-monotonic priorities, adaptive limits: the demand at the deadline",
     analyse,
 );

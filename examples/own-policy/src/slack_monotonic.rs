@@ -6,8 +6,9 @@
 //! to the task that stands first. O(n log n), once.
 
 use std::cmp::Reverse;
-use vestal::OwnPolicy;
+use vestal_analysis::Parameters;
 use vestal_core::{Enforcement, Task};
+use vestal_policy::{About, EXHAUSTION, Fields, Native, Policy, Refusal, Setup, System, one_cpu};
 
 const PAGE: &str = "\
 # slack-monotonic: the least slack first
@@ -16,17 +17,38 @@ The task with the smallest D_i - C_i(z_i) has the highest priority. A job that u
 raises the mode, as under `amc`. The promise is that of the test `one-point`.
 ";
 
-/// The policy, for `vestal::Extensions`.
-#[must_use]
-pub fn policy() -> OwnPolicy {
-    OwnPolicy::fixed_priority(
-        "slack-monotonic",
-        "priorities by D - C(own level), adaptive limits",
-        Enforcement::Adaptive,
-        priorities,
-    )
-    .proved_by("one-point")
-    .with_page(PAGE)
+static ABOUT: About = About {
+    name: "slack-monotonic",
+    summary: "priorities by D - C(own level), adaptive limits",
+    page: PAGE,
+    parameters: &[],
+    options: &[EXHAUSTION],
+    tests: &["one-point"],
+    native: Native::Yes,
+};
+
+/// The policy.
+pub struct SlackMonotonic;
+
+impl Policy for SlackMonotonic {
+    fn about(&self) -> &About {
+        &ABOUT
+    }
+
+    fn fields(&self) -> Fields {
+        Fields::ADAPTIVE
+    }
+
+    fn rule(&self, tasks: &[Task]) -> Parameters {
+        Parameters {
+            priorities: Some(priorities(tasks)),
+            ..Parameters::default()
+        }
+    }
+
+    fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
+        Ok(one_cpu::by_rule(setup, &ABOUT, Enforcement::Adaptive))
+    }
 }
 
 /// n for the task with the least slack, 1 for the one with the most; in the order of `tasks`.

@@ -112,7 +112,7 @@ fn a_scheduler_of_ones_own_is_simulated_with_its_options() {
     assert!(error.contains("no test speaks of halved-deadlines, so nothing is promised"));
     let (_, whole, _) = simulate("divisor=1");
     assert!(
-        halved.contains("order: the scheduler halved-deadlines") && halved != whole,
+        halved.contains("order: divided deadlines") && halved != whole,
         "the divisor changes the schedule: {halved}"
     );
     for (option, message) in [
@@ -128,7 +128,7 @@ fn a_scheduler_of_ones_own_is_simulated_with_its_options() {
 /// No machine has that many CPUs, so nothing runs, with whatever rights the test has.
 #[cfg(target_os = "linux")]
 #[test]
-fn run_takes_both_policies_and_names_the_dispatch_that_a_scheduler_needs() {
+fn run_takes_both_policies_and_refuses_a_dispatch_that_cannot_keep_the_order() {
     let run = |policy, more: &[&str]| {
         let call = [
             "run", FMS, "--policy", policy, "--for", "1s", "--cpus", "60000",
@@ -140,15 +140,16 @@ fn run_takes_both_policies_and_names_the_dispatch_that_a_scheduler_needs() {
         ("slack-monotonic", &[][..]),
         ("slack-monotonic", &managed[..]),
         ("halved-deadlines", &managed[..]),
+        ("halved-deadlines", &[][..]),
     ] {
         let (exit, _, error) = run(policy, more);
         assert_eq!(exit, 3, "{policy} is taken, the CPU is not there: {error}");
         assert!(error.contains("60000"), "{error}");
     }
-    let (exit, _, error) = run("halved-deadlines", &[]);
+    let (exit, _, error) = run("halved-deadlines", &["--dispatch", "native"]);
     assert_eq!(exit, 2);
     assert!(
-        error.contains("cannot carry out the plans of its own scheduler")
+        error.contains("fixed priorities cannot order jobs by deadline")
             && error.contains("help: --dispatch managed can"),
         "{error}"
     );
@@ -191,30 +192,6 @@ fn a_policy_and_a_test_take_less_than_a_hundred_lines_each() {
         let lines = fs::read_to_string(path).unwrap().lines().count();
         assert!((20..100).contains(&lines), "{file} has {lines} lines");
     }
-}
-
-#[test]
-fn contributing_shows_the_code_as_it_is() {
-    let page = fs::read_to_string(repository().join("CONTRIBUTING.md")).unwrap();
-    let mut shown = 0;
-    let mut file = String::new();
-    let mut blocks = page.split("```");
-    while let Some(prose) = blocks.next() {
-        if let Some(link) = prose.rfind("](examples/own-policy/") {
-            let rest = &prose[link + 2..];
-            file = rest[..rest.find(')').unwrap()].to_owned();
-        }
-        let Some(code) = blocks.next().and_then(|block| block.strip_prefix("rust\n")) else {
-            continue;
-        };
-        let text = fs::read_to_string(repository().join(&file)).unwrap();
-        assert!(
-            text.contains(code),
-            "CONTRIBUTING.md shows this of {file}, where it does not stand:\n{code}"
-        );
-        shown += 1;
-    }
-    assert_eq!(shown, 4, "policy, test, extensions and main are shown");
 }
 
 /// Whether the printed lines are those of the page, where `[...]` stands for any number of lines.

@@ -1,7 +1,8 @@
 //! `edf-vd` without its guard, and with virtual deadlines rounded the wrong way.
 
 use crate::fixed_priority::hopeless;
-use crate::outcome::{Kind, Outcome, Parameters, Ratio, TaskOutcome};
+use crate::outcome::{Kind, Outcome, TaskOutcome};
+use crate::parameters::{Parameters, Ratio};
 use crate::problem::Problem;
 use crate::rational::Fraction;
 use crate::schedulability::edf_vd::{ExactSums, Sums, outside, virtual_deadline_floor};

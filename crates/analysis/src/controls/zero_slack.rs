@@ -2,7 +2,8 @@
 
 use crate::fixed_priority::{Scratch, Tables, hopeless};
 use crate::order;
-use crate::outcome::{Kind, Outcome, Parameters, Reason, TaskOutcome};
+use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
+use crate::parameters::Parameters;
 use crate::problem::{Problem, Row, task_id};
 use crate::schedulability::rms;
 use crate::schedulability::zss::{accepts_form, analyse_form};

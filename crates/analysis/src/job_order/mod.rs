@@ -48,7 +48,7 @@ pub(crate) fn analyse_charged(
     if let Err(reason) = pattern.find(problem, rule) {
         return Outcome::decided(kind, Some(reason), tasks);
     }
-    let decided = match problem.job_priorities() {
+    let decided = match &problem.given().job_priorities {
         Some(given) => {
             let rows = problem.rows();
             let decided = ranking.check(rows, &pattern, charge, given);
@@ -72,7 +72,7 @@ pub(crate) fn accepts_by(problem: &Problem, rule: Rule, scratch: &mut Scratch) -
         && hopeless(problem).is_none()
         && pattern.find(problem, rule).is_ok();
     found
-        && match problem.job_priorities() {
+        && match &problem.given().job_priorities {
             Some(given) => {
                 let rows = problem.rows();
                 ranking.check(rows, pattern, Charge::Own, given).is_ok()

@@ -41,7 +41,8 @@
 //! a factor rounded up, which it has to find.
 
 use crate::fixed_priority::{Scratch, hopeless};
-use crate::outcome::{Kind, Outcome, Parameters, Ratio, Reason, TaskOutcome};
+use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
+use crate::parameters::{Parameters, Ratio};
 use crate::problem::{Problem, Row, task_id};
 use crate::rational::{Bracket, Fraction};
 use crate::schedulability::edf_vd_given;
@@ -74,7 +75,7 @@ pub(super) fn analyse_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool
     if !condition(&sums, rows) {
         return Outcome::decided(Kind::Sufficient, Some(sums.reason()), tasks);
     }
-    let Some(given) = problem.virtual_deadlines() else {
+    let Some(given) = &problem.given().virtual_deadlines else {
         let mut outcome = Outcome::decided(Kind::Sufficient, None, tasks);
         outcome.parameters = parameters(rows);
         return outcome;
@@ -92,7 +93,9 @@ pub(super) fn accepts_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool
         && hopeless(problem).is_none()
         && condition(&Sums::of(problem.rows()), problem.rows())
         && problem
-            .virtual_deadlines()
+            .given()
+            .virtual_deadlines
+            .as_ref()
             .is_none_or(|given| edf_vd_given::obstacle(problem.rows(), given).is_none())
 }
 

@@ -99,7 +99,8 @@
 use crate::demand::Bound;
 use crate::fixed_priority::{Scratch, hopeless};
 use crate::order;
-use crate::outcome::{Kind, Outcome, Parameters, Reason, TaskOutcome};
+use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
+use crate::parameters::Parameters;
 use crate::problem::{Problem, Row, task_id};
 use crate::slack::proof::{Excess, Ways, highest};
 use crate::slack::{Form, HARMONIC, SPORADIC, SlackTables, TIGHTENED, Tightening};
@@ -162,7 +163,7 @@ fn accepts_levels(problem: &Problem, ways: Ways, scratch: &mut Scratch) -> bool 
     let Scratch { tables, slack, .. } = scratch;
     order::rows_by_urgency(problem, ClassicOrder::RateMonotonic, tables);
     let order = tables.order.as_slice();
-    match problem.zero_slack() {
+    match &problem.given().zero_slack {
         Some(given) => {
             slack.given(order, given);
             slack.proves(order, ways).is_ok()
@@ -190,7 +191,7 @@ fn analyse_levels(problem: &Problem, ways: Ways) -> Outcome {
         Ways::Plain => SPORADIC,
         Ways::Tightened => TIGHTENED,
     };
-    if let Some(given) = problem.zero_slack() {
+    if let Some(given) = &problem.given().zero_slack {
         slack.given(order, given);
     } else if slack.search(order, ways) {
         slack.move_late(order, ways);
@@ -304,7 +305,7 @@ pub(crate) fn accepts_form(problem: &Problem, form: Form, scratch: &mut Scratch)
     let Scratch { tables, slack, .. } = scratch;
     order::rows_by_urgency(problem, ClassicOrder::RateMonotonic, tables);
     let order = tables.order.as_slice();
-    if let Some(given) = problem.zero_slack() {
+    if let Some(given) = &problem.given().zero_slack {
         slack.given(order, given);
         return (0..order.len()).all(|place| {
             let level = order[place].criticality;
@@ -343,7 +344,7 @@ pub(crate) fn analyse_form(problem: &Problem, kind: Kind, form: Form) -> Outcome
         // No bound means anything, and no instant.
         return Outcome::decided(kind, why, tasks);
     }
-    match problem.zero_slack() {
+    match &problem.given().zero_slack {
         Some(given) => slack.given(order, given),
         None => {
             slack.choose(order, form);

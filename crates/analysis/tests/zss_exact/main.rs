@@ -16,7 +16,7 @@ mod reach;
 
 use common::{Random, problem, task};
 use reach::{Reach, System};
-use vestal_analysis::{Kind, Outcome, Problem, Scratch, Test, controls, find};
+use vestal_analysis::{Kind, Outcome, Parameters, Problem, Scratch, Test, controls, find};
 use vestal_core::{Duration, Level, Task};
 
 /// Sets with more states in some level's runs are left undecided, and counted.
@@ -259,11 +259,14 @@ fn the_trap_misses_with_all_instants_at_the_deadlines() {
     };
     assert_eq!((order[task], at, ticks.len()), (0, 29, 29));
     // Given so, the instants are refused; `zss` finds others.
-    let given = set.clone().with_zero_slack(vec![
-        Duration::from_nanos(4),
-        Duration::from_nanos(3),
-        Duration::from_nanos(6),
-    ]);
+    let given = set.clone().with(&Parameters {
+        zero_slack: Some(vec![
+            Duration::from_nanos(4),
+            Duration::from_nanos(3),
+            Duration::from_nanos(6),
+        ]),
+        ..Parameters::default()
+    });
     let mut scratch = Scratch::default();
     for variant in [None, Some("tightened"), Some("form")] {
         assert!(!zss(variant).accepts(given.as_ref().unwrap(), &mut scratch));

@@ -1,26 +1,26 @@
 //! `vestal analyze FILE`: is the task set schedulable, by which test, and why not?
 
 use crate::args::AnalyzeArgs;
-use crate::catalogue;
 use crate::clock::Stopwatch;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
-use crate::names::{self, RESULT_FORMAT};
+use crate::names::RESULT_FORMAT;
 use crate::ordered::Ordered;
 use crate::output::{Output, Painter, Style};
-use crate::parameters;
-use crate::problem::{self, Given, Giver};
 use crate::progress::Progress;
 use crate::quantity::exact;
+use crate::registry::{find_test, registry};
+use crate::session::read_parameters;
 use crate::table::{Column, Grid};
 use serde::Serialize;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::Path;
-use vestal_analysis::{Kind, Names, Outcome as TestOutcome, Test, Verdict};
-use vestal_core::{Level, Policy, policy};
-use vestal_workload::{Parameters, TaskSet};
+use vestal_analysis::{Kind, Names, Outcome as TestOutcome, Parameter, Parameters, Test, Verdict};
+use vestal_core::Level;
+use vestal_policy::{Given, parameters};
+use vestal_workload::TaskSet;
 
 /// How many job priorities of a task people are shown.
 const PRIORITIES_SHOWN: usize = 12;
@@ -67,8 +67,10 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     let named = named_tests(args)?;
     let set = input::task_set(&args.file, output)?;
     let tests = wanted_tests(args, named, &set);
-    let parameters = parameters::read(args.parameters.as_deref(), &set)?;
-    let given = problem::given(&args.file, &set, &parameters)?;
+    let parameters = read_parameters(args.parameters.as_deref(), &set)?;
+    let given = vestal_policy::given(&set, &parameters);
+    let given = given
+        .map_err(|refusal| Failure::refused(format!("read {}", shown(&args.file)), refusal))?;
     say_what_is_given(&tests, &given, output);
     let mut progress = Progress::new(output, "analyzing", tests.len() as u64);
     let mut results = Vec::with_capacity(tests.len());
@@ -85,7 +87,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     if let Some(path) = &args.emit {
         match results.iter().find(|result| result.is_proved()) {
             Some(proved) if !proved.chosen.is_empty() => {
-                parameters::write(path, &proved.chosen, output)?;
+                write(path, &parameters::to_file(&proved.chosen, &set), output)?;
             }
             Some(proved) => output.warning(&format!(
                 "{} was not written: {} leaves nothing to choose, its policy orders tasks by a rule",
@@ -113,7 +115,9 @@ pub(crate) fn one(
     test: &Test,
     given: &Given,
 ) -> Result<TestResult, Failure> {
-    let problem = problem::problem(path, set, test, given)?;
+    let problem = vestal_policy::problem(set, test, given);
+    let what = || format!("analyze {} with {test}", shown(path));
+    let problem = problem.map_err(|refusal| Failure::refused(what(), refusal))?;
     let watch = Stopwatch::start();
     let found = test.analyse(&problem);
     let elapsed_us = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -124,7 +128,7 @@ pub(crate) fn one(
 fn named_tests(args: &AnalyzeArgs) -> Result<Vec<&'static Test>, Failure> {
     let mut named: Vec<&Test> = Vec::new();
     for name in &args.tests {
-        let test = find_test(name)?;
+        let test = find_test(name, "analyze")?;
         if !is_among(&named, test) {
             named.push(test);
         }
@@ -141,7 +145,7 @@ fn wanted_tests(
 ) -> Vec<&'static Test> {
     let mut wanted = named;
     if args.all || args.tests.is_empty() {
-        for test in catalogue::tests() {
+        for test in registry().tests() {
             let applies = test.is_for_job_sets() != set.jobs.is_empty();
             if applies && !is_among(&wanted, test) && (args.all || test.is_sound()) {
                 wanted.push(test);
@@ -156,75 +160,36 @@ fn is_among(tests: &[&Test], test: &Test) -> bool {
     names.any(|known| known == test.to_string())
 }
 
-/// The test written as `name` or `name:variant`.
-pub(crate) fn find_test(text: &str) -> Result<&'static Test, Failure> {
-    let (name, variant) = match text.split_once(':') {
-        Some((name, variant)) => (name, Some(variant)),
-        None => (text, None),
-    };
-    if let Some(test) = catalogue::find_test(name, variant) {
-        return Ok(test);
+/// Notes about what is given and not every test takes.
+fn say_what_is_given(tests: &[&Test], given: &Given, output: &Output) {
+    for row in given.parameters.rows() {
+        let others = tests
+            .iter()
+            .filter(|test| !test.takes.contains(&row.parameter));
+        let others: Vec<String> = others.map(|test| test.to_string()).collect();
+        if !others.is_empty() {
+            let (others, words) = (others.join(", "), row.words);
+            output.note(&format!("{others} do not use the {words} of --parameters"));
+        }
     }
-    let exists = catalogue::find_test(name, None).is_some();
-    if names::is_planned_test(name) && !exists {
-        return Err(Failure::not_in_this_version(&format!("the test `{text}`")));
+    let takes_priorities = |test: &&Test| test.takes.contains(&Parameter::Priorities);
+    let from_file = given.parameters.priorities.is_none() && given.file.priorities.is_some();
+    if from_file && tests.iter().any(takes_priorities) {
+        output.note(
+            "the file gives every task a priority; those are analyzed, none are searched for",
+        );
     }
-    let known: Vec<String> = catalogue::tests().map(Test::to_string).collect();
-    let kind = if exists {
-        "variant of that test"
-    } else {
-        "test"
-    };
-    Err(names::unknown("analyze", kind, text, &known))
 }
 
-fn say_what_is_given(tests: &[&Test], given: &Given, output: &Output) {
-    let without = |takes: fn(Option<&Policy>) -> bool| -> Vec<String> {
-        let tests = tests.iter();
-        let without = tests.filter(|test| !takes(policy::find(test.policy)));
-        without.map(|test| test.to_string()).collect()
-    };
-    let own_rule = without(problem::takes_priorities);
-    match given.priorities.as_ref().map(|(_, by)| *by) {
-        Some(Giver::Parameters) if !own_rule.is_empty() => output.note(&format!(
-            "{} order tasks by a rule of their own and do not use the priorities of --parameters",
-            own_rule.join(", ")
-        )),
-        Some(Giver::File) if own_rule.len() < tests.len() => {
-            output.note(
-                "the file gives every task a priority; those are analyzed, none are searched for",
-            );
-        }
-        Some(Giver::Parameters | Giver::File) | None => {}
-    }
-    let no_lists = without(problem::takes_job_priorities);
-    if given.job_priorities.is_some() && !no_lists.is_empty() {
-        output.note(&format!(
-            "{} do not use the job priorities of --parameters",
-            no_lists.join(", ")
-        ));
-    }
-    let whole = without(problem::takes_slices);
-    if given.slices.is_some() && !whole.is_empty() {
-        output.note(&format!(
-            "{} do not use the slices of --parameters",
-            whole.join(", ")
-        ));
-    }
-    let real = without(problem::takes_virtual_deadlines);
-    if given.virtual_deadlines.is_some() && !real.is_empty() {
-        output.note(&format!(
-            "{} do not use the virtual deadlines of --parameters",
-            real.join(", ")
-        ));
-    }
-    let never = without(problem::takes_zero_slack);
-    if given.zero_slack.is_some() && !never.is_empty() {
-        output.note(&format!(
-            "{} do not use the zero-slack instants of --parameters",
-            never.join(", ")
-        ));
-    }
+/// Writes parameters for `--parameters`.
+fn write(path: &Path, text: &str, output: &Output) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| {
+        let what = format!("write parameters to {}", path.display());
+        let help = "name a file in a directory that exists and can be written";
+        Failure::input(what, error.to_string()).with_help(help)
+    })?;
+    output.note(&format!("wrote the parameters to {}", path.display()));
+    Ok(())
 }
 
 /// The rule for the exit code: all tests asked for by name, else any sound one.
@@ -240,7 +205,7 @@ impl TestResult {
     pub(crate) fn new(test: &Test, set: &TaskSet, found: &TestOutcome, elapsed_us: u64) -> Self {
         let subjects = Subject::all(set);
         let task_names: Vec<String> = subjects.iter().map(|it| it.name.to_owned()).collect();
-        let chosen = parameters::chosen(set, &found.parameters);
+        let chosen = found.parameters.clone();
         let names = Names {
             tasks: &task_names,
             levels: &set.levels,
@@ -272,7 +237,7 @@ impl TestResult {
             kind: kind_name(found.kind),
             claim: found.claim.map(verdict_name),
             tasks: tasks.collect(),
-            parameters: chosen.to_json(),
+            parameters: Value::Object(parameters::to_json(&chosen, set)),
             why: found
                 .why
                 .as_ref()
@@ -407,43 +372,48 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
         grid.styled_row(cells);
     }
     text.push_str(&grid.render());
-    text.push_str(&job_order(&result.chosen));
+    text.push_str(&job_order(&result.chosen, set));
     text.push('\n');
     text
 }
 
 /// Busy periods and job priorities, where the test found any.
-fn job_order(chosen: &Parameters) -> String {
+fn job_order(chosen: &Parameters, set: &TaskSet) -> String {
     let mut text = String::new();
     if let Some(busy) = &chosen.busy_periods {
-        let busy: Vec<String> = busy
-            .iter()
-            .map(|(level, length)| format!("{level} {}", exact(length.as_nanos())))
-            .collect();
-        let _ = writeln!(text, "\nbusy periods: {}", busy.join(", "));
+        let busy = set.levels.iter().zip(busy);
+        let busy = busy.map(|(level, length)| format!("{level} {}", exact(length.as_nanos())));
+        let _ = writeln!(
+            text,
+            "\nbusy periods: {}",
+            busy.collect::<Vec<_>>().join(", ")
+        );
     }
     if let Some(patterns) = &chosen.patterns {
-        let total: u64 = patterns.iter().filter_map(|(_, jobs)| jobs.last()).sum();
+        let total: u64 = patterns.iter().filter_map(|jobs| jobs.last()).sum();
         let _ = writeln!(text, "jobs in a busy period: {total}");
-        for (task, jobs) in patterns {
+        let lists = chosen.job_priorities.iter().flatten().map(Vec::as_slice);
+        let lists = lists.chain(std::iter::repeat(&[][..]));
+        for ((task, jobs), list) in set.tasks.iter().zip(patterns).zip(lists) {
             let jobs: Vec<String> = jobs.iter().map(u64::to_string).collect();
-            let lists = chosen.job_priorities.iter().flatten();
-            let list = lists.filter(|(name, _)| name == task).map(|(_, list)| list);
-            let list: Vec<&u32> = list.flatten().collect();
             let mut shown: Vec<String> = list
                 .iter()
                 .take(PRIORITIES_SHOWN)
-                .map(ToString::to_string)
+                .map(u32::to_string)
                 .collect();
             if list.len() > PRIORITIES_SHOWN {
                 shown.push("...".to_owned());
             }
-            let priorities = if shown.is_empty() {
-                String::new()
-            } else {
-                format!(", priorities {}", shown.join(" "))
+            let priorities = match shown.is_empty() {
+                true => String::new(),
+                false => format!(", priorities {}", shown.join(" ")),
             };
-            let _ = writeln!(text, "  {task}: {} by level{priorities}", jobs.join(" "));
+            let _ = writeln!(
+                text,
+                "  {}: {} by level{priorities}",
+                task.name,
+                jobs.join(" ")
+            );
         }
     }
     text

@@ -1,19 +1,23 @@
 //! `vestal check FILE`: is the file a valid task set, and what will this version make of it?
 
+mod fields;
+
 use crate::args::CheckArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input;
 use crate::names::RESULT_FORMAT;
 use crate::output::{Output, Style};
 use crate::quantity::{count, exact};
+use crate::registry::{find_policy, registry};
 use crate::table::{Column, Grid};
+use fields::{FieldUses, Unused};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
-use vestal_core::policy::POLICIES;
 use vestal_core::{Duration, Level};
-use vestal_workload::{Consumer, TaskSet, UnusedField, Utilisation};
+use vestal_policy::{Field, Policy};
+use vestal_workload::{TaskSet, Utilisation};
 
 #[derive(Serialize)]
 struct Document {
@@ -25,7 +29,7 @@ struct Document {
 }
 
 #[derive(Serialize)]
-struct Summary {
+pub(crate) struct Summary {
     name: String,
     tasks: usize,
     jobs: usize,
@@ -34,6 +38,9 @@ struct Summary {
     levels: Vec<LevelSummary>,
     hyperperiod_ns: Option<u64>,
     largest_offset_ns: u64,
+    /// The policy that was asked about; `None`: all of them.
+    policy: Option<&'static str>,
+    fields: Vec<FieldUses>,
     unused: Vec<Unused>,
     on_miss: Vec<String>,
 }
@@ -46,21 +53,19 @@ struct LevelSummary {
     utilization: Option<f64>,
 }
 
-#[derive(Serialize)]
-struct Unused {
-    field: String,
-    count: usize,
-    first: String,
-    why: String,
-}
-
 pub(crate) fn check(args: &CheckArgs, output: &Output) -> Outcome {
+    let what = format!("check {}", input::shown(&args.file));
+    let policy = args
+        .policy
+        .as_deref()
+        .map(|name| find_policy(name, &what))
+        .transpose()?;
     let set = match input::task_set(&args.file, output) {
         Ok(set) => set,
         Err(failure) => return invalid(&args.file, failure, output),
     };
-    let summary = Summary::new(&set);
-    output.human(&page(&args.file, &set, output));
+    let summary = Summary::new(&set, policy);
+    output.human(&page(&args.file, &summary, output));
     let diagnostics = set
         .warnings()
         .map_or_else(|| Value::Array(Vec::new()), |warnings| warnings.to_json());
@@ -92,7 +97,8 @@ fn invalid(path: &Path, failure: Failure, output: &Output) -> Outcome {
 }
 
 impl Summary {
-    fn new(set: &TaskSet) -> Self {
+    /// What there is to say of a set, for one policy or for all.
+    pub(crate) fn new(set: &TaskSet, policy: Option<&'static dyn Policy>) -> Self {
         let levels = (0..).map(Level).zip(&set.levels);
         let levels = levels.map(|(level, name)| LevelSummary {
             name: name.clone(),
@@ -113,6 +119,10 @@ impl Summary {
             .map(|task| task.offset)
             .max()
             .unwrap_or(Duration::ZERO);
+        let fields = match policy {
+            Some(policy) => fields::uses(set, [policy].into_iter()),
+            None => fields::uses(set, registry().policies()),
+        };
         Self {
             name: set.name.clone(),
             tasks: set.tasks.len(),
@@ -122,87 +132,24 @@ impl Summary {
             levels: levels.collect(),
             hyperperiod_ns: set.hyperperiod().map(Duration::as_nanos),
             largest_offset_ns: offset.as_nanos(),
-            unused: unused_by_all(set).into_iter().map(Unused::from).collect(),
-            on_miss: on_miss_rules(set),
+            unused: fields.iter().filter_map(FieldUses::unused).collect(),
+            on_miss: FieldUses::of(&fields, Field::OnMiss),
+            policy: policy.map(|policy| policy.about().name),
+            fields,
         }
     }
-}
-
-impl From<UnusedField> for Unused {
-    fn from(field: UnusedField) -> Self {
-        let UnusedField {
-            field,
-            count,
-            first,
-            why,
-            place: _,
-        } = field;
-        Self {
-            field,
-            count,
-            first,
-            why,
-        }
-    }
-}
-
-/// The fields of which no test and no policy of this version makes any use.
-fn unused_by_all(set: &TaskSet) -> Vec<UnusedField> {
-    let policies = || POLICIES.iter().map(|policy| policy.name);
-    let tests = vestal_analysis::tests()
-        .iter()
-        .map(|test| Consumer::Analyze(test.name));
-    let consumers = tests
-        .chain(policies().map(Consumer::Simulate))
-        .chain(policies().map(Consumer::Run));
-    let mut common: Option<Vec<UnusedField>> = None;
-    for consumer in consumers {
-        let unused = set.unused_fields(consumer);
-        common = Some(match common {
-            None => unused,
-            Some(mut common) => {
-                common.retain(|field| unused.iter().any(|other| other.field == field.field));
-                common
-            }
-        });
-    }
-    common.unwrap_or_default()
-}
-
-/// What the policies make of `on_miss`, one sentence for each rule, if a task gives it.
-fn on_miss_rules(set: &TaskSet) -> Vec<String> {
-    let Some(given) = set.tasks.iter().find(|task| task.on_miss.is_some()) else {
-        return Vec::new();
-    };
-    let mut rules: Vec<(&str, Vec<&str>)> = Vec::new();
-    for policy in &POLICIES {
-        let rule = Consumer::Simulate(policy.name).on_miss_rule();
-        match rules.iter_mut().find(|(known, _)| *known == rule) {
-            Some((_, policies)) => policies.push(policy.name),
-            None => rules.push((rule, vec![policy.name])),
-        }
-    }
-    let sentence = |(rule, policies): (&str, Vec<&str>)| {
-        format!(
-            "on_miss (first given by task {}) under {}: {rule}",
-            given.name,
-            policies.join(", ")
-        )
-    };
-    rules.into_iter().map(sentence).collect()
 }
 
 /// The summary for people.
-pub(crate) fn page(path: &Path, set: &TaskSet, output: &Output) -> String {
-    let summary = &Summary::new(set);
+pub(crate) fn page(path: &Path, summary: &Summary, output: &Output) -> String {
     let painter = output.painter();
     let mut text = format!(
         "{}: {}\n",
         input::shown(path),
         painter.paint(Style::Good, "valid")
     );
-    if !set.name.is_empty() {
-        let _ = writeln!(text, "\n{}", painter.paint(Style::Bold, &set.name));
+    if !summary.name.is_empty() {
+        let _ = writeln!(text, "\n{}", painter.paint(Style::Bold, &summary.name));
     }
     let what = [
         (summary.tasks, "task"),
@@ -226,30 +173,10 @@ pub(crate) fn page(path: &Path, set: &TaskSet, output: &Output) -> String {
     };
     let _ = writeln!(text, "{}{hyperperiod}{offset}\n", what.join(", "));
     text.push_str(&levels_table(summary, output));
-    if !summary.unused.is_empty() {
-        text.push_str("\nAccepted, but no command of this version uses:\n");
-        for unused in &summary.unused {
-            let Unused {
-                field,
-                count: times,
-                first,
-                why,
-            } = unused;
-            let times = match (times, first.as_str()) {
-                (_, "") => String::new(),
-                (1, first) => format!(" (in {first})"),
-                (times, first) => format!(" ({times} times, first in {first})"),
-            };
-            let _ = writeln!(
-                text,
-                "- {}{times}: {why}",
-                painter.paint(Style::Name, field)
-            );
-        }
-    }
-    for rule in &summary.on_miss {
-        let _ = writeln!(text, "\n{rule}");
-    }
+    text.push_str(&match summary.policy {
+        Some(policy) => fields::of_one(&summary.fields, policy, output),
+        None => fields::of_all(&summary.fields, output),
+    });
     text
 }
 

@@ -9,13 +9,14 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
 use crate::names::RESULT_FORMAT;
 use crate::output::{Output, Style};
-use crate::problem::Given;
 use crate::real::{self, RealRun, Settings};
+use crate::registry::find_test;
 use crate::report::RunResult;
 use crate::session::Session;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use vestal_policy::Given;
 use vestal_report::Report;
 use vestal_trace::Dispatch;
 use vestal_workload::TaskSet;
@@ -60,7 +61,8 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
         &format!("vestal check {FILE}"),
         CHECK,
     );
-    output.human(&check::page(&path, &set, output));
+    let checked = check::Summary::new(&set, None);
+    output.human(&check::page(&path, &checked, output));
 
     step(
         output,
@@ -69,7 +71,7 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
         &format!("vestal analyze {FILE} --test {TEST}"),
         ANALYZE,
     );
-    let analysis = analyze::one(&path, &set, analyze::find_test(TEST)?, &Given::default())?;
+    let analysis = analyze::one(&path, &set, find_test(TEST, "analyze")?, &Given::default())?;
     output.human(&analyze::section(&analysis, &set, output));
 
     let world = world();

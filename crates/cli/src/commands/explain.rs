@@ -2,12 +2,12 @@
 //! diagnostic codes.
 
 use crate::args::ExplainArgs;
-use crate::catalogue;
 use crate::failure::Failure;
 use crate::failure::{Exit, Outcome};
 use crate::markdown;
 use crate::names;
 use crate::output::Output;
+use crate::registry::registry;
 use crate::table::{Column, Grid};
 use serde::Serialize;
 use vestal_workload::codes;
@@ -44,7 +44,7 @@ pub(crate) fn explain(args: &ExplainArgs, output: &Output) -> Outcome {
         return print(topic, "code", &text, output);
     }
     let wanted = topic.to_lowercase();
-    if let Some(text) = catalogue::own_page(&wanted) {
+    if let Some(text) = registry().page(&wanted) {
         return print(&wanted, "page", &text, output);
     }
     // A variant is explained on the page of its test.
@@ -79,7 +79,7 @@ fn is_known(name: &str) -> bool {
 }
 
 fn unknown(topic: &str, wanted: &str) -> Failure {
-    if names::is_planned_policy(wanted) || names::is_planned_test(wanted) {
+    if registry().is_planned(wanted) {
         return Failure::not_in_this_version(&format!("`{topic}`"));
     }
     let mut known: Vec<String> = Vec::new();
@@ -99,12 +99,12 @@ fn unknown(topic: &str, wanted: &str) -> Failure {
 }
 
 fn entries() -> Vec<Entry> {
-    let policies = catalogue::policies().map(|policy| Entry {
-        topic: policy.name.to_owned(),
+    let policies = registry().policies().map(|policy| Entry {
+        topic: policy.about().name.to_owned(),
         kind: "policy",
-        summary: policy.summary,
+        summary: policy.about().summary,
     });
-    let tests = catalogue::tests().map(|test| Entry {
+    let tests = registry().tests().iter().map(|test| Entry {
         topic: test.to_string(),
         kind: "test",
         summary: test.summary,

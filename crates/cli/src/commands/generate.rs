@@ -11,6 +11,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use vestal_workload::diagnostic::nearest;
 use vestal_workload::generate::{ParameterError, Recipe, derived_seed};
 
 #[derive(Serialize)]
@@ -113,7 +114,7 @@ fn help_with_name(failure: Failure, error: &ParameterError) -> Failure {
     let ParameterError::Unknown { name, known } = error else {
         return failure;
     };
-    match names::nearest(name, known.iter().copied()) {
+    match nearest(name, known.iter().copied()) {
         Some(near) => failure.with_help(format!("did you mean `{near}`?")),
         None => failure,
     }

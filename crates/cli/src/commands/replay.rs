@@ -19,7 +19,8 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use vestal_core::{Configuration, Duration, Scheduler};
+use vestal_core::{Duration, Scheduler};
+use vestal_policy::{Precision, parameters};
 use vestal_trace::record::COLUMNS;
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
 use vestal_trace::replay::{self, Difference};
@@ -239,7 +240,9 @@ fn session(
         parameters: None,
     };
     let name = format!("{} (its parameters)", shown(path));
-    let parameters = Source::new(&name, &header.parameters);
+    let source = Source::new(&name, &header.parameters);
+    let parameters = parameters::read(&source, &set);
+    let parameters = parameters.map_err(|found| input::unreadable(path, found))?;
     Session::recorded(&args, set, &parameters, output)
 }
 
@@ -259,20 +262,16 @@ fn scheduler(
     session: &Session,
     what: &str,
 ) -> Result<Box<dyn Scheduler>, Failure> {
-    match header.dispatch {
-        Dispatch::Managed => Ok(session.scheduler(what)?),
-        Dispatch::Native => {
-            let configuration = Configuration {
-                granularity: header.granularity,
-                wake_granularity: header.wake_granularity,
-                ..session.configuration()
-            };
-            match session.tables.guard(&configuration) {
-                Ok(guard) => Ok(Box::new(guard)),
-                Err(error) => Err(Failure::input(what, error.to_string())),
-            }
-        }
-    }
+    let precision = Precision {
+        granularity: header.granularity,
+        wake_granularity: header.wake_granularity,
+    };
+    let refused = |refusal| Failure::refused(what, refusal);
+    let configuration = session.configuration();
+    Ok(match header.dispatch {
+        Dispatch::Managed => configuration.engine(precision).map_err(refused)?.boxed(),
+        Dispatch::Native => Box::new(configuration.guard(precision).map_err(refused)?),
+    })
 }
 
 /// The first job that ran although a more urgent one was ready.
@@ -292,7 +291,7 @@ fn inversion(path: &Path, header: &Header, session: &Session) -> Result<Option<I
 
 /// The priorities as fixed priorities keep them: of equals the task that stands first.
 fn ranks(session: &Session) -> Vec<u32> {
-    let entries = &session.configurations;
+    let entries = session.configuration().tasks();
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|&place| {
         let priority = entries.get(place).map_or(0, |entry| entry.priority);

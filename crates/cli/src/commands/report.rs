@@ -1,11 +1,11 @@
 //! `vestal report RESULT... -o PAGE`: one HTML page of results and traces of a task set.
 
 use crate::args::ReportArgs;
-use crate::catalogue;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::shown;
 use crate::names::{RESULT_FORMAT, VERSION};
 use crate::output::Output;
+use crate::registry::registry;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -123,9 +123,9 @@ struct Catalogue;
 
 impl Origin for Catalogue {
     fn policy_of_test(&self, test: &str) -> Option<String> {
-        let mut tests = catalogue::tests();
-        let found = tests.find(|known| known.name == test)?;
-        Some(found.policy.to_owned())
+        let registry = registry();
+        let policy = registry.policies_of(registry.test(test)?).next()?;
+        Some(policy.about().name.to_owned())
     }
 }
 

@@ -5,6 +5,7 @@ use crate::commands::sweep::{self, Asked};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::names::{self, RESULT_FORMAT, VERSION};
 use crate::output::Output;
+use crate::registry::registry;
 use crate::table::{Column, Grid};
 use serde::Serialize;
 use std::path::Path;
@@ -111,7 +112,7 @@ fn one(
     output: &Output,
 ) -> Result<figure::Outcome, Failure> {
     let prepared = figure
-        .prepare(sets, sweep::test)
+        .prepare(sets, registry())
         .map_err(|found| Failure::bug("read an experiment of ours", found.to_string()))?;
     if !prepared.missing.is_empty() {
         let missing = prepared.missing.join(", ");
@@ -146,7 +147,7 @@ fn one(
     Ok(outcome)
 }
 
-fn summary(prepared: &figure::Prepared, store: &Store) -> Result<Summary, Failure> {
+fn summary(prepared: &figure::Prepared<'_>, store: &Store) -> Result<Summary, Failure> {
     let table = vestal_experiment::sweep::results(store).map_err(sweep::store_failure)?;
     let experiment = &prepared.experiment;
     let columns = &store.manifest.columns;
@@ -165,7 +166,7 @@ fn list(output: &Output) -> Outcome {
             figure: figure.name,
             caption: figure.caption,
             missing: figure
-                .prepare(None, sweep::test)
+                .prepare(None, registry())
                 .map(|prepared| prepared.missing)
                 .unwrap_or_default(),
         })

@@ -4,22 +4,25 @@ use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::real::{self, Monitor, RealRun, Settings};
-use crate::session::{self, Session};
+use crate::registry::{check_native, find_policy};
+use crate::session::Session;
 use crate::tracing;
 use crate::watch;
 use std::fmt::Write as _;
-use vestal_core::policy::{OrderRule, Policy};
+use vestal_policy::{Configuration, Native, Order, Policy};
 
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
-    let settings = settings(args)?;
+    let policy = find_policy(&args.world.policy, "run a task set")?;
+    let settings = settings(args, policy)?;
     if settings.watch {
         check_watch(output)?;
     }
-    let policy = session::find_policy(&args.world.policy, "run a task set")?;
-    session::check_real(policy, settings.managed)?;
-    check_mechanism(policy, &settings)?;
+    if !settings.managed {
+        check_native(policy, "run")?;
+    }
     let session = Session::open(&args.world, "run", output)?;
+    check_mechanism(&session, &settings)?;
     let run = real::execute(&session, &settings, &args.traces, output)?;
     for warning in &run.warnings {
         output.warning(warning);
@@ -46,27 +49,30 @@ pub(super) const fn exit(missed: u64, undecided: u64, tolerant: bool) -> Exit {
 }
 
 /// Whether the paper has a mechanism for the policy, and it is asked for with what belongs to it.
-pub(super) fn check_mechanism(policy: &Policy, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn check_mechanism(session: &Session, settings: &Settings) -> Result<(), Failure> {
     if !settings.of_paper {
         return Ok(());
     }
     let refused = |why: &str, help: &str| {
-        let what = format!("use --mechanism huang2014 with {}", policy.name);
+        let what = format!("use --mechanism huang2014 with {}", session.system.policy);
         Err(Failure::input(what, why).with_help(help))
     };
     if settings.monitor.is_some() {
         let why = "the paper's mechanisms have timers of their own";
         return refused(why, "leave out --monitor");
     }
-    let dispatched = matches!(policy.order, OrderRule::JobLists(_));
+    let (fixed, dispatched) = match session.configuration() {
+        Configuration::OneCpu(one) => match one.order {
+            Order::FixedPriority | Order::Slices(_) => (true, false),
+            Order::JobLists(_) | Order::RecomputedLists(_) => (false, true),
+            Order::EarliestDeadline(_) => (false, false),
+        },
+        Configuration::Servers(_) | Configuration::User(_) => (false, false),
+    };
     if settings.managed && !dispatched {
         let why = "the paper dispatches only jobs with priorities of their own";
         return refused(why, "leave out --dispatch managed");
     }
-    let fixed = matches!(
-        policy.order,
-        OrderRule::Classic(_) | OrderRule::Assigned | OrderRule::Slices
-    );
     if !settings.managed && !fixed {
         let why = "this version has the paper's mechanisms for fixed priorities, and for jobs with priorities of their own";
         return refused(why, "leave out --mechanism huang2014");
@@ -92,7 +98,7 @@ fn check_watch(output: &Output) -> Result<(), Failure> {
     Err(Failure::input("watch the run", why).with_help(help))
 }
 
-fn settings(args: &RunArgs) -> Result<Settings, Failure> {
+fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
     let unknown = |option: &str, value: &str, known: &str| {
         Failure::input(
             format!("use {option} {value}"),
@@ -100,10 +106,12 @@ fn settings(args: &RunArgs) -> Result<Settings, Failure> {
         )
         .with_help(format!("this version knows: {known}"))
     };
-    let managed = match args.dispatch.as_str() {
-        "native" => false,
-        "managed" => true,
-        other => return Err(unknown("--dispatch", other, "native, managed")),
+    let managed = match args.dispatch.as_deref() {
+        // The kernel keeps the order where it can.
+        None => policy.about().native != Native::Yes,
+        Some("native") => false,
+        Some("managed") => true,
+        Some(other) => return Err(unknown("--dispatch", other, "native, managed")),
     };
     let monitor = match args.monitor.as_deref() {
         None => None,

@@ -7,15 +7,17 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::quantity::short;
+use crate::registry::{check_native, find_policy};
 use crate::report::{
     CpuRow, Cut, DroppedBy, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness,
     TaskRow,
 };
-use crate::session::{self, Session};
+use crate::session::Session;
 use crate::tracing::{self, TraceFiles};
 use std::cell::RefCell;
 use std::path::PathBuf;
-use vestal_core::{Guard, Instant, Service, Task, TaskId};
+use vestal_core::{Instant, Service, Task, TaskId};
+use vestal_policy::Precision;
 use vestal_sim::statistics::TaskStatistics;
 use vestal_sim::{
     Backlog, Demand, Effort, JobState, NativeSetting, Observer, Releases, Setting, SimulationError,
@@ -62,10 +64,8 @@ fn dispatch(args: &SimulateArgs) -> Result<Dispatch, Failure> {
     if !native {
         return Ok(Dispatch::Managed);
     }
-    let policy = session::find_policy(&args.world.policy, "simulate a task set")?;
-    let verb = "simulate native dispatch";
-    session::check_native(policy, verb)?;
-    session::check_native_simulation(policy, verb)?;
+    let policy = find_policy(&args.world.policy, "simulate a task set")?;
+    check_native(policy, "simulate native dispatch")?;
     Ok(Dispatch::Native)
 }
 
@@ -76,8 +76,9 @@ pub(crate) fn run(
     traces: &[PathBuf],
     output: &Output,
 ) -> Result<RunResult, Failure> {
+    check_recordable(session, dispatch)?;
     interrupt::watch()?;
-    let mut statistics = Statistics::of(&session.configuration(), 1);
+    let mut statistics = Statistics::of(&session.promised(), 1);
     let mut watched = Watched {
         progress: Progress::new(output, "simulating", session.duration.as_nanos()),
         jobs: 0,
@@ -105,6 +106,21 @@ pub(crate) fn run(
     Ok(result(session, dispatch, &statistics, cut))
 }
 
+/// Whether what happens under this dispatch can be told.
+fn check_recordable(session: &Session, dispatch: Dispatch) -> Result<(), Failure> {
+    if dispatch == Dispatch::Managed || session.configuration().slices().is_none() {
+        return Ok(());
+    }
+    let what = format!(
+        "simulate native dispatch under the policy {}",
+        session.system.policy
+    );
+    let why = "a simulated native run does not say when a job waits for its next slice";
+    Err(Failure::input(what, why).with_help(
+        "leave out --dispatch native: the schedule is the same when the scheduler decides everything",
+    ))
+}
+
 /// The simulated world that dispatches so, recorded if there are files for it. Says where it ended if that
 /// was before its time.
 fn world(
@@ -114,9 +130,10 @@ fn world(
     observers: &mut Vec<&mut dyn Observer>,
 ) -> Result<Option<Cut>, Failure> {
     let what = || format!("simulate {}", shown(&session.file));
-    let configuration = session.configuration();
     let end = Instant::EPOCH.saturating_add(session.duration);
-    let backlog = session.backlog.map_or(Backlog::UNLIMITED, Backlog::at_most);
+    let backlog = session
+        .backlog()
+        .map_or(Backlog::UNLIMITED, Backlog::at_most);
     let jobs = FromFile(&session.workload);
     let outcome = match dispatch {
         Dispatch::Managed => {
@@ -139,10 +156,10 @@ fn world(
             }
         }
         Dispatch::Native => {
-            let mut guard = Guard::new(&configuration)
-                .map_err(|error| Failure::input(what(), error.to_string()))?;
+            let guard = session.configuration().guard(Precision::EXACT);
+            let mut guard = guard.map_err(|refusal| Failure::refused(what(), refusal))?;
             let setting = NativeSetting {
-                tasks: configuration.tasks,
+                tasks: session.configuration().tasks(),
                 end,
                 backlog,
             };
@@ -246,7 +263,7 @@ fn result(
 ) -> RunResult {
     let totals = statistics.jobs();
     // The statistics judge by the condition of the model alone.
-    let guaranteed = match session.proof {
+    let guaranteed = match session.system.proved_by() {
         Some(_) => totals.missed_guaranteed,
         None => 0,
     };
@@ -332,11 +349,12 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
 mod tests {
     use super::*;
     use crate::args::{Format, WorldArgs};
-    use crate::catalogue;
-    use crate::extension::{Extensions, OwnPolicy};
     use std::path::Path;
-    use vestal_analysis::{Kind, Outcome as Answer, Problem, TaskOutcome, Test};
-    use vestal_core::Enforcement;
+    use vestal_analysis::{Kind, Outcome as Answer, Parameters, Problem, TaskOutcome, Test};
+    use vestal_core::{Enforcement, Task};
+    use vestal_policy::{
+        About, EXHAUSTION, Native, Policy, Refusal, Registry, Setup, System, one_cpu,
+    };
 
     /// Accepts every set.
     fn always(problem: &Problem) -> Answer {
@@ -347,7 +365,39 @@ mod tests {
         Answer::decided(Kind::Sufficient, None, tasks.collect())
     }
 
-    fn result(policy: &str, option: Option<&str>) -> RunResult {
+    /// Priorities as the tasks stand in the file, the first one the least urgent.
+    struct InFileOrder(About);
+
+    fn about(name: &'static str, tests: &'static [&'static str]) -> About {
+        About {
+            name,
+            summary: "as they stand in the file",
+            page: "",
+            parameters: &[],
+            options: &[EXHAUSTION],
+            tests,
+            native: Native::Yes,
+        }
+    }
+
+    impl Policy for InFileOrder {
+        fn about(&self) -> &About {
+            &self.0
+        }
+
+        fn rule(&self, tasks: &[Task]) -> Parameters {
+            Parameters {
+                priorities: Some((1..).take(tasks.len()).collect()),
+                ..Parameters::default()
+            }
+        }
+
+        fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
+            Ok(one_cpu::by_rule(setup, &self.0, Enforcement::Static))
+        }
+    }
+
+    fn result(registry: &Registry, policy: &str, option: Option<&str>) -> RunResult {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
         let world = WorldArgs {
             file: examples.join("huang-three-tasks.toml"),
@@ -359,31 +409,32 @@ mod tests {
             parameters: None,
         };
         let output = Output::new(Format::Json);
-        let session = Session::open(&world, "simulate", &output).unwrap();
+        let session = Session::open_in(registry, &world, "simulate", &output).unwrap();
         run(&session, Dispatch::Managed, &[], &output).unwrap()
     }
 
     /// No test that is right can have its promise broken, so the one that is broken here is wrong.
     #[test]
     fn only_what_a_proof_promised_counts_as_guaranteed() {
-        let in_file_order = |tasks: &[Task]| (1..).take(tasks.len()).collect();
-        let summary = "as they stand in the file";
-        let policy =
-            |name| OwnPolicy::fixed_priority(name, summary, Enforcement::Static, in_file_order);
-        let test = Test::own("always", Kind::Sufficient, "trusting", "accepts", always);
-        let own = Extensions::new()
-            .policy(policy("trusting").proved_by("always"))
-            .policy(policy("doubting"))
-            .test(test, "");
-        catalogue::install(own).unwrap();
-        let trusting = result("trusting", None);
+        let test = Test::own("always", Kind::Sufficient, None, &[], "accepts", always);
+        let own = Registry::default().with_test(test, "").unwrap();
+        let own = own
+            .with_policy(InFileOrder(about("trusting", &["always"])))
+            .unwrap();
+        let own = own
+            .with_policy(InFileOrder(about("doubting", &[])))
+            .unwrap();
+        let trusting = result(&own, "trusting", None);
         assert_eq!(trusting.proof.as_ref().unwrap().test, "always");
         assert!(trusting.jobs.missed_guaranteed > 0);
         assert!(trusting.jobs.missed > trusting.jobs.missed_guaranteed);
         // The same schedule, judged without a proof, and where the proof speaks of something else.
-        let doubting = result("doubting", None);
+        let doubting = result(&own, "doubting", None);
         assert_eq!(doubting.jobs.missed, trusting.jobs.missed);
-        for run in [doubting, result("trusting", Some("exhaustion=continue"))] {
+        for run in [
+            doubting,
+            result(&own, "trusting", Some("exhaustion=continue")),
+        ] {
             assert_eq!((&run.proof, run.jobs.missed_guaranteed), (&None, 0));
             assert_eq!(run.machine.missed_outside_gaps, 0);
             assert!(run.jobs.missed > 0 && run.excluded > 0);

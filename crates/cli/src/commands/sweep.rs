@@ -1,14 +1,14 @@
 //! `vestal sweep EXPERIMENT.toml -o DIR`, and one of its sets back: `vestal regenerate`.
 
 use crate::args::{RegenerateArgs, SweepArgs};
-use crate::catalogue;
 use crate::commands::generate;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input;
 use crate::interrupt;
-use crate::names::{self, RESULT_FORMAT, VERSION};
+use crate::names::{RESULT_FORMAT, VERSION};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::registry::{find_test, registry};
 use serde::Serialize;
 use std::fs::File;
 use std::sync::{Mutex, PoisonError};
@@ -88,7 +88,7 @@ fn file_of(damage: &Damage) -> String {
 /// An experiment with what it asks.
 pub(crate) struct Asked<'a> {
     pub(crate) experiment: &'a Experiment,
-    pub(crate) questions: &'a [Question],
+    pub(crate) questions: &'a [Question<'a>],
 }
 
 impl Asked<'_> {
@@ -151,14 +151,16 @@ impl Asked<'_> {
     }
 }
 
-/// The checksum of the program that runs, if it answers with tests of its own: another one of the same
-/// version may have others under their names.
-fn program_checksum(questions: &[Question]) -> Result<Option<String>, Failure> {
-    let is_own = |question: &Question| match question {
-        Question::Test(test) => catalogue::is_own_test(test.name),
-        Question::Check(check) => catalogue::is_own_test(check.test().name),
-        // Simulations of sweeps know built-in policies only.
-        Question::Simulation(_) => false,
+/// The checksum of the program that runs, if it answers with tests or policies of its own: another one of the
+/// same version may have others under their names.
+fn program_checksum(questions: &[Question<'_>]) -> Result<Option<String>, Failure> {
+    let is_own = |question: &Question<'_>| match question {
+        Question::Test(test) => registry().is_own(test.name),
+        Question::Check(check) => {
+            let policy = check.policy().about().name;
+            registry().is_own(check.test().name) || registry().is_own(policy)
+        }
+        Question::Simulation(simulation) => registry().is_own(simulation.policy().about().name),
     };
     if !questions.iter().any(is_own) {
         return Ok(None);
@@ -175,20 +177,18 @@ fn program_checksum(questions: &[Question]) -> Result<Option<String>, Failure> {
 }
 
 /// Everything that an experiment asks.
-fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question>, Failure> {
+fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question<'static>>, Failure> {
     let mut questions = Vec::new();
     for name in &experiment.tests {
-        questions.push(test(name).ok_or_else(|| no_such_test(name, what))?);
+        questions.push(Question::Test(find_test(name, what)?));
     }
     for name in &experiment.checks {
-        let checked = test(name).and_then(|question| question.test());
-        let checked = checked.ok_or_else(|| no_such_test(name, what))?;
-        let question = Question::check(checked);
+        let question = Question::check(registry(), find_test(name, what)?);
         questions.push(question.map_err(|error| Failure::input(what, error.to_string()))?);
     }
     for spec in &experiment.simulations {
-        let question = Question::simulation(spec).map_err(|error| match error {
-            QuestionError::Unknown { name, .. } if names::is_planned_policy(&name) => {
+        let question = Question::simulation(registry(), spec).map_err(|error| match error {
+            QuestionError::Unknown { name, .. } if registry().is_planned(&name) => {
                 Failure::not_in_this_version(&format!("the policy `{name}` in a sweep"))
             }
             QuestionError::Unknown { .. } | QuestionError::Simulation(_) => {
@@ -198,23 +198,6 @@ fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question>, Failu
         questions.push(question);
     }
     Ok(questions)
-}
-
-/// The test of this name, with its variant.
-pub(crate) fn test(name: &str) -> Option<Question> {
-    let (test, variant) = match name.split_once(':') {
-        Some((test, variant)) => (test, Some(variant)),
-        None => (name, None),
-    };
-    catalogue::find_test(test, variant).map(Question::Test)
-}
-
-fn no_such_test(name: &str, what: &str) -> Failure {
-    if names::is_planned_test(name.split(':').next().unwrap_or_default()) {
-        return Failure::not_in_this_version(&format!("the test `{name}`"));
-    }
-    let known: Vec<String> = catalogue::tests().map(ToString::to_string).collect();
-    names::unknown(what, "test", name, &known)
 }
 
 fn page(report: &Report, experiment: &Experiment, args: &SweepArgs, shard: Shard) -> String {

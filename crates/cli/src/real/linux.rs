@@ -10,23 +10,24 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::ClockProgress;
 use crate::quantity::short;
+use crate::report::Proof;
 use crate::report::{
     CpuRow, DroppedBy, Execution, Jobs, ModeChange, Response, RunResult, Tardiness, TaskRow,
 };
-use crate::session::{OrderTables, Proof, Session};
+use crate::session::Session;
 use crate::tracing::{self, Reserved, TraceFiles};
 use crate::watch::{Feed, View};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use vestal_core::engine::Configuration;
 use vestal_core::{Service, TaskId};
 use vestal_linux::report::TaskReport;
 use vestal_linux::{
     BoxedScheduler, Config, Ended, ErrorKind, Executive, Mechanism, NoScheduler, Recording, Report,
     RunError, Summary, TaskSpec, Termination,
 };
+use vestal_policy::{Configuration, Precision};
 use vestal_trace::{Dispatch, Header, Record, Sink, World};
 use vestal_workload::Scenario;
 use vestal_workload::model::{Arrival, Work};
@@ -38,14 +39,16 @@ pub(crate) fn execute(
     traces: &[PathBuf],
     output: &Output,
 ) -> Result<RealRun, Failure> {
-    if session.by_servers {
-        let what = format!("run {}", shown(&session.file));
-        let why = "servers on a grid are for simulations in this version";
-        return Err(Failure::input(what, why).with_help("leave out --set servers=deferrable"));
-    }
-    if settings.managed {
-        // What an own policy has against the set or its options is said here, in its own words.
-        session.own_scheduler(&format!("run {}", shown(&session.file)))?;
+    // What the policy has against the set, its options or this dispatch is said here, in its own words.
+    let what = format!("run {}", shown(&session.file));
+    let refused = |refusal| Failure::refused(what.as_str(), refusal);
+    match (settings.managed, session.configuration()) {
+        (_, Configuration::Servers(_)) => {
+            let why = "servers on a grid are for simulations in this version";
+            return Err(Failure::input(what, why).with_help("leave out --set servers=deferrable"));
+        }
+        (true, configuration) => drop(configuration.engine(Precision::EXACT).map_err(refused)?),
+        (false, configuration) => drop(configuration.guard(Precision::EXACT).map_err(refused)?),
     }
     // From here on there may be files that a stop must not leave behind.
     interrupt::watch()?;
@@ -132,10 +135,11 @@ pub(super) fn executive(
     settings: &Settings,
     refused: &Arc<AtomicU64>,
 ) -> Result<Executive, Failure> {
-    let mut config = Config::new(session.levels, session.policy.enforcement);
+    let (enforcement, exhaustion) = session.limits();
+    let mut config = Config::new(session.levels, enforcement);
     config.cpu = settings.cpu;
-    config.exhaustion = session.exhaustion;
-    config.backlog = session.backlog;
+    config.exhaustion = exhaustion;
+    config.backlog = session.backlog();
     config.monitor = match settings.monitor {
         Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
         Some(Monitor::Manager) => vestal_linux::Monitor::Manager,
@@ -163,14 +167,14 @@ pub(super) fn executive(
     if settings.managed {
         executive = executive.managed(scheduler_of(session));
     }
-    if let OrderTables::Slices(counts) = &session.tables {
-        executive = executive.in_slices(counts.clone());
+    if let Some(counts) = session.configuration().slices() {
+        executive = executive.in_slices(counts.to_vec());
     }
     let tasks = session
         .set
         .tasks
         .iter()
-        .zip(&session.configurations)
+        .zip(session.configuration().tasks())
         .zip((0..).map(TaskId));
     for ((task, configuration), id) in tasks {
         let spec = TaskSpec {
@@ -197,18 +201,21 @@ pub(super) fn executive(
     Ok(executive)
 }
 
-/// What makes the session's scheduler. An own one is built as for a simulation: its granularity is
-/// zero in both worlds.
+/// What makes the session's scheduler.
 fn scheduler_of(
     session: &Session,
-) -> impl Fn(&Configuration<'_>) -> Result<BoxedScheduler, NoScheduler> + Send + 'static {
-    let own = session.own_builder();
-    let tables = session.tables.clone();
+) -> impl Fn(&vestal_core::Configuration<'_>) -> Result<BoxedScheduler, NoScheduler> + Send + 'static
+{
+    let system = session.configuration().clone();
     move |configuration| {
-        if let Some(own) = &own {
-            return Ok(own.build()?);
-        }
-        Ok(Box::new(tables.engine(configuration)?))
+        let precision = Precision {
+            granularity: configuration.granularity,
+            wake_granularity: configuration.wake_granularity,
+        };
+        Ok(system
+            .engine(precision)
+            .map_err(|refusal| refusal.why)?
+            .boxed())
     }
 }
 
@@ -237,11 +244,13 @@ fn dispatch(settings: &Settings) -> Dispatch {
 }
 
 /// What proves that the run keeps the policy's promise.
-fn proof<'a>(session: &'a Session, settings: &Settings) -> Option<&'a Proof> {
-    match settings.observe {
-        true => session.proof_unenforced(),
-        false => session.proof.as_ref(),
-    }
+fn proof(session: &Session, settings: &Settings) -> Option<Proof> {
+    let enforced = !settings.observe || session.configuration().holds_unenforced();
+    session
+        .system
+        .proved_by()
+        .filter(|_| enforced)
+        .map(Proof::by)
 }
 
 fn failure(session: &Session, error: RunError) -> Failure {
@@ -382,7 +391,7 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
         }],
         overhead: own::overhead(&report.overhead),
         machine: machine(report),
-        proof: proof(session, settings).cloned(),
+        proof: proof(session, settings),
         ..RunResult::of(session, World::Linux, dispatch(settings))
     }
 }

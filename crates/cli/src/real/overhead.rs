@@ -16,7 +16,7 @@ pub(crate) fn bout(session: &Session, settings: &Settings) -> Result<Bout, Failu
     let executive = executive(session, settings, &refused)?;
     let report = executive
         .run(session.duration)
-        .map_err(|error| blame(format!("run under {}", session.policy.name), error))?;
+        .map_err(|error| blame(format!("run under {}", session.system.policy), error))?;
     Ok(of(&report))
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn told<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> impl 
 }
 
 fn judge<'a>(session: &Session, mut sink: impl Sink + 'a) -> impl Observer + 'a {
-    let proved = session.proof.is_some();
+    let proved = session.system.proved_by().is_some();
     Judge::new(promise(session), move |at, job: &JobState, guaranteed| {
         sink.put(miss(at, job, proved && guaranteed));
     })
@@ -45,7 +45,7 @@ pub(crate) fn observed<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> i
 }
 
 fn promise(session: &Session) -> Promise {
-    Promise::of(&session.configuration())
+    Promise::of(&session.promised())
 }
 
 const fn miss(at: Instant, job: &JobState, guaranteed: bool) -> Record {

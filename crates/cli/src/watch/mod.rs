@@ -131,7 +131,7 @@ impl Feed {
 }
 
 fn setting(session: &Session, managed: bool) -> Setting {
-    let (enforcement, exhaustion) = (session.policy.enforcement, session.exhaustion);
+    let (enforcement, exhaustion) = session.limits();
     let dispatch = if managed { "managed" } else { "native" };
     let tasks = session.set.tasks.iter().zip(&session.tasks);
     let tasks = tasks.map(|(spec, task)| {
@@ -150,7 +150,7 @@ fn setting(session: &Session, managed: bool) -> Setting {
         title: format!(
             "{} under {}, {dispatch} dispatch",
             shown(&session.file),
-            session.policy.name
+            session.system.policy
         ),
         levels: session.set.levels.clone(),
         duration_ns: session.duration.as_nanos(),

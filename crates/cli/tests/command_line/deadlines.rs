@@ -136,7 +136,7 @@ fn a_set_without_whole_virtual_deadlines_is_proved_but_not_promised() {
 #[test]
 fn real_runs_by_deadline_under_native_dispatch_are_refused_with_the_way_out() {
     for policy in ["edf", "edf-vd"] {
-        let done = vestal(&["run", FMS, "--policy", policy]);
+        let done = vestal(&["run", FMS, "--policy", policy, "--dispatch", "native"]);
         assert_eq!(done.exit, 2);
         for part in ["cannot order jobs by deadline", "--dispatch managed"] {
             assert!(done.stderr.contains(part), "{part}: {}", done.stderr);

@@ -38,7 +38,17 @@ fn lists_that_were_written_are_used_and_decided_about() {
         ));
         let rows = |text: &str| text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(rows(&given.stdout), rows(&run(&[]).stdout));
-        let native = vestal(&["run", TABLE, "--policy", policy, "--for", "1s"]);
+        let native = [
+            "run",
+            TABLE,
+            "--policy",
+            policy,
+            "--for",
+            "1s",
+            "--dispatch",
+            "native",
+        ];
+        let native = vestal(&native);
         assert_eq!(native.exit, 2);
         assert!(
             native.stderr.contains("--dispatch managed"),

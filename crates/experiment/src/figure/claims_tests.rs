@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 /// The figure's axis with five values, and the claims of the figure.
 fn experiment(figure: &Figure, sets: u32) -> Experiment {
-    let original = figure.prepare(None, |_| None).unwrap().experiment;
+    let registry = Registry::default();
+    let original = figure.prepare(None, &registry).unwrap().experiment;
     let values = match figure.x.0 {
         "utilization" => "[0.50, 0.60, 0.70, 0.80, 0.90]",
         "criticality_factor" => "[1, 1.5, 2, 2.5, 3]",
@@ -125,7 +126,8 @@ fn a_claim_is_checked_if_and_only_if_what_it_speaks_of_is_there() {
         for claim in figure.claims {
             let of_claim = |case: &&Case| case.claim == claim.text && case.expected == Confirmed;
             let case = CASES.iter().find(of_claim).unwrap();
-            let prepared = figure.prepare(None, |_| None).unwrap();
+            let registry = Registry::default();
+            let prepared = figure.prepare(None, &registry).unwrap();
             for column in &prepared.missing {
                 let summary = summary(figure, case, &[column]);
                 let found = outcome(figure, &prepared, &summary, "", "").findings;
@@ -152,8 +154,8 @@ fn a_claim_is_checked_if_and_only_if_what_it_speaks_of_is_there() {
 fn the_page_prints_what_a_gain_consists_of_and_what_stands_in_for_what() {
     let page = |name: &str, case: &Case| {
         let figure = named(name)[0];
-        let find = |name: &str| vestal_analysis::find(name, None).map(Question::Test);
-        let prepared = figure.prepare(None, find).unwrap();
+        let registry = Registry::default();
+        let prepared = figure.prepare(None, &registry).unwrap();
         assert!(prepared.missing.is_empty(), "{:?}", prepared.missing);
         let outcome = outcome(figure, &prepared, &summary(figure, case, &[]), "", "");
         let overview = index(std::slice::from_ref(&outcome), "", "");

@@ -20,6 +20,7 @@ use crate::plot::{Chart, Curve, YAxis};
 use crate::summary::Summary;
 use crate::verdict::Verdict;
 use vestal_analysis::Kind;
+use vestal_policy::Registry;
 use vestal_workload::{Diagnostics, Source};
 
 /// A figure of a paper.
@@ -85,39 +86,41 @@ pub fn named(name: &str) -> Vec<&'static Figure> {
 
 /// A figure ready to be computed.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct Prepared<'a> {
     /// Its experiment, with the number of sets that is wanted.
     pub experiment: Experiment,
     /// Those of its tests that exist.
-    pub questions: Vec<Question>,
+    pub questions: Vec<Question<'a>>,
     /// Those that do not.
     pub missing: Vec<String>,
 }
 
 impl Figure {
-    /// The experiment, and the tests that `find` knows. `sets` replaces the number of sets a point.
+    /// The experiment, and those of its tests that there are. `sets` replaces the number of sets a point.
     ///
     /// # Errors
     /// What is wrong with the experiment file; a bug of ours.
-    pub fn prepare(
+    pub fn prepare<'a>(
         &self,
         sets: Option<u32>,
-        find: impl Fn(&str) -> Option<Question>,
-    ) -> Result<Prepared, Diagnostics> {
+        registry: &'a Registry,
+    ) -> Result<Prepared<'a>, Diagnostics> {
         let mut experiment = Experiment::parse(&Source::new(self.name, self.text))?;
         if let Some(sets) = sets {
             experiment = experiment.with_sets(sets);
         }
         let (mut questions, mut missing) = (Vec::new(), Vec::new());
         for name in &experiment.tests {
-            match find(name) {
-                Some(question) => questions.push(question),
+            match registry.test(name) {
+                Some(test) => questions.push(Question::Test(test)),
                 None => missing.push(name.clone()),
             }
         }
         for name in &experiment.checks {
-            let test = find(name).and_then(|question| question.test());
-            match test.map(Question::check) {
+            match registry
+                .test(name)
+                .map(|test| Question::check(registry, test))
+            {
                 Some(Ok(check)) => questions.push(check),
                 Some(Err(_)) | None => missing.push(check_label(name)),
             }
@@ -157,8 +160,8 @@ impl Figure {
 
 /// The names of tests whose yes proves nothing, among the questions.
 #[must_use]
-pub fn unsafe_tests(questions: &[Question]) -> Vec<String> {
-    let tests = questions.iter().filter_map(Question::test);
+pub fn unsafe_tests(questions: &[Question<'_>]) -> Vec<String> {
+    let tests = questions.iter().filter_map(|question| question.test());
     tests
         .filter(|test| test.kind == Kind::Unsafe)
         .map(ToString::to_string)
@@ -172,12 +175,15 @@ mod tests {
     #[test]
     fn every_figure_is_an_experiment_that_varies_its_axis_and_the_reading() {
         for figure in figures() {
-            let prepared = figure.prepare(None, |_| None).unwrap();
+            let registry = Registry::default();
+            let prepared = figure.prepare(None, &registry).unwrap();
             assert_eq!(prepared.experiment.name, figure.name);
             let tests = prepared.experiment.tests.iter().cloned();
             let checks = prepared.experiment.checks.iter();
             let asked: Vec<String> = tests.chain(checks.map(|name| check_label(name))).collect();
-            assert_eq!(prepared.missing, asked);
+            let questions = prepared.questions.iter().map(Question::label);
+            assert_eq!(questions.collect::<Vec<_>>(), asked);
+            assert!(prepared.missing.is_empty(), "{:?}", prepared.missing);
             let axes: Vec<&str> = prepared
                 .experiment
                 .axes

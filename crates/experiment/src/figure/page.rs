@@ -60,7 +60,7 @@ pub struct Outcome {
 #[must_use]
 pub fn outcome(
     figure: &Figure,
-    prepared: &Prepared,
+    prepared: &Prepared<'_>,
     summary: &Summary,
     command: &str,
     version: &str,
@@ -152,7 +152,7 @@ The whiskers of the plots are the 95 % intervals. The same command gives the sam
 
 fn head(
     figure: &Figure,
-    prepared: &Prepared,
+    prepared: &Prepared<'_>,
     tests: &[&str],
     command: &str,
     version: &str,

@@ -7,6 +7,7 @@ use crate::reference::Lists;
 use crate::sets::Sets;
 use crate::subject::{Subject, deadlines_of, system_of};
 use crate::trial::observe;
+use vestal_analysis::Parameters;
 use vestal_core::Exhaustion;
 
 const SETS: u64 = 12_000;
@@ -50,7 +51,12 @@ fn what_fjp_mode_leaves_of_longer_lists_keeps_its_promises_and_the_whole_lists_d
         };
         accepted += 1;
         let longer = lengthen(&found, &mut random);
-        let problem = problem.with_job_priorities(longer.clone()).unwrap();
+        let problem = problem
+            .with(&Parameters {
+                job_priorities: Some(longer.clone()),
+                ..Parameters::default()
+            })
+            .unwrap();
         let outcome = subject.test.analyse(&problem);
         let mut system = system_of(&problem, &outcome, &subject, promised);
         system.lists = Lists::Recomputed;

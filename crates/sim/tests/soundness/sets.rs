@@ -1,7 +1,7 @@
 //! Random task sets near the border between accepted and not accepted.
 
 use crate::common::Random;
-use vestal_analysis::Problem;
+use vestal_analysis::{Parameters, Problem};
 use vestal_core::{Duration, Level, LevelSet, Service, Task, Wcet};
 
 /// A drawn set: mostly two to five tasks with times of a few ticks, so that a short run meets every
@@ -253,7 +253,12 @@ impl DrawnSet {
             None => problem,
             Some(given) => {
                 let given = given.iter().copied().map(span).collect();
-                problem.with_virtual_deadlines(given).unwrap()
+                problem
+                    .with(&Parameters {
+                        virtual_deadlines: Some(given),
+                        ..Parameters::default()
+                    })
+                    .unwrap()
             }
         }
     }

@@ -3,8 +3,8 @@
 use crate::reference::{AtLimit, Limits, Lists, ReferenceTask, System};
 use crate::sets::Sets;
 use crate::trial::Bounds;
-use vestal_analysis::{Outcome, Problem, Scratch, Test};
-use vestal_core::{Enforcement, Exhaustion, OrderRule, Policy, VirtualDeadlines, policy};
+use vestal_analysis::{Outcome, Parameter, Problem, Scratch, Test};
+use vestal_core::{Enforcement, Exhaustion};
 
 /// A test, and how its policy is carried out.
 pub(crate) struct Subject {
@@ -24,18 +24,15 @@ pub(crate) struct Subject {
 
 impl Subject {
     pub(crate) fn real(test: &'static Test) -> Self {
-        let sets = match policy_of(test).order {
-            OrderRule::EarliestDeadline(VirtualDeadlines::Assigned) => Sets::TwoLevels,
-            OrderRule::Slices => Sets::InSlices,
-            OrderRule::EarliestDeadline(VirtualDeadlines::Real)
-            | OrderRule::Classic(_)
-            | OrderRule::Assigned
-            | OrderRule::JobLists(_) => Sets::General,
+        let sets = match () {
+            () if takes(test, Parameter::VirtualDeadlines) => Sets::TwoLevels,
+            () if takes(test, Parameter::Slices) => Sets::InSlices,
+            () => Sets::General,
         };
         Self {
             test,
             sets,
-            lists: if has_lists(policy_of(test)) {
+            lists: if takes(test, Parameter::JobPriorities) {
                 Lists::Reused
             } else {
                 Lists::No
@@ -57,8 +54,7 @@ impl Subject {
     /// Whether the test accepts the set, and gives what a run needs: there may be no virtual
     /// deadlines in whole ticks.
     pub(super) fn accepts(&self, problem: &Problem, scratch: &mut Scratch) -> bool {
-        let needs_virtual_deadlines =
-            policy_of(self.test).order == OrderRule::EarliestDeadline(VirtualDeadlines::Assigned);
+        let needs_virtual_deadlines = takes(self.test, Parameter::VirtualDeadlines);
         self.test.accepts(problem, scratch)
             && self
                 .unless
@@ -73,8 +69,14 @@ impl Subject {
     }
 }
 
-pub(super) fn policy_of(test: &Test) -> &'static Policy {
-    policy::find(test.policy).unwrap()
+/// Whether the test speaks of jobs that need this to be ordered or cut.
+pub(super) fn takes(test: &Test, parameter: Parameter) -> bool {
+    test.takes.contains(&parameter)
+}
+
+/// Whether it speaks of jobs that go by deadlines, real or virtual ones.
+pub(super) fn is_by_deadline(test: &Test) -> bool {
+    takes(test, Parameter::VirtualDeadlines) || test.name == "edf"
 }
 
 pub(super) fn bounds_of(outcome: &Outcome, too_small_by: u64) -> Bounds {
@@ -103,8 +105,7 @@ pub(super) fn system_of(
     subject: &Subject,
     promised: Exhaustion,
 ) -> System {
-    let policy = policy_of(subject.test);
-    let by_deadline = is_by_deadline(policy);
+    let by_deadline = is_by_deadline(subject.test);
     let virtual_deadlines = outcome.parameters.virtual_deadlines.as_ref();
     let found_slices = outcome.parameters.slices.as_ref();
     let lists = outcome.parameters.job_priorities.as_ref();
@@ -134,10 +135,10 @@ pub(super) fn system_of(
         levels: problem.levels().count(),
         by_deadline,
         lists: subject.lists,
-        limits: match policy.enforcement {
-            Enforcement::Static => Limits::Static,
-            Enforcement::Adaptive => Limits::Adaptive,
-            Enforcement::ZeroSlack => Limits::ZeroSlack,
+        limits: match subject.test.limits {
+            None | Some(Enforcement::Static) => Limits::Static,
+            Some(Enforcement::Adaptive) => Limits::Adaptive,
+            Some(Enforcement::ZeroSlack) => Limits::ZeroSlack,
         },
         at_limit: match subject.carried_out.unwrap_or(promised) {
             Exhaustion::Background => AtLimit::Background,
@@ -149,12 +150,4 @@ pub(super) fn system_of(
         end: 0,
         backlog: None,
     }
-}
-
-pub(super) fn is_by_deadline(policy: &Policy) -> bool {
-    matches!(policy.order, OrderRule::EarliestDeadline(_))
-}
-
-fn has_lists(policy: &Policy) -> bool {
-    matches!(policy.order, OrderRule::JobLists(_))
 }

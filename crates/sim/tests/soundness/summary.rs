@@ -2,11 +2,12 @@
 
 use crate::busy::BusyPeriods;
 use crate::reference::{Lists, System};
-use crate::subject::{Subject, is_by_deadline, policy_of};
+use crate::subject::{Subject, is_by_deadline, takes};
 use crate::trial::{Broken, Observation};
 use std::fmt::{self, Write};
+use vestal_analysis::Parameter;
+use vestal_core::Enforcement;
 use vestal_core::model::LEVELS_MAX;
-use vestal_core::{Enforcement, OrderRule};
 
 /// What a campaign found.
 pub(crate) struct Summary {
@@ -83,25 +84,25 @@ impl fmt::Display for Summary {
 impl Summary {
     /// Nothing so far.
     pub(crate) fn new(subject: &Subject, periods_wanted: u64) -> Self {
-        let policy = policy_of(subject.test);
+        let test = subject.test;
         Self {
             name: subject.test.to_string(),
             drawn: 0,
             accepted: 0,
             by_levels: [0; LEVELS_MAX + 1],
-            in_slices: (policy.order == OrderRule::Slices).then_some(0),
+            in_slices: takes(test, Parameter::Slices).then_some(0),
             runs: 0,
             raised: 0,
             busy: BusyPeriods::default(),
             periods_wanted,
-            has_bounds: !is_by_deadline(policy),
+            has_bounds: !is_by_deadline(test),
             // The plain form of zero-slack scheduling has a job of everybody under way at once, which only
             // some tasks can meet. Of a deadline, which some tasks always stay far below, half is much.
-            mean_expected: match policy.enforcement {
+            mean_expected: match test.limits {
                 _ if subject.lists != Lists::No => 0.5,
-                Enforcement::ZeroSlack if subject.test.variant == Some("form") => 0.7,
-                Enforcement::ZeroSlack => 0.9,
-                Enforcement::Static | Enforcement::Adaptive => 0.8,
+                Some(Enforcement::ZeroSlack) if test.variant == Some("form") => 0.7,
+                Some(Enforcement::ZeroSlack) => 0.9,
+                Some(Enforcement::Static | Enforcement::Adaptive) | None => 0.8,
             },
             tightest: 0.0,
             tightness_sum: 0.0,

@@ -14,24 +14,27 @@ use vestal_core::time::HORIZON_NANOS;
 pub(crate) const NAME_CHARS_MAX: usize = 128;
 
 /// What a value inside a file may refer to.
-pub(crate) struct Reader<'a> {
-    pub(crate) sink: &'a mut Sink,
-    pub(crate) unit: Option<Unit>,
-    pub(crate) levels: Vec<String>,
+pub struct Reader<'a> {
+    /// Where what is wrong goes.
+    pub sink: &'a mut Sink,
+    /// The unit of numbers without one.
+    pub unit: Option<Unit>,
+    /// The names of the levels, lowest first.
+    pub levels: Vec<String>,
 }
 
 /// A table being read: which keys it may have, and where it stands in the file.
-pub(crate) struct Fields<'n> {
+pub struct Fields<'n> {
     entries: &'n [Entry],
     /// The table as messages name it, such as `task[2]`.
-    pub(crate) path: String,
+    pub path: String,
     /// Where to point when something is missing.
-    pub(crate) span: Span,
+    pub span: Span,
 }
 
 impl<'n> Fields<'n> {
     /// Starts on a table; every key that is not in `known` is an error right away.
-    pub(crate) fn open(
+    pub fn open(
         node: &'n Node,
         path: String,
         known: &[&str],
@@ -73,11 +76,15 @@ impl<'n> Fields<'n> {
         })
     }
 
-    pub(crate) fn entry(&self, key: &str) -> Option<&'n Entry> {
+    /// The entry of a key.
+    #[must_use]
+    pub fn entry(&self, key: &str) -> Option<&'n Entry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    pub(crate) fn get(&self, key: &str) -> Option<&'n Node> {
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&'n Node> {
         self.entry(key).map(|entry| &entry.node)
     }
 
@@ -126,7 +133,8 @@ pub(crate) fn join(path: &str, key: &str) -> String {
 }
 
 impl Reader<'_> {
-    pub(crate) fn wrong_type(&mut self, node: &Node, field: &str, expected: &str, help: &str) {
+    /// Says that a value is not of the type that is expected.
+    pub fn wrong_type(&mut self, node: &Node, field: &str, expected: &str, help: &str) {
         self.sink.error(
             codes::WRONG_TYPE,
             node.span,
@@ -137,7 +145,8 @@ impl Reader<'_> {
         );
     }
 
-    pub(crate) fn text<'n>(&mut self, node: &'n Node, field: &str) -> Option<&'n str> {
+    /// A string.
+    pub fn text<'n>(&mut self, node: &'n Node, field: &str) -> Option<&'n str> {
         if let Value::Text(text) = &node.value {
             return Some(text);
         }
@@ -145,7 +154,8 @@ impl Reader<'_> {
         None
     }
 
-    pub(crate) fn list<'n>(&mut self, node: &'n Node, field: &str) -> Option<&'n [Node]> {
+    /// A list.
+    pub fn list<'n>(&mut self, node: &'n Node, field: &str) -> Option<&'n [Node]> {
         if let Value::List(items) = &node.value {
             return Some(items);
         }
@@ -205,7 +215,7 @@ impl Reader<'_> {
     }
 
     /// A time in nanoseconds, zero allowed.
-    pub(crate) fn time(&mut self, node: &Node, field: &str) -> Option<u64> {
+    pub fn time(&mut self, node: &Node, field: &str) -> Option<u64> {
         let result = match &node.value {
             Value::Text(text) => time_from_text(text, None),
             Value::Number(text) => match self.unit {
@@ -240,7 +250,7 @@ impl Reader<'_> {
     }
 
     /// A time above zero.
-    pub(crate) fn positive_time(&mut self, node: &Node, field: &str) -> Option<u64> {
+    pub fn positive_time(&mut self, node: &Node, field: &str) -> Option<u64> {
         let nanos = self.time(node, field)?;
         if nanos > 0 {
             return Some(nanos);
@@ -257,7 +267,7 @@ impl Reader<'_> {
     }
 
     /// A whole number between two bounds, both included.
-    pub(crate) fn whole(&mut self, node: &Node, field: &str, least: u64, most: u64) -> Option<u64> {
+    pub fn whole(&mut self, node: &Node, field: &str, least: u64, most: u64) -> Option<u64> {
         let Value::Number(text) = &node.value else {
             self.wrong_type(node, field, "a whole number", "write digits without quotes");
             return None;
@@ -288,7 +298,7 @@ impl Reader<'_> {
     }
 
     /// An exact fraction from 0 (excluded) to 1 (included).
-    pub(crate) fn fraction(&mut self, node: &Node, field: &str) -> Option<Ratio> {
+    pub fn fraction(&mut self, node: &Node, field: &str) -> Option<Ratio> {
         let Value::Number(text) = &node.value else {
             self.wrong_type(
                 node,
@@ -317,7 +327,7 @@ impl Reader<'_> {
     }
 
     /// The level of a name.
-    pub(crate) fn level_of(&mut self, text: &str, span: Span, field: &str) -> Option<Level> {
+    pub fn level_of(&mut self, text: &str, span: Span, field: &str) -> Option<Level> {
         if let Some(at) = self.levels.iter().position(|known| known == text) {
             return u8::try_from(at).ok().map(Level);
         }

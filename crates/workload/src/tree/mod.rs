@@ -12,35 +12,49 @@ use crate::source::{Source, Span};
 /// How deeply tables and arrays may be nested. The format itself needs four.
 pub(crate) const DEPTH_MAX: usize = 32;
 
+/// A value and where it stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) span: Span,
-    pub(crate) value: Value,
+pub struct Node {
+    /// Where.
+    pub span: Span,
+    /// The value.
+    pub value: Value,
 }
 
+/// A value of either language.
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub enum Value {
+    /// JSON's null.
     Null,
+    /// A truth value.
     Bool,
     /// A number as it was written (hexadecimal ones as decimals).
     Number(String),
+    /// A string.
     Text(String),
+    /// A list.
     List(Vec<Node>),
+    /// A table, in the order of the file.
     Table(Vec<Entry>),
     /// A TOML date or time.
     Date,
 }
 
+/// An entry of a table.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) key: String,
-    pub(crate) key_span: Span,
-    pub(crate) node: Node,
+pub struct Entry {
+    /// Its key.
+    pub key: String,
+    /// Where that stands.
+    pub key_span: Span,
+    /// Its value.
+    pub node: Node,
 }
 
 impl Node {
     /// What kind of value this is, for "found ...".
-    pub(crate) fn kind(&self) -> &'static str {
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "null",
             Value::Bool => "a truth value",
@@ -54,7 +68,7 @@ impl Node {
 }
 
 /// Parses `source` as JSON or TOML; `None` if a diagnostic was given instead.
-pub(crate) fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
+pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
     let visible = source.text.trim_start_matches('\u{feff}').trim();
     if visible.is_empty() {
         sink.error(

@@ -14,7 +14,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::real::{self, Bout, Monitor, Settings};
-use crate::session::{self, Session};
+use crate::session::Session;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -234,10 +234,8 @@ fn settings(variant: &Variant, cpu: Option<usize>) -> Settings {
 
 /// Whether a variant can run at all: it does, for a moment.
 fn probe(variant: &Variant, settings: &Settings, output: &Output) -> Result<(), Failure> {
-    let policy = session::find_policy(variant.policy, "measure its overhead")?;
-    run::check_mechanism(policy, settings)?;
-    session::check_real(policy, settings.managed)?;
     let session = session(variant, SIZES[0], Duration::from_millis(1), output)?;
+    run::check_mechanism(&session, settings)?;
     real::bout(&session, settings).map(|_| ())
 }
 

@@ -10,7 +10,6 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
 use crate::names::RESULT_FORMAT;
 use crate::output::Output;
-use crate::problem;
 use crate::report::DroppedBy;
 use crate::session::Session;
 use serde::Serialize;
@@ -22,8 +21,8 @@ use vestal_trace::read::ftrace::{self, Options, Recording};
 use vestal_trace::replay::conformance::{Conformance, Observed};
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
 use vestal_trace::{Format, Problem, TaskInfo, What};
+use vestal_workload::TaskSet;
 use vestal_workload::quantity::parse_time;
-use vestal_workload::{Parameters, TaskSet};
 
 use super::{Inverted, Jobs, SWITCH, unreadable};
 
@@ -183,8 +182,10 @@ fn expected(args: &ReplayArgs, path: &Path, output: &Output) -> Result<Expected,
     if let Some(policy) = &args.policy {
         return by_policy(args, policy, set, tolerance, output);
     }
-    let given = problem::given(path, &set, &Parameters::default())?;
-    let Some((priorities, _)) = given.priorities else {
+    let priorities = set
+        .file_priorities()
+        .map_err(|found| input::unreadable(path, found))?;
+    let Some(priorities) = priorities else {
         let why = "nothing says which order its tasks should have kept";
         return Err(Failure::input(what, why).with_help(
             "name the policy with --policy, for instance rms, or give every task a `priority`",
@@ -220,7 +221,7 @@ fn by_policy(
         parameters: args.parameters.clone(),
     };
     let session = Session::with_set(&world, set, output)?;
-    let Some(priorities) = session.fixed_priorities() else {
+    let Some(priorities) = session.configuration().fixed_priorities() else {
         let why =
             format!("`{policy}` does not order jobs by fixed priorities of their tasks alone");
         return Err(
@@ -234,7 +235,7 @@ fn by_policy(
         tasks: session.tasks,
         priorities,
         policy: Some(policy.to_owned()),
-        origin: session.order,
+        origin: session.system.description(),
         set: session.set,
         tolerance,
     })

@@ -1,32 +1,33 @@
 //! Parameters files: what is read back, and what is refused.
 
 use super::*;
-use crate::codes::SCENARIO_SET;
+use vestal_core::Duration;
+use vestal_workload::Source;
+use vestal_workload::codes::{self, SCENARIO_SET};
 
 #[test]
-fn what_was_written_is_read_back_and_orders_the_tasks() {
+fn what_was_written_is_read_back() {
     let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
-    let parameters = Parameters::with_priorities(&set, &[1, 7]);
-    let source = Source::new("p.json", &parameters.to_file());
-    assert_eq!(Parameters::parse(&source, &set).unwrap(), parameters);
-    assert_eq!(
-        parameters.priority_order(&set),
-        Some(vec![TaskId(1), TaskId(0)])
-    );
-    let toml = Source::new("p.toml", "[priorities]\ncontrol = 1\ndisplay = 7\n");
-    assert_eq!(Parameters::parse(&toml, &set).unwrap(), parameters);
-    let nothing = Source::new("p.json", "{}");
-    assert_eq!(
-        Parameters::parse(&nothing, &set).unwrap(),
-        Parameters::default()
-    );
+    let parameters = Parameters {
+        priorities: Some(vec![1, 7]),
+        ..Parameters::default()
+    };
+    let source = Source::new("p.json", &to_file(&parameters, &set));
+    assert_eq!(read(&source, &set).unwrap(), parameters);
+    let toml = Source::new("p.toml", "[priorities]\ndisplay = 7\ncontrol = 1\n");
+    assert_eq!(read(&toml, &set).unwrap(), parameters);
+    for nothing in ["{}", ""] {
+        let nothing = Source::new("p.json", nothing);
+        assert_eq!(read(&nothing, &set).unwrap(), Parameters::default());
+    }
+    assert_eq!(to_file(&Parameters::default(), &set), "");
 }
 
 #[test]
 fn everything_wrong_is_reported_together() {
     let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
     let text = "{ \"priorities\": { \"contol\": 1, \"display\": 1 },\n  \"partition\": {}, \"colour\": 1 }";
-    let error = Parameters::parse(&Source::new("p.json", text), &set).unwrap_err();
+    let error = read(&Source::new("p.json", text), &set).unwrap_err();
     let mut found: Vec<_> = error
         .list()
         .iter()
@@ -50,12 +51,11 @@ fn everything_wrong_is_reported_together() {
 fn slices_are_whole_numbers_for_every_task() {
     let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
     let text = r#"{ "slices": { "display": 4, "control": 1 } }"#;
-    let parameters = Parameters::parse(&Source::new("p.json", text), &set).unwrap();
-    let again = Source::new("p.json", &parameters.to_file());
-    assert_eq!(Parameters::parse(&again, &set).unwrap(), parameters);
-    let mut counts = parameters.slices_of(&set).unwrap();
-    counts.sort_unstable();
-    assert_eq!(counts, [1, 4]);
+    let parameters = read(&Source::new("p.json", text), &set).unwrap();
+    let again = Source::new("p.json", &to_file(&parameters, &set));
+    assert_eq!(read(&again, &set).unwrap(), parameters);
+    let counts = parameters.slices.unwrap();
+    assert_eq!([counts[0].get(), counts[1].get()], [1, 4]);
     let part = |text: &str| codes_of(&format!("{{ \"slices\": {text} }}"));
     assert_eq!(part("3"), [codes::WRONG_TYPE]);
     assert_eq!(part(r#"{ "control": 3 }"#), [codes::PARAMETER_TASK_MISSING]);
@@ -69,7 +69,7 @@ fn slices_are_whole_numbers_for_every_task() {
 
 fn codes_of(text: &str) -> Vec<codes::Code> {
     let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
-    match Parameters::parse(&Source::new("p.json", text), &set) {
+    match read(&Source::new("p.json", text), &set) {
         Ok(_) => Vec::new(),
         Err(error) => error.list().iter().map(|found| found.code).collect(),
     }
@@ -80,10 +80,10 @@ fn codes_of(text: &str) -> Vec<codes::Code> {
 fn virtual_deadlines_are_given_one_by_one_or_by_a_factor() {
     let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
     let nanos = |text: &str| -> Vec<u64> {
-        let parameters = Parameters::parse(&Source::new("p.json", text), &set).unwrap();
-        let again = Source::new("p.json", &parameters.to_file());
-        assert_eq!(Parameters::parse(&again, &set).unwrap(), parameters);
-        let deadlines = parameters.virtual_deadlines_of(&set).unwrap();
+        let parameters = read(&Source::new("p.json", text), &set).unwrap();
+        let again = Source::new("p.json", &to_file(&parameters, &set));
+        assert_eq!(read(&again, &set).unwrap(), parameters);
+        let deadlines = parameters.virtual_deadlines.unwrap();
         deadlines.into_iter().map(Duration::as_nanos).collect()
     };
     let all =
@@ -103,7 +103,6 @@ fn virtual_deadlines_are_given_one_by_one_or_by_a_factor() {
         nanos(r#"{ "deadline_factor": 1 }"#),
         [10_000_000, 20_000_000]
     );
-    assert_eq!(Parameters::default().virtual_deadlines_of(&set), None);
 }
 
 #[test]
@@ -132,16 +131,12 @@ fn job_priorities_fall_are_distinct_and_agree_with_patterns() {
     let all = r#"{ "job_priorities": { "display": [2], "control": [3, 0] },
         "patterns": { "control": [1, 2], "display": [1] },
         "busy_periods": { "HI": "12ms", "LO": 9 } }"#;
-    let parameters = Parameters::parse(&Source::new("p.json", all), &set).unwrap();
-    assert_eq!(
-        parameters.job_priorities_of(&set),
-        Some(vec![vec![3, 0], vec![2]])
-    );
+    let parameters = read(&Source::new("p.json", all), &set).unwrap();
+    assert_eq!(parameters.job_priorities, Some(vec![vec![3, 0], vec![2]]));
     let ms = Duration::from_millis;
-    let busy = vec![("LO".to_owned(), ms(9)), ("HI".to_owned(), ms(12))];
-    assert_eq!(parameters.busy_periods, Some(busy));
-    let again = Source::new("p.json", &parameters.to_file());
-    assert_eq!(Parameters::parse(&again, &set).unwrap(), parameters);
+    assert_eq!(parameters.busy_periods, Some(vec![ms(9), ms(12)]));
+    let again = Source::new("p.json", &to_file(&parameters, &set));
+    assert_eq!(read(&again, &set).unwrap(), parameters);
 
     let lists = |control: &str, display: &str| {
         codes_of(&format!(
@@ -199,4 +194,31 @@ fn a_factor_is_a_fraction_that_leaves_something_and_agrees_with_the_deadlines() 
     let lowest =
         r#"{ "virtual_deadlines": { "control": 6, "display": 12 }, "deadline_factor": "3/5" }"#;
     assert_eq!(codes_of(lowest), [codes::FACTOR_DISAGREES]);
+}
+
+#[test]
+fn zero_slack_instants_are_names_with_times_up_to_the_deadline() {
+    let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
+    let text = r#"{ "zero_slack": { "display": "20ms", "control": 0 } }"#;
+    let parameters = read(&Source::new("p.json", text), &set).unwrap();
+    let again = Source::new("p.json", &to_file(&parameters, &set));
+    assert_eq!(read(&again, &set).unwrap(), parameters);
+    let instants = parameters.zero_slack.unwrap();
+    let nanos: Vec<u64> = instants.into_iter().map(Duration::as_nanos).collect();
+    assert_eq!(nanos, [0, 20_000_000]);
+    let part = |text: &str| codes_of(&format!("{{ \"zero_slack\": {text} }}"));
+    assert_eq!(
+        part(r#"{ "control": "10.000001ms", "display": 20 }"#),
+        [codes::ZERO_SLACK_TOO_LATE]
+    );
+    assert_eq!(part(r#"{ "control": 3 }"#), [codes::PARAMETER_TASK_MISSING]);
+    assert_eq!(
+        part(r#"{ "contol": 3, "control": 3, "display": 3 }"#),
+        [codes::PARAMETER_UNKNOWN_TASK]
+    );
+    assert_eq!(
+        part(r#"{ "control": -1, "display": 3 }"#),
+        [codes::NEGATIVE_TIME]
+    );
+    assert_eq!(part("3"), [codes::WRONG_TYPE]);
 }

@@ -1,0 +1,255 @@
+//! From a task set, a policy, options and parameters to a system.
+
+use crate::options::Options;
+use crate::policy::Policy;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::setup::{Given, Setup};
+use crate::system::{Proof, System, Terms};
+use std::cmp::Reverse;
+use vestal_analysis::{FiniteJob, Names, Outcome, Parameters, Phasing, Problem, Test, Verdict};
+use vestal_core::{Exhaustion, LevelSet, Task};
+use vestal_workload::TaskSet;
+use vestal_workload::model::{Arrival, OnMiss};
+
+/// Whether the policy's test is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Analysis {
+    /// It finds what is not given, and says what is proved.
+    Ask,
+    /// It is not: everything is given, as by a recording.
+    Skip,
+}
+
+/// Puts a system together: `parameters` are those of a file or a recording, of which the policy takes what it
+/// knows. As long as its test takes, if that is asked; else O(n^2).
+///
+/// # Errors
+/// What is wrong with the set for this policy, with the parameters for this set, or what the policy cannot do
+/// without.
+pub fn assemble(
+    registry: &Registry,
+    (policy, options): (&dyn Policy, &Options),
+    set: &TaskSet,
+    parameters: &Parameters,
+    analysis: Analysis,
+) -> Result<System, Refusal> {
+    let about = policy.about();
+    let tasks = set.to_tasks(about.name).map_err(Refusal::diagnosed)?;
+    let mut given = given(set, parameters)?;
+    given.parameters = given.parameters.only(about.parameters);
+    given.file = given.file.only(about.parameters);
+    let rule = policy.rule(&tasks);
+    check_rule(&rule, tasks.len(), about.name)?;
+    let test = policy.test(options)?.and_then(|name| registry.test(name));
+    let asked = match (test, analysis) {
+        (Some(test), Analysis::Ask) => {
+            let problem = of_tasks(set, tasks.clone(), (test, &given, &rule))?;
+            let outcome = test.analyse(&problem);
+            Some((test, problem, outcome))
+        }
+        (Some(_) | None, _) => None,
+    };
+    let proof = match (&asked, analysis) {
+        (_, Analysis::Skip) => Proof::NotAsked,
+        (Some((test, _, outcome)), Analysis::Ask) => proof(test, outcome, options, set),
+        (None, Analysis::Ask) => Proof::NoTest,
+    };
+    let mut system = policy.build(&Setup {
+        set,
+        tasks: &tasks,
+        levels: levels(set)?,
+        options,
+        given: &given,
+        rule: &rule,
+        problem: asked.as_ref().map(|(_, problem, _)| problem),
+        found: asked.as_ref().map(|(test, _, outcome)| (*test, outcome)),
+        proof: &proof,
+    })?;
+    if let Some((test, _, outcome)) = &asked {
+        take_back(&mut system, test, outcome);
+    }
+    Ok(system)
+}
+
+/// What is given instead of being found: parameters, and what stands in the file.
+///
+/// # Errors
+/// A file in which only some tasks have a priority.
+pub fn given(set: &TaskSet, parameters: &Parameters) -> Result<Given, Refusal> {
+    let priorities = set.file_priorities().map_err(Refusal::diagnosed)?;
+    Ok(Given {
+        parameters: parameters.clone(),
+        file: Parameters {
+            priorities,
+            ..Parameters::default()
+        },
+    })
+}
+
+/// What `test` is asked about a set, with what is given of what it takes.
+///
+/// # Errors
+/// What the set does not have and the test needs; parameters that are not for this set.
+pub fn problem(set: &TaskSet, test: &Test, given: &Given) -> Result<Problem, Refusal> {
+    if test.is_for_job_sets() {
+        return of_jobs(set, test, given);
+    }
+    let tasks = set.to_tasks(test.name).map_err(Refusal::diagnosed)?;
+    of_tasks(set, tasks, (test, given, &Parameters::default()))
+}
+
+fn of_tasks(
+    set: &TaskSet,
+    tasks: Vec<Task>,
+    (test, given, rule): (&Test, &Given, &Parameters),
+) -> Result<Problem, Refusal> {
+    let problem = Problem::new(tasks, levels(set)?).map(|new| new.with_phasing(phasing(set)));
+    let given = given.all().only(test.takes);
+    let problem = problem.and_then(|new| new.with(&given)?.with(rule));
+    problem.map_err(|error| Refusal::input(error.to_string()))
+}
+
+fn of_jobs(set: &TaskSet, test: &Test, given: &Given) -> Result<Problem, Refusal> {
+    let wcets = set.to_jobs(test.name).map_err(Refusal::diagnosed)?;
+    let jobs = set.jobs.iter().zip(wcets).map(|(job, wcet)| FiniteJob {
+        criticality: job.criticality,
+        release: job.release,
+        deadline: job.deadline,
+        wcet,
+    });
+    let problem = Problem::of_jobs(jobs.collect(), levels(set)?);
+    let given = given.all().only(test.takes);
+    problem
+        .and_then(|new| new.with(&given))
+        .map_err(|error| Refusal::input(error.to_string()))
+}
+
+/// How many levels the set has.
+///
+/// # Errors
+/// None for a valid set.
+pub fn levels(set: &TaskSet) -> Result<LevelSet, Refusal> {
+    let count = set.levels.len();
+    LevelSet::new(count).ok_or_else(|| Refusal::bug(format!("a valid file has {count} levels")))
+}
+
+/// Two periodic tasks with different offsets may never be released together; and where jobs are
+/// withdrawn at their deadlines, the run in which a task misses may not exist.
+fn phasing(set: &TaskSet) -> Phasing {
+    let mut tasks = set.tasks.iter();
+    if tasks.any(|task| task.on_miss == Some(OnMiss::Abort)) {
+        return Phasing::Restricted;
+    }
+    let periodic = set
+        .tasks
+        .iter()
+        .filter(|task| task.arrival == Arrival::Periodic);
+    let mut offsets = periodic.map(|task| task.offset);
+    let first = offsets.next();
+    match offsets.all(|offset| Some(offset) == first) {
+        true => Phasing::Arbitrary,
+        false => Phasing::Restricted,
+    }
+}
+
+/// A rule has a value for each task.
+fn check_rule(rule: &Parameters, tasks: usize, name: &str) -> Result<(), Refusal> {
+    let given = rule.priorities.as_ref().map_or(tasks, Vec::len);
+    if given == tasks {
+        return Ok(());
+    }
+    Err(
+        Refusal::input(format!("it gives {given} priorities for {tasks} tasks"))
+            .with_help("its rule returns one priority for each task, in the order of the tasks")
+            .about(format!("use the policy {name}")),
+    )
+}
+
+/// What a test's answer is worth for a run with these options.
+fn proof(test: &Test, outcome: &Outcome, options: &Options, set: &TaskSet) -> Proof {
+    let by = test.to_string();
+    let unproved = |says: String, why| Proof::Unproved {
+        by: by.clone(),
+        says,
+        why,
+    };
+    match outcome.verdict {
+        Verdict::Schedulable => {
+            let nowhere =
+                |row: &&vestal_analysis::parameters::Row| (row.get)(&outcome.parameters).is_none();
+            let mut takes = test.takes.iter().map(|parameter| parameter.row());
+            if let Some(row) = takes.find(nowhere) {
+                let says = format!(
+                    "proves the set schedulable only by {} that are no whole nanoseconds",
+                    row.words
+                );
+                return unproved(says, None);
+            }
+            match options.exhaustion() {
+                Exhaustion::Continue => Proof::NotCovered {
+                    by,
+                    what: "exhaustion=continue".to_owned(),
+                },
+                Exhaustion::Background | Exhaustion::Abort => Proof::Proved { by },
+            }
+        }
+        Verdict::NotProven if outcome.claim == Some(Verdict::Schedulable) => unproved(
+            "claims the set schedulable and proves nothing".to_owned(),
+            None,
+        ),
+        Verdict::Unschedulable | Verdict::NotProven => {
+            let tasks: Vec<String> = set.tasks.iter().map(|task| task.name.clone()).collect();
+            let names = Names {
+                tasks: &tasks,
+                levels: &set.levels,
+            };
+            let why = outcome
+                .why
+                .as_ref()
+                .map(|why| why.with_names(names).to_string());
+            let why = why.unwrap_or_else(|| "no reason is known".to_owned());
+            unproved("does not prove the set schedulable".to_owned(), Some(why))
+        }
+    }
+}
+
+/// Takes a proof back that is about other limits or another order than were built.
+fn take_back(system: &mut System, test: &Test, outcome: &Outcome) {
+    let policy = system.policy.clone();
+    for cluster in &mut system.clusters {
+        let priorities: Vec<u32> = cluster
+            .configuration
+            .tasks()
+            .iter()
+            .map(|entry| entry.priority)
+            .collect();
+        let proved = outcome.parameters.priorities.as_deref();
+        let same_order = proved.is_none_or(|proved| by_urgency(proved) == by_urgency(&priorities));
+        for domain in &mut cluster.domains {
+            let same_limits = match (&domain.guarantee.terms, test.limits) {
+                (Terms::Deadlines { enforcement, .. }, Some(limits)) => *enforcement == limits,
+                (Terms::Deadlines { .. }, None) | (Terms::Tardiness(_), _) => true,
+            };
+            let other = match (same_limits, same_order) {
+                (true, true) => continue,
+                (false, _) => "other limits",
+                (true, false) => "another order",
+            };
+            if let Proof::Proved { by } | Proof::NotCovered { by, .. } = &domain.guarantee.proof {
+                domain.guarantee.proof = Proof::Unproved {
+                    by: by.clone(),
+                    says: "does not prove the set schedulable".to_owned(),
+                    why: Some(format!("it speaks of {other} than {policy} has")),
+                };
+            }
+        }
+    }
+}
+
+/// The places of the tasks, most urgent first; among equal priorities the first one is.
+fn by_urgency(priorities: &[u32]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..priorities.len()).collect();
+    places.sort_by_key(|&place| Reverse(priorities.get(place)));
+    places
+}

@@ -1,0 +1,36 @@
+//! `ocbp`: each job has a priority of its own, from lists.
+
+use super::job_lists;
+use crate::configuration::{BY_JOB, Order};
+use crate::options::EXHAUSTION;
+use crate::policy::{About, Fields, Native, Policy};
+use crate::refusal::Refusal;
+use crate::setup::Setup;
+use crate::system::System;
+use vestal_analysis::Parameter;
+
+pub(super) struct Ocbp;
+
+static ABOUT: About = About {
+    name: "ocbp",
+    summary: "fixed job priorities computed anew at arrivals, limits C_i(mode), mode 0 at idle",
+    page: include_str!("../../../../docs/explain/ocbp.md"),
+    parameters: &[Parameter::JobPriorities],
+    options: &[EXHAUSTION],
+    tests: job_lists::TESTS,
+    native: Native::No(BY_JOB),
+};
+
+impl Policy for Ocbp {
+    fn about(&self) -> &About {
+        &ABOUT
+    }
+
+    fn fields(&self) -> Fields {
+        Fields::ADAPTIVE
+    }
+
+    fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
+        job_lists::system(setup, &ABOUT, Order::RecomputedLists)
+    }
+}

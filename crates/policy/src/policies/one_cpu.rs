@@ -1,0 +1,145 @@
+//! What policies of one CPU share, built-in and own ones.
+
+use crate::configuration::{Configuration, OneCpu, Order, Precision, User};
+use crate::policy::{About, Fields, Use};
+use crate::setup::{Setup, order_name};
+use crate::system::{Cluster, Domain, Guarantee, System, Terms};
+use std::sync::Arc;
+use vestal_analysis::Parameters;
+use vestal_core::{ClassicOrder, CpuId, Enforcement, Scheduler, TaskConfiguration, TaskId};
+
+/// The fields of a policy whose test lets jobs run to completion.
+pub const TO_COMPLETION: Fields = Fields {
+    estimates: Use::Rule(
+        "its test counts them, as if nobody stopped jobs at their own level's value",
+    ),
+    ..Fields::ONE_CPU
+};
+
+/// The whole system on one CPU, in one domain.
+pub fn system(
+    setup: &Setup<'_>,
+    about: &About,
+    (configuration, terms): (Configuration, Terms),
+    parameters: Parameters,
+    origin: String,
+) -> System {
+    let cpus = vec![CpuId(0)];
+    let numbers = (0..setup.tasks.len()).filter_map(|task| u16::try_from(task).ok());
+    let tasks: Vec<TaskId> = numbers.map(TaskId).collect();
+    let proof = setup.proof.clone();
+    let domain = Domain {
+        cpus: cpus.clone(),
+        tasks: tasks.clone(),
+        guarantee: Guarantee { terms, proof },
+    };
+    System {
+        policy: about.name.to_owned(),
+        options: setup.options.clone(),
+        parameters,
+        clusters: vec![Cluster {
+            cpus,
+            tasks,
+            configuration,
+            domains: vec![domain],
+        }],
+        origin,
+    }
+}
+
+/// Tasks with an order and limits.
+pub fn ordered(
+    setup: &Setup<'_>,
+    about: &About,
+    (tasks, order): (Vec<TaskConfiguration>, Order),
+    enforcement: Enforcement,
+    parameters: Parameters,
+    origin: String,
+) -> System {
+    let exhaustion = setup.options.exhaustion();
+    let configuration = Configuration::OneCpu(OneCpu {
+        tasks,
+        levels: setup.levels,
+        enforcement,
+        exhaustion,
+        order,
+    });
+    let terms = Terms::Deadlines {
+        enforcement,
+        exhaustion,
+    };
+    system(setup, about, (configuration, terms), parameters, origin)
+}
+
+/// Fixed priorities by a rule that everybody knows, and static limits.
+pub fn classic(setup: &Setup<'_>, about: &About, order: ClassicOrder) -> System {
+    let tasks = setup.with_priorities(&setup.classic(order));
+    let origin = order_name(order).to_owned();
+    let order = (tasks, Order::FixedPriority);
+    ordered(
+        setup,
+        about,
+        order,
+        Enforcement::Static,
+        Parameters::default(),
+        origin,
+    )
+}
+
+/// Fixed priorities that are given or found, else deadline-monotonic ones.
+pub fn assigned(setup: &Setup<'_>, about: &About, enforcement: Enforcement) -> System {
+    let (priorities, origin) = match setup.choose(|all| all.priorities.as_ref()) {
+        Some((priorities, origin)) => (priorities, format!("priorities {origin}")),
+        None => {
+            let order = ClassicOrder::DeadlineMonotonic;
+            (setup.classic(order), order_name(order).to_owned())
+        }
+    };
+    let order = (setup.with_priorities(&priorities), Order::FixedPriority);
+    let parameters = Parameters {
+        priorities: Some(priorities),
+        ..Parameters::default()
+    };
+    ordered(setup, about, order, enforcement, parameters, origin)
+}
+
+/// Fixed priorities by the policy's own rule.
+pub fn by_rule(setup: &Setup<'_>, about: &About, enforcement: Enforcement) -> System {
+    let priorities = setup.rule.priorities.as_deref().unwrap_or(&[]);
+    let order = (setup.with_priorities(priorities), Order::FixedPriority);
+    let origin = format!("priorities of {}", about.name);
+    ordered(
+        setup,
+        about,
+        order,
+        enforcement,
+        Parameters::default(),
+        origin,
+    )
+}
+
+/// A scheduler of the program's own: anything that keeps the contract. `enforcement` says which deadlines
+/// count as guaranteed. The same precision must give the same scheduler.
+pub fn user(
+    setup: &Setup<'_>,
+    about: &About,
+    enforcement: Enforcement,
+    build: impl Fn(Precision) -> Result<Box<dyn Scheduler + Send>, String> + Send + Sync + 'static,
+) -> System {
+    let configuration = Configuration::User(User {
+        tasks: setup.with_priorities(&[]),
+        build: Arc::new(build),
+    });
+    let terms = Terms::Deadlines {
+        enforcement,
+        exhaustion: setup.options.exhaustion(),
+    };
+    let origin = format!("the scheduler {}", about.name);
+    system(
+        setup,
+        about,
+        (configuration, terms),
+        Parameters::default(),
+        origin,
+    )
+}

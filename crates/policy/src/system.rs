@@ -1,0 +1,173 @@
+//! What decides, as data: clusters, domains, what is guaranteed in them.
+
+use crate::configuration::Configuration;
+use crate::options::Options;
+use vestal_analysis::Parameters;
+use vestal_core::{CpuId, Duration, Enforcement, Exhaustion, TaskId};
+
+/// A policy with everything that it has decided about a task set.
+///
+/// It owns what it has and can be compared; assembled again from its own [`System::parameters`], it is equal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct System {
+    /// The policy's name.
+    pub policy: String,
+    /// The options that it was built with.
+    pub options: Options,
+    /// Every parameter that it was built with.
+    pub parameters: Parameters,
+    /// What is decided together and independently of all else. A task or a CPU is in one of them.
+    pub clusters: Vec<Cluster>,
+    /// Where its order comes from, for people.
+    pub origin: String,
+}
+
+/// Tasks and CPUs that are decided together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// Its CPUs; inside, a [`CpuId`] is a place in this list.
+    pub cpus: Vec<CpuId>,
+    /// Its tasks; inside, a [`TaskId`] is a place in this list.
+    pub tasks: Vec<TaskId>,
+    /// From what its schedulers are made.
+    pub configuration: Configuration,
+    /// What is locked together in it.
+    pub domains: Vec<Domain>,
+}
+
+/// Tasks with a mode and a guarantee of their own. CPUs and tasks are numbered as in the cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Domain {
+    /// Its CPUs.
+    pub cpus: Vec<CpuId>,
+    /// Its tasks.
+    pub tasks: Vec<TaskId>,
+    /// What is promised.
+    pub guarantee: Guarantee,
+}
+
+/// What is promised about the jobs of a domain, and by which proof.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guarantee {
+    /// Of which jobs the policy speaks, if it is proved.
+    pub terms: Terms,
+    /// Whether it is.
+    pub proof: Proof,
+}
+
+/// The terms of a promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Terms {
+    /// A job meets its deadline as long as nobody exceeds what the limits allow at its level.
+    Deadlines {
+        /// The limits.
+        enforcement: Enforcement,
+        /// What happens at a job's own.
+        exhaustion: Exhaustion,
+    },
+    /// A job of each of these tasks is no later than so; nothing is said of the others.
+    Tardiness(Vec<Option<Duration>>),
+}
+
+/// What a test says of a system. Without a proof nothing is guaranteed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The test accepts the set as it is about to run.
+    Proved {
+        /// Its name, with the variant.
+        by: String,
+    },
+    /// It does not.
+    Unproved {
+        /// Its name, with the variant.
+        by: String,
+        /// What it does instead of proving, after its name.
+        says: String,
+        /// The reason, if it gives one.
+        why: Option<String>,
+    },
+    /// It accepts the set, but what is about to run is not what it speaks of.
+    NotCovered {
+        /// Its name, with the variant.
+        by: String,
+        /// What it does not cover.
+        what: String,
+    },
+    /// No test speaks of the policy.
+    NoTest,
+    /// A recording: whoever made it was told.
+    NotAsked,
+}
+
+impl System {
+    /// The test that proves every domain; `None` if one of them is not proved.
+    #[must_use]
+    pub fn proved_by(&self) -> Option<&str> {
+        let mut by = None;
+        for domain in self.domains() {
+            match &domain.guarantee.proof {
+                Proof::Proved { by: test } => by = Some(test.as_str()),
+                Proof::Unproved { .. }
+                | Proof::NotCovered { .. }
+                | Proof::NoTest
+                | Proof::NotAsked => {
+                    return None;
+                }
+            }
+        }
+        by
+    }
+
+    /// The domains of all clusters.
+    pub fn domains(&self) -> impl Iterator<Item = &Domain> + Clone {
+        self.clusters.iter().flat_map(|cluster| &cluster.domains)
+    }
+
+    /// Where the order comes from and what is promised, in a line.
+    #[must_use]
+    pub fn description(&self) -> String {
+        let origin = &self.origin;
+        match self.weakest() {
+            Proof::Proved { by } => format!("{origin}; {by} proves the set schedulable"),
+            Proof::Unproved { by, says, .. } => format!("{origin}; {by} {says}"),
+            Proof::NotCovered { by, .. } => format!("{origin}; {by} proves the set schedulable"),
+            Proof::NoTest => format!("{origin}; no test speaks of {}", self.policy),
+            Proof::NotAsked => origin.clone(),
+        }
+    }
+
+    /// What a person must know before trusting a run.
+    #[must_use]
+    pub fn doubt(&self) -> Option<String> {
+        let promised = |doubt: String, why: &Option<String>| {
+            let why = why
+                .as_ref()
+                .map_or_else(String::new, |why| format!(": {why}"));
+            format!(
+                "{doubt}, so nothing is promised{why}; the order used is: {}",
+                self.origin
+            )
+        };
+        match self.weakest() {
+            Proof::Proved { .. } | Proof::NotAsked => None,
+            Proof::Unproved { by, says, why } => Some(promised(format!("{by} {says}"), why)),
+            Proof::NotCovered { by, what } => Some(format!(
+                "{what}: what {} promises is not covered by its test {by} any more",
+                self.policy
+            )),
+            Proof::NoTest => Some(promised(
+                format!("no test speaks of {}", self.policy),
+                &None,
+            )),
+        }
+    }
+
+    /// The first proof that is none.
+    fn weakest(&self) -> &Proof {
+        let mut proofs = self.domains().map(|domain| &domain.guarantee.proof);
+        let first = proofs.clone().next().unwrap_or(&Proof::NoTest);
+        proofs
+            .find(|proof| !matches!(proof, Proof::Proved { .. }))
+            .unwrap_or(first)
+    }
+}
