@@ -46,7 +46,67 @@ pub enum OnMiss {
     Abort,
 }
 
+/// Of what a native world tells an [`crate::Enforcer`] besides limits that jobs used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Interest {
+    /// The newest release of each task: jobs that are dropped if the mode rises.
+    NewestReleases,
+    /// The release of a job, with its instant, before the job is charged for the first time: what it is
+    /// granted counts from there.
+    Releases,
+    /// Each job that is incomplete at its zero-slack instant, with the instant of its release; and its end.
+    IncompleteJobs,
+}
+
+/// Whether it makes a difference that a job which stands exactly at the C of a level below its own is
+/// incomplete, before it exceeds that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtLimit {
+    /// It does not.
+    Harmless,
+    /// The job raises the mode at once.
+    RaisesMode,
+    /// It suspends others from its zero-slack instant on, also at its own level's C where that is no limit.
+    Suspends,
+}
+
 impl Enforcement {
+    /// Whether there is more than one mode.
+    #[must_use]
+    pub const fn has_modes(self) -> bool {
+        matches!(self, Self::Adaptive)
+    }
+
+    /// Of what a native world tells.
+    #[must_use]
+    pub const fn interest(self) -> Interest {
+        match self {
+            Self::Static | Self::Adaptive => Interest::NewestReleases,
+            Self::ZeroSlack => Interest::IncompleteJobs,
+        }
+    }
+
+    /// What a job does that stands at a level's C.
+    #[must_use]
+    pub const fn at_limit(self) -> AtLimit {
+        match self {
+            Self::Static => AtLimit::Harmless,
+            Self::Adaptive => AtLimit::RaisesMode,
+            Self::ZeroSlack => AtLimit::Suspends,
+        }
+    }
+
+    /// The limits that jobs of `task` can have in modes up to their own level, and the level of each.
+    pub fn limits(self, task: &Task) -> impl Iterator<Item = (Level, Service)> {
+        let highest = if self.has_modes() {
+            task.criticality
+        } else {
+            Level::LOWEST
+        };
+        let modes = highest.up_to_self();
+        modes.map(move |mode| (self.limit_level(task, mode), self.limit(task, mode)))
+    }
+
     /// Whether a job of `task` is admitted in `mode`.
     #[must_use]
     pub fn admits(self, task: &Task, mode: Level) -> bool {

@@ -45,13 +45,14 @@ pub mod model;
 pub mod notice;
 pub mod order;
 pub mod plan;
+mod plan_hash;
 pub mod queue;
 pub mod scheduler;
 pub mod server;
 pub mod store;
 pub mod time;
 
-pub use enforce::{Enforcement, Exhaustion, OnMiss};
+pub use enforce::{AtLimit, Enforcement, Exhaustion, Interest, OnMiss};
 pub use engine::{
     Budgets, Configuration, ConfigurationError, Container, CpuTable, FrameConfiguration,
     FrameTable, Frames, Guard, Levelled, LevelledConfiguration, LevelledTask, LocalDomain,
@@ -67,9 +68,10 @@ pub use model::{Level, LevelSet, Task, TaskError, Wcet};
 pub use notice::{DropReason, Drops, Event, Notice};
 pub use order::{ClassicOrder, SliceCount, Urgency};
 pub use plan::{
-    Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot, Wake,
-    WakeReason,
+    Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot,
+    Until, Wake, WakeReason,
 };
+pub use plan_hash::PlanHash;
 pub use scheduler::{ContractViolation, Enforcer, Scheduler};
 pub use server::{ByLevel, ServerKind, Utilization, WhenFull};
 pub use time::{Duration, Instant, Service};

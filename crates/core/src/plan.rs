@@ -2,6 +2,7 @@
 
 use crate::ids::{BarrierId, CpuId, JobId, ServerId, TaskId};
 use crate::model::Level;
+use crate::notice::DropReason;
 use crate::time::{Instant, Service};
 
 /// The complete intention of one domain at one instant.
@@ -148,25 +149,68 @@ pub enum WakeReason {
     Frame,
 }
 
-/// What enforcement allows a task just now, apart from all questions of order.
+/// What enforcement allows a job just now, apart from all questions of order. It is complete in itself: a
+/// world that enacts it needs to know nothing of the policy from which it came.
 ///
 /// A native world enacts permits and leaves the order to the operating system; a managed world
 /// enacts [`Plan::slots`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Permit {
-    /// The current job may run up to a limit of execution in total, counted from its start;
+    /// The job may run at its own urgency, up to a limit of execution in total, counted from its start;
     /// `None`: without limit.
     Run {
         /// The limit on the job's whole execution.
         limit: Option<Service>,
     },
-    /// The current job may run only where no admitted job wants the CPU.
-    Background,
-    /// The current job is withdrawn; the task may release again.
-    Dropped,
-    /// The current job waits: for the replenishment of a budget, or for a more critical task's job
-    /// that has no slack left.
-    Suspended,
+    /// The same, below every job that may [run](Self::Run), until the permit changes.
+    Below {
+        /// The limit on the job's whole execution.
+        limit: Option<Service>,
+    },
+    /// The job waits, and keeps the limit that it had.
+    Suspended {
+        /// For what.
+        until: Until,
+    },
+    /// The job has used up its last limit: it is below every job that is not demoted until its body ends,
+    /// whatever is permitted later.
+    Demoted,
+    /// The job is withdrawn; the task may release again.
+    Dropped {
+        /// Why.
+        why: DropReason,
+    },
     /// Jobs of this task are not admitted while the present mode lasts.
     NotAdmitted,
+}
+
+/// Until when a job is suspended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Until {
+    /// Until this instant. The job executes nothing before, on a free CPU neither.
+    At(Instant),
+    /// Until the permit changes, which nobody can tell beforehand. The job gives way to everybody.
+    Event,
+}
+
+impl Permit {
+    /// What the job may execute in all; `None`: without limit, or not to be run, or as before.
+    #[must_use]
+    pub const fn limit(self) -> Option<Service> {
+        match self {
+            Self::Run { limit } | Self::Below { limit } => limit,
+            Self::Suspended { .. } | Self::Demoted | Self::Dropped { .. } | Self::NotAdmitted => {
+                None
+            }
+        }
+    }
+
+    /// Whether the job keeps its place among those that are enforced: it runs, or will again.
+    #[must_use]
+    pub const fn keeps_place(self) -> bool {
+        match self {
+            Self::Run { .. } | Self::Below { .. } | Self::Suspended { .. } => true,
+            Self::Demoted | Self::Dropped { .. } | Self::NotAdmitted => false,
+        }
+    }
 }

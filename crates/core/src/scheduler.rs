@@ -35,6 +35,7 @@
 //! - **C8 replay.** Configuration and the sequence of facts determine every plan.
 //! - **C9 locks.** A fact belongs to exactly one domain; no call takes two domain locks.
 
+use crate::enforce::Interest;
 use crate::fact::Fact;
 use crate::ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 use crate::job_table::BACKLOG_MAX;
@@ -119,12 +120,8 @@ pub trait Enforcer: Scheduler {
     /// What enforcement allows one job since the last decision.
     fn permit_for(&self, job: JobId) -> Permit;
 
-    /// What a job of an admitted `task` may execute in all in the present mode, whether or not it may run
-    /// just now; `None`: without limit.
-    fn limit_of(&self, task: TaskId) -> Option<Service>;
-
-    /// Whether the world has to tell of a job that is incomplete at its zero-slack instant.
-    fn watches_slack(&self) -> bool;
+    /// Of what the world tells besides limits that jobs used up. It never changes.
+    fn interest(&self) -> Interest;
 }
 
 impl<S: Enforcer + ?Sized> Enforcer for &mut S {
@@ -134,11 +131,8 @@ impl<S: Enforcer + ?Sized> Enforcer for &mut S {
     fn permit_for(&self, job: JobId) -> Permit {
         (**self).permit_for(job)
     }
-    fn limit_of(&self, task: TaskId) -> Option<Service> {
-        (**self).limit_of(task)
-    }
-    fn watches_slack(&self) -> bool {
-        (**self).watches_slack()
+    fn interest(&self) -> Interest {
+        (**self).interest()
     }
 }
 

@@ -363,13 +363,20 @@ fn a_guard_fed_with_exceptions_only_gives_the_permits_of_the_engine() {
         .unwrap();
     assert_eq!(guard.decide(at(7)).unwrap().mode, Level(1));
     assert_eq!(guard.permit_for(job(1, 0)), full(9));
-    assert_eq!(guard.permit_for(job(0, 0)), Permit::Dropped);
+    assert_eq!(
+        guard.permit_for(job(0, 0)),
+        Permit::Dropped {
+            why: DropReason::Mode
+        }
+    );
     assert_eq!(guard.permit_for(job(0, 1)), Permit::NotAdmitted);
     guard.apply(at(12), Fact::Idle { cpu: CPU }).unwrap();
     assert_eq!(guard.decide(at(12)).unwrap().mode, Level(0));
     assert_eq!(
         guard.permit_for(job(0, 0)),
-        Permit::Dropped,
+        Permit::Dropped {
+            why: DropReason::Mode
+        },
         "a stale job stays stopped"
     );
     assert_eq!(guard.permit_for(job(0, 2)), full(3));
@@ -386,7 +393,7 @@ fn a_guard_fed_with_exceptions_only_gives_the_permits_of_the_engine() {
         )
         .unwrap();
     guard.decide(at(30)).unwrap();
-    assert_eq!(guard.permit_for(job(0, 2)), Permit::Background);
+    assert_eq!(guard.permit_for(job(0, 2)), Permit::Demoted);
     assert_eq!(guard.permit_for(job(0, 3)), full(3));
 }
 

@@ -132,7 +132,12 @@ fn c2_a_remainder_below_the_granularity_counts_as_exhausted() {
         };
         assert_eq!(charge(7, 7), Some(ns(3)));
         assert_eq!(charge(1, 8), None);
-        assert_eq!(engine.permit(TaskId(0)), Permit::Suspended);
+        assert_eq!(
+            engine.permit(TaskId(0)),
+            Permit::Suspended {
+                until: Until::Event
+            }
+        );
         let budget = engine.decide(at(50)).unwrap().slot(CPU).unwrap().budget;
         let expected = Budget {
             remaining: ns(10),
@@ -214,7 +219,12 @@ fn a_requested_mode_changes_capacities_at_once_and_ends_when_nothing_is_pending(
     }
     world.step(&[Fact::ModeRequested { level: Level(7) }]);
     assert_eq!(world.engine.mode(), Level(1), "the highest there is");
-    assert_eq!(world.engine.permit(TaskId(0)), Permit::Suspended);
+    assert_eq!(
+        world.engine.permit(TaskId(0)),
+        Permit::Suspended {
+            until: Until::Event
+        }
+    );
     while world.now < 16 {
         world.step(&[]);
     }

@@ -278,7 +278,7 @@ fn a_job_is_offered_elsewhere_only_after_it_stopped() {
             limit: Some(Service::from_nanos(6))
         }
     );
-    assert_eq!(engine.permit(TaskId(2)), Permit::Background);
+    assert_eq!(engine.permit(TaskId(2)), Permit::Below { limit: None });
 }
 
 #[test]
@@ -305,7 +305,12 @@ fn what_a_job_takes_beyond_its_budgets_is_paid_by_the_next_one() {
     // The world stops it 2 too late.
     engine.apply(at(5), charged(0, job(0), 5)).unwrap();
     assert_eq!(engine.decide(at(5)).unwrap().slot(CPU), None);
-    assert_eq!(engine.permit(TaskId(0)), Permit::Suspended);
+    assert_eq!(
+        engine.permit(TaskId(0)),
+        Permit::Suspended {
+            until: Until::Event
+        }
+    );
     engine.apply(at(8), Fact::Released { job: job(1) }).unwrap();
     let slot = engine.decide(at(8)).unwrap().slot(CPU).unwrap();
     assert_eq!(slot.job, job(0));

@@ -97,7 +97,12 @@ fn a_job_that_used_up_its_slice_waits_for_the_next_one_and_is_pending_meanwhile(
     let wake = plan.next.unwrap();
     assert_eq!((wake.at, wake.why), (at(5), WakeReason::Replenishment));
     assert_eq!(plan.slot(CPU), None);
-    assert_eq!(engine.permit(TaskId(0)), Permit::Suspended);
+    assert_eq!(
+        engine.permit(TaskId(0)),
+        Permit::Suspended {
+            until: Until::At(at(5))
+        }
+    );
     stop(&mut engine, 1);
     // Nobody needs to be told of a boundary that nobody waits for.
     assert_eq!(engine.decide(at(4)).unwrap().slot(CPU), None);

@@ -133,7 +133,12 @@ fn table_one_wakes_at_the_zero_slack_instant_and_at_deadlines() {
     world.pass_until(6);
     assert_eq!(world.decide(), Some(1), "tau_h has no slack left");
     assert_eq!(world.engine.suspension_level(), Some(Level(0)));
-    assert_eq!(world.engine.permit(TaskId(0)), Permit::Suspended);
+    assert_eq!(
+        world.engine.permit(TaskId(0)),
+        Permit::Suspended {
+            until: Until::Event
+        }
+    );
     assert_eq!(world.engine.permit(TaskId(1)), Permit::Run { limit: None });
     assert!(world.wakes_at(10, WakeReason::Deadline, 0, 1));
     world.pass_until(10);
@@ -141,7 +146,10 @@ fn table_one_wakes_at_the_zero_slack_instant_and_at_deadlines() {
     world.release(0, 2);
     world.release(1, 1);
     assert_eq!(world.decide(), Some(1), "tau_l is late: below everybody");
-    assert_eq!(world.engine.permit(TaskId(0)), Permit::Run { limit: None });
+    assert_eq!(
+        world.engine.permit(TaskId(0)),
+        Permit::Below { limit: None }
+    );
     assert_eq!(world.engine.suspension_level(), Some(Level(0)));
     world.pass_until(14);
     world.complete();
@@ -149,7 +157,10 @@ fn table_one_wakes_at_the_zero_slack_instant_and_at_deadlines() {
     world.pass_until(16);
     world.complete();
     assert_eq!(world.decide(), Some(0), "its third job, late since 15");
-    assert_eq!(world.engine.permit(TaskId(0)), Permit::Run { limit: None });
+    assert_eq!(
+        world.engine.permit(TaskId(0)),
+        Permit::Below { limit: None }
+    );
     world.pass_until(19);
     world.complete();
     assert_eq!(world.decide(), None);
@@ -198,7 +209,12 @@ fn several_late_jobs_of_one_level_all_finish_in_the_order_of_their_releases() {
     world.complete();
     assert_eq!(world.decide(), Some(1), "released first, at 0");
     assert_eq!(world.engine.suspension_level(), Some(Level(1)));
-    assert_eq!(world.engine.permit(TaskId(0)), Permit::Run { limit: None });
+    assert_eq!(
+        world.engine.permit(TaskId(0)),
+        Permit::Suspended {
+            until: Until::Event
+        }
+    );
     world.pass_until(16);
     world.complete();
     assert_eq!(world.decide(), Some(0));
@@ -229,7 +245,12 @@ fn a_finishing_job_takes_away_only_its_own_level() {
     world.complete();
     assert_eq!(world.decide(), Some(1), "still critical itself");
     assert_eq!(world.engine.suspension_level(), Some(Level(0)));
-    assert_eq!(world.engine.permit(TaskId(0)), Permit::Suspended);
+    assert_eq!(
+        world.engine.permit(TaskId(0)),
+        Permit::Suspended {
+            until: Until::Event
+        }
+    );
 }
 
 /// A late wake-up gives the plan of the true time, and a notice (C6).
@@ -297,7 +318,7 @@ fn a_job_beyond_its_own_limit_suspends_nobody() {
     world.pass_until(4);
     assert_eq!(world.decide(), Some(0));
     assert_eq!(world.engine.suspension_level(), None);
-    assert_eq!(world.engine.permit(TaskId(1)), Permit::Background);
+    assert_eq!(world.engine.permit(TaskId(1)), Permit::Demoted);
 }
 
 #[test]

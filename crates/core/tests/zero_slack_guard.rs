@@ -49,6 +49,11 @@ fn completed(task: u16, sequence: u64) -> Fact {
     Fact::Completed { cpu, job }
 }
 
+fn below(limit: u64) -> Permit {
+    let limit = Some(Service::from_nanos(limit));
+    Permit::Below { limit }
+}
+
 fn full(limit: u64) -> Permit {
     Permit::Run {
         limit: Some(Service::from_nanos(limit)),
@@ -73,8 +78,18 @@ fn table_one_costs_two_calls_for_a_job_that_reaches_its_instant() {
     guard.apply(at(0), released(1, 0)).unwrap();
     let deadline = Some((10, WakeReason::Deadline(job(1, 0))));
     assert_eq!(wake(&mut guard, 6), deadline);
-    assert_eq!(guard.permit(TaskId(0)), Permit::Suspended);
-    assert_eq!(guard.permit_for(job(0, 1)), Permit::Suspended);
+    assert_eq!(
+        guard.permit(TaskId(0)),
+        Permit::Suspended {
+            until: Until::Event
+        }
+    );
+    assert_eq!(
+        guard.permit_for(job(0, 1)),
+        Permit::Suspended {
+            until: Until::Event
+        }
+    );
     assert_eq!(guard.permit_for(job(1, 0)), full(6));
     guard.apply(at(9), completed(1, 0)).unwrap();
     assert_eq!(wake(&mut guard, 9), None);
@@ -94,7 +109,12 @@ fn a_job_told_before_its_instant_suspends_nobody_and_the_guard_asks_to_be_called
     assert_eq!(guard, before);
     assert_eq!(guard.permit(TaskId(0)), full(3));
     assert!(wake(&mut guard, 16).is_some());
-    assert_eq!(guard.permit(TaskId(0)), Permit::Suspended);
+    assert_eq!(
+        guard.permit(TaskId(0)),
+        Permit::Suspended {
+            until: Until::Event
+        }
+    );
 }
 
 #[test]
@@ -113,7 +133,12 @@ fn of_late_jobs_of_the_suspension_level_the_first_released_goes_on_below_everybo
         let permit = |number| guard.permit(TaskId(number));
         [permit(0), permit(1), permit(2), permit(3)]
     };
-    let (waits, last) = (Permit::Suspended, Permit::Background);
+    let (waits, last) = (
+        Permit::Suspended {
+            until: Until::Event,
+        },
+        below(2),
+    );
     assert_eq!(permits(&guard), [waits, last, waits, full(7)]);
     // The successor of the late job is not the one that may go on.
     assert_eq!(guard.permit_for(job(1, 1)), waits);
@@ -122,7 +147,7 @@ fn of_late_jobs_of_the_suspension_level_the_first_released_goes_on_below_everybo
     guard.decide(at(95)).unwrap();
     assert_eq!(permits(&guard), [waits, last, waits, full(7)]);
     guard.decide(at(100)).unwrap();
-    assert_eq!(permits(&guard), [waits, waits, waits, last]);
+    assert_eq!(permits(&guard), [waits, waits, waits, below(7)]);
     guard.apply(at(101), completed(3, 0)).unwrap();
     guard.apply(at(101), completed(1, 0)).unwrap();
     guard.decide(at(101)).unwrap();
@@ -137,7 +162,12 @@ fn a_job_that_used_up_its_own_limit_stands_for_nothing() {
     let mut guard = guard(&table_one());
     guard.apply(at(0), released(1, 0)).unwrap();
     guard.decide(at(6)).unwrap();
-    assert_eq!(guard.permit(TaskId(0)), Permit::Suspended);
+    assert_eq!(
+        guard.permit(TaskId(0)),
+        Permit::Suspended {
+            until: Until::Event
+        }
+    );
     let (cpu, amount) = (CPU, Service::from_nanos(6));
     let job = job(1, 0);
     guard
@@ -145,7 +175,7 @@ fn a_job_that_used_up_its_own_limit_stands_for_nothing() {
         .unwrap();
     assert_eq!(wake(&mut guard, 9), None);
     assert_eq!(guard.permit(TaskId(0)), full(3));
-    assert_eq!(guard.permit_for(job), Permit::Background);
+    assert_eq!(guard.permit_for(job), Permit::Demoted);
 }
 
 #[test]
@@ -156,7 +186,12 @@ fn a_task_that_withdraws_late_jobs_suspends_nobody_with_them() {
     guard.apply(at(0), released(1, 0)).unwrap();
     guard.apply(at(10), released(1, 1)).unwrap();
     guard.decide(at(9)).unwrap();
-    assert_eq!(guard.permit(TaskId(0)), Permit::Suspended);
+    assert_eq!(
+        guard.permit(TaskId(0)),
+        Permit::Suspended {
+            until: Until::Event
+        }
+    );
     let next = Some((16, WakeReason::ZeroSlack(job(1, 1))));
     assert_eq!(
         wake(&mut guard, 10),
@@ -195,7 +230,7 @@ fn no_order_of_the_facts_of_one_instant_changes_what_is_allowed() {
     let straight: Vec<usize> = (0..facts.len()).collect();
     let (next, guard) = told(&straight);
     assert_eq!(next, Some((15, WakeReason::ZeroSlack(job(1, 1)))));
-    assert_eq!(guard.permit(TaskId(0)), Permit::Background, "it is late");
+    assert_eq!(guard.permit(TaskId(0)), below(3), "it is late");
     let mut order = straight.clone();
     let mut count = 0;
     permutations(&mut order, facts.len(), &mut |order| {

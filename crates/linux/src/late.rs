@@ -148,7 +148,13 @@ mod tests {
                 zero_slack: None,
                 on_miss: OnMiss::Continue,
             };
-            TaskShared::new(fifo.to_string(), configuration, 0, fifo, 1_000)
+            TaskShared::new(
+                fifo.to_string(),
+                configuration,
+                0,
+                fifo,
+                crate::allowance::Allowance::UpTo(1_000),
+            )
         };
         let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Static);
         let tasks = vec![task(5), task(4), task(3)];

@@ -31,6 +31,7 @@
 #![cfg(target_os = "linux")]
 #![warn(unsafe_code)]
 
+mod allowance;
 pub mod body;
 mod busy;
 mod calibrate;

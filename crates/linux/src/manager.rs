@@ -8,15 +8,14 @@
 mod slices;
 mod zero_slack;
 
+use crate::allowance::Allowance;
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
 use crate::mechanism::start_timers;
 use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
-use crate::shared::{
-    Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared, UNLIMITED,
-};
+use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::slack::Slack;
 use crate::stints::Wanted;
 use crate::sys::clock::monotonic_nanos;
@@ -28,8 +27,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
-    ContractViolation, Enforcer, Fact, Guard, Instant, JobId, Level, Permit, Scheduler, Service,
-    TaskId,
+    ContractViolation, Enforcer, Fact, Guard, Instant, Interest, JobId, Level, Permit, Scheduler,
+    Service, TaskId, Until,
 };
 use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
 
@@ -307,9 +306,8 @@ impl Manager {
                 task: id_of(index),
                 sequence,
             };
-            // A job that waits for its next slice has been charged.
-            let waits = task.is_sliced() && self.guard.permit_for(job) == Permit::Suspended;
-            if executed < threshold || waits {
+            // A job that is held back has been charged.
+            if executed < threshold || waits_for_an_instant(self.guard.permit_for(job)) {
                 continue;
             }
             let overshoot = executed - threshold;
@@ -356,10 +354,7 @@ impl Manager {
     fn decide(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         let now = shared.instant(monotonic_nanos());
         for (index, task) in shared.tasks.iter().enumerate() {
-            // With zero slack there are no modes, and a release says that its job is incomplete; with
-            // slices there are none either, and the first charge says when its job was released.
-            if task.slack.is_none()
-                && !task.is_sliced()
+            if self.guard.interest() == Interest::NewestReleases
                 && let Some(sequence) = task.newest_release(now.as_nanos())
             {
                 let job = JobId {
@@ -420,20 +415,14 @@ impl Manager {
         shared.mode.store(self.guard.mode().0, Ordering::SeqCst);
         for (index, task) in shared.tasks.iter().enumerate() {
             let id = id_of(index);
-            let limit = match self.guard.permit(id) {
-                Permit::Run { limit: Some(limit) } => limit.as_nanos().max(1),
-                Permit::Run { limit: None } => UNLIMITED,
-                Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => {
-                    NOT_ADMITTED
-                }
-            };
-            // A suspended job keeps its limit, and there is one mode only. With slices the permit is that
-            // of the first one.
-            if task.slack.is_none() && !task.is_sliced() {
-                task.limit.store(limit, Ordering::SeqCst);
+            // Of a job in slices the worker knows better what it is granted when it begins.
+            if let Some(next) = Allowance::of(self.guard.permit(id))
+                && !task.is_sliced()
+            {
+                task.limit.store(next);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
-                && self.loses_its_place(task, id, newest)
+                && self.loses_its_place(id, newest)
             {
                 shared.withdraw(task, newest);
             }
@@ -447,7 +436,7 @@ impl Manager {
                 };
                 self.enact_slices(shared, task, job);
             }
-            if self.loses_its_place(task, id, running) {
+            if self.loses_its_place(id, running) {
                 shared.withdraw(task, running);
             }
             if task.withdrawn(running) {
@@ -457,14 +446,9 @@ impl Manager {
         self.tell_who_goes_on(shared);
     }
 
-    fn loses_its_place(&self, task: &TaskShared, id: TaskId, sequence: u64) -> bool {
-        match self.guard.permit_for(JobId { task: id, sequence }) {
-            Permit::Run { .. } => false,
-            // Whom the suspension level holds back gets his place again, a late job apart.
-            Permit::Suspended if task.slack.is_some() || task.is_sliced() => false,
-            Permit::Background if task.slack.is_some() => task.has_used_up(sequence),
-            Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => true,
-        }
+    fn loses_its_place(&self, task: TaskId, sequence: u64) -> bool {
+        let permit = self.guard.permit_for(JobId { task, sequence });
+        !permit.keeps_place()
     }
 
     fn demote(&mut self, shared: &Shared, task: &TaskShared) {
@@ -510,6 +494,16 @@ impl Manager {
             self.record.note(&notice);
         }
     }
+}
+
+/// Whether a job executes nothing before an instant, on a free CPU neither.
+pub(crate) const fn waits_for_an_instant(permit: Permit) -> bool {
+    matches!(
+        permit,
+        Permit::Suspended {
+            until: Until::At(_)
+        }
+    )
 }
 
 /// Shows that the manager lives; says whether the run goes on.

@@ -1,14 +1,14 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
+use crate::allowance::Allowance;
 use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::error::RunError;
 use crate::executive::Executive;
 use crate::managed::BoxedScheduler;
 use crate::rights::{Needs, Refusal, Rights, judge};
-use crate::shared::UNLIMITED;
 use crate::slack::PLACES_BELOW;
 use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Enforcement, Guard, Level, OnMiss, Service, TaskConfiguration};
+use vestal_core::{Duration, Guard, Interest, Level, OnMiss, Service, TaskConfiguration};
 
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
 const PRIORITIES_BESIDE_WORKERS: usize = 3;
@@ -104,7 +104,7 @@ impl Executive {
     fn suspends(&self) -> bool {
         self.make_scheduler.is_none()
             && self.config.enforce
-            && self.config.enforcement == Enforcement::ZeroSlack
+            && self.config.enforcement.interest() == Interest::IncompleteJobs
     }
 
     /// How many priorities lie between the idle detector's and the workers'.
@@ -207,11 +207,11 @@ pub(crate) fn tolerance(config: &Config, granularity: Option<Service>) -> Servic
 }
 
 /// What a job may execute in mode 0.
-pub(crate) fn first_limit(config: &Config, entry: &TaskConfiguration) -> u64 {
+pub(crate) fn first_limit(config: &Config, entry: &TaskConfiguration) -> Allowance {
     let rule = config.enforcement;
     match rule.on_exhaustion(&entry.task, Level::LOWEST, config.exhaustion) {
-        Some(_) => rule.limit(&entry.task, Level::LOWEST).as_nanos().max(1),
-        None => UNLIMITED,
+        Some(_) => Allowance::UpTo(rule.limit(&entry.task, Level::LOWEST).as_nanos().max(1)),
+        None => Allowance::Unlimited,
     }
 }
 

@@ -128,10 +128,7 @@ fn the_limit_before_the_first_decision_is_the_one_the_guard_would_give() {
             let guard = all.guard(Service::ZERO).unwrap();
             let permit = vestal_core::Scheduler::permit(&guard, TaskId(0));
             let limit = first_limit(&config, &spec.configuration);
-            let expected = vestal_core::Permit::Run {
-                limit: Some(Service::from_nanos(limit)),
-            };
-            assert_eq!(permit, expected);
+            assert_eq!(Allowance::of(permit), Some(limit));
         }
     }
 }

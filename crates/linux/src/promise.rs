@@ -346,7 +346,13 @@ mod tests {
                 zero_slack: None,
                 on_miss: OnMiss::Continue,
             };
-            TaskShared::new("task".to_owned(), configuration, 0, 2, 50)
+            TaskShared::new(
+                "task".to_owned(),
+                configuration,
+                0,
+                2,
+                crate::allowance::Allowance::UpTo(50),
+            )
         };
         let wcet = Wcet::new(&[Service::from_nanos(30)]).unwrap();
         let lo = Task::new(Level(0), Duration::from_nanos(1_000), DEADLINE, wcet).unwrap();

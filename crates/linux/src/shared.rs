@@ -18,6 +18,7 @@ mod armed;
 mod drops;
 mod slices;
 
+use crate::allowance::{Allowance, AllowanceWord};
 use crate::config::{Config, Monitor, Termination};
 use crate::gaps::GapLog;
 use crate::intervals::Consumed;
@@ -48,11 +49,6 @@ pub(crate) const RUN: u32 = 1;
 /// Everybody goes home.
 pub(crate) const STOP: u32 = 2;
 
-/// In [`TaskShared::limit`]: jobs are not admitted.
-pub(crate) const NOT_ADMITTED: u64 = 0;
-/// In [`TaskShared::limit`]: jobs may run without end.
-pub(crate) const UNLIMITED: u64 = u64::MAX;
-
 /// The smallest remainder worth another round of the monitor. With less, a timer on the same core
 /// would fire again before the job gets to run: a livelock until RT throttling.
 pub(crate) const QUANTUM_NANOS: u64 = 30_000;
@@ -82,8 +78,8 @@ pub(crate) struct TaskShared {
     state: AtomicU64,
     /// Written by the worker before `state`: its CPU clock when that job began.
     pub(crate) base: AtomicU64,
-    /// Written by the manager: what a job may execute; [`NOT_ADMITTED`], [`UNLIMITED`].
-    pub(crate) limit: AtomicU64,
+    /// Written by the manager: what a job may execute.
+    pub(crate) limit: AllowanceWord,
     /// Into which slices its jobs are cut, if any.
     slicing: Slicing,
     /// Whether the worker is held back in the middle of a body.
@@ -124,7 +120,7 @@ impl TaskShared {
         configuration: TaskConfiguration,
         offset_nanos: u64,
         fifo: i32,
-        limit: u64,
+        limit: Allowance,
     ) -> Self {
         Self {
             name,
@@ -135,7 +131,7 @@ impl TaskShared {
             monitor: OnceLock::new(),
             state: AtomicU64::new(0),
             base: AtomicU64::new(0),
-            limit: AtomicU64::new(limit),
+            limit: AllowanceWord::new(limit),
             slicing: Slicing::none(),
             park: Park::new(),
             is_in_place: AtomicBool::new(false),
@@ -516,7 +512,13 @@ mod tests {
             on_miss: OnMiss::Continue,
             zero_slack: None,
         };
-        TaskShared::new("task".to_owned(), configuration, 0, 2, 1_000_000)
+        TaskShared::new(
+            "task".to_owned(),
+            configuration,
+            0,
+            2,
+            crate::allowance::Allowance::UpTo(1_000_000),
+        )
     }
 
     /// What the manager does to a task whose job `sequence` loses its place.

@@ -214,7 +214,14 @@ mod tests {
                 on_miss: OnMiss::Continue,
                 zero_slack: Some(Duration::from_millis(after)),
             };
-            TaskShared::new(fifo.to_string(), configuration, 0, fifo, 1_000_000).with_slack(1)
+            TaskShared::new(
+                fifo.to_string(),
+                configuration,
+                0,
+                fifo,
+                crate::allowance::Allowance::UpTo(1_000_000),
+            )
+            .with_slack(1)
         };
         let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::ZeroSlack);
         let tasks = vec![task(4, 6), task(5, 10), task(6, 10)];

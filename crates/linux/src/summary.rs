@@ -216,18 +216,8 @@ fn limits_below(
     enforcement: Enforcement,
     granularity: Service,
 ) -> Vec<(Level, Service)> {
-    let model = &task.configuration.task;
-    let modes = match enforcement {
-        Enforcement::Static | Enforcement::ZeroSlack => Level::LOWEST.up_to_self(),
-        Enforcement::Adaptive => model.criticality.up_to_self(),
-    };
-    modes
-        .map(|mode| {
-            (
-                enforcement.limit_level(model, mode),
-                enforcement.limit(model, mode),
-            )
-        })
+    enforcement
+        .limits(&task.configuration.task)
         .filter(|&(_, limit)| limit < granularity)
         .collect()
 }

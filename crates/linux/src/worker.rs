@@ -10,6 +10,7 @@
 //! ```
 //! (1) [`Worker::main`], (2) [`Worker::release`], (3) in [`crate::manager`], (4) [`Worker::end`].
 
+use crate::allowance::Allowance;
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
@@ -17,7 +18,7 @@ use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::report::Duty;
-use crate::shared::{Armed, NOT_ADMITTED, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::stints::Wanted;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
@@ -145,9 +146,9 @@ impl Worker {
         task.grant_first(woken.saturating_sub(release));
         // First say what runs, then read whether it may: see `shared`.
         task.begin(sequence, own_cpu_nanos());
-        let limit = task.limit.load(Ordering::SeqCst);
+        let limit = task.limit.load();
         let stopping = shared.stop_requested();
-        if no_room || limit == NOT_ADMITTED || (task.withdrawn(sequence) && !stopping) {
+        if no_room || limit == Allowance::NotAdmitted || (task.withdrawn(sequence) && !stopping) {
             task.take_off(sequence, release);
             let why = if no_room {
                 DropReason::BacklogFull
@@ -336,7 +337,7 @@ fn end(
     let unfinished = stopping && !lost_its_place;
     record_end(shared, task, id, job, trace, (completed, unfinished));
     // By the limit it ran under: the mode may fall when it is off.
-    let threshold = shared.threshold(task.limit.load(Ordering::SeqCst));
+    let threshold = shared.threshold(task.limit.load());
     let overran = !withdrawn && threshold.is_some_and(|threshold| job.executed > threshold);
     task.take_off(job.sequence, job.release);
     shared.end_in_place(task, job.sequence, job.executed, job.finished);

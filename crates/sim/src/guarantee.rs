@@ -35,8 +35,8 @@
 use crate::observer::{JobState, Observer, Segment};
 use vestal_core::model::LEVELS_MAX;
 use vestal_core::{
-    Configuration, CpuId, DropReason, Duration, Enforcement, Exhaustion, Instant, Level, OnMiss,
-    Service, Task, TaskId,
+    AtLimit, Configuration, CpuId, DropReason, Duration, Enforcement, Exhaustion, Instant, Level,
+    OnMiss, Service, Task, TaskId,
 };
 
 /// How a job left the world, or lost what it had been promised.
@@ -202,12 +202,13 @@ impl Promise {
             let reached = start.saturating_add(until);
             let stands = job.executed == limit && job.demand > limit;
             let has_limit = self.exhaustion != Exhaustion::Continue;
-            let at = match self.enforcement {
+            let at = match self.enforcement.at_limit() {
                 _ if job.executed > limit => Some(reached),
-                Enforcement::Adaptive if stands && below_own => Some(reached),
-                Enforcement::ZeroSlack if stands && has_limit && limit == task.own_wcet() => None,
-                Enforcement::ZeroSlack if stands => suspends.first(job, reached),
-                Enforcement::Static | Enforcement::Adaptive | Enforcement::ZeroSlack => None,
+                _ if !stands => None,
+                AtLimit::RaisesMode => below_own.then_some(reached),
+                AtLimit::Suspends if has_limit && limit == task.own_wcet() => None,
+                AtLimit::Suspends => suspends.first(job, reached),
+                AtLimit::Harmless => None,
             };
             *crossing = (*crossing).into_iter().chain(at).min();
         }

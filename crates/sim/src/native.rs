@@ -7,10 +7,11 @@
 //! up a job in the background when its next one arrives, and a late one where its task wants that.
 //!
 //! The guard hears only exceptions: an exhausted limit (`Charged` with what the job has executed
-//! since the last charge), before that `Released` with the newest job of each task and, if limits are
-//! in slices, with the job itself and the instant of its release; `Timer` when the guard asked for it;
+//! since the last charge), before that, as its [`Interest`] is, `Released` with the newest job of each task,
+//! or with the job itself and the instant of its release; `Timer` when the guard asked for it;
 //! and `Idle` when nothing admitted is pending in a raised mode. Under zero slack it hears of the first job of
-//! a task that is incomplete at its zero-slack instant, then, and of that job's end. At an instant that is idle and has releases, idle
+//! a task that is incomplete at its zero-slack instant, then, and of that job's end. At an instant that is
+//! idle and has releases, idle
 //! comes first, so that the schedule is that of [`vestal_core::Uniprocessor`] in [`crate::world`].
 
 use crate::backlog::Backlog;
@@ -22,8 +23,8 @@ use crate::world::Effort;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{
-    CpuId, DropReason, Enforcer, Event, Fact, Instant, JobId, Level, OnMiss, Permit, Service,
-    StopReason, TaskConfiguration, TaskId,
+    CpuId, DropReason, Enforcer, Event, Fact, Instant, Interest, JobId, Level, OnMiss, Permit,
+    Service, StopReason, TaskConfiguration, TaskId, Until,
 };
 
 const CPU: CpuId = CpuId(0);
@@ -67,7 +68,7 @@ pub fn simulate_native<G: Enforcer + ?Sized, O: Observer + ?Sized>(
     let first = (0..numbers)
         .map(|task| releases.release(TaskId(task), 0, None))
         .collect();
-    let zero_slack = guard.watches_slack();
+    let interest = guard.interest();
     let mut world = NativeWorld {
         guard,
         tasks,
@@ -82,7 +83,7 @@ pub fn simulate_native<G: Enforcer + ?Sized, O: Observer + ?Sized>(
         wake: None,
         now: Instant::EPOCH,
         busy: false,
-        zero_slack,
+        interest,
         over: Vec::new(),
         undecided: false,
         effort: Effort::default(),
@@ -128,8 +129,8 @@ struct NativeWorld<'a, G: ?Sized, O: ?Sized> {
     wake: Option<Instant>,
     now: Instant,
     busy: bool,
-    /// Whether the guard has to hear of jobs without slack.
-    zero_slack: bool,
+    /// Of what the guard has to hear.
+    interest: Interest,
     /// How jobs ended that the guard knows as incomplete, until it hears of that.
     over: Vec<Fact>,
     /// It was told something of jobs without slack and has not decided yet.
@@ -179,16 +180,8 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
 
     /// What the job may execute in all until the guard has to be told.
     fn limit(&self, job: &JobState) -> Option<Service> {
-        match self.guard.permit_for(job.id) {
-            Permit::Run { limit } if job.demoted.is_none() => limit,
-            // A late job goes below everybody, and its limit holds as before.
-            Permit::Background if job.demoted.is_none() => self.guard.limit_of(job.id.task),
-            Permit::Run { .. }
-            | Permit::Background
-            | Permit::Suspended
-            | Permit::Dropped
-            | Permit::NotAdmitted => None,
-        }
+        let permit = self.guard.permit_for(job.id);
+        permit.limit().filter(|_| job.demoted.is_none())
     }
 
     fn aborts_when_late(&self, task: TaskId) -> bool {
@@ -261,8 +254,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         while let Some(task) = self.numbers().find(|&task| self.stands_at_limit(task)) {
             for other in self.numbers() {
                 let worker = &mut self.workers[other.index()];
-                // Only a rise of the mode asks for the newest release; zero slack has one mode.
-                if worker.told < worker.released && !self.zero_slack {
+                if worker.told < worker.released && self.interest == Interest::NewestReleases {
                     worker.told = worker.released;
                     let job = JobId {
                         task: other,
@@ -275,8 +267,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             if let Some(job) = worker.jobs.front().copied() {
                 let amount = job.executed.saturating_sub(worker.charged);
                 worker.charged = job.executed;
-                // When it was released says what its slices grant.
-                if !self.zero_slack {
+                if self.interest == Interest::Releases {
                     self.tell(job.released, Fact::Released { job: job.id })?;
                 }
                 self.apply(Fact::Charged {
@@ -316,7 +307,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         let worker = self.workers.get(task.index())?;
         let job = worker.jobs.front()?;
         let entry = self.tasks.get(task.index())?;
-        (self.zero_slack && !worker.watched && job.demoted.is_none())
+        (self.interest == Interest::IncompleteJobs && !worker.watched && job.demoted.is_none())
             .then(|| job.released.saturating_add(entry.critical_after()))
     }
 
@@ -412,15 +403,13 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             while let Some(job) = self.first_job(task) {
                 let waiting = self.workers[task.index()].jobs.len() > 1;
                 match self.guard.permit_for(job.id) {
-                    Permit::Run { .. } | Permit::Suspended => break,
-                    Permit::Background if waiting && job.demoted.is_some() => {
-                        self.end(task, DropReason::Superseded);
-                    }
-                    Permit::Background => break,
-                    Permit::Dropped if job.demoted == Some(self.now) => {
-                        self.end(task, DropReason::Exhausted);
-                    }
-                    Permit::Dropped | Permit::NotAdmitted => self.end(task, DropReason::Mode),
+                    Permit::Demoted if waiting => self.end(task, DropReason::Superseded),
+                    Permit::Run { .. }
+                    | Permit::Below { .. }
+                    | Permit::Suspended { .. }
+                    | Permit::Demoted => break,
+                    Permit::Dropped { why } => self.end(task, why),
+                    Permit::NotAdmitted => self.end(task, DropReason::Mode),
                 }
             }
         }
@@ -519,12 +508,17 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         let (at, task) = (self.now, job.id.task);
         self.observer.released(at, &job);
         self.workers[task.index()].released = job.id.sequence + 1;
-        match self.guard.permit_for(job.id) {
-            Permit::Run { .. } | Permit::Background | Permit::Suspended => {}
-            Permit::Dropped | Permit::NotAdmitted => {
-                self.observer.dropped(at, &job, DropReason::Mode);
-                return;
-            }
+        let why = match self.guard.permit_for(job.id) {
+            Permit::Dropped { why } => Some(why),
+            Permit::NotAdmitted => Some(DropReason::Mode),
+            Permit::Run { .. }
+            | Permit::Below { .. }
+            | Permit::Suspended { .. }
+            | Permit::Demoted => None,
+        };
+        if let Some(why) = why {
+            self.observer.dropped(at, &job, why);
+            return;
         }
         if self
             .first_job(task)
@@ -551,11 +545,13 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
                 continue;
             };
             let place = match self.guard.permit_for(job.id) {
-                Permit::Suspended => continue,
+                Permit::Suspended { .. } => continue,
                 _ if job.demoted.is_some() => 0,
-                // It is late: the guard lets one such job go on.
-                Permit::Background => 1,
-                Permit::Run { .. } | Permit::Dropped | Permit::NotAdmitted => 2,
+                Permit::Below { .. } => 1,
+                Permit::Run { .. }
+                | Permit::Demoted
+                | Permit::Dropped { .. }
+                | Permit::NotAdmitted => 2,
             };
             let rank = (place, self.tasks[task.index()].priority, task);
             if best.is_none_or(|best| (rank.0, rank.1) > (best.0, best.1)) {
@@ -567,7 +563,17 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             return;
         }
         if let Some(job) = self.running.and_then(|task| self.first_job(task)).copied() {
-            self.observer.preempted(at, CPU, &job);
+            let permit = self.guard.permit_for(job.id);
+            if matches!(
+                permit,
+                Permit::Suspended {
+                    until: Until::At(_)
+                }
+            ) {
+                self.observer.suspended(at, CPU, &job);
+            } else {
+                self.observer.preempted(at, CPU, &job);
+            }
         }
         self.running = chosen;
         if let Some(task) = chosen

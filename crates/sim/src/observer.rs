@@ -94,6 +94,10 @@ pub trait Observer {
     fn preempted(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
         let _ = (at, cpu, job);
     }
+    /// A job lost its CPU because it may not execute before some instant.
+    fn suspended(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        self.preempted(at, cpu, job);
+    }
     /// A job got a CPU; `job.last_cpu` still says where it ran before.
     fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
         let _ = (at, cpu, job);
@@ -145,6 +149,9 @@ macro_rules! forward {
         }
         fn preempted(&mut $self, at: Instant, cpu: CpuId, job: &JobState) {
             $($target.preempted(at, cpu, job);)+
+        }
+        fn suspended(&mut $self, at: Instant, cpu: CpuId, job: &JobState) {
+            $($target.suspended(at, cpu, job);)+
         }
         fn started(&mut $self, at: Instant, cpu: CpuId, job: &JobState) {
             $($target.started(at, cpu, job);)+
@@ -205,6 +212,10 @@ impl Observer for Vec<&mut dyn Observer> {
     fn preempted(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
         self.iter_mut()
             .for_each(|each| each.preempted(at, cpu, job));
+    }
+    fn suspended(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
+        self.iter_mut()
+            .for_each(|each| each.suspended(at, cpu, job));
     }
     fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
         self.iter_mut().for_each(|each| each.started(at, cpu, job));

@@ -5,8 +5,8 @@ use crate::ring::Producer;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use vestal_core::{
-    BudgetOwner, ContractViolation, CpuId, Enforcer, Fact, Instant, JobId, Level, Notice,
-    OnExhaustion, Permit, Plan, Scheduler, Service, Slot, TaskId, WakeReason,
+    ContractViolation, CpuId, Enforcer, Fact, Instant, Interest, JobId, Level, Notice, Permit,
+    Plan, PlanHash, Scheduler, TaskId,
 };
 
 /// Where records go.
@@ -243,12 +243,8 @@ impl<S: Enforcer, K: Sink> Enforcer for Recorder<S, K> {
         self.inner.permit_for(job)
     }
 
-    fn limit_of(&self, task: TaskId) -> Option<Service> {
-        self.inner.limit_of(task)
-    }
-
-    fn watches_slack(&self) -> bool {
-        self.inner.watches_slack()
+    fn interest(&self) -> Interest {
+        self.inner.interest()
     }
 }
 
@@ -259,7 +255,7 @@ fn put_plan(sink: &mut impl Sink, at: Instant, plan: &Plan<'_>, facts: u32) {
         mode: plan.mode,
         slots,
         facts,
-        hash: plan_hash(at, plan),
+        hash: PlanHash::of(at, plan).value(),
     };
     sink.put(Record { at, what });
     for (number, slot) in (0..slots).zip(plan.slots) {
@@ -273,99 +269,4 @@ fn put_plan(sink: &mut impl Sink, at: Instant, plan: &Plan<'_>, facts: u32) {
         let what = What::Wake(wake);
         sink.put(Record { at, what });
     }
-}
-
-/// FNV-1a with 64 bits (Fowler, Noll and Vo) over the numbers of a plan, eight bytes each.
-#[derive(Clone, Copy)]
-struct Fnv(u64);
-
-impl Fnv {
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-
-    fn number(&mut self, number: u64) {
-        // Most numbers have one byte, and the zeros after it do nothing but multiply.
-        const EIGHT: u64 = Fnv::PRIME.wrapping_pow(8);
-        if number < 256 {
-            self.0 = (self.0 ^ number).wrapping_mul(EIGHT);
-            return;
-        }
-        for byte in number.to_le_bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(Self::PRIME);
-        }
-    }
-
-    fn slot(&mut self, slot: &Slot) {
-        self.number(u64::from(slot.job.task.0));
-        self.number(slot.job.sequence);
-        let Some(budget) = slot.budget else {
-            return self.number(0);
-        };
-        self.number(1);
-        self.number(budget.remaining.as_nanos());
-        match budget.owner {
-            BudgetOwner::Job => self.number(0),
-            BudgetOwner::Task(task) => self.number(1 << 16 | u64::from(task.0)),
-            BudgetOwner::Server(server) => self.number(2 << 16 | u64::from(server.0)),
-        }
-        self.number(match budget.on_exhaustion {
-            OnExhaustion::RaiseMode(level) => 16 + u64::from(level.0),
-            OnExhaustion::Demote => 1,
-            OnExhaustion::Abort => 2,
-            OnExhaustion::Suspend => 3,
-        });
-    }
-}
-
-/// A hash of everything a plan says, and of its instant. The same on every platform.
-#[must_use]
-pub fn plan_hash(now: Instant, plan: &Plan<'_>) -> u64 {
-    // Taken apart by name, so that a new field of plans cannot be forgotten here.
-    let Plan {
-        slots,
-        sequences,
-        next,
-        mode,
-    } = *plan;
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    hash.number(now.as_nanos());
-    hash.number(u64::from(mode.0));
-    hash.number(slots.len() as u64);
-    for slot in slots {
-        hash.number(u64::from(slot.is_some()));
-        if let Some(slot) = slot {
-            hash.slot(slot);
-        }
-    }
-    // A plan without sequences has the hash it would have if there were no such thing.
-    for (cpu, span) in (1_u64..).zip(sequences.spans) {
-        let Some(span) = span else { continue };
-        hash.number(cpu);
-        hash.number(u64::from(span.barrier.0));
-        hash.number(span.len as u64);
-        for job in sequences.jobs.iter().skip(span.start).take(span.len) {
-            hash.number(u64::from(job.task.0));
-            hash.number(job.sequence);
-        }
-    }
-    hash.number(u64::from(next.is_some()));
-    if let Some(wake) = next {
-        hash.number(wake.at.as_nanos());
-        match wake.why {
-            WakeReason::Deadline(job) => {
-                hash.number(0);
-                hash.number(u64::from(job.task.0));
-                hash.number(job.sequence);
-            }
-            WakeReason::Replenishment => hash.number(1),
-            WakeReason::Consumption => hash.number(2),
-            WakeReason::TableSlot => hash.number(3),
-            WakeReason::Frame => hash.number(4),
-            WakeReason::ZeroSlack(job) => {
-                hash.number(5);
-                hash.number(u64::from(job.task.0));
-                hash.number(job.sequence);
-            }
-        }
-    }
-    hash.0
 }

@@ -234,15 +234,17 @@ impl Timeline {
         give: &mut dyn FnMut(Instant, Item),
     ) {
         let held = match permit {
-            Permit::Suspended => Some(false),
-            Permit::Background => Some(true),
-            Permit::Run { .. } | Permit::Dropped | Permit::NotAdmitted => None,
+            Permit::Suspended { .. } => Some(false),
+            Permit::Below { .. } => Some(true),
+            Permit::Run { .. } | Permit::Demoted | Permit::Dropped { .. } | Permit::NotAdmitted => {
+                None
+            }
         };
         match held {
             Some(held) => self.held_back.insert(task, held),
             None => self.held_back.remove(&task),
         };
-        if matches!(permit, Permit::Dropped | Permit::NotAdmitted) {
+        if !permit.keeps_place() {
             let begun = self.running.values().flatten();
             let of_task = begun.filter(|job| job.task == task).copied();
             self.demoted.extend(of_task);

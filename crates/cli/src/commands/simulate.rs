@@ -76,7 +76,6 @@ pub(crate) fn run(
     traces: &[PathBuf],
     output: &Output,
 ) -> Result<RunResult, Failure> {
-    check_recordable(session, dispatch)?;
     interrupt::watch()?;
     let mut statistics = Statistics::of(&session.promised(), 1);
     let mut watched = Watched {
@@ -104,21 +103,6 @@ pub(crate) fn run(
     };
     files.into_inner().finish(output)?;
     Ok(result(session, dispatch, &statistics, cut))
-}
-
-/// Whether what happens under this dispatch can be told.
-fn check_recordable(session: &Session, dispatch: Dispatch) -> Result<(), Failure> {
-    if dispatch == Dispatch::Managed || session.configuration().slices().is_none() {
-        return Ok(());
-    }
-    let what = format!(
-        "simulate native dispatch under the policy {}",
-        session.system.policy
-    );
-    let why = "a simulated native run does not say when a job waits for its next slice";
-    Err(Failure::input(what, why).with_help(
-        "leave out --dispatch native: the schedule is the same when the scheduler decides everything",
-    ))
 }
 
 /// The simulated world that dispatches so, recorded if there are files for it. Says where it ended if that

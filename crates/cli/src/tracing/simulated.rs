@@ -69,6 +69,13 @@ impl<K: Sink> Jobs<K> {
         self.sink.put(Record { at, what });
     }
 
+    /// If it runs.
+    fn stop(&mut self, at: Instant, job: JobId, why: StopReason) {
+        if let Some(cpu) = self.leave(job) {
+            self.put(at, Fact::Stopped { cpu, job, why });
+        }
+    }
+
     fn leave(&mut self, job: JobId) -> Option<CpuId> {
         let (cpu, _) = self.running.filter(|(_, running)| *running == job)?;
         self.running = None;
@@ -86,10 +93,10 @@ impl<K: Sink> Observer for Jobs<K> {
         self.put(at, Fact::Started { cpu, job: job.id });
     }
     fn preempted(&mut self, at: Instant, _: CpuId, job: &JobState) {
-        if let Some(cpu) = self.leave(job.id) {
-            let (job, why) = (job.id, StopReason::Preempted);
-            self.put(at, Fact::Stopped { cpu, job, why });
-        }
+        self.stop(at, job.id, StopReason::Preempted);
+    }
+    fn suspended(&mut self, at: Instant, _: CpuId, job: &JobState) {
+        self.stop(at, job.id, StopReason::Blocked);
     }
     fn completed(&mut self, at: Instant, job: &JobState) {
         let running = self.leave(job.id);
@@ -98,10 +105,7 @@ impl<K: Sink> Observer for Jobs<K> {
         self.put(at, Fact::Completed { cpu, job: job.id });
     }
     fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
-        if let Some(cpu) = self.leave(job.id) {
-            let (job, why) = (job.id, StopReason::Cancelled);
-            self.put(at, Fact::Stopped { cpu, job, why });
-        }
+        self.stop(at, job.id, StopReason::Cancelled);
         let what = What::Dropped { job: job.id, why };
         self.sink.put(Record { at, what });
     }

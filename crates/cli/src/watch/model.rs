@@ -357,7 +357,7 @@ impl Model {
     fn hold_back(&mut self, id: TaskId, permit: Permit) {
         let before = self.goes_on();
         self.held_back.retain(|held| *held != id);
-        if matches!(permit, Permit::Suspended | Permit::Background) {
+        if matches!(permit, Permit::Suspended { .. } | Permit::Below { .. }) {
             self.held_back.push(id);
         }
         if before != self.goes_on()

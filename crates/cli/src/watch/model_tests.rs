@@ -135,7 +135,12 @@ fn a_suspended_job_leaves_the_cpu_to_the_one_it_had_preempted() {
         started(0, job(1, 0)),
         released(2, job(0, 0)),
         started(2, job(0, 0)),
-        permit(5, Permit::Suspended),
+        permit(
+            5,
+            Permit::Suspended {
+                until: vestal_core::Until::Event,
+            },
+        ),
     ]);
     assert_eq!(activities(&model), [Activity::Ready, Activity::Running]);
     model.take(&[

@@ -430,3 +430,40 @@ fn a_change_to_a_record_of_any_kind_is_found_or_listed_as_harmless() {
         assert!(tried.contains(kind), "{kind} is not among {tried:?}");
     }
 }
+
+/// More than the CPU can do: jobs wait behind late ones that use up their limits, and nobody is told of a release
+/// after a later one of the same task.
+#[test]
+fn simulated_native_runs_in_overload_replay_clean_under_every_policy_that_has_them() {
+    let scratch = Scratch::new("native-overload");
+    let task = |name: &str, level: &str, period: u64, wcet: &str| {
+        format!(
+            "[[task]]\nname = \"{name}\"\ncriticality = \"{level}\"\nperiod = {period}\nwcet = {wcet}\n"
+        )
+    };
+    let text = format!(
+        "format = \"vestal/1\"\nlevels = [\"LO\", \"HI\"]\nunit = \"ms\"\n{}{}{}",
+        task("a", "LO", 10, "{ LO = 6 }"),
+        task("b", "HI", 12, "{ LO = 6, HI = 11 }"),
+        task("c", "HI", 15, "{ LO = 4, HI = 7 }"),
+    );
+    let set = scratch.file("set.toml", &text);
+    let trace = scratch.0.join("t.csv");
+    let trace = trace.to_str().unwrap();
+    for policy in ["rms", "dms", "cms", "smc", "pt", "amc", "zss"] {
+        let set = set.to_str().unwrap();
+        let how = [
+            "--for",
+            "2s",
+            "--scenario",
+            "overrun=0.5",
+            "--dispatch",
+            "native",
+        ];
+        let simulate = ["simulate", set, "--policy", policy, "--trace", trace];
+        let done = vestal(&[&simulate[..], &how].concat());
+        assert_eq!(done.exit, 0, "{policy}: {}", done.stderr);
+        let replay = vestal(&["replay", trace]);
+        assert_eq!(replay.exit, 0, "{policy}: {}", replay.stdout);
+    }
+}

@@ -1,6 +1,7 @@
 //! Period transformation: `pt`, its parameters, and servers on a grid.
 
 use crate::support::{Scratch, vestal};
+use std::fs;
 
 const SET: &str = "examples/period-transformation.toml";
 const SIMULATE: [&str; 8] = [
@@ -100,10 +101,24 @@ fn real_runs_by_servers_on_a_grid_are_refused() {
     }
 }
 
+/// A job that waits for its next slice is recorded as blocked: while it is not, a less urgent one may run.
 #[test]
-fn simulated_native_runs_in_slices_are_refused() {
-    let refused = vestal(&[&SIMULATE[..], &["--dispatch", "native"]].concat());
-    assert_eq!(refused.exit, 2, "{}", refused.stderr);
-    let why = "does not say when a job waits for its next slice";
-    assert!(refused.stderr.contains(why), "{}", refused.stderr);
+fn simulated_native_runs_in_slices_give_the_same_schedule_and_replay_clean() {
+    let scratch = Scratch::new("native-slices");
+    let trace = scratch.0.join("t.csv");
+    let native = ["--dispatch", "native", "--trace", trace.to_str().unwrap()];
+    let native = vestal(&[&SIMULATE[..], &native].concat());
+    assert_eq!(native.exit, 0, "{}", native.stderr);
+    assert_eq!(native.stdout, vestal(&SIMULATE).stdout);
+    let replay = || vestal(&["replay", trace.to_str().unwrap()]);
+    let clean = replay();
+    assert_eq!(clean.exit, 0, "{}{}", clean.stdout, clean.stderr);
+    let text = fs::read_to_string(&trace).unwrap();
+    assert!(
+        text.contains(",blocked"),
+        "nobody waits for a slice: {text}"
+    );
+    fs::write(&trace, text.replace(",blocked", ",preempted")).unwrap();
+    let wrong = replay();
+    assert_eq!(wrong.exit, 1, "{}{}", wrong.stdout, wrong.stderr);
 }

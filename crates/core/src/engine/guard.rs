@@ -24,13 +24,13 @@
 //! With zero slack the world tells `Released`, with the instant of the release, of a job that is incomplete
 //! at its zero-slack instant, then or before, and afterwards that it ended; it may leave out every other
 //! job. A task may be told of only one job that waits behind another. A *late* job that may go on below
-//! everybody has the permit `Background`, the earliest release alone; all others wait, `Suspended`.
+//! everybody has the permit `Below`, the earliest release alone; all others wait, `Suspended`.
 
 mod completed;
 mod watched;
 mod zero_slack;
 
-use crate::enforce::{Enforcement, Exhaustion};
+use crate::enforce::{Enforcement, Exhaustion, Interest};
 use crate::engine::configuration::{Configuration, ConfigurationError, TaskConfiguration};
 use crate::engine::uniprocessor::CPU;
 use crate::fact::Fact;
@@ -38,8 +38,7 @@ use crate::ids::{JobId, TaskId};
 use crate::model::{Level, LevelSet};
 use crate::notice::{DropReason, Event, Notice, NoticeQueue};
 use crate::order::{SliceCount, Slices};
-use crate::plan::{OnExhaustion, Permit, Plan, Sequences};
-use crate::plan::{Wake, WakeReason};
+use crate::plan::{OnExhaustion, Permit, Plan, Sequences, Until, Wake, WakeReason};
 use crate::queue::TaskBits;
 use crate::scheduler::{ContractViolation, Enforcer, Scheduler};
 use crate::store::{Boxed, Store};
@@ -152,19 +151,23 @@ impl<S: Store> Guard<S> {
             .dropped_up_to
             .is_some_and(|last| job.sequence <= last)
         {
-            return Permit::Dropped;
+            let why = DropReason::Mode;
+            return Permit::Dropped { why };
         }
         if !self.enforcement.admits(&entry.task, self.mode) {
             return Permit::NotAdmitted;
         }
         if watched.exhausted && watched.sequence == Some(job.sequence) {
             return match self.exhaustion {
-                Exhaustion::Abort => Permit::Dropped,
-                Exhaustion::Background | Exhaustion::Continue => Permit::Background,
+                Exhaustion::Abort => Permit::Dropped {
+                    why: DropReason::Exhausted,
+                },
+                Exhaustion::Background | Exhaustion::Continue => Permit::Demoted,
             };
         }
-        if self.is_suspended(job) {
-            return Permit::Suspended;
+        if let Some(boundary) = self.waits_until(job) {
+            let until = Until::At(boundary);
+            return Permit::Suspended { until };
         }
         if let Some(permit) = self.without_slack(job.task, entry, Some(job.sequence)) {
             return permit;
@@ -206,7 +209,7 @@ impl<S: Store> Guard<S> {
         sequence: Option<u64>,
     ) -> Option<Permit> {
         let zero_slack = self.zero_slack.as_ref()?;
-        zero_slack.permit(task, entry, sequence)
+        zero_slack.permit(task, entry, (sequence, self.whole_limit(entry)))
     }
 
     /// A job stands for nothing any more, also if it goes on.
@@ -253,13 +256,11 @@ impl<S: Store> Guard<S> {
         Some(slices.count(task).granted_ceil(&entry.task, since))
     }
 
-    fn is_suspended(&self, job: JobId) -> bool {
-        let waits = |slices: &Slices<S>| slices.is_waiting(job.task);
-        self.slices.as_ref().is_some_and(waits)
-            && self
-                .watched
-                .get(job.task.index())
-                .is_some_and(|watched| watched.sequence == Some(job.sequence))
+    /// When the next slice begins for which the job waits.
+    fn waits_until(&self, job: JobId) -> Option<Instant> {
+        let boundary = self.slices.as_ref()?.waits_until(job.task)?;
+        let watched = self.watched.get(job.task.index())?;
+        (watched.sequence == Some(job.sequence)).then_some(boundary)
     }
 
     /// Whether slices say how the job stands, because its whole limit is not used up: it is suspended
@@ -555,13 +556,10 @@ impl<S: Store> Enforcer for Guard<S> {
         Self::permit_for(self, job)
     }
 
-    fn limit_of(&self, task: TaskId) -> Option<Service> {
-        self.tasks
-            .get(task.index())
-            .and_then(|entry| self.whole_limit(entry))
-    }
-
-    fn watches_slack(&self) -> bool {
-        self.zero_slack.is_some()
+    fn interest(&self) -> Interest {
+        match self.slices {
+            Some(_) => Interest::Releases,
+            None => self.enforcement.interest(),
+        }
     }
 }

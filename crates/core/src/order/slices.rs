@@ -138,6 +138,13 @@ impl<S: Store> Slices<S> {
         self.waiting.contains(task)
     }
 
+    /// When the current job of `task` is granted more, if it waits for that.
+    #[must_use]
+    pub fn waits_until(&self, task: TaskId) -> Option<Instant> {
+        let boundary = self.waiting.urgency(task)?;
+        Some(Instant::from_nanos(boundary.as_deadline_nanos()))
+    }
+
     /// The current job of `task` waits until `boundary`.
     pub fn suspend(&mut self, task: TaskId, boundary: Instant) {
         let urgency = Urgency::of_deadline_nanos(boundary.as_nanos());

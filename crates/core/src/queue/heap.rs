@@ -123,6 +123,13 @@ impl<S: Store> ReadyHeap<S> {
             .is_some_and(|&at| at != NOT_QUEUED)
     }
 
+    /// How urgent `task` is, if it is queued.
+    #[must_use]
+    pub fn urgency(&self, task: TaskId) -> Option<Urgency> {
+        let place = *self.positions.get(task.index())?;
+        self.nodes.get(usize::from(place)).map(|node| node.urgency)
+    }
+
     /// Puts `node` where `place` is, and then where it belongs from there.
     #[inline]
     fn replace(&mut self, place: u16, node: Node) {

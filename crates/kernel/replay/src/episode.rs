@@ -4,7 +4,6 @@
 use crate::Recorder;
 use crate::world::Random;
 use vestal_core::*;
-use vestal_replay::PlanHash;
 use vestal_replay::engines::Engine;
 
 const TICKS: u64 = 240;

@@ -14,66 +14,6 @@ use vestal_core::*;
 /// The most tasks of a recorded run.
 pub const TASKS_MAX: usize = 8;
 
-/// A running FNV-1a hash (64 bits) over plans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlanHash(u64);
-
-impl PlanHash {
-    /// The hash of no plan.
-    pub const EMPTY: Self = Self(0xcbf2_9ce4_8422_2325);
-
-    /// The value.
-    #[must_use]
-    pub const fn value(self) -> u64 {
-        self.0
-    }
-
-    fn number(&mut self, number: u64) {
-        for byte in number.to_le_bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    fn slot(&mut self, slot: Option<Slot>) {
-        let Some(slot) = slot else {
-            self.number(u64::MAX);
-            return;
-        };
-        self.number(u64::from(slot.job.task.0));
-        self.number(slot.job.sequence);
-        let Some(budget) = slot.budget else {
-            self.number(u64::MAX);
-            return;
-        };
-        self.number(budget.remaining.as_nanos());
-        self.number(match budget.on_exhaustion {
-            OnExhaustion::RaiseMode(level) => 16_u64.saturating_add(u64::from(level.0)),
-            OnExhaustion::Demote => 1,
-            OnExhaustion::Abort => 2,
-            OnExhaustion::Suspend => 3,
-        });
-    }
-
-    /// Takes in one plan.
-    pub fn plan(&mut self, now: Instant, plan: &Plan<'_>) {
-        self.number(now.as_nanos());
-        self.number(u64::from(plan.mode.0));
-        for slot in plan.slots {
-            self.slot(*slot);
-        }
-        self.number(plan.next.map_or(u64::MAX, |wake| wake.at.as_nanos()));
-        self.number(match plan.next.map(|wake| wake.why) {
-            None => 0,
-            Some(WakeReason::Deadline(job)) => job.sequence.wrapping_shl(4) | 1,
-            Some(WakeReason::ZeroSlack(job)) => job.sequence.wrapping_shl(4) | 2,
-            Some(WakeReason::Replenishment) => 3,
-            Some(WakeReason::Consumption) => 4,
-            Some(WakeReason::TableSlot) => 5,
-            Some(WakeReason::Frame) => 6,
-        });
-    }
-}
-
 /// Why a recording could not be replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayError {

@@ -348,7 +348,7 @@ impl Dispatcher {
         let target = self.slot.map(|slot| slot.job);
         managed.plan(target);
         // Nothing that keeps its place wants the CPU.
-        if target.is_none_or(|job| self.scheduler.permit(job.task) == Permit::Background) {
+        if target.is_none_or(|job| self.scheduler.permit(job.task) == Permit::Demoted) {
             shared.end_withdrawn();
         }
         if self.running == target {

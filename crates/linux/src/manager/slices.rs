@@ -5,15 +5,14 @@
 //! also leaves the real-time class, so that a body that cannot be held keeps nobody else of the run
 //! from the CPU: see [`crate::park`].
 
-use super::{Manager, id_of};
-use crate::shared::{Shared, TaskShared, UNLIMITED};
+use super::{Manager, id_of, waits_for_an_instant};
+use crate::allowance::Allowance;
+use crate::shared::{Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{
-    ContractViolation, Enforcer, Fact, Instant, JobId, Permit, Scheduler, StopReason,
-};
+use vestal_core::{ContractViolation, Enforcer, Fact, Instant, JobId, Scheduler, StopReason};
 use vestal_trace::{Edge, Mechanism, Record, What};
 
 impl Manager {
@@ -29,7 +28,7 @@ impl Manager {
                     task: id_of(index),
                     sequence,
                 };
-                if self.guard.permit_for(job) == Permit::Suspended {
+                if waits_for_an_instant(self.guard.permit_for(job)) {
                     self.charge(shared, job, executed)?;
                 }
             }
@@ -52,18 +51,18 @@ impl Manager {
 
     /// Carries out what the guard allows the running job of a task with slices.
     pub(super) fn enact_slices(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
-        match self.guard.permit_for(job) {
-            Permit::Run { limit } => {
+        let permit = self.guard.permit_for(job);
+        match Allowance::of(permit) {
+            None if waits_for_an_instant(permit) => self.hold(shared, task, job),
+            None => {}
+            // It goes on outside the real-time class.
+            Some(Allowance::NotAdmitted) => self.let_go(shared, task, job),
+            Some(allowance) => {
                 // Of a job that was never charged the worker knows better when it was released.
                 if self.was_charged(job) {
-                    task.grant(limit.map_or(UNLIMITED, |limit| limit.as_nanos().max(1)));
+                    task.grant(allowance);
                 }
                 self.go_on(shared, task, job);
-            }
-            Permit::Suspended => self.hold(shared, task, job),
-            Permit::Background | Permit::Dropped | Permit::NotAdmitted => {
-                // It goes on outside the real-time class.
-                self.let_go(shared, task, job);
             }
         }
     }

@@ -78,9 +78,12 @@ impl Manager {
         let mut moved = false;
         for (index, task) in shared.tasks.iter().enumerate() {
             let place = match self.guard.permit(id_of(index)) {
-                Permit::Run { .. } | Permit::Dropped | Permit::NotAdmitted => Place::Own,
-                Permit::Background => Place::BelowAll,
-                Permit::Suspended => Place::Suspended,
+                Permit::Run { .. }
+                | Permit::Demoted
+                | Permit::Dropped { .. }
+                | Permit::NotAdmitted => Place::Own,
+                Permit::Below { .. } => Place::BelowAll,
+                Permit::Suspended { .. } => Place::Suspended,
             };
             let Some(priority) = task.turn_to(place) else {
                 continue;

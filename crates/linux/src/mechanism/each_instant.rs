@@ -74,7 +74,13 @@ mod tests {
                 on_miss: OnMiss::Continue,
                 zero_slack: Some(Duration::from_nanos(30)),
             };
-            TaskShared::new(level.to_string(), configuration, 0, 2, 10)
+            TaskShared::new(
+                level.to_string(),
+                configuration,
+                0,
+                2,
+                crate::allowance::Allowance::UpTo(10),
+            )
         };
         let config = Config::new(LevelSet::new(3).unwrap(), Enforcement::ZeroSlack);
         let tasks = vec![task(0), task(1), task(2)];

@@ -10,8 +10,9 @@
 //! A CPU with no pending admitted job is idle, which the manager sees by itself: there is no idle
 //! detector.
 
+use crate::allowance::Allowance;
 use crate::manager::{BEAT_NANOS, Manager};
-use crate::shared::{NOT_ADMITTED, QUANTUM_NANOS, RUN, Shared, StopCause, TaskShared};
+use crate::shared::{QUANTUM_NANOS, RUN, Shared, StopCause, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::own_tid;
 use crate::sys::timer::SignalTimer;
@@ -26,7 +27,7 @@ const BUDGET: usize = 2 << 16;
 const PLACE: usize = (1 << 16) - 1;
 
 /// The job whose budget is watched: place of its task, number, and limit.
-type Watched = (usize, u64, u64);
+type Watched = (usize, u64, Allowance);
 
 /// The manager's timers.
 struct Timers {
@@ -38,7 +39,7 @@ struct Timers {
     /// For the change of the criticality indicator.
     wall: SignalTimer,
     /// Per task: the job for which its CPU timer runs, and its limit.
-    counting: Vec<Option<(u64, u64)>>,
+    counting: Vec<Option<(u64, Allowance)>>,
     /// The job for which the wall-clock timer runs.
     watched: Option<Watched>,
 }
@@ -112,7 +113,7 @@ fn running(shared: &Shared) -> Option<Watched> {
     shared.by_urgency.iter().find_map(|&place| {
         let task = shared.tasks.get(place)?;
         let job = pending_admitted(task)?;
-        Some((place, job, task.limit.load(Ordering::SeqCst)))
+        Some((place, job, task.limit.load()))
     })
 }
 
@@ -120,7 +121,7 @@ fn pending_admitted(task: &TaskShared) -> Option<u64> {
     let job = task.gate.pending()?;
     let admitted = match task.running() {
         Some(running) => !task.withdrawn(running),
-        None => task.limit.load(Ordering::SeqCst) != NOT_ADMITTED,
+        None => task.limit.load() != Allowance::NotAdmitted,
     };
     admitted.then_some(job)
 }

@@ -20,12 +20,12 @@ pub(crate) use each_instant::start_timers;
 pub(crate) use gate::Gate;
 
 use crate::config::{Config, Mechanism};
-use vestal_core::Enforcement;
+use vestal_core::Interest;
 
 /// Whether the manager handles each release and each completion of a native run.
 pub(crate) fn handles_each_job(config: &Config) -> bool {
-    let adaptive = config.enforcement == Enforcement::Adaptive;
-    config.mechanism == Mechanism::Huang2014 && adaptive && config.enforce
+    let has_modes = config.enforcement.has_modes();
+    config.mechanism == Mechanism::Huang2014 && has_modes && config.enforce
 }
 
 /// Whether the manager handles each slice of a native run that has some.
@@ -37,12 +37,14 @@ pub(crate) fn handles_each_slice(config: &Config, sliced: bool) -> bool {
 pub(crate) fn handles_each_instant(config: &Config) -> bool {
     config.mechanism == Mechanism::Huang2014
         && config.enforce
-        && config.enforcement == Enforcement::ZeroSlack
+        && config.enforcement.interest() == Interest::IncompleteJobs
 }
 
 /// Whether a native run with this configuration enforces limits at all.
 pub(crate) fn enforces(config: &Config, sliced: bool) -> bool {
-    let unlimited = config.enforcement == Enforcement::Static && !sliced;
+    let rule = config.enforcement;
+    let in_one_mode = !rule.has_modes() && rule.interest() == Interest::NewestReleases;
+    let unlimited = in_one_mode && !sliced;
     let baseline = config.mechanism == Mechanism::Huang2014 && unlimited;
     config.enforce && !baseline
 }

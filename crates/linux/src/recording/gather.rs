@@ -347,8 +347,15 @@ mod tests {
             on_miss: OnMiss::Continue,
             zero_slack: None,
         };
-        let tasks = (0..tasks)
-            .map(|number| TaskShared::new(number.to_string(), configuration, 5, 2, 1_000_000));
+        let tasks = (0..tasks).map(|number| {
+            TaskShared::new(
+                number.to_string(),
+                configuration,
+                5,
+                2,
+                crate::allowance::Allowance::UpTo(1_000_000),
+            )
+        });
         let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Static);
         let (monitor, tolerance) = (Monitor::Manager, Service::ZERO);
         let shared = Shared::new(tasks.collect(), &config, 0, monitor, tolerance);

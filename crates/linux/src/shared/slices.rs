@@ -1,8 +1,8 @@
 //! What workers and manager share about limits, which may grow slice by slice.
 
-use super::{NOT_ADMITTED, Shared, TaskShared, UNLIMITED};
+use super::{Shared, TaskShared};
+use crate::allowance::{Allowance, AllowanceWord};
 use crate::report::Held;
-use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_core::{Duration, SliceCount};
 
 /// The slices of one task.
@@ -11,8 +11,9 @@ pub(super) struct Slicing {
     /// Into how many its jobs are cut; `None`: their limits are in one piece.
     count: Option<SliceCount>,
     /// Under native dispatch: what the running job was granted so far. Written by the worker before it
-    /// says what runs, and by the manager for the job that runs; [`UNLIMITED`]: no slice says anything.
-    granted: AtomicU64,
+    /// says what runs, and by the manager for the job that runs; unlimited where no slice says
+    /// anything.
+    granted: AllowanceWord,
 }
 
 impl Slicing {
@@ -20,7 +21,7 @@ impl Slicing {
     pub(super) const fn none() -> Self {
         Self {
             count: None,
-            granted: AtomicU64::new(UNLIMITED),
+            granted: AllowanceWord::new(Allowance::Unlimited),
         }
     }
 }
@@ -55,20 +56,19 @@ impl TaskShared {
             let task = &self.configuration.task;
             let granted = slices.granted_ceil(task, Duration::from_nanos(since_nanos));
             let whole = granted >= task.own_wcet();
-            let granted = granted.as_nanos().max(1);
-            self.grant(if whole { UNLIMITED } else { granted });
+            let granted = Allowance::UpTo(granted.as_nanos().max(1));
+            self.grant(if whole { Allowance::Unlimited } else { granted });
         }
     }
 
     /// The running job may execute so much until its next slice begins.
-    pub(crate) fn grant(&self, granted: u64) {
-        self.slicing.granted.store(granted, Ordering::SeqCst);
+    pub(crate) fn grant(&self, granted: Allowance) {
+        self.slicing.granted.store(granted);
     }
 
     /// What the running job may execute until the manager has to look: the limit of its task, or less.
-    pub(crate) fn present_limit(&self) -> u64 {
-        let limit = self.limit.load(Ordering::SeqCst);
-        limit.min(self.slicing.granted.load(Ordering::SeqCst))
+    pub(crate) fn present_limit(&self) -> Allowance {
+        self.limit.load().and(self.slicing.granted.load())
     }
 
     /// When job `sequence` is released, in nanoseconds after the epoch.
@@ -81,9 +81,13 @@ impl TaskShared {
 
 impl Shared {
     /// The execution at which a job with `limit` has overrun; `None`: never.
-    pub(crate) fn threshold(&self, limit: u64) -> Option<u64> {
-        (self.enforce && limit != UNLIMITED && limit != NOT_ADMITTED)
-            .then(|| limit.saturating_add(self.tolerance_nanos))
+    pub(crate) fn threshold(&self, limit: Allowance) -> Option<u64> {
+        match limit {
+            Allowance::UpTo(limit) if self.enforce => {
+                Some(limit.saturating_add(self.tolerance_nanos))
+            }
+            Allowance::UpTo(_) | Allowance::NotAdmitted | Allowance::Unlimited => None,
+        }
     }
 
     /// How jobs were held back between their slices; `None` if no job is cut into slices.

@@ -9,8 +9,8 @@ use crate::common::system::{
 use crate::random_systems::draw;
 use crate::reference::{Limits, Lists, Schedule, System};
 use vestal_core::{
-    ContractViolation, Enforcer, Fact, Guard, Instant, JobId, Level, Notice, Permit, Plan,
-    Scheduler, Service, StopReason, TaskConfiguration, TaskId,
+    ContractViolation, Enforcer, Fact, Guard, Instant, Interest, JobId, Level, Notice, Permit,
+    Plan, Scheduler, Service, StopReason, TaskConfiguration, TaskId, Until,
 };
 use vestal_sim::{Effort, NativeSetting, simulate_native};
 
@@ -135,11 +135,19 @@ enum Fault {
     HoldsBackLateJobs,
 }
 
+/// What jobs may execute before anybody has lost its slack.
+fn limits(guard: &Guard, tasks: usize) -> Vec<Option<Service>> {
+    let tasks = (0..=u16::MAX).take(tasks).map(TaskId);
+    tasks.map(|task| guard.permit(task).limit()).collect()
+}
+
 /// A guard in such a world.
 struct Behind {
     guard: Guard,
     fault: Fault,
     clock: Instant,
+    /// Of the jobs of each task, in the only mode.
+    limits: Vec<Option<Service>>,
 }
 
 impl Scheduler for Behind {
@@ -193,20 +201,26 @@ impl Enforcer for Behind {
     fn permit_for(&self, job: JobId) -> Permit {
         let permit = Enforcer::permit_for(&self.guard, job);
         match (self.fault, permit) {
-            (Fault::SuspendsNobody, Permit::Suspended) => Permit::Run {
-                limit: self.limit_of(job.task),
-            },
-            (Fault::HoldsBackLateJobs, Permit::Background) => Permit::Suspended,
+            // The limit is the job's own level's, in the only mode.
+            (
+                Fault::SuspendsNobody,
+                Permit::Suspended {
+                    until: Until::Event,
+                },
+            ) => {
+                let limit = self.limits[job.task.index()];
+                Permit::Run { limit }
+            }
+            (Fault::HoldsBackLateJobs, Permit::Below { .. }) => {
+                let until = Until::Event;
+                Permit::Suspended { until }
+            }
             _ => permit,
         }
     }
 
-    fn limit_of(&self, task: TaskId) -> Option<Service> {
-        self.guard.limit_of(task)
-    }
-
-    fn watches_slack(&self) -> bool {
-        true
+    fn interest(&self) -> Interest {
+        Interest::IncompleteJobs
     }
 }
 
@@ -219,6 +233,7 @@ fn differing(fault: Fault, systems: u64) -> usize {
                 guard: guard_of(system, &tasks),
                 fault,
                 clock: Instant::EPOCH,
+                limits: limits(&guard_of(system, &tasks), tasks.len()),
             };
             run_behind(system, &tasks, &mut guard).0 != run_engine(system, &mut ())
         })

@@ -5,7 +5,7 @@ use super::{Edge, Mechanism, RecordError, Refusal, What};
 use crate::record::words::{DROP_REASONS, STOP_REASONS};
 use vestal_core::{
     BarrierId, Budget, BudgetOwner, CpuId, DeviceId, DropReason, Duration, Event, Fact, Instant,
-    JobId, Level, OnExhaustion, Permit, ServerId, Service, Slot, TaskId, Wake, WakeReason,
+    JobId, Level, OnExhaustion, Permit, ServerId, Service, Slot, TaskId, Until, Wake, WakeReason,
 };
 
 impl Raw {
@@ -124,7 +124,7 @@ impl Raw {
             },
             0x22 => Event::Dropped {
                 job,
-                why: self.drop_reason()?,
+                why: self.drop_reason(self.a)?,
             },
             0x24 => Event::Depleted {
                 server: ServerId(self.narrow("the server", self.value)?),
@@ -144,11 +144,9 @@ impl Raw {
         })
     }
 
-    fn drop_reason(&self) -> Result<DropReason, RecordError> {
-        let reason = DROP_REASONS.get(usize::from(self.a));
-        reason
-            .copied()
-            .ok_or_else(|| self.bad("the reason", self.a))
+    fn drop_reason(&self, code: u8) -> Result<DropReason, RecordError> {
+        let reason = DROP_REASONS.get(usize::from(code));
+        reason.copied().ok_or_else(|| self.bad("the reason", code))
     }
 
     fn owner(&self, code: u8, id: u16) -> Result<BudgetOwner, RecordError> {
@@ -203,16 +201,22 @@ impl Raw {
     }
 
     fn permit(&self) -> Result<What, RecordError> {
+        let given = || self.flag("the value's flag", self.b);
+        let limit = || Ok(given()?.then_some(Service::from_nanos(self.value)));
         let permit = match self.a {
-            0 => Permit::Run {
-                limit: self
-                    .flag("the limit's flag", self.b)?
-                    .then_some(Service::from_nanos(self.value)),
+            0 => Permit::Run { limit: limit()? },
+            1 => Permit::Below { limit: limit()? },
+            2 => Permit::Dropped {
+                why: self.drop_reason(self.b)?,
             },
-            1 => Permit::Background,
-            2 => Permit::Dropped,
-            3 => Permit::Suspended,
+            3 => Permit::Suspended {
+                until: match given()? {
+                    true => Until::At(Instant::from_nanos(self.value)),
+                    false => Until::Event,
+                },
+            },
             4 => Permit::NotAdmitted,
+            5 => Permit::Demoted,
             _ => return Err(self.bad("the permit", self.a)),
         };
         let task = TaskId(self.task);
@@ -250,7 +254,7 @@ impl Raw {
             0x35 => What::Lost { count: self.value },
             0x37 => What::Dropped {
                 job: self.job(),
-                why: self.drop_reason()?,
+                why: self.drop_reason(self.a)?,
             },
             _ => What::End {
                 facts: self.narrow("the number of facts", self.value)?,

@@ -62,7 +62,7 @@ pub enum What {
         slots: u16,
         /// How many facts it was told since the last decision, refused ones included.
         facts: u32,
-        /// A hash of the whole plan, see [`crate::recorder::plan_hash`].
+        /// A hash of the whole plan, see [`vestal_core::PlanHash`].
         hash: u64,
     },
     /// The scheduler refused to decide; its state is unchanged.

@@ -1,7 +1,7 @@
 //! Lines of text back to records: the inverse of [`super::text`].
 
 use super::text::SEEN;
-use super::words::{DROP_REASONS, STOP_REASONS, drop_word, stop_word};
+use super::words::{DROPPED, STOP_REASONS, drop_reason, stop_word};
 use super::{Edge, Mechanism, Record, Refusal, What};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use core::str::FromStr;
 use vestal_core::{
     BarrierId, Budget, BudgetOwner, CpuId, DeviceId, DropReason, Duration, Event, Fact, Instant,
-    JobId, Level, OnExhaustion, Permit, ServerId, Service, Slot, TaskId, Wake, WakeReason,
+    JobId, Level, OnExhaustion, Permit, ServerId, Service, Slot, TaskId, Until, Wake, WakeReason,
 };
 
 /// What is wrong with a line.
@@ -198,7 +198,7 @@ fn what(line: &Line<'_>) -> Result<What, LineError> {
         },
         "dropped" => What::Dropped {
             job: line.job()?,
-            why: drop_reason(line)?,
+            why: dropped(line)?,
         },
         "lost" => What::Lost {
             count: line.value()?,
@@ -210,11 +210,8 @@ fn what(line: &Line<'_>) -> Result<What, LineError> {
     })
 }
 
-fn drop_reason(line: &Line<'_>) -> Result<DropReason, LineError> {
-    DROP_REASONS
-        .into_iter()
-        .find(|why| drop_word(*why) == line.cell(DETAIL))
-        .ok_or_else(|| line.error(DETAIL, "a reason for dropping"))
+fn dropped(line: &Line<'_>) -> Result<DropReason, LineError> {
+    drop_reason(line.cell(DETAIL)).ok_or_else(|| line.error(DETAIL, "a reason for dropping"))
 }
 
 fn fact(line: &Line<'_>, kind: &str) -> Result<Option<Fact>, LineError> {
@@ -282,7 +279,7 @@ fn event(line: &Line<'_>, kind: &str) -> Result<Option<Event>, LineError> {
         },
         "drop" => Event::Dropped {
             job: line.job()?,
-            why: drop_reason(line)?,
+            why: dropped(line)?,
         },
         "depleted" => Event::Depleted {
             server: ServerId(line.key("server")?),
@@ -364,18 +361,26 @@ fn wake(line: &Line<'_>) -> Result<Wake, LineError> {
 }
 
 fn permit(line: &Line<'_>) -> Result<Permit, LineError> {
+    let value = || match line.cell(VALUE) {
+        "" => Ok(None),
+        _ => line.value().map(Some),
+    };
+    let limit = || Ok(value()?.map(Service::from_nanos));
     Ok(match line.cell(DETAIL) {
-        "run" => Permit::Run {
-            limit: match line.cell(VALUE) {
-                "" => None,
-                _ => Some(Service::from_nanos(line.value()?)),
+        "run" => Permit::Run { limit: limit()? },
+        "background" => Permit::Below { limit: limit()? },
+        "suspended" => Permit::Suspended {
+            until: match value()? {
+                Some(at) => Until::At(Instant::from_nanos(at)),
+                None => Until::Event,
             },
         },
-        "background" => Permit::Background,
-        "dropped" => Permit::Dropped,
-        "suspended" => Permit::Suspended,
+        "demoted" => Permit::Demoted,
         "not-admitted" => Permit::NotAdmitted,
-        _ => return Err(line.error(DETAIL, "a permit")),
+        detail => match detail.strip_prefix(DROPPED).and_then(drop_reason) {
+            Some(why) => Permit::Dropped { why },
+            None => return Err(line.error(DETAIL, "a permit")),
+        },
     })
 }
 

@@ -11,7 +11,7 @@ use crate::record::words::{DROP_REASONS, STOP_REASONS};
 use core::fmt;
 use vestal_core::{
     BudgetOwner, CpuId, DropReason, Event, Fact, Instant, JobId, OnExhaustion, Permit, Service,
-    Slot, TaskId, Wake, WakeReason,
+    Slot, TaskId, Until, Wake, WakeReason,
 };
 
 /// Bytes that are no record.
@@ -341,16 +341,30 @@ impl Raw {
             task: task.0,
             ..Self::tagged(0x13, permit)
         };
+        let limited = |permit, limit: Option<Service>| Self {
+            b: u8::from(limit.is_some()),
+            value: limit.map_or(0, Service::as_nanos),
+            ..raw(permit)
+        };
         match permit {
-            Permit::Run { limit } => Self {
-                b: u8::from(limit.is_some()),
-                value: limit.map_or(0, Service::as_nanos),
-                ..raw(0)
+            Permit::Run { limit } => limited(0, limit),
+            Permit::Below { limit } => limited(1, limit),
+            Permit::Dropped { why } => Self {
+                b: small(DROP_REASONS.iter().position(|known| *known == why)),
+                ..raw(2)
             },
-            Permit::Background => raw(1),
-            Permit::Dropped => raw(2),
-            Permit::Suspended => raw(3),
+            Permit::Suspended {
+                until: Until::Event,
+            } => raw(3),
+            Permit::Suspended {
+                until: Until::At(at),
+            } => Self {
+                b: 1,
+                value: at.as_nanos(),
+                ..raw(3)
+            },
             Permit::NotAdmitted => raw(4),
+            Permit::Demoted => raw(5),
         }
     }
 

@@ -5,14 +5,14 @@
 //! `decide` and `end` (facts), `interrupt`, `frames-skipped` and `lost`, and for the numbers of a
 //! `barrier` and a frame (`frame-overrun`).
 
-use super::words::{drop_word, stop_word};
+use super::words::{DROPPED, drop_word, stop_word};
 use super::{Edge, Mechanism, Record, What};
 use alloc::borrow::Cow;
 use alloc::format;
 use core::fmt;
 use vestal_core::{
     BudgetOwner, CpuId, Event, Fact, JobId, Level, OnExhaustion, Permit, Service, Slot, TaskId,
-    Wake, WakeReason,
+    Until, Wake, WakeReason,
 };
 
 /// The names of the columns.
@@ -231,20 +231,29 @@ fn wake_cells(wake: Wake) -> Cells {
 }
 
 fn permit_cells(task: TaskId, permit: Permit) -> Cells {
-    let word = match permit {
-        Permit::Run { .. } => "run",
-        Permit::Background => "background",
-        Permit::Dropped => "dropped",
-        Permit::Suspended => "suspended",
-        Permit::NotAdmitted => "not-admitted",
-    };
-    let limit = match permit {
-        Permit::Run { limit } => limit.map(Service::as_nanos),
-        Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted => None,
+    let limited = |limit: Option<Service>| limit.map(Service::as_nanos);
+    let (word, value) = match permit {
+        Permit::Run { limit } => ("run", limited(limit)),
+        Permit::Below { limit } => ("background", limited(limit)),
+        Permit::Suspended {
+            until: Until::Event,
+        } => ("suspended", None),
+        Permit::Suspended {
+            until: Until::At(at),
+        } => ("suspended", Some(at.as_nanos())),
+        Permit::Demoted => ("demoted", None),
+        Permit::Dropped { why } => {
+            return Cells {
+                task: Some(task.0),
+                detail: Cow::Owned(format!("{DROPPED}{}", drop_word(why))),
+                ..Cells::default()
+            };
+        }
+        Permit::NotAdmitted => ("not-admitted", None),
     };
     Cells {
         task: Some(task.0),
-        value: limit,
+        value,
         detail: Cow::Borrowed(word),
         ..Cells::default()
     }

@@ -123,6 +123,15 @@ pub const fn drop_word(why: DropReason) -> &'static str {
     }
 }
 
+/// What stands before the reason in a permit of a dropped job.
+pub const DROPPED: &str = "dropped:";
+
+/// The reason for dropping that is called so.
+#[must_use]
+pub fn drop_reason(word: &str) -> Option<DropReason> {
+    DROP_REASONS.into_iter().find(|why| drop_word(*why) == word)
+}
+
 /// Every stop reason, for reading the words back.
 pub const STOP_REASONS: [StopReason; 3] = [
     StopReason::Preempted,

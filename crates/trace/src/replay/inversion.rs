@@ -176,10 +176,12 @@ impl<'a> State<'a> {
         }
         match self.permits.get(&job.task) {
             Some(Permit::Run { .. }) | None => Place::Own,
-            // A guard says so of a late job; in a managed world it is one that used up its limit.
-            Some(Permit::Background) if self.native => Place::BelowAll,
+            Some(Permit::Below { .. }) => Place::BelowAll,
             Some(
-                Permit::Background | Permit::Dropped | Permit::Suspended | Permit::NotAdmitted,
+                Permit::Suspended { .. }
+                | Permit::Demoted
+                | Permit::Dropped { .. }
+                | Permit::NotAdmitted,
             ) => Place::None,
         }
     }
@@ -224,10 +226,8 @@ impl<'a> State<'a> {
     }
 
     fn is_admitted(&self, task: TaskId) -> bool {
-        match self.permits.get(&task) {
-            Some(Permit::Run { .. } | Permit::Background | Permit::Suspended) | None => true,
-            Some(Permit::Dropped | Permit::NotAdmitted) => false,
-        }
+        let permit = self.permits.get(&task);
+        permit.is_none_or(|permit| permit.keeps_place())
     }
 
     fn cpu_of(&self, task: TaskId) -> CpuId {

@@ -212,9 +212,23 @@ fn random_plan_part(random: &mut Random) -> What {
             let limit = (random.below(2) == 0).then(|| service(random));
             let permits = [
                 Permit::Run { limit },
-                Permit::Background,
-                Permit::Dropped,
-                Permit::Suspended,
+                Permit::Below { limit: None },
+                Permit::Below {
+                    limit: Some(Service::from_nanos(u64::MAX)),
+                },
+                Permit::Demoted,
+                Permit::Dropped {
+                    why: DropReason::Exhausted,
+                },
+                Permit::Dropped {
+                    why: DropReason::Mode,
+                },
+                Permit::Suspended {
+                    until: Until::Event,
+                },
+                Permit::Suspended {
+                    until: Until::At(Instant::HORIZON),
+                },
                 Permit::NotAdmitted,
             ];
             What::Permit {

@@ -92,7 +92,7 @@ fn a_late_wake_up_is_an_inversion_only_beyond_the_tolerance() {
     assert_eq!(find(&header, &records, order(0, &elsewhere)), None);
     // A job that may run in the background only does not count as waiting.
     let mut withdrawn = records.to_vec();
-    let permit = Permit::Background;
+    let permit = Permit::Below { limit: None };
     let what = What::Permit {
         task: TaskId(1),
         permit,
@@ -134,7 +134,13 @@ fn who_is_suspended_has_no_place_until_the_permit_comes_back() {
     let mut records = vec![
         observed(0, Fact::Released { job: high }),
         observed(0, Fact::Started { cpu, job: high }),
-        permit(5, 1, Permit::Suspended),
+        permit(
+            5,
+            1,
+            Permit::Suspended {
+                until: Until::Event,
+            },
+        ),
         observed(10, Fact::Released { job: low }),
         observed(20, Fact::Completed { cpu, job: high }),
         permit(20, 1, run),
@@ -152,9 +158,18 @@ fn who_is_suspended_has_no_place_until_the_permit_comes_back() {
     let found = find(&header, &waits, order).unwrap();
     assert_eq!((found.running, found.waiting), (high, low));
     // A late job goes below everybody, and before a suspended one.
-    records[2] = permit(5, 1, Permit::Background);
+    records[2] = permit(5, 1, Permit::Below { limit: None });
     assert_eq!(find(&header, &records, order), None);
-    records.insert(2, permit(5, 0, Permit::Suspended));
+    records.insert(
+        2,
+        permit(
+            5,
+            0,
+            Permit::Suspended {
+                until: Until::Event,
+            },
+        ),
+    );
     let found = find(&header, &records, order).unwrap();
     assert_eq!((found.running, found.waiting), (high, low));
 }
@@ -185,7 +200,12 @@ fn a_job_goes_on_when_the_one_that_preempted_it_is_suspended() {
         observed(0, Fact::Started { cpu, job: high }),
         observed(10, Fact::Released { job: low }),
         observed(10, Fact::Started { cpu, job: low }),
-        permit(15, Permit::Suspended),
+        permit(
+            15,
+            Permit::Suspended {
+                until: Until::Event,
+            },
+        ),
         observed(20, Fact::Completed { cpu, job: high }),
         permit(20, Permit::Run { limit: None }),
         observed(25, Fact::Completed { cpu, job: low }),
@@ -338,7 +358,12 @@ fn what_the_machine_took_from_a_cpu_is_no_inversion_there_and_excuses_no_other_c
 
 #[test]
 fn a_pending_job_whose_task_is_not_admitted_stays_in_the_background_when_the_task_comes_back() {
-    for lost in [Permit::NotAdmitted, Permit::Dropped] {
+    for lost in [
+        Permit::NotAdmitted,
+        Permit::Dropped {
+            why: DropReason::Mode,
+        },
+    ] {
         let back = [permit_at(12, 1, lost), permit_at(20, 1, RUN)];
         assert_eq!(found_in(&back, 2), None, "{lost:?}");
         // As does one that arrived meanwhile.
@@ -351,12 +376,17 @@ fn a_pending_job_whose_task_is_not_admitted_stays_in_the_background_when_the_tas
         let running = [
             permit_at(5, 0, lost),
             permit_at(6, 0, RUN),
-            permit_at(12, 1, Permit::Background),
+            permit_at(12, 1, Permit::Below { limit: None }),
         ];
         assert_eq!(found_in(&running, 2), Some(10), "{lost:?}");
     }
     // What is only suspended, or late, gets its place back.
-    for held in [Permit::Suspended, Permit::Background] {
+    for held in [
+        Permit::Suspended {
+            until: Until::Event,
+        },
+        Permit::Below { limit: None },
+    ] {
         let back = [permit_at(10, 1, held), permit_at(20, 1, RUN)];
         assert_eq!(found_in(&back, 2), Some(20), "{held:?}");
     }
@@ -426,7 +456,13 @@ fn a_job_goes_on_when_the_one_that_preempted_it_used_up_its_limit_or_is_not_admi
     for loses in [
         overrun(1),
         permit_at(15, 1, Permit::NotAdmitted),
-        permit_at(15, 1, Permit::Dropped),
+        permit_at(
+            15,
+            1,
+            Permit::Dropped {
+                why: DropReason::Mode,
+            },
+        ),
     ] {
         let records = run(loses);
         assert_eq!(

@@ -203,7 +203,7 @@ fn the_hash_of_a_plan_is_pinned() {
         }),
         mode: Level(0),
     };
-    let hash = vestal_trace::recorder::plan_hash(Instant::from_nanos(5), &plan);
+    let hash = PlanHash::of(Instant::from_nanos(5), &plan).value();
     assert_eq!(
         hash,
         fnv(&[5, 0, 2, 1, 1, 2, 1, 3, 0, 17, 0, 1, 9, 0, 1, 2])

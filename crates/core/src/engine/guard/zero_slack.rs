@@ -25,11 +25,11 @@ use crate::engine::configuration::{ConfigurationError, TaskConfiguration};
 use crate::engine::phases::{Phase, Phases};
 use crate::ids::{JobId, TaskId};
 use crate::order::Urgency;
-use crate::plan::{Permit, Wake, WakeReason};
+use crate::plan::{Permit, Until, Wake, WakeReason};
 use crate::queue::{ReadyHeap, TaskBits};
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
-use crate::time::Instant;
+use crate::time::{Instant, Service};
 
 /// How many jobs of a task are remembered that are told and have not ended.
 const TOLD_MAX: usize = 2;
@@ -202,12 +202,12 @@ impl<S: Store> ZeroSlack<S> {
     }
 
     /// What kappa makes of the permit of a job of `task`, the first incomplete one if `sequence` is
-    /// `None`; it says nothing about jobs that it lets run.
+    /// `None`, that has this limit; it says nothing about jobs that it lets run.
     pub(super) fn permit(
         &self,
         task: TaskId,
         entry: &TaskConfiguration,
-        sequence: Option<u64>,
+        (sequence, limit): (Option<u64>, Option<Service>),
     ) -> Option<Permit> {
         if Some(entry.task.criticality) > self.phases.level() {
             return None;
@@ -216,9 +216,10 @@ impl<S: Store> ZeroSlack<S> {
         let is_first = sequence.is_none() || first == sequence;
         let goes_on = self.late.first().is_some_and(|(_, late)| late == task);
         Some(if goes_on && is_first {
-            Permit::Background
+            Permit::Below { limit }
         } else {
-            Permit::Suspended
+            let until = Until::Event;
+            Permit::Suspended { until }
         })
     }
 

@@ -58,7 +58,7 @@ use crate::ids::{DeviceId, JobId, ServerId, TaskId};
 use crate::job_table::Jobs;
 use crate::model::{Level, LevelSet};
 use crate::notice::{Event, Notice, NoticeQueue};
-use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
+use crate::plan::{Permit, Plan, Sequences, Slot, Until, Wake};
 use crate::queue::TaskBits;
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::server::{Chunk, Server};
@@ -491,7 +491,9 @@ impl<S: Store> Scheduler for Hierarchy<S> {
             return Permit::NotAdmitted;
         };
         if self.remaining_of(seat).is_zero() {
-            Permit::Suspended
+            Permit::Suspended {
+                until: Until::Event,
+            }
         } else {
             // The limit is the server's, and other tasks draw on it as well.
             Permit::Run { limit: None }

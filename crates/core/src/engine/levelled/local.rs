@@ -18,7 +18,7 @@ use crate::engine::configuration::ConfigurationError;
 use crate::fact::Fact;
 use crate::ids::{CpuId, TaskId};
 use crate::notice::{Event, Notice};
-use crate::plan::{Permit, Slot, Wake, WakeReason};
+use crate::plan::{Permit, Slot, Until, Wake, WakeReason};
 use crate::scheduler::ContractViolation;
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
@@ -132,7 +132,9 @@ impl<S: Store> LocalDomain<S> {
         match self.servers.entry(task).map(|entry| entry.container) {
             Some(Container::Local(_)) => self.servers.permit(task),
             Some(Container::Table(_)) if self.owner() == Some(task) => Permit::Run { limit: None },
-            Some(Container::Table(_)) => Permit::Suspended,
+            Some(Container::Table(_)) => Permit::Suspended {
+                until: Until::Event,
+            },
             Some(Container::Global | Container::BestEffort) | None => Permit::NotAdmitted,
         }
     }

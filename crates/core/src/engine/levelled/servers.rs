@@ -27,7 +27,7 @@ use crate::ids::{CpuId, JobId, TaskId};
 use crate::job_table::{Arrival, BACKLOG_MAX, Ring};
 use crate::notice::{DropReason, Event, Notice, NoticeQueue};
 use crate::order::{JobPriority, Urgency};
-use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit, Slot};
+use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit, Slot, Until};
 use crate::queue::{ReadyHeap, Rows, TaskBits};
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
@@ -213,7 +213,9 @@ impl<S: Store> Servers<S> {
                 let limit = executed.unwrap_or(Service::ZERO).saturating_add(remaining);
                 Permit::Run { limit: Some(limit) }
             }
-            None => Permit::Suspended,
+            None => Permit::Suspended {
+                until: Until::Event,
+            },
         }
     }
 

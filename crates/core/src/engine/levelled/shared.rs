@@ -166,7 +166,7 @@ impl<S: Store> SharedDomain<S> {
     pub fn permit(&self, task: TaskId) -> Permit {
         match self.servers.entry(task).map(|entry| entry.container) {
             Some(Container::Global) => self.servers.permit(task),
-            Some(Container::BestEffort) => Permit::Background,
+            Some(Container::BestEffort) => Permit::Below { limit: None },
             Some(Container::Table(_) | Container::Local(_)) | None => Permit::NotAdmitted,
         }
     }

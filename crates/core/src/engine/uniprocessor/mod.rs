@@ -48,7 +48,7 @@ use crate::job_table::{Current, Jobs, Standing};
 use crate::model::{Level, LevelSet};
 use crate::notice::{Event, Notice, NoticeQueue};
 use crate::order::{JobPriority, Slices, Urgency};
-use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
+use crate::plan::{Permit, Plan, Sequences, Slot, Until, Wake};
 use crate::queue::{ReadyHeap, ReadyQueue, ReadyRanks, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
@@ -463,14 +463,19 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
             Some(Current {
                 standing: Standing::Background,
                 ..
-            }) => Permit::Background,
-            // A late job of the suspension level goes on: that it goes below everybody is a matter of
-            // order, and its limit holds as before.
-            Some(_) | None if self.is_suspended(task) && !self.runs_late(task) => Permit::Suspended,
+            }) => Permit::Demoted,
             Some(Current {
                 standing: Standing::Suspended,
                 ..
-            }) => Permit::Suspended,
+            }) => Permit::Suspended {
+                until: self.next_slice(task).map_or(Until::Event, Until::At),
+            },
+            Some(_) | None if self.goes_on_late(task) => Permit::Below {
+                limit: self.permitted(task, entry),
+            },
+            Some(_) | None if self.is_suspended(task) => Permit::Suspended {
+                until: Until::Event,
+            },
             Some(Current {
                 standing: Standing::Admitted,
                 ..

@@ -66,6 +66,14 @@ impl<S: Store> Uniprocessor<S> {
         Some(current.arrival.at.saturating_add(boundary))
     }
 
+    /// When the next slice begins for which the current job of `task` waits.
+    pub(super) fn next_slice(&self, task: TaskId) -> Option<Instant> {
+        match &self.order {
+            Order::Slices(slices) => slices.waits_until(task),
+            Order::FixedPriority | Order::EarliestDeadline { .. } | Order::JobLists(_) => None,
+        }
+    }
+
     /// Lets the current job of `task` wait for its next slice; says whether there is one.
     #[cold]
     pub(super) fn suspend(&mut self, task: TaskId) -> bool {

@@ -93,11 +93,9 @@ impl<S: Store> Uniprocessor<S> {
             .is_some_and(|entry| Some(entry.task.criticality) <= level)
     }
 
-    /// Whether the current job of `task` is a late one that runs below everybody else.
-    pub(super) fn runs_late(&self, task: TaskId) -> bool {
-        self.suspension
-            .as_ref()
-            .is_some_and(|suspension| suspension.late.contains(task))
+    /// Whether the current job of `task` is the late one that goes on, below everybody else.
+    pub(super) fn goes_on_late(&self, task: TaskId) -> bool {
+        self.first_late().is_some_and(|(_, late)| late == task)
     }
 
     /// The late job that goes first.

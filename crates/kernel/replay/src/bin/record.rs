@@ -10,7 +10,7 @@ mod episode;
 
 use vestal_core::*;
 use vestal_replay::engines::BUILT_IN;
-use vestal_replay::{PlanHash, replay};
+use vestal_replay::replay;
 use world::{Random, Setup, run};
 
 const RUNS: u64 = 24;

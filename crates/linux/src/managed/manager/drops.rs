@@ -63,7 +63,7 @@ impl Dispatcher {
             return;
         };
         let index = job.task.index();
-        if self.scheduler.permit(job.task) == Permit::Background
+        if self.scheduler.permit(job.task) == Permit::Demoted
             && let Some(task) = shared.tasks.get(index)
             && !task.withdrawn(job.sequence)
         {

@@ -244,7 +244,7 @@ impl Dispatcher {
 
     /// Whether the scheduler has put the current job of the task into the background.
     fn is_in_background(&self, index: usize) -> bool {
-        self.scheduler.permit(id_of(index)) == Permit::Background
+        self.scheduler.permit(id_of(index)) == Permit::Demoted
     }
 }
 
