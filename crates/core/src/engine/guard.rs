@@ -31,12 +31,13 @@ mod watched;
 mod zero_slack;
 
 use crate::enforce::{Enforcement, Exhaustion, Interest};
+use crate::engine::account::Account;
 use crate::engine::configuration::{Configuration, ConfigurationError, TaskConfiguration};
 use crate::engine::uniprocessor::CPU;
 use crate::fact::Fact;
 use crate::ids::{JobId, TaskId};
-use crate::model::{Level, LevelSet};
-use crate::notice::{DropReason, Event, Notice, NoticeQueue};
+use crate::model::Level;
+use crate::notice::{DropReason, Event, Notice};
 use crate::order::{SliceCount, Slices};
 use crate::plan::{OnExhaustion, Permit, Plan, Sequences, Until, Wake, WakeReason};
 use crate::queue::TaskBits;
@@ -50,11 +51,7 @@ use zero_slack::ZeroSlack;
 /// Enforcement alone: the state machine behind natively dispatched runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Guard<S: Store = Boxed> {
-    tasks: S::Table<TaskConfiguration>,
-    levels: LevelSet,
-    enforcement: Enforcement,
-    exhaustion: Exhaustion,
-    granularity: Service,
+    account: Account<S>,
     /// `None`: jobs have their limits in one piece.
     slices: Option<Slices<S>>,
     /// `None`: nobody is suspended for want of slack.
@@ -62,9 +59,6 @@ pub struct Guard<S: Store = Boxed> {
     watched: S::Table<Watched>,
     touched: TaskBits<S>,
     idle: bool,
-    mode: Level,
-    clock: Instant,
-    notices: NoticeQueue<S>,
 }
 
 impl Guard<Boxed> {
@@ -100,49 +94,34 @@ impl<S: Store> Guard<S> {
     /// # Errors
     /// [`ConfigurationError`].
     pub fn with_store(configuration: &Configuration<'_>) -> Result<Self, ConfigurationError> {
-        configuration.check()?;
+        let account = Account::new(configuration)?;
         let count = configuration.tasks.len();
         let too_many = ConfigurationError::TooManyTasks { found: count };
-        let first = *configuration
-            .tasks
-            .first()
-            .ok_or(ConfigurationError::NoTasks)?;
-        let mut tasks = S::table(count, first).ok_or(too_many)?;
         let zero_slack = match configuration.enforcement {
             Enforcement::ZeroSlack => Some(ZeroSlack::new(count)?),
             Enforcement::Static | Enforcement::Adaptive => None,
         };
-        for (entry, task) in tasks.iter_mut().zip(configuration.tasks) {
-            *entry = *task;
-        }
         Ok(Self {
-            tasks,
-            levels: configuration.levels,
-            enforcement: configuration.enforcement,
-            exhaustion: configuration.exhaustion,
-            granularity: configuration.granularity,
+            account,
             slices: None,
             zero_slack,
             watched: S::table(count, Watched::NOTHING).ok_or(too_many)?,
             touched: TaskBits::new(count).ok_or(too_many)?,
             idle: false,
-            mode: Level::LOWEST,
-            clock: Instant::EPOCH,
-            notices: NoticeQueue::new(count),
         })
     }
 
     /// The criticality indicator as of the last decision.
     #[must_use]
     pub const fn mode(&self) -> Level {
-        self.mode
+        self.account.mode
     }
 
     /// What enforcement allows one job since the last decision.
     #[must_use]
     pub fn permit_for(&self, job: JobId) -> Permit {
         let (Some(entry), Some(watched)) = (
-            self.tasks.get(job.task.index()),
+            self.account.tasks.get(job.task.index()),
             self.watched.get(job.task.index()),
         ) else {
             return Permit::NotAdmitted;
@@ -154,11 +133,11 @@ impl<S: Store> Guard<S> {
             let why = DropReason::Mode;
             return Permit::Dropped { why };
         }
-        if !self.enforcement.admits(&entry.task, self.mode) {
+        if !self.account.admits(job.task) {
             return Permit::NotAdmitted;
         }
         if watched.exhausted && watched.sequence == Some(job.sequence) {
-            return match self.exhaustion {
+            return match self.account.exhaustion() {
                 Exhaustion::Abort => Permit::Dropped {
                     why: DropReason::Exhausted,
                 },
@@ -190,15 +169,8 @@ impl<S: Store> Guard<S> {
             };
         }
         Permit::Run {
-            limit: self.whole_limit(entry),
+            limit: self.account.limit(task),
         }
-    }
-
-    /// What a job may execute in all; `None` if reaching that means nothing.
-    fn whole_limit(&self, entry: &TaskConfiguration) -> Option<Service> {
-        self.enforcement
-            .on_exhaustion(&entry.task, self.mode, self.exhaustion)
-            .map(|_| self.enforcement.limit(&entry.task, self.mode))
     }
 
     /// What the suspension level makes of a permit to run; `None`: nothing.
@@ -209,7 +181,7 @@ impl<S: Store> Guard<S> {
         sequence: Option<u64>,
     ) -> Option<Permit> {
         let zero_slack = self.zero_slack.as_ref()?;
-        zero_slack.permit(task, entry, (sequence, self.whole_limit(entry)))
+        zero_slack.permit(task, entry, (sequence, self.account.limit(task)))
     }
 
     /// A job stands for nothing any more, also if it goes on.
@@ -217,13 +189,6 @@ impl<S: Store> Guard<S> {
         if let Some(zero_slack) = &mut self.zero_slack {
             zero_slack.ended(job);
         }
-    }
-
-    fn notice(&mut self, what: Event) {
-        self.notices.push(Notice {
-            at: self.clock,
-            what,
-        });
     }
 
     fn watch(&mut self, task: TaskId) -> Result<&mut Watched, ContractViolation> {
@@ -247,7 +212,7 @@ impl<S: Store> Guard<S> {
     fn since_release(&self, job: JobId) -> Duration {
         let watched = self.watched.get(job.task.index());
         let released = watched.and_then(|watched| watched.release_of(job.sequence));
-        released.map_or(Duration::ZERO, |at| self.clock.saturating_since(at))
+        released.map_or(Duration::ZERO, |at| self.account.clock.saturating_since(at))
     }
 
     /// What the slices that have begun grant; `None` without slices.
@@ -267,8 +232,9 @@ impl<S: Store> Guard<S> {
     /// if it has executed what it was granted so far.
     fn suspend(&mut self, job: JobId, executed: Service) -> bool {
         let since = self.since_release(job);
-        let least = self.granularity.max(Service::from_nanos(1));
-        let (Some(entry), Some(slices)) = (self.tasks.get(job.task.index()), &mut self.slices)
+        let least = self.account.granularity.max(Service::from_nanos(1));
+        let (Some(entry), Some(slices)) =
+            (self.account.tasks.get(job.task.index()), &mut self.slices)
         else {
             return false;
         };
@@ -281,7 +247,7 @@ impl<S: Store> Guard<S> {
         };
         if boundary > since {
             let wait = boundary.saturating_sub(since);
-            slices.suspend(job.task, self.clock.saturating_add(wait));
+            slices.suspend(job.task, self.account.clock.saturating_add(wait));
         }
         true
     }
@@ -301,45 +267,29 @@ impl<S: Store> Guard<S> {
         }
     }
 
-    /// Says that the limit of a mode was used up, and what that means; `None` if nothing.
-    fn overrun(&mut self, job: JobId, executed: Service, mode: Level) -> Option<OnExhaustion> {
-        let entry = self.tasks.get(job.task.index())?;
-        let verdict = self
-            .enforcement
-            .on_exhaustion(&entry.task, mode, self.exhaustion)?;
-        let level = self.enforcement.limit_level(&entry.task, mode);
-        self.notice(Event::Overrun {
-            job,
-            level,
-            executed,
-        });
-        Some(verdict)
-    }
-
     /// Settles a job that is not complete.
     fn settle(&mut self, task: TaskId) {
         loop {
-            let (Some(&entry), Some(watched)) =
-                (self.tasks.get(task.index()), self.watched.get(task.index()))
-            else {
+            let (Some(&allowance), Some(watched)) = (
+                self.account.allowances.get(task.index()),
+                self.watched.get(task.index()),
+            ) else {
                 return;
             };
             let (Some(sequence), Ending::Pending) = (watched.sequence, watched.ending) else {
                 return;
             };
             let job = JobId { task, sequence };
-            let limit = self.enforcement.limit(&entry.task, self.mode);
-            let remaining = limit.saturating_sub(watched.executed);
-            let used_up = remaining.is_zero() || remaining < self.granularity;
+            let used_up = self.account.is_used_up(allowance.limit, watched.executed);
             let stopped = watched.exhausted
                 || watched.dropped_up_to.is_some_and(|last| sequence <= last)
-                || !self.enforcement.admits(&entry.task, self.mode);
+                || !allowance.admits;
             let executed = watched.executed;
             let in_slices = !stopped && self.suspend(job, executed);
             if !used_up || stopped || in_slices {
                 return;
             }
-            let Some(verdict) = self.overrun(job, executed, self.mode) else {
+            let Some(verdict) = self.account.overrun(job, executed, self.account.mode) else {
                 return;
             };
             match verdict {
@@ -350,7 +300,7 @@ impl<S: Store> Guard<S> {
                     }
                     self.end_without_slack(job);
                     if verdict == OnExhaustion::Abort {
-                        self.notice(Event::Dropped {
+                        self.account.notice(Event::Dropped {
                             job,
                             why: DropReason::Exhausted,
                         });
@@ -364,7 +314,7 @@ impl<S: Store> Guard<S> {
     /// When something happens that nobody tells: slices and zero slack exclude each other.
     fn next_wake(&self) -> Option<Wake> {
         if let Some(zero_slack) = &self.zero_slack {
-            return zero_slack.next(&self.tasks);
+            return zero_slack.next(&self.account.tasks);
         }
         self.slices.as_ref().and_then(Slices::next).map(|at| Wake {
             at,
@@ -373,24 +323,14 @@ impl<S: Store> Guard<S> {
     }
 
     fn raise_mode(&mut self, to: Level, cause: JobId) {
-        let to = to.min(self.levels.highest());
-        let from = self.mode;
-        self.mode = to;
-        self.notice(Event::ModeChanged {
-            from,
-            to,
-            cause: Some(cause),
-        });
-        let count = self.tasks.len();
-        let pairs = self.watched.iter_mut().zip(self.tasks.iter());
-        for (index, (watched, entry)) in (0..count).zip(pairs) {
-            if !self.enforcement.admits(&entry.task, to) {
+        self.account.raise_mode(to, cause);
+        let pairs = self.watched.iter_mut().zip(self.account.tasks.iter());
+        for (task, (watched, entry)) in (0..=u16::MAX).map(TaskId).zip(pairs) {
+            if !self.account.admits(task) {
                 watched.dropped_up_to = watched.dropped_up_to.max(watched.newest);
-            } else if entry.task.criticality < to
-                && let Ok(number) = u16::try_from(index)
-            {
+            } else if entry.task.criticality < self.account.mode {
                 // A degraded budget may be used up already.
-                self.touched.insert(TaskId(number));
+                self.touched.insert(task);
             }
         }
     }
@@ -483,16 +423,16 @@ impl<S: Store> Scheduler for Guard<S> {
 
     /// The slots are empty: the operating system chooses among what the permits allow.
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        if now < self.clock {
+        if now < self.account.clock {
             return Err(ContractViolation::ClockWentBack {
-                last: self.clock,
+                last: self.account.clock,
                 now,
             });
         }
         if now > Instant::HORIZON {
             return Err(ContractViolation::BeyondHorizon(now));
         }
-        self.clock = now;
+        self.account.clock = now;
         if let Some(slices) = &mut self.slices {
             while let Some(task) = slices.take_due(now) {
                 self.touched.insert(task);
@@ -500,38 +440,32 @@ impl<S: Store> Scheduler for Guard<S> {
         }
         self.settle_completed();
         loop {
-            let mode = self.mode;
+            let mode = self.account.mode;
             self.for_touched(Self::settle);
-            if self.mode == mode {
+            if self.account.mode == mode {
                 break;
             }
         }
         self.touched.clear();
-        if core::mem::take(&mut self.idle) && self.mode > Level::LOWEST {
-            let from = self.mode;
-            self.mode = Level::LOWEST;
-            self.notice(Event::ModeChanged {
-                from,
-                to: Level::LOWEST,
-                cause: None,
-            });
+        if core::mem::take(&mut self.idle) && self.account.mode > Level::LOWEST {
+            self.account.return_to_lowest();
         }
         if let Some(zero_slack) = &mut self.zero_slack {
-            zero_slack.settle(now, &self.tasks);
+            zero_slack.settle(now, &self.account.tasks);
         }
         Ok(Plan {
             slots: &[],
             sequences: Sequences::NONE,
             next: self.next_wake(),
-            mode: self.mode,
+            mode: self.account.mode,
         })
     }
 
     /// What a job of `task` that the guard has not heard of yet would be allowed; with zero slack, what
     /// the task's first incomplete job is, unless that one used up its limit.
     fn permit(&self, task: TaskId) -> Permit {
-        match self.tasks.get(task.index()) {
-            Some(entry) if self.enforcement.admits(&entry.task, self.mode) => self
+        match self.account.tasks.get(task.index()) {
+            Some(entry) if self.account.admits(task) => self
                 .without_slack(task, entry, None)
                 .unwrap_or_else(|| self.running_permit(task, entry, Duration::ZERO)),
             Some(_) | None => Permit::NotAdmitted,
@@ -539,11 +473,11 @@ impl<S: Store> Scheduler for Guard<S> {
     }
 
     fn take_notice(&mut self) -> Option<Notice> {
-        self.notices.pop()
+        self.account.take_notice()
     }
 
     fn lost_notices(&self) -> u64 {
-        self.notices.lost()
+        self.account.lost_notices()
     }
 }
 
@@ -559,7 +493,7 @@ impl<S: Store> Enforcer for Guard<S> {
     fn interest(&self) -> Interest {
         match self.slices {
             Some(_) => Interest::Releases,
-            None => self.enforcement.interest(),
+            None => self.account.interest(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The state machines that decide. Policies are compositions of these with rules and orders.
 
+mod account;
 pub mod configuration;
 pub mod frames;
 pub mod guard;

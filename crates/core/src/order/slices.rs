@@ -132,12 +132,6 @@ impl<S: Store> Slices<S> {
         count.copied().unwrap_or(SliceCount::ONE)
     }
 
-    /// Whether the current job of `task` waits for a slice.
-    #[must_use]
-    pub fn is_waiting(&self, task: TaskId) -> bool {
-        self.waiting.contains(task)
-    }
-
     /// When the current job of `task` is granted more, if it waits for that.
     #[must_use]
     pub fn waits_until(&self, task: TaskId) -> Option<Instant> {

@@ -3,7 +3,6 @@
 use super::Guard;
 use crate::ids::{JobId, TaskId};
 use crate::model::Level;
-use crate::plan::OnExhaustion;
 use crate::store::Store;
 
 /// Whether a job is complete, and how far it was judged.
@@ -23,14 +22,14 @@ impl<S: Store> Guard<S> {
     /// Judges the jobs that are complete since the last decision: by the mode in which this decision
     /// begins, so that the tasks' numbers do not matter, and once (C2).
     pub(super) fn settle_completed(&mut self) {
-        let began_in = self.mode;
+        let began_in = self.account.mode;
         self.for_touched(|guard, task| guard.judge_completed(task));
         self.for_touched(|guard, task| guard.settle_completed_overrun(task, began_in));
     }
 
     fn judge_completed(&mut self, task: TaskId) {
-        let (Some(entry), Some(watched)) = (
-            self.tasks.get(task.index()),
+        let (Some(allowance), Some(watched)) = (
+            self.account.allowances.get(task.index()),
             self.watched.get_mut(task.index()),
         ) else {
             return;
@@ -38,11 +37,9 @@ impl<S: Store> Guard<S> {
         if watched.ending != Ending::Complete {
             return;
         }
-        let stopped = watched.exhausted
-            || watched.dropped_up_to >= watched.sequence
-            || !self.enforcement.admits(&entry.task, self.mode);
-        let limit = self.enforcement.limit(&entry.task, self.mode);
-        let overran = !stopped && watched.executed > limit.saturating_add(self.granularity);
+        let stopped =
+            watched.exhausted || watched.dropped_up_to >= watched.sequence || !allowance.admits;
+        let overran = !stopped && watched.executed > allowance.tolerated;
         watched.ending = if overran {
             Ending::Overran
         } else {
@@ -61,21 +58,10 @@ impl<S: Store> Guard<S> {
         };
         watched.ending = Ending::Judged;
         let (job, executed) = (JobId { task, sequence }, watched.executed);
-        while let Some(entry) = self.tasks.get(task.index()) {
-            let limit = self.enforcement.limit(&entry.task, mode);
-            if executed <= limit.saturating_add(self.granularity) {
-                return;
-            }
-            match self.overrun(job, executed, mode) {
-                Some(OnExhaustion::RaiseMode(to)) => {
-                    mode = to;
-                    if to > self.mode {
-                        self.raise_mode(to, job);
-                    }
-                }
-                Some(OnExhaustion::Demote | OnExhaustion::Abort | OnExhaustion::Suspend) | None => {
-                    return;
-                }
+        while let Some(to) = self.account.raised_by(job, executed, mode) {
+            mode = to;
+            if to > self.account.mode {
+                self.raise_mode(to, job);
             }
         }
     }

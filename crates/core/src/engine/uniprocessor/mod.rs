@@ -29,7 +29,6 @@
 //! before it.
 //! [`Uniprocessor::check_invariants`] checks them after every decision in the tests.
 
-mod allowance;
 mod facts;
 mod lists;
 mod settle;
@@ -38,22 +37,22 @@ mod suspension;
 
 use lists::Lists;
 
-use crate::enforce::{Enforcement, Exhaustion, OnMiss};
+use crate::enforce::{Enforcement, OnMiss};
+use crate::engine::account::Account;
 use crate::engine::configuration::{
     Configuration, ConfigurationError, TaskConfiguration, TaskOrder,
 };
 use crate::fact::Fact;
 use crate::ids::{CpuId, JobId, TaskId};
 use crate::job_table::{Current, Jobs, Standing};
-use crate::model::{Level, LevelSet};
-use crate::notice::{Event, Notice, NoticeQueue};
+use crate::model::Level;
+use crate::notice::{Event, Notice};
 use crate::order::{JobPriority, Slices, Urgency};
 use crate::plan::{Permit, Plan, Sequences, Slot, Until, Wake};
 use crate::queue::{ReadyHeap, ReadyQueue, ReadyRanks, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
-use allowance::Allowance;
 use suspension::Suspension;
 
 /// The only CPU of this engine's domain.
@@ -62,14 +61,8 @@ pub const CPU: CpuId = CpuId(0);
 /// The engine for one CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Uniprocessor<S: Store = Boxed> {
-    tasks: S::Table<TaskConfiguration>,
-    /// By task, what enforcement says in the present mode.
-    allowances: S::Table<Allowance>,
+    account: Account<S>,
     order: Order<S>,
-    levels: LevelSet,
-    enforcement: Enforcement,
-    exhaustion: Exhaustion,
-    granularity: Service,
     wake_granularity: Duration,
     /// Something may have to be settled at an instant known beforehand: a deadline at which a job is
     /// withdrawn, a zero-slack instant, the beginning of a slice. Otherwise no plan has a wake-up.
@@ -96,8 +89,6 @@ pub struct Uniprocessor<S: Store = Boxed> {
     completed: TaskBits<S>,
     /// Tasks with releases since the last decision.
     arrived: TaskBits<S>,
-    mode: Level,
-    clock: Instant,
     /// What the world confirmed to be running (C5).
     running: Option<JobId>,
     /// That job has completed or stopped since the last decision. It stays named until then, so that
@@ -105,7 +96,6 @@ pub struct Uniprocessor<S: Store = Boxed> {
     left: bool,
     slots: [Option<Slot>; 1],
     wake: Option<Wake>,
-    notices: NoticeQueue<S>,
 }
 
 /// What was told of a job since the last decision.
@@ -199,35 +189,13 @@ impl<S: Store> Uniprocessor<S> {
         configuration: &Configuration<'_>,
         order: TaskOrder<'_>,
     ) -> Result<Self, ConfigurationError> {
-        configuration.check()?;
+        let account = Account::new(configuration)?;
         configuration.check_order(order)?;
         let count = configuration.tasks.len();
         let too_many = ConfigurationError::TooManyTasks { found: count };
-        let first = *configuration
-            .tasks
-            .first()
-            .ok_or(ConfigurationError::NoTasks)?;
-        let mut tasks = S::table(count, first).ok_or(too_many)?;
-        for (entry, task) in tasks.iter_mut().zip(configuration.tasks) {
-            *entry = *task;
-        }
-        let allowance = |entry: &TaskConfiguration| {
-            let (enforcement, exhaustion) = (configuration.enforcement, configuration.exhaustion);
-            let granularity = configuration.granularity;
-            Allowance::new(enforcement, exhaustion, granularity, entry, Level::LOWEST)
-        };
-        let mut allowances = S::table(count, allowance(&first)).ok_or(too_many)?;
-        for (entry, task) in allowances.iter_mut().zip(configuration.tasks) {
-            *entry = allowance(task);
-        }
         Ok(Self {
-            tasks,
-            allowances,
+            account,
             order: Order::new(order, count)?,
-            levels: configuration.levels,
-            enforcement: configuration.enforcement,
-            exhaustion: configuration.exhaustion,
-            granularity: configuration.granularity,
             wake_granularity: configuration.wake_granularity,
             timed: is_timed(configuration, order),
             plain: order == TaskOrder::FixedPriority && !is_timed(configuration, order),
@@ -243,20 +211,17 @@ impl<S: Store> Uniprocessor<S> {
             arrived: TaskBits::new(count).ok_or(too_many)?,
             completed: TaskBits::new(count).ok_or(too_many)?,
             told: Told::NOTHING,
-            mode: Level::LOWEST,
-            clock: Instant::EPOCH,
             running: None,
             left: false,
             slots: [None],
             wake: None,
-            notices: NoticeQueue::new(count),
         })
     }
 
     /// The criticality indicator as of the last decision.
     #[must_use]
     pub const fn mode(&self) -> Level {
-        self.mode
+        self.account.mode
     }
 
     /// The job that the world confirmed to be running.
@@ -268,39 +233,29 @@ impl<S: Store> Uniprocessor<S> {
     /// Whether the invariants of this module hold; for tests.
     #[must_use]
     pub fn check_invariants(&self) -> bool {
-        self.jobs
-            .iter()
-            .zip(self.tasks.iter())
-            .enumerate()
-            .all(|(index, (jobs, entry))| {
-                let Ok(number) = u16::try_from(index) else {
-                    return false;
-                };
-                let standing = jobs.current.map(|current| current.standing);
-                let admitted = standing == Some(Standing::Admitted);
-                let in_background = standing == Some(Standing::Background);
-                let suspended = standing == Some(Standing::Suspended);
-                let waits = match &self.order {
-                    Order::Slices(slices) => slices.is_waiting(TaskId(number)),
-                    Order::FixedPriority | Order::EarliestDeadline { .. } | Order::JobLists(_) => {
-                        false
-                    }
-                };
-                let free = admitted && self.suspension.is_none();
-                (self.ready.contains(TaskId(number)) == free || self.suspension.is_some())
-                    && self.background.contains(TaskId(number)) == in_background
-                    && (!admitted || self.enforcement.admits(&entry.task, self.mode))
-                    && waits == suspended
-                    && (jobs.waiting.is_empty() || admitted || suspended)
-            })
+        let holds = |(task, jobs): (TaskId, &Jobs)| {
+            let standing = jobs.current.map(|current| current.standing);
+            let admitted = standing == Some(Standing::Admitted);
+            let in_background = standing == Some(Standing::Background);
+            let suspended = standing == Some(Standing::Suspended);
+            let free = admitted && self.suspension.is_none();
+            (self.ready.contains(task) == free || self.suspension.is_some())
+                && self.background.contains(task) == in_background
+                && (!admitted || self.account.admits(task))
+                && self.next_slice(task).is_some() == suspended
+                && (jobs.waiting.is_empty() || admitted || suspended)
+        };
+        let tasks = (0..=u16::MAX).map(TaskId);
+        tasks.zip(self.jobs.iter()).all(holds)
             && self.check_suspension()
-            && self.check_allowances()
+            && self.account.check_allowances()
     }
 
     /// How urgent the current job of `task` is in the present mode.
     #[inline]
     fn urgency(&self, task: TaskId) -> Urgency {
-        let (Some(entry), Some(jobs)) = (self.entry(task), self.jobs.get(task.index())) else {
+        let (Some(entry), Some(jobs)) = (self.account.entry(task), self.jobs.get(task.index()))
+        else {
             return Urgency::of_priority(0);
         };
         match &self.order {
@@ -313,12 +268,12 @@ impl<S: Store> Uniprocessor<S> {
             }
             Order::EarliestDeadline { virtual_deadlines } => {
                 let relative = match virtual_deadlines.get(task.index()) {
-                    Some(due) if self.mode == Level::LOWEST => *due,
+                    Some(due) if self.account.mode == Level::LOWEST => *due,
                     Some(_) | None => entry.task.deadline,
                 };
                 let released = match &jobs.current {
                     Some(current) => current.arrival.at,
-                    None => self.clock,
+                    None => self.account.clock,
                 };
                 Urgency::of_deadline_nanos(released.saturating_add(relative).as_nanos())
             }
@@ -343,26 +298,19 @@ impl<S: Store> Uniprocessor<S> {
         }
     }
 
-    #[inline]
-    fn entry(&self, task: TaskId) -> Option<&TaskConfiguration> {
-        self.tasks.get(task.index())
-    }
-
     /// The limit of the current job of an admitted task, or of one released now; `None` if reaching
     /// it means nothing.
     fn permitted(&self, task: TaskId, entry: &TaskConfiguration) -> Option<Service> {
         if let Order::Slices(slices) = &self.order {
             let current = self.jobs.get(task.index())?.current;
-            let released = current.map_or(self.clock, |current| current.arrival.at);
-            let since = self.clock.saturating_since(released);
+            let released = current.map_or(self.account.clock, |current| current.arrival.at);
+            let since = self.account.clock.saturating_since(released);
             let granted = slices.count(task).granted_ceil(&entry.task, since);
             if granted < entry.task.own_wcet() {
                 return Some(granted);
             }
         }
-        self.enforcement
-            .on_exhaustion(&entry.task, self.mode, self.exhaustion)
-            .map(|_| self.enforcement.limit(&entry.task, self.mode))
+        self.account.limit(task)
     }
 
     /// C6: the world calls later than the last plan asked for.
@@ -371,17 +319,10 @@ impl<S: Store> Uniprocessor<S> {
         let Some(wake) = self.wake else {
             return;
         };
-        let by = self.clock.saturating_since(wake.at);
+        let by = self.account.clock.saturating_since(wake.at);
         if by > self.wake_granularity {
-            self.notice(Event::Late { by });
+            self.account.notice(Event::Late { by });
         }
-    }
-
-    fn notice(&mut self, what: Event) {
-        self.notices.push(Notice {
-            at: self.clock,
-            what,
-        });
     }
 }
 
@@ -423,16 +364,16 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
     // Inlined where the world asks, so that the plan is read where it was made.
     #[inline(always)]
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        if now < self.clock {
+        if now < self.account.clock {
             return Err(ContractViolation::ClockWentBack {
-                last: self.clock,
+                last: self.account.clock,
                 now,
             });
         }
         if now > Instant::HORIZON {
             return Err(ContractViolation::BeyondHorizon(now));
         }
-        self.clock = now;
+        self.account.clock = now;
         let (told, running) = (core::mem::take(&mut self.told), self.running);
         if core::mem::take(&mut self.left) {
             self.running = None;
@@ -448,15 +389,15 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
             slots: &self.slots,
             sequences: Sequences::NONE,
             next,
-            mode: self.mode,
+            mode: self.account.mode,
         })
     }
 
     fn permit(&self, task: TaskId) -> Permit {
-        let Some(entry) = self.entry(task) else {
+        let Some(entry) = self.account.entry(task) else {
             return Permit::NotAdmitted;
         };
-        if !self.enforcement.admits(&entry.task, self.mode) {
+        if !self.account.admits(task) {
             return Permit::NotAdmitted;
         }
         match self.jobs.get(task.index()).and_then(|jobs| jobs.current) {
@@ -488,12 +429,12 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
 
     #[inline]
     fn take_notice(&mut self) -> Option<Notice> {
-        self.notices.pop()
+        self.account.take_notice()
     }
 
     #[inline]
     fn lost_notices(&self) -> u64 {
-        self.notices.lost()
+        self.account.lost_notices()
     }
 }
 

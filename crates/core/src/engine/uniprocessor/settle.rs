@@ -11,7 +11,7 @@ use crate::order::{JobPriority, Urgency};
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Slot, Wake, WakeReason};
 use crate::queue::{Cursor, ReadyQueue};
 use crate::store::Store;
-use crate::time::{Instant, Service};
+use crate::time::Instant;
 
 /// How far the job-priority lists are with the releases of an instant.
 struct ListStep {
@@ -43,8 +43,8 @@ impl<S: Store> Uniprocessor<S> {
             self.settle_touched();
         }
         if !PLAIN && self.timed {
-            self.settle_slices(self.clock);
-            self.settle_deadlines(self.clock);
+            self.settle_slices(self.account.clock);
+            self.settle_deadlines(self.account.clock);
         }
         self.settle_idle();
         if !self.arrived.is_empty() {
@@ -129,7 +129,7 @@ impl<S: Store> Uniprocessor<S> {
     /// The current job of `task` ends at its deadline, if its task wants that.
     #[cold]
     fn watch_deadline(&mut self, task: TaskId) {
-        if let (Some(entry), Some(jobs)) = (self.entry(task), self.jobs.get(task.index()))
+        if let (Some(entry), Some(jobs)) = (self.account.entry(task), self.jobs.get(task.index()))
             && entry.on_miss == OnMiss::Abort
             && let Some(current) = &jobs.current
         {
@@ -146,7 +146,7 @@ impl<S: Store> Uniprocessor<S> {
                 task,
                 sequence: current.arrival.sequence,
             };
-            self.notice(Event::Dropped { job, why });
+            self.account.notice(Event::Dropped { job, why });
         }
         self.end_current(task);
     }
@@ -175,7 +175,7 @@ impl<S: Store> Uniprocessor<S> {
     #[inline(always)]
     pub(super) fn settle_completion<const PLAIN: bool>(&mut self, task: TaskId) {
         let (Some(allowance), Some(jobs)) = (
-            self.allowances.get(task.index()),
+            self.account.allowances.get(task.index()),
             self.jobs.get_mut(task.index()),
         ) else {
             return;
@@ -201,7 +201,7 @@ impl<S: Store> Uniprocessor<S> {
     pub(super) fn is_at_limit<const PLAIN: bool>(&self, task: TaskId) -> bool {
         let (Some(jobs), Some(allowance)) = (
             self.jobs.get(task.index()),
-            self.allowances.get(task.index()),
+            self.account.allowances.get(task.index()),
         ) else {
             return false;
         };
@@ -211,20 +211,20 @@ impl<S: Store> Uniprocessor<S> {
             } else {
                 self.limit(task, current)
             };
-            is_used_up(limit, current.executed, self.granularity)
+            self.account.is_used_up(limit, current.executed)
         })
     }
 
     /// Settles whatever is beyond its limit.
     #[cold]
     pub(super) fn settle_touched(&mut self) {
-        let began_in = self.mode;
+        let began_in = self.account.mode;
         self.for_touched(|engine, task| engine.settle_completed_overrun(task, began_in));
         // A rise may leave a degraded task, visited before, with less than it has used.
         loop {
-            let mode = self.mode;
+            let mode = self.account.mode;
             self.for_touched(Self::settle_exhaustion);
-            if self.mode == mode {
+            if self.account.mode == mode {
                 break;
             }
         }
@@ -235,7 +235,7 @@ impl<S: Store> Uniprocessor<S> {
         while let Some(current) = self.jobs.get(task.index()).and_then(|jobs| jobs.current) {
             let limit = self.limit(task, &current);
             if current.standing != Standing::Admitted
-                || !is_used_up(limit, current.executed, self.granularity)
+                || !self.account.is_used_up(limit, current.executed)
                 || self.suspend(task)
             {
                 break;
@@ -244,7 +244,10 @@ impl<S: Store> Uniprocessor<S> {
                 task,
                 sequence: current.arrival.sequence,
             };
-            let Some(verdict) = self.overrun(job, current.executed, self.mode) else {
+            let Some(verdict) = self
+                .account
+                .overrun(job, current.executed, self.account.mode)
+            else {
                 break;
             };
             self.exhaust(job, verdict);
@@ -263,38 +266,12 @@ impl<S: Store> Uniprocessor<S> {
             return;
         };
         let job = JobId { task, sequence };
-        while let Some(entry) = self.entry(task) {
-            let limit = self.enforcement.limit(&entry.task, mode);
-            if executed <= limit.saturating_add(self.granularity) {
-                break;
-            }
-            match self.overrun(job, executed, mode) {
-                Some(OnExhaustion::RaiseMode(to)) => {
-                    mode = to;
-                    if to > self.mode {
-                        self.raise_mode(to, job);
-                    }
-                }
-                Some(OnExhaustion::Demote | OnExhaustion::Abort | OnExhaustion::Suspend) | None => {
-                    break;
-                }
+        while let Some(to) = self.account.raised_by(job, executed, mode) {
+            mode = to;
+            if to > self.account.mode {
+                self.raise_mode(to, job);
             }
         }
-    }
-
-    /// Says that the limit of a mode was used up, and what that means; `None` if nothing.
-    fn overrun(&mut self, job: JobId, executed: Service, mode: Level) -> Option<OnExhaustion> {
-        let entry = self.entry(job.task)?;
-        let verdict = self
-            .enforcement
-            .on_exhaustion(&entry.task, mode, self.exhaustion)?;
-        let level = self.enforcement.limit_level(&entry.task, mode);
-        self.notice(Event::Overrun {
-            job,
-            level,
-            executed,
-        });
-        Some(verdict)
     }
 
     #[cold]
@@ -326,23 +303,16 @@ impl<S: Store> Uniprocessor<S> {
     #[cold]
     /// O(n), under EDF-VD O(n log n): every task below the new mode loses its jobs, admitted, waiting or in the background.
     pub(super) fn raise_mode(&mut self, to: Level, cause: JobId) {
-        let to = to.min(self.levels.highest());
-        let from = self.mode;
-        self.set_mode(to);
-        self.notice(Event::ModeChanged {
-            from,
-            to,
-            cause: Some(cause),
-        });
-        for index in 0..self.tasks.len() {
+        self.account.raise_mode(to, cause);
+        for index in 0..self.account.tasks.len() {
             let Ok(number) = u16::try_from(index) else {
                 break;
             };
             let task = TaskId(number);
-            let Some(&TaskConfiguration { task: model, .. }) = self.entry(task) else {
+            let Some(&TaskConfiguration { task: model, .. }) = self.account.entry(task) else {
                 break;
             };
-            if self.enforcement.admits(&model, to) {
+            if self.account.admits(task) {
                 // Under EDF-VD real deadlines take the place of virtual ones.
                 if matches!(self.order, Order::EarliestDeadline { .. }) && self.ready.contains(task)
                 {
@@ -350,7 +320,7 @@ impl<S: Store> Uniprocessor<S> {
                     self.ready.insert(task, urgency);
                 }
                 // A degraded budget may be used up already.
-                if model.criticality < to {
+                if model.criticality < self.account.mode {
                     self.touched.insert(task);
                 }
                 continue;
@@ -381,14 +351,8 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     pub(super) fn settle_idle(&mut self) {
-        if self.mode > Level::LOWEST && self.ready.is_empty() {
-            let from = self.mode;
-            self.set_mode(Level::LOWEST);
-            self.notice(Event::ModeChanged {
-                from,
-                to: Level::LOWEST,
-                cause: None,
-            });
+        if self.account.mode > Level::LOWEST && self.ready.is_empty() {
+            self.account.return_to_lowest();
         }
     }
 
@@ -405,7 +369,7 @@ impl<S: Store> Uniprocessor<S> {
         };
         while let Some(task) = self.arrived.take_first() {
             while let Some(jobs) = self.jobs.get_mut(task.index())
-                && let Some(allowance) = self.allowances.get(task.index())
+                && let Some(allowance) = self.account.allowances.get(task.index())
                 && let Some(Arrival { sequence, at, .. }) = jobs.arrived.pop()
             {
                 let more = !jobs.arrived.is_empty();
@@ -427,7 +391,7 @@ impl<S: Store> Uniprocessor<S> {
     fn settle_arrival(&mut self, task: TaskId, mut arrival: Arrival, at_lists: &mut ListStep) {
         let (Some(jobs), Some(allowance)) = (
             self.jobs.get(task.index()),
-            self.allowances.get(task.index()),
+            self.account.allowances.get(task.index()),
         ) else {
             return;
         };
@@ -441,13 +405,13 @@ impl<S: Store> Uniprocessor<S> {
                 task,
                 sequence: arrival.sequence,
             };
-            self.notice(Event::Dropped { job, why });
+            self.account.notice(Event::Dropped { job, why });
             return;
         }
         let in_background = jobs.in_background();
         if let Order::JobLists(lists) = &mut self.order {
             if !core::mem::replace(&mut at_lists.begun, true) {
-                lists.begin_arrivals(at_lists.pending, &self.tasks);
+                lists.begin_arrivals(at_lists.pending, &self.account.tasks);
             }
             arrival.priority = lists.take(task);
         }
@@ -498,7 +462,7 @@ impl<S: Store> Uniprocessor<S> {
     fn fill_slot<const PLAIN: bool>(&mut self, task: TaskId) -> bool {
         let (Some(jobs), Some(allowance)) = (
             self.jobs.get(task.index()),
-            self.allowances.get(task.index()),
+            self.account.allowances.get(task.index()),
         ) else {
             return false;
         };
@@ -551,7 +515,7 @@ impl<S: Store> Uniprocessor<S> {
             let at = current
                 .arrival
                 .at
-                .saturating_add(self.entry(task)?.task.deadline);
+                .saturating_add(self.account.entry(task)?.task.deadline);
             let job = JobId {
                 task,
                 sequence: current.arrival.sequence,
@@ -562,11 +526,4 @@ impl<S: Store> Uniprocessor<S> {
             })
         })
     }
-}
-
-/// C2: a remainder below the granularity of the world counts as exhausted.
-#[inline]
-pub(super) fn is_used_up(limit: Service, executed: Service, granularity: Service) -> bool {
-    let remaining = limit.saturating_sub(executed);
-    remaining.is_zero() || remaining < granularity
 }

@@ -21,7 +21,7 @@ impl<S: Store> Uniprocessor<S> {
         if self.is_sliced() {
             return self.granted(task, current);
         }
-        match self.allowances.get(task.index()) {
+        match self.account.allowances.get(task.index()) {
             Some(allowance) => allowance.limit,
             None => Service::ZERO,
         }
@@ -30,10 +30,10 @@ impl<S: Store> Uniprocessor<S> {
     /// What the slices that have begun grant to the current job of `task`.
     #[cold]
     fn granted(&self, task: TaskId, current: &Current) -> Service {
-        let (Order::Slices(slices), Some(entry)) = (&self.order, self.entry(task)) else {
+        let (Order::Slices(slices), Some(entry)) = (&self.order, self.account.entry(task)) else {
             return Service::ZERO;
         };
-        let since = self.clock.saturating_since(current.arrival.at);
+        let since = self.account.clock.saturating_since(current.arrival.at);
         slices.count(task).granted_ceil(&entry.task, since)
     }
 
@@ -44,7 +44,7 @@ impl<S: Store> Uniprocessor<S> {
             return None;
         }
         let granted = self.granted(task, current);
-        (granted < self.entry(task)?.task.own_wcet()).then(|| Budget {
+        (granted < self.account.entry(task)?.task.own_wcet()).then(|| Budget {
             remaining: granted.saturating_sub(current.executed),
             owner: BudgetOwner::Job,
             on_exhaustion: OnExhaustion::Suspend,
@@ -57,9 +57,9 @@ impl<S: Store> Uniprocessor<S> {
         let Order::Slices(slices) = &self.order else {
             return None;
         };
-        let entry = self.tasks.get(task.index())?;
+        let entry = self.account.tasks.get(task.index())?;
         let current = self.jobs.get(task.index())?.current.as_ref()?;
-        let least = self.granularity.max(Service::from_nanos(1));
+        let least = self.account.granularity.max(Service::from_nanos(1));
         let amount = current.executed.checked_add(least)?;
         let count = slices.count(task);
         let boundary = count.granting_boundary_floor(&entry.task, amount)?;

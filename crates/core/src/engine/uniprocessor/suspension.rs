@@ -89,7 +89,8 @@ impl<S: Store> Uniprocessor<S> {
     /// Whether kappa keeps jobs of `task` from running by their priority.
     pub(super) fn is_suspended(&self, task: TaskId) -> bool {
         let level = self.suspension_level();
-        self.entry(task)
+        self.account
+            .entry(task)
             .is_some_and(|entry| Some(entry.task.criticality) <= level)
     }
 
@@ -116,7 +117,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     fn change_phase(&mut self, task: TaskId, phase: Phase) {
-        let Some(entry) = self.entry(task) else {
+        let Some(entry) = self.account.entry(task) else {
             return;
         };
         let (criticality, deadline) = (entry.task.criticality, entry.task.deadline);
@@ -149,7 +150,8 @@ impl<S: Store> Uniprocessor<S> {
 
     /// Queues the current job of `task` where kappa, as last settled, allows it to run.
     fn place(&mut self, task: TaskId) {
-        let (Some(entry), Some(suspension)) = (self.entry(task), self.suspension.as_ref()) else {
+        let (Some(entry), Some(suspension)) = (self.account.entry(task), self.suspension.as_ref())
+        else {
             return;
         };
         let phase = suspension.phase(task);
@@ -190,6 +192,7 @@ impl<S: Store> Uniprocessor<S> {
             }
             let phase = self.suspension.as_ref().map(|all| all.phase(task));
             let aborts = self
+                .account
                 .entry(task)
                 .is_some_and(|entry| entry.on_miss == OnMiss::Abort);
             match phase {
@@ -210,14 +213,14 @@ impl<S: Store> Uniprocessor<S> {
     /// job released just now may have no slack from the beginning.
     #[cold]
     pub(super) fn settle_suspension(&mut self) {
-        self.settle_instants(self.clock);
+        self.settle_instants(self.account.clock);
         let Some(suspension) = self.suspension.as_mut() else {
             return;
         };
         if !suspension.phases.settle_level() {
             return;
         }
-        for index in 0..self.tasks.len() {
+        for index in 0..self.account.tasks.len() {
             if let Ok(number) = u16::try_from(index) {
                 self.place(TaskId(number));
             }
@@ -227,7 +230,7 @@ impl<S: Store> Uniprocessor<S> {
     /// When the next zero-slack instant or deadline is, and whose.
     pub(super) fn next_instant(&self) -> Option<Wake> {
         let (_, task) = self.deadlines.first()?;
-        let entry = self.entry(task)?;
+        let entry = self.account.entry(task)?;
         let current = self.jobs.get(task.index())?.current.as_ref()?;
         let job = JobId {
             task,
@@ -257,13 +260,13 @@ impl<S: Store> Uniprocessor<S> {
             let current = jobs
                 .current
                 .filter(|current| current.standing == Standing::Admitted)?;
-            let age = self.clock.saturating_since(current.arrival.at);
+            let age = self.account.clock.saturating_since(current.arrival.at);
             Some(Phase::at_age(age, entry))
         };
         let defined = || {
             self.jobs
                 .iter()
-                .zip(self.tasks.iter())
+                .zip(self.account.tasks.iter())
                 .map(|(jobs, entry)| (stands_for(jobs, entry), entry.task.criticality))
         };
         let kappa = defined()

@@ -1,0 +1,203 @@
+//! The account of limits: what jobs may execute in the present mode, what it means to have used that up,
+//! and the mode. One account for the engine that sees every job and for the guard that hears of
+//! exceptions, so that both judge by the same lines.
+//!
+//! Slices, which grow while a job is pending, are not in it.
+
+use crate::enforce::{Enforcement, Exhaustion, Interest};
+use crate::engine::configuration::{Configuration, ConfigurationError, TaskConfiguration};
+use crate::ids::{JobId, TaskId};
+use crate::model::{Level, LevelSet};
+use crate::notice::{Event, Notice, NoticeQueue};
+use crate::plan::OnExhaustion;
+use crate::store::Store;
+use crate::time::{Instant, Service};
+
+/// What enforcement says about one task in one mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Allowance {
+    /// What a job may execute in all.
+    pub(super) limit: Service,
+    /// What a job that is complete may have executed: its limit and the world's granularity (C2).
+    pub(super) tolerated: Service,
+    /// What using the limit up means; `None` if it means nothing.
+    pub(super) on_exhaustion: Option<OnExhaustion>,
+    /// Whether jobs are admitted.
+    pub(super) admits: bool,
+}
+
+/// The limits of all tasks, the mode, and what is said of both.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Account<S: Store> {
+    pub(super) tasks: S::Table<TaskConfiguration>,
+    /// By task, what enforcement says in the present mode: computed once for each mode change.
+    pub(super) allowances: S::Table<Allowance>,
+    levels: LevelSet,
+    enforcement: Enforcement,
+    exhaustion: Exhaustion,
+    pub(super) granularity: Service,
+    pub(super) mode: Level,
+    /// The instant of the last decision.
+    pub(super) clock: Instant,
+    notices: NoticeQueue<S>,
+}
+
+impl<S: Store> Account<S> {
+    /// Mode 0, and nothing happened.
+    pub(super) fn new(configuration: &Configuration<'_>) -> Result<Self, ConfigurationError> {
+        configuration.check()?;
+        let count = configuration.tasks.len();
+        let too_many = ConfigurationError::TooManyTasks { found: count };
+        let first = configuration.tasks.first();
+        let first = *first.ok_or(ConfigurationError::NoTasks)?;
+        let nothing = Allowance {
+            limit: Service::ZERO,
+            tolerated: Service::ZERO,
+            on_exhaustion: None,
+            admits: false,
+        };
+        let mut account = Self {
+            tasks: S::table(count, first).ok_or(too_many)?,
+            allowances: S::table(count, nothing).ok_or(too_many)?,
+            levels: configuration.levels,
+            enforcement: configuration.enforcement,
+            exhaustion: configuration.exhaustion,
+            granularity: configuration.granularity,
+            mode: Level::LOWEST,
+            clock: Instant::EPOCH,
+            notices: NoticeQueue::new(count),
+        };
+        for (entry, task) in account.tasks.iter_mut().zip(configuration.tasks) {
+            *entry = *task;
+        }
+        account.set_mode(Level::LOWEST);
+        Ok(account)
+    }
+
+    #[inline]
+    pub(super) fn entry(&self, task: TaskId) -> Option<&TaskConfiguration> {
+        self.tasks.get(task.index())
+    }
+
+    /// Whether jobs of `task` are admitted; `false` for one that does not exist.
+    pub(super) fn admits(&self, task: TaskId) -> bool {
+        let allowance = self.allowances.get(task.index());
+        allowance.is_some_and(|allowance| allowance.admits)
+    }
+
+    /// What a job of `task` may execute in all; `None` if reaching that means nothing.
+    pub(super) fn limit(&self, task: TaskId) -> Option<Service> {
+        let allowance = self.allowances.get(task.index())?;
+        allowance.on_exhaustion.map(|_| allowance.limit)
+    }
+
+    /// What becomes of a job that used up its own level's limit.
+    pub(super) const fn exhaustion(&self) -> Exhaustion {
+        self.exhaustion
+    }
+
+    pub(super) const fn interest(&self) -> Interest {
+        self.enforcement.interest()
+    }
+
+    /// C2: a remainder below the granularity of the world counts as exhausted.
+    #[inline]
+    pub(super) fn is_used_up(&self, limit: Service, executed: Service) -> bool {
+        let remaining = limit.saturating_sub(executed);
+        remaining.is_zero() || remaining < self.granularity
+    }
+
+    /// Says that the limit of a mode was used up, and what that means; `None` if nothing.
+    pub(super) fn overrun(
+        &mut self,
+        job: JobId,
+        executed: Service,
+        mode: Level,
+    ) -> Option<OnExhaustion> {
+        let entry = self.tasks.get(job.task.index())?;
+        let (rule, task) = (self.enforcement, &entry.task);
+        let verdict = rule.on_exhaustion(task, mode, self.exhaustion)?;
+        let level = rule.limit_level(task, mode);
+        self.notice(Event::Overrun {
+            job,
+            level,
+            executed,
+        });
+        Some(verdict)
+    }
+
+    /// A job that is complete: to which mode it raises the mode `mode`, because it used more than that
+    /// allows and the world's granularity (C2). It can do nothing else any more.
+    pub(super) fn raised_by(
+        &mut self,
+        job: JobId,
+        executed: Service,
+        mode: Level,
+    ) -> Option<Level> {
+        let entry = self.tasks.get(job.task.index())?;
+        let limit = self.enforcement.limit(&entry.task, mode);
+        if executed <= limit.saturating_add(self.granularity) {
+            return None;
+        }
+        match self.overrun(job, executed, mode)? {
+            OnExhaustion::RaiseMode(to) => Some(to),
+            OnExhaustion::Demote | OnExhaustion::Abort | OnExhaustion::Suspend => None,
+        }
+    }
+
+    /// Raises the mode, as far as there are levels. O(n).
+    #[cold]
+    pub(super) fn raise_mode(&mut self, to: Level, cause: JobId) {
+        self.change_mode(to.min(self.levels.highest()), Some(cause));
+    }
+
+    /// An instant at which nothing admitted is pending: back to mode 0. O(n).
+    #[cold]
+    pub(super) fn return_to_lowest(&mut self) {
+        self.change_mode(Level::LOWEST, None);
+    }
+
+    fn change_mode(&mut self, to: Level, cause: Option<JobId>) {
+        let from = self.mode;
+        self.set_mode(to);
+        self.notice(Event::ModeChanged { from, to, cause });
+    }
+
+    fn set_mode(&mut self, mode: Level) {
+        self.mode = mode;
+        for (allowance, entry) in self.allowances.iter_mut().zip(self.tasks.iter()) {
+            let (rule, task) = (self.enforcement, &entry.task);
+            let limit = rule.limit(task, mode);
+            *allowance = Allowance {
+                limit,
+                tolerated: limit.saturating_add(self.granularity),
+                on_exhaustion: rule.on_exhaustion(task, mode, self.exhaustion),
+                admits: rule.admits(task, mode),
+            };
+        }
+    }
+
+    pub(super) fn notice(&mut self, what: Event) {
+        self.notices.push(Notice {
+            at: self.clock,
+            what,
+        });
+    }
+
+    #[inline]
+    pub(super) fn take_notice(&mut self) -> Option<Notice> {
+        self.notices.pop()
+    }
+
+    #[inline]
+    pub(super) fn lost_notices(&self) -> u64 {
+        self.notices.lost()
+    }
+
+    /// Whether the table is that of the present mode, for tests.
+    pub(super) fn check_allowances(&self) -> bool {
+        let mut again = self.clone();
+        again.set_mode(self.mode);
+        again.allowances == self.allowances
+    }
+}
