@@ -119,6 +119,13 @@ mkdir -p examples/own-policy && cp crates/sim/Cargo.toml examples/own-policy
 sed -i 's/^\[dependencies\]/&\nvestal-linux.workspace = true/' examples/own-policy/Cargo.toml
 expect "an example that knows the Linux world" 'examples/own-policy/Cargo\.toml:5:'
 
+printf 'use crate::b::B;\n' >crates/sim/src/a.rs
+printf '#[cfg(test)]\nuse crate::a::A;\n' >crates/sim/src/b.rs
+printf 'use crate::b::B;\n' >crates/linux/src/a.rs
+printf 'use crate::a::A;\n' >crates/linux/src/b.rs
+mkdir crates/sim/src/c && printf 'use crate::{d::D, a::A};\n' >crates/sim/src/c/deep.rs
+printf 'fn f() { crate::c::g() } // crate::a\n' >crates/sim/src/d.rs
+expect "modules that know each other" 'crates/sim/src/lib\.rs:1:'
 for compare in 'if name == "zss" {' 'if "zss" != *name {' '    "zss" => 1,' '    "rms" | "zss" => 1,' \
     'matches!(name, "zss")' 'name.starts_with("zss")'; do
     printf '%s\n' "$compare" >crates/sim/src/kind.rs

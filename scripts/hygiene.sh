@@ -3,7 +3,7 @@
 #
 # Looks at every file git would track in TREE (default: this repository). Prints one line for each
 # finding, `file:line: what is wrong; what to do`, and exits 1 when there is one. Needs git, grep,
-# sed and awk only. Its own test is scripts/hygiene-selftest.sh, which plants each violation once.
+# sed, awk and coreutils only. Its own test is scripts/hygiene-selftest.sh, which plants each violation once.
 #
 # Words that may not occur are written here with brackets, so that this file does not contain them.
 set -uo pipefail
@@ -38,6 +38,9 @@ own-policy vestal,vestal-core,vestal-analysis,vestal-policy *
 # Where policies have their names; elsewhere nobody asks for one. Figures and tables of measurements name policies in data.
 readonly POLICIES='^crates/policy/src/policies/[^/]*\.rs$'
 readonly MAY_NAME_POLICIES='^crates/(policy/src/policies/|analysis/src/(registry\.rs|controls|schedulability/)|experiment/src/figure/)|/tests?(/|\.rs$)|_(tests|cases)\.rs$'
+
+# Crates whose modules know one another in circles, until they are taken apart.
+readonly MAY_BE_KNOTTED='linux'
 
 readonly LONGEST_FILE=600
 readonly LONG_FILES=scripts/long-files.txt
@@ -197,6 +200,31 @@ check_policy_names() {
         report "ask the policy: a method of vestal_policy::Policy, or a field of its About"
 }
 
+# Inside a crate, top-level modules know one another in one direction only; tests apart.
+check_module_cycles() {
+    local crate src loop
+    for crate in $(files '^crates/[^/]*/src/lib\.rs$' | cut -d / -f 2); do
+        [[ " $MAY_BE_KNOTTED " != *" $crate "* ]] || continue
+        src="crates/$crate/src"
+        loop="$(files "^$src/.*\.rs$" | grep -vE '/tests?(/|\.rs$)|_(tests|cases)\.rs$' | tr '\n' '\0' |
+            xargs -0 -r awk '
+                FNR == 1 { module = FILENAME; sub(".*/src/", "", module); sub(/\.rs$/, "", module)
+                           sub(/\/.*/, "", module); in_tests = 0 }
+                /#\[cfg\((all\()?test/ { in_tests = 1 }
+                in_tests || module == "lib" || module == "main" { next }
+                { code = $0; gsub(/"[^"]*"/, "", code); sub(/\/\/.*/, "", code)
+                  if (match(code, /crate::\{.*/)) {
+                      list = substr(code, RSTART + 8); gsub(/, */, " crate::", list); code = code " crate::" list }
+                  while (match(code, /crate::[a-z_0-9]+/)) {
+                      other = substr(code, RSTART + 7, RLENGTH - 7); code = substr(code, RSTART + RLENGTH)
+                      if (other != module) print module, other } }' |
+            sort -u | while read -r one other; do
+                [ ! -e "$src/$other.rs" ] && [ ! -d "$src/$other" ] || echo "$one $other"
+            done | tsort 2>&1 >/dev/null | grep -v 'contains a loop' | sed 's/^tsort: //' | paste -sd ' ')"
+        [ -z "$loop" ] || echo "$src/lib.rs:1: modules that know each other: $loop"
+    done | report "move what both need below them"
+}
+
 # Every dependency has its reason in the decision record.
 check_reasons() {
     local record=docs/adr/0002-dependencies.md name line
@@ -256,6 +284,7 @@ output="$(
     check_reference
     check_directions
     check_policy_names
+    check_module_cycles
     check_reasons
     check_printing
     check_links

@@ -19,9 +19,9 @@
 
 use crate::bounds::Bounds;
 use crate::demand::Bound;
-use crate::fixed_priority::Tables;
 use crate::order;
 use crate::problem::{Problem, Row};
+use crate::tables::Tables;
 use vestal_core::model::LEVELS_MAX;
 
 /// Gives every task a priority, least urgent first, and tells `place` of each. The set of

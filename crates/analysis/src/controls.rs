@@ -14,11 +14,12 @@ mod change_instants;
 mod virtual_deadlines;
 mod zero_slack;
 
-use crate::fixed_priority::Tables;
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
-use crate::problem::{Problem, Row, task_id};
+use crate::parameters::task_id;
+use crate::problem::{Problem, Row};
 use crate::registry::{ADAPTIVE, Test, ZERO_SLACK, test};
+use crate::tables::Tables;
 use change_instants::responses_without_plus_one;
 use core::cmp::Reverse;
 use vestal_core::Duration;

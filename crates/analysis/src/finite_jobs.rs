@@ -1,28 +1,9 @@
 //! A finite set of jobs: what `ocbp` decides about.
 
-use crate::problem::{Problem, ProblemError, task_id};
+use crate::parameters::task_id;
+use crate::problem::{FiniteJob, Problem, ProblemError};
 use vestal_core::model::TASKS_MAX;
-use vestal_core::{Instant, Level, LevelSet, Wcet};
-
-/// A job that is released once, at a known instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FiniteJob {
-    /// How critical it is.
-    pub criticality: Level,
-    /// When it is released.
-    pub release: Instant,
-    /// The instant by which it has to be done, after the release.
-    pub deadline: Instant,
-    /// c(l) for each level.
-    pub wcet: Wcet,
-}
-
-impl FiniteJob {
-    /// c(z) in ns.
-    pub(crate) fn own_wcet(&self) -> u64 {
-        self.wcet.at(self.criticality).as_nanos()
-    }
-}
+use vestal_core::{Instant, LevelSet};
 
 impl Problem {
     /// The problem of a finite set of jobs with `levels` criticality levels. It has no tasks: only

@@ -1,81 +1,17 @@
 //! Walking a priority order: the part that the tests for fixed task priorities share.
 
+use crate::assumptions::{hopeless, kind_for};
 use crate::audsley;
 use crate::bounds::{Bounds, Charge};
-use crate::change_instants::ChangeTables;
 use crate::demand::{Bound, Demand};
-use crate::interference::InterferenceTables;
-use crate::job_order::JobTables;
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
-use crate::problem::{Phasing, Problem, Row, task_id};
-use crate::slack::SlackTables;
-use crate::slices::SlicedTables;
-use vestal_core::model::LEVELS_MAX;
+use crate::parameters::task_id;
+use crate::problem::{Problem, Row};
+use crate::scratch::Scratch;
+use crate::tables::Tables;
 use vestal_core::order::ClassicOrder;
 use vestal_core::{Duration, Level};
-
-/// Memory that the fast path of a test uses again and again instead of allocating. One for each
-/// thread; what it contains between two calls has no meaning.
-#[derive(Clone, Debug, Default)]
-pub struct Scratch {
-    /// Tables of tasks.
-    pub(crate) tables: Tables,
-    /// Jobs counted, one collection for each level.
-    pub(crate) demands: [Demand; LEVELS_MAX],
-    /// What the search over change instants counts.
-    pub(crate) changes: ChangeTables,
-    /// What zero-slack instants are found with.
-    pub(crate) slack: SlackTables,
-    /// What the search of AMC-IA counts.
-    pub(crate) interference: InterferenceTables,
-    /// Tasks in slices.
-    pub(crate) sliced: SlicedTables,
-    /// What the tests of fixed job priorities count.
-    pub(crate) jobs: JobTables,
-}
-
-/// Sorted copies of a problem's rows.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tables {
-    /// What rows were last sorted by.
-    pub(crate) keys: Vec<u128>,
-    /// Rows by urgency, most urgent first.
-    pub(crate) order: Vec<Row>,
-    /// The rows of a set, by criticality, lowest first.
-    pub(crate) set: Vec<Row>,
-}
-
-impl Tables {
-    /// The rows by urgency, an empty set beside them.
-    fn by_urgency(problem: &Problem, rule: ClassicOrder) -> Self {
-        let mut tables = Self::default();
-        order::rows_by_urgency(problem, rule, &mut tables);
-        tables
-    }
-}
-
-/// The task, if any, that needs more than its deadline when it is alone: C_i(z_i) > D_i.
-///
-/// Execution times never fall with the level, so this covers C_i(l) > D_i for every l <= z_i.
-/// Checked before any iteration: a fixed point that starts above the deadline is not a bound.
-pub(crate) fn hopeless(problem: &Problem) -> Option<Reason> {
-    let row = problem
-        .rows()
-        .iter()
-        .find(|row| row.own_wcet() > row.deadline)?;
-    Some(Reason::WcetExceedsDeadline {
-        task: task_id(row.task),
-    })
-}
-
-/// What the answer of a test of `kind` is worth for this problem.
-pub(crate) fn kind_for(problem: &Problem, kind: Kind) -> Kind {
-    match (problem.phasing(), kind) {
-        (Phasing::Restricted, Kind::Exact) => Kind::Sufficient,
-        (Phasing::Restricted | Phasing::Arbitrary, _) => kind,
-    }
-}
 
 /// The outcome for the problem's given priorities, or for the order of `rule` without them.
 pub(crate) fn analyse_in_order(
@@ -84,7 +20,7 @@ pub(crate) fn analyse_in_order(
     rule: ClassicOrder,
     bounds: &mut impl Bounds,
 ) -> Outcome {
-    let Tables { order, set, .. } = &mut Tables::by_urgency(problem, rule);
+    let Tables { order, set, .. } = &mut order::tables_by_urgency(problem, rule);
     let mut tasks = vec![TaskOutcome::default(); order.len()];
     let excess = respond(set, order, bounds, &mut tasks);
     if let Some(given) = problem.priorities() {

@@ -33,6 +33,7 @@
 //! of it is [`oracle`].
 #![forbid(unsafe_code)]
 
+mod assumptions;
 mod audsley;
 mod bounds;
 mod change_instants;
@@ -52,12 +53,13 @@ mod rational;
 mod reason;
 pub mod registry;
 pub mod schedulability;
+mod scratch;
 mod slack;
 mod slices;
+mod tables;
 
-pub use finite_jobs::FiniteJob;
-pub use fixed_priority::Scratch;
 pub use outcome::{Kind, Names, Outcome, Reason, TaskOutcome, Verdict};
 pub use parameters::{Parameter, ParameterError, Parameters, Ratio};
-pub use problem::{Phasing, Problem, ProblemError};
+pub use problem::{FiniteJob, Phasing, Problem, ProblemError};
 pub use registry::{Test, find, tests};
+pub use scratch::Scratch;

@@ -1,8 +1,9 @@
 //! Priority orders as sorted tables.
 
-use crate::fixed_priority::Tables;
-use crate::problem::{Problem, Row, task_id};
+use crate::parameters::task_id;
+use crate::problem::{Problem, Row};
 use crate::slices::Sliced;
+use crate::tables::Tables;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::order::ClassicOrder;
 use vestal_core::{SliceCount, Task, TaskId};
@@ -83,4 +84,11 @@ pub(crate) fn sort_rows(
     into.clear();
     let index = |key: &u128| (key & ((1 << INDEX_BITS) - 1)) as usize;
     into.extend(keys.iter().map(|key| problem.rows()[index(key)]));
+}
+
+/// The rows by urgency, an empty set beside them.
+pub(crate) fn tables_by_urgency(problem: &Problem, rule: ClassicOrder) -> Tables {
+    let mut tables = Tables::default();
+    rows_by_urgency(problem, rule, &mut tables);
+    tables
 }

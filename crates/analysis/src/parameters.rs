@@ -4,7 +4,6 @@
 //! stands in [`Parameters`]. Files, headers of traces, results and notes all go by it, so that a parameter
 //! is described once.
 
-use crate::problem::task_id;
 use core::fmt;
 use vestal_core::order::SLICES_MAX;
 use vestal_core::{Duration, SliceCount, Task, TaskId};
@@ -454,6 +453,11 @@ fn check(row: &Row, all: &Parameters, tasks: &[Task], count: usize) -> Result<()
         }
         Some(_) | None => Ok(()),
     }
+}
+
+/// The name of the task at `index` of a problem. A problem has at most [`TASKS_MAX`] tasks.
+pub(crate) fn task_id(index: usize) -> TaskId {
+    TaskId(u16::try_from(index).unwrap_or(u16::MAX))
 }
 
 /// Why parameters are not for these tasks.

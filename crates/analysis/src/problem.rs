@@ -1,11 +1,10 @@
 //! What is to be proved: sporadic tasks with criticality levels on one CPU.
 
-use crate::finite_jobs::FiniteJob;
-use crate::parameters::{ParameterError, Parameters};
+use crate::parameters::{ParameterError, Parameters, task_id};
 use core::fmt;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::time::HORIZON_NANOS;
-use vestal_core::{Level, LevelSet, Task, TaskError, TaskId};
+use vestal_core::{Instant, Level, LevelSet, Task, TaskError, TaskId, Wcet};
 
 /// Which release patterns the tasks can produce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,6 +35,26 @@ pub struct Problem {
     /// A finite job set instead of tasks.
     pub(crate) jobs: Vec<FiniteJob>,
     phasing: Phasing,
+}
+
+/// A job that is released once, at a known instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FiniteJob {
+    /// How critical it is.
+    pub criticality: Level,
+    /// When it is released.
+    pub release: Instant,
+    /// The instant by which it has to be done, after the release.
+    pub deadline: Instant,
+    /// c(l) for each level.
+    pub wcet: Wcet,
+}
+
+impl FiniteJob {
+    /// c(z) in ns.
+    pub(crate) fn own_wcet(&self) -> u64 {
+        self.wcet.at(self.criticality).as_nanos()
+    }
 }
 
 impl Problem {
@@ -187,11 +206,6 @@ impl Row {
     pub(crate) fn own_wcet(&self) -> u64 {
         self.wcet[self.criticality]
     }
-}
-
-/// The name of the task at `index` of a problem. A problem has at most [`TASKS_MAX`] tasks.
-pub(crate) fn task_id(index: usize) -> TaskId {
-    TaskId(u16::try_from(index).unwrap_or(u16::MAX))
 }
 
 fn check(id: TaskId, task: &Task, levels: LevelSet) -> Result<(), ProblemError> {

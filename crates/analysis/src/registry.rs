@@ -1,6 +1,5 @@
 //! Every schedulability test by its name.
 
-use crate::fixed_priority::Scratch;
 use crate::outcome::{Kind, Outcome, Reason};
 use crate::parameters::Parameter;
 use crate::problem::Problem;
@@ -8,6 +7,7 @@ use crate::schedulability::{
     amc_ia, amc_max, amc_rtb, cms, dms, edf, edf_vd, edf_vd_util, fjp_ija, fjp_lb, fjp_mode,
     fjp_own, ocbp, pt, pt_servers, rms, smc, zss,
 };
+use crate::scratch::Scratch;
 use core::fmt;
 use vestal_core::Enforcement;
 

@@ -5,7 +5,7 @@ use crate::output::Output;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use vestal_workload::source::FILE_BYTES_MAX;
+use vestal_workload::input::FILE_BYTES_MAX;
 use vestal_workload::{Diagnostics, Source, TaskSet, read_file};
 
 /// The name under which standard input appears in messages and results.

@@ -1,6 +1,7 @@
 //! Names that are the interface: what exists, what is planned, and what somebody meant.
 
 use crate::failure::Failure;
+use vestal_analysis::Verdict;
 use vestal_workload::diagnostic::nearest;
 
 /// The version with its commit, as `vestal --version` prints it after the name.
@@ -20,6 +21,15 @@ pub(crate) fn unknown(what: &str, kind: &str, found: &str, known: &[String]) -> 
         failure = failure.with_help(format!("did you mean `{name}`?"));
     }
     failure.with_help(format!("this version knows: {}", known.join(", ")))
+}
+
+/// A verdict of a test, as documents write it.
+pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Schedulable => "schedulable",
+        Verdict::Unschedulable => "unschedulable",
+        Verdict::NotProven => "not-proven",
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The result of a simulated or a real run: one JSON document, or a page for people.
 
-use crate::commands::analyze::verdict_name;
 use crate::input::shown;
 use crate::names::RESULT_FORMAT;
+use crate::names::verdict_name;
 use crate::output::{Output, Style};
 use crate::quantity::{exact, percent, short};
 use crate::session::Session;

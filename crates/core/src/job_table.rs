@@ -1,13 +1,9 @@
 //! The jobs of one task that a scheduler has to remember: the current one and its bounded backlog.
 
+pub use crate::model::BACKLOG_MAX;
 use crate::order::JobPriority;
 use crate::time::{Instant, Service};
 use core::hash::{Hash, Hasher};
-
-/// How many jobs of one task may wait behind its current one. With D <= T a second waiting job means
-/// that a deadline was missed more than a period ago; more than these are dropped with a notice, unless
-/// the world keeps them (contract C7).
-pub const BACKLOG_MAX: usize = 4;
 
 /// A released job that has not become its task's current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -43,6 +43,7 @@ pub mod ids;
 pub mod job_table;
 pub mod model;
 pub mod notice;
+pub mod notice_queue;
 pub mod order;
 pub mod plan;
 mod plan_hash;
@@ -50,7 +51,9 @@ pub mod queue;
 pub mod scheduler;
 pub mod server;
 pub mod store;
+mod task_configuration;
 pub mod time;
+mod urgency;
 
 pub use enforce::{AtLimit, Enforcement, Exhaustion, Interest, OnMiss};
 pub use engine::{
@@ -66,7 +69,7 @@ pub use fact::{Fact, StopReason};
 pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
 pub use notice::{DropReason, Drops, Event, Notice};
-pub use order::{ClassicOrder, SliceCount, Urgency};
+pub use order::{ClassicOrder, SliceCount};
 pub use plan::{
     Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot,
     Until, Wake, WakeReason,
@@ -75,3 +78,4 @@ pub use plan_hash::PlanHash;
 pub use scheduler::{ContractViolation, Enforcer, Scheduler};
 pub use server::{ByLevel, ServerKind, Utilization, WhenFull};
 pub use time::{Duration, Instant, Service};
+pub use urgency::Urgency;

@@ -7,6 +7,11 @@
 use crate::time::{Duration, Service};
 use core::fmt;
 
+/// How many jobs of one task may wait behind its current one. With D <= T a second waiting job means
+/// that a deadline was missed more than a period ago; more than these are dropped with a notice, unless
+/// the world keeps them (contract C7).
+pub const BACKLOG_MAX: usize = 4;
+
 /// The largest number of criticality levels of one task set.
 pub const LEVELS_MAX: usize = 8;
 

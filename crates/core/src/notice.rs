@@ -1,9 +1,7 @@
 //! What observers may want to know: modelled behaviour, neither errors nor decisions.
 
 use crate::ids::{JobId, ServerId, TaskId};
-use crate::job_table::BACKLOG_MAX;
-use crate::model::Level;
-use crate::store::{Boxed, Store};
+use crate::model::{BACKLOG_MAX, Level};
 use crate::time::{Duration, Instant, Service};
 
 /// How many notices wait for an observer at least; what does not fit is counted and dropped.
@@ -159,64 +157,6 @@ impl Drops {
     }
 }
 
-/// A bounded first-in, first-out queue of notices that counts what it lost.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct NoticeQueue<S: Store = Boxed> {
-    ring: S::NoticeRing,
-    head: usize,
-    len: usize,
-    lost: u64,
-}
-
-impl<S: Store> NoticeQueue<S> {
-    /// An empty queue for an engine of `tasks` tasks.
-    #[must_use]
-    pub fn new(tasks: usize) -> Self {
-        Self {
-            ring: S::notice_ring(tasks),
-            head: 0,
-            len: 0,
-            lost: 0,
-        }
-    }
-
-    /// Adds a notice; when the queue is full, counts it as lost instead.
-    pub fn push(&mut self, notice: Notice) {
-        if self.len >= self.ring.len() {
-            self.lost = self.lost.saturating_add(1);
-            return;
-        }
-        let place = self.wrapped(self.head.saturating_add(self.len));
-        if let Some(entry) = self.ring.get_mut(place) {
-            *entry = Some(notice);
-            self.len = self.len.saturating_add(1);
-        }
-    }
-
-    /// Takes the oldest notice.
-    #[inline]
-    pub fn pop(&mut self) -> Option<Notice> {
-        if self.len == 0 {
-            return None;
-        }
-        let notice = self.ring.get_mut(self.head).and_then(Option::take);
-        self.head = self.wrapped(self.head.saturating_add(1));
-        self.len = self.len.saturating_sub(1);
-        notice
-    }
-
-    /// A place below twice the ring's length, brought back into the ring.
-    fn wrapped(&self, place: usize) -> usize {
-        place.checked_sub(self.ring.len()).unwrap_or(place)
-    }
-
-    /// How many notices were lost because nobody took them in time.
-    #[must_use]
-    pub const fn lost(&self) -> u64 {
-        self.lost
-    }
-}
-
 /// Names a task's job in messages: `task 3 job 7`.
 impl core::fmt::Display for JobId {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -228,16 +168,6 @@ impl core::fmt::Display for JobId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Inline;
-
-    fn late(by: u64) -> Notice {
-        Notice {
-            at: Instant::EPOCH,
-            what: Event::Late {
-                by: Duration::from_nanos(by),
-            },
-        }
-    }
 
     #[test]
     fn drops_are_counted_by_reason() {
@@ -249,20 +179,5 @@ mod tests {
         assert_eq!(both.of(DropReason::Exhausted), 4);
         assert_eq!(both.of(DropReason::BacklogFull), 10);
         assert_eq!((drops.total(), both.total()), (15, 30));
-    }
-
-    #[test]
-    fn notices_come_out_in_order_and_the_lost_are_counted() {
-        let mut queue = NoticeQueue::<Inline<2>>::new(2);
-        for round in 0..3 {
-            for n in 0..70 {
-                queue.push(late(n));
-            }
-            assert_eq!(queue.lost(), 6 * (round + 1));
-            for n in 0..64 {
-                assert_eq!(queue.pop(), Some(late(n)));
-            }
-            assert_eq!(queue.pop(), None);
-        }
     }
 }

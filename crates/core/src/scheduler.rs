@@ -38,8 +38,7 @@
 use crate::enforce::Interest;
 use crate::fact::Fact;
 use crate::ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
-use crate::job_table::BACKLOG_MAX;
-use crate::model::Level;
+use crate::model::{BACKLOG_MAX, Level};
 use crate::notice::Notice;
 use crate::plan::{Permit, Plan};
 use crate::time::{Instant, Service};

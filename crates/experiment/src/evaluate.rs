@@ -4,18 +4,15 @@
 //! machine. Tests that may take too long count their own steps instead and give up at a fixed number
 //! ([`vestal_analysis::Reason::SearchLimit`]); such a set is *not decided* and counted apart.
 
+use crate::carried::{Carried, Run};
 use crate::file::SimulationSpec;
-use crate::misses::{self, Carried};
+use crate::misses;
 use std::cell::LazyCell;
 use std::fmt;
 use vestal_analysis::{Parameters, Problem, Reason, Scratch, Test};
-use vestal_core::{Duration, Instant, LevelSet, Scheduler, Service, Task, TaskId};
-use vestal_policy::{
-    Analysis, Cluster, Options, Policy, Refusal, Registry, System, Visitor, assemble,
-};
-use vestal_sim::{
-    Backlog, Demand, Observer, Releases, Setting, SimulationError, Statistics, simulate,
-};
+use vestal_core::{Duration, Instant, LevelSet, Service, Task, TaskId};
+use vestal_policy::{Analysis, Cluster, Options, Policy, Refusal, Registry, System, assemble};
+use vestal_sim::{Backlog, Demand, Releases, Setting, SimulationError, Statistics};
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
 
@@ -378,28 +375,6 @@ impl Simulation<'_> {
             0 => Answer::Yes,
             _ => Answer::No,
         })
-    }
-}
-
-/// A simulation of whatever scheduler it is given.
-pub(crate) struct Run<'a, R, D, O> {
-    pub(crate) setting: &'a Setting<'a>,
-    pub(crate) releases: &'a R,
-    pub(crate) demand: &'a D,
-    pub(crate) observer: &'a mut O,
-}
-
-impl<R: Releases, D: Demand, O: Observer> Visitor for Run<'_, R, D, O> {
-    type Output = Result<(), SimulationError>;
-
-    fn visit<S: Scheduler + Send + ?Sized>(self, scheduler: &mut S) -> Self::Output {
-        let Run {
-            setting,
-            releases,
-            demand,
-            observer,
-        } = self;
-        simulate(scheduler, setting, releases, demand, observer).map(|_| ())
     }
 }
 

@@ -9,6 +9,7 @@
 //! take long give up by counting steps.
 #![forbid(unsafe_code)]
 
+mod carried;
 pub mod checksum;
 mod diagnose;
 pub mod evaluate;

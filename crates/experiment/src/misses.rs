@@ -17,10 +17,10 @@
 //! deadline, or are anything. Every run is drawn anew; to change the worst ones known a little
 //! was tried, and finds no more.
 
-use crate::evaluate::Run;
+use crate::carried::{Carried, Run};
 use std::cell::Cell;
-use vestal_core::{Enforcement, Exhaustion, Instant, Level, Scheduler, Service, Task, TaskId};
-use vestal_policy::{Configuration, Engine, Precision, System, Terms, Visitor};
+use vestal_core::{Instant, Level, Scheduler, Service, Task, TaskId};
+use vestal_policy::Visitor;
 use vestal_sim::guarantee::{Judge, Promise};
 use vestal_sim::workload::Periodic;
 use vestal_sim::{Backlog, Demand, Releases, Setting, SimulationError};
@@ -29,51 +29,6 @@ use vestal_workload::generate::Random;
 /// After so many instants at which something happened, in all runs together, a search ends, in the middle of
 /// a run if need be: thousands of runs of four tasks, hundreds of twenty.
 const INSTANTS: u64 = 100_000;
-
-/// A set on one CPU under a policy.
-pub(crate) struct Carried<'a> {
-    pub(crate) tasks: &'a [Task],
-    configuration: &'a Configuration,
-    pub(crate) enforcement: Enforcement,
-    pub(crate) exhaustion: Exhaustion,
-}
-
-impl<'a> Carried<'a> {
-    /// Of a system in one piece that promises deadlines.
-    ///
-    /// # Errors
-    /// What it is instead.
-    pub(crate) fn new(tasks: &'a [Task], system: &'a System) -> Result<Self, String> {
-        let [cluster] = &system.clusters[..] else {
-            return Err(format!("{} has several clusters", system.policy));
-        };
-        let mut domains = cluster.domains.iter().map(|domain| &domain.guarantee.terms);
-        match (domains.next(), domains.next()) {
-            (
-                Some(&Terms::Deadlines {
-                    enforcement,
-                    exhaustion,
-                }),
-                None,
-            ) => Ok(Self {
-                tasks,
-                configuration: &cluster.configuration,
-                enforcement,
-                exhaustion,
-            }),
-            _ => Err(format!("{} promises no deadlines", system.policy)),
-        }
-    }
-
-    /// A scheduler before its first job.
-    ///
-    /// # Errors
-    /// What is wrong with the parameters.
-    pub(crate) fn engine(&self) -> Result<Engine, String> {
-        let engine = self.configuration.engine(Precision::EXACT);
-        engine.map_err(|refusal| refusal.to_string())
-    }
-}
 
 /// How many jobs a scheduler lets wait.
 struct BacklogOf;
@@ -263,7 +218,7 @@ pub(crate) mod tests {
     use std::fmt::Write as _;
     use vestal_analysis::{Parameters, Problem, find};
     use vestal_core::{Duration, LevelSet, Wcet};
-    use vestal_policy::{Analysis, Options, Registry, assemble};
+    use vestal_policy::{Analysis, Options, Registry, System, assemble};
     use vestal_workload::generate::Recipe;
     use vestal_workload::{Source, TaskSet};
 

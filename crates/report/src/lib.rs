@@ -21,9 +21,10 @@ mod group;
 mod model;
 mod page;
 pub mod recording;
+mod report;
 pub mod result;
 mod tally;
 
 pub use error::ReportError;
-pub use page::{Origin, Report};
 pub use recording::{Collector, Recording};
+pub use report::{Origin, Report};

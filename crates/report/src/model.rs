@@ -2,8 +2,8 @@
 
 use crate::columns::Columns;
 use crate::group::{Tasks, pair};
-use crate::page::{Origin, Report};
 use crate::recording::{Recording, Row};
+use crate::report::{Origin, Report};
 use crate::result::{Analysis, Cost, Cpu, Exact, Jobs, ModeChange, Ordered, Proof, Run, RunTask};
 use crate::tally::Distribution;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 //! [`TaskSet::parse`] takes the name and the text of a file and gives either the resolved set or
 //! *all* that is wrong with it, each with place, code and cure. Times are exact: they are read
 //! from their decimal text and never rounded. Nothing here prints or reads a clock, and only
-//! [`source::read_file`] touches the file system.
+//! [`input::read_file`] touches the file system.
 #![forbid(unsafe_code)]
 
 pub mod codes;
@@ -11,6 +11,7 @@ mod convert;
 pub mod diagnostic;
 mod facts;
 pub mod generate;
+pub mod input;
 pub mod model;
 pub mod number;
 pub mod quantity;
@@ -34,9 +35,10 @@ pub use codes::{Code, explain};
 pub use convert::WcetRule;
 pub use diagnostic::{Diagnostic, Diagnostics, RenderOptions, Severity};
 pub use facts::{DEFAULT_DURATION_MAX, Utilisation};
+pub use input::read_file;
 pub use model::TaskSet;
 pub use number::{Ratio, Rational};
 pub use read::FORMAT;
 pub use scenario::{Scenario, ScenarioFile, ScenarioSpec, Workload};
-pub use source::{Source, read_file};
+pub use source::Source;
 pub use usage::GivenField;

@@ -1,13 +1,7 @@
 //! Where text came from, and where in it something stands.
 
-use crate::codes;
-use crate::diagnostic::{Diagnostics, Sink};
 use std::path::Path;
 use std::sync::Arc;
-
-/// The largest file that is read, in bytes. A task set of the largest supported size fits easily;
-/// anything above is a mistake (a trace, a core dump) and would only cost memory.
-pub const FILE_BYTES_MAX: usize = 16 << 20;
 
 /// A named text: what a file held, what stood on the command line, or what came from standard input.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,46 +53,6 @@ impl Source {
         })
     }
 
-    /// A source from raw bytes.
-    ///
-    /// # Errors
-    /// `V0002` if the bytes are not UTF-8 (the position is that of the first wrong byte), `V0004`
-    /// if there are more than [`FILE_BYTES_MAX`].
-    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Arc<Self>, Diagnostics> {
-        if bytes.len() > FILE_BYTES_MAX {
-            return Err(Sink::single(
-                Self::new(name, ""),
-                codes::FILE_TOO_LARGE,
-                Span::default(),
-                "",
-                format!("{} bytes", bytes.len()),
-                format!("at most {FILE_BYTES_MAX} bytes"),
-                "split the file, or check that it is the one you meant",
-            ));
-        }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(Self::new(name, text)),
-            Err(error) => {
-                let text = String::from_utf8_lossy(bytes);
-                // Everything before the first wrong byte is UTF-8, so its offset is the same in
-                // the repaired text.
-                let at = error.valid_up_to();
-                let found = bytes
-                    .get(at)
-                    .map_or_else(String::new, |byte| format!("byte 0x{byte:02x}"));
-                Err(Sink::single(
-                    Self::new(name, &text),
-                    codes::NOT_UTF8,
-                    Span::new(at, at),
-                    "",
-                    found,
-                    "UTF-8 text".to_owned(),
-                    "save the file as UTF-8; other encodings and binary files are not read",
-                ))
-            }
-        }
-    }
-
     /// Line and column of a byte offset, both counted from 1; columns count characters. Offsets
     /// beyond the end mean the end.
     #[must_use]
@@ -141,26 +95,6 @@ impl Source {
     }
 }
 
-/// Reads a file from disk: the only place of this crate that touches the file system.
-///
-/// # Errors
-/// `V0001` if the file cannot be read, else as [`Source::from_bytes`].
-pub fn read_file(path: &Path) -> Result<Arc<Source>, Diagnostics> {
-    let name = path.display().to_string();
-    match std::fs::read(path) {
-        Ok(bytes) => Source::from_bytes(&name, &bytes),
-        Err(error) => Err(Sink::single(
-            Source::new(&name, ""),
-            codes::UNREADABLE,
-            Span::default(),
-            "",
-            error.to_string(),
-            "a file that can be read".to_owned(),
-            "check the path and its permissions",
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,17 +111,5 @@ mod tests {
             "inside a character means its start"
         );
         assert_eq!(source.line_and_column(999), (3, 1));
-    }
-
-    #[test]
-    fn bytes_that_are_not_text_are_named_with_their_place() {
-        let error = Source::from_bytes("x.toml", b"format\n = \xff").unwrap_err();
-        let first = &error.list()[0];
-        assert_eq!(
-            (first.code, first.line, first.column),
-            (codes::NOT_UTF8, 2, 4)
-        );
-        assert_eq!(first.found, "byte 0xff");
-        assert!(Source::from_bytes("x", &vec![b' '; FILE_BYTES_MAX + 1]).is_err());
     }
 }

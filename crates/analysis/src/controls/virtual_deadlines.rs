@@ -1,6 +1,6 @@
 //! `edf-vd` without its guard, and with virtual deadlines rounded the wrong way.
 
-use crate::fixed_priority::hopeless;
+use crate::assumptions::hopeless;
 use crate::outcome::{Kind, Outcome, TaskOutcome};
 use crate::parameters::{Parameters, Ratio};
 use crate::problem::Problem;

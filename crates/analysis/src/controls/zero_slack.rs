@@ -1,13 +1,16 @@
 //! Wrong ways to prove zero-slack instants.
 
-use crate::fixed_priority::{Scratch, Tables, hopeless};
+use crate::assumptions::hopeless;
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::Parameters;
-use crate::problem::{Problem, Row, task_id};
+use crate::parameters::task_id;
+use crate::problem::{Problem, Row};
 use crate::schedulability::rms;
 use crate::schedulability::zss::{accepts_form, analyse_form};
+use crate::scratch::Scratch;
 use crate::slack::{Form, Tightening};
+use crate::tables::Tables;
 use vestal_core::order::ClassicOrder;
 use vestal_core::{Duration, Level};
 

@@ -20,7 +20,8 @@
 use super::nobody_fits;
 use super::pattern::Pattern;
 use crate::outcome::Reason;
-use crate::problem::{Row, task_id};
+use crate::parameters::task_id;
+use crate::problem::Row;
 use vestal_core::Duration;
 use vestal_core::model::LEVELS_MAX;
 

@@ -6,10 +6,10 @@
 pub(crate) mod lists;
 pub(crate) mod pattern;
 
-use crate::fixed_priority::{Scratch, hopeless};
+use crate::assumptions::{self, hopeless};
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
-use crate::problem::{Problem, task_id};
-use crate::schedulability::amc_rtb;
+use crate::parameters::task_id;
+use crate::problem::Problem;
 use lists::{Charge, Ranking};
 use pattern::{Pattern, Rule};
 use vestal_core::Duration;
@@ -34,7 +34,7 @@ pub(crate) fn analyse_charged(
     charge: Charge,
 ) -> Outcome {
     let count = problem.tasks().len();
-    if let Some(reason) = amc_rtb::outside(problem) {
+    if let Some(reason) = assumptions::degraded(problem) {
         return Outcome::outside(kind, reason, count);
     }
     let tasks = vec![TaskOutcome::default(); count];
@@ -66,9 +66,9 @@ pub(crate) fn analyse_charged(
 }
 
 /// Whether the condition of [`analyse_by`] holds.
-pub(crate) fn accepts_by(problem: &Problem, rule: Rule, scratch: &mut Scratch) -> bool {
-    let JobTables { pattern, ranking } = &mut scratch.jobs;
-    let found = amc_rtb::outside(problem).is_none()
+pub(crate) fn accepts_by(problem: &Problem, rule: Rule, tables: &mut JobTables) -> bool {
+    let JobTables { pattern, ranking } = tables;
+    let found = assumptions::degraded(problem).is_none()
         && hopeless(problem).is_none()
         && pattern.find(problem, rule).is_ok();
     found

@@ -1,7 +1,7 @@
 //! Fixed job priorities straight from the equations: patterns by trying every length of a busy period,
 //! lists by the loop as printed, and all orders.
 
-use crate::finite_jobs::FiniteJob;
+use crate::problem::FiniteJob;
 use vestal_core::{Duration, Level, Task};
 
 /// How a pattern is found.

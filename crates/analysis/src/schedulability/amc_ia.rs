@@ -37,18 +37,19 @@
 //!
 //! Slow twin: [`crate::oracle::interference_response`] tries all instants and windows.
 
-use super::amc_rtb::{AdaptiveBounds, outside};
+use super::amc_rtb::AdaptiveBounds;
+use crate::assumptions::{self, hopeless};
 use crate::audsley;
 use crate::audsley::Heads;
 use crate::bounds::Bounds;
 use crate::change_instants::{Goal, STEPS_MAX};
 use crate::demand::{Bound, Demand};
-use crate::fixed_priority::{
-    Scratch, Tables, accepts_in_order, analyse_assigned, analyse_in_order, hopeless,
-};
+use crate::fixed_priority::{accepts_in_order, analyse_assigned, analyse_in_order};
 use crate::interference::{InterferenceBounds, InterferenceTables, Range};
 use crate::outcome::{Kind, Outcome, Reason};
 use crate::problem::{Problem, Row};
+use crate::scratch::Scratch;
+use crate::tables::Tables;
 use vestal_core::order::ClassicOrder;
 
 /// The test's answer with response times.
@@ -76,7 +77,7 @@ pub fn accepts_full(problem: &Problem, scratch: &mut Scratch) -> bool {
 }
 
 fn analyse_over(problem: &Problem, range: Range) -> Outcome {
-    if let Some(reason) = outside(problem) {
+    if let Some(reason) = assumptions::degraded(problem) {
         return Outcome::outside(Kind::Unsafe, reason, problem.tasks().len());
     }
     let mut memory = InterferenceTables::default();
@@ -108,7 +109,7 @@ fn analyse_over(problem: &Problem, range: Range) -> Outcome {
 }
 
 fn accepts_over(problem: &Problem, range: Range, scratch: &mut Scratch) -> bool {
-    if outside(problem).is_some() || hopeless(problem).is_some() {
+    if assumptions::degraded(problem).is_some() || hopeless(problem).is_some() {
         return false;
     }
     let Scratch {

@@ -52,17 +52,18 @@
 //! A campaign that simulates accepted sets would refute the test by one miss at a guaranteed level;
 //! `crate::controls` has the variant without the "+ 1", which it has to find.
 
-use super::amc_rtb::{AdaptiveBounds, outside};
+use super::amc_rtb::AdaptiveBounds;
+use crate::assumptions::{self, hopeless};
 use crate::audsley;
 use crate::audsley::Heads;
 use crate::bounds::Bounds;
 use crate::change_instants::{ChangeTables, Goal, MaxBounds, STEPS_MAX};
 use crate::demand::{Bound, Demand};
-use crate::fixed_priority::{
-    Scratch, Tables, accepts_in_order, analyse_assigned, analyse_in_order, hopeless,
-};
+use crate::fixed_priority::{accepts_in_order, analyse_assigned, analyse_in_order};
 use crate::outcome::{Kind, Outcome, Reason};
 use crate::problem::{Problem, Row};
+use crate::scratch::Scratch;
+use crate::tables::Tables;
 use vestal_core::order::ClassicOrder;
 use vestal_core::{Duration, Level, TaskId};
 
@@ -70,7 +71,7 @@ use vestal_core::{Duration, Level, TaskId};
 /// the value takes too long to find.
 #[must_use]
 pub fn analyse(problem: &Problem) -> Outcome {
-    if let Some(reason) = outside(problem) {
+    if let Some(reason) = assumptions::degraded(problem) {
         return Outcome::outside(Kind::Sufficient, reason, problem.tasks().len());
     }
     let mut changes = ChangeTables::default();
@@ -109,7 +110,7 @@ pub fn analyse(problem: &Problem) -> Outcome {
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    if outside(problem).is_some() || hopeless(problem).is_some() {
+    if assumptions::degraded(problem).is_some() || hopeless(problem).is_some() {
         return false;
     }
     let Scratch {

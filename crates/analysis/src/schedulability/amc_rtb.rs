@@ -33,19 +33,20 @@
 //! enforcement would refute it by one miss at a guaranteed level; `crate::controls` (feature
 //! `controls`) holds the wrong variants that such a campaign has to find.
 
+use crate::assumptions::{self, hopeless};
 use crate::audsley;
 use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
-use crate::fixed_priority::{Scratch, accepts_in_order, analyse_or_assign, hopeless};
-use crate::outcome::{Kind, Outcome, Reason};
-use crate::problem::{Problem, Row, task_id};
-use vestal_core::Task;
+use crate::fixed_priority::{accepts_in_order, analyse_or_assign};
+use crate::outcome::{Kind, Outcome};
+use crate::problem::{Problem, Row};
+use crate::scratch::Scratch;
 use vestal_core::order::ClassicOrder;
 
 /// The test's answer with response times; `responses[L]` is R_i(L).
 #[must_use]
 pub fn analyse(problem: &Problem) -> Outcome {
-    if let Some(reason) = outside(problem) {
+    if let Some(reason) = assumptions::degraded(problem) {
         return Outcome::outside(Kind::Sufficient, reason, problem.tasks().len());
     }
     let mut demand = Demand::default();
@@ -59,7 +60,7 @@ pub fn analyse(problem: &Problem) -> Outcome {
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    if outside(problem).is_some() || hopeless(problem).is_some() {
+    if assumptions::degraded(problem).is_some() || hopeless(problem).is_some() {
         return false;
     }
     let Scratch {
@@ -78,16 +79,6 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
         );
     }
     audsley::assign(problem, tables, &mut bounds, |_| {})
-}
-
-/// The first task that breaks assumption A4. A task of the highest level never sees a mode above.
-pub(crate) fn outside(problem: &Problem) -> Option<Reason> {
-    let highest = problem.levels().highest();
-    let degraded = |task: &Task| task.degraded.is_some() && task.criticality < highest;
-    let index = problem.tasks().iter().position(degraded)?;
-    Some(Reason::DegradedBudget {
-        task: task_id(index),
-    })
 }
 
 /// R_U(L) of the equation above for all of a set. Sorted by criticality, the tasks below level L

@@ -7,9 +7,10 @@
 
 use super::rms::analyse_unenforced;
 use crate::bounds::Charge;
-use crate::fixed_priority::{Scratch, accepts_static};
+use crate::fixed_priority::accepts_static;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
+use crate::scratch::Scratch;
 use vestal_core::order::ClassicOrder;
 
 /// The test's answer with response times.

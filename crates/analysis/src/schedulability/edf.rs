@@ -40,10 +40,11 @@
 //! Slow twins: [`crate::oracle::first_overfull_window`] looks at every t, and `tests/edf.rs`
 //! executes the synchronous run tick by tick.
 
-use crate::fixed_priority::{Scratch, hopeless, kind_for};
+use crate::assumptions::{hopeless, kind_for};
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::problem::{Problem, Row};
 use crate::rational::{Bracket, Fraction};
+use crate::scratch::Scratch;
 use vestal_core::Duration;
 
 /// After so many evaluations of the demand the test gives up.

@@ -40,12 +40,14 @@
 //! the test by one miss; `crate::controls` holds a variant without the guard and one with
 //! a factor rounded up, which it has to find.
 
-use crate::fixed_priority::{Scratch, hopeless};
+use crate::assumptions::hopeless;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
+use crate::parameters::task_id;
 use crate::parameters::{Parameters, Ratio};
-use crate::problem::{Problem, Row, task_id};
+use crate::problem::{Problem, Row};
 use crate::rational::{Bracket, Fraction};
 use crate::schedulability::edf_vd_given;
+use crate::scratch::Scratch;
 use vestal_core::Duration;
 
 /// The test's answer with factor and virtual deadlines. There are no response times.

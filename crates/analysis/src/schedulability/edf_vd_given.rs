@@ -42,7 +42,8 @@
 //! repeats the conditions in fractions of machine words; runs with random V_i try to refute them.
 
 use crate::outcome::Reason;
-use crate::problem::{Row, task_id};
+use crate::parameters::task_id;
+use crate::problem::Row;
 use crate::rational::{Bracket, Fraction};
 use vestal_core::Duration;
 

@@ -13,9 +13,9 @@
 //! Kind: sufficient. The parameters are those of `edf-vd`. Slow twin: as for `edf-vd`.
 
 use super::edf_vd::{Sums, accepts_by, analyse_by};
-use crate::fixed_priority::Scratch;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
+use crate::scratch::Scratch;
 
 /// The test's answer with factor and virtual deadlines. There are no response times.
 #[must_use]

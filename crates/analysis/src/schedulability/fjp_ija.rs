@@ -24,12 +24,12 @@
 //!
 //! Kind: unsafe. [`Outcome::claim`] is what the paper says.
 
-use crate::fixed_priority::Scratch;
 use crate::job_order::analyse_charged;
 use crate::job_order::lists::Charge;
 use crate::job_order::pattern::{Rounding, Rule};
 use crate::outcome::{Kind, Outcome};
 use crate::problem::Problem;
+use crate::scratch::Scratch;
 
 /// What the paper says: the pattern of the variant `floor` if it has lists, else that of `ceil`.
 #[must_use]

@@ -13,11 +13,11 @@
 //! tasks in a day. With D_i = T_i the load of a level is just a sum of utilisations, so that need
 //! not be so. What they report of acceptance (far below IJA) can be compared in tendency only.
 
-use crate::fixed_priority::Scratch;
 use crate::job_order::pattern::Rule;
 use crate::job_order::{accepts_by, analyse_by};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
+use crate::scratch::Scratch;
 
 /// The test's answer with lists, pattern and busy period. There are no response times.
 #[must_use]
@@ -28,5 +28,5 @@ pub fn analyse(problem: &Problem) -> Outcome {
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_by(problem, Rule::ClosedForm, scratch)
+    accepts_by(problem, Rule::ClosedForm, &mut scratch.jobs)
 }

@@ -21,11 +21,11 @@
 //!
 //! Slow twins: `tests/job_order.rs`. The campaign simulates accepted sets with two to four levels.
 
-use crate::fixed_priority::Scratch;
 use crate::job_order::pattern::Rule;
 use crate::job_order::{accepts_by, analyse_by};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
+use crate::scratch::Scratch;
 
 /// The test's answer with lists, pattern and busy periods. There are no response times.
 #[must_use]
@@ -36,5 +36,5 @@ pub fn analyse(problem: &Problem) -> Outcome {
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_by(problem, Rule::Mode, scratch)
+    accepts_by(problem, Rule::Mode, &mut scratch.jobs)
 }

@@ -24,11 +24,11 @@
 //! Slow twins: `tests/job_order.rs` counts jobs tick by tick, and tries all orders of small patterns. A
 //! campaign that simulates accepted sets would refute the test by one miss, or one list that runs out.
 
-use crate::fixed_priority::Scratch;
 use crate::job_order::pattern::Rule;
 use crate::job_order::{accepts_by, analyse_by};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
+use crate::scratch::Scratch;
 
 /// The test's answer with lists, pattern and busy period. There are no response times.
 #[must_use]
@@ -39,5 +39,5 @@ pub fn analyse(problem: &Problem) -> Outcome {
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_by(problem, Rule::Own, scratch)
+    accepts_by(problem, Rule::Own, &mut scratch.jobs)
 }

@@ -21,9 +21,10 @@
 //!
 //! Slow twin: [`crate::oracle::some_job_order_passes`] tries all orders, unit by unit.
 
-use crate::finite_jobs::FiniteJob;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
-use crate::problem::{Problem, task_id};
+use crate::parameters::task_id;
+use crate::problem::FiniteJob;
+use crate::problem::Problem;
 use core::cmp::Reverse;
 
 /// The test's answer: a priority for each job, larger is more urgent.

@@ -47,10 +47,12 @@
 //! Slow twins: [`crate::oracle::sliced_response`] tries each window, and
 //! [`crate::oracle::sliced_schedule`] executes slices tick by tick.
 
+use crate::assumptions::hopeless;
 use crate::demand::Bound;
-use crate::fixed_priority::{Scratch, hopeless};
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
-use crate::problem::{Problem, task_id};
+use crate::parameters::task_id;
+use crate::problem::Problem;
+use crate::scratch::Scratch;
 use crate::slices::{Sliced, SlicedDemand, SlicedTables};
 use vestal_core::{Duration, Level};
 

@@ -27,9 +27,11 @@
 //!
 //! Slow twin: [`crate::oracle::server_response`].
 
-use crate::fixed_priority::{Scratch, hopeless};
+use crate::assumptions::hopeless;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
-use crate::problem::{Problem, task_id};
+use crate::parameters::task_id;
+use crate::problem::Problem;
+use crate::scratch::Scratch;
 use crate::slices::{Sliced, SlicedTables};
 use vestal_core::Duration;
 

@@ -44,9 +44,10 @@
 
 use crate::bounds::{Charge, StaticBounds};
 use crate::demand::Demand;
-use crate::fixed_priority::{Scratch, accepts_static, analyse_in_order};
+use crate::fixed_priority::{accepts_static, analyse_in_order};
 use crate::outcome::{Kind, Outcome};
 use crate::problem::Problem;
+use crate::scratch::Scratch;
 use vestal_core::order::ClassicOrder;
 
 /// The test's answer with response times.

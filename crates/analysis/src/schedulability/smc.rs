@@ -33,12 +33,14 @@
 //! [`crate::oracle::assign`] and the exhaustive [`crate::oracle::some_order_passes`].
 //! A campaign that simulates accepted sets under static enforcement would refute it by one miss.
 
+use crate::assumptions::hopeless;
 use crate::audsley;
 use crate::bounds::{Charge, StaticBounds};
 use crate::demand::Demand;
-use crate::fixed_priority::{Scratch, accepts_static, analyse_or_assign, hopeless};
+use crate::fixed_priority::{accepts_static, analyse_or_assign};
 use crate::outcome::{Kind, Outcome};
 use crate::problem::Problem;
+use crate::scratch::Scratch;
 use vestal_core::order::ClassicOrder;
 
 /// The test's answer with response times.

@@ -96,12 +96,14 @@
 //! R and raise all bounds round by round; [`crate::oracle::zero_slack_instants`] for the forms. A test
 //! runs all there is of small sets: every release pattern, every execution time.
 
+use crate::assumptions::hopeless;
 use crate::demand::Bound;
-use crate::fixed_priority::{Scratch, hopeless};
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::Parameters;
-use crate::problem::{Problem, Row, task_id};
+use crate::parameters::task_id;
+use crate::problem::{Problem, Row};
+use crate::scratch::Scratch;
 use crate::slack::proof::{Excess, Ways, highest};
 use crate::slack::{Form, HARMONIC, SPORADIC, SlackTables, TIGHTENED, Tightening};
 use vestal_core::order::ClassicOrder;

@@ -4,7 +4,7 @@ use crate::args::AnalyzeArgs;
 use crate::clock::Stopwatch;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
-use crate::names::RESULT_FORMAT;
+use crate::names::{RESULT_FORMAT, verdict_name};
 use crate::ordered::Ordered;
 use crate::output::{Output, Painter, Style};
 use crate::progress::Progress;
@@ -288,14 +288,6 @@ impl<'a> Subject<'a> {
             deadline_ns: job.deadline.saturating_since(job.release).as_nanos(),
         });
         tasks.chain(jobs).collect()
-    }
-}
-
-pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Schedulable => "schedulable",
-        Verdict::Unschedulable => "unschedulable",
-        Verdict::NotProven => "not-proven",
     }
 }
 

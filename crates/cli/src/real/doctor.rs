@@ -1,6 +1,6 @@
 //! Between the command line and the examination of this machine.
 
-use crate::commands::doctor::{
+use crate::examination::{
     Basis, Budget, Examination, Finding, Gaps, Measured, Section, State, Times, Verdict, WakeUp,
     Wish,
 };

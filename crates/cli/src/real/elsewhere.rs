@@ -1,7 +1,7 @@
 //! Real runs where there is no Linux: none.
 
 use super::{Bout, Cost, RealRun, Settings, SlackTrace};
-use crate::commands::doctor::{Examination, Wish};
+use crate::examination::{Examination, Wish};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;

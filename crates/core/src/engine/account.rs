@@ -5,12 +5,14 @@
 //! Slices, which grow while a job is pending, are not in it.
 
 use crate::enforce::{Enforcement, Exhaustion, Interest};
-use crate::engine::configuration::{Configuration, ConfigurationError, TaskConfiguration};
+use crate::engine::configuration::{Configuration, ConfigurationError};
 use crate::ids::{JobId, TaskId};
 use crate::model::{Level, LevelSet};
-use crate::notice::{Event, Notice, NoticeQueue};
+use crate::notice::{Event, Notice};
+use crate::notice_queue::NoticeQueue;
 use crate::plan::OnExhaustion;
 use crate::store::Store;
+use crate::task_configuration::TaskConfiguration;
 use crate::time::{Instant, Service};
 
 /// What enforcement says about one task in one mode.

@@ -1,34 +1,12 @@
 //! What a one-CPU engine is built from.
 
-use crate::enforce::{Enforcement, Exhaustion, OnMiss};
+use crate::enforce::{Enforcement, Exhaustion};
 use crate::engine::table_error::TableError;
-use crate::model::{Level, LevelSet, TASKS_MAX, Task};
+use crate::model::{Level, LevelSet, TASKS_MAX};
 use crate::order::SliceCount;
+use crate::task_configuration::TaskConfiguration;
 use crate::time::{Duration, Service};
 use core::fmt;
-
-/// A task with what its policy decided about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TaskConfiguration {
-    /// The task.
-    pub task: Task,
-    /// Its fixed priority; larger is more urgent, equal ones go to the task that stands first.
-    pub priority: u32,
-    /// What happens to a job of it that is incomplete at its deadline.
-    pub on_miss: OnMiss,
-    /// Its zero-slack instant Z_i, counted from the release, at most the deadline: where a job of it
-    /// is incomplete, less critical tasks are suspended from then on. `None`: it suspends nobody
-    /// before its deadline. Read under [`Enforcement::ZeroSlack`] only.
-    pub zero_slack: Option<Duration>,
-}
-
-impl TaskConfiguration {
-    /// When a job counts as critical, from its release on: Z_i, and D_i without one.
-    #[must_use]
-    pub fn critical_after(&self) -> Duration {
-        self.zero_slack.unwrap_or(self.task.deadline)
-    }
-}
 
 /// A fixed-priority policy on one CPU: order and enforcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

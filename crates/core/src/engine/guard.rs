@@ -32,7 +32,7 @@ mod zero_slack;
 
 use crate::enforce::{Enforcement, Exhaustion, Interest};
 use crate::engine::account::Account;
-use crate::engine::configuration::{Configuration, ConfigurationError, TaskConfiguration};
+use crate::engine::configuration::{Configuration, ConfigurationError};
 use crate::engine::uniprocessor::CPU;
 use crate::fact::Fact;
 use crate::ids::{JobId, TaskId};
@@ -43,6 +43,7 @@ use crate::plan::{OnExhaustion, Permit, Plan, Sequences, Until, Wake, WakeReason
 use crate::queue::TaskBits;
 use crate::scheduler::{ContractViolation, Enforcer, Scheduler};
 use crate::store::{Boxed, Store};
+use crate::task_configuration::TaskConfiguration;
 use crate::time::{Duration, Instant, Service};
 use completed::Ending;
 use watched::Watched;

@@ -10,7 +10,8 @@ mod phases;
 pub mod table_error;
 pub mod uniprocessor;
 
-pub use configuration::{Configuration, ConfigurationError, TaskConfiguration, TaskOrder};
+pub use crate::task_configuration::TaskConfiguration;
+pub use configuration::{Configuration, ConfigurationError, TaskOrder};
 pub use frames::{FrameConfiguration, FrameTable, Frames, Span};
 pub use guard::Guard;
 pub use hierarchy::{

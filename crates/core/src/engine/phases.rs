@@ -3,10 +3,11 @@
 //! The engine that sees every job and the guard that sees only exceptions share this: the rule, and
 //! what is counted for it, stand at the head of [`super::uniprocessor`]'s `suspension`.
 
-use crate::engine::configuration::{ConfigurationError, TaskConfiguration};
+use crate::engine::configuration::ConfigurationError;
 use crate::ids::TaskId;
 use crate::model::{LEVELS_MAX, Level};
 use crate::store::Store;
+use crate::task_configuration::TaskConfiguration;
 use crate::time::Duration;
 
 /// How far the job of a task that counts is with its time.

@@ -16,10 +16,10 @@
 
 use super::JobPriority;
 use super::job_lists::offline;
-use crate::engine::TaskConfiguration;
 use crate::ids::TaskId;
 use crate::model::{LEVELS_MAX, Level, Task};
 use crate::store::Store;
+use crate::task_configuration::TaskConfiguration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Span {

@@ -12,11 +12,11 @@
 
 use crate::ids::TaskId;
 use crate::model::Task;
-use crate::order::Urgency;
 use crate::queue::ReadyHeap;
 use crate::server::{ByLevel, ServerKind};
 use crate::store::Store;
 use crate::time::{Duration, Instant, Service};
+use crate::urgency::Urgency;
 use core::num::NonZeroU32;
 
 /// The most slices of a job: a limit of sense, far beyond what a machine can switch.

@@ -1,8 +1,8 @@
 //! One ready heap for every order: nodes of (urgency, task), each task at most once.
 
 use crate::ids::TaskId;
-use crate::order::Urgency;
 use crate::store::Store;
+use crate::urgency::Urgency;
 
 /// Stands in the position table for a task that is not in the heap.
 const NOT_QUEUED: u16 = u16::MAX;

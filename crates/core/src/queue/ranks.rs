@@ -2,8 +2,8 @@
 
 use super::{ReadyHeap, TaskBits};
 use crate::ids::TaskId;
-use crate::order::Urgency;
 use crate::store::Store;
+use crate::urgency::Urgency;
 
 /// Tasks whose order never changes, each queued at most once.
 ///

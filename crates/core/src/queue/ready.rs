@@ -2,8 +2,8 @@
 
 use super::{ReadyHeap, ReadyRanks};
 use crate::ids::TaskId;
-use crate::order::Urgency;
 use crate::store::Store;
+use crate::urgency::Urgency;
 
 /// The most urgent task first, whichever way the order is given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -21,15 +21,16 @@
 //! kappa. O(log n) for a job, O(n log n) when kappa changes.
 
 use crate::enforce::OnMiss;
-use crate::engine::configuration::{ConfigurationError, TaskConfiguration};
+use crate::engine::configuration::ConfigurationError;
 use crate::engine::phases::{Phase, Phases};
 use crate::ids::{JobId, TaskId};
-use crate::order::Urgency;
 use crate::plan::{Permit, Until, Wake, WakeReason};
 use crate::queue::{ReadyHeap, TaskBits};
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
+use crate::task_configuration::TaskConfiguration;
 use crate::time::{Instant, Service};
+use crate::urgency::Urgency;
 
 /// How many jobs of a task are remembered that are told and have not ended.
 const TOLD_MAX: usize = 2;

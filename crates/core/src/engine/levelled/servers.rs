@@ -25,13 +25,15 @@ use crate::engine::configuration::ConfigurationError;
 use crate::fact::{Fact, StopReason};
 use crate::ids::{CpuId, JobId, TaskId};
 use crate::job_table::{Arrival, BACKLOG_MAX, Ring};
-use crate::notice::{DropReason, Event, Notice, NoticeQueue};
-use crate::order::{JobPriority, Urgency};
+use crate::notice::{DropReason, Event, Notice};
+use crate::notice_queue::NoticeQueue;
+use crate::order::JobPriority;
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit, Slot, Until};
 use crate::queue::{ReadyHeap, Rows, TaskBits};
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
 use crate::time::{Instant, Service};
+use crate::urgency::Urgency;
 
 /// An allowance that a release brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

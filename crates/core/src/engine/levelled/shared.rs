@@ -24,11 +24,11 @@ use crate::engine::configuration::ConfigurationError;
 use crate::fact::Fact;
 use crate::ids::{CpuId, TaskId};
 use crate::notice::{Event, Notice};
-use crate::order::Urgency;
 use crate::plan::{Permit, Slot, Wake, WakeReason};
 use crate::scheduler::ContractViolation;
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
+use crate::urgency::Urgency;
 
 /// What the shared domain answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
 //! Job-priority lists behind one face: reused or computed anew.
 
-use crate::engine::configuration::TaskConfiguration;
 use crate::ids::TaskId;
 use crate::order::{JobLists, JobPriority, RecomputedLists};
 use crate::store::Store;
+use crate::task_configuration::TaskConfiguration;
 
 /// Where the priorities of arriving jobs come from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

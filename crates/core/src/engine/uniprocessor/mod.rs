@@ -39,20 +39,20 @@ use lists::Lists;
 
 use crate::enforce::{Enforcement, OnMiss};
 use crate::engine::account::Account;
-use crate::engine::configuration::{
-    Configuration, ConfigurationError, TaskConfiguration, TaskOrder,
-};
+use crate::engine::configuration::{Configuration, ConfigurationError, TaskOrder};
 use crate::fact::Fact;
 use crate::ids::{CpuId, JobId, TaskId};
 use crate::job_table::{Current, Jobs, Standing};
 use crate::model::Level;
 use crate::notice::{Event, Notice};
-use crate::order::{JobPriority, Slices, Urgency};
+use crate::order::{JobPriority, Slices};
 use crate::plan::{Permit, Plan, Sequences, Slot, Until, Wake};
 use crate::queue::{ReadyHeap, ReadyQueue, ReadyRanks, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
+use crate::task_configuration::TaskConfiguration;
 use crate::time::{Duration, Instant, Service};
+use crate::urgency::Urgency;
 use suspension::Suspension;
 
 /// The only CPU of this engine's domain.

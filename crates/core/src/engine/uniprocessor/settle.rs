@@ -2,16 +2,17 @@
 
 use super::{Order, Told, Uniprocessor};
 use crate::enforce::OnMiss;
-use crate::engine::configuration::TaskConfiguration;
 use crate::ids::{JobId, TaskId};
 use crate::job_table::{Arrival, Standing};
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
-use crate::order::{JobPriority, Urgency};
+use crate::order::JobPriority;
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Slot, Wake, WakeReason};
 use crate::queue::{Cursor, ReadyQueue};
 use crate::store::Store;
+use crate::task_configuration::TaskConfiguration;
 use crate::time::Instant;
+use crate::urgency::Urgency;
 
 /// How far the job-priority lists are with the releases of an instant.
 struct ListStep {

@@ -45,11 +45,11 @@ use crate::ids::{JobId, TaskId};
 use crate::job_table::Standing;
 use crate::model::Level;
 use crate::notice::DropReason;
-use crate::order::Urgency;
 use crate::plan::{Wake, WakeReason};
 use crate::queue::ReadyHeap;
 use crate::store::Store;
 use crate::time::Instant;
+use crate::urgency::Urgency;
 
 /// What zero-slack scheduling remembers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
