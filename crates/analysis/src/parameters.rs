@@ -5,7 +5,7 @@
 //! is described once.
 
 use core::fmt;
-use vestal_core::order::SLICES_MAX;
+use vestal_core::SLICES_MAX;
 use vestal_core::{Duration, SliceCount, Task, TaskId};
 
 /// What a test chose and a run may use; tables for all tasks stand in task order.

@@ -155,6 +155,7 @@ macro_rules! test {
 pub(crate) use test;
 
 const STATIC: Option<Enforcement> = Some(Enforcement::Static);
+const SLICES: Option<Enforcement> = Some(Enforcement::Slices);
 pub(crate) const ADAPTIVE: Option<Enforcement> = Some(Enforcement::Adaptive);
 pub(crate) const ZERO_SLACK: Option<Enforcement> = Some(Enforcement::ZeroSlack);
 
@@ -175,10 +176,10 @@ const TESTS: &[Test] = &[
     test!("smc", Some("printed"), Sufficient, STATIC, [Priorities],
         "smc as printed by Huang, Gill and Lu: every job charged at its own level",
         smc::analyse_printed, Some(smc::accepts_printed)),
-    test!("pt", None, Sufficient, STATIC, [Slices],
+    test!("pt", None, Sufficient, SLICES, [Slices],
         "period transformation: jobs in slices, rate-monotonic over slice periods",
         pt::analyse, Some(pt::accepts)),
-    test!("pt", Some("printed"), Unsafe, STATIC, [Slices],
+    test!("pt", Some("printed"), Unsafe, SLICES, [Slices],
         "pt as printed by Huang, Gill and Lu: the response time of the first slice",
         pt::analyse_printed, Some(pt::accepts_printed)),
     test!("pt", Some("servers"), Sufficient, STATIC, [Slices],

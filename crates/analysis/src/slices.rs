@@ -16,8 +16,8 @@
 use crate::demand::Bound;
 use crate::problem::{Problem, Row};
 use std::cmp::Ordering;
+use vestal_core::SLICES_MAX;
 use vestal_core::SliceCount;
-use vestal_core::order::SLICES_MAX;
 
 /// A row with its number of slices.
 #[derive(Clone, Copy, Debug)]

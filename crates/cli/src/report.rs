@@ -399,7 +399,7 @@ impl RunResult {
     }
 
     fn task_table(&self, session: &Session, output: &Output) -> String {
-        let by = session.configuration().column();
+        let by = session.urgency_column();
         let with_instants = session.zero_slack(0).is_some();
         let mut columns = vec![
             Column::Text("task"),

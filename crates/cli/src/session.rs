@@ -8,10 +8,12 @@ use crate::quantity::exact;
 use crate::registry::{policy_of, registry};
 use std::path::{Path, PathBuf};
 use vestal_analysis::Parameters;
-use vestal_core::{Duration, Enforcement, Exhaustion, LevelSet, Scheduler, Service, Task, TaskId};
+use vestal_core::{
+    Duration, Enforcement, Exhaustion, LevelSet, Rank, Scheduler, Service, Task, TaskId,
+};
 use vestal_policy::{
     Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System, Terms,
-    Urgency, assemble, parameters,
+    assemble, parameters,
 };
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
@@ -229,20 +231,29 @@ impl Session {
     pub(crate) fn urgency(&self, task: usize) -> (u64, String) {
         /// How many job priorities of a task a table shows.
         const SHOWN: usize = 4;
-        let (rank, urgency) = self.configuration().urgency(task);
-        let text = match urgency {
-            Urgency::Priority(priority) => priority.to_string(),
-            Urgency::DueAfter(due) => exact(due.as_nanos()),
-            Urgency::Jobs(list) => {
+        let by_priority = |priority: u32| u64::from(u32::MAX - priority);
+        match self.configuration().rank(task) {
+            Some(Rank::Priority(priority)) => (by_priority(priority), priority.to_string()),
+            Some(Rank::DueAfter(due)) => (due.as_nanos(), exact(due.as_nanos())),
+            Some(Rank::Jobs(list)) => {
                 let mut shown: Vec<String> = list.iter().take(SHOWN).map(u32::to_string).collect();
                 if list.len() > SHOWN {
                     shown.push("...".to_owned());
                 }
-                shown.join(" ")
+                let first = list.first().copied().unwrap_or(0);
+                (by_priority(first), shown.join(" "))
             }
-            Urgency::Unknown => "-".to_owned(),
-        };
-        (rank, text)
+            None => (0, "-".to_owned()),
+        }
+    }
+
+    /// What a column of [`Self::urgency`] is called.
+    pub(crate) fn urgency_column(&self) -> &'static str {
+        match self.configuration().rank(0) {
+            Some(Rank::Priority(_)) | None => "prio",
+            Some(Rank::DueAfter(_)) => "due after",
+            Some(Rank::Jobs(_)) => "job prio",
+        }
     }
 
     /// The zero-slack instant of a task, for people; `None` if the policy has none.

@@ -36,6 +36,7 @@ extern crate std;
 #[cfg(test)]
 extern crate self as vestal_core;
 
+mod configuration_error;
 pub mod enforce;
 pub mod engine;
 pub mod fact;
@@ -50,16 +51,19 @@ mod plan_hash;
 pub mod queue;
 pub mod scheduler;
 pub mod server;
+mod slice_count;
 pub mod store;
+mod table_error;
 mod task_configuration;
 pub mod time;
 mod urgency;
 
-pub use enforce::{AtLimit, Enforcement, Exhaustion, Interest, OnMiss};
+pub use configuration_error::ConfigurationError;
+pub use enforce::{AtLimit, Enforcement, Exhaustion};
 pub use engine::{
-    Budgets, Configuration, ConfigurationError, Container, CpuTable, FrameConfiguration,
-    FrameTable, Frames, Guard, Levelled, LevelledConfiguration, LevelledTask, LocalDomain,
-    SharedDomain, Span, TableError, TableSlot, TaskConfiguration, TaskOrder, Uniprocessor,
+    Budgets, Configuration, Container, CpuTable, FrameConfiguration, FrameTable, Frames, Guard,
+    Levelled, LevelledConfiguration, LevelledTask, LocalDomain, SharedDomain, Span, TableSlot,
+    Uniprocessor,
 };
 pub use engine::{
     DeviceConfiguration, Hierarchy, HierarchyConfiguration, HierarchyError, LocalOrder, ServedTask,
@@ -69,13 +73,16 @@ pub use fact::{Fact, StopReason};
 pub use ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 pub use model::{Level, LevelSet, Task, TaskError, Wcet};
 pub use notice::{DropReason, Drops, Event, Notice};
-pub use order::{ClassicOrder, SliceCount};
+pub use order::{ClassicOrder, Rank, TaskOrder};
 pub use plan::{
     Budget, BudgetOwner, OnExhaustion, Permit, Plan, Sequence, SequenceSpan, Sequences, Slot,
     Until, Wake, WakeReason,
 };
 pub use plan_hash::PlanHash;
-pub use scheduler::{ContractViolation, Enforcer, Scheduler};
+pub use scheduler::{ContractViolation, Enforcer, Interest, Scheduler};
 pub use server::{ByLevel, ServerKind, Utilization, WhenFull};
+pub use slice_count::{SLICES_MAX, SliceCount};
+pub use table_error::TableError;
+pub use task_configuration::{OnMiss, TaskConfiguration};
 pub use time::{Duration, Instant, Service};
 pub use urgency::Urgency;

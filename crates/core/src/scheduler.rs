@@ -35,7 +35,6 @@
 //! - **C8 replay.** Configuration and the sequence of facts determine every plan.
 //! - **C9 locks.** A fact belongs to exactly one domain; no call takes two domain locks.
 
-use crate::enforce::Interest;
 use crate::fact::Fact;
 use crate::ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 use crate::model::{BACKLOG_MAX, Level};
@@ -133,6 +132,18 @@ impl<S: Enforcer + ?Sized> Enforcer for &mut S {
     fn interest(&self) -> Interest {
         (**self).interest()
     }
+}
+
+/// Of what a native world tells an [`Enforcer`] besides limits that jobs used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Interest {
+    /// The newest release of each task: jobs that are dropped if the mode rises.
+    NewestReleases,
+    /// The release of a job, with its instant, before the job is charged for the first time: what it is
+    /// granted counts from there.
+    Releases,
+    /// Each job that is incomplete at its zero-slack instant, with the instant of its release; and its end.
+    IncompleteJobs,
 }
 
 /// A world broke the contract. The scheduler's state is unchanged.

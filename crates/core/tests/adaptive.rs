@@ -9,12 +9,7 @@ fn task(criticality: u8, period: u64, wcet: &[u64], priority: u32) -> TaskConfig
     let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
     let span = Duration::from_nanos(period);
     let task = Task::new(Level(criticality), span, span, Wcet::new(&values).unwrap()).unwrap();
-    TaskConfiguration {
-        task,
-        priority,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
-    }
+    TaskConfiguration::new(task, priority)
 }
 
 fn engine(
@@ -449,7 +444,7 @@ fn edf_vd_orders_hi_jobs_by_virtual_deadlines_until_the_mode_rises() {
     ];
     let span = Duration::from_nanos;
     let order = TaskOrder::EarliestDeadline {
-        virtual_deadlines: &[span(10), span(6), span(11)],
+        virtual_deadlines: vec![span(10), span(6), span(11)].into(),
     };
     let configuration = Configuration {
         tasks: &tasks,
@@ -459,7 +454,7 @@ fn edf_vd_orders_hi_jobs_by_virtual_deadlines_until_the_mode_rises() {
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
-    let engine = Uniprocessor::with_order(&configuration, order).unwrap();
+    let engine = Uniprocessor::with_order(&configuration, &order).unwrap();
     let mut world = Stepped { engine, now: 0 };
     for number in 0..3 {
         world.release(number, 0);
@@ -479,11 +474,15 @@ fn edf_vd_orders_hi_jobs_by_virtual_deadlines_until_the_mode_rises() {
     world.complete();
     assert_eq!(world.decide(), Some((1, 0, Some(3))));
     let bad = TaskOrder::EarliestDeadline {
-        virtual_deadlines: &[span(10), span(13), span(11)],
+        virtual_deadlines: vec![span(10), span(13), span(11)].into(),
     };
     assert_eq!(
-        Uniprocessor::with_order(&configuration, bad).err(),
-        Some(ConfigurationError::VirtualDeadline { task: 1 })
+        Uniprocessor::with_order(&configuration, &bad).err(),
+        Some(ConfigurationError::Parameter {
+            task: 1,
+            what: "virtual deadline",
+            fault: "is missing, zero or after its deadline",
+        })
     );
 }
 
@@ -498,7 +497,7 @@ fn edf_vd_orders_background_jobs_by_the_deadlines_in_force_when_they_went_there(
     ];
     let span = Duration::from_nanos;
     let order = TaskOrder::EarliestDeadline {
-        virtual_deadlines: &[span(10), span(15), span(15)],
+        virtual_deadlines: vec![span(10), span(15), span(15)].into(),
     };
     let configuration = Configuration {
         tasks: &tasks,
@@ -508,7 +507,7 @@ fn edf_vd_orders_background_jobs_by_the_deadlines_in_force_when_they_went_there(
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
-    let engine = Uniprocessor::with_order(&configuration, order).unwrap();
+    let engine = Uniprocessor::with_order(&configuration, &order).unwrap();
     let mut world = Stepped { engine, now: 0 };
     world.release(0, 0);
     assert_eq!(world.decide(), Some((0, 0, Some(1))));

@@ -12,12 +12,7 @@ fn task(criticality: u8, wcet: &[u64], degraded: Option<u64>, priority: u32) -> 
     let span = Duration::from_nanos(1_000);
     let mut task = Task::new(Level(criticality), span, span, Wcet::new(&values).unwrap()).unwrap();
     task.degraded = degraded.map(Service::from_nanos);
-    TaskConfiguration {
-        task,
-        priority,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
-    }
+    TaskConfiguration::new(task, priority)
 }
 
 fn adaptive(tasks: &[TaskConfiguration], granularity: u64) -> Configuration<'_> {

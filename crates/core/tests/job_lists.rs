@@ -1,7 +1,7 @@
 //! List reuse by pieces against lists that are copied entry by entry, on long random histories.
 
 use vestal_core::TaskId;
-use vestal_core::order::{JobLists, JobPriority};
+use vestal_core::order::{JobPriority, ReusedLists, lists_of};
 use vestal_core::store::Boxed;
 
 struct Random(u64);
@@ -59,7 +59,7 @@ fn pieces_are_the_lists_they_stand_for() {
             whole[random.below(tasks as u64) as usize].push(priority);
         }
         let borrowed: Vec<&[u32]> = whole.iter().map(Vec::as_slice).collect();
-        let mut pieces = JobLists::<Boxed>::new(&borrowed).unwrap();
+        let mut pieces = ReusedLists::<Boxed>::new(&lists_of(&borrowed)).unwrap();
         let mut copied = Copied {
             rests: whole.clone(),
             whole,
@@ -90,7 +90,10 @@ fn pieces_are_the_lists_they_stand_for() {
         pieces.begin_arrivals(None);
         copied.begin_arrivals(None);
         if pieces.exceeded() == 0 {
-            assert_eq!(pieces, JobLists::new(&borrowed_of(&copied.whole)).unwrap());
+            assert_eq!(
+                pieces,
+                ReusedLists::new(&lists_of(&borrowed_of(&copied.whole))).unwrap()
+            );
             whole_again += 1;
         }
     }

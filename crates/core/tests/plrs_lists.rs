@@ -2,6 +2,7 @@
 //! job-arrival pattern with B(0) = 28 gives, run synchronously with every job at C(0).
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+use vestal_core::order::lists_of;
 use vestal_core::*;
 
 const CPU: CpuId = CpuId(0);
@@ -10,12 +11,7 @@ fn task(criticality: u8, lo: u64, hi: u64, period: u64) -> TaskConfiguration {
     let span = Duration::from_nanos(period);
     let wcet = Wcet::new(&[Service::from_nanos(lo), Service::from_nanos(hi)]).unwrap();
     let task = Task::new(Level(criticality), span, span, wcet).unwrap();
-    TaskConfiguration {
-        task,
-        priority: 0,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
-    }
+    TaskConfiguration::new(task, 0)
 }
 
 /// Who runs in each tick until `end`: a digit per task counted from 1, `.` for nobody.
@@ -93,10 +89,11 @@ fn lists_are_reused_from_the_top_while_a_low_job_is_pending() {
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
-    let order = TaskOrder::JobLists {
-        lists: &[&[7, 5, 2, 0], &[6, 1], &[3], &[8, 4]],
+    let lists = lists_of(&[&[7, 5, 2, 0], &[6, 1], &[3], &[8, 4]]);
+    let order = TaskOrder::ReusedLists {
+        lists: lists.into(),
     };
-    let mut engine = Uniprocessor::with_order(&configuration, order).unwrap();
+    let mut engine = Uniprocessor::with_order(&configuration, &order).unwrap();
     let drawing = schedule(&mut engine, &tasks, 60);
     // 4 is above 1 above 2 above 3. At 10 task 1 and at 15 task 4 reuse the tops of their lists
     // above the pending job of task 3 (entry 3). At 20 the rests of the lists (2 and 1) are below
@@ -122,8 +119,9 @@ fn a_list_for_each_task_is_required() {
         wake_granularity: Duration::ZERO,
     };
     for lists in [&[&[1_u32, 0][..]][..], &[&[0, 1][..], &[2]]] {
-        let order = TaskOrder::JobLists { lists };
-        let error = Uniprocessor::with_order(&configuration, order).err();
+        let lists = lists_of(lists).into();
+        let order = TaskOrder::ReusedLists { lists };
+        let error = Uniprocessor::with_order(&configuration, &order).err();
         assert_eq!(error, Some(ConfigurationError::JobLists));
     }
 }

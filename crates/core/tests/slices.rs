@@ -21,11 +21,10 @@ fn ns(amount: u64) -> Service {
 /// T 15, C 3.
 fn task() -> TaskConfiguration {
     let span = Duration::from_nanos(15);
+    let task = Task::new(Level(0), span, span, Wcet::constant(ns(3))).unwrap();
     TaskConfiguration {
-        task: Task::new(Level(0), span, span, Wcet::constant(ns(3))).unwrap(),
-        priority: 1,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
+        slices: SliceCount::new(3, &task).unwrap(),
+        ..TaskConfiguration::new(task, 1)
     }
 }
 
@@ -33,15 +32,11 @@ fn configuration(tasks: &[TaskConfiguration]) -> Configuration<'_> {
     Configuration {
         tasks,
         levels: LevelSet::new(2).unwrap(),
-        enforcement: Enforcement::Static,
+        enforcement: Enforcement::Slices,
         exhaustion: Exhaustion::Background,
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     }
-}
-
-fn three() -> SliceCount {
-    SliceCount::new(3, &task().task).unwrap()
 }
 
 /// The only job is released and runs from 0 on, one unit long, all that its first slice grants.
@@ -51,8 +46,7 @@ fn after_the_first_slice(granularity: Service) -> Uniprocessor {
         granularity,
         ..configuration(&tasks)
     };
-    let order = TaskOrder::Slices { counts: &[three()] };
-    let mut engine = Uniprocessor::with_order(&configuration, order).unwrap();
+    let mut engine = Uniprocessor::new(&configuration).unwrap();
     engine.apply(at(0), Fact::Released { job: JOB }).unwrap();
     let slot = engine.decide(at(0)).unwrap().slot(CPU).unwrap();
     let budget = Budget {
@@ -161,20 +155,29 @@ fn a_slice_that_the_world_cannot_enforce_is_granted_together_with_the_next() {
 }
 
 #[test]
-fn slices_are_for_static_limits_and_one_number_for_each_task() {
-    let tasks = [task(), task()];
-    let refused = |enforcement, counts: &[SliceCount]| {
-        let configuration = Configuration {
-            enforcement,
-            ..configuration(&tasks)
-        };
-        let order = TaskOrder::Slices { counts };
-        let guard = Guard::with_slices(&configuration, counts).err();
-        assert_eq!(guard, Uniprocessor::with_order(&configuration, order).err());
-        guard
+fn slices_are_made_for_their_task_and_go_with_fixed_priorities() {
+    let long = task();
+    let mut short = long;
+    short.task.period = Duration::from_nanos(2);
+    let refused = |tasks: &[TaskConfiguration]| {
+        let error = Guard::new(&configuration(tasks)).err();
+        assert_eq!(error, Uniprocessor::new(&configuration(tasks)).err());
+        error
     };
-    let error = |task| Some(ConfigurationError::Slices { task });
-    assert_eq!(refused(Enforcement::Static, &[three()]), error(1));
-    assert_eq!(refused(Enforcement::Adaptive, &[three(); 2]), error(2));
-    assert_eq!(refused(Enforcement::Static, &[three(); 2]), None);
+    assert_eq!(refused(&[long]), None);
+    let error = ConfigurationError::Parameter {
+        task: 1,
+        what: "number of slices",
+        fault: "is too large",
+    };
+    assert_eq!(refused(&[long, short]), Some(error));
+    assert_eq!(
+        error.to_string(),
+        "the number of slices of task 1 is too large"
+    );
+    let by_deadline = TaskOrder::EarliestDeadline {
+        virtual_deadlines: vec![long.task.deadline].into(),
+    };
+    let engine = Uniprocessor::with_order(&configuration(&[long]), &by_deadline);
+    assert_eq!(engine.err(), Some(ConfigurationError::Order));
 }

@@ -17,10 +17,11 @@ fn task(
     let period = Duration::from_nanos(span);
     let wcet = Wcet::new(&values).unwrap();
     TaskConfiguration {
-        task: Task::new(Level(criticality), period, period, wcet).unwrap(),
-        priority,
-        on_miss: OnMiss::Continue,
         zero_slack: after.map(Duration::from_nanos),
+        ..TaskConfiguration::new(
+            Task::new(Level(criticality), period, period, wcet).unwrap(),
+            priority,
+        )
     }
 }
 
@@ -326,15 +327,19 @@ fn instants_after_the_deadline_and_other_orders_are_refused() {
     let late = [task(1, 10, &[4, 6], 1, Some(11))];
     assert_eq!(
         Uniprocessor::new(&configuration(&late, Exhaustion::Background)).err(),
-        Some(ConfigurationError::ZeroSlack { task: 0 })
+        Some(ConfigurationError::Parameter {
+            task: 0,
+            what: "zero-slack instant",
+            fault: "is after its deadline",
+        })
     );
     let fine = [task(1, 10, &[4, 6], 1, Some(10))];
     let order = TaskOrder::EarliestDeadline {
-        virtual_deadlines: &[Duration::from_nanos(10)],
+        virtual_deadlines: vec![Duration::from_nanos(10)].into(),
     };
     let configuration = configuration(&fine, Exhaustion::Background);
     assert_eq!(
-        Uniprocessor::with_order(&configuration, order).err(),
-        Some(ConfigurationError::ZeroSlackOrder)
+        Uniprocessor::with_order(&configuration, &order).err(),
+        Some(ConfigurationError::Order)
     );
 }

@@ -11,10 +11,11 @@ fn task(criticality: u8, span: u64, wcet: &[u64], after: Option<u64>) -> TaskCon
     let period = Duration::from_nanos(span);
     let wcet = Wcet::new(&values).unwrap();
     TaskConfiguration {
-        task: Task::new(Level(criticality), period, period, wcet).unwrap(),
-        priority: 1,
-        on_miss: OnMiss::Continue,
         zero_slack: after.map(Duration::from_nanos),
+        ..TaskConfiguration::new(
+            Task::new(Level(criticality), period, period, wcet).unwrap(),
+            1,
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows its results")]
 
 use vestal_core::{
-    Duration, Enforcement, Level, OnMiss, Service, Task, TaskConfiguration, TaskError, Wcet,
+    Duration, Enforcement, Level, Service, Task, TaskConfiguration, TaskError, Wcet,
     model::LevelSet,
 };
 use vestal_linux::{Config, Executive, TaskSpec};
@@ -20,12 +20,7 @@ fn task(
     let task = Task::new(criticality, period, period, Wcet::new(&wcet)?)?;
     Ok(TaskSpec {
         name: name.to_owned(),
-        configuration: TaskConfiguration {
-            task,
-            priority,
-            on_miss: OnMiss::Continue,
-            zero_slack: None,
-        },
+        configuration: TaskConfiguration::new(task, priority),
         offset: Duration::ZERO,
         demand_max: None,
     })

@@ -2,7 +2,7 @@
 
 use vestal_core::enforce::{Enforcement, Exhaustion};
 use vestal_core::model::LevelSet;
-use vestal_core::{Duration, Service, TaskConfiguration};
+use vestal_core::{Duration, Interest, Service, TaskConfiguration};
 
 /// How an exhausted limit is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -177,5 +177,10 @@ impl Config {
             throttling_margin_permille: 20,
             stack_bytes: 512 * 1024,
         }
+    }
+
+    /// Whether jobs are granted their limits in slices.
+    pub(crate) fn is_sliced(&self) -> bool {
+        self.enforcement.interest() == Interest::Releases
     }
 }

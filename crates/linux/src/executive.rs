@@ -35,7 +35,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Level, Service, SliceCount, TaskId};
+use vestal_core::{Duration, Guard, Level, Service, TaskId};
 use vestal_trace::{Record, Recorder};
 
 /// Threads get so long to reach their places, and the first release is so far from the start.
@@ -49,7 +49,6 @@ pub struct Executive {
     pub(crate) tasks: Vec<(TaskSpec, Bodies)>,
     pub(crate) make_scheduler: Option<Box<MakeScheduler>>,
     pub(crate) recording: Option<Recording>,
-    pub(crate) slices: Option<Vec<SliceCount>>,
     #[cfg(feature = "real")]
     fault: Option<crate::fault::Fault>,
 }
@@ -79,7 +78,6 @@ impl Executive {
             tasks: Vec::new(),
             make_scheduler: None,
             recording: None,
-            slices: None,
             #[cfg(feature = "real")]
             fault: None,
         }
@@ -132,19 +130,6 @@ impl Executive {
         self
     }
 
-    /// Cuts the jobs of each task into slices, in the order of the tasks: period transformation. What a
-    /// job may execute grows with the time since its release, and a job that has executed what it was
-    /// granted is held back until its next slice begins, also if the CPU is free; see
-    /// [`vestal_core::order::Slices`].
-    ///
-    /// Under managed dispatch it is the scheduler that knows the slices; then this says that jobs which
-    /// it suspends are held back. SIGRTMIN + 3 belongs to the run while it goes on.
-    #[must_use]
-    pub fn in_slices(mut self, counts: Vec<SliceCount>) -> Self {
-        self.slices = Some(counts);
-        self
-    }
-
     /// Records what happens, for a consumer that gets the records while the run goes on.
     ///
     /// A thread of ours needs some tens of nanoseconds for a record, and some hundred microseconds of
@@ -181,8 +166,8 @@ impl Executive {
         let _continued = Continued::take_over()
             .map_err(RunError::system("note when the process is continued"))?;
         let _park = self
-            .slices
-            .is_some()
+            .config
+            .is_sliced()
             .then(ParkSignal::take_over)
             .transpose();
         let _park = _park.map_err(RunError::system("handle the signal that holds jobs back"))?;
@@ -225,9 +210,6 @@ impl Executive {
         tolerance: Service,
     ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
         let config = self.config;
-        let sliced = self.slices.is_some();
-        let slices = self.slices.unwrap_or_default();
-        let mut slices = slices.into_iter();
         let (specs, bodies): (Vec<TaskSpec>, Vec<Bodies>) = self.tasks.into_iter().unzip();
         let tasks = specs
             .into_iter()
@@ -235,8 +217,11 @@ impl Executive {
             .map(|(spec, &fifo)| {
                 let limit = first_limit(&config, &spec.configuration);
                 let offset = spec.offset.as_nanos();
-                let task = TaskShared::new(spec.name, spec.configuration, offset, fifo, limit)
-                    .in_slices(slices.next());
+                let task = TaskShared::new(spec.name, spec.configuration, offset, fifo, limit);
+                let task = match config.is_sliced() {
+                    true => task.in_slices(config.enforcement),
+                    false => task,
+                };
                 match plan.suspends {
                     true => task.with_slack(i32::from(config.priorities.0)),
                     false => task,
@@ -255,9 +240,9 @@ impl Executive {
             shared.fault = self.fault;
         }
         if !plan.managed {
-            shared.enforce = mechanism::enforces(&config, sliced);
+            shared.enforce = mechanism::enforces(&config);
             shared.each_instant = mechanism::handles_each_instant(&config);
-            shared.each_slice = mechanism::handles_each_slice(&config, sliced);
+            shared.each_slice = mechanism::handles_each_slice(&config);
             if shared.each_slice || mechanism::handles_each_job(&config) {
                 shared.bell = Some(Bell::new()?);
             }

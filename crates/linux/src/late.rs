@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
     use vestal_core::{
-        Duration, Enforcement, Level, LevelSet, OnMiss, Service, Task, TaskConfiguration, Wcet,
+        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
     };
 
     const WORKERS: [Thread; 3] = [Thread::Worker(0), Thread::Worker(1), Thread::Worker(2)];
@@ -142,12 +142,8 @@ mod tests {
         let task = |fifo: i32| {
             let wcet = Wcet::new(&[Service::from_nanos(30)]).unwrap();
             let span = Duration::from_nanos(1_000);
-            let configuration = TaskConfiguration {
-                task: Task::new(Level(0), span, span, wcet).unwrap(),
-                priority: 1,
-                zero_slack: None,
-                on_miss: OnMiss::Continue,
-            };
+            let configuration =
+                TaskConfiguration::new(Task::new(Level(0), span, span, wcet).unwrap(), 1);
             TaskShared::new(
                 fifo.to_string(),
                 configuration,

@@ -114,13 +114,8 @@ impl Executive {
 
     /// The state machine of a native run.
     pub(crate) fn guard(&self, tolerance: Service) -> Result<Guard, RunError> {
-        let guard = match &self.slices {
-            Some(counts) => self.with_configuration(tolerance, |configuration| {
-                Guard::with_slices(configuration, counts)
-            }),
-            None => self.with_configuration(tolerance, Guard::new),
-        };
-        guard.map_err(RunError::Configuration)
+        self.with_configuration(tolerance, Guard::new)
+            .map_err(RunError::Configuration)
     }
 
     /// The scheduler of a managed run; `None`: dispatch is native.

@@ -10,12 +10,7 @@ fn spec(priority: u32, period_ms: u64, wcet_ms: &[u64]) -> TaskSpec {
     let task = Task::new(criticality, period, period, Wcet::new(&wcet).unwrap()).unwrap();
     TaskSpec {
         name: format!("priority-{priority}"),
-        configuration: TaskConfiguration {
-            task,
-            priority,
-            on_miss: OnMiss::Continue,
-            zero_slack: None,
-        },
+        configuration: TaskConfiguration::new(task, priority),
         offset: Duration::ZERO,
         demand_max: None,
     }

@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
     use crate::worker::job_of;
-    use vestal_core::{Duration, Enforcement, Event, Instant, LevelSet, Notice, OnMiss};
+    use vestal_core::{Duration, Enforcement, Event, Instant, LevelSet, Notice};
     use vestal_core::{TaskConfiguration, TaskId, Wcet};
 
     /// A job of `task` ended at `now` after executing `executed` nanoseconds; its own limit is enforced.
@@ -340,12 +340,7 @@ mod tests {
 
     fn shared(config: &Config) -> Shared {
         let task = |model: Task| {
-            let configuration = TaskConfiguration {
-                task: model,
-                priority: 1,
-                zero_slack: None,
-                on_miss: OnMiss::Continue,
-            };
+            let configuration = TaskConfiguration::new(model, 1);
             TaskShared::new(
                 "task".to_owned(),
                 configuration,

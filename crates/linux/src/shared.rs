@@ -501,17 +501,13 @@ fn demote(tid: Tid) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vestal_core::{Duration, Level, OnMiss, Task, Wcet};
+    use vestal_core::{Duration, Level, Task, Wcet};
 
     fn task() -> TaskShared {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
-        let configuration = TaskConfiguration {
-            task: Task::new(Level(0), period, period, wcet).unwrap(),
-            priority: 1,
-            on_miss: OnMiss::Continue,
-            zero_slack: None,
-        };
+        let configuration =
+            TaskConfiguration::new(Task::new(Level(0), period, period, wcet).unwrap(), 1);
         TaskShared::new(
             "task".to_owned(),
             configuration,

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
     use vestal_core::{
-        Duration, Enforcement, Level, LevelSet, OnMiss, Service, Task, TaskConfiguration, Wcet,
+        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
     };
 
     fn shared() -> Shared {
@@ -209,10 +209,8 @@ mod tests {
             let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
             let period = Duration::from_millis(10);
             let configuration = TaskConfiguration {
-                task: Task::new(Level(0), period, period, wcet).unwrap(),
-                priority: 1,
-                on_miss: OnMiss::Continue,
                 zero_slack: Some(Duration::from_millis(after)),
+                ..TaskConfiguration::new(Task::new(Level(0), period, period, wcet).unwrap(), 1)
             };
             TaskShared::new(
                 fifo.to_string(),

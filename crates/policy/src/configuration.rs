@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 use vestal_core::{
     self as core, DeviceConfiguration, Duration, Enforcement, Exhaustion, Guard, Hierarchy,
-    HierarchyConfiguration, LevelSet, Scheduler, ServedTask, ServerConfiguration, Service,
-    SliceCount, TaskConfiguration, TaskOrder, Uniprocessor,
+    HierarchyConfiguration, LevelSet, Rank, Scheduler, ServedTask, ServerConfiguration, Service,
+    TaskConfiguration, TaskOrder, Uniprocessor,
 };
 
 /// What the world that a scheduler is made for can do.
@@ -50,22 +50,7 @@ pub struct OneCpu {
     /// What happens to a job that used up its own level's limit.
     pub exhaustion: Exhaustion,
     /// In which order admitted jobs go.
-    pub order: Order,
-}
-
-/// In which order the admitted jobs of one CPU go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// By the priorities of tasks.
-    FixedPriority,
-    /// By priorities, and jobs have their limits in so many slices.
-    Slices(Vec<SliceCount>),
-    /// By deadlines, in mode 0 by these relative ones.
-    EarliestDeadline(Vec<Duration>),
-    /// By priorities of jobs from these lists, that are reused.
-    JobLists(Vec<Vec<u32>>),
-    /// The same, computed anew when jobs arrive.
-    RecomputedLists(Vec<Vec<u32>>),
+    pub order: TaskOrder<'static>,
 }
 
 /// One CPU, servers by their priorities, and an order inside each.
@@ -123,43 +108,17 @@ impl OneCpu {
         }
     }
 
-    fn engine(&self, precision: Precision) -> Result<Uniprocessor, core::ConfigurationError> {
-        let configuration = self.with(precision);
-        let lists: Vec<&[u32]> = match &self.order {
-            Order::JobLists(lists) | Order::RecomputedLists(lists) => {
-                lists.iter().map(Vec::as_slice).collect()
-            }
-            Order::FixedPriority | Order::Slices(_) | Order::EarliestDeadline(_) => Vec::new(),
-        };
-        let order = match &self.order {
-            Order::FixedPriority => TaskOrder::FixedPriority,
-            Order::Slices(counts) => TaskOrder::Slices { counts },
-            Order::EarliestDeadline(virtual_deadlines) => {
-                TaskOrder::EarliestDeadline { virtual_deadlines }
-            }
-            Order::JobLists(_) => TaskOrder::JobLists { lists: &lists },
-            Order::RecomputedLists(_) => TaskOrder::RecomputedLists { lists: &lists },
-        };
-        Uniprocessor::with_order(&configuration, order)
-    }
-
     fn guard(&self, precision: Precision) -> Result<Guard, Refusal> {
-        let configuration = self.with(precision);
-        let guard = match &self.order {
-            Order::FixedPriority => Guard::new(&configuration),
-            Order::Slices(counts) => Guard::with_slices(&configuration, counts),
-            Order::EarliestDeadline(_) => return Err(Refusal::input(BY_DEADLINE)),
-            Order::JobLists(_) | Order::RecomputedLists(_) => return Err(Refusal::input(BY_JOB)),
-        };
-        guard.map_err(|error| Refusal::input(error.to_string()))
+        match self.order.beyond_fixed_priorities() {
+            Some(why) => Err(Refusal::input(why)),
+            None => {
+                Guard::new(&self.with(precision)).map_err(|error| Refusal::input(error.to_string()))
+            }
+        }
     }
 }
 
-/// Why fixed priorities cannot carry out what orders jobs by deadline.
-pub(crate) const BY_DEADLINE: &str = "fixed priorities cannot order jobs by deadline";
-/// Why they cannot give each job its own.
-pub(crate) const BY_JOB: &str = "fixed priorities of tasks cannot give each job its own";
-/// Why they cannot carry out what a scheduler plans.
+/// Why fixed priorities cannot carry out what a scheduler plans.
 pub(crate) const BY_SCHEDULER: &str =
     "fixed priorities cannot carry out the plans of its own scheduler";
 const BY_SERVER: &str = "fixed priorities of tasks cannot give them servers";
@@ -183,8 +142,7 @@ impl Configuration {
         let refused = |why: String| Refusal::input(why);
         Ok(match self {
             Self::OneCpu(one) => {
-                let engine = one
-                    .engine(precision)
+                let engine = Uniprocessor::with_order(&one.with(precision), &one.order)
                     .map_err(|error| refused(error.to_string()))?;
                 Engine::Uniprocessor(Box::new(engine))
             }
@@ -217,87 +175,34 @@ impl Configuration {
         }
     }
 
-    /// The priorities of the tasks, if they alone order jobs, and nobody is suspended or cut in slices.
+    /// The priorities of the tasks, if they alone order jobs, and none is suspended.
     #[must_use]
     pub fn fixed_priorities(&self) -> Option<Vec<u32>> {
         let Self::OneCpu(one) = self else {
             return None;
         };
-        let alone = one.order == Order::FixedPriority && one.enforcement != Enforcement::ZeroSlack;
+        let alone = one.order.is_fixed() && !one.enforcement.suspends();
         alone.then(|| one.tasks.iter().map(|entry| entry.priority).collect())
     }
 
-    /// Into how many slices the jobs of each task are cut, if they are.
-    #[must_use]
-    pub fn slices(&self) -> Option<&[SliceCount]> {
-        match self {
-            Self::OneCpu(OneCpu {
-                order: Order::Slices(counts),
-                ..
-            }) => Some(counts),
-            Self::OneCpu(_) | Self::Servers(_) | Self::User(_) => None,
-        }
-    }
-
-    /// Whether a proof holds if nothing is enforced: limits that cut off only what the promise does not cover
+    /// Whether a proof holds if nothing is enforced: limits that cut off only what the guarantee does not cover
     /// anyway.
     #[must_use]
     pub fn holds_unenforced(&self) -> bool {
         match self {
-            Self::OneCpu(one) => one.enforcement == Enforcement::Static && self.slices().is_none(),
+            Self::OneCpu(one) => one.enforcement.is_dispensable(),
             Self::Servers(_) | Self::User(_) => false,
         }
     }
 
-    /// What a column of [`Configuration::urgency`] is called.
+    /// How urgent a task is before any job is there; `None` if its scheduler does not say.
     #[must_use]
-    pub const fn column(&self) -> &'static str {
+    pub fn rank(&self, task: usize) -> Option<Rank<'_>> {
+        let entry = self.tasks().get(task)?;
         match self {
-            Self::OneCpu(one) => match one.order {
-                Order::FixedPriority | Order::Slices(_) => "prio",
-                Order::EarliestDeadline(_) => "due after",
-                Order::JobLists(_) | Order::RecomputedLists(_) => "job prio",
-            },
-            Self::Servers(_) | Self::User(_) => "prio",
+            Self::OneCpu(one) => Some(one.order.rank(task, entry)),
+            Self::Servers(_) => Some(Rank::Priority(entry.priority)),
+            Self::User(_) => None,
         }
     }
-
-    /// How urgent a task is: a number that grows as it gets less urgent, and what stands in the column: its
-    /// priority, the time after which its jobs count as due in mode 0, or the first priorities of its jobs.
-    #[must_use]
-    pub fn urgency(&self, task: usize) -> (u64, Urgency<'_>) {
-        let priority = self.tasks().get(task).map_or(0, |entry| entry.priority);
-        let by_priority = |priority: u32| u64::from(u32::MAX - priority);
-        match self {
-            Self::OneCpu(one) => match &one.order {
-                Order::EarliestDeadline(due) => {
-                    let due = due.get(task).copied().unwrap_or(Duration::ZERO);
-                    (due.as_nanos(), Urgency::DueAfter(due))
-                }
-                Order::JobLists(lists) | Order::RecomputedLists(lists) => {
-                    let list = lists.get(task).map_or(&[][..], Vec::as_slice);
-                    let first = list.first().copied().unwrap_or(0);
-                    (by_priority(first), Urgency::Jobs(list))
-                }
-                Order::FixedPriority | Order::Slices(_) => {
-                    (by_priority(priority), Urgency::Priority(priority))
-                }
-            },
-            Self::Servers(_) => (by_priority(priority), Urgency::Priority(priority)),
-            Self::User(_) => (0, Urgency::Unknown),
-        }
-    }
-}
-
-/// What makes a task urgent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Urgency<'a> {
-    /// Its priority; larger is more urgent.
-    Priority(u32),
-    /// After which time its jobs count as due in mode 0.
-    DueAfter(Duration),
-    /// The priorities of its jobs.
-    Jobs(&'a [u32]),
-    /// Its scheduler does not say.
-    Unknown,
 }

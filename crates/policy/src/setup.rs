@@ -90,13 +90,11 @@ impl Setup<'_> {
         let tasks = self.tasks.iter().zip(&self.set.tasks).zip(priorities);
         tasks
             .map(|((task, spec), priority)| TaskConfiguration {
-                task: *task,
-                priority,
                 on_miss: match spec.on_miss {
                     Some(model::OnMiss::Abort) => OnMiss::Abort,
                     Some(model::OnMiss::Continue) | None => OnMiss::Continue,
                 },
-                zero_slack: None,
+                ..TaskConfiguration::new(*task, priority)
             })
             .collect()
     }

@@ -23,7 +23,7 @@
 use std::error::Error;
 use vestal_core::{
     ClassicOrder, Configuration, Duration, Enforcement, Exhaustion, Instant, Level, LevelSet,
-    OnMiss, Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor, Wcet,
+    Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor, Wcet,
 };
 use vestal_sim::workload::Periodic;
 use vestal_sim::{Backlog, Demand, Setting, Statistics, simulate};
@@ -71,7 +71,7 @@ fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Bo
         "amc" => (TaskOrder::FixedPriority, Enforcement::Adaptive, false),
         "amc-overruns" => (TaskOrder::FixedPriority, Enforcement::Adaptive, true),
         "edf" => {
-            let virtual_deadlines = &deadlines;
+            let virtual_deadlines = deadlines.into();
             let order = TaskOrder::EarliestDeadline { virtual_deadlines };
             (order, Enforcement::Static, false)
         }
@@ -86,7 +86,7 @@ fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Bo
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
-    let mut engine = Uniprocessor::with_order(&configuration, order)?;
+    let mut engine = Uniprocessor::with_order(&configuration, &order)?;
     let end = Instant::EPOCH.saturating_add(Duration::from_millis(seconds * 1000));
     let setting = Setting {
         tasks,
@@ -136,12 +136,10 @@ fn configured(tasks: &[Task]) -> Result<Vec<TaskConfiguration>, Box<dyn Error>> 
     let number = |index| -> Result<TaskId, Box<dyn Error>> { Ok(TaskId(u16::try_from(index)?)) };
     let configure = |(index, &task): (usize, &Task)| {
         let priority = ClassicOrder::DeadlineMonotonic.priority_of(number(index)?, tasks);
-        Ok(TaskConfiguration {
+        Ok(TaskConfiguration::new(
             task,
-            priority: priority.ok_or("a task has no priority")?,
-            on_miss: OnMiss::Continue,
-            zero_slack: None,
-        })
+            priority.ok_or("a task has no priority")?,
+        ))
     };
     tasks.iter().enumerate().map(configure).collect()
 }

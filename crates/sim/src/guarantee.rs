@@ -417,10 +417,9 @@ mod tests {
     /// Zero slack where the HI job's instant is so long after its release.
     fn zss(after: u64, on_miss: OnMiss, exhaustion: Exhaustion) -> Promise {
         let entries = tasks().map(|task| TaskConfiguration {
-            task,
-            priority: 1,
             on_miss,
             zero_slack: (task.criticality > Level(0)).then(|| Duration::from_nanos(after)),
+            ..TaskConfiguration::new(task, 1)
         });
         Promise::of(&Configuration {
             tasks: &entries,

@@ -26,12 +26,7 @@
 //!     Task::new(Level(0), ms(10), ms(10), Wcet::constant(work(3)))?,
 //!     Task::new(Level(1), ms(20), ms(20), Wcet::new(&[work(4), work(9)])?)?,
 //! ];
-//! let with_priority = |(&task, priority)| TaskConfiguration {
-//!     task,
-//!     priority,
-//!     on_miss: OnMiss::Continue,
-//!     zero_slack: None,
-//! };
+//! let with_priority = |(&task, priority)| TaskConfiguration::new(task, priority);
 //! let configured: Vec<TaskConfiguration> = tasks.iter().zip([2, 1]).map(with_priority).collect();
 //! let configuration = Configuration {
 //!     tasks: &configured,

@@ -4,9 +4,9 @@
 //! `--set divisor=N`: the part is 1/N, by default 1/2.
 
 use vestal_analysis::Parameters;
-use vestal_core::{Duration, Enforcement, Level};
+use vestal_core::{Duration, Enforcement, Level, TaskOrder};
 use vestal_policy::{
-    About, EXHAUSTION, Native, OptionKey, Order, Policy, Refusal, Setup, System, Values, one_cpu,
+    About, EXHAUSTION, Native, OptionKey, Policy, Refusal, Setup, System, Values, one_cpu,
 };
 
 const DIVISOR: OptionKey = OptionKey {
@@ -48,7 +48,9 @@ impl Policy for HalvedDeadlines {
             Level::LOWEST => task.deadline,
             _ => Duration::from_nanos((task.deadline.as_nanos() / divisor).max(1)),
         });
-        let order = Order::EarliestDeadline(due.collect());
+        let order = TaskOrder::EarliestDeadline {
+            virtual_deadlines: due.collect(),
+        };
         let order = (setup.with_priorities(&[]), order);
         let (limits, origin) = (Enforcement::Adaptive, "divided deadlines".to_owned());
         Ok(one_cpu::ordered(

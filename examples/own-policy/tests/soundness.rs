@@ -5,8 +5,8 @@
 
 use vestal_analysis::{Problem, Verdict, find};
 use vestal_core::{
-    Configuration, Duration, Enforcement, Exhaustion, Instant, Level, LevelSet, OnMiss, Service,
-    Task, TaskConfiguration, TaskId, Uniprocessor, Wcet,
+    Configuration, Duration, Enforcement, Exhaustion, Instant, Level, LevelSet, Service, Task,
+    TaskConfiguration, TaskId, Uniprocessor, Wcet,
 };
 use vestal_example_own_policy::{one_point, slack_monotonic};
 use vestal_sim::workload::Periodic;
@@ -68,12 +68,7 @@ impl Demand for Coins<'_> {
 /// How many guaranteed deadlines the policy misses in runs of one second.
 fn misses(tasks: &[Task], seed: u64) -> u64 {
     let priorities = slack_monotonic::priorities(tasks);
-    let with_priority = |(&task, priority)| TaskConfiguration {
-        task,
-        priority,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
-    };
+    let with_priority = |(&task, priority)| TaskConfiguration::new(task, priority);
     let tasks_with_priorities: Vec<_> = tasks.iter().zip(priorities).map(with_priority).collect();
     let (enforcement, exhaustion) = (Enforcement::Adaptive, Exhaustion::Background);
     let configuration = Configuration {

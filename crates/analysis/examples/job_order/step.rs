@@ -2,16 +2,16 @@
 
 use super::recipe;
 use vestal_analysis::{Problem, Test};
-use vestal_core::order::{JobLists, JobPriority, RecomputedLists};
+use vestal_core::order::{JobPriority, RecomputedLists, ReusedLists, lists_of};
 use vestal_core::store::Boxed;
-use vestal_core::{Level, OnMiss, Service, TaskConfiguration, TaskId};
+use vestal_core::{Level, Service, TaskConfiguration, TaskId};
 
 /// How many sets with lists are run, and how many of their instants with arrivals.
 const SETS: usize = 10;
 const INSTANTS: usize = 2_000;
 
 enum Lists {
-    Pieces(JobLists<Boxed>),
+    Pieces(ReusedLists<Boxed>),
     Copied(Copied),
     Recomputed(RecomputedLists<Boxed>, Vec<TaskConfiguration>),
 }
@@ -87,8 +87,9 @@ pub(crate) fn run(who: &str, test: &Test, tasks: u32, percent: u64) {
         sets += 1;
         entries += whole.iter().map(Vec::len).sum::<usize>();
         let borrowed: Vec<&[u32]> = whole.iter().map(Vec::as_slice).collect();
+        let borrowed = lists_of(&borrowed);
         let mut lists = match who {
-            "pieces" => Lists::Pieces(JobLists::new(&borrowed).unwrap()),
+            "pieces" => Lists::Pieces(ReusedLists::new(&borrowed).unwrap()),
             "recomputed" => {
                 let lists = RecomputedLists::new(&borrowed).unwrap();
                 Lists::Recomputed(lists, configurations(&problem))
@@ -107,12 +108,7 @@ pub(crate) fn run(who: &str, test: &Test, tasks: u32, percent: u64) {
 
 fn configurations(problem: &Problem) -> Vec<TaskConfiguration> {
     let tasks = problem.tasks().iter();
-    let configured = tasks.map(|&task| TaskConfiguration {
-        task,
-        priority: 0,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
-    });
+    let configured = tasks.map(|&task| TaskConfiguration::new(task, 0));
     configured.collect()
 }
 

@@ -9,7 +9,8 @@ use crate::session::Session;
 use crate::tracing;
 use crate::watch;
 use std::fmt::Write as _;
-use vestal_policy::{Configuration, Native, Order, Policy};
+use vestal_core::Rank;
+use vestal_policy::{Native, Policy, Precision};
 
 pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
@@ -61,14 +62,9 @@ pub(super) fn check_mechanism(session: &Session, settings: &Settings) -> Result<
         let why = "the paper's mechanisms have timers of their own";
         return refused(why, "leave out --monitor");
     }
-    let (fixed, dispatched) = match session.configuration() {
-        Configuration::OneCpu(one) => match one.order {
-            Order::FixedPriority | Order::Slices(_) => (true, false),
-            Order::JobLists(_) | Order::RecomputedLists(_) => (false, true),
-            Order::EarliestDeadline(_) => (false, false),
-        },
-        Configuration::Servers(_) | Configuration::User(_) => (false, false),
-    };
+    let configuration = session.configuration();
+    let fixed = configuration.guard(Precision::EXACT).is_ok();
+    let dispatched = matches!(configuration.rank(0), Some(Rank::Jobs(_)));
     if settings.managed && !dispatched {
         let why = "the paper dispatches only jobs with priorities of their own";
         return refused(why, "leave out --dispatch managed");

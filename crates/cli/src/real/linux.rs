@@ -167,9 +167,6 @@ pub(super) fn executive(
     if settings.managed {
         executive = executive.managed(scheduler_of(session));
     }
-    if let Some(counts) = session.configuration().slices() {
-        executive = executive.in_slices(counts.to_vec());
-    }
     let tasks = session
         .set
         .tasks

@@ -2,15 +2,17 @@
 //! and the mode. One account for the engine that sees every job and for the guard that hears of
 //! exceptions, so that both judge by the same lines.
 //!
-//! Slices, which grow while a job is pending, are not in it.
+//! What a rule of limits remembers of jobs is not in it: [`crate::enforce`] is.
 
-use crate::enforce::{Enforcement, Exhaustion, Interest};
-use crate::engine::configuration::{Configuration, ConfigurationError};
+use crate::configuration_error::ConfigurationError;
+use crate::enforce::{Enforcement, Exhaustion};
+use crate::engine::configuration::Configuration;
 use crate::ids::{JobId, TaskId};
 use crate::model::{Level, LevelSet};
 use crate::notice::{Event, Notice};
 use crate::notice_queue::NoticeQueue;
 use crate::plan::OnExhaustion;
+use crate::scheduler::Interest;
 use crate::store::Store;
 use crate::task_configuration::TaskConfiguration;
 use crate::time::{Instant, Service};

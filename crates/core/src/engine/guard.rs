@@ -17,46 +17,37 @@
 //! each release and whenever they are interrupted: a job number that the guard has not stopped gets
 //! the permit of the task.
 //!
-//! With slices (period transformation) a job that used up what it was granted so far is *suspended*
-//! until the boundary that the plan asks to be woken at. The grants count from the release, so the
-//! world tells `Released`, with the instant of the release, before it charges a job for the first time.
-//!
-//! With zero slack the world tells `Released`, with the instant of the release, of a job that is incomplete
-//! at its zero-slack instant, then or before, and afterwards that it ended; it may leave out every other
-//! job. A task may be told of only one job that waits behind another. A *late* job that may go on below
-//! everybody has the permit `Below`, the earliest release alone; all others wait, `Suspended`.
+//! Where a rule of limits suspends jobs ([`crate::enforce`]), the plan asks to be woken at its next instant,
+//! and [`Enforcer::interest`] says what else the world reports: under period transformation each release,
+//! before the job is charged for the first time, because grants count from there; with zero slack
+//! the release of each job that is incomplete at its zero-slack instant, then or before, and afterwards its
+//! end. Of a task only one such job may be reported that waits behind another.
 
 mod completed;
 mod watched;
-mod zero_slack;
 
-use crate::enforce::{Enforcement, Exhaustion, Interest};
+use crate::configuration_error::ConfigurationError;
+use crate::enforce::{Asked, Exhaustion, Progress, Rule};
 use crate::engine::account::Account;
-use crate::engine::configuration::{Configuration, ConfigurationError};
+use crate::engine::configuration::Configuration;
 use crate::engine::uniprocessor::CPU;
 use crate::fact::Fact;
 use crate::ids::{JobId, TaskId};
 use crate::model::Level;
 use crate::notice::{DropReason, Event, Notice};
-use crate::order::{SliceCount, Slices};
-use crate::plan::{OnExhaustion, Permit, Plan, Sequences, Until, Wake, WakeReason};
+use crate::plan::{OnExhaustion, Permit, Plan, Sequences};
 use crate::queue::TaskBits;
-use crate::scheduler::{ContractViolation, Enforcer, Scheduler};
+use crate::scheduler::{ContractViolation, Enforcer, Interest, Scheduler};
 use crate::store::{Boxed, Store};
-use crate::task_configuration::TaskConfiguration;
 use crate::time::{Duration, Instant, Service};
 use completed::Ending;
 use watched::Watched;
-use zero_slack::ZeroSlack;
 
 /// Enforcement alone: the state machine behind natively dispatched runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Guard<S: Store = Boxed> {
     account: Account<S>,
-    /// `None`: jobs have their limits in one piece.
-    slices: Option<Slices<S>>,
-    /// `None`: nobody is suspended for want of slack.
-    zero_slack: Option<ZeroSlack<S>>,
+    rule: Rule<S>,
     watched: S::Table<Watched>,
     touched: TaskBits<S>,
     idle: bool,
@@ -70,23 +61,6 @@ impl Guard<Boxed> {
     pub fn new(configuration: &Configuration<'_>) -> Result<Self, ConfigurationError> {
         Self::with_store(configuration)
     }
-
-    /// The same with limits in slices; see [`crate::order::Slices`].
-    ///
-    /// # Errors
-    /// [`ConfigurationError`].
-    pub fn with_slices(
-        configuration: &Configuration<'_>,
-        counts: &[SliceCount],
-    ) -> Result<Self, ConfigurationError> {
-        configuration.check_slices(counts)?;
-        let found = configuration.tasks.len();
-        let slices = Slices::new(counts).ok_or(ConfigurationError::TooManyTasks { found })?;
-        Ok(Self {
-            slices: Some(slices),
-            ..Self::with_store(configuration)?
-        })
-    }
 }
 
 impl<S: Store> Guard<S> {
@@ -98,14 +72,9 @@ impl<S: Store> Guard<S> {
         let account = Account::new(configuration)?;
         let count = configuration.tasks.len();
         let too_many = ConfigurationError::TooManyTasks { found: count };
-        let zero_slack = match configuration.enforcement {
-            Enforcement::ZeroSlack => Some(ZeroSlack::new(count)?),
-            Enforcement::Static | Enforcement::Adaptive => None,
-        };
         Ok(Self {
             account,
-            slices: None,
-            zero_slack,
+            rule: Rule::new(configuration.enforcement, count).ok_or(too_many)?,
             watched: S::table(count, Watched::NOTHING).ok_or(too_many)?,
             touched: TaskBits::new(count).ok_or(too_many)?,
             idle: false,
@@ -145,51 +114,14 @@ impl<S: Store> Guard<S> {
                 Exhaustion::Background | Exhaustion::Continue => Permit::Demoted,
             };
         }
-        if let Some(boundary) = self.waits_until(job) {
-            let until = Until::At(boundary);
-            return Permit::Suspended { until };
-        }
-        if let Some(permit) = self.without_slack(job.task, entry, Some(job.sequence)) {
-            return permit;
-        }
-        self.running_permit(job.task, entry, self.since_release(job))
-    }
-
-    /// What a job released so long ago may execute; with slices never more than it was granted.
-    fn running_permit(
-        &self,
-        task: TaskId,
-        entry: &TaskConfiguration,
-        since_release: Duration,
-    ) -> Permit {
-        if let Some(granted) = self.granted(task, entry, since_release)
-            && granted < entry.task.own_wcet()
-        {
-            return Permit::Run {
-                limit: Some(granted),
-            };
-        }
-        Permit::Run {
-            limit: self.account.limit(task),
-        }
-    }
-
-    /// What the suspension level makes of a permit to run; `None`: nothing.
-    fn without_slack(
-        &self,
-        task: TaskId,
-        entry: &TaskConfiguration,
-        sequence: Option<u64>,
-    ) -> Option<Permit> {
-        let zero_slack = self.zero_slack.as_ref()?;
-        zero_slack.permit(task, entry, (sequence, self.account.limit(task)))
-    }
-
-    /// A job stands for nothing any more, also if it goes on.
-    fn end_without_slack(&mut self, job: JobId) {
-        if let Some(zero_slack) = &mut self.zero_slack {
-            zero_slack.ended(job);
-        }
+        self.rule.permit(&Asked {
+            task: job.task,
+            entry,
+            sequence: Some(job.sequence),
+            is_present: watched.sequence == Some(job.sequence),
+            since_release: self.since_release(job),
+            limit: self.account.limit(job.task),
+        })
     }
 
     fn watch(&mut self, task: TaskId) -> Result<&mut Watched, ContractViolation> {
@@ -216,47 +148,21 @@ impl<S: Store> Guard<S> {
         released.map_or(Duration::ZERO, |at| self.account.clock.saturating_since(at))
     }
 
-    /// What the slices that have begun grant; `None` without slices.
-    fn granted(&self, task: TaskId, entry: &TaskConfiguration, since: Duration) -> Option<Service> {
-        let slices = self.slices.as_ref()?;
-        Some(slices.count(task).granted_ceil(&entry.task, since))
-    }
-
-    /// When the next slice begins for which the job waits.
-    fn waits_until(&self, job: JobId) -> Option<Instant> {
-        let boundary = self.slices.as_ref()?.waits_until(job.task)?;
-        let watched = self.watched.get(job.task.index())?;
-        (watched.sequence == Some(job.sequence)).then_some(boundary)
-    }
-
-    /// Whether slices say how the job stands, because its whole limit is not used up: it is suspended
-    /// if it has executed what it was granted so far.
+    /// Whether a job that is not stopped has less left to it than its whole limit: it is suspended if it has
+    /// executed what it was granted so far.
     fn suspend(&mut self, job: JobId, executed: Service) -> bool {
-        let since = self.since_release(job);
-        let least = self.account.granularity.max(Service::from_nanos(1));
-        let (Some(entry), Some(slices)) =
-            (self.account.tasks.get(job.task.index()), &mut self.slices)
-        else {
+        let since_release = self.since_release(job);
+        let Some(entry) = self.account.tasks.get(job.task.index()) else {
             return false;
         };
-        let count = slices.count(job.task);
-        let boundary = executed
-            .checked_add(least)
-            .and_then(|amount| count.granting_boundary_floor(&entry.task, amount));
-        let Some(boundary) = boundary else {
-            return false;
+        let progress = Progress {
+            task: job.task,
+            entry,
+            since_release,
+            executed,
+            now: self.account.clock,
         };
-        if boundary > since {
-            let wait = boundary.saturating_sub(since);
-            slices.suspend(job.task, self.account.clock.saturating_add(wait));
-        }
-        true
-    }
-
-    fn forget_slice(&mut self, task: TaskId) {
-        if let Some(slices) = &mut self.slices {
-            slices.forget(task);
-        }
+        self.rule.suspend(&progress, self.account.granularity)
     }
 
     /// Visits the tasks with facts, in task order.
@@ -286,8 +192,8 @@ impl<S: Store> Guard<S> {
                 || watched.dropped_up_to.is_some_and(|last| sequence <= last)
                 || !allowance.admits;
             let executed = watched.executed;
-            let in_slices = !stopped && self.suspend(job, executed);
-            if !used_up || stopped || in_slices {
+            let has_more = !stopped && self.suspend(job, executed);
+            if !used_up || stopped || has_more {
                 return;
             }
             let Some(verdict) = self.account.overrun(job, executed, self.account.mode) else {
@@ -299,7 +205,7 @@ impl<S: Store> Guard<S> {
                     if let Some(watched) = self.watched.get_mut(task.index()) {
                         watched.exhausted = true;
                     }
-                    self.end_without_slack(job);
+                    self.rule.ended(job);
                     if verdict == OnExhaustion::Abort {
                         self.account.notice(Event::Dropped {
                             job,
@@ -310,17 +216,6 @@ impl<S: Store> Guard<S> {
                 }
             }
         }
-    }
-
-    /// When something happens that nobody tells: slices and zero slack exclude each other.
-    fn next_wake(&self) -> Option<Wake> {
-        if let Some(zero_slack) = &self.zero_slack {
-            return zero_slack.next(&self.account.tasks);
-        }
-        self.slices.as_ref().and_then(Slices::next).map(|at| Wake {
-            at,
-            why: WakeReason::Replenishment,
-        })
     }
 
     fn raise_mode(&mut self, to: Level, cause: JobId) {
@@ -345,8 +240,8 @@ impl<S: Store> Scheduler for Guard<S> {
         match fact {
             Fact::Released { job } | Fact::Started { cpu: CPU, job } => {
                 let is_release = matches!(fact, Fact::Released { .. });
-                if let Some(zero_slack) = self.zero_slack.as_mut().filter(|_| is_release) {
-                    zero_slack.released(job, at)?;
+                if is_release {
+                    self.rule.released(job, at)?;
                 }
                 let watched = self.watch(job.task)?;
                 watched.newest = watched.newest.max(Some(job.sequence));
@@ -379,7 +274,7 @@ impl<S: Store> Scheduler for Guard<S> {
                     watched.executed = sum;
                     self.touched.insert(job.task);
                     if another {
-                        self.forget_slice(job.task);
+                        self.rule.forget(job.task);
                     }
                 }
             }
@@ -390,14 +285,14 @@ impl<S: Store> Scheduler for Guard<S> {
                 why: crate::StopReason::Cancelled,
             } => {
                 self.make_room(job)?;
-                self.end_without_slack(job);
+                self.rule.ended(job);
                 let watched = self.watch(job.task)?;
                 if watched.turn_to(job.sequence) {
                     if watched.ending == Ending::Pending {
                         watched.ending = Ending::Complete;
                     }
                     self.touched.insert(job.task);
-                    self.forget_slice(job.task);
+                    self.rule.forget(job.task);
                 }
             }
             Fact::Stopped {
@@ -434,10 +329,8 @@ impl<S: Store> Scheduler for Guard<S> {
             return Err(ContractViolation::BeyondHorizon(now));
         }
         self.account.clock = now;
-        if let Some(slices) = &mut self.slices {
-            while let Some(task) = slices.take_due(now) {
-                self.touched.insert(task);
-            }
+        while let Some(task) = self.rule.resume(now) {
+            self.touched.insert(task);
         }
         self.settle_completed();
         loop {
@@ -451,13 +344,11 @@ impl<S: Store> Scheduler for Guard<S> {
         if core::mem::take(&mut self.idle) && self.account.mode > Level::LOWEST {
             self.account.return_to_lowest();
         }
-        if let Some(zero_slack) = &mut self.zero_slack {
-            zero_slack.settle(now, &self.account.tasks);
-        }
+        self.rule.settle(now, &self.account.tasks, |_, _| {});
         Ok(Plan {
             slots: &[],
             sequences: Sequences::NONE,
-            next: self.next_wake(),
+            next: self.rule.next(&self.account.tasks),
             mode: self.account.mode,
         })
     }
@@ -466,9 +357,14 @@ impl<S: Store> Scheduler for Guard<S> {
     /// the task's first incomplete job is, unless that one used up its limit.
     fn permit(&self, task: TaskId) -> Permit {
         match self.account.tasks.get(task.index()) {
-            Some(entry) if self.account.admits(task) => self
-                .without_slack(task, entry, None)
-                .unwrap_or_else(|| self.running_permit(task, entry, Duration::ZERO)),
+            Some(entry) if self.account.admits(task) => self.rule.permit(&Asked {
+                task,
+                entry,
+                sequence: None,
+                is_present: false,
+                since_release: Duration::ZERO,
+                limit: self.account.limit(task),
+            }),
             Some(_) | None => Permit::NotAdmitted,
         }
     }
@@ -492,9 +388,6 @@ impl<S: Store> Enforcer for Guard<S> {
     }
 
     fn interest(&self) -> Interest {
-        match self.slices {
-            Some(_) => Interest::Releases,
-            None => self.account.interest(),
-        }
+        self.account.interest()
     }
 }

@@ -6,12 +6,9 @@ pub mod frames;
 pub mod guard;
 pub mod hierarchy;
 pub mod levelled;
-mod phases;
-pub mod table_error;
 pub mod uniprocessor;
 
-pub use crate::task_configuration::TaskConfiguration;
-pub use configuration::{Configuration, ConfigurationError, TaskOrder};
+pub use configuration::Configuration;
 pub use frames::{FrameConfiguration, FrameTable, Frames, Span};
 pub use guard::Guard;
 pub use hierarchy::{
@@ -22,5 +19,4 @@ pub use levelled::{
     Budgets, Container, CpuTable, Levelled, LevelledConfiguration, LevelledTask, LocalDomain,
     SharedDomain, TableSlot,
 };
-pub use table_error::TableError;
 pub use uniprocessor::Uniprocessor;

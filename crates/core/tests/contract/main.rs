@@ -58,7 +58,7 @@ fn the_runs_of_this_file_exercise_what_they_claim_to() {
         lists += u32::from(setup.lists.is_some());
         recomputed += u32::from(setup.recomputed);
         edf += u32::from(setup.virtual_deadlines.is_some());
-        sliced += u32::from(setup.slices.is_some());
+        sliced += u32::from(setup.enforcement == Enforcement::Slices);
         suspended += u32::from(steps.iter().any(|step| {
             let replenished = |wake: Wake| wake.why == WakeReason::Replenishment;
             step.next.is_some_and(replenished)
@@ -198,16 +198,13 @@ fn c6_a_late_wake_up_is_noticed() {
     let wcet = Wcet::constant(Service::from_nanos(4));
     let task = Task::new(Level(0), span, span, wcet).unwrap();
     let tasks = [TaskConfiguration {
-        task,
-        priority: 1,
         on_miss: OnMiss::Abort,
-        zero_slack: None,
+        ..TaskConfiguration::new(task, 1)
     }];
     let mut setup = Setup::random(&mut Random::new(0));
     setup.tasks = tasks.to_vec();
     setup.virtual_deadlines = None;
     setup.lists = None;
-    setup.slices = None;
     setup.enforcement = Enforcement::Static;
     let mut engine = setup.engine();
     let job = JobId {

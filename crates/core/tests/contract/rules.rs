@@ -109,7 +109,7 @@ impl Each for Slow {
 /// Where no deadline and no slice is an instant of the clock, execution alone decides.
 fn is_timeless(setup: &Setup) -> bool {
     setup.virtual_deadlines.is_none()
-        && setup.slices.is_none()
+        && setup.enforcement != Enforcement::Slices
         && setup.enforcement != Enforcement::ZeroSlack
         && setup
             .tasks

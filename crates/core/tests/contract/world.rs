@@ -42,7 +42,6 @@ pub(crate) struct Setup {
     pub(crate) lists: Option<Vec<Vec<u32>>>,
     /// Whether the priorities in the lists are computed anew rather than reused.
     pub(crate) recomputed: bool,
-    pub(crate) slices: Option<Vec<SliceCount>>,
     pub(crate) offsets: Vec<u64>,
 }
 
@@ -59,13 +58,16 @@ impl Setup {
         // Zero-slack instants and slices go with fixed priorities.
         let any_order = enforcement != Enforcement::ZeroSlack;
         let count = 2 + random.below(4);
-        let tasks: Vec<_> = (0..count)
+        let mut tasks: Vec<_> = (0..count)
             .map(|_| random_task(random, levels, count))
             .collect();
-        let slices = (enforcement == Enforcement::Static && random.below(2) == 0)
-            .then(|| tasks.iter().map(|entry| random_slices(random, entry)));
-        let slices: Option<Vec<_>> = slices.map(Iterator::collect);
-        let any_order = any_order && slices.is_none();
+        let sliced = enforcement == Enforcement::Static && random.below(2) == 0;
+        if sliced {
+            for entry in &mut tasks {
+                entry.slices = random_slices(random, entry);
+            }
+        }
+        let any_order = any_order && !sliced;
         let virtual_deadlines = (any_order && random.below(3) == 0).then(|| {
             let due = |entry: &TaskConfiguration, random: &mut Random| {
                 Duration::from_nanos(1 + random.below(entry.task.deadline.as_nanos()))
@@ -77,11 +79,14 @@ impl Setup {
         Self {
             recomputed: lists.is_some() && random.below(2) == 0,
             lists,
-            slices,
             offsets: tasks.iter().map(|_| random.below(8)).collect(),
             tasks,
             levels,
-            enforcement,
+            enforcement: if sliced {
+                Enforcement::Slices
+            } else {
+                enforcement
+            },
             exhaustion: [
                 Exhaustion::Background,
                 Exhaustion::Abort,
@@ -103,19 +108,17 @@ impl Setup {
     }
 
     pub(crate) fn engine(&self) -> Uniprocessor {
-        let borrowed: Vec<&[u32]> = self.lists.iter().flatten().map(Vec::as_slice).collect();
-        let order = match (&self.virtual_deadlines, &self.lists, &self.slices) {
-            (Some(due), _, _) => TaskOrder::EarliestDeadline {
-                virtual_deadlines: due,
+        let lists = self.lists.iter().flatten();
+        let lists = lists.map(|list| list.into()).collect();
+        let order = match (&self.virtual_deadlines, &self.lists) {
+            (Some(due), _) => TaskOrder::EarliestDeadline {
+                virtual_deadlines: due.into(),
             },
-            (None, Some(_), _) if self.recomputed => {
-                TaskOrder::RecomputedLists { lists: &borrowed }
-            }
-            (None, Some(_), _) => TaskOrder::JobLists { lists: &borrowed },
-            (None, None, Some(counts)) => TaskOrder::Slices { counts },
-            (None, None, None) => TaskOrder::FixedPriority,
+            (None, Some(_)) if self.recomputed => TaskOrder::RecomputedLists { lists },
+            (None, Some(_)) => TaskOrder::ReusedLists { lists },
+            (None, None) => TaskOrder::FixedPriority,
         };
-        Uniprocessor::with_order(&self.configuration(), order).unwrap()
+        Uniprocessor::with_order(&self.configuration(), &order).unwrap()
     }
 }
 
@@ -163,12 +166,12 @@ fn random_task(random: &mut Random, levels: LevelSet, count: u64) -> TaskConfigu
     } else {
         OnMiss::Continue
     };
+    let priority = random.below(6) as u32;
     TaskConfiguration {
-        task,
-        priority: random.below(6) as u32,
         on_miss,
         zero_slack: (random.below(6) > 0)
             .then(|| Duration::from_nanos(random.below(deadline.as_nanos() + 1))),
+        ..TaskConfiguration::new(task, priority)
     }
 }
 

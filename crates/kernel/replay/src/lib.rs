@@ -7,6 +7,9 @@
 
 pub mod engines;
 
+extern crate alloc;
+
+use alloc::borrow::Cow;
 use engines::{Engine, LIST_ENTRIES_MAX};
 use vestal_core::store::Inline;
 use vestal_core::*;
@@ -83,11 +86,12 @@ impl Reader<'_> {
         };
         // Counted from 1; 0: there is none.
         let zero_slack = self.word()?.checked_sub(1).map(u64::from);
+        let slices = SliceCount::new(u32::from(self.byte()?), &task);
         Ok(TaskConfiguration {
-            task,
-            priority,
             on_miss,
             zero_slack: zero_slack.map(Duration::from_nanos),
+            slices: slices.ok_or(ReplayError::Malformed)?,
+            ..TaskConfiguration::new(task, priority)
         })
     }
 
@@ -103,7 +107,8 @@ impl Reader<'_> {
         let enforcement = match self.byte()? {
             0 => Enforcement::Static,
             1 => Enforcement::Adaptive,
-            _ => Enforcement::ZeroSlack,
+            2 => Enforcement::ZeroSlack,
+            _ => Enforcement::Slices,
         };
         let exhaustion = match self.byte()? {
             0 => Exhaustion::Background,
@@ -134,25 +139,16 @@ impl Reader<'_> {
             }
             (*list, rest) = (own, others);
         }
-        let mut slices = [SliceCount::ONE; TASKS_MAX];
-        for (slices, entry) in slices.iter_mut().zip(&tasks).take(count) {
-            let number = u32::from(self.byte()?);
-            *slices = SliceCount::new(number, &entry.task).ok_or(ReplayError::Malformed)?;
-        }
+        let virtual_deadlines = virtual_deadlines.get(..count);
+        let lists = lists.map(Cow::Borrowed);
+        let lists = lists.get(..count).ok_or(ReplayError::Malformed)?.into();
         let order = match order {
             0 => TaskOrder::FixedPriority,
             1 => TaskOrder::EarliestDeadline {
-                virtual_deadlines: &virtual_deadlines,
+                virtual_deadlines: virtual_deadlines.ok_or(ReplayError::Malformed)?.into(),
             },
-            2 => TaskOrder::JobLists {
-                lists: lists.get(..count).ok_or(ReplayError::Malformed)?,
-            },
-            4 => TaskOrder::RecomputedLists {
-                lists: lists.get(..count).ok_or(ReplayError::Malformed)?,
-            },
-            _ => TaskOrder::Slices {
-                counts: slices.get(..count).ok_or(ReplayError::Malformed)?,
-            },
+            2 => TaskOrder::ReusedLists { lists },
+            _ => TaskOrder::RecomputedLists { lists },
         };
         let configuration = Configuration {
             tasks: tasks.get(..count).ok_or(ReplayError::Malformed)?,
@@ -162,7 +158,7 @@ impl Reader<'_> {
             granularity: Service::ZERO,
             wake_granularity: Duration::ZERO,
         };
-        Uniprocessor::with_store(&configuration, order).map_err(|_| ReplayError::Malformed)
+        Uniprocessor::with_store(&configuration, &order).map_err(|_| ReplayError::Malformed)
     }
 
     fn cpu(&mut self) -> Result<CpuId, ReplayError> {

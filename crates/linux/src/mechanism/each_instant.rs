@@ -58,9 +58,7 @@ mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
     use vestal_core::model::LevelSet;
-    use vestal_core::{
-        Duration, Enforcement, Level, OnMiss, Service, Task, TaskConfiguration, Wcet,
-    };
+    use vestal_core::{Duration, Enforcement, Level, Service, Task, TaskConfiguration, Wcet};
 
     #[test]
     fn the_least_critical_have_no_zero_slack_timer_and_the_most_critical_no_deadline_timer() {
@@ -69,10 +67,11 @@ mod tests {
             let (deadline, period) = (Duration::from_nanos(80), Duration::from_nanos(100));
             let wcet = Wcet::new(&wcet).unwrap();
             let configuration = TaskConfiguration {
-                task: Task::new(Level(level), period, deadline, wcet).unwrap(),
-                priority: 1,
-                on_miss: OnMiss::Continue,
                 zero_slack: Some(Duration::from_nanos(30)),
+                ..TaskConfiguration::new(
+                    Task::new(Level(level), period, deadline, wcet).unwrap(),
+                    1,
+                )
             };
             TaskShared::new(
                 level.to_string(),

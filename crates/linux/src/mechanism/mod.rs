@@ -29,8 +29,8 @@ pub(crate) fn handles_each_job(config: &Config) -> bool {
 }
 
 /// Whether the manager handles each slice of a native run that has some.
-pub(crate) fn handles_each_slice(config: &Config, sliced: bool) -> bool {
-    config.mechanism == Mechanism::Huang2014 && sliced && config.enforce
+pub(crate) fn handles_each_slice(config: &Config) -> bool {
+    config.mechanism == Mechanism::Huang2014 && config.is_sliced() && config.enforce
 }
 
 /// Whether timers of the manager stand for the zero-slack instants and deadlines of all jobs.
@@ -41,10 +41,9 @@ pub(crate) fn handles_each_instant(config: &Config) -> bool {
 }
 
 /// Whether a native run with this configuration enforces limits at all.
-pub(crate) fn enforces(config: &Config, sliced: bool) -> bool {
+pub(crate) fn enforces(config: &Config) -> bool {
     let rule = config.enforcement;
     let in_one_mode = !rule.has_modes() && rule.interest() == Interest::NewestReleases;
-    let unlimited = in_one_mode && !sliced;
-    let baseline = config.mechanism == Mechanism::Huang2014 && unlimited;
+    let baseline = config.mechanism == Mechanism::Huang2014 && in_one_mode;
     config.enforce && !baseline
 }

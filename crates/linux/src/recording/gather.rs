@@ -335,18 +335,14 @@ mod tests {
     use crate::shared::TaskShared;
     use std::sync::Mutex;
     use vestal_core::{
-        Duration, Enforcement, Level, LevelSet, OnMiss, Service, Task, TaskConfiguration, Wcet,
+        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
     };
 
     fn shared(tasks: usize) -> Arc<Shared> {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
-        let configuration = TaskConfiguration {
-            task: Task::new(Level(0), period, period, wcet).unwrap(),
-            priority: 1,
-            on_miss: OnMiss::Continue,
-            zero_slack: None,
-        };
+        let configuration =
+            TaskConfiguration::new(Task::new(Level(0), period, period, wcet).unwrap(), 1);
         let tasks = (0..tasks).map(|number| {
             TaskShared::new(
                 number.to_string(),

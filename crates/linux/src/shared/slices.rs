@@ -3,13 +3,13 @@
 use super::{Shared, TaskShared};
 use crate::allowance::{Allowance, AllowanceWord};
 use crate::report::Held;
-use vestal_core::{Duration, SliceCount};
+use vestal_core::{Duration, Enforcement, Service};
 
 /// The slices of one task.
 #[derive(Debug)]
 pub(super) struct Slicing {
-    /// Into how many its jobs are cut; `None`: their limits are in one piece.
-    count: Option<SliceCount>,
+    /// The rule that grants its jobs their limits slice by slice; `None`: they have them in one piece.
+    rule: Option<Enforcement>,
     /// Under native dispatch: what the running job was granted so far. Written by the worker before it
     /// says what runs, and by the manager for the job that runs; unlimited where no slice says
     /// anything.
@@ -20,7 +20,7 @@ impl Slicing {
     /// Jobs in one piece.
     pub(super) const fn none() -> Self {
         Self {
-            count: None,
+            rule: None,
             granted: AllowanceWord::new(Allowance::Unlimited),
         }
     }
@@ -28,21 +28,21 @@ impl Slicing {
 
 impl TaskShared {
     /// The same with jobs in slices.
-    pub(crate) fn in_slices(self, slices: Option<SliceCount>) -> Self {
+    pub(crate) fn in_slices(self, rule: Enforcement) -> Self {
         let slicing = Slicing {
-            count: slices,
+            rule: Some(rule),
             ..Slicing::none()
         };
         Self { slicing, ..self }
     }
 
     pub(crate) const fn is_sliced(&self) -> bool {
-        self.slicing.count.is_some()
+        self.slicing.rule.is_some()
     }
 
     /// Into how many slices its jobs are cut.
     pub(crate) fn slices(&self) -> u32 {
-        self.slicing.count.map_or(1, SliceCount::get)
+        self.configuration.slices.get()
     }
 
     /// The job that was begun, has not ended, keeps its place, and is not held back.
@@ -52,12 +52,10 @@ impl TaskShared {
 
     /// The worker is about to begin a job that was released so long ago.
     pub(crate) fn grant_first(&self, since_nanos: u64) {
-        if let Some(slices) = self.slicing.count {
-            let task = &self.configuration.task;
-            let granted = slices.granted_ceil(task, Duration::from_nanos(since_nanos));
-            let whole = granted >= task.own_wcet();
-            let granted = Allowance::UpTo(granted.as_nanos().max(1));
-            self.grant(if whole { Allowance::Unlimited } else { granted });
+        if let Some(rule) = self.slicing.rule {
+            let granted = rule.grant(&self.configuration, Duration::from_nanos(since_nanos));
+            let limit = |granted: Service| Allowance::UpTo(granted.as_nanos().max(1));
+            self.grant(granted.map_or(Allowance::Unlimited, limit));
         }
     }
 

@@ -24,7 +24,7 @@ use crate::recording::Recording;
 use crate::sys::clock::tick_nanos;
 use std::sync::{Arc, Mutex, PoisonError};
 use vestal_core::{
-    Duration, Enforcement, Fact, Level, LevelSet, OnMiss, Service, Task, TaskConfiguration, Wcet,
+    Duration, Enforcement, Fact, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
 };
 use vestal_trace::{Record, What};
 
@@ -93,10 +93,8 @@ pub fn table_one() -> Option<[TracedTask; 2]> {
     let traced = |name, task, priority, zero_slack, execution| TracedTask {
         name,
         configuration: TaskConfiguration {
-            task,
-            priority,
-            on_miss: OnMiss::Continue,
             zero_slack,
+            ..TaskConfiguration::new(task, priority)
         },
         execution: Service::from_millis(execution),
     };

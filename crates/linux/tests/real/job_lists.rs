@@ -32,9 +32,9 @@ fn jobs_go_by_a_hundred_and_more_priorities_of_their_own() {
         };
         let config = config(Enforcement::Static, Monitor::Manager);
         let mut executive = Executive::new(config).managed(move |configuration| {
-            let lists: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
-            let order = TaskOrder::JobLists { lists: &lists };
-            let engine = Uniprocessor::with_order(configuration, order)?;
+            let lists = lists.iter().map(|list| list.into()).collect();
+            let order = TaskOrder::ReusedLists { lists };
+            let engine = Uniprocessor::with_order(configuration, &order)?;
             Ok::<BoxedScheduler, ConfigurationError>(Box::new(engine))
         });
         for i in 0..TASKS {

@@ -41,9 +41,9 @@ fn scheduler(
         })
         .collect();
     let order = TaskOrder::EarliestDeadline {
-        virtual_deadlines: &virtual_deadlines,
+        virtual_deadlines: virtual_deadlines.into(),
     };
-    Ok(Box::new(Uniprocessor::with_order(configuration, order)?))
+    Ok(Box::new(Uniprocessor::with_order(configuration, &order)?))
 }
 
 fn nothing_is_left_behind(report: &Report) {

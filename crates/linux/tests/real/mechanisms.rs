@@ -4,8 +4,7 @@ use crate::support::{HI, LO, RunWell, alone, alone_and_well, config, ms, spec, u
 use std::sync::{Arc, Mutex};
 use vestal_core::model::LevelSet;
 use vestal_core::{
-    Duration, Enforcement, JobId, Level, OnMiss, Service, SliceCount, Task, TaskConfiguration,
-    TaskId, Wcet,
+    Duration, Enforcement, JobId, Level, Service, SliceCount, Task, TaskConfiguration, TaskId, Wcet,
 };
 use vestal_linux::{Config, Executive, JobContext, Mechanism, Monitor, Report, TaskSpec};
 
@@ -78,17 +77,13 @@ fn many_tasks() -> Vec<TaskSpec> {
                 .collect();
             let period = Duration::from_millis(period);
             let task = Task::new(level, period, period, Wcet::new(&wcet).unwrap()).unwrap();
+            // By rate; of equals, by level.
+            let priority = u32::try_from(1_000_000 / period.as_nanos().max(1_000_000)).unwrap()
+                + u32::try_from(10_000 - period.as_nanos() / 1_000_000 * 4).unwrap()
+                + u32::from(level.0);
             TaskSpec {
                 name: format!("task-{number}"),
-                configuration: TaskConfiguration {
-                    task,
-                    // By rate; of equals, by level.
-                    priority: u32::try_from(1_000_000 / period.as_nanos().max(1_000_000)).unwrap()
-                        + u32::try_from(10_000 - period.as_nanos() / 1_000_000 * 4).unwrap()
-                        + u32::from(level.0),
-                    on_miss: OnMiss::Continue,
-                    zero_slack: None,
-                },
+                configuration: TaskConfiguration::new(task, priority),
                 offset: Duration::ZERO,
                 demand_max: Some(least),
             }
@@ -178,16 +173,12 @@ fn both_mechanisms_suspend_alike_and_the_papers_wakes_for_complete_jobs_too() {
 /// `control` is cut into four slices of 3 ms in 15 ms each and needs all of them, but for the last in
 /// every second job; `sensor` is in one piece.
 fn in_slices(mechanism: Mechanism) -> Report {
-    let control = spec("control", HI, 2, 60, &[12, 12]);
+    let mut control = spec("control", HI, 2, 60, &[12, 12]);
     let sensor = spec("sensor", LO, 1, 15, &[4]);
-    let counts = [(4, &control), (1, &sensor)].map(|(count, spec)| {
-        let task = &spec.configuration.task;
-        SliceCount::new(count, task).unwrap()
-    });
-    let mut config = config(Enforcement::Static, Monitor::Perf);
+    control.configuration.slices = SliceCount::new(4, &control.configuration.task).unwrap();
+    let mut config = config(Enforcement::Slices, Monitor::Perf);
     config.mechanism = mechanism;
     Executive::new(config)
-        .in_slices(counts.to_vec())
         .task(control, |job| {
             job.burn(ms(if job.id().sequence % 2 == 0 { 11 } else { 8 }))
         })

@@ -7,8 +7,7 @@ use crate::support::{
 };
 use std::sync::{Arc, Mutex};
 use vestal_core::{
-    ConfigurationError, Duration, Enforcement, Exhaustion, Service, SliceCount, TaskOrder,
-    Uniprocessor,
+    ConfigurationError, Duration, Enforcement, Exhaustion, Service, SliceCount, Uniprocessor,
 };
 use vestal_linux::fault::Fault;
 use vestal_linux::{
@@ -30,35 +29,26 @@ enum By {
     Native,
 }
 
-fn counts_of(specs: &[&TaskSpec], counts: &[u32]) -> Vec<SliceCount> {
-    let pairs = specs.iter().zip(counts);
-    pairs
-        .map(|(spec, count)| SliceCount::new(*count, &spec.configuration.task).unwrap())
-        .collect()
+/// The task with its jobs cut so.
+fn cut(mut spec: TaskSpec, count: u32) -> TaskSpec {
+    spec.configuration.slices = SliceCount::new(count, &spec.configuration.task).unwrap();
+    spec
 }
 
-/// An executive of tasks cut so.
-fn executive(by: By, config: Config, counts: &[SliceCount]) -> Executive {
-    let executive = Executive::new(config).in_slices(counts.to_vec());
+fn executive(by: By, config: Config) -> Executive {
+    let executive = Executive::new(config);
     if by == By::Native {
         return executive;
     }
-    let counts = counts.to_vec();
-    executive.managed(move |configuration| {
-        let order = TaskOrder::Slices { counts: &counts };
-        let engine: Result<_, ConfigurationError> = Uniprocessor::with_order(configuration, order);
+    executive.managed(|configuration| {
+        let engine: Result<_, ConfigurationError> = Uniprocessor::new(configuration);
         engine.map(|engine| Box::new(engine) as BoxedScheduler)
     })
 }
 
 fn control() -> TaskSpec {
-    spec(
-        "control",
-        HI,
-        2,
-        PERIOD_MS,
-        &[SLICE_MS * u64::from(SLICES); 2],
-    )
+    let wcet = SLICE_MS * u64::from(SLICES);
+    cut(spec("control", HI, 2, PERIOD_MS, &[wcet; 2]), SLICES)
 }
 
 fn sensor() -> TaskSpec {
@@ -132,9 +122,8 @@ fn two_tasks(
 ) -> (Vec<Vec<Pause>>, Report) {
     let run = || {
         let pauses = Pauses::default();
-        let counts = counts_of(&[&control(), &sensor()], &[SLICES, 1]);
         let demand = ms(SLICE_MS * u64::from(SLICES));
-        let report = executive(by, config(Enforcement::Static, monitor), &counts)
+        let report = executive(by, config(Enforcement::Slices, monitor))
             .task_with_demand(
                 control(),
                 move |_| demand,
@@ -321,11 +310,10 @@ fn native_dispatch_reports_a_deaf_body() {
 fn an_overrun_ends_the_job(by: By, termination: Termination) {
     alone_and_well(|| {
         let run = || {
-            let mut config = config(Enforcement::Static, Monitor::Perf);
+            let mut config = config(Enforcement::Slices, Monitor::Perf);
             config.exhaustion = Exhaustion::Background;
             config.termination = termination;
-            let counts = counts_of(&[&control(), &sensor()], &[SLICES, 1]);
-            executive(by, config, &counts)
+            executive(by, config)
                 .task_with_demand(
                     control(),
                     |job| ms(if job % 2 == 0 { 14 } else { 11 }),
@@ -365,9 +353,8 @@ fn native_jobs_beyond_their_last_slice_end_when_the_cpu_is_idle() {
 
 /// `long` waits ten seconds for its second slice; whatever ends the run meets a held job.
 fn waiting_long(by: By) -> Executive {
-    let long = spec("long", HI, 1, 20_000, &[8; 2]);
-    let counts = counts_of(&[&long, &sensor()], &[2, 1]);
-    executive(by, config(Enforcement::Static, Monitor::Perf), &counts)
+    let long = cut(spec("long", HI, 1, 20_000, &[8; 2]), 2);
+    executive(by, config(Enforcement::Slices, Monitor::Perf))
         .task(long, |job| job.burn(ms(8)))
         .task(sensor(), |job| job.burn(ms(1)))
 }
@@ -404,9 +391,8 @@ fn a_panic_in_another_body_lets_held_jobs_go() {
     alone_and_well(|| {
         for by in [By::Managed, By::Native] {
             let faulty = spec("faulty", LO, 1, 200, &[2]);
-            let long = spec("long", HI, 2, 20_000, &[8; 2]);
-            let counts = counts_of(&[&long, &faulty], &[2, 1]);
-            let error = executive(by, config(Enforcement::Static, Monitor::Perf), &counts)
+            let long = cut(spec("long", HI, 2, 20_000, &[8; 2]), 2);
+            let error = executive(by, config(Enforcement::Slices, Monitor::Perf))
                 .task(long, |job| job.burn(ms(8)))
                 .task(faulty, |job| {
                     assert!(job.id().sequence < 2, "the third is too much");

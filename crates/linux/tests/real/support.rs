@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vestal_core::model::LevelSet;
-use vestal_core::{Duration, Enforcement, Level, OnMiss, Service, Task, TaskConfiguration, Wcet};
+use vestal_core::{Duration, Enforcement, Level, Service, Task, TaskConfiguration, Wcet};
 use vestal_linux::fault::{affinity, set_affinity, stolen_ticks};
 use vestal_linux::report::{Duty, Reaction};
 use vestal_linux::{Config, Executive, Monitor, Report, TaskSpec};
@@ -35,12 +35,7 @@ pub(crate) fn spec(
     let task = Task::new(criticality, period, period, Wcet::new(&wcet).unwrap()).unwrap();
     TaskSpec {
         name: name.to_owned(),
-        configuration: TaskConfiguration {
-            task,
-            priority,
-            on_miss: OnMiss::Continue,
-            zero_slack: None,
-        },
+        configuration: TaskConfiguration::new(task, priority),
         offset: Duration::ZERO,
         demand_max: None,
     }

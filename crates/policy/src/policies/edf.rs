@@ -1,14 +1,14 @@
 //! `edf`: the job that is due first goes first, static limits.
 
 use super::one_cpu;
-use crate::configuration::{BY_DEADLINE, Order};
 use crate::options::EXHAUSTION;
 use crate::policy::{About, Native, Policy};
 use crate::refusal::Refusal;
 use crate::setup::Setup;
 use crate::system::System;
 use vestal_analysis::Parameters;
-use vestal_core::Enforcement;
+use vestal_core::order::BY_DEADLINE;
+use vestal_core::{Enforcement, TaskOrder};
 
 pub(super) struct Edf;
 
@@ -30,7 +30,9 @@ impl Policy for Edf {
     fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
         let order = (
             setup.with_priorities(&[]),
-            Order::EarliestDeadline(setup.deadlines()),
+            TaskOrder::EarliestDeadline {
+                virtual_deadlines: setup.deadlines().into(),
+            },
         );
         let origin = "earliest deadline first, real deadlines".to_owned();
         Ok(one_cpu::ordered(

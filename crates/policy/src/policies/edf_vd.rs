@@ -1,14 +1,14 @@
 //! `edf-vd`: in mode 0 jobs are due at virtual deadlines, limits by the mode.
 
 use super::one_cpu;
-use crate::configuration::{BY_DEADLINE, Order};
 use crate::options::EXHAUSTION;
 use crate::policy::{About, Fields, Native, Policy};
 use crate::refusal::Refusal;
 use crate::setup::Setup;
 use crate::system::System;
 use vestal_analysis::{Parameter, Parameters};
-use vestal_core::Enforcement;
+use vestal_core::order::BY_DEADLINE;
+use vestal_core::{Enforcement, TaskOrder};
 
 pub(super) struct EdfVd;
 
@@ -41,7 +41,9 @@ impl Policy for EdfVd {
         };
         let order = (
             setup.with_priorities(&[]),
-            Order::EarliestDeadline(deadlines.clone()),
+            TaskOrder::EarliestDeadline {
+                virtual_deadlines: deadlines.clone().into(),
+            },
         );
         let parameters = Parameters {
             virtual_deadlines: Some(deadlines),

@@ -1,13 +1,13 @@
 //! What `plrs` and `ocbp` share: each job has a priority of its own, from lists.
 
 use super::one_cpu;
-use crate::configuration::Order;
 use crate::policy::About;
 use crate::refusal::Refusal;
 use crate::setup::{Origin, Setup};
 use crate::system::System;
+use std::borrow::Cow;
 use vestal_analysis::Parameters;
-use vestal_core::Enforcement;
+use vestal_core::{Enforcement, TaskOrder};
 
 /// The tests about such policies; `ocbp` is about finite sets of jobs.
 pub(super) const TESTS: &[&str] = &[
@@ -20,20 +20,26 @@ pub(super) const TESTS: &[&str] = &[
     "ocbp",
 ];
 
+/// The lists of all tasks, as an order takes them.
+type Lists = Cow<'static, [Cow<'static, [u32]>]>;
+
 /// The test that is refuted. Where no sound one finds lists, there is something to look at with its.
 const REFUTED: &str = "fjp-ija";
 
 pub(super) fn system(
     setup: &Setup<'_>,
     about: &About,
-    order: fn(Vec<Vec<u32>>) -> Order,
+    order: fn(Lists) -> TaskOrder<'static>,
 ) -> Result<System, Refusal> {
     let (lists, origin) = lists(setup)?;
     let parameters = Parameters {
         job_priorities: Some(lists.clone()),
         ..Parameters::default()
     };
-    let order = (setup.with_priorities(&[]), order(lists));
+    let order = (
+        setup.with_priorities(&[]),
+        order(lists.into_iter().map(Cow::Owned).collect()),
+    );
     let origin = format!("job priorities {origin}");
     Ok(one_cpu::ordered(
         setup,

@@ -1,12 +1,14 @@
 //! What policies of one CPU share, built-in and own ones.
 
-use crate::configuration::{Configuration, OneCpu, Order, Precision, User};
+use crate::configuration::{Configuration, OneCpu, Precision, User};
 use crate::policy::{About, Fields, Use};
 use crate::setup::{Setup, order_name};
 use crate::system::{Cluster, Domain, Guarantee, System, Terms};
 use std::sync::Arc;
 use vestal_analysis::Parameters;
-use vestal_core::{ClassicOrder, CpuId, Enforcement, Scheduler, TaskConfiguration, TaskId};
+use vestal_core::{
+    ClassicOrder, CpuId, Enforcement, Scheduler, TaskConfiguration, TaskId, TaskOrder,
+};
 
 /// The fields of a policy whose test lets jobs run to completion.
 pub const TO_COMPLETION: Fields = Fields {
@@ -51,7 +53,7 @@ pub fn system(
 pub fn ordered(
     setup: &Setup<'_>,
     about: &About,
-    (tasks, order): (Vec<TaskConfiguration>, Order),
+    (tasks, order): (Vec<TaskConfiguration>, TaskOrder<'static>),
     enforcement: Enforcement,
     parameters: Parameters,
     origin: String,
@@ -75,7 +77,7 @@ pub fn ordered(
 pub fn classic(setup: &Setup<'_>, about: &About, order: ClassicOrder) -> System {
     let tasks = setup.with_priorities(&setup.classic(order));
     let origin = order_name(order).to_owned();
-    let order = (tasks, Order::FixedPriority);
+    let order = (tasks, TaskOrder::FixedPriority);
     ordered(
         setup,
         about,
@@ -95,7 +97,7 @@ pub fn assigned(setup: &Setup<'_>, about: &About, enforcement: Enforcement) -> S
             (setup.classic(order), order_name(order).to_owned())
         }
     };
-    let order = (setup.with_priorities(&priorities), Order::FixedPriority);
+    let order = (setup.with_priorities(&priorities), TaskOrder::FixedPriority);
     let parameters = Parameters {
         priorities: Some(priorities),
         ..Parameters::default()
@@ -106,7 +108,7 @@ pub fn assigned(setup: &Setup<'_>, about: &About, enforcement: Enforcement) -> S
 /// Fixed priorities by the policy's own rule.
 pub fn by_rule(setup: &Setup<'_>, about: &About, enforcement: Enforcement) -> System {
     let priorities = setup.rule.priorities.as_deref().unwrap_or(&[]);
-    let order = (setup.with_priorities(priorities), Order::FixedPriority);
+    let order = (setup.with_priorities(priorities), TaskOrder::FixedPriority);
     let origin = format!("priorities of {}", about.name);
     ordered(
         setup,

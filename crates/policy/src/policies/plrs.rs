@@ -1,13 +1,14 @@
 //! `plrs`: each job has a priority of its own, from lists.
 
 use super::job_lists;
-use crate::configuration::{BY_JOB, Order};
 use crate::options::EXHAUSTION;
 use crate::policy::{About, Fields, Native, Policy};
 use crate::refusal::Refusal;
 use crate::setup::Setup;
 use crate::system::System;
 use vestal_analysis::Parameter;
+use vestal_core::TaskOrder;
+use vestal_core::order::BY_JOB;
 
 pub(super) struct Plrs;
 
@@ -31,6 +32,6 @@ impl Policy for Plrs {
     }
 
     fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
-        job_lists::system(setup, &ABOUT, Order::JobLists)
+        job_lists::system(setup, &ABOUT, |lists| TaskOrder::ReusedLists { lists })
     }
 }

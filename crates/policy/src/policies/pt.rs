@@ -1,7 +1,7 @@
 //! `pt`: jobs in slices, rate-monotonic over slice periods.
 
 use super::one_cpu;
-use crate::configuration::{Configuration, Order, Servers};
+use crate::configuration::{Configuration, Servers};
 use crate::options::{EXHAUSTION, OptionKey, Options, Values};
 use crate::policy::{About, Native, Policy};
 use crate::refusal::Refusal;
@@ -11,7 +11,7 @@ use vestal_analysis::order::priorities_over_slices;
 use vestal_analysis::{Parameter, Parameters};
 use vestal_core::{
     ClassicOrder, Enforcement, Exhaustion, LocalOrder, ServedTask, ServerConfiguration, ServerId,
-    SliceCount, TaskConfiguration,
+    SliceCount, TaskConfiguration, TaskOrder,
 };
 
 pub(super) struct Pt;
@@ -65,23 +65,26 @@ impl Policy for Pt {
             }
         };
         // Found or given: their order is the same, also among equal periods.
-        let tasks = setup.with_priorities(&priorities_over_slices(setup.tasks, &counts));
+        let mut tasks = setup.with_priorities(&priorities_over_slices(setup.tasks, &counts));
+        for (entry, count) in tasks.iter_mut().zip(&counts) {
+            entry.slices = *count;
+        }
         let parameters = Parameters {
-            slices: Some(counts.clone()),
+            slices: Some(counts),
             ..Parameters::default()
         };
         if !by_servers(setup.options) {
-            let order = (tasks, Order::Slices(counts));
+            let order = (tasks, TaskOrder::FixedPriority);
             return Ok(one_cpu::ordered(
                 setup,
                 &ABOUT,
                 order,
-                Enforcement::Static,
+                Enforcement::Slices,
                 parameters,
                 origin,
             ));
         }
-        let servers = Configuration::Servers(on_a_grid(setup, tasks, &counts));
+        let servers = Configuration::Servers(on_a_grid(setup, tasks));
         // A server's budget stands in for the limits of its jobs.
         let terms = Terms::Deadlines {
             enforcement: Enforcement::Static,
@@ -98,16 +101,13 @@ impl Policy for Pt {
 }
 
 /// A deferrable server for each task, as urgent as the task.
-fn on_a_grid(setup: &Setup<'_>, tasks: Vec<TaskConfiguration>, counts: &[SliceCount]) -> Servers {
-    let servers = tasks
-        .iter()
-        .zip(counts)
-        .map(|(entry, count)| ServerConfiguration {
-            kind: count.deferrable_server(&entry.task),
-            priority: entry.priority,
-            criticality: entry.task.criticality,
-            order: LocalOrder::FixedPriority,
-        });
+fn on_a_grid(setup: &Setup<'_>, tasks: Vec<TaskConfiguration>) -> Servers {
+    let servers = tasks.iter().map(|entry| ServerConfiguration {
+        kind: entry.slices.deferrable_server(&entry.task),
+        priority: entry.priority,
+        criticality: entry.task.criticality,
+        order: LocalOrder::FixedPriority,
+    });
     let served = tasks.iter().zip(0..).map(|(entry, number)| ServedTask {
         task: entry.task,
         server: ServerId(number),

@@ -1,14 +1,13 @@
 //! `zss`: rate-monotonic priorities; a job without slack suspends less critical tasks.
 
 use super::one_cpu;
-use crate::configuration::Order;
 use crate::options::{EXHAUSTION, OptionKey, Options, Values};
 use crate::policy::{About, Fields, Native, Policy, Use};
 use crate::refusal::Refusal;
 use crate::setup::{Setup, order_name};
 use crate::system::System;
 use vestal_analysis::{Parameter, Parameters};
-use vestal_core::{ClassicOrder, Enforcement};
+use vestal_core::{ClassicOrder, Enforcement, TaskOrder};
 
 pub(super) struct Zss;
 
@@ -71,7 +70,7 @@ impl Policy for Zss {
             zero_slack: Some(instants),
             ..Parameters::default()
         };
-        let order = (tasks, Order::FixedPriority);
+        let order = (tasks, TaskOrder::FixedPriority);
         Ok(one_cpu::ordered(
             setup,
             &ABOUT,

@@ -1,6 +1,6 @@
 //! A run of the engine, written down as the reference writes its own.
 
-use super::system::{backlog_of, configuration, slice_counts, tasks_of, workload_of};
+use super::system::{backlog_of, configuration, tasks_of, workload_of};
 use crate::reference::{Lists, Reason, Schedule, System};
 use vestal_core::{
     DropReason, Duration, Instant, JobId, Level, Task, TaskConfiguration, TaskOrder, Uniprocessor,
@@ -99,21 +99,18 @@ pub(crate) fn engine_of(system: &System, configured: &[TaskConfiguration]) -> Un
     let due: Vec<Duration> = due
         .map(|entry| Duration::from_nanos(entry.virtual_deadline))
         .collect();
-    let counts = slice_counts(system);
-    let lists: Vec<&[u32]> = system.tasks.iter().map(|entry| &entry.list[..]).collect();
-    let lists = &lists[..];
+    let lists = system.tasks.iter().map(|entry| (&entry.list).into());
+    let lists = lists.collect();
     let order = if system.lists == Lists::Reused {
-        TaskOrder::JobLists { lists }
+        TaskOrder::ReusedLists { lists }
     } else if system.lists == Lists::Recomputed {
         TaskOrder::RecomputedLists { lists }
-    } else if let Some(counts) = &counts {
-        TaskOrder::Slices { counts }
     } else if system.by_deadline {
         TaskOrder::EarliestDeadline {
-            virtual_deadlines: &due,
+            virtual_deadlines: due.into(),
         }
     } else {
         TaskOrder::FixedPriority
     };
-    Uniprocessor::with_order(&configuration(system, configured), order).unwrap()
+    Uniprocessor::with_order(&configuration(system, configured), &order).unwrap()
 }

@@ -15,14 +15,14 @@ pub(crate) fn tasks_of(system: &System) -> Vec<TaskConfiguration> {
         .tasks
         .iter()
         .map(|entry| TaskConfiguration {
-            task: entry.task,
-            priority: entry.priority,
             on_miss: if entry.abort_when_late {
                 OnMiss::Abort
             } else {
                 OnMiss::Continue
             },
             zero_slack: entry.zero_slack.map(Duration::from_nanos),
+            slices: SliceCount::new(entry.slices as u32, &entry.task).unwrap(),
+            ..TaskConfiguration::new(entry.task, entry.priority)
         })
         .collect()
 }
@@ -35,6 +35,7 @@ pub(crate) fn configuration<'a>(
         tasks,
         levels: LevelSet::new(system.levels).unwrap(),
         enforcement: match system.limits {
+            Limits::Static if is_sliced(system) => Enforcement::Slices,
             Limits::Static => Enforcement::Static,
             Limits::Adaptive => Enforcement::Adaptive,
             Limits::ZeroSlack => Enforcement::ZeroSlack,
@@ -49,14 +50,9 @@ pub(crate) fn configuration<'a>(
     }
 }
 
-/// Into how many slices jobs are cut, if any are.
-pub(crate) fn slice_counts(system: &System) -> Option<Vec<SliceCount>> {
-    let tasks = system.tasks.iter();
-    let counts: Vec<SliceCount> = tasks
-        .map(|entry| SliceCount::new(entry.slices as u32, &entry.task).unwrap())
-        .collect();
-    let cut = counts.iter().any(|&count| count != SliceCount::ONE);
-    cut.then_some(counts)
+/// Whether jobs have their limits in slices.
+pub(crate) fn is_sliced(system: &System) -> bool {
+    system.tasks.iter().any(|entry| entry.slices > 1)
 }
 
 /// How many jobs may wait.

@@ -11,8 +11,8 @@
 
 use vestal_core::{
     ClassicOrder, Configuration, DropReason, Duration, Enforcement, Exhaustion, Guard, Instant,
-    Level, LevelSet, OnMiss, Scheduler, Service, Task, TaskConfiguration, TaskId, TaskOrder,
-    Uniprocessor, Wcet,
+    Level, LevelSet, Scheduler, Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor,
+    Wcet,
 };
 use vestal_sim::workload::{ListedDemand, Periodic};
 use vestal_sim::{Backlog, JobState, NativeSetting, Observer, Setting, simulate, simulate_native};
@@ -169,13 +169,13 @@ fn models(set: &Overloaded) -> Vec<Task> {
 
 /// Each task with its rate-monotonic priority.
 fn configured(tasks: &[Task]) -> Vec<TaskConfiguration> {
-    let with_priority = |(task, id): (&Task, u16)| TaskConfiguration {
-        task: *task,
-        priority: ClassicOrder::RateMonotonic
-            .priority_of(TaskId(id), tasks)
-            .unwrap(),
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
+    let with_priority = |(task, id): (&Task, u16)| {
+        TaskConfiguration::new(
+            *task,
+            ClassicOrder::RateMonotonic
+                .priority_of(TaskId(id), tasks)
+                .unwrap(),
+        )
     };
     tasks.iter().zip(0..).map(with_priority).collect()
 }
@@ -208,11 +208,11 @@ fn managed(set: &Overloaded, policy: Policy, horizon: u64) -> Watch {
     let order = match policy {
         Policy::RateMonotonic => TaskOrder::FixedPriority,
         Policy::EarliestDeadlineFirst => TaskOrder::EarliestDeadline {
-            virtual_deadlines: &due,
+            virtual_deadlines: due.into(),
         },
     };
     let mut engine = with_configuration(&tasks, |configuration| {
-        Uniprocessor::with_order(configuration, order).unwrap()
+        Uniprocessor::with_order(configuration, &order).unwrap()
     });
     assert_eq!(engine.backlog(), 4, "what follows is about more than that");
     let setting = Setting {

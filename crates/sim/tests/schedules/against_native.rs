@@ -4,7 +4,7 @@
 use crate::common::Random;
 use crate::common::recorder::{Recorder, run_engine};
 use crate::common::system::{
-    backlog_of, configuration, shrink, slice_counts, tasks_of, text, workload_of,
+    backlog_of, configuration, is_sliced, shrink, tasks_of, text, workload_of,
 };
 use crate::random_systems::draw;
 use crate::reference::{Limits, Lists, Schedule, System};
@@ -18,11 +18,7 @@ use vestal_sim::{Effort, NativeSetting, simulate_native};
 const SYSTEMS: u64 = 20_000;
 
 fn guard_of(system: &System, tasks: &[TaskConfiguration]) -> Guard {
-    match slice_counts(system) {
-        Some(counts) => Guard::with_slices(&configuration(system, tasks), &counts),
-        None => Guard::new(&configuration(system, tasks)),
-    }
-    .unwrap()
+    Guard::new(&configuration(system, tasks)).unwrap()
 }
 
 fn run_native(system: &System) -> (Schedule, Effort) {
@@ -84,9 +80,9 @@ fn a_guard_that_hears_only_of_exceptions_gives_the_schedule_of_the_engine() {
         let (schedule, effort) = run_native(&system);
         jobs += system.releases.iter().map(Vec::len).sum::<usize>() as u64;
         facts += effort.facts;
-        sliced += u64::from(slice_counts(&system).is_some());
+        sliced += u64::from(is_sliced(&system));
         let in_time = system.limits != Limits::ZeroSlack || keeps_its_slack(&system, &schedule);
-        if is_modest(&system) && slice_counts(&system).is_none() && in_time {
+        if is_modest(&system) && !is_sliced(&system) && in_time {
             assert_eq!(effort.facts, 0, "nobody overran:\n{}", text(&system));
             quiet += u64::from(system.limits == Limits::ZeroSlack);
         }

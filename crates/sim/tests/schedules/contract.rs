@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use vestal_core::{
     Configuration, ContractViolation, CpuId, Duration, Enforcement, Exhaustion, Fact, Guard,
-    Instant, JobId, Level, LevelSet, Notice, OnMiss, Permit, Plan, Scheduler, Sequences, Service,
-    Slot, Task, TaskConfiguration, TaskId, Uniprocessor, Wake, WakeReason, Wcet,
+    Instant, JobId, Level, LevelSet, Notice, Permit, Plan, Scheduler, Sequences, Service, Slot,
+    Task, TaskConfiguration, TaskId, Uniprocessor, Wake, WakeReason, Wcet,
 };
 use vestal_sim::workload::{ListedDemand, ListedReleases, Periodic};
 use vestal_sim::{
@@ -114,12 +114,7 @@ impl Releases for Impatient {
 /// Releases at 0, 10, 20; completions at 3, 13, 23: the fifth instant is the third release.
 #[test]
 fn a_run_that_is_given_up_ends_where_it_stands() {
-    let entry = TaskConfiguration {
-        task: tasks()[0],
-        priority: 1,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
-    };
+    let entry = TaskConfiguration::new(tasks()[0], 1);
     let configuration = Configuration {
         tasks: &[entry],
         levels: LevelSet::new(1).unwrap(),
@@ -260,12 +255,7 @@ fn releases_have_to_ascend() {
 }
 
 fn engine() -> Uniprocessor {
-    let configured = tasks().map(|task| TaskConfiguration {
-        task,
-        priority: 1,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
-    });
+    let configured = tasks().map(|task| TaskConfiguration::new(task, 1));
     Uniprocessor::new(&Configuration {
         tasks: &configured,
         levels: LevelSet::new(1).unwrap(),

@@ -1,8 +1,8 @@
 //! Figures of a run that can be checked by eye.
 
 use vestal_core::{
-    Configuration, Duration, Enforcement, Exhaustion, Instant, Level, LevelSet, OnMiss, Service,
-    Task, TaskConfiguration, Uniprocessor, Wcet,
+    Configuration, Duration, Enforcement, Exhaustion, Instant, Level, LevelSet, Service, Task,
+    TaskConfiguration, Uniprocessor, Wcet,
 };
 use vestal_sim::workload::{ListedDemand, Periodic};
 use vestal_sim::{Backlog, Setting, Statistics, simulate};
@@ -26,12 +26,7 @@ fn run(tasks: &[Task], enforcement: Enforcement, demand: &[&[u64]], end: u64) ->
     let configured: Vec<TaskConfiguration> = tasks
         .iter()
         .zip((0..=u32::MAX).rev())
-        .map(|(&task, priority)| TaskConfiguration {
-            task,
-            priority,
-            on_miss: OnMiss::Continue,
-            zero_slack: None,
-        })
+        .map(|(&task, priority)| TaskConfiguration::new(task, priority))
         .collect();
     let mut engine = Uniprocessor::new(&Configuration {
         tasks: &configured,

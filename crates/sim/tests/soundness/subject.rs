@@ -136,7 +136,7 @@ pub(super) fn system_of(
         by_deadline,
         lists: subject.lists,
         limits: match subject.test.limits {
-            None | Some(Enforcement::Static) => Limits::Static,
+            None | Some(Enforcement::Static | Enforcement::Slices) => Limits::Static,
             Some(Enforcement::Adaptive) => Limits::Adaptive,
             Some(Enforcement::ZeroSlack) => Limits::ZeroSlack,
         },

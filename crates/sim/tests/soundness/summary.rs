@@ -102,7 +102,7 @@ impl Summary {
                 _ if subject.lists != Lists::No => 0.5,
                 Some(Enforcement::ZeroSlack) if test.variant == Some("form") => 0.7,
                 Some(Enforcement::ZeroSlack) => 0.9,
-                Some(Enforcement::Static | Enforcement::Adaptive) | None => 0.8,
+                Some(_) | None => 0.8,
             },
             tightest: 0.0,
             tightness_sum: 0.0,

@@ -11,6 +11,7 @@ mod ticks;
 
 use stepper::{configuration, ns, pibs, server, span, sporadic};
 use ticks::{chart, header, periodic, released, row, same_as_golden};
+use vestal_core::order::lists_of;
 use vestal_core::*;
 
 const CPU: CpuId = CpuId(0);
@@ -27,12 +28,7 @@ fn task(criticality: u8, period: u64, wcet: &[u64]) -> Task {
 }
 
 fn configured(task: Task, priority: u32) -> TaskConfiguration {
-    TaskConfiguration {
-        task,
-        priority,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
-    }
+    TaskConfiguration::new(task, priority)
 }
 
 fn adaptive<'a>(tasks: &'a [TaskConfiguration]) -> Configuration<'a> {
@@ -54,7 +50,7 @@ fn amc_three_tasks() {
         configured(task(1, 10, &[1, 5]), 2),
         configured(task(1, 100, &[20, 20]), 1),
     ];
-    let engine = Uniprocessor::with_order(&adaptive(&tasks), TaskOrder::FixedPriority).unwrap();
+    let engine = Uniprocessor::new(&adaptive(&tasks)).unwrap();
     let header = header(
         "amc",
         &["LO", "HI"],
@@ -82,8 +78,10 @@ fn plrs_lists_of_the_four_tasks() {
         configured(task(0, 15, &[2, 2]), 0),
     ];
     let lists: &[&[u32]] = &[&[7, 5, 2, 0], &[6, 1], &[3], &[8, 4]];
-    let order = TaskOrder::JobLists { lists };
-    let engine = Uniprocessor::with_order(&adaptive(&tasks), order).unwrap();
+    let order = TaskOrder::ReusedLists {
+        lists: lists_of(lists).into(),
+    };
+    let engine = Uniprocessor::with_order(&adaptive(&tasks), &order).unwrap();
     let header = header(
         "plrs",
         &["LO", "HI"],

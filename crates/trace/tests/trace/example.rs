@@ -23,12 +23,7 @@ fn task(
         Duration::from_millis(deadline),
         Wcet::new(&wcet).unwrap(),
     );
-    TaskConfiguration {
-        task: task.unwrap(),
-        priority,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
-    }
+    TaskConfiguration::new(task.unwrap(), priority)
 }
 
 fn tasks() -> [TaskConfiguration; 3] {

@@ -40,14 +40,12 @@ fn another_configuration_gives_a_difference_with_the_records_around_it() {
     let mut different = 0;
     for seed in 0..100 {
         let (mut setup, header, records) = recording(seed, 200, false);
-        // Slices go with static limits only.
-        setup.slices = None;
         setup.enforcement = match setup.enforcement {
             Enforcement::Static => Enforcement::Adaptive,
-            Enforcement::Adaptive | Enforcement::ZeroSlack => Enforcement::Static,
+            Enforcement::Adaptive | Enforcement::Slices | Enforcement::ZeroSlack => {
+                Enforcement::Static
+            }
         };
-        // Slices go with static limits.
-        setup.slices = None;
         if let Err(Failure::Differs(difference)) =
             replay(&header, sure(&records), &mut setup.engine())
         {
@@ -270,12 +268,7 @@ fn told_late(seen: u64, told: u64, number: u64) -> (Header, Vec<Record>) {
 fn one_task() -> Uniprocessor {
     let span = Duration::from_nanos(10);
     let task = Task::new(Level(0), span, span, Wcet::constant(Service::from_nanos(9))).unwrap();
-    let tasks = [TaskConfiguration {
-        task,
-        priority: 1,
-        on_miss: OnMiss::Continue,
-        zero_slack: None,
-    }];
+    let tasks = [TaskConfiguration::new(task, 1)];
     let configuration = Configuration {
         tasks: &tasks,
         levels: LevelSet::new(1).unwrap(),
@@ -284,11 +277,10 @@ fn one_task() -> Uniprocessor {
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
-    let due = [span];
     let order = TaskOrder::EarliestDeadline {
-        virtual_deadlines: &due,
+        virtual_deadlines: vec![span].into(),
     };
-    Uniprocessor::with_order(&configuration, order).unwrap()
+    Uniprocessor::with_order(&configuration, &order).unwrap()
 }
 
 #[test]

@@ -44,7 +44,7 @@ mod table;
 
 pub use table::{FrameConfiguration, FrameTable, Span};
 
-use crate::engine::configuration::ConfigurationError;
+use crate::configuration_error::ConfigurationError;
 use crate::fact::Fact;
 use crate::ids::{BarrierId, JobId, TaskId};
 use crate::job_table::Ring;

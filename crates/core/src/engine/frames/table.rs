@@ -1,9 +1,9 @@
 //! The dispatch table of FTTS: what runs in which frame, sub-frame and CPU, and how long that takes.
 
-use crate::engine::configuration::ConfigurationError;
-use crate::engine::table_error::TableError;
+use crate::configuration_error::ConfigurationError;
 use crate::ids::TaskId;
 use crate::model::{Level, LevelSet, TASKS_MAX, Task};
+use crate::table_error::TableError;
 use crate::time::{Duration, Service};
 
 /// A part of [`FrameTable::entries`].

@@ -1,9 +1,9 @@
 //! What a levelled engine is built from: where each task is served, and the level-A tables.
 
-use crate::engine::configuration::ConfigurationError;
-use crate::engine::table_error::TableError;
+use crate::configuration_error::ConfigurationError;
 use crate::ids::{CpuId, TaskId};
 use crate::model::{TASKS_MAX, Task};
+use crate::table_error::TableError;
 use crate::time::{Duration, Instant, Service};
 
 /// Where a task is served: the containers of MC².

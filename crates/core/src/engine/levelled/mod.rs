@@ -37,7 +37,7 @@ pub use configuration::{
 pub use local::{LocalDomain, LocalPlan};
 pub use shared::{SharedDomain, SharedPlan};
 
-use crate::engine::configuration::ConfigurationError;
+use crate::configuration_error::ConfigurationError;
 use crate::fact::Fact;
 use crate::ids::{CpuId, TaskId};
 use crate::model::Level;

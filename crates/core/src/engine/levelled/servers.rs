@@ -21,7 +21,7 @@
 //! not used up; I3 a best-effort task is in `by_release` exactly if it has a job.
 
 use super::configuration::{Budgets, LevelledConfiguration, LevelledTask};
-use crate::engine::configuration::ConfigurationError;
+use crate::configuration_error::ConfigurationError;
 use crate::fact::{Fact, StopReason};
 use crate::ids::{CpuId, JobId, TaskId};
 use crate::job_table::{Arrival, BACKLOG_MAX, Ring};

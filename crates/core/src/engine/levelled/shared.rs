@@ -20,7 +20,7 @@
 
 use super::configuration::{Container, LevelledConfiguration};
 use super::servers::Servers;
-use crate::engine::configuration::ConfigurationError;
+use crate::configuration_error::ConfigurationError;
 use crate::fact::Fact;
 use crate::ids::{CpuId, TaskId};
 use crate::notice::{Event, Notice};

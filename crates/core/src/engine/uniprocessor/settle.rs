@@ -1,16 +1,15 @@
 //! Settling: every consequence, in the fixed order of C3.
 
-use super::{Order, Told, Uniprocessor};
-use crate::enforce::OnMiss;
+use super::{Told, Uniprocessor};
 use crate::ids::{JobId, TaskId};
-use crate::job_table::{Arrival, Standing};
+use crate::job_table::{Arrival, Current, Standing};
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
 use crate::order::JobPriority;
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Slot, Wake, WakeReason};
 use crate::queue::{Cursor, ReadyQueue};
 use crate::store::Store;
-use crate::task_configuration::TaskConfiguration;
+use crate::task_configuration::{OnMiss, TaskConfiguration};
 use crate::time::Instant;
 use crate::urgency::Urgency;
 
@@ -44,15 +43,15 @@ impl<S: Store> Uniprocessor<S> {
             self.settle_touched();
         }
         if !PLAIN && self.timed {
-            self.settle_slices(self.account.clock);
-            self.settle_deadlines(self.account.clock);
+            self.settle_resumed();
+            self.settle_deadlines();
         }
         self.settle_idle();
         if !self.arrived.is_empty() {
             self.settle_arrivals::<PLAIN>();
         }
-        if !PLAIN && self.suspension.is_some() {
-            self.settle_suspension();
+        if !PLAIN && self.timed {
+            self.settle_rule();
         }
         self.select::<PLAIN>();
     }
@@ -69,40 +68,41 @@ impl<S: Store> Uniprocessor<S> {
         let Some(jobs) = self.jobs.get_mut(task.index()) else {
             return;
         };
+        let Some(Current { arrival, .. }) = jobs.current else {
+            return;
+        };
+        let job = JobId {
+            task,
+            sequence: arrival.sequence,
+        };
         let in_background = jobs.in_background();
         let another = jobs.advance();
-        self.leave_queues::<false>(task, in_background, another);
+        self.leave_queues::<false>(job, in_background, another);
     }
 
-    /// The rest of that: the current job of `task` has ended, and `another` one has taken its place.
+    /// The rest of that: a task's current job has ended, and `another` one has taken its place.
     #[inline(always)]
-    fn leave_queues<const PLAIN: bool>(
-        &mut self,
-        task: TaskId,
-        in_background: bool,
-        another: bool,
-    ) {
+    fn leave_queues<const PLAIN: bool>(&mut self, job: JobId, in_background: bool, another: bool) {
+        let task = job.task;
         if in_background {
             self.background.remove(task);
         } else {
             self.ready.remove(task);
         }
         if !PLAIN && self.timed {
-            self.forget_instants(task);
+            self.forget_instants(job);
         }
         if another {
             self.make_ready(task);
         }
     }
 
-    /// The current job of `task` has ended: nothing that was to happen to it later happens.
+    /// A job has ended: nothing that was to happen to it later happens.
     #[cold]
-    fn forget_instants(&mut self, task: TaskId) {
-        self.deadlines.remove(task);
-        self.forget_slices(task);
-        if self.suspension.is_some() {
-            self.withdraw_phase(task);
-        }
+    fn forget_instants(&mut self, job: JobId) {
+        self.deadlines.remove(job.task);
+        self.rule.forget(job.task);
+        self.rule.ended(job);
     }
 
     /// Queues the current job of `task` as admitted.
@@ -114,11 +114,11 @@ impl<S: Store> Uniprocessor<S> {
     #[inline(always)]
     fn queue_current<const PLAIN: bool>(&mut self, task: TaskId) {
         if !PLAIN && self.timed {
-            if self.suspension.is_some() {
-                self.begin_phase(task);
+            self.begin_counting(task);
+            self.watch_deadline(task);
+            if self.rule.admits_jobs() {
                 return;
             }
-            self.watch_deadline(task);
         }
         if let ReadyQueue::Fixed(ranks) = &mut self.ready {
             ranks.insert(task);
@@ -186,15 +186,16 @@ impl<S: Store> Uniprocessor<S> {
         };
         let in_background = current.standing == Standing::Background;
         let overran = !in_background && current.executed > allowance.tolerated;
+        let sequence = current.arrival.sequence;
         if overran {
-            jobs.overran = Some((current.arrival.sequence, current.executed));
+            jobs.overran = Some((sequence, current.executed));
         }
         let another = jobs.advance();
         // A job that waited may have a limit of nothing.
         if overran || another {
             self.touched.insert(task);
         }
-        self.leave_queues::<PLAIN>(task, in_background, another);
+        self.leave_queues::<PLAIN>(JobId { task, sequence }, in_background, another);
     }
 
     /// Whether the current job of `task` has used up its limit.
@@ -293,9 +294,7 @@ impl<S: Store> Uniprocessor<S> {
                     current.standing = Standing::Background;
                 }
                 self.ready.remove(job.task);
-                if self.suspension.is_some() {
-                    self.withdraw_phase(job.task);
-                }
+                self.rule.ended(job);
                 self.background.insert(job.task, self.urgency(job.task));
             }
         }
@@ -314,9 +313,7 @@ impl<S: Store> Uniprocessor<S> {
                 break;
             };
             if self.account.admits(task) {
-                // Under EDF-VD real deadlines take the place of virtual ones.
-                if matches!(self.order, Order::EarliestDeadline { .. }) && self.ready.contains(task)
-                {
+                if self.order.follows_the_mode() && self.ready.contains(task) {
                     let urgency = self.urgency(task);
                     self.ready.insert(task, urgency);
                 }
@@ -337,14 +334,10 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     #[cold]
-    pub(super) fn settle_deadlines(&mut self, now: Instant) {
-        let reached = Urgency::of_deadline_nanos(now.as_nanos());
+    pub(super) fn settle_deadlines(&mut self) {
+        let reached = Urgency::of_deadline_nanos(self.account.clock.as_nanos());
         while let Some((deadline, task)) = self.deadlines.first() {
             if reached.is_more_urgent_than(deadline) {
-                break;
-            }
-            if self.suspension.is_some() {
-                self.settle_instants(now);
                 break;
             }
             self.drop_current(task, DropReason::Deadline);
@@ -410,11 +403,12 @@ impl<S: Store> Uniprocessor<S> {
             return;
         }
         let in_background = jobs.in_background();
-        if let Order::JobLists(lists) = &mut self.order {
+        if self.order.gives_priorities() {
             if !core::mem::replace(&mut at_lists.begun, true) {
-                lists.begin_arrivals(at_lists.pending, &self.account.tasks);
+                let tasks = &self.account.tasks;
+                self.order.begin_arrivals(at_lists.pending, tasks);
             }
-            arrival.priority = lists.take(task);
+            arrival.priority = self.order.next_priority(task);
         }
         if in_background {
             self.drop_current(task, DropReason::Superseded);
@@ -434,7 +428,7 @@ impl<S: Store> Uniprocessor<S> {
     /// The priority of the most urgent pending job, where jobs have their own. A job that waits
     /// behind a late one of its own task cannot run before that one, and counts with it.
     fn most_urgent_pending(&self) -> Option<JobPriority> {
-        if !matches!(self.order, Order::JobLists(_)) {
+        if !self.order.gives_priorities() {
             return None;
         }
         let task = self.ready.first()?;
@@ -473,8 +467,8 @@ impl<S: Store> Uniprocessor<S> {
         let sequence = current.arrival.sequence;
         let job = JobId { task, sequence };
         if !PLAIN
-            && self.is_sliced()
-            && let Some(budget) = self.slice_budget(task, current)
+            && self.timed
+            && let Some(budget) = self.granted_budget(task, current)
         {
             let budget = Some(budget);
             self.slots = [Some(Slot { job, budget })];
@@ -496,35 +490,23 @@ impl<S: Store> Uniprocessor<S> {
     /// When to be called again at the latest.
     #[cold]
     fn next_wake(&self) -> Option<Wake> {
-        self.wake_for_slices(self.next_deadline())
+        self.wake_for_rule(self.next_deadline())
     }
 
     /// Who runs if nobody is ready.
     fn first_below_all(&self) -> Option<TaskId> {
-        let chosen = self.first_late().or_else(|| self.background.first());
-        chosen.map(|(_, task)| task)
+        let in_background = || self.background.first().map(|(_, task)| task);
+        self.rule.first_below().or_else(in_background)
     }
 
-    /// The wake-up for the next deadline at which a job is to be aborted, or for the next instant of
-    /// zero slack.
+    /// The wake-up for the next deadline at which a job is to be aborted.
     fn next_deadline(&self) -> Option<Wake> {
-        self.deadlines.first().and_then(|(_, task)| {
-            if self.suspension.is_some() {
-                return self.next_instant();
-            }
-            let current = self.jobs.get(task.index())?.current.as_ref()?;
-            let at = current
-                .arrival
-                .at
-                .saturating_add(self.account.entry(task)?.task.deadline);
-            let job = JobId {
-                task,
-                sequence: current.arrival.sequence,
-            };
-            Some(Wake {
-                at,
-                why: WakeReason::Deadline(job),
-            })
+        let (deadline, task) = self.deadlines.first()?;
+        let current = self.jobs.get(task.index())?.current.as_ref()?;
+        let sequence = current.arrival.sequence;
+        Some(Wake {
+            at: Instant::from_nanos(deadline.as_deadline_nanos()),
+            why: WakeReason::Deadline(JobId { task, sequence }),
         })
     }
 }

@@ -65,18 +65,18 @@ fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
         Enforcement::Static => 0,
         Enforcement::Adaptive => 1,
         Enforcement::ZeroSlack => 2,
+        Enforcement::Slices => 3,
     });
     bytes.push(match setup.exhaustion {
         Exhaustion::Background => 0,
         Exhaustion::Abort => 1,
         Exhaustion::Continue => 2,
     });
-    bytes.push(match (&setup.virtual_deadlines, &setup.lists, &setup.slices) {
-        (Some(_), _, _) => 1,
-        (None, Some(_), _) if setup.recomputed => 4,
-        (None, Some(_), _) => 2,
-        (None, None, Some(_)) => 3,
-        (None, None, None) => 0,
+    bytes.push(match (&setup.virtual_deadlines, &setup.lists) {
+        (Some(_), _) => 1,
+        (None, Some(_)) if setup.recomputed => 3,
+        (None, Some(_)) => 2,
+        (None, None) => 0,
     });
     bytes.push(setup.tasks.len() as u8);
     for entry in &setup.tasks {
@@ -94,6 +94,7 @@ fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
         bytes.push(u8::from(entry.on_miss == OnMiss::Abort));
         let after = entry.zero_slack.map_or(0, |after| 1 + after.as_nanos());
         word(bytes, after);
+        bytes.push(entry.slices.get() as u8);
     }
     for (index, _) in setup.tasks.iter().enumerate() {
         let due = setup
@@ -108,10 +109,6 @@ fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
         for entry in list {
             word(bytes, u64::from(*entry));
         }
-    }
-    for (index, _) in setup.tasks.iter().enumerate() {
-        let slices = setup.slices.as_ref().map_or(SliceCount::ONE, |all| all[index]);
-        bytes.push(slices.get() as u8);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Fixed job priorities that are computed anew: Li and Baruah (RTSS 2010).
 //!
-//! As [`super::JobLists`], except for the second rule: when jobs arrive and the most urgent pending job
+//! As [`super::ReusedLists`], except for the second rule: when jobs arrive and the most urgent pending job
 //! has priority p, the priorities of the entries of A_j above p are computed anew, as if all tasks
 //! released jobs from now on. With r_j entries of task j, from the lowest of them up: the last one left
 //! of task i may have the priority if all that are left fit,
@@ -14,12 +14,12 @@
 //! Complexity: O(N n) for an instant with arrivals, with N entries above p and n tasks. It is the more
 //! expensive of the two policies, and the one that list reuse is checked against.
 
-use super::JobPriority;
-use super::job_lists::offline;
+use super::lists::{JobPriority, offline};
 use crate::ids::TaskId;
 use crate::model::{LEVELS_MAX, Level, Task};
 use crate::store::Store;
 use crate::task_configuration::TaskConfiguration;
+use alloc::borrow::Cow;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Span {
@@ -60,10 +60,10 @@ const LEVELS: [Level; LEVELS_MAX] = [
 type Needed = [u128; LEVELS_MAX];
 
 impl<S: Store> RecomputedLists<S> {
-    /// As [`super::JobLists::new`]. Each list should be as long as the pattern that was proved, and no
+    /// As [`super::ReusedLists::new`]. Each list should be as long as the pattern that was proved, and no
     /// longer: an entry that no job ever takes counts as a job to come all the same.
     #[must_use]
-    pub fn new(lists: &[&[u32]]) -> Option<Self> {
+    pub fn new(lists: &[Cow<'_, [u32]>]) -> Option<Self> {
         let offline = offline::<S>(lists)?;
         let none = Span {
             first: 0,

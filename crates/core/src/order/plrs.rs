@@ -34,22 +34,10 @@
 //! Invariants: every A_j is decreasing; no entry stands in two lists; entries of A_j at or below p
 //! are never touched by the reuse step.
 
+use super::lists::{JobPriority, offline};
 use crate::ids::TaskId;
 use crate::store::Store;
-
-/// The priority of a job within the lists; larger is more urgent, and 0 is below every list entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct JobPriority(pub u32);
-
-impl JobPriority {
-    /// The priority of a job that exceeds the pattern its lists were made for.
-    pub const BEYOND_PATTERN: Self = Self(0);
-
-    /// A priority counts from 1, an entry of a list from 0.
-    pub(super) const fn of_entry(entry: u32) -> Self {
-        Self(entry.saturating_add(1))
-    }
-}
+use alloc::borrow::Cow;
 
 /// A run of consecutive entries of L_i that stands at some position of A_i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,7 +78,7 @@ impl Span {
 
 /// The lists of all tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct JobLists<S: Store> {
+pub struct ReusedLists<S: Store> {
     /// Every L_i, one after the other.
     offline: S::Table<u32>,
     /// At the position of A_i where a piece after the first one begins, that piece.
@@ -99,12 +87,12 @@ pub struct JobLists<S: Store> {
     exceeded: u64,
 }
 
-impl<S: Store> JobLists<S> {
+impl<S: Store> ReusedLists<S> {
     /// Lists from L_i of each task in task order, entries counted from 0 as in the literature.
     ///
     /// `None` if the storage is too small, or if a list is not strictly decreasing.
     #[must_use]
-    pub fn new(lists: &[&[u32]]) -> Option<Self> {
+    pub fn new(lists: &[Cow<'_, [u32]>]) -> Option<Self> {
         let offline = offline::<S>(lists)?;
         let pieces = S::table(offline.len(), Piece::NONE)?;
         let mut spans = S::table(lists.len(), Span::whole(0, 0))?;
@@ -239,29 +227,14 @@ fn below(list: &[u32], span: &Span, above: u32) -> bool {
     list.get(last).is_some_and(|&last| last < above)
 }
 
-/// All lists in one table; `None` if one of them does not fall strictly.
-pub(super) fn offline<S: Store>(lists: &[&[u32]]) -> Option<S::Table<u32>> {
-    let falls = |list: &&[u32]| list.windows(2).all(|pair| pair.first() > pair.last());
-    if !lists.iter().all(falls) {
-        return None;
-    }
-    let total = lists
-        .iter()
-        .try_fold(0_usize, |sum, list| sum.checked_add(list.len()))?;
-    let mut table = S::table(total, 0)?;
-    for (entry, priority) in table.iter_mut().zip(lists.iter().copied().flatten()) {
-        *entry = *priority;
-    }
-    Some(table)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::order::lists_of;
     use crate::store::Boxed;
 
-    fn lists() -> JobLists<Boxed> {
-        JobLists::new(&[&[7, 5, 2, 0], &[6, 1], &[3], &[8, 4]]).unwrap()
+    fn lists() -> ReusedLists<Boxed> {
+        ReusedLists::new(&lists_of(&[&[7, 5, 2, 0], &[6, 1], &[3], &[8, 4]])).unwrap()
     }
 
     #[test]
@@ -294,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_list_that_does_not_fall_is_refused() {
-        assert!(JobLists::<Boxed>::new(&[&[3, 3]]).is_none());
-        assert!(JobLists::<Boxed>::new(&[&[3, 4]]).is_none());
+        assert!(ReusedLists::<Boxed>::new(&lists_of(&[&[3, 3]])).is_none());
+        assert!(ReusedLists::<Boxed>::new(&lists_of(&[&[3, 4]])).is_none());
     }
 }

@@ -1,22 +1,13 @@
-//! Slices of jobs: period transformation (Sha, Lehoczky and Rajkumar, RTSS 1986; Vestal, RTSS 2007).
+//! Into how many slices jobs are cut, and what a slice grants: the arithmetic of period transformation
+//! (Sha, Lehoczky and Rajkumar, RTSS 1986; Vestal, RTSS 2007).
 //!
 //! Task i is cut into n_i slices: its job released at r may execute, by r + floor(k T_i / n_i), at
-//! most ceil((k + 1) C_i(z_i) / n_i) in all, for k = 0, ..., n_i - 1. What a slice leaves unused
-//! stays with the job. A job that has executed all it was granted waits for the next slice that
-//! grants more; it is pending all the while. The rule is a limit that grows with time, so that a
-//! job which keeps within it needs no wake-up at all.
-//!
-//! The boundaries belong to the job and not to a fixed grid: no slice is lost between the release
-//! and the next point of a grid, and no leftover is lost at one. Integer forms: with n_i = 1 the
+//! most ceil((k + 1) C_i(z_i) / n_i) in all, for k = 0, ..., n_i - 1. Integer forms: with n_i = 1 the
 //! limit is C_i(z_i) from the start. O(1).
 
-use crate::ids::TaskId;
 use crate::model::Task;
-use crate::queue::ReadyHeap;
 use crate::server::{ByLevel, ServerKind};
-use crate::store::Store;
-use crate::time::{Duration, Instant, Service};
-use crate::urgency::Urgency;
+use crate::time::{Duration, Service};
 use core::num::NonZeroU32;
 
 /// The most slices of a job: a limit of sense, far beyond what a machine can switch.
@@ -98,74 +89,6 @@ impl SliceCount {
         let slice = before.checked_div(whole.as_nanos())?;
         let product = slice.saturating_mul(task.period.as_nanos());
         Some(Duration::from_nanos(product.checked_div(count)?))
-    }
-}
-
-/// The slices of all tasks, and who waits for the next one.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Slices<S: Store> {
-    counts: S::Table<SliceCount>,
-    /// Tasks whose current job has executed all that it was granted so far, by the instant at which
-    /// it is granted more.
-    waiting: ReadyHeap<S>,
-}
-
-impl<S: Store> Slices<S> {
-    /// No job yet; `None` if the storage is too small.
-    #[must_use]
-    pub fn new(counts: &[SliceCount]) -> Option<Self> {
-        let mut table = S::table(counts.len(), SliceCount::ONE)?;
-        for (entry, count) in table.iter_mut().zip(counts) {
-            *entry = *count;
-        }
-        Some(Self {
-            counts: table,
-            waiting: ReadyHeap::new(counts.len())?,
-        })
-    }
-
-    /// n_i of `task`.
-    #[inline]
-    #[must_use]
-    pub fn count(&self, task: TaskId) -> SliceCount {
-        let count = self.counts.get(task.index());
-        count.copied().unwrap_or(SliceCount::ONE)
-    }
-
-    /// When the current job of `task` is granted more, if it waits for that.
-    #[must_use]
-    pub fn waits_until(&self, task: TaskId) -> Option<Instant> {
-        let boundary = self.waiting.urgency(task)?;
-        Some(Instant::from_nanos(boundary.as_deadline_nanos()))
-    }
-
-    /// The current job of `task` waits until `boundary`.
-    pub fn suspend(&mut self, task: TaskId, boundary: Instant) {
-        let urgency = Urgency::of_deadline_nanos(boundary.as_nanos());
-        self.waiting.insert(task, urgency);
-    }
-
-    /// The current job of `task` waits no more.
-    pub fn forget(&mut self, task: TaskId) {
-        self.waiting.remove(task);
-    }
-
-    /// A task whose job waited until `now` or an earlier instant, taken off the list.
-    pub fn take_due(&mut self, now: Instant) -> Option<TaskId> {
-        let (boundary, task) = self.waiting.first()?;
-        let now = Urgency::of_deadline_nanos(now.as_nanos());
-        if now.is_more_urgent_than(boundary) {
-            return None;
-        }
-        self.waiting.remove(task);
-        Some(task)
-    }
-
-    /// The earliest boundary that somebody waits for.
-    #[must_use]
-    pub fn next(&self) -> Option<Instant> {
-        let (boundary, _) = self.waiting.first()?;
-        Some(Instant::from_nanos(boundary.as_deadline_nanos()))
     }
 }
 

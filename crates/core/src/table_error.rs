@@ -1,6 +1,5 @@
 //! Why a table of time does not fit the tasks it was made for.
 
-use crate::engine::configuration::ConfigurationError;
 use crate::ids::TaskId;
 use crate::model::Level;
 use core::fmt;
@@ -90,12 +89,6 @@ pub enum TableError {
         /// The level.
         level: Level,
     },
-}
-
-impl From<TableError> for ConfigurationError {
-    fn from(error: TableError) -> Self {
-        Self::Table(error)
-    }
 }
 
 impl fmt::Display for TableError {
