@@ -10,21 +10,19 @@
 //! bound; those for EDF-VD give the virtual deadlines to run with. The code is slow and apart from
 //! the real analyses, which therefore carry no switch for a mistake.
 
-mod change_instants;
-mod virtual_deadlines;
-mod zero_slack;
-
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
 use crate::problem::{Problem, Row};
-use crate::registry::{ADAPTIVE, Test, ZERO_SLACK, test};
+use crate::schedulability::amc_max::control::responses_without_plus_one;
+use crate::schedulability::edf_vd::control as edf_vd;
+use crate::schedulability::zss::control::{self as zss, Mistake};
+use crate::schedulability::{ADAPTIVE, ZERO_SLACK};
 use crate::tables::Tables;
-use change_instants::responses_without_plus_one;
+use crate::test::{Test, test};
 use core::cmp::Reverse;
 use vestal_core::Duration;
 use vestal_core::order::ClassicOrder;
-use zero_slack::Mistake;
 
 /// All controls.
 #[must_use]
@@ -52,32 +50,32 @@ const CONTROLS: &[Test] = &[
         Some(|problem, _| accepted_order(problem, responses_without_plus_one).is_ok())),
     test!("zss", Some("control-tightened-everywhere"), Unsafe, ZERO_SLACK, [ZeroSlack],
         "WRONG: zss that takes work for done whoever lets the task run",
-        zero_slack::analyse_tightened_everywhere,
-        Some(zero_slack::accepts_tightened_everywhere)),
+        zss::analyse_tightened_everywhere,
+        Some(zss::accepts_tightened_everywhere)),
     test!("zss", Some("control-latest"), Unsafe, ZERO_SLACK, [ZeroSlack],
         "WRONG: zss that suspends nobody before a deadline where rms accepts",
-        zero_slack::analyse_latest,
+        zss::analyse_latest,
         None),
     test!("zss", Some("control-guaranteed-only"), Unsafe, ZERO_SLACK, [ZeroSlack],
         "WRONG: zss that forgets that less critical tasks may be late",
-        |problem| zero_slack::analyse_mistaken(problem, Mistake::GuaranteedOnly),
+        |problem| zss::analyse_mistaken(problem, Mistake::GuaranteedOnly),
         None),
     test!("zss", Some("control-nothing-carried-in"), Unsafe, ZERO_SLACK, [ZeroSlack],
         "WRONG: zss that forgets suspended jobs under way",
-        |problem| zero_slack::analyse_mistaken(problem, Mistake::NothingCarriedIn),
+        |problem| zss::analyse_mistaken(problem, Mistake::NothingCarriedIn),
         None),
     test!("zss", Some("control-never-overtaken"), Unsafe, ZERO_SLACK, [ZeroSlack],
         "WRONG: zss that forgets who gets ahead when it is critical",
-        |problem| zero_slack::analyse_mistaken(problem, Mistake::NeverOvertaken),
+        |problem| zss::analyse_mistaken(problem, Mistake::NeverOvertaken),
         None),
     test!("edf-vd", Some("control-no-guard"), Unsafe, ADAPTIVE, [VirtualDeadlines],
         "WRONG: edf-vd that does not ask whether the LO tasks alone fit",
-        virtual_deadlines::analyse_without_guard,
-        Some(|problem, _| virtual_deadlines::accepts_without_guard(problem))),
+        edf_vd::analyse_without_guard,
+        Some(|problem, _| edf_vd::accepts_without_guard(problem))),
     test!("edf-vd", Some("control-rounded-up"), Unsafe, ADAPTIVE, [VirtualDeadlines],
         "WRONG: edf-vd whose factor is rounded up to eighths",
-        virtual_deadlines::analyse_rounded_up,
-        Some(|problem, _| virtual_deadlines::accepts_by_theorem(problem))),
+        edf_vd::analyse_rounded_up,
+        Some(|problem, _| edf_vd::accepts_by_theorem(problem))),
 ];
 
 /// A wrong way to find the window that an equation asks for: from the own execution time, the

@@ -36,14 +36,11 @@
 mod assumptions;
 mod audsley;
 mod bounds;
-mod change_instants;
 #[cfg(feature = "controls")]
 pub mod controls;
 mod demand;
 mod finite_jobs;
 mod fixed_priority;
-mod interference;
-mod job_order;
 pub mod oracle;
 pub mod order;
 pub mod outcome;
@@ -51,15 +48,14 @@ pub mod parameters;
 pub mod problem;
 mod rational;
 mod reason;
-pub mod registry;
 pub mod schedulability;
 mod scratch;
-mod slack;
-mod slices;
 mod tables;
+mod test;
 
 pub use outcome::{Kind, Names, Outcome, Reason, TaskOutcome, Verdict};
 pub use parameters::{Parameter, ParameterError, Parameters, Ratio};
 pub use problem::{FiniteJob, Phasing, Problem, ProblemError};
-pub use registry::{Test, find, tests};
+pub use schedulability::{find, tests};
 pub use scratch::Scratch;
+pub use test::Test;

@@ -1,12 +1,10 @@
 //! Priority orders as sorted tables.
 
-use crate::parameters::task_id;
 use crate::problem::{Problem, Row};
-use crate::slices::Sliced;
 use crate::tables::Tables;
+use vestal_core::TaskId;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::order::ClassicOrder;
-use vestal_core::{SliceCount, Task, TaskId};
 
 /// Priorities n, n-1, ..., 1 for an order of n tasks, most urgent first; the result is in task
 /// order. Tasks that the order does not contain have priority 0.
@@ -19,24 +17,6 @@ pub fn priorities_of(order: &[TaskId], tasks: usize) -> Vec<u32> {
         }
     }
     priorities
-}
-
-/// Rate-monotonic priorities over slices, as the test `pt` gives them: the shorter slice period first, then
-/// the more critical task, then the one that stands first.
-#[must_use]
-pub fn priorities_over_slices(tasks: &[Task], counts: &[SliceCount]) -> Vec<u32> {
-    let rows = tasks
-        .iter()
-        .enumerate()
-        .map(|(index, task)| Row::new(index, task));
-    let sliced = rows.zip(counts).map(|(row, count)| Sliced {
-        row,
-        count: u64::from(count.get()),
-    });
-    let mut order: Vec<Sliced> = sliced.collect();
-    order.sort_unstable_by(Sliced::urgency);
-    let order: Vec<TaskId> = order.iter().map(|one| task_id(one.row.task)).collect();
-    priorities_of(&order, tasks.len())
 }
 
 /// Fills the order with the problem's rows, most urgent first: by the given priorities if there are

@@ -1,30 +1,44 @@
 //! Memory of the fast paths.
 
-use crate::change_instants::ChangeTables;
 use crate::demand::Demand;
-use crate::interference::InterferenceTables;
-use crate::job_order::JobTables;
-use crate::slack::SlackTables;
-use crate::slices::SlicedTables;
 use crate::tables::Tables;
+use core::any::Any;
+use core::fmt;
 use vestal_core::model::LEVELS_MAX;
 
 /// Memory that the fast path of a test uses again and again instead of allocating. One for each
 /// thread; what it contains between two calls has no meaning.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Scratch {
     /// Tables of tasks.
     pub(crate) tables: Tables,
     /// Jobs counted, one collection for each level.
     pub(crate) demands: [Demand; LEVELS_MAX],
-    /// What the search over change instants counts.
-    pub(crate) changes: ChangeTables,
-    /// What zero-slack instants are found with.
-    pub(crate) slack: SlackTables,
-    /// What the search of AMC-IA counts.
-    pub(crate) interference: InterferenceTables,
-    /// Tasks in slices.
-    pub(crate) sliced: SlicedTables,
-    /// What the tests of fixed job priorities count.
-    pub(crate) jobs: JobTables,
+    /// What single tests keep.
+    pub(crate) own: Own,
+}
+
+/// Memory of kinds that only the tests know which have it.
+#[derive(Default)]
+pub(crate) struct Own(Vec<Box<dyn Any + Send>>);
+
+impl Own {
+    /// That of one kind; empty at first. O(kinds in use), which are a handful.
+    pub(crate) fn of<T: Any + Default + Send>(&mut self) -> &mut T {
+        let index = self.0.iter().position(|memory| memory.is::<T>());
+        let index = index.unwrap_or_else(|| {
+            self.0.push(Box::new(T::default()));
+            self.0.len() - 1
+        });
+        match self.0[index].downcast_mut() {
+            Some(memory) => memory,
+            None => unreachable!("the one at that index is of this kind"),
+        }
+    }
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Own({})", self.0.len())
+    }
 }

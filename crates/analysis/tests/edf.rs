@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Random, problem, task};
-use vestal_analysis::oracle::first_overfull_window;
+use vestal_analysis::schedulability::edf::oracle::first_overfull_window;
 use vestal_analysis::{Kind, Phasing, Problem, Reason, Scratch, Verdict, find};
 use vestal_core::{Duration, Task};
 

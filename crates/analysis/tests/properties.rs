@@ -4,7 +4,8 @@
 mod common;
 
 use common::{Random, problem, random_set, task};
-use vestal_analysis::{Outcome, Problem, Reason, Scratch, Test, Verdict, find, oracle, tests};
+use vestal_analysis::schedulability::pt;
+use vestal_analysis::{Outcome, Problem, Reason, Scratch, Test, Verdict, find, tests};
 use vestal_core::{Duration, LevelSet, Service, Task, TaskId, Wcet};
 
 /// The chain smc:printed => smc => amc-rtb, on given priorities and through Audsley's algorithm;
@@ -42,7 +43,7 @@ fn printed_smc_implies_smc_implies_amc_rtb() {
 
 /// The tests that are not for finite job sets.
 fn for_tasks() -> impl Iterator<Item = &'static Test> {
-    tests().iter().filter(|test| !test.is_for_job_sets())
+    tests().iter().filter(|test| !test.is_for_job_sets)
 }
 
 /// Every task to its place in a permuted set.
@@ -123,7 +124,7 @@ fn renaming_tasks_renames_the_outcome() {
 
 /// Two tasks of one criticality have the same slice period T / n.
 fn has_slice_ties(tasks: &[Task]) -> bool {
-    let counts = oracle::slices_by_rule(tasks);
+    let counts = pt::oracle::slices_by_rule(tasks);
     let same = |one: usize, other: usize| {
         tasks[one].criticality == tasks[other].criticality
             && tasks[one].period.as_nanos() * counts[other]

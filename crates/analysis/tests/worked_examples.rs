@@ -16,7 +16,7 @@ fn ns(values: &[u64]) -> Vec<Option<Duration>> {
 /// The tests that are not for finite job sets.
 fn for_tasks() -> impl Iterator<Item = &'static Test> {
     let tests = vestal_analysis::tests().iter();
-    tests.filter(|test| !test.is_for_job_sets())
+    tests.filter(|test| !test.is_for_job_sets)
 }
 
 /// Huang, Gill and Lu (TECS 2014, section 3.1): tau_1 (LO, 1, T 2), tau_2 (HI, 1/5, T 10),

@@ -5,11 +5,11 @@ mod common;
 
 use common::{Random, large_set, problem, random_set, task};
 use std::cmp::Reverse;
-use vestal_analysis::oracle::{
+use vestal_analysis::order::priorities_of;
+use vestal_analysis::schedulability::zss::oracle::{
     SlackFormula, zero_slack_bounds, zero_slack_instants, zero_slack_proves, zero_slack_responses,
     zero_slack_search,
 };
-use vestal_analysis::order::priorities_of;
 use vestal_analysis::{Kind, Parameters, Problem, Reason, Scratch, Test, Verdict, find, tests};
 use vestal_core::order::ClassicOrder;
 use vestal_core::{Duration, Level, Task, TaskId};

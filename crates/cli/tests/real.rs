@@ -547,7 +547,7 @@ fn slices_are_kept_and_replay_clean() {
 
 /// Table I of Huang, Gill and Lu (2014): at 6 ms the high task takes the CPU from the low one.
 #[test]
-fn the_zero_slack_trace_has_the_order_of_the_paper_and_the_gaps_of_the_tick() {
+fn the_zss_trace_has_the_order_of_the_paper_and_the_gaps_of_the_tick() {
     let done = vestal(&["bench", "zero-slack-trace", "--format", "json"]);
     assert_eq!(done.exit, 0, "{}", done.stderr);
     let trace = done.json();

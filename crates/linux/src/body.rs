@@ -87,7 +87,7 @@ impl JobContext<'_> {
     /// run ends. The body should then return; until it does, it runs in the background.
     #[must_use]
     pub fn cancelled(&mut self) -> bool {
-        self.task.park.wait();
+        self.task.suspension.wait();
         self.observe(true);
         let cancelled = self.task.cancelled(self.job.sequence);
         self.saw_cancellation |= cancelled;
@@ -112,10 +112,10 @@ impl JobContext<'_> {
         };
         let named = loop {
             let named = managed.names(self.job);
-            if named || !listens || !self.task.park.is_held() {
+            if named || !listens || !self.task.suspension.is_suspended() {
                 break named;
             }
-            self.task.park.wait();
+            self.task.suspension.wait();
         };
         // A withdrawn job runs in the background, with which no plan is concerned.
         let named = named || self.task.withdrawn(self.job.sequence);
@@ -178,7 +178,7 @@ impl JobContext<'_> {
             let goes_on = cpu_now < end && goes_on(self);
             let now = monotonic_nanos();
             let stints_now = self.shared.stints.count();
-            if !self.task.withdrawn(self.job.sequence) && !self.task.park.is_held() {
+            if !self.task.withdrawn(self.job.sequence) && !self.task.suspension.is_suspended() {
                 if stints != stints_now {
                     self.note_resumed(wall);
                 } else if now.saturating_sub(wall) >= GAP_NANOS_MIN {

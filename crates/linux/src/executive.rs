@@ -25,8 +25,8 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
 use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
-use crate::sys::park::ParkSignal;
 use crate::sys::sched::LoweredPriorityLimit;
+use crate::sys::suspension::SuspensionSignal;
 use crate::sys::waiting::Bell;
 use crate::threads::{Crew, Started};
 use crate::watchdog::Watchdog;
@@ -165,12 +165,13 @@ impl Executive {
         let _signals = Watch::begin().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
         let _continued = Continued::take_over()
             .map_err(RunError::system("note when the process is continued"))?;
-        let _park = self
+        let _suspension = self
             .config
             .is_sliced()
-            .then(ParkSignal::take_over)
+            .then(SuspensionSignal::take_over)
             .transpose();
-        let _park = _park.map_err(RunError::system("handle the signal that holds jobs back"))?;
+        let _suspension =
+            _suspension.map_err(RunError::system("handle the signal that holds jobs back"))?;
         let calibration = self.calibrate(&plan)?;
         self.execute(&plan, calibration, span)
     }
@@ -241,9 +242,9 @@ impl Executive {
         }
         if !plan.managed {
             shared.enforce = mechanism::enforces(&config);
-            shared.each_instant = mechanism::handles_each_instant(&config);
-            shared.each_slice = mechanism::handles_each_slice(&config);
-            if shared.each_slice || mechanism::handles_each_job(&config) {
+            shared.paper_zss = mechanism::is_paper_zss(&config);
+            shared.paper_pt = mechanism::is_paper_pt(&config);
+            if shared.paper_pt || mechanism::handles_each_job(&config) {
                 shared.bell = Some(Bell::new()?);
             }
         }

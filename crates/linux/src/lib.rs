@@ -55,7 +55,6 @@ mod mechanism;
 mod meter;
 mod outcome;
 mod overrun_report;
-mod park;
 mod plan;
 pub mod preemption;
 pub mod primitives;
@@ -65,17 +64,18 @@ pub mod recording;
 pub mod report;
 pub mod rights;
 mod shared;
-mod slack;
-pub mod slack_trace;
 pub mod stats;
 mod stints;
 pub mod stop;
 mod summary;
+mod suspension;
 #[expect(unsafe_code, reason = "system calls; each block says why it is sound")]
 mod sys;
 mod threads;
 mod watchdog;
 mod worker;
+mod zss;
+pub mod zss_trace;
 
 pub use body::{Cancelled, JobContext};
 pub use config::{Config, Mechanism, Monitor, TaskSpec, Termination};

@@ -5,8 +5,8 @@
 //! that completed beyond its limit, the idle detector, the end of the run; a job that has no slack left,
 //! its deadline, and its end.
 
-mod slices;
-mod zero_slack;
+mod pt;
+mod zss;
 
 use crate::allowance::Allowance;
 use crate::config::Monitor;
@@ -16,12 +16,12 @@ use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
 use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
-use crate::slack::Slack;
 use crate::stints::Wanted;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::sys::{self, futex};
 use crate::worker::{enter_real_time, message_of};
+use crate::zss::Slack;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -103,18 +103,14 @@ impl Manager {
         }
         self.own = Some(Intervals::of_this_thread(Thread::Manager));
         if let Some(bell) = &shared.bell {
-            return if shared.each_slice {
-                self.manage_each_slice(&shared, bell)
+            return if shared.paper_pt {
+                self.manage_pt(&shared, bell)
             } else {
                 self.manage_each_job(&shared, bell)
             };
         }
         // They signal as long as they live.
-        let _timers = match shared
-            .each_instant
-            .then(|| start_timers(&shared))
-            .transpose()
-        {
+        let _timers = match shared.paper_zss.then(|| start_timers(&shared)).transpose() {
             Ok(timers) => timers,
             Err(_) => {
                 shared.request_stop(StopCause::SetupFailed);
@@ -289,7 +285,7 @@ impl Manager {
 
     /// Charges every running job that has used up its limit; says whether there was one.
     fn charge_exhausted(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
-        if shared.each_instant {
+        if shared.paper_zss {
             return Ok(false);
         }
         let mut any = false;

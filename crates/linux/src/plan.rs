@@ -6,7 +6,7 @@ use crate::error::RunError;
 use crate::executive::Executive;
 use crate::managed::BoxedScheduler;
 use crate::rights::{Needs, Refusal, Rights, judge};
-use crate::slack::PLACES_BELOW;
+use crate::zss::PLACES_BELOW;
 use vestal_core::engine::Configuration;
 use vestal_core::{Duration, Guard, Interest, Level, OnMiss, Service, TaskConfiguration};
 

@@ -61,8 +61,8 @@ pub struct Report {
     pub lost_notices: u64,
     /// What was recorded, if the run was.
     pub recorded: Option<Recorded>,
-    /// How jobs were held back between their slices; `None` if no job is cut into slices.
-    pub held: Option<Held>,
+    /// How jobs were suspended between their slices; `None` if no job is cut into slices.
+    pub suspensions: Option<Suspensions>,
     /// Names of tasks whose body had not come to a cancellation point when patience ended. Their
     /// threads live on, outside the real-time classes.
     pub stuck: Vec<String>,
@@ -420,21 +420,21 @@ pub struct EnforcementReport {
 
 /// Jobs that were held back until their next slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Held {
+pub struct Suspensions {
     /// How often.
     pub times: u64,
     /// Of those: how often the job went on all the same, by more than the tolerance, on a CPU that
     /// nobody else of the run wanted. Its body blocks signals and comes to no cancellation point.
-    pub in_vain: u64,
+    pub ineffective: u64,
 }
 
-impl Held {
+impl Suspensions {
     /// The sum of both.
     #[must_use]
     pub(crate) const fn and(self, other: Self) -> Self {
         Self {
             times: self.times.saturating_add(other.times),
-            in_vain: self.in_vain.saturating_add(other.in_vain),
+            ineffective: self.ineffective.saturating_add(other.ineffective),
         }
     }
 }

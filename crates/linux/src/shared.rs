@@ -16,7 +16,7 @@
 
 mod armed;
 mod drops;
-mod slices;
+mod pt;
 
 use crate::allowance::{Allowance, AllowanceWord};
 use crate::config::{Config, Monitor, Termination};
@@ -27,17 +27,17 @@ use crate::managed::{Handover, Managed};
 use crate::mechanism::Gate;
 use crate::meter::OwnThreads;
 use crate::overrun_report::OverrunReport;
-use crate::park::Park;
 use crate::promise::{HeldUp, Promises};
 use crate::report::TaskRecord;
-use crate::slack::Slack;
 use crate::stints::Stints;
+use crate::suspension::Suspension;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::Bell;
 use crate::sys::{self, Tid};
+use crate::zss::Slack;
 pub(crate) use armed::Armed;
 use drops::Verdicts;
-use slices::Slicing;
+use pt::Slicing;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use vestal_core::{Event, Exhaustion, Instant, JobId, Notice, Service, TaskConfiguration};
@@ -83,7 +83,7 @@ pub(crate) struct TaskShared {
     /// Into which slices its jobs are cut, if any.
     slicing: Slicing,
     /// Whether the worker is held back in the middle of a body.
-    pub(crate) park: Park,
+    pub(crate) suspension: Suspension,
     /// Whether a job of the task has begun and has its place: see [`crate::promise`].
     pub(crate) is_in_place: AtomicBool,
     pub(crate) held_up: HeldUp,
@@ -133,7 +133,7 @@ impl TaskShared {
             base: AtomicU64::new(0),
             limit: AllowanceWord::new(limit),
             slicing: Slicing::none(),
-            park: Park::new(),
+            suspension: Suspension::new(),
             is_in_place: AtomicBool::new(false),
             held_up: HeldUp::default(),
             late: Late::new(),
@@ -288,9 +288,9 @@ pub(crate) struct Shared {
     pub(crate) managed: Option<Managed>,
     /// Whether timers of the manager stand for the instants without slack of all jobs, as in the paper
     /// of [`crate::mechanism`]. Budgets are not watched then.
-    pub(crate) each_instant: bool,
+    pub(crate) paper_zss: bool,
     /// Whether the manager replenishes the budget of each slice, also as in that paper.
-    pub(crate) each_slice: bool,
+    pub(crate) paper_pt: bool,
     /// Where the manager handles each job or each slice: how it is called.
     pub(crate) bell: Option<Bell>,
     cause: Mutex<Option<StopCause>>,
@@ -343,8 +343,8 @@ impl Shared {
             earliest_due: AtomicU64::new(u64::MAX),
             own: OwnThreads::default(),
             managed: None,
-            each_instant: false,
-            each_slice: false,
+            paper_zss: false,
+            paper_pt: false,
             bell: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
@@ -360,7 +360,7 @@ impl Shared {
     pub(crate) fn arms_monitors(&self) -> bool {
         let waits = |managed: &Managed| managed.waits_on_futex;
         self.enforce
-            && !self.each_instant
+            && !self.paper_zss
             && self.bell.is_none()
             && !self.managed.as_ref().is_some_and(waits)
     }
@@ -468,7 +468,7 @@ impl Shared {
             .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
         for task in &self.tasks {
             task.withdraw_all();
-            task.park.end();
+            task.suspension.end();
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
             }

@@ -101,7 +101,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         release_lateness: totals.lateness.summary(),
         lost_notices: manager.lost_notices,
         recorded: measured.recorded,
-        held: shared.held(),
+        suspensions: shared.suspensions(),
         stuck: stuck.collect(),
     }
 }

@@ -59,7 +59,7 @@ impl Worker {
             }
         }
         if let Some(slack) = &task.slack
-            && !self.shared.each_instant
+            && !self.shared.paper_zss
         {
             slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
         }
@@ -81,7 +81,9 @@ impl Worker {
             }
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
-        let _attached = task.is_sliced().then(|| sys::park::attach(&task.park));
+        let _attached = task
+            .is_sliced()
+            .then(|| sys::suspension::attach(&task.suspension));
         let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
         let mut own = Intervals::of_this_thread(Thread::Worker(self.index));
         let end = shared.end.load(Ordering::SeqCst);
@@ -99,7 +101,7 @@ impl Worker {
             crate::fault::delay(&shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
             own.wait(&shared, Duty::JobEnd, &mut self.trace);
             let goes_on = match shared.bell {
-                Some(_) if !shared.each_slice => wait_for_manager(&shared, task, sequence, release),
+                Some(_) if !shared.paper_pt => wait_for_manager(&shared, task, sequence, release),
                 Some(_) | None => wait_for_release(&shared, task, release),
             };
             if !goes_on {
@@ -244,7 +246,7 @@ impl Worker {
             counted: None,
         };
         if task.is_sliced() {
-            task.park.enter();
+            task.suspension.enter();
         }
         job.observe(true);
         // A body that panics half-way is never called again: the run ends.
@@ -255,7 +257,7 @@ impl Worker {
         job.observe(false);
         if task.is_sliced() {
             let executed = job.executed().as_nanos();
-            if task.park.leave(executed, shared.tolerance_nanos) {
+            if task.suspension.leave(executed, shared.tolerance_nanos) {
                 // It was stopped, and ends all the same.
                 job.note_gone_on();
             }

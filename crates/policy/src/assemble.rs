@@ -92,7 +92,7 @@ pub fn given(set: &TaskSet, parameters: &Parameters) -> Result<Given, Refusal> {
 /// # Errors
 /// What the set does not have and the test needs; parameters that are not for this set.
 pub fn problem(set: &TaskSet, test: &Test, given: &Given) -> Result<Problem, Refusal> {
-    if test.is_for_job_sets() {
+    if test.is_for_job_sets {
         return of_jobs(set, test, given);
     }
     let tasks = set.to_tasks(test.name).map_err(Refusal::diagnosed)?;

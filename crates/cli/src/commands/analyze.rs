@@ -146,7 +146,7 @@ fn wanted_tests(
     let mut wanted = named;
     if args.all || args.tests.is_empty() {
         for test in registry().tests() {
-            let applies = test.is_for_job_sets() != set.jobs.is_empty();
+            let applies = test.is_for_job_sets != set.jobs.is_empty();
             if applies && !is_among(&wanted, test) && (args.all || test.is_sound()) {
                 wanted.push(test);
             }

@@ -1,7 +1,7 @@
 //! `vestal bench`: what this machine's mechanisms cost, and what they do.
 
 mod overhead;
-mod zero_slack_trace;
+mod zss_trace;
 
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure, Outcome};
@@ -26,7 +26,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
         "overhead" => return overhead::overhead(args, output),
         "zero-slack-trace" => {
             refuse_options(args)?;
-            return zero_slack_trace::zero_slack_trace(output);
+            return zss_trace::zss_trace(output);
         }
         other => {
             let what = format!("measure `{other}`");

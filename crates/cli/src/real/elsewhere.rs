@@ -1,6 +1,6 @@
 //! Real runs where there is no Linux: none.
 
-use super::{Bout, Cost, RealRun, Settings, SlackTrace};
+use super::{Bout, Cost, RealRun, Settings, ZssTrace};
 use crate::examination::{Examination, Wish};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -29,7 +29,7 @@ pub(crate) fn primitives(_: &Output) -> Result<Vec<Cost>, Failure> {
     ))
 }
 
-pub(crate) fn slack_trace(_: &Output) -> Result<SlackTrace, Failure> {
+pub(crate) fn zss_trace(_: &Output) -> Result<ZssTrace, Failure> {
     Err(Failure::machine(
         "trace zero slack",
         "real runs need Linux with SCHED_FIFO",

@@ -326,9 +326,9 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
             "{inside} guaranteed deadlines were missed, and only time that others took from the run explains it: not decided, exit code 5 (--tolerate-stolen-time makes it 0)"
         ));
     }
-    if let Some(in_vain @ 1..) = report.held.map(|held| held.in_vain) {
+    if let Some(ineffective @ 1..) = report.suspensions.map(|held| held.ineffective) {
         warnings.push(format!(
-            "{in_vain} times a job went on although it was held back until its next slice; does a body block signals and come to no cancellation point?"
+            "{ineffective} times a job went on although it was held back until its next slice; does a body block signals and come to no cancellation point?"
         ));
     }
     if let Some(lost @ 1..) = report.recorded.map(|recorded| recorded.lost) {

@@ -34,10 +34,10 @@ pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String>
             "dispatched by the manager; jobs found running against the plan: {inversions}"
         ));
     }
-    if let Some(held) = report.held {
+    if let Some(held) = report.suspensions {
         lines.push(format!(
             "jobs were held back between their slices {} times, in vain {} times",
-            held.times, held.in_vain
+            held.times, held.ineffective
         ));
     }
     if let Some(why) = &report.monitor_fallback {
@@ -176,8 +176,8 @@ pub(super) fn machine(report: &Report) -> Machine {
             overshoot_median_ns: enforcement.overshoot.median,
             overshoot_max_ns: enforcement.overshoot.max,
             noticed_late: enforcement.late,
-            held: report.held.map(|held| held.times),
-            held_in_vain: report.held.map(|held| held.in_vain),
+            held: report.suspensions.map(|held| held.times),
+            held_in_vain: report.suspensions.map(|held| held.ineffective),
             records: report.recorded.map(|recorded| recorded.records),
             records_lost: lost_in_all(report),
             own: own::own(report),

@@ -17,20 +17,20 @@ mod overhead;
 #[cfg(target_os = "linux")]
 mod own;
 #[cfg(target_os = "linux")]
-mod slack_trace;
-#[cfg(target_os = "linux")]
 mod work;
+#[cfg(target_os = "linux")]
+mod zss_trace;
 
 #[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{bout, examine, execute, machine, preemptions, primitives, slack_trace};
+pub(crate) use elsewhere::{bout, examine, execute, machine, preemptions, primitives, zss_trace};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
 #[cfg(target_os = "linux")]
 pub(crate) use overhead::{bout, machine, preemptions};
 #[cfg(target_os = "linux")]
-pub(crate) use slack_trace::slack_trace;
+pub(crate) use zss_trace::zss_trace;
 
 /// What the command line says about the machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,7 +119,7 @@ pub(crate) struct Cost {
 
 /// Who had the CPU when under zero slack, simulated and measured, and where nobody had.
 #[derive(Debug, Serialize)]
-pub(crate) struct SlackTrace {
+pub(crate) struct ZssTrace {
     pub(crate) cpu: usize,
     pub(crate) duration_ns: u64,
     /// The typical step between two readings of the clock, and beyond what it is somebody else's.

@@ -13,9 +13,9 @@ mod job_orders;
 #[cfg(target_os = "linux")]
 #[path = "../../../workload/tests/json_schema/mod.rs"]
 mod json_schema;
+mod pt;
 mod replay;
 mod report;
-mod slices;
 #[path = "../support/mod.rs"]
 mod support;
 mod traces;

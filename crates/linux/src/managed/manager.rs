@@ -2,7 +2,7 @@
 
 mod drops;
 mod facts;
-mod hold;
+mod suspend;
 
 use super::backlog::Backlog;
 use super::handover::{Assignment, Handover};
@@ -470,10 +470,10 @@ impl Dispatcher {
             let cost = monotonic_nanos().saturating_sub(before);
             self.record.demotion.record(cost);
         }
-        if class != Class::Suspended && task.park.is_held() {
+        if class != Class::Suspended && task.suspension.is_suspended() {
             // Whatever the worker does from now on, it is not held back.
             let executed = task.executed().unwrap_or(0);
-            task.park.release(executed, shared.tolerance_nanos);
+            task.suspension.resume(executed, shared.tolerance_nanos);
         }
     }
 

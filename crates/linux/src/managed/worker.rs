@@ -27,7 +27,9 @@ impl Worker {
             }
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
-        let _attached = task.is_sliced().then(|| sys::park::attach(&task.park));
+        let _attached = task
+            .is_sliced()
+            .then(|| sys::suspension::attach(&task.suspension));
         let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
         let mut own = Intervals::of_this_thread(Thread::Worker(self.index));
         loop {

@@ -7,17 +7,17 @@
 //! |---|---|---|
 //! | static limits | none: the order of the kernel's priorities is all there is | nothing is enforced |
 //! | adaptive limits (5.3) | the manager handles each release and each completion | [`each_job`] |
-//! | slices (5.2) | the manager replenishes and exhausts budgets, and cancels their timers | [`each_slice`] |
-//! | zero slack (5.1) | periodic timers for the zero-slack instants and deadlines of all jobs | [`each_instant`] |
+//! | slices (5.2) | the manager replenishes and exhausts budgets, and cancels their timers | [`pt`] |
+//! | zero slack (5.1) | periodic timers for the zero-slack instants and deadlines of all jobs | [`zss`] |
 //! | fixed job priorities (5.3) | a dispatcher with three priorities | managed dispatch, see [`crate::managed`] |
 
-mod each_instant;
 mod each_job;
-mod each_slice;
 mod gate;
+mod pt;
+mod zss;
 
-pub(crate) use each_instant::start_timers;
 pub(crate) use gate::Gate;
+pub(crate) use zss::start_timers;
 
 use crate::config::{Config, Mechanism};
 use vestal_core::Interest;
@@ -29,12 +29,12 @@ pub(crate) fn handles_each_job(config: &Config) -> bool {
 }
 
 /// Whether the manager handles each slice of a native run that has some.
-pub(crate) fn handles_each_slice(config: &Config) -> bool {
+pub(crate) fn is_paper_pt(config: &Config) -> bool {
     config.mechanism == Mechanism::Huang2014 && config.is_sliced() && config.enforce
 }
 
 /// Whether timers of the manager stand for the zero-slack instants and deadlines of all jobs.
-pub(crate) fn handles_each_instant(config: &Config) -> bool {
+pub(crate) fn is_paper_zss(config: &Config) -> bool {
     config.mechanism == Mechanism::Huang2014
         && config.enforce
         && config.enforcement.interest() == Interest::IncompleteJobs

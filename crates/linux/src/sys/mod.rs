@@ -9,7 +9,6 @@ pub(crate) mod continued;
 pub(crate) mod event;
 pub(crate) mod futex;
 pub(crate) mod memory;
-pub(crate) mod park;
 pub(crate) mod perf;
 #[cfg(feature = "real")]
 pub(crate) mod process;
@@ -17,6 +16,7 @@ pub(crate) mod sched;
 pub(crate) mod schedstat;
 pub(crate) mod signal;
 pub(crate) mod stop;
+pub(crate) mod suspension;
 pub(crate) mod timer;
 pub(crate) mod waiting;
 

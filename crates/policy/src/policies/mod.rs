@@ -5,7 +5,7 @@ mod cms;
 mod dms;
 mod edf;
 mod edf_vd;
-mod job_lists;
+mod job_priorities;
 mod ocbp;
 pub mod one_cpu;
 mod plrs;

@@ -1,6 +1,6 @@
 //! `plrs`: each job has a priority of its own, from lists.
 
-use super::job_lists;
+use super::job_priorities;
 use crate::options::EXHAUSTION;
 use crate::policy::{About, Fields, Native, Policy};
 use crate::refusal::Refusal;
@@ -18,7 +18,7 @@ static ABOUT: About = About {
     page: include_str!("../../../../docs/explain/plrs.md"),
     parameters: &[Parameter::JobPriorities],
     options: &[EXHAUSTION],
-    tests: job_lists::TESTS,
+    tests: job_priorities::TESTS,
     native: Native::No(BY_JOB),
 };
 
@@ -32,6 +32,6 @@ impl Policy for Plrs {
     }
 
     fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
-        job_lists::system(setup, &ABOUT, |lists| TaskOrder::ReusedLists { lists })
+        job_priorities::system(setup, &ABOUT, |lists| TaskOrder::ReusedLists { lists })
     }
 }

@@ -7,7 +7,7 @@ use crate::policy::{About, Native, Policy};
 use crate::refusal::Refusal;
 use crate::setup::{Setup, order_name};
 use crate::system::{System, Terms};
-use vestal_analysis::order::priorities_over_slices;
+use vestal_analysis::schedulability::pt::priorities_over_slices;
 use vestal_analysis::{Parameter, Parameters};
 use vestal_core::{
     ClassicOrder, Enforcement, Exhaustion, LocalOrder, ServedTask, ServerConfiguration, ServerId,

@@ -12,11 +12,11 @@
 //! With zero-slack instants it is computed anew at each tick, from all jobs, up to which level tasks
 //! are suspended; of those only the late jobs of that very level run, below all others.
 
-mod lists;
+mod plrs;
 
-pub(crate) use lists::Lists;
+pub(crate) use plrs::Lists;
 
-use lists::Rests;
+use plrs::Rests;
 use vestal_core::ids::TaskId;
 use vestal_core::model::{Level, Task};
 use vestal_core::time::Service;

@@ -11,6 +11,6 @@ mod against_native;
 mod against_reference;
 mod contract;
 mod drawings;
-mod job_lists;
+mod plrs;
 mod random_systems;
 mod statistics;

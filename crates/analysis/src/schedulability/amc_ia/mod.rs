@@ -1,0 +1,153 @@
+//! `amc-ia`: adaptive mixed criticality, the refined analysis of Huang, Gill and Lu. Refuted.
+//!
+//! Claimed for the policy `amc` under the assumptions of [`crate::schedulability::amc_rtb`] (Huang, Gill and Lu,
+//! TECS 2014, section 3.1). It counts jobs by their deadlines: s_l is the last deadline of a job
+//! before the mode becomes l, and jobs due by then are said to need no more than C(l - 1). With
+//! s_0 = 0, for a window that reaches level L, for each more urgent task j
+//!
+//! n_j^l = max(floor((s_{l+1} - D_j) / T_j) + 1, 0), the jobs confined to level l, l < min(z_j, L);
+//! N_j = ceil(t / T_j) if z_j >= L, else ceil(s_{z_j + 1} / T_j);
+//! demand of j: sum over l < min(z_j, L) of (n_j^l - n_j^{l-1}) C_j(l)
+//!              + (N_j - n_j^{min(z_j, L) - 1}) C_j(min(z_j, L));
+//! R_i(L; s) = C_i(L) + sum over j of the demand, the least solution t;
+//! R_i(L) = max over s of R_i(L; s) <= D_i for each L <= z_i.
+//!
+//! The instants: s_l in (s_{l-1}, R_i(l - 1; s)], and among these the deadlines of more urgent jobs
+//! released together at 0; where there is none, s_l = s_{l-1}. Variant `full`: every s_l in the range.
+//!
+//! # What had to be corrected to compute it
+//!
+//! The own term is printed C_i(0); it has to be C_i(L). The sum over all more urgent tasks of
+//! n_j C_j(0) counts the critical ones too, and their confined jobs have to be counted once. The
+//! printed range, up to ceil(R_i(0) / T_j) T_j + D_j, gives 140 for the paper's own example, which
+//! takes the deadlines up to R_i(0). n_j^l is printed with s_l, which for level 0 is always 0; it has
+//! to be s_{l+1}. Equation 4 has R_k(m) where the window belongs.
+//!
+//! # Why it is unsound all the same
+//!
+//! n_j counts as if j were released together with i. A job of j released slightly later is due
+//! after s and may need C_j(L): `tests/interference.rs` and the soundness campaign have the runs.
+//! And with deadlines alone a mode change before the first one is not seen at all: tau_1 (level 0, C
+//! 1, T = D = 4) above tau_2 (level 1, C 1/4, T = D = 4) has no deadline in (0, 2], the value is 4,
+//! and the job takes 5. The kind is therefore unsafe; the safe analysis is [`super::amc_max`].
+//!
+//! A set that `amc-rtb` accepts is accepted: each s_l is at most R(l - 1), which is at most the value
+//! of amc-rtb, and no job costs more. Priorities are the problem's own, or Audsley's, where
+//! of each criticality only the task with the longest deadline is tried.
+//!
+//! Slow twin: [`crate::schedulability::amc_ia::oracle::interference_response`] tries all instants and windows.
+
+mod interference;
+pub mod oracle;
+
+use crate::assumptions::{self, hopeless};
+use crate::audsley;
+use crate::audsley::Heads;
+use crate::bounds::Bounds;
+use crate::demand::{Bound, Demand};
+use crate::fixed_priority::{accepts_in_order, analyse_assigned, analyse_in_order};
+use crate::outcome::{Kind, Outcome, Reason};
+use crate::problem::{Problem, Row};
+use crate::schedulability::amc_ia::interference::{InterferenceBounds, InterferenceTables, Range};
+use crate::schedulability::amc_max::change_instants::{Goal, STEPS_MAX};
+use crate::schedulability::amc_rtb::AdaptiveBounds;
+use crate::scratch::Scratch;
+use crate::tables::Tables;
+use vestal_core::order::ClassicOrder;
+
+/// The test's answer with response times.
+#[must_use]
+pub fn analyse(problem: &Problem) -> Outcome {
+    analyse_over(problem, Range::Deadlines)
+}
+
+/// Whether the condition holds.
+#[must_use]
+pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
+    accepts_over(problem, Range::Deadlines, scratch)
+}
+
+/// The answer of the variant `full`.
+#[must_use]
+pub fn analyse_full(problem: &Problem) -> Outcome {
+    analyse_over(problem, Range::Full)
+}
+
+/// Whether the condition of the variant `full` holds.
+#[must_use]
+pub fn accepts_full(problem: &Problem, scratch: &mut Scratch) -> bool {
+    accepts_over(problem, Range::Full, scratch)
+}
+
+fn analyse_over(problem: &Problem, range: Range) -> Outcome {
+    if let Some(reason) = assumptions::degraded(problem) {
+        return Outcome::outside(Kind::Unsafe, reason, problem.tasks().len());
+    }
+    let mut memory = InterferenceTables::default();
+    let mut bounds = InterferenceBounds::new(range, Goal::Value, &mut memory);
+    let mut outcome = if problem.priorities().is_some() {
+        // The rule is not used: the problem's own priorities go before it.
+        let rule = ClassicOrder::DeadlineMonotonic;
+        analyse_in_order(problem, Kind::Unsafe, rule, &mut bounds)
+    } else {
+        analyse_assigned(
+            problem,
+            Kind::Unsafe,
+            &mut bounds,
+            |tables, bounds, place| {
+                let mut memory = InterferenceTables::default();
+                let mut decisions = InterferenceBounds::new(range, Goal::Decision, &mut memory);
+                let mut demand = Demand::default();
+                assign(problem, tables, &mut demand, &mut decisions, place);
+                if decisions.gave_up() {
+                    bounds.give_up();
+                }
+            },
+        )
+    };
+    if bounds.gave_up() && outcome.why.is_some() {
+        outcome.why = Some(Reason::SearchLimit { steps: STEPS_MAX });
+    }
+    outcome
+}
+
+fn accepts_over(problem: &Problem, range: Range, scratch: &mut Scratch) -> bool {
+    if assumptions::degraded(problem).is_some() || hopeless(problem).is_some() {
+        return false;
+    }
+    let Scratch {
+        tables,
+        demands: [demand, ..],
+        own,
+        ..
+    } = scratch;
+    let interference = own.of::<InterferenceTables>();
+    let mut bounds = InterferenceBounds::new(range, Goal::Decision, interference);
+    if problem.priorities().is_some() {
+        // The rule is not used: the problem's own priorities go before it.
+        let rule = ClassicOrder::DeadlineMonotonic;
+        return accepts_in_order(problem, rule, tables, &mut bounds);
+    }
+    assign(problem, tables, demand, &mut bounds, |_| {})
+}
+
+/// Audsley's algorithm: by the bounds of `amc-rtb`, and where they let nobody pass, by ours.
+fn assign(
+    problem: &Problem,
+    tables: &mut Tables,
+    demand: &mut Demand,
+    bounds: &mut InterferenceBounds<'_>,
+    place: impl FnMut(&Row),
+) -> bool {
+    let rescue = |left: &[Row], heads: &Heads| {
+        (0..heads.levels()).find(|&level| {
+            let Some(head) = heads.row(left, level) else {
+                return false;
+            };
+            bounds.least_urgent(head);
+            (0..=level).all(|l| matches!(bounds.at(left, l, head.deadline), Bound::Found(_)))
+        })
+    };
+    let mut simple = AdaptiveBounds::new(demand);
+    audsley::assign_with_rescue(problem, tables, &mut simple, rescue, place)
+}

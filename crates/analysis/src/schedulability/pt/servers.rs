@@ -1,0 +1,134 @@
+//! `pt:servers`: period transformation by plain deferrable servers on a fixed grid, to compare with.
+//!
+//! What is bounded: the response time of whole jobs where task i has a deferrable server of its own
+//! with period Pi_i = floor(T_i / n_i) and capacity Theta_i = ceil(C_i(z_i) / n_i), replenished to
+//! its capacity at every multiple of Pi_i since the start, whenever jobs are released. That is how
+//! Huang, Gill and Lu (TECS 2014, section 5) carry period transformation out. The n_i and the
+//! priorities are those of [`super::pt`]. The guarantee is Vestal's, and stronger: a server's budget
+//! protects each task from all others, whatever they need.
+//!
+//! Equation: every server gets its capacity in each period (Davis and Burns, RTSS 2005; the jitter of
+//! deferrable servers by Strosnider, Lehoczky and Sha 1995),
+//!
+//! R_i = Theta_i + sum over j in hp(i) of ceil((R_i + Pi_j - Theta_j) / Pi_j) Theta_j <= Pi_i,
+//!
+//! and then the job is done when the least supply (Shin and Lee, RTSS 2003) covers it: in the worst
+//! case the budget is used up just before the release at the earliest, and comes at the latest,
+//!
+//! R_i(l) = 2 (Pi_i - Theta_i) + a Pi_i + C_i(l) - a Theta_i <= D_i, a = ceil(C_i(l) / Theta_i) - 1.
+//!
+//! Assumptions: as for `pt`, but A5: budgets count from the start of the system.
+//!
+//! Kind: sufficient. The price of the grid is up to 2 (Pi_i - Theta_i): with D_i = T_i a task whose
+//! server has just the capacity C_i / n_i is practically never accepted unless the server is full.
+//! That is why the policy `pt` aligns slices with releases. Charging the release jitter to the
+//! interference alone instead, as one might read the paper, is wrong: the own budget may be used up
+//! when the job comes, and what a server leaves is lost at a replenishment.
+//!
+//! Slow twin: [`crate::schedulability::pt::oracle::server_response`].
+
+use crate::assumptions::hopeless;
+use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
+use crate::parameters::task_id;
+use crate::problem::Problem;
+use crate::schedulability::pt::slices::{Sliced, SlicedTables};
+use crate::scratch::Scratch;
+use vestal_core::Duration;
+
+/// The test's answer with response times.
+#[must_use]
+pub fn analyse(problem: &Problem) -> Outcome {
+    let mut tables = SlicedTables::default();
+    if let Err(task) = tables.fill(problem) {
+        let reason = Reason::TooManySlices {
+            task: task_id(task),
+        };
+        return Outcome::outside(Kind::Sufficient, reason, problem.tasks().len());
+    }
+    let counts = tables.slice_counts(problem);
+    let (order, _) = tables.parts();
+    let mut tasks = vec![TaskOutcome::default(); order.len()];
+    let mut why = None;
+    for (place, priority) in (0..order.len()).zip((1..=order.len()).rev()) {
+        let task = &order[place];
+        let row = &task.row;
+        let mut responses = vec![None; row.criticality + 1];
+        if keeps_its_period(order, place) {
+            for (level, response) in responses.iter_mut().enumerate() {
+                *response = response_of(task, level).map(Duration::from_nanos);
+            }
+        }
+        if responses.contains(&None) {
+            why = why.or(Some(Reason::ServerTooSmall {
+                task: task_id(row.task),
+            }));
+        }
+        let given = problem.priorities().map(|given| given[row.task]);
+        tasks[row.task] = TaskOutcome {
+            priority: given.or(u32::try_from(priority).ok()),
+            responses,
+        };
+    }
+    let mut outcome = Outcome::decided(Kind::Sufficient, hopeless(problem).or(why), tasks);
+    outcome.parameters.slices = counts;
+    outcome
+}
+
+/// Whether the condition holds.
+#[must_use]
+pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
+    let sliced = scratch.own.of::<SlicedTables>();
+    if hopeless(problem).is_some() || sliced.fill(problem).is_err() {
+        return false;
+    }
+    let (order, _) = sliced.parts();
+    (0..order.len()).all(|place| {
+        let task = &order[place];
+        response_of(task, task.row.criticality).is_some() && keeps_its_period(order, place)
+    })
+}
+
+/// Pi and Theta.
+fn server(task: &Sliced) -> (u64, u64) {
+    (
+        task.boundary_floor(1).min(task.row.period),
+        task.granted_ceil(1),
+    )
+}
+
+/// Whether the server at this place of the order gets its capacity in each period.
+fn keeps_its_period(order: &[Sliced], place: usize) -> bool {
+    let (period, capacity) = server(&order[place]);
+    let mut window = capacity;
+    loop {
+        if window > period {
+            return false;
+        }
+        let others = order[..place].iter().map(|other| {
+            let (period, capacity) = server(other);
+            let jitter = period.saturating_sub(capacity);
+            let count = window.saturating_add(jitter).div_ceil(period);
+            count.saturating_mul(capacity)
+        });
+        let next = others.fold(capacity, u64::saturating_add);
+        if next == window {
+            return true;
+        }
+        window = next;
+    }
+}
+
+/// When the least supply covers C(level), if by the deadline.
+fn response_of(task: &Sliced, level: usize) -> Option<u64> {
+    let needed = task.enforced(level);
+    let (period, capacity) = server(task);
+    let Some(full) = needed.div_ceil(capacity).checked_sub(1) else {
+        return Some(0);
+    };
+    let blackout = period.checked_sub(capacity)?.saturating_mul(2);
+    let rest = needed - full.saturating_mul(capacity);
+    let response = blackout
+        .saturating_add(full.saturating_mul(period))
+        .saturating_add(rest);
+    (response <= task.row.deadline).then_some(response)
+}

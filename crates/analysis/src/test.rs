@@ -1,0 +1,134 @@
+//! What a schedulability test is to those who run it.
+
+use crate::outcome::{Kind, Outcome, Reason};
+use crate::parameters::Parameter;
+use crate::problem::Problem;
+use crate::scratch::Scratch;
+use core::fmt;
+use vestal_core::Enforcement;
+
+/// A schedulability test: what it is called, what its answer is worth, and the test itself.
+#[derive(Clone, Copy)]
+pub struct Test {
+    /// The test's name.
+    pub name: &'static str,
+    /// The variant after the colon, as in `smc:printed`; `None` for the test's default form.
+    pub variant: Option<&'static str>,
+    /// What its answer is worth where its assumptions hold.
+    pub kind: Kind,
+    /// The limits on jobs that it assumes: it proves no policy with others. `None`: it is about no limits.
+    pub limits: Option<Enforcement>,
+    /// What it can be given instead of choosing it.
+    pub takes: &'static [Parameter],
+    /// Whether it is for finite job sets ([`Problem::of_jobs`]); all others are for tasks.
+    pub is_for_job_sets: bool,
+    /// One line for lists.
+    pub summary: &'static str,
+    pub(crate) analyse: fn(&Problem) -> Outcome,
+    /// The fast path; `None`: there is none beside `analyse`.
+    pub(crate) accepts: Option<fn(&Problem, &mut Scratch) -> bool>,
+}
+
+impl Test {
+    /// A test that is not part of this crate; [`crate::tests`] and [`crate::find`] do not know it.
+    ///
+    /// `limits` are those that it assumes, `takes` what it can be given ([`Problem::given`]), `summary` is
+    /// a line for lists. Which policies it proves, they say themselves. `analyse` is to keep what its kind says ([`Outcome::decided`] does), and to give a reason exactly if its
+    /// condition does not hold. It has no faster path: [`Test::accepts`] calls it and allocates.
+    #[must_use]
+    pub const fn own(
+        name: &'static str,
+        kind: Kind,
+        limits: Option<Enforcement>,
+        takes: &'static [Parameter],
+        summary: &'static str,
+        analyse: fn(&Problem) -> Outcome,
+    ) -> Self {
+        Self {
+            name,
+            variant: None,
+            kind,
+            limits,
+            takes,
+            is_for_job_sets: false,
+            summary,
+            analyse,
+            accepts: None,
+        }
+    }
+
+    /// The full answer, with response times and reason.
+    #[must_use]
+    pub fn analyse(&self, problem: &Problem) -> Outcome {
+        let is_job_set = !problem.jobs().is_empty();
+        match (is_job_set, self.is_for_job_sets) {
+            (true, false) => Outcome::outside(self.kind, Reason::JobSet, problem.jobs().len()),
+            (false, true) => Outcome::outside(self.kind, Reason::NotJobSet, problem.tasks().len()),
+            (true, true) | (false, false) => (self.analyse)(problem),
+        }
+    }
+
+    /// Whether it is written so: `name` or `name:variant`.
+    #[must_use]
+    pub fn is_called(&self, text: &str) -> bool {
+        match self.variant {
+            None => text == self.name,
+            Some(variant) => text.split_once(':') == Some((self.name, variant)),
+        }
+    }
+
+    /// Whether the test's condition holds: for a sound test, whether [`Test::analyse`] says
+    /// schedulable; for an unsafe one, what its paper claims. The fast path: once `scratch` has
+    /// grown to the size of the problem, nothing is allocated (except where sums of utilisations
+    /// are compared that differ by less than about 2^-55).
+    #[must_use]
+    pub fn accepts(&self, problem: &Problem, scratch: &mut Scratch) -> bool {
+        match self.accepts {
+            Some(accepts) => problem.jobs().is_empty() && accepts(problem, scratch),
+            None => self.analyse(problem).why.is_none(),
+        }
+    }
+
+    /// Whether an acceptance means something.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        match self.kind {
+            Kind::Exact | Kind::Sufficient => true,
+            Kind::Necessary | Kind::Unsafe => false,
+        }
+    }
+}
+
+/// The test as the command line writes it: `smc` or `smc:printed`.
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.variant {
+            Some(variant) => write!(f, "{}:{variant}", self.name),
+            None => f.write_str(self.name),
+        }
+    }
+}
+
+impl fmt::Debug for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Test({self})")
+    }
+}
+
+/// A row: name and variant, what its answer is worth, the limits that it assumes and what it can be given.
+macro_rules! test {
+    ($name:literal, $variant:expr, $kind:ident, $limits:expr, [$($takes:ident)?], $summary:literal, $analyse:expr, $accepts:expr) => {
+        $crate::Test {
+            name: $name,
+            variant: $variant,
+            kind: $crate::Kind::$kind,
+            limits: $limits,
+            takes: &[$($crate::Parameter::$takes)?],
+            is_for_job_sets: false,
+            summary: $summary,
+            analyse: $analyse,
+            accepts: $accepts,
+        }
+    };
+}
+pub(crate) use test;

@@ -1,0 +1,23 @@
+//! Holding jobs back that the scheduler has suspended: on a free CPU a lower priority does not.
+
+use super::Dispatcher;
+use crate::manager::waits_for_an_instant;
+use crate::shared::TaskShared;
+use std::sync::atomic::Ordering;
+use vestal_core::{JobId, Scheduler};
+
+impl Dispatcher {
+    /// `job`, which has just lost the CPU, waits for its next slice: it does not go on even if nobody
+    /// else wants the CPU. See [`crate::suspension`].
+    pub(super) fn hold_if_suspended(&self, task: &TaskShared, job: JobId) {
+        if !task.is_sliced()
+            || task.running_admitted() != Some(job.sequence)
+            || !waits_for_an_instant(self.scheduler.permit(job.task))
+        {
+            return;
+        }
+        let executed = task.executed().unwrap_or(0);
+        task.suspension
+            .suspend(task.tid.load(Ordering::SeqCst), executed);
+    }
+}

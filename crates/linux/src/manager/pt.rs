@@ -1,0 +1,165 @@
+//! What the manager does for jobs in slices: holds them back between two, and lets them go on.
+//!
+//! A job within its slices costs the manager nothing. It is called when a job has executed what it was
+//! granted, as for any other limit, and when a slice begins for which a held job waits. A held worker
+//! also leaves the real-time class, so that a body that cannot be held keeps nobody else of the run
+//! from the CPU: see [`crate::suspension`].
+
+use super::{Manager, id_of, waits_for_an_instant};
+use crate::allowance::Allowance;
+use crate::shared::{Shared, TaskShared};
+use crate::sys;
+use crate::sys::clock::monotonic_nanos;
+use std::sync::atomic::Ordering;
+use vestal_core::engine::uniprocessor::CPU;
+use vestal_core::{ContractViolation, Enforcer, Fact, Instant, JobId, Scheduler, StopReason};
+use vestal_trace::{Edge, Mechanism, Record, What};
+
+impl Manager {
+    /// Tells the guard what held jobs executed since they were held, before it decides about their next
+    /// slices.
+    pub(super) fn charge_held(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+        for (index, task) in shared.tasks.iter().enumerate() {
+            if task.is_sliced()
+                && let Some(sequence) = task.running_admitted()
+                && let Some(executed) = task.executed()
+            {
+                let job = JobId {
+                    task: id_of(index),
+                    sequence,
+                };
+                if waits_for_an_instant(self.guard.permit_for(job)) {
+                    self.charge(shared, job, executed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The slices of a job count from its release, so the guard hears of that before it is charged.
+    pub(super) fn announce(
+        &mut self,
+        task: &TaskShared,
+        job: JobId,
+    ) -> Result<(), ContractViolation> {
+        if !task.is_sliced() {
+            return Ok(());
+        }
+        let released = Instant::from_nanos(task.release_of(job.sequence));
+        self.guard.apply(released, Fact::Released { job })
+    }
+
+    /// Carries out what the guard allows the running job of a task with slices.
+    pub(super) fn enact_slices(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
+        let permit = self.guard.permit_for(job);
+        match Allowance::of(permit) {
+            None if waits_for_an_instant(permit) => self.suspend(shared, task, job),
+            None => {}
+            // It goes on outside the real-time class.
+            Some(Allowance::NotAdmitted) => self.let_go(shared, task, job),
+            Some(allowance) => {
+                // Of a job that was never charged the worker knows better when it was released.
+                if self.was_charged(job) {
+                    task.grant(allowance);
+                }
+                self.go_on(shared, task, job);
+            }
+        }
+    }
+
+    fn was_charged(&self, job: JobId) -> bool {
+        let charged = self.charged.get(job.task.index());
+        charged.is_some_and(|&(number, _)| number == job.sequence + 1)
+    }
+
+    /// The job has executed what it was granted.
+    fn suspend(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
+        let tid = task.tid.load(Ordering::SeqCst);
+        let executed = task.executed().unwrap_or(0);
+        if task.suspension.is_suspended() || !task.suspension.suspend(tid, executed) {
+            return;
+        }
+        shared.stints.burns_no_more();
+        let before = monotonic_nanos();
+        self.span(shared, before, Mechanism::Switch, Edge::Begin);
+        // Leaving the real-time class needs no right, and a worker lives as long as the run.
+        let _ = sys::sched::set_other(tid);
+        if let Some(monitor) = task.monitor.get() {
+            monitor.stop();
+        }
+        let after = monotonic_nanos();
+        self.span(shared, after, Mechanism::Switch, Edge::End);
+        self.record.demotion.record(after.saturating_sub(before));
+        task.suspension.tell_stopped();
+        let (cpu, why) = (CPU, StopReason::Blocked);
+        self.observed(shared, Fact::Stopped { cpu, job, why });
+    }
+
+    /// The job has a new slice; or none, and goes on as before.
+    fn go_on(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
+        if !task.suspension.is_suspended() {
+            return;
+        }
+        let before = monotonic_nanos();
+        self.span(shared, before, Mechanism::Switch, Edge::Begin);
+        if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.present_priority()).is_err() {
+            shared.request_stop(crate::shared::StopCause::SetupFailed);
+        }
+        let after = monotonic_nanos();
+        self.span(shared, after, Mechanism::Switch, Edge::End);
+        self.let_go(shared, task, job);
+    }
+
+    fn let_go(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
+        let executed = task.executed().unwrap_or(0);
+        if !task.suspension.resume(executed, shared.tolerance_nanos) {
+            return;
+        }
+        if task.suspension.tell_goes_on()
+            && let Some(resumed) = self.resumed.get_mut(job.task.index())
+        {
+            *resumed = Some(job.sequence);
+        }
+    }
+
+    /// Tells the recording which jobs go on. Of several, and of those that they do not take the CPU from,
+    /// the most urgent one comes last: a reader takes the job that started last for the one that runs.
+    pub(super) fn tell_who_goes_on(&mut self, shared: &Shared) {
+        if self.resumed.iter().all(Option::is_none) {
+            return;
+        }
+        let mut told = false;
+        // Whoever lost its place goes behind all others.
+        for withdrawn in [true, false] {
+            for &index in shared.by_urgency.iter().rev() {
+                let (Some(task), Some(resumed)) =
+                    (shared.tasks.get(index), self.resumed.get_mut(index))
+                else {
+                    continue;
+                };
+                let goes_on = match *resumed {
+                    Some(sequence) if task.withdrawn(sequence) == withdrawn => resumed.take(),
+                    // It runs since before, and a job that is less urgent was told after it.
+                    None if told && !withdrawn && task.suspension.is_inside() => {
+                        task.running_ready()
+                    }
+                    Some(_) | None => None,
+                };
+                if let Some(sequence) = goes_on {
+                    told = true;
+                    let job = JobId {
+                        task: id_of(index),
+                        sequence,
+                    };
+                    self.observed(shared, Fact::Started { cpu: CPU, job });
+                }
+            }
+        }
+    }
+
+    fn observed(&mut self, shared: &Shared, fact: Fact) {
+        let at = shared.instant(monotonic_nanos());
+        let what = What::Observed(fact);
+        self.guard.put(Record { at, what });
+    }
+}
