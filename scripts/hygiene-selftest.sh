@@ -126,6 +126,9 @@ printf 'use crate::a::A;\n' >crates/linux/src/b.rs
 mkdir crates/sim/src/c && printf 'use crate::{d::D, a::A};\n' >crates/sim/src/c/deep.rs
 printf 'fn f() { crate::c::g() } // crate::a\n' >crates/sim/src/d.rs
 expect "modules that know each other" 'crates/sim/src/lib\.rs:1:'
+printf 'match kind {\n    Enforcement::Adaptive => 1,\n}\n' >crates/sim/src/kind.rs
+printf 'fn f() { Enforcement::of(x) } // TaskOrder::FixedPriority\n#[cfg(test)]\nmod tests { use Enforcement::Static; }\n' >crates/sim/src/fine.rs
+expect "a world that matches on a kind of policy" 'crates/sim/src/kind\.rs:2:'
 for compare in 'if name == "zss" {' 'if "zss" != *name {' '    "zss" => 1,' '    "rms" | "zss" => 1,' \
     'matches!(name, "zss")' 'name.starts_with("zss")'; do
     printf '%s\n' "$compare" >crates/sim/src/kind.rs

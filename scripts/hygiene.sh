@@ -37,7 +37,13 @@ own-policy vestal,vestal-core,vestal-analysis,vestal-policy *
 
 # Where policies have their names; elsewhere nobody asks for one. Figures and tables of measurements name policies in data.
 readonly POLICIES='^crates/policy/src/policies/[^/]*\.rs$'
-readonly MAY_NAME_POLICIES='^crates/(policy/src/policies/|analysis/src/(registry\.rs|controls|schedulability/)|experiment/src/figure/)|/tests?(/|\.rs$)|_(tests|cases)\.rs$'
+readonly MAY_NAME_POLICIES='^crates/(policy/src/policies/|analysis/src/(controls|schedulability/)|experiment/src/figure/)|/tests?(/|\.rs$)|_(tests|cases)\.rs$'
+
+# Worlds read permits and configurations; kinds of policies stand in core and policy alone. Benchmarks and
+# measurements choose kinds, as data.
+readonly WORLDS='^crates/(sim|linux|trace|cli|report)/src/.*\.rs$'
+readonly KINDS='Enforcement|TaskOrder|Configuration'
+readonly MAY_KNOW_KINDS='/(zss_trace|bench)(/|\.rs$)|/tests?(/|\.rs$)|_(tests|cases)\.rs$'
 
 # Crates whose modules know one another in circles, until they are taken apart.
 readonly MAY_BE_KNOTTED='linux'
@@ -200,6 +206,19 @@ check_policy_names() {
         report "ask the policy: a method of vestal_policy::Policy, or a field of its About"
 }
 
+# A permit says what a world has to do, and a configuration what it does; a world that asks for the kind of
+# policy behind them would have to learn every new one.
+check_kinds_in_worlds() {
+    files "$WORLDS" | grep -vE "$MAY_KNOW_KINDS" | tr '\n' '\0' |
+        xargs -0 -r awk -v kind="(^|[^A-Za-z0-9_])($KINDS)::[A-Z]" '
+            FNR == 1 { in_tests = 0 }
+            /#\[cfg\((all\()?test/ { in_tests = 1 }
+            in_tests || /^ *\/\// { next }
+            { code = $0; gsub(/"[^"]*"/, "", code); sub(/\/\/.*/, "", code)
+              if (code ~ kind) { sub(/^[ \t]+/, "", code); print FILENAME ":" FNR ": " code } }' |
+        report "ask the permit, the interest of the enforcer, or a method of the kind itself"
+}
+
 # Inside a crate, top-level modules know one another in one direction only; tests apart.
 check_module_cycles() {
     local crate src loop
@@ -284,6 +303,7 @@ output="$(
     check_reference
     check_directions
     check_policy_names
+    check_kinds_in_worlds
     check_module_cycles
     check_reasons
     check_printing

@@ -9,7 +9,7 @@ use vestal_core::Task;
 ///
 /// Execution times never fall with the level, so this covers C_i(l) > D_i for every l <= z_i.
 /// Checked before any iteration: a fixed point that starts above the deadline is not a bound.
-pub(crate) fn hopeless(problem: &Problem) -> Option<Reason> {
+pub(crate) fn trivially_infeasible(problem: &Problem) -> Option<Reason> {
     let row = problem
         .rows()
         .iter()

@@ -24,7 +24,7 @@ use crate::problem::{Problem, Row};
 use crate::tables::Tables;
 use vestal_core::model::LEVELS_MAX;
 
-/// Gives every task a priority, least urgent first, and tells `place` of each. The set of
+/// Gives every task a priority, least urgent first, and reports each to `assigned`. The set of
 /// `tables` holds those without priority, sorted by criticality; whether it is empty at the end is
 /// the result.
 ///
@@ -33,19 +33,19 @@ pub(crate) fn assign(
     problem: &Problem,
     tables: &mut Tables,
     bounds: &mut impl Bounds,
-    place: impl FnMut(&Row),
+    assigned: impl FnMut(&Row),
 ) -> bool {
-    assign_with_rescue(problem, tables, bounds, |_, _| None, place)
+    assign_with_rescue(problem, tables, bounds, |_, _| None, assigned)
 }
 
-/// As [`assign`] for an analysis that accepts whatever `bounds` do and more: where they let nobody
+/// As [`assign`] for an analysis that accepts whatever `bounds` do and more: where they let no task
 /// pass, `rescue` may name the level of a head that does.
 pub(crate) fn assign_with_rescue(
     problem: &Problem,
     tables: &mut Tables,
     bounds: &mut impl Bounds,
     mut rescue: impl FnMut(&[Row], &Heads) -> Option<usize>,
-    mut place: impl FnMut(&Row),
+    mut assigned: impl FnMut(&Row),
 ) -> bool {
     let Tables {
         keys,
@@ -68,7 +68,7 @@ pub(crate) fn assign_with_rescue(
                 None => return false,
             }
         };
-        place(&left.remove(heads.starts[level]));
+        assigned(&left.remove(heads.starts[level]));
         heads.removed(level);
     }
     true
@@ -82,7 +82,7 @@ fn search(
     known: &mut [u64; LEVELS_MAX],
 ) -> Option<usize> {
     // longest[l]: the longest deadline among the tasks of level l and above. No bound at level l
-    // beyond it is of use to anybody.
+    // beyond it is of use.
     let mut longest = [0; LEVELS_MAX + 1];
     for level in (0..heads.levels).rev() {
         longest[level] = heads
@@ -93,7 +93,7 @@ fn search(
     bounds.load(left);
     let mut best: Option<(usize, u64)> = None;
     for level in 0..heads.levels {
-        // A deadline is never 0, so levels that nobody is left for end the search here, too.
+        // A deadline is never 0, so levels that no task is left for end the search here, too.
         if best.map_or(0, |(_, deadline)| deadline) >= longest[level] {
             break;
         }

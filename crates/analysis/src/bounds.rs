@@ -22,7 +22,7 @@ pub(crate) trait Bounds {
     /// Starts with the set `set`, sorted by criticality, lowest first.
     fn load(&mut self, set: &[Row]);
 
-    /// R_U(level), given up above `limit`. To be asked for the levels 0, 1, 2, ... in turn, each
+    /// R_U(level), not searched above `limit`. To be asked for the levels 0, 1, 2, ... in turn, each
     /// after the one before was found; `set` is the one loaded.
     fn at(&mut self, set: &[Row], level: usize, limit: u64) -> Bound;
 }

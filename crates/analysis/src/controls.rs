@@ -53,7 +53,7 @@ const CONTROLS: &[Test] = &[
         zss::analyse_tightened_everywhere,
         Some(zss::accepts_tightened_everywhere)),
     test!("zss", Some("control-latest"), Unsafe, ZERO_SLACK, [ZeroSlack],
-        "WRONG: zss that suspends nobody before a deadline where rms accepts",
+        "WRONG: zss that suspends no task before a deadline where rms accepts",
         zss::analyse_latest,
         None),
     test!("zss", Some("control-guaranteed-only"), Unsafe, ZERO_SLACK, [ZeroSlack],
@@ -130,9 +130,9 @@ fn analyse(problem: &Problem, wrong: WrongBound) -> Outcome {
         Err(reason) => (Vec::new(), Some(reason)),
     };
     let count = order.len();
-    for (place, row) in order.iter().enumerate() {
-        let found = wrong(row, &order[..place]).unwrap_or_default();
-        let computed = u32::try_from(count - place).unwrap_or(u32::MAX);
+    for (position, row) in order.iter().enumerate() {
+        let found = wrong(row, &order[..position]).unwrap_or_default();
+        let computed = u32::try_from(count - position).unwrap_or(u32::MAX);
         let priority = problem
             .priorities()
             .map_or(computed, |given| given[row.task]);
@@ -165,16 +165,16 @@ fn accepted_order(problem: &Problem, wrong: WrongBound) -> Result<Vec<Row>, Reas
         if candidates.is_empty() {
             break;
         }
-        let fits = |&place: &usize| {
+        let fits = |&position: &usize| {
             let mut others = left.clone();
-            let row = others.remove(place);
+            let row = others.remove(position);
             wrong(&row, &others).is_some()
         };
-        let Some(place) = candidates.rev().find(fits) else {
+        let Some(position) = candidates.rev().find(fits) else {
             let left = left.iter().map(|row| task_id(row.task)).collect();
             return Err(Reason::NobodyFits { priority, left });
         };
-        order.push(left.remove(place));
+        order.push(left.remove(position));
     }
     order.reverse();
     Ok(order)

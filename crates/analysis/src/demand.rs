@@ -35,7 +35,7 @@ pub(crate) struct Demand {
     window: u64,
 }
 
-/// A bound that was found, or that the search was given up because it exceeds the limit.
+/// A bound that was found, or that the search was ended because it exceeds the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     /// The least fixed point.

@@ -10,7 +10,7 @@ impl Problem {
     /// tests for job sets apply ([`crate::Test::is_for_job_sets`]).
     ///
     /// # Errors
-    /// [`ProblemError::TooManyTasks`], or what is wrong with a job, whose place is named as a task's.
+    /// [`ProblemError::TooManyTasks`], or what is wrong with a job, whose index is named as a task's.
     pub fn of_jobs(jobs: Vec<FiniteJob>, levels: LevelSet) -> Result<Self, ProblemError> {
         if jobs.len() > TASKS_MAX {
             return Err(ProblemError::TooManyTasks { found: jobs.len() });

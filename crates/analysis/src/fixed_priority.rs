@@ -1,6 +1,6 @@
 //! Walking a priority order: the part that the tests for fixed task priorities share.
 
-use crate::assumptions::{hopeless, kind_for};
+use crate::assumptions::{kind_for, trivially_infeasible};
 use crate::audsley;
 use crate::bounds::{Bounds, Charge};
 use crate::demand::{Bound, Demand};
@@ -28,7 +28,7 @@ pub(crate) fn analyse_in_order(
             task.priority = Some(priority);
         }
     }
-    let why = hopeless(problem).or(excess);
+    let why = trivially_infeasible(problem).or(excess);
     Outcome::decided(kind_for(problem, kind), why, tasks)
 }
 
@@ -42,13 +42,13 @@ pub(crate) fn analyse_or_assign(
         // The rule is not used: the problem's own priorities go before it.
         return analyse_in_order(problem, kind, ClassicOrder::DeadlineMonotonic, bounds);
     }
-    analyse_assigned(problem, kind, bounds, |tables, bounds, place| {
-        audsley::assign(problem, tables, bounds, place);
+    analyse_assigned(problem, kind, bounds, |tables, bounds, position| {
+        audsley::assign(problem, tables, bounds, position);
     })
 }
 
 /// The outcome for the priorities that `assign` finds; it places the least urgent task first and
-/// leaves in the set of the tables those that have no place.
+/// leaves in the set of the tables those that have no priority.
 pub(crate) fn analyse_assigned<B: Bounds>(
     problem: &Problem,
     kind: Kind,
@@ -61,7 +61,7 @@ pub(crate) fn analyse_assigned<B: Bounds>(
         responses: vec![None; row.criticality + 1],
     };
     let mut tasks: Vec<_> = problem.rows().iter().map(unknown).collect();
-    if let Some(reason) = hopeless(problem) {
+    if let Some(reason) = trivially_infeasible(problem) {
         return Outcome::decided(kind, Some(reason), tasks);
     }
     let mut tables = Tables::default();
@@ -95,8 +95,8 @@ fn respond(
 ) -> Option<Reason> {
     let mut why = None;
     for (priority, row) in (1..=order.len()).rev().zip(order) {
-        let place = set.partition_point(|other| other.criticality <= row.criticality);
-        set.insert(place, *row);
+        let position = set.partition_point(|other| other.criticality <= row.criticality);
+        set.insert(position, *row);
         bounds.least_urgent(row);
         bounds.load(set);
         let (responses, excess) = responses_of(row, set, bounds);
@@ -117,15 +117,15 @@ pub(crate) fn accepts_in_order(
     tables: &mut Tables,
     bounds: &mut impl Bounds,
 ) -> bool {
-    if hopeless(problem).is_some() {
+    if trivially_infeasible(problem).is_some() {
         return false;
     }
     order::rows_by_urgency(problem, rule, tables);
     let Tables { order, set, .. } = tables;
     set.clear();
     order.iter().all(|row| {
-        let place = set.partition_point(|other| other.criticality <= row.criticality);
-        set.insert(place, *row);
+        let position = set.partition_point(|other| other.criticality <= row.criticality);
+        set.insert(position, *row);
         bounds.least_urgent(row);
         bounds.load(set);
         (0..=row.criticality)
@@ -146,7 +146,7 @@ pub(crate) fn accepts_static(
     charge: Charge,
     scratch: &mut Scratch,
 ) -> bool {
-    if hopeless(problem).is_some() {
+    if trivially_infeasible(problem).is_some() {
         return false;
     }
     let Scratch {
@@ -155,10 +155,10 @@ pub(crate) fn accepts_static(
     order::rows_by_urgency(problem, rule, tables);
     let order = &tables.order;
     demands.iter_mut().for_each(Demand::clear);
-    order.iter().enumerate().all(|(place, row)| {
+    order.iter().enumerate().all(|(position, row)| {
         let level = row.criticality;
         let demand = &mut demands[level];
-        for missed in &order[demand.len()..=place] {
+        for missed in &order[demand.len()..=position] {
             demand.add(missed.period, charge.cost(missed, level));
         }
         matches!(demand.solve(0, row.deadline), Bound::Found(_))

@@ -73,7 +73,7 @@ pub struct Outcome {
 /// What a test found out about one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskOutcome {
-    /// Larger = more urgent; `None` if the assignment failed before this task had its place.
+    /// Larger = more urgent; `None` if the assignment failed before this task had its priority.
     pub priority: Option<u32>,
     /// The bound on the response time at level l, for each l from 0 to the task's own level;
     /// `None`: not bounded within the deadline. Empty if the test did not come that far.

@@ -21,7 +21,7 @@ pub struct Parameters {
     /// Period transformation: into how many slices the jobs of each task are cut.
     pub slices: Option<Vec<SliceCount>>,
     /// The zero-slack instant of each task, counted from the release: its deadline where it need not
-    /// suspend anybody, 0 where no instant is early enough.
+    /// suspend any task, 0 where no instant is early enough.
     pub zero_slack: Option<Vec<Duration>>,
     /// For each task the priorities of its first, second, ... job in a busy period, larger = more urgent
     /// (PLRS); no entry stands in two lists.
@@ -512,8 +512,8 @@ mod tests {
 
     #[test]
     fn the_table_stands_in_the_order_of_its_names() {
-        for (place, row) in TABLE.iter().enumerate() {
-            assert_eq!(row.parameter as usize, place);
+        for (position, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.parameter as usize, position);
             assert_eq!(row.parameter.row().name, row.name);
         }
     }

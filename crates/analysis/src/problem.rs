@@ -15,7 +15,7 @@ pub enum Phasing {
     Arbitrary,
     /// Offsets are known and differ, so that all tasks may never be released together. A test that
     /// is exact for arbitrary phases is then only sufficient. Also the value to choose where jobs
-    /// are withdrawn at their deadlines: the run in which a task misses may then not exist either.
+    /// are dropped at their deadlines: the run in which a task misses may then not exist either.
     Restricted,
 }
 
@@ -119,7 +119,7 @@ impl Problem {
         self
     }
 
-    /// The tasks; a [`TaskId`] is a place in this table.
+    /// The tasks; a [`TaskId`] is an index in this table.
     #[must_use]
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
@@ -168,14 +168,14 @@ pub(crate) struct Row {
     pub(crate) zeros: usize,
     /// z_i, below [`LEVELS_MAX`].
     pub(crate) criticality: usize,
-    /// The task's place in the problem.
+    /// The task's index in the problem.
     pub(crate) task: usize,
 }
 
 impl Row {
     /// A job that needs nothing at a level counts for a nanosecond there: it is incomplete until the CPU is
     /// free for it, which in a busy period that lasts it never is. An equation that takes it for complete
-    /// once nobody else has work left, and lets the mode change by then, accepts sets that miss deadlines.
+    /// once no other task has work left, and lets the mode change by then, accepts sets that miss deadlines.
     pub(crate) fn new(index: usize, task: &Task) -> Self {
         let mut wcet = [0; LEVELS_MAX];
         for (level, value) in (0..).map(Level).zip(&mut wcet) {

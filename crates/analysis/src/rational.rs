@@ -40,15 +40,15 @@ impl Natural {
 
     pub(crate) fn times(&self, other: &Self) -> Self {
         let mut words = vec![0; self.0.len() + other.0.len()];
-        for (place, &factor) in other.0.iter().enumerate() {
+        for (position, &factor) in other.0.iter().enumerate() {
             let mut carry = 0;
-            for (word, &digit) in words[place..].iter_mut().zip(&self.0) {
+            for (word, &digit) in words[position..].iter_mut().zip(&self.0) {
                 // At most (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1.
                 let sum = u128::from(digit) * u128::from(factor) + u128::from(*word) + carry;
                 *word = low_word(sum);
                 carry = sum >> 64;
             }
-            words[place + self.0.len()] = low_word(carry);
+            words[position + self.0.len()] = low_word(carry);
         }
         let mut product = Self(words);
         product.trim();
@@ -57,11 +57,12 @@ impl Natural {
 
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let count = self.0.len().max(other.0.len());
-        let word = |words: &[u64], place| words.get(place).copied().unwrap_or(0);
+        let word = |words: &[u64], position| words.get(position).copied().unwrap_or(0);
         let mut words = Vec::with_capacity(count + 1);
         let mut carry = 0;
-        for place in 0..count {
-            let sum = u128::from(word(&self.0, place)) + u128::from(word(&other.0, place)) + carry;
+        for position in 0..count {
+            let sum =
+                u128::from(word(&self.0, position)) + u128::from(word(&other.0, position)) + carry;
             words.push(low_word(sum));
             carry = sum >> 64;
         }
@@ -78,8 +79,8 @@ impl Natural {
         }
         let mut words = self.0.clone();
         let mut borrow = false;
-        for (place, word) in words.iter_mut().enumerate() {
-            let (less, first) = word.overflowing_sub(other.0.get(place).copied().unwrap_or(0));
+        for (position, word) in words.iter_mut().enumerate() {
+            let (less, first) = word.overflowing_sub(other.0.get(position).copied().unwrap_or(0));
             let (less, second) = less.overflowing_sub(borrow.into());
             (*word, borrow) = (less, first || second);
         }

@@ -46,7 +46,7 @@ pub enum Reason {
         /// A task with D_i < T_i.
         task: TaskId,
     },
-    /// The search was given up before it had decided; a larger machine would not help, a test with
+    /// The search reached its limit before it had decided; a larger machine would not help, a test with
     /// a simpler bound may.
     SearchLimit {
         /// After how many steps.
@@ -193,8 +193,8 @@ impl NamedReason<'_> {
     }
 
     fn list(&self, f: &mut fmt::Formatter<'_>, tasks: &[TaskId]) -> fmt::Result {
-        for (place, task) in tasks.iter().enumerate() {
-            if place > 0 {
+        for (position, task) in tasks.iter().enumerate() {
+            if position > 0 {
                 f.write_str(", ")?;
             }
             self.task(f, *task)?;
@@ -316,7 +316,7 @@ impl fmt::Display for NamedReason<'_> {
             Reason::SearchLimit { steps } => {
                 write!(
                     f,
-                    "not decided: the search was given up after {steps} steps"
+                    "not decided: the search limit was reached after {steps} steps"
                 )
             }
             Reason::Overload { utilization_ppm } => {

@@ -113,7 +113,7 @@ fn values_and_decisions_are_those_of_the_slow_twin() {
         let order = random.permutation(tasks.len());
         let order: Vec<TaskId> = order
             .into_iter()
-            .map(|place| TaskId(u16::try_from(place).unwrap()))
+            .map(|position| TaskId(u16::try_from(position).unwrap()))
             .collect();
         let set = problem(levels, tasks.clone())
             .with_priorities(priorities_of(&order, order.len()))
@@ -122,14 +122,14 @@ fn values_and_decisions_are_those_of_the_slow_twin() {
             let variant = full.then_some("full");
             let found = analyse(variant, &set);
             let mut expected = true;
-            for (place, &id) in order.iter().enumerate() {
+            for (position, &id) in order.iter().enumerate() {
                 let this = &tasks[id.index()];
                 expected &= !this.own_wcet().exceeds(this.deadline);
                 for level in this.criticality.up_to_self() {
                     let slow = amc_ia::oracle::interference_response(
                         &tasks,
                         id,
-                        &order[..place],
+                        &order[..position],
                         level,
                         full,
                     );

@@ -84,8 +84,8 @@ fn three_levels_need_them_with_implicit_deadlines_too() {
 fn random_stack(random: &mut Random, levels: u64, longest: u64, implicit: bool) -> Vec<Task> {
     let count = random.between(2, 4);
     (1..=count)
-        .map(|place| {
-            let last = place == count;
+        .map(|position| {
+            let last = position == count;
             let (criticality, period, share) = if last {
                 let period = random.between(longest * 2 / 3, longest);
                 (levels - 1, period, 4)
@@ -186,10 +186,10 @@ fn small_set(random: &mut Random) -> (usize, Vec<Task>) {
 /// The values that an outcome reports are the greatest ones, for every task of a given order.
 fn order_equals_the_twin(set: &Problem, order: &[TaskId]) -> bool {
     let outcome = find("amc-max", None).unwrap().analyse(set);
-    for (place, &id) in order.iter().enumerate() {
+    for (position, &id) in order.iter().enumerate() {
         let this = &set.tasks()[id.index()];
         for (level, found) in (0..).map(Level).zip(&outcome.tasks[id.index()].responses) {
-            let slow = greatest_response(set.tasks(), id, &order[..place], level, this.deadline);
+            let slow = greatest_response(set.tasks(), id, &order[..position], level, this.deadline);
             assert_eq!(
                 *found,
                 slow,
@@ -249,7 +249,7 @@ fn pruning_and_reduction_change_no_verdict() {
         let slow = order
             .iter()
             .enumerate()
-            .all(|(place, &id)| greatest_passes(given.tasks(), id, &order[..place]));
+            .all(|(position, &id)| greatest_passes(given.tasks(), id, &order[..position]));
         assert_eq!(order_equals_the_twin(&given, &order), slow);
         assert_eq!(test.accepts(&given, &mut scratch), slow);
         total += 1;
@@ -298,7 +298,7 @@ fn amc_rtb_implies_amc_max() {
 }
 
 /// A demand of 2^62 ns and more neither panics nor wraps, and a set that would need an
-/// astronomic search is given up with that reason.
+/// astronomic search reaches its limit, which is the reason.
 #[test]
 fn enormous_numbers_and_searches_end() {
     let long = 1 << 62;

@@ -190,7 +190,7 @@ fn the_border_is_met_exactly() {
     );
 }
 
-/// U = 1, deadlines below the periods, and a hyperperiod beyond all clocks: given up, not guessed.
+/// U = 1, deadlines below the periods, and a hyperperiod beyond all clocks: the search limit is reached, nothing is guessed.
 #[test]
 fn an_astronomic_busy_period_is_given_up() {
     // (p - 1) / 2p + (q - 1) / 2q + (p + q) / 2pq = 1.

@@ -163,9 +163,9 @@ fn outside_the_assumptions_nothing_is_proven() {
             degraded.why,
             Some(Reason::DegradedBudget { task: TaskId(0) })
         );
-        let hopeless = analyse(name, &problem(2, vec![high(9, 1, 10)]));
+        let trivially_infeasible = analyse(name, &problem(2, vec![high(9, 1, 10)]));
         assert_eq!(
-            hopeless.why,
+            trivially_infeasible.why,
             Some(Reason::WcetExceedsDeadline { task: TaskId(0) })
         );
     }
@@ -277,13 +277,13 @@ fn some_whole_deadlines(tasks: &[Task], [a, _, c]: [Share; 3]) -> bool {
         if mode_1 && density.at_most(ONE) {
             return true;
         }
-        let Some(place) = (0..chosen.len())
-            .find(|&place| chosen[place] < i128::from(critical[place].period.as_nanos()))
+        let Some(position) = (0..chosen.len())
+            .find(|&position| chosen[position] < i128::from(critical[position].period.as_nanos()))
         else {
             return false;
         };
-        chosen[place] += 1;
-        chosen[..place].fill(1);
+        chosen[position] += 1;
+        chosen[..position].fill(1);
     }
 }
 

@@ -118,7 +118,7 @@ fn up_to_own(tasks: &[Task], jobs: &[Vec<u64>]) -> Vec<Vec<u64>> {
         .collect()
 }
 
-fn is_hopeless(tasks: &[Task]) -> bool {
+fn is_trivially_infeasible(tasks: &[Task]) -> bool {
     tasks
         .iter()
         .any(|task| task.own_wcet().as_nanos() > task.deadline.as_nanos())
@@ -132,7 +132,7 @@ fn patterns_lists_and_fast_paths_are_those_of_the_slow_twins() {
     let (mut compared, mut beyond) = (0, 0);
     for _ in 0..4_000 {
         let (levels, tasks) = random_set(&mut random);
-        if is_hopeless(&tasks) {
+        if is_trivially_infeasible(&tasks) {
             continue;
         }
         let set = problem(levels, tasks.clone());
@@ -145,7 +145,7 @@ fn patterns_lists_and_fast_paths_are_those_of_the_slow_twins() {
             assert_eq!(fast, holds, "{text}");
             let Some((busy_periods, jobs)) = plrs::oracle::pattern(&tasks, levels, rule, LONGEST)
             else {
-                // The twin has given up, so there is nothing to compare but a longer pattern.
+                // The twin has reached its limit, so there is nothing to compare but a longer pattern.
                 let longer = outcome.parameters.busy_periods;
                 assert!(longer.is_none_or(|all| all.iter().any(|b| b.as_nanos() > LONGEST)));
                 beyond += 1;
@@ -173,7 +173,7 @@ fn the_greedy_lists_exist_exactly_if_any_order_of_the_jobs_passes() {
     let mut seen = [0; 2];
     for _ in 0..6_000 {
         let (levels, tasks) = random_set(&mut random);
-        if is_hopeless(&tasks) {
+        if is_trivially_infeasible(&tasks) {
             continue;
         }
         let levels = u8::try_from(levels).unwrap();

@@ -46,7 +46,7 @@ fn for_tasks() -> impl Iterator<Item = &'static Test> {
     tests().iter().filter(|test| !test.is_for_job_sets)
 }
 
-/// Every task to its place in a permuted set.
+/// Every task to its position in a permuted set.
 fn renamed(outcome: &Outcome, new_index_of: &[usize]) -> Outcome {
     let mut result = outcome.clone();
     for (old, &new) in new_index_of.iter().enumerate() {
@@ -81,7 +81,7 @@ fn renamed(outcome: &Outcome, new_index_of: &[usize]) -> Outcome {
     result
 }
 
-/// Ties are broken by the place in the set, so the sets here have no two equal periods, deadlines
+/// Ties are broken by the position in the set, so the sets here have no two equal periods, deadlines
 /// or priorities.
 #[test]
 fn renaming_tasks_renames_the_outcome() {
@@ -104,7 +104,7 @@ fn renaming_tasks_renames_the_outcome() {
             }
             let (before, mut after) = (test.analyse(&set), test.analyse(&permuted));
             assert_eq!(before.verdict, after.verdict, "{test} {:?}", set.tasks());
-            // Which of several jobs that pass is taken first depends on the places of their tasks.
+            // Which of several jobs that pass is taken first depends on the positions of their tasks.
             let lists = &before.parameters.job_priorities;
             assert_eq!(lists.is_some(), after.parameters.job_priorities.is_some());
             after.parameters.job_priorities.clone_from(lists);
@@ -134,8 +134,8 @@ fn has_slice_ties(tasks: &[Task]) -> bool {
 }
 
 fn has_ties(tasks: &[Task]) -> bool {
-    tasks.iter().enumerate().any(|(place, one)| {
-        tasks[..place]
+    tasks.iter().enumerate().any(|(position, one)| {
+        tasks[..position]
             .iter()
             .any(|other| one.period == other.period || one.deadline == other.deadline)
     })
@@ -170,7 +170,7 @@ fn a_longer_unit_of_time_changes_only_the_unit() {
             for time in before.tasks.iter_mut().flat_map(|task| &mut task.responses) {
                 *time = time.map(|time| time.saturating_mul(factor));
             }
-            // How far beyond the deadline the search came is not part of the promise.
+            // How far beyond the deadline the search came is not part of the guarantee.
             for outcome in [&mut before, &mut after] {
                 if let Some(Reason::ResponseExceedsDeadline {
                     at_least, deadline, ..

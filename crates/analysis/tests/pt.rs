@@ -172,11 +172,11 @@ fn response_times_are_those_of_the_slow_twin_and_the_fast_path_decides_alike() {
                 Some(_) => pt::oracle::server_response,
             };
             let mut expected = true;
-            for (place, &id) in order.iter().enumerate() {
+            for (position, &id) in order.iter().enumerate() {
                 let this = &tasks[id.index()];
                 expected &= !this.own_wcet().exceeds(this.deadline);
                 for level in this.criticality.up_to_self() {
-                    let slow = twin(tasks, &counts, id, &order[..place], level);
+                    let slow = twin(tasks, &counts, id, &order[..position], level);
                     let fast = found.tasks[id.index()].responses[level.index()];
                     assert_eq!(
                         fast, slow,
@@ -240,7 +240,7 @@ fn executed_slices_keep_to_the_bound_and_nearly_always_reach_it() {
         if found.why.is_some() {
             continue;
         }
-        for (place, &id) in order.iter().enumerate() {
+        for (position, &id) in order.iter().enumerate() {
             let this = &tasks[id.index()];
             let (period, count) = (this.period.as_nanos(), counts[id.index()]);
             for level in this.criticality.up_to_self() {
@@ -254,7 +254,7 @@ fn executed_slices_keep_to_the_bound_and_nearly_always_reach_it() {
                         tasks,
                         &counts,
                         id,
-                        &order[..place],
+                        &order[..position],
                         level,
                         others_at,
                         4 * period,
@@ -306,7 +306,9 @@ fn jobs_in_one_piece_have_the_response_times_of_smc() {
     for _ in 0..2_000 {
         let (levels, tasks) = random_set(&mut random);
         let order = random.permutation(tasks.len());
-        let priorities = order.iter().map(|&place| u32::try_from(place + 1).unwrap());
+        let priorities = order
+            .iter()
+            .map(|&position| u32::try_from(position + 1).unwrap());
         let set = problem(levels, tasks)
             .with_priorities(priorities.collect())
             .unwrap();

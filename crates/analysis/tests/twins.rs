@@ -95,16 +95,16 @@ fn compare_in_order(
         "{test} {order:?} {tasks:?}"
     );
     assert_eq!(outcome.why.is_none(), expected);
-    for (place, &id) in order.iter().enumerate() {
+    for (position, &id) in order.iter().enumerate() {
         let responses = &outcome.tasks[id.index()].responses;
         assert_eq!(responses.len(), tasks[id.index()].criticality.index() + 1);
         for (level, &found) in (0..).map(Level).zip(responses) {
-            let slow = oracle::response(tasks, formula, id, &order[..place], level);
+            let slow = oracle::response(tasks, formula, id, &order[..position], level);
             assert_eq!(
                 found, slow,
                 "{test} {id:?} at {level:?} in {order:?} of {tasks:?}"
             );
-            let textbook = oracle::iterated_response(tasks, formula, id, &order[..place], level);
+            let textbook = oracle::iterated_response(tasks, formula, id, &order[..position], level);
             assert_eq!(
                 slow, textbook,
                 "{test} {id:?} at {level:?} in {order:?} of {tasks:?}"
@@ -226,14 +226,14 @@ fn the_synchronous_run_reaches_the_bound_of_the_exact_tests() {
         let set = in_order(&problem(levels, tasks), &order);
         for (name, formula) in [("rms", Formula::Unenforced), ("smc", Formula::Enforced)] {
             let outcome = test_of(name, None).analyse(&set);
-            for (place, &id) in order.iter().enumerate() {
+            for (position, &id) in order.iter().enumerate() {
                 let Task { criticality, .. } = set.tasks()[id.index()];
                 let found = outcome.tasks[id.index()].responses[criticality.index()];
                 let run = oracle::synchronous_response(
                     set.tasks(),
                     formula,
                     id,
-                    &order[..place],
+                    &order[..position],
                     criticality,
                 );
                 assert_eq!(
@@ -275,10 +275,10 @@ fn sets_of_real_size_get_the_values_of_the_textbook_loop() {
             };
             let mut order: Vec<TaskId> = (0..).map(TaskId).take(tasks.len()).collect();
             order.sort_by_key(|id| Reverse(priorities[id.index()]));
-            for (place, &id) in order.iter().enumerate() {
+            for (position, &id) in order.iter().enumerate() {
                 for (level, &found) in (0..).map(Level).zip(&outcome.tasks[id.index()].responses) {
                     let textbook =
-                        oracle::iterated_response(tasks, formula, id, &order[..place], level);
+                        oracle::iterated_response(tasks, formula, id, &order[..position], level);
                     assert!(found.is_some());
                     assert_eq!(
                         found, textbook,
@@ -295,16 +295,16 @@ fn sets_of_real_size_get_the_values_of_the_textbook_loop() {
 fn assignable_by_iteration(tasks: &[Task], formula: Formula) -> bool {
     let mut left: Vec<TaskId> = (0..).map(TaskId).take(tasks.len()).collect();
     while !left.is_empty() {
-        let fits = (0..left.len()).find(|&place| {
+        let fits = (0..left.len()).find(|&position| {
             let mut others = left.clone();
-            let id = others.remove(place);
+            let id = others.remove(position);
             let mut levels = tasks[id.index()].criticality.up_to_self();
             levels.all(|level| {
                 oracle::iterated_response(tasks, formula, id, &others, level).is_some()
             })
         });
         match fits {
-            Some(place) => left.remove(place),
+            Some(position) => left.remove(position),
             None => return false,
         };
     }

@@ -158,7 +158,7 @@ fn only_enforcement_protects_a_critical_task_from_a_careless_one() {
     let set = problem(2, vec![task(0, 10, 10, &[2, 7]), task(1, 20, 20, &[5, 8])]);
     let given = set.with_priorities(vec![2, 1]).unwrap();
     let rms = find("rms", None).unwrap().analyse(&given);
-    // Not unschedulable: the policy stops jobs at their own level's value unless told otherwise.
+    // Not unschedulable: the policy stops jobs at their own level's value unless configured otherwise.
     assert_eq!(
         (rms.kind, rms.verdict),
         (Kind::Sufficient, Verdict::NotProven)
@@ -292,7 +292,7 @@ fn the_largest_times_neither_overflow_nor_pass() {
 
 /// The third task needs nothing in runs of level 0, and one tick at its own. The others leave it the CPU never:
 /// the mode stays 0, and its job misses (drawn in the simulator's tests). Equations that take such a job for
-/// complete at once, or for over its C(0) as soon as nobody else has work left, accept the set.
+/// complete at once, or for over its C(0) as soon as no other task has work left, accept the set.
 #[test]
 fn a_job_that_needs_nothing_below_its_level_waits_for_the_cpu_all_the_same() {
     let full = problem(

@@ -82,7 +82,7 @@ fn order_of(set: &Problem) -> Vec<TaskId> {
     order
 }
 
-fn is_hopeless(set: &Problem) -> bool {
+fn is_trivially_infeasible(set: &Problem) -> bool {
     let mut tasks = set.tasks().iter();
     tasks.any(|task| task.own_wcet().exceeds(task.deadline))
 }
@@ -131,8 +131,8 @@ fn sets(seed: u64) -> impl Iterator<Item = Problem> {
 
 #[test]
 fn no_form_accepts_what_does_not_fit_alone() {
-    let hopeless = sets(10).filter(is_hopeless).take(200);
-    for set in hopeless {
+    let trivially_infeasible = sets(10).filter(is_trivially_infeasible).take(200);
+    for set in trivially_infeasible {
         for test in tests().iter().filter(|test| test.name == "zss") {
             assert!(!test.accepts(&set, &mut Scratch::default()));
             assert!(test.analyse(&set).why.is_some());
@@ -144,7 +144,10 @@ fn no_form_accepts_what_does_not_fit_alone() {
 fn instants_and_bounds_of_the_forms_are_those_of_the_slow_twin() {
     const SETS: usize = 6000;
     let mut accepted = [0; 2];
-    for set in sets(11).filter(|set| !is_hopeless(set)).take(SETS) {
+    for set in sets(11)
+        .filter(|set| !is_trivially_infeasible(set))
+        .take(SETS)
+    {
         for (count, (variant, formula)) in accepted.iter_mut().zip(FORMS) {
             *count += usize::from(compare(&set, variant, formula));
         }
@@ -160,7 +163,10 @@ fn instants_and_bounds_of_the_forms_are_those_of_the_slow_twin() {
 fn levels_are_proved_as_by_the_slow_twin() {
     const SETS: usize = 3000;
     let mut accepted = [0; 3];
-    for set in sets(16).filter(|set| !is_hopeless(set)).take(SETS) {
+    for set in sets(16)
+        .filter(|set| !is_trivially_infeasible(set))
+        .take(SETS)
+    {
         let order = order_of(&set);
         let form = zss(Some("form")).accepts(&set, &mut Scratch::default());
         accepted[0] += usize::from(form);
@@ -202,7 +208,10 @@ fn levels_are_proved_as_by_the_slow_twin() {
 fn given_instants_are_decided_about() {
     let mut random = Random::new(12);
     let mut decided = [[0_u32; 2]; 2];
-    for set in sets(17).filter(|set| !is_hopeless(set)).take(4000) {
+    for set in sets(17)
+        .filter(|set| !is_trivially_infeasible(set))
+        .take(4000)
+    {
         let deadlines = set.tasks().iter().map(|task| task.deadline.as_nanos());
         let instants: Vec<u64> = deadlines
             .map(|deadline| {
@@ -238,7 +247,7 @@ fn given_instants_are_decided_about() {
     );
 }
 
-/// All instants there are, of small sets with two and more levels. With two, where nobody is suspended in
+/// All instants there are, of small sets with two and more levels. With two, where no task is suspended in
 /// LO runs, the search misses none.
 #[test]
 fn the_search_misses_few_instants_that_can_be_proved() {
@@ -248,7 +257,7 @@ fn the_search_misses_few_instants_that_can_be_proved() {
         set.tasks().len() > 1 && choices.product::<u64>() <= 3_000
     };
     for set in sets(19)
-        .filter(|set| !is_hopeless(set) && small(set))
+        .filter(|set| !is_trivially_infeasible(set) && small(set))
         .take(1_200)
     {
         if zss(None).accepts(&set, &mut Scratch::default()) {
@@ -264,13 +273,13 @@ fn the_search_misses_few_instants_that_can_be_proved() {
                 break;
             }
             // The next vector, as a number whose digits are the instants.
-            let Some(place) = (0..instants.len())
-                .find(|&place| instants[place] < set.tasks()[place].deadline.as_nanos())
+            let Some(position) = (0..instants.len())
+                .find(|&position| instants[position] < set.tasks()[position].deadline.as_nanos())
             else {
                 break;
             };
-            instants[..place].fill(0);
-            instants[place] += 1;
+            instants[..position].fill(0);
+            instants[position] += 1;
         }
     }
     println!("{accepted} accepted, {missed} missed");
@@ -284,16 +293,19 @@ fn the_search_misses_few_instants_that_can_be_proved() {
 #[test]
 fn instants_are_as_late_as_they_can_be() {
     let (mut refused, mut undecided) = (0, 0);
-    for set in sets(18).filter(|set| !is_hopeless(set)).take(4000) {
+    for set in sets(18)
+        .filter(|set| !is_trivially_infeasible(set))
+        .take(4000)
+    {
         let outcome = zss(None).analyse(&set);
         if outcome.why.is_some() {
             continue;
         }
         let chosen = outcome.parameters.zero_slack.unwrap();
-        for (place, task) in set.tasks().iter().enumerate() {
+        for (position, task) in set.tasks().iter().enumerate() {
             let mut later = chosen.clone();
-            if later[place] < task.deadline {
-                later[place] = Duration::from_nanos(later[place].as_nanos() + 1);
+            if later[position] < task.deadline {
+                later[position] = Duration::from_nanos(later[position].as_nanos() + 1);
                 let given = set
                     .clone()
                     .with(&Parameters {

@@ -25,6 +25,8 @@ pub(crate) struct Session {
     pub(crate) tasks: Vec<Task>,
     pub(crate) levels: LevelSet,
     pub(crate) system: System,
+    /// Under which limits deadlines are guaranteed.
+    pub(crate) limits: (Enforcement, Exhaustion),
     pub(crate) duration: Duration,
     pub(crate) workload: Workload,
     /// The scenario as it was written.
@@ -61,6 +63,23 @@ impl<'a> Opening<'a> {
                 .transpose()?,
             what,
         })
+    }
+}
+
+/// The limits under which the only domain of the only cluster guarantees deadlines.
+fn limits_of(system: &System) -> Option<(Enforcement, Exhaustion)> {
+    let [Cluster { domains, .. }] = system.clusters.as_slice() else {
+        return None;
+    };
+    match domains.as_slice() {
+        [domain] => match domain.guarantee.terms {
+            Terms::Deadlines {
+                enforcement,
+                exhaustion,
+            } => Some((enforcement, exhaustion)),
+            Terms::Tardiness(_) => None,
+        },
+        _ => None,
     }
 }
 
@@ -137,7 +156,16 @@ impl Session {
             what,
         } = opening;
         let system = assemble(registry, (policy, &options), &set, parameters, analysis);
-        let system = system.map_err(|refusal| Failure::refused(what, refusal))?;
+        let system = system.map_err(|refusal| Failure::refused(&what, refusal))?;
+        let limits = limits_of(&system).ok_or_else(|| {
+            Failure::input(
+                what,
+                format!(
+                    "{} does not guarantee deadlines in one domain on one CPU, and this version judges no other guarantee",
+                    system.policy
+                ),
+            )
+        })?;
         let clusters = system.clusters.iter();
         let tasks = clusters
             .flat_map(|cluster| cluster.configuration.tasks())
@@ -160,6 +188,7 @@ impl Session {
                 .map_err(|refusal| Failure::refused("count the levels", refusal))?,
             duration,
             system,
+            limits,
             tasks,
             set,
         })
@@ -175,25 +204,9 @@ impl Session {
         &self.cluster().configuration
     }
 
-    /// Under which limits deadlines are guaranteed.
-    pub(crate) fn limits(&self) -> (Enforcement, Exhaustion) {
-        match self
-            .cluster()
-            .domains
-            .first()
-            .map(|domain| &domain.guarantee.terms)
-        {
-            Some(Terms::Deadlines {
-                enforcement,
-                exhaustion,
-            }) => (*enforcement, *exhaustion),
-            Some(Terms::Tardiness(_)) | None => (Enforcement::Static, Exhaustion::Background),
-        }
-    }
-
     /// What is guaranteed about which tasks, if it is proved: what worlds judge by.
-    pub(crate) fn promised(&self) -> vestal_core::Configuration<'_> {
-        let (enforcement, exhaustion) = self.limits();
+    pub(crate) fn guaranteed(&self) -> vestal_core::Configuration<'_> {
+        let (enforcement, exhaustion) = self.limits;
         vestal_core::Configuration {
             tasks: self.configuration().tasks(),
             levels: self.levels,
@@ -216,9 +229,9 @@ impl Session {
         Ok(engine.boxed())
     }
 
-    /// Where a fault is looked for first if the scheduler is not ours.
+    /// Where a fault is looked for first if the scheduler is a user's.
     pub(crate) fn own_fault(&self, failure: Failure) -> Failure {
-        if failure.exit != Exit::Bug || !matches!(self.configuration(), Configuration::User(_)) {
+        if failure.exit != Exit::Bug || !self.configuration().is_own() {
             return failure;
         }
         failure.with_help(format!(

@@ -9,7 +9,7 @@ use core::fmt;
 pub enum ConfigurationError {
     /// There is no task.
     NoTasks,
-    /// More tasks than a task number can tell apart, or than the storage holds.
+    /// More tasks than a task number can distinguish, or than the storage holds.
     TooManyTasks {
         /// How many there were.
         found: usize,

@@ -1,4 +1,4 @@
-//! What a world tells a scheduler: things that happened, each with the instant it happened at.
+//! What a world reports to a scheduler: things that happened, each with the instant it happened at.
 
 use crate::ids::{BarrierId, CpuId, DeviceId, JobId, ServerId, TaskId};
 use crate::model::Level;
@@ -78,7 +78,7 @@ pub enum Fact {
         /// The barrier.
         barrier: BarrierId,
     },
-    /// Somebody outside asks for at least this mode.
+    /// Something outside asks for at least this mode.
     ModeRequested {
         /// The mode.
         level: Level,
@@ -88,10 +88,10 @@ pub enum Fact {
 /// Why a job stopped running before it completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StopReason {
-    /// The plan gave the CPU to somebody else.
+    /// The plan gave the CPU to another job.
     Preempted,
     /// The job waits for something outside the scheduler.
     Blocked,
-    /// The job reached a cancellation point after the plan had withdrawn it; it will never go on.
+    /// The job reached a cancellation point after it was dropped; it will never go on.
     Cancelled,
 }

@@ -1,6 +1,6 @@
 //! Names of things: small, copyable, comparable only for equality and table order.
 
-/// A task: its place in the task set's order. Also the last tie-breaker between equal urgencies.
+/// A task: its index in the task set's order. Also the last tie-breaker between equal urgencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u16);
 
@@ -8,11 +8,11 @@ pub struct TaskId(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuId(pub u16);
 
-/// A server: its place in the configuration of a hierarchical policy.
+/// A server: its index in the configuration of a hierarchical policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerId(pub u16);
 
-/// A device that interrupts: its place in the configuration.
+/// A device that interrupts: its index in the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId(pub u16);
 
@@ -30,7 +30,7 @@ pub struct JobId {
 }
 
 impl TaskId {
-    /// The task's place in tables indexed by task.
+    /// The task's index in tables indexed by task.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -38,7 +38,7 @@ impl TaskId {
 }
 
 impl CpuId {
-    /// The CPU's place in tables indexed by CPU.
+    /// The CPU's index in tables indexed by CPU.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -46,7 +46,7 @@ impl CpuId {
 }
 
 impl ServerId {
-    /// The server's place in tables indexed by server.
+    /// The server's index in tables indexed by server.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -54,7 +54,7 @@ impl ServerId {
 }
 
 impl DeviceId {
-    /// The device's place in tables indexed by device.
+    /// The device's index in tables indexed by device.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize

@@ -114,7 +114,7 @@ impl Jobs {
     pub fn advance(&mut self) -> bool {
         self.completed = false;
         self.current = None;
-        // Nobody waits but where a deadline was missed.
+        // No job waits but where a deadline was missed.
         !self.waiting.is_empty() && self.advance_waiting()
     }
 

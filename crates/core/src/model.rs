@@ -26,7 +26,7 @@ impl Level {
     /// The lowest level, and the mode in which every system starts.
     pub const LOWEST: Self = Self(0);
 
-    /// The level's place in tables indexed by level.
+    /// The level's index in tables indexed by level.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize

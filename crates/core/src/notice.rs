@@ -8,7 +8,7 @@ use crate::time::{Duration, Instant, Service};
 pub const NOTICES_MIN: usize = 64;
 
 /// How many notices of one task a single decision can give: each of its jobs (one current, the
-/// backlog, the arrivals) used up a limit and was withdrawn. Engines on the heap have room for that
+/// backlog, the arrivals) used up a limit and was dropped. Engines on the heap have room for that
 /// many more, so that a world that takes the notices after each decision loses none.
 pub const NOTICES_PER_TASK: usize = 2 * (1 + 2 * BACKLOG_MAX);
 
@@ -24,7 +24,7 @@ pub struct Notice {
 /// The kinds of [`Notice`].
 ///
 /// A missed deadline is not among them: whether a job was late is a matter of the world's clock,
-/// and whether it was promised in time depends on what every job really executed. Worlds judge both.
+/// and whether its deadline was guaranteed depends on what every job really executed. Worlds judge both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// The mode changed.
@@ -46,7 +46,7 @@ pub enum Event {
         /// What it had executed by then.
         executed: Service,
     },
-    /// A job will not be completed in the foreground: it was withdrawn, or never admitted.
+    /// A job will not be completed in the foreground: it was dropped, or never admitted.
     Dropped {
         /// The job.
         job: JobId,

@@ -30,8 +30,8 @@ impl<S: Store> NoticeQueue<S> {
             self.lost = self.lost.saturating_add(1);
             return;
         }
-        let place = self.wrapped(self.head.saturating_add(self.len));
-        if let Some(entry) = self.ring.get_mut(place) {
+        let position = self.wrapped(self.head.saturating_add(self.len));
+        if let Some(entry) = self.ring.get_mut(position) {
             *entry = Some(notice);
             self.len = self.len.saturating_add(1);
         }
@@ -49,12 +49,12 @@ impl<S: Store> NoticeQueue<S> {
         notice
     }
 
-    /// A place below twice the ring's length, brought back into the ring.
-    fn wrapped(&self, place: usize) -> usize {
-        place.checked_sub(self.ring.len()).unwrap_or(place)
+    /// An index below twice the ring's length, brought back into the ring.
+    fn wrapped(&self, position: usize) -> usize {
+        position.checked_sub(self.ring.len()).unwrap_or(position)
     }
 
-    /// How many notices were lost because nobody took them in time.
+    /// How many notices were lost because they were not taken in time.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost

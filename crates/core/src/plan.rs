@@ -62,7 +62,7 @@ impl Sequences<'_> {
 /// Where the sequence of one CPU stands in [`Sequences::jobs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SequenceSpan {
-    /// The place of its first job.
+    /// The index of its first job.
     pub start: usize,
     /// How many jobs; none means that the CPU waits at the barrier from the beginning.
     pub len: usize,
@@ -117,7 +117,7 @@ pub enum OnExhaustion {
     RaiseMode(Level),
     /// The job leaves the ranks of the admitted: background until its next cancellation point.
     Demote,
-    /// The job is withdrawn at once and never runs again.
+    /// The job is dropped at once and never runs again.
     Abort,
     /// The job waits until the budget is replenished.
     Suspend,
@@ -175,7 +175,7 @@ pub enum Permit {
     /// The job has used up its last limit: it is below every job that is not demoted until its body ends,
     /// whatever is permitted later.
     Demoted,
-    /// The job is withdrawn; the task may release again.
+    /// The job is dropped; the task may release again.
     Dropped {
         /// Why.
         why: DropReason,
@@ -189,7 +189,7 @@ pub enum Permit {
 pub enum Until {
     /// Until this instant. The job executes nothing before, on a free CPU neither.
     At(Instant),
-    /// Until the permit changes, which nobody can tell beforehand. The job gives way to everybody.
+    /// Until the permit changes, which cannot be known beforehand. The job gives way to all others.
     Event,
 }
 
@@ -205,7 +205,7 @@ impl Permit {
         }
     }
 
-    /// Whether the job keeps its place among those that are enforced: it runs, or will again.
+    /// Whether the job is among those that are enforced: it runs, or will again.
     #[must_use]
     pub const fn keeps_place(self) -> bool {
         match self {

@@ -9,12 +9,12 @@
 //! - **C1 time.** A domain's clock never goes backwards: `decide` refuses an instant before the
 //!   last one. A fact keeps the instant at which it happened, which may be earlier than the clock;
 //!   deadlines, slices and zero-slack instants of a job count from the instant of its release, whenever
-//!   the scheduler hears of that.
+//!   that is reported.
 //! - **C2 charge what ran.** Before `decide(now)` the world has charged each running job what it
 //!   measured. A remainder below the world's stated granularity counts as exhausted; a job charged
 //!   more than budget plus granularity has overrun even if it completed by then: it is judged once,
-//!   by the mode in which the decision begins that hears of its completion. The jobs of one task are
-//!   charged in their order: none after its successor was. A world that tells exceptions only
+//!   by the mode in which the decision begins that follows its completion. The jobs of one task are
+//!   charged in their order: none after its successor was. A world that reports exceptions only
 //!   ([`crate::Guard`]) asks for a decision before it charges the next job of a task.
 //! - **C3 stage, then settle.** `apply` only records. All consequences happen in `decide`, in one
 //!   fixed order: completions, exhaustion (the mode raised as often as needed), deadlines, the idle
@@ -28,8 +28,8 @@
 //! - **C7 bounded and total.** `apply` is O(1), `decide` O(log n), and O(n) at a mode change; nothing
 //!   is allocated after construction; nothing recurses; integers only. So a scheduler holds few jobs of
 //!   a task ([`Scheduler::backlog`]) and drops what does not fit. A world with memory lets nothing be
-//!   dropped for that reason: it *keeps* the releases that find no room, and tells them, oldest first,
-//!   as soon as jobs before them have ended; of ends that it tells itself, before the next decision, so
+//!   dropped for that reason: it *keeps* the releases that find no room, and reports them, oldest first,
+//!   as soon as jobs before them have ended; of ends that it reports itself, before the next decision, so
 //!   that no instant looks idle (C3) while it keeps something. A job that a rise of the mode drops takes
 //!   with it what the world keeps of its task from earlier instants.
 //! - **C8 replay.** Configuration and the sequence of facts determine every plan.
@@ -68,7 +68,7 @@ pub trait Scheduler {
     /// Takes the oldest notice not yet taken.
     fn take_notice(&mut self) -> Option<Notice>;
 
-    /// How many notices were lost because nobody took them in time.
+    /// How many notices were lost because they were not taken in time.
     fn lost_notices(&self) -> u64;
 
     /// How many jobs of one task may wait behind its current one without being dropped (C7).
@@ -118,7 +118,7 @@ pub trait Enforcer: Scheduler {
     /// What enforcement allows one job since the last decision.
     fn permit_for(&self, job: JobId) -> Permit;
 
-    /// Of what the world tells besides limits that jobs used up. It never changes.
+    /// What the world reports besides limits that jobs used up. It never changes.
     fn interest(&self) -> Interest;
 }
 
@@ -134,7 +134,7 @@ impl<S: Enforcer + ?Sized> Enforcer for &mut S {
     }
 }
 
-/// Of what a native world tells an [`Enforcer`] besides limits that jobs used up.
+/// What a native world reports to an [`Enforcer`] besides limits that jobs used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interest {
     /// The newest release of each task: jobs that are dropped if the mode rises.

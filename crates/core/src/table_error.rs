@@ -23,8 +23,8 @@ pub enum TableError {
     },
     /// A span goes beyond the entries.
     SpanOutside {
-        /// Its place among the spans.
-        place: usize,
+        /// Its index among the spans.
+        position: usize,
     },
     /// An entry names a task that is not configured.
     UnknownTask(TaskId),
@@ -63,8 +63,8 @@ pub enum TableError {
     SlotOrder {
         /// The CPU.
         cpu: usize,
-        /// The slot's place in the table.
-        place: usize,
+        /// The slot's index in the table.
+        position: usize,
     },
     /// A slot belongs to a task that is not a level-A task of this CPU.
     WrongSlot {
@@ -101,8 +101,8 @@ impl fmt::Display for TableError {
                 expected,
                 found,
             } => write!(f, "the list of {list} has {found} entries, not {expected}"),
-            Self::SpanOutside { place } => {
-                write!(f, "span {place} of the table goes beyond its entries")
+            Self::SpanOutside { position } => {
+                write!(f, "span {position} of the table goes beyond its entries")
             }
             Self::UnknownTask(TaskId(task)) => {
                 write!(f, "the table names task {task}, which is not configured")
@@ -138,9 +138,9 @@ impl fmt::Display for TableError {
             Self::UnknownCpu(TaskId(task)) => {
                 write!(f, "task {task} belongs to a CPU that does not exist")
             }
-            Self::SlotOrder { cpu, place } => write!(
+            Self::SlotOrder { cpu, position } => write!(
                 f,
-                "slot {place} of CPU {cpu} is empty, overlaps its predecessor or leaves the cycle"
+                "slot {position} of CPU {cpu} is empty, overlaps its predecessor or leaves the cycle"
             ),
             Self::WrongSlot {
                 cpu,

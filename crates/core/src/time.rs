@@ -3,7 +3,7 @@
 //! | type | what | unit |
 //! |---|---|---|
 //! | [`Instant`] | a point on a world's clock, counted from that world's epoch | ns |
-//! | [`Duration`] | a stretch of that clock | ns |
+//! | [`Duration`] | a span of that clock | ns |
 //! | [`Service`] | execution that a job received or still needs | ns of CPU time |
 //!
 //! There is no `From` between them. Where a dedicated CPU turns time into service one for one, the
@@ -117,7 +117,7 @@ quantity! {
     Instant
 }
 quantity! {
-    /// A stretch of time in nanoseconds.
+    /// A span of time in nanoseconds.
     Duration
 }
 quantity! {
@@ -184,12 +184,12 @@ impl Duration {
 }
 
 impl Service {
-    /// What one CPU, used by nobody else, supplies during `span`.
+    /// What one CPU, used by no other task, supplies during `span`.
     #[must_use]
     pub const fn supplied_during(span: Duration) -> Self {
         Self(span.0)
     }
-    /// How long one CPU, used by nobody else, takes to supply this.
+    /// How long one CPU, used by no other task, takes to supply this.
     #[must_use]
     pub const fn time_on_dedicated_cpu(self) -> Duration {
         Duration(self.0)

@@ -375,7 +375,7 @@ fn a_guard_fed_with_exceptions_only_gives_the_permits_of_the_engine() {
         "a stale job stays stopped"
     );
     assert_eq!(guard.permit_for(job(0, 2)), full(3));
-    // A LO job that runs away loses its place, its successor does not.
+    // A LO job that runs away is dropped, its successor is not.
     let amount = Service::from_nanos(3);
     guard
         .apply(
@@ -427,7 +427,7 @@ fn a_guard_is_charged_for_the_jobs_of_a_task_in_their_order() {
     assert_eq!(guard.decide(at(30)).unwrap().mode, Level(1));
     guard.apply(at(31), charge(1, 1, 1)).unwrap();
     guard.decide(at(31)).unwrap();
-    // Too late: the guard would have to judge a job whose place its successor has.
+    // Too late: the guard would have to judge a job whose successor has begun.
     let before = guard.clone();
     let late = ContractViolation::ChargedWhileNotRunning(job(1, 0));
     assert_eq!(guard.apply(at(32), charge(1, 0, 4)), Err(late));

@@ -238,12 +238,12 @@ fn stepped(
     // Once more for whoever's claim the other's step changed, as a world calls it.
     for turn in 0..2 * locals.len() {
         let turn = turn % locals.len();
-        let place = if reversed {
+        let position = if reversed {
             locals.len() - 1 - turn
         } else {
             turn
         };
-        slots[place] = stepper(CpuId(place as u16), now, &locals[place], &shared);
+        slots[position] = stepper(CpuId(position as u16), now, &locals[position], &shared);
     }
     (most.get(), slots)
 }

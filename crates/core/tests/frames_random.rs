@@ -86,15 +86,15 @@ fn reference(
             }
             let mut longest = age;
             for (row, list) in rows.iter_mut().zip(&lists[level]) {
-                let mut place = age;
+                let mut position = age;
                 for &task in list {
                     let frames = tasks[usize::from(task)].period.as_nanos() / table.frame;
                     for _ in 0..need(job(task, number as u64 / frames)) {
-                        row[begin + place as usize] = b'0' + task as u8;
-                        place += 1;
+                        row[begin + position as usize] = b'0' + task as u8;
+                        position += 1;
                     }
                 }
-                longest = longest.max(place);
+                longest = longest.max(position);
             }
             age = longest;
         }

@@ -31,7 +31,7 @@ fn random_server(random: &mut Random, count: u64) -> Server {
             1 => Kind::Idling,
             2 => Kind::Deferrable,
             _ => Kind::Sporadic {
-                places: 2 + random.below(4) as usize,
+                positions: 2 + random.below(4) as usize,
                 tail: random.below(2) == 0,
             },
         },
@@ -99,10 +99,10 @@ fn kind(server: &Server) -> ServerKind {
         Kind::Polling => ServerKind::Polling { period, capacity },
         Kind::Idling => ServerKind::IdlingPeriodic { period, capacity },
         Kind::Deferrable => ServerKind::Deferrable { period, capacity },
-        Kind::Sporadic { places, tail } => ServerKind::Sporadic {
+        Kind::Sporadic { positions, tail } => ServerKind::Sporadic {
             period,
             capacity,
-            replenishments: places as u16,
+            replenishments: positions as u16,
             full: if tail {
                 WhenFull::MergeTail
             } else {

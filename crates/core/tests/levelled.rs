@@ -441,7 +441,7 @@ fn a_table_that_does_not_serve_its_tasks_is_refused() {
     };
     assert_eq!(error(&[slot(0, 2, 0)], 4), None);
     assert_eq!(error(&[slot(1, 1, 0), slot(3, 1, 0)], 4), None);
-    let order = |place| Some(TableError::SlotOrder { cpu: 0, place }.into());
+    let order = |position| Some(TableError::SlotOrder { cpu: 0, position }.into());
     assert_eq!(error(&[slot(0, 2, 0), slot(1, 1, 0)], 4), order(1));
     assert_eq!(error(&[slot(0, 2, 0), slot(3, 2, 0)], 4), order(1));
     let wrong = TableError::WrongSlot {

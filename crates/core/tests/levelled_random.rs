@@ -42,10 +42,10 @@ fn random_set(random: &mut Random) -> Set {
             let mut filled = table.clone();
             for start in (0..CYCLE).step_by(period as usize) {
                 for _ in 0..budget {
-                    let place = start as usize + random.below(period) as usize;
+                    let position = start as usize + random.below(period) as usize;
                     let end = (start + period) as usize;
-                    let free = (place..end)
-                        .chain(start as usize..place)
+                    let free = (position..end)
+                        .chain(start as usize..position)
                         .find(|&p| filled[p].is_none());
                     if let Some(free) = free {
                         filled[free] = Some(tasks.len());
@@ -120,16 +120,16 @@ fn translate(set: &Set) -> (Vec<LevelledTask>, Vec<Vec<TableSlot>>) {
         .collect();
     let slots = |table: &Vec<Option<usize>>| {
         let mut slots: Vec<TableSlot> = Vec::new();
-        for (place, owner) in table.iter().enumerate() {
+        for (position, owner) in table.iter().enumerate() {
             let Some(owner) = *owner else { continue };
             let end = slots
                 .last()
                 .map(|slot| (slot.task, slot.start.as_nanos() + slot.length.as_nanos()));
-            if end == Some((TaskId(owner as u16), place as u64)) {
+            if end == Some((TaskId(owner as u16), position as u64)) {
                 let last = slots.last_mut().unwrap();
                 last.length = last.length.saturating_add(Duration::from_nanos(1));
             } else {
-                slots.push(slot(place as u64, 1, owner as u16));
+                slots.push(slot(position as u64, 1, owner as u16));
             }
         }
         slots

@@ -307,7 +307,7 @@ fn late_jobs_go_by_release_and_then_by_the_order_of_the_tasks() {
     }
 }
 
-/// A job that has used up C_i(z_i) suspends nobody any more: nothing is promised to it.
+/// A job that has used up C_i(z_i) suspends no task any more: nothing is guaranteed to it.
 #[test]
 fn a_job_beyond_its_own_limit_suspends_nobody() {
     let tasks = [task(0, 40, &[9], 2, None), task(1, 10, &[2, 4], 1, Some(0))];

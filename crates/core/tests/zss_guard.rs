@@ -221,8 +221,8 @@ fn no_order_of_the_facts_of_one_instant_changes_what_is_allowed() {
     ];
     let told = |order: &[usize]| {
         let mut guard = guard(&tasks);
-        for &place in order {
-            let (instant, fact) = facts[place];
+        for &position in order {
+            let (instant, fact) = facts[position];
             guard.apply(instant, fact).unwrap();
         }
         let next = wake(&mut guard, 12);
@@ -255,9 +255,13 @@ fn permutations(order: &mut [usize], length: usize, see: &mut impl FnMut(&[usize
     if length <= 1 {
         return see(order);
     }
-    for place in 0..length {
+    for position in 0..length {
         permutations(order, length - 1, see);
-        let other = if length.is_multiple_of(2) { place } else { 0 };
+        let other = if length.is_multiple_of(2) {
+            position
+        } else {
+            0
+        };
         order.swap(other, length - 1);
     }
 }

@@ -21,7 +21,7 @@ use crate::carried::{Carried, Run};
 use std::cell::Cell;
 use vestal_core::{Instant, Level, Scheduler, Service, Task, TaskId};
 use vestal_policy::Visitor;
-use vestal_sim::guarantee::{Judge, Promise};
+use vestal_sim::guarantee::{Guarantee, Judge};
 use vestal_sim::workload::Periodic;
 use vestal_sim::{Backlog, Demand, Releases, Setting, SimulationError};
 use vestal_workload::generate::Random;
@@ -149,8 +149,8 @@ impl Attempt {
             attempt: self,
             tasks,
         };
-        let promise = Promise::new(tasks, carried.enforcement, carried.exhaustion);
-        let mut judge = Judge::new(promise, |_, _, guaranteed| {
+        let guarantee = Guarantee::new(tasks, carried.enforcement, carried.exhaustion);
+        let mut judge = Judge::new(guarantee, |_, _, guaranteed| {
             missed.set(missed.get() || guaranteed);
         });
         let ended = engine.visit(Run {

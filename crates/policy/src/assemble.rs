@@ -135,7 +135,7 @@ pub fn levels(set: &TaskSet) -> Result<LevelSet, Refusal> {
 }
 
 /// Two periodic tasks with different offsets may never be released together; and where jobs are
-/// withdrawn at their deadlines, the run in which a task misses may not exist.
+/// dropped at their deadlines, the run in which a task misses may not exist.
 fn phasing(set: &TaskSet) -> Phasing {
     let mut tasks = set.tasks.iter();
     if tasks.any(|task| task.on_miss == Some(OnMiss::Abort)) {
@@ -247,9 +247,9 @@ fn take_back(system: &mut System, test: &Test, outcome: &Outcome) {
     }
 }
 
-/// The places of the tasks, most urgent first; among equal priorities the first one is.
+/// The positions of the tasks, most urgent first; among equal priorities the first one is.
 fn by_urgency(priorities: &[u32]) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..priorities.len()).collect();
-    places.sort_by_key(|&place| Reverse(priorities.get(place)));
-    places
+    let mut positions: Vec<usize> = (0..priorities.len()).collect();
+    positions.sort_by_key(|&position| Reverse(priorities.get(position)));
+    positions
 }

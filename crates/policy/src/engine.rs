@@ -3,7 +3,7 @@
 use vestal_core::{Hierarchy, Scheduler, Uniprocessor};
 
 /// A scheduler that decides everything: an engine of the core, or a program's own. Named by kinds of engines
-/// and not of policies, it is told apart here alone.
+/// and not of policies, it is distinguished here alone.
 pub enum Engine {
     /// One CPU.
     Uniprocessor(Box<Uniprocessor>),

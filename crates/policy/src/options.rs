@@ -48,7 +48,7 @@ impl Options {
     /// The options `given`, if all of them are among `known` and have one of their values.
     ///
     /// # Errors
-    /// A key that nobody knows, with a guess; a value that it does not have.
+    /// A key that is unknown, with a guess; a value that it does not have.
     pub fn read(given: &[(String, String)], known: &[OptionKey]) -> Result<Self, Refusal> {
         for (key, value) in given {
             let Some(option) = known.iter().find(|option| option.name == key) else {

@@ -19,7 +19,7 @@ pub trait Policy: Send + Sync {
         Fields::ONE_CPU
     }
 
-    /// The test that finds what it needs and states its promise, by the options; `None`: nobody promises
+    /// The test that finds what it needs and states its guarantee, by the options; `None`: nothing is guaranteed
     /// anything.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ pub struct About {
     pub parameters: &'static [Parameter],
     /// The options that it has.
     pub options: &'static [OptionKey],
-    /// The names of the tests about it; the first one states its promise, unless the options name another.
+    /// The names of the tests about it; the first one states its guarantee, unless the options name another.
     pub tests: &'static [&'static str],
     /// Whether fixed priorities can carry it out.
     pub native: Native,
@@ -88,7 +88,7 @@ macro_rules! fields {
         }
 
         impl Field {
-            /// All of them, in the order in which they are told.
+            /// All of them, in the order in which they are listed.
             pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
 
             /// The field as messages name it.

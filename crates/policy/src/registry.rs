@@ -152,7 +152,7 @@ impl Registry {
         })
     }
 
-    /// The options under which a policy has its promise from this test: one option at a time is tried; none if
+    /// The options under which a policy has its guarantee from this test: one option at a time is tried; none if
     /// none of them leads to it.
     #[must_use]
     pub fn options_of(&self, policy: &dyn Policy, test: &Test) -> Options {

@@ -51,7 +51,7 @@ impl fmt::Display for Origin {
 pub struct Setup<'a> {
     /// The file as it was read: names, servers, devices, the platform.
     pub set: &'a TaskSet,
-    /// The tasks in the order of the file; a [`TaskId`] is a place in this list.
+    /// The tasks in the order of the file; a [`TaskId`] is an index in this list.
     pub tasks: &'a [Task],
     /// How many levels there are.
     pub levels: LevelSet,

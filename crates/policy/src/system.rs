@@ -25,9 +25,9 @@ pub struct System {
 /// Tasks and CPUs that are decided together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// Its CPUs; inside, a [`CpuId`] is a place in this list.
+    /// Its CPUs; inside, a [`CpuId`] is an index in this list.
     pub cpus: Vec<CpuId>,
-    /// Its tasks; inside, a [`TaskId`] is a place in this list.
+    /// Its tasks; inside, a [`TaskId`] is an index in this list.
     pub tasks: Vec<TaskId>,
     /// From what its schedulers are made.
     pub configuration: Configuration,
@@ -42,11 +42,11 @@ pub struct Domain {
     pub cpus: Vec<CpuId>,
     /// Its tasks.
     pub tasks: Vec<TaskId>,
-    /// What is promised.
+    /// What is guaranteed.
     pub guarantee: Guarantee,
 }
 
-/// What is promised about the jobs of a domain, and by which proof.
+/// What is guaranteed about the jobs of a domain, and by which proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guarantee {
     /// Of which jobs the policy speaks, if it is proved.
@@ -55,10 +55,10 @@ pub struct Guarantee {
     pub proof: Proof,
 }
 
-/// The terms of a promise.
+/// The terms of a guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Terms {
-    /// A job meets its deadline as long as nobody exceeds what the limits allow at its level.
+    /// A job meets its deadline as long as no job exceeds what the limits allow at its level.
     Deadlines {
         /// The limits.
         enforcement: Enforcement,
@@ -95,7 +95,7 @@ pub enum Proof {
     },
     /// No test speaks of the policy.
     NoTest,
-    /// A recording: whoever made it was told.
+    /// A recording: whoever made it was notified.
     NotAsked,
 }
 
@@ -123,7 +123,7 @@ impl System {
         self.clusters.iter().flat_map(|cluster| &cluster.domains)
     }
 
-    /// Where the order comes from and what is promised, in a line.
+    /// Where the order comes from and what is guaranteed, in a line.
     #[must_use]
     pub fn description(&self) -> String {
         let origin = &self.origin;
@@ -139,23 +139,23 @@ impl System {
     /// What a person must know before trusting a run.
     #[must_use]
     pub fn doubt(&self) -> Option<String> {
-        let promised = |doubt: String, why: &Option<String>| {
+        let unproved = |doubt: String, why: &Option<String>| {
             let why = why
                 .as_ref()
                 .map_or_else(String::new, |why| format!(": {why}"));
             format!(
-                "{doubt}, so nothing is promised{why}; the order used is: {}",
+                "{doubt}, so nothing is guaranteed{why}; the order used is: {}",
                 self.origin
             )
         };
         match self.weakest() {
             Proof::Proved { .. } | Proof::NotAsked => None,
-            Proof::Unproved { by, says, why } => Some(promised(format!("{by} {says}"), why)),
+            Proof::Unproved { by, says, why } => Some(unproved(format!("{by} {says}"), why)),
             Proof::NotCovered { by, what } => Some(format!(
-                "{what}: what {} promises is not covered by its test {by} any more",
+                "{what}: what {} guarantees is not covered by its test {by} any more",
                 self.policy
             )),
-            Proof::NoTest => Some(promised(
+            Proof::NoTest => Some(unproved(
                 format!("no test speaks of {}", self.policy),
                 &None,
             )),

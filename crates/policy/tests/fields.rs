@@ -63,7 +63,7 @@ fn with(field: Field) -> String {
         Field::Offset => after("b", "offset = \"1ms\""),
         Field::Arrival => after("b", "arrival = \"sporadic\""),
         Field::Degraded => after("b", "degraded = { HI = \"1ms\" }"),
-        // Another order than anybody's own.
+        // Another order than any task's own.
         Field::Priority => {
             let text = after("b", "priority = 9")
                 .replace("name = \"a\"\n", "name = \"a\"\npriority = 5\n");

@@ -116,7 +116,7 @@ fn run(policy: &str, watch: &str, tasks: &[Task], seconds: u64) -> Result<(), Bo
             written.file.finish()?;
             (effort, watch, records)
         }
-        other => return Err(format!("nobody watches as {other:?}\n{USAGE}").into()),
+        other => return Err(format!("there is no observer {other:?}\n{USAGE}").into()),
     };
     let jobs = statistics.jobs();
     println!(

@@ -30,7 +30,7 @@ impl Backlog {
         }
     }
 
-    /// How many jobs of one task a scheduler that lets `waiting` of them wait may be told of.
+    /// How many jobs of one task a scheduler that lets `waiting` of them wait may have reported.
     pub(crate) fn room(self, waiting: usize) -> usize {
         let waiting = self.per_task.map_or(waiting, |most| most.min(waiting));
         waiting.saturating_add(1)

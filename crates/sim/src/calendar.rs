@@ -19,7 +19,7 @@ struct Key {
 
 impl Key {
     /// Where there is no task at all.
-    const NOBODY: Self = Self {
+    const NO_TASK: Self = Self {
         at: u64::MAX,
         task: u16::MAX,
     };
@@ -52,11 +52,11 @@ impl Calendar {
     /// Task i's first release is `first[i]`. There are at most `u16::MAX` tasks.
     pub(crate) fn new(first: Vec<Option<Instant>>) -> Self {
         let leaves = first.len();
-        let mut winners = vec![Key::NOBODY; 2 * leaves.max(1)];
+        let mut winners = vec![Key::NO_TASK; 2 * leaves.max(1)];
         for ((leaf, number), at) in winners[leaves..].iter_mut().zip(0..=u16::MAX).zip(&first) {
             *leaf = Key::new(number, *at);
         }
-        let mut losers = vec![Key::NOBODY; leaves];
+        let mut losers = vec![Key::NO_TASK; leaves];
         for node in (1..leaves).rev() {
             let (left, right) = (winners[2 * node], winners[2 * node + 1]);
             (winners[node], losers[node]) = if right.wins_against(left) {

@@ -6,7 +6,7 @@ use vestal_core::{ContractViolation, CpuId, Instant, JobId, TaskId};
 /// A simulation that had to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimulationError {
-    /// Somebody asked for that ([`crate::Releases::given_up`]); the run got to this instant.
+    /// It was asked for ([`crate::Releases::given_up`]); the run got to this instant.
     GivenUp(Instant),
     /// A [`crate::Releases`] whose instants of one task do not strictly ascend.
     ReleasesNotAscending {
@@ -19,10 +19,10 @@ pub enum SimulationError {
     },
     /// The end lies beyond [`Instant::HORIZON`].
     EndBeyondHorizon(Instant),
-    /// More tasks than a task number can tell apart.
+    /// More tasks than a task number can distinguish.
     TooManyTasks(usize),
     /// As many jobs are kept for want of room in the scheduler as may be ([`crate::Backlog::kept_max`]),
-    /// and there is one more. The observers have been told of everything up to that instant, and of the
+    /// and there is one more. Everything has been reported to the observers up to that instant, and of the
     /// end of the run there; the job that was one too many is not part of it.
     TooManyKept {
         /// When.
@@ -30,7 +30,7 @@ pub enum SimulationError {
         /// How many.
         kept: usize,
     },
-    /// An invariant broken: the scheduler refused what this world told it.
+    /// An invariant broken: the scheduler refused what this world reported.
     Refused {
         /// When.
         at: Instant,
@@ -60,8 +60,8 @@ pub enum SimulationError {
         /// How many decisions were taken there.
         decisions: u64,
     },
-    /// The scheduler had more to tell at one instant than its queue of notices holds. No other error is
-    /// told of such a run.
+    /// The scheduler had more to report at one instant than its queue of notices holds. No other error is
+    /// reported of such a run.
     NoticesLost {
         /// When that was found: at the next notice, or at the end of the run.
         at: Instant,

@@ -1,4 +1,4 @@
-//! Which deadlines a policy had promised to keep: the world's judgement over a miss.
+//! Which deadlines a policy had guaranteed to keep: the world's judgement over a miss.
 //!
 //! Vestal's guarantee (RTSS 2007) for a job of task i with criticality z_i: it meets its deadline in
 //! every run in which no job of any task j executes for more than C_j(z_i). Schedulability tests
@@ -8,29 +8,29 @@
 //! *Prefixes.* Whether a job is complete at its deadline d depends only on what happened before d.
 //! If up to d no job has *exceeded* C_j(l), there is a run that is equal up to d and keeps the
 //! assumption of level l: the one in which jobs that stand exactly at C_j(l) complete there. So a
-//! miss at d breaks the promise of level l unless C_j(l) was exceeded strictly before d.
+//! miss at d breaks the guarantee of level l unless C_j(l) was exceeded strictly before d.
 //!
 //! *Busy periods.* At an instant at which no admitted job is pending, apart from those released just
 //! then, everything before is forgotten by a work-conserving scheduler: what follows
 //! is a run from a fresh start. So a crossing excuses misses only until the next such instant. Jobs
 //! in the background do not count: they run below every admitted job.
 //!
-//! *Enforcement.* A task j with z_j <= l cannot void the promise of level l: its jobs leave the
+//! *Enforcement.* A task j with z_j <= l cannot void the guarantee of level l: its jobs leave the
 //! admitted ones when they have executed C_j(z_j) <= C_j(l). Where nothing stops them
-//! ([`Exhaustion::Continue`]) executing beyond C_j(z_j) voids the promise of every level. A job that
-//! used up its own limit by its deadline was promised nothing.
+//! ([`Exhaustion::Continue`]) executing beyond C_j(z_j) voids the guarantee of every level. A job that
+//! used up its own limit by its deadline was guaranteed nothing.
 //!
 //! *Standing jobs.* Whether a job that stands at C_j(l) is complete may make a difference before it goes
 //! on; from then on the prefix above is no longer the same, and the crossing is that instant. Under
-//! adaptive enforcement the job raises the mode there and then. Under zero slack it suspends somebody
+//! adaptive enforcement the job raises the mode there and then. Under zero slack it suspends a task
 //! whom a complete one would not as soon as it is critical, or late: at its zero-slack instant if it
 //! still stands there, at once if that has passed. A job that stands at its own level's limit is demoted
-//! and suspends nobody; nor does one, from its deadline on, that is withdrawn there.
+//! and suspends no task; nor does one, from its deadline on, that is dropped there.
 //!
-//! *Withdrawn jobs.* A job that was dropped before its deadline, because the mode rose or its limit
+//! *Dropped jobs.* A job that was dropped before its deadline, because the mode rose or its limit
 //! was used up, is no miss: the policy said beforehand that it would not be completed. A job that
 //! was dropped because too many jobs of its task waited is a miss, and a consequence of the misses
-//! before it, so that it is not counted as a broken promise once more.
+//! before it, so that it is not counted as a broken guarantee once more.
 
 use crate::observer::{JobState, Observer, Segment};
 use vestal_core::model::LEVELS_MAX;
@@ -39,15 +39,15 @@ use vestal_core::{
     OnMiss, Service, Task, TaskId,
 };
 
-/// How a job left the world, or lost what it had been promised.
+/// How a job left the world, or lost what it had been guaranteed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It finished all its work.
     Completed,
     /// It used up its last limit and is in the background from now on. Judged at once if it is late
-    /// already, because the promise may have to be looked up before the next idle instant.
+    /// already, because the guarantee may have to be looked up before the next idle instant.
     Demoted,
-    /// It was withdrawn.
+    /// It was dropped.
     Dropped(DropReason),
     /// It was still pending when the run ended.
     Unfinished,
@@ -58,11 +58,11 @@ pub enum Ending {
 pub enum Verdict {
     /// It was complete at its deadline.
     Met,
-    /// It was withdrawn before its deadline.
-    Withdrawn,
+    /// It was dropped before its deadline.
+    Dropped,
     /// It was incomplete at its deadline.
     Missed {
-        /// The policy had promised that this would not happen.
+        /// The policy had guaranteed that this would not happen.
         guaranteed: bool,
     },
 }
@@ -71,7 +71,7 @@ pub enum Verdict {
 ///
 /// O(levels) per segment, constant memory.
 #[derive(Clone, Debug)]
-pub struct Promise {
+pub struct Guarantee {
     tasks: Vec<Task>,
     /// By task, C_i(0). Every value of every level is at least that: a job below it has broken no
     /// assumption yet.
@@ -86,8 +86,8 @@ pub struct Promise {
     crossings: [Option<Instant>; LEVELS_MAX],
 }
 
-impl Promise {
-    /// The promise of a policy with this enforcement, provided that its test accepts the tasks. Zero-slack
+impl Guarantee {
+    /// The guarantee of a policy with this enforcement, provided that its test accepts the tasks. Zero-slack
     /// instants are the deadlines; [`Self::of`] knows of others.
     #[must_use]
     pub fn new(tasks: &[Task], enforcement: Enforcement, exhaustion: Exhaustion) -> Self {
@@ -108,7 +108,7 @@ impl Promise {
         }
     }
 
-    /// The promise of what is configured so.
+    /// The guarantee of what is configured so.
     #[must_use]
     pub fn of(configuration: &Configuration<'_>) -> Self {
         let entries = configuration.tasks.iter();
@@ -153,7 +153,7 @@ impl Promise {
                 | DropReason::Exhausted
                 | DropReason::Superseded
                 | DropReason::Deadline,
-            ) => (at < job.deadline).then_some(Verdict::Withdrawn),
+            ) => (at < job.deadline).then_some(Verdict::Dropped),
         };
         Some(complete_or_withdrawn.unwrap_or_else(|| self.missed(job)))
     }
@@ -224,7 +224,7 @@ struct Suspends {
 }
 
 impl Suspends {
-    /// The first instant from `from` on at which `job` does, unless it is withdrawn then.
+    /// The first instant from `from` on at which `job` does, unless it is dropped then.
     fn first(self, job: &JobState, from: Instant) -> Option<Instant> {
         let at = from.max(job.released.saturating_add(self.after));
         match self.on_miss {
@@ -234,7 +234,7 @@ impl Suspends {
     }
 }
 
-impl Observer for Promise {
+impl Observer for Guarantee {
     #[inline]
     fn executed(&mut self, segment: Segment, job: &JobState) {
         let ran = Service::supplied_during(segment.end.saturating_since(segment.start));
@@ -256,30 +256,30 @@ impl Observer for Promise {
 }
 
 /// Judges the deadlines of a run, and says of each miss when it was judged, and whether it had been
-/// promised that there would be none. An [`Observer`]; counts as [`crate::Statistics`] does.
+/// guaranteed that there would be none. An [`Observer`]; counts as [`crate::Statistics`] does.
 #[derive(Clone, Debug)]
 pub struct Judge<F> {
-    promise: Promise,
+    guarantee: Guarantee,
     missed: F,
 }
 
 impl<F: FnMut(Instant, &JobState, bool)> Judge<F> {
-    /// A judge with the knowledge of `promise`, who tells `missed`.
-    pub const fn new(promise: Promise, missed: F) -> Self {
-        Self { promise, missed }
+    /// A judge with the knowledge of `guarantee`, which calls `missed`.
+    pub const fn new(guarantee: Guarantee, missed: F) -> Self {
+        Self { guarantee, missed }
     }
 
     fn judge(&mut self, job: &JobState, at: Instant, ending: Ending) {
-        match self.promise.judge(job, at, ending) {
+        match self.guarantee.judge(job, at, ending) {
             Some(Verdict::Missed { guaranteed }) => (self.missed)(at, job, guaranteed),
-            Some(Verdict::Met | Verdict::Withdrawn) | None => {}
+            Some(Verdict::Met | Verdict::Dropped) | None => {}
         }
     }
 }
 
 impl<F: FnMut(Instant, &JobState, bool)> Observer for Judge<F> {
     fn executed(&mut self, segment: Segment, job: &JobState) {
-        self.promise.executed(segment, job);
+        self.guarantee.executed(segment, job);
     }
     fn completed(&mut self, at: Instant, job: &JobState) {
         self.judge(job, at, Ending::Completed);
@@ -291,10 +291,10 @@ impl<F: FnMut(Instant, &JobState, bool)> Observer for Judge<F> {
         self.judge(job, at, Ending::Dropped(why));
     }
     fn idle(&mut self, at: Instant) {
-        self.promise.idle(at);
+        self.guarantee.idle(at);
     }
     fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
-        self.promise.started(at, cpu, job);
+        self.guarantee.started(at, cpu, job);
     }
     fn unfinished(&mut self, end: Instant, job: &JobState) {
         self.judge(job, end, Ending::Unfinished);
@@ -341,23 +341,23 @@ mod tests {
         }
     }
 
-    fn promise(enforcement: Enforcement, exhaustion: Exhaustion) -> Promise {
-        Promise::new(&tasks(), enforcement, exhaustion)
+    fn guarantee(enforcement: Enforcement, exhaustion: Exhaustion) -> Guarantee {
+        Guarantee::new(&tasks(), enforcement, exhaustion)
     }
 
     /// `executed` is what the job has executed at `end`.
-    fn runs(promise: &mut Promise, start: u64, end: u64, job: &JobState) {
+    fn runs(guarantee: &mut Guarantee, start: u64, end: u64, job: &JobState) {
         let segment = Segment {
             cpu: CpuId(0),
             start: ns(start),
             end: ns(end),
         };
-        promise.executed(segment, job);
+        guarantee.executed(segment, job);
     }
 
     #[test]
     fn a_miss_without_any_overrun_was_promised_not_to_happen() {
-        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
         runs(&mut smc, 0, 4, &job(1, 4, 4));
         assert_eq!(
             smc.judge(&job(0, 3, 3), ns(11), Ending::Completed),
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_hi_job_beyond_its_lo_value_excuses_lo_misses_and_no_hi_miss() {
-        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
         runs(&mut smc, 2, 9, &job(1, 7, 9));
         assert_eq!(smc.crossings[0], Some(ns(6)), "4 units after 2");
         assert_eq!(
@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn a_crossing_at_the_deadline_or_after_it_comes_too_late_to_excuse() {
-        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
         runs(&mut smc, 6, 12, &job(1, 6, 9));
         assert_eq!(smc.crossings[0], Some(ns(10)));
         assert_eq!(
@@ -403,25 +403,25 @@ mod tests {
     #[test]
     fn standing_exactly_at_the_lo_value_is_a_crossing_where_it_raises_the_mode() {
         let standing = job(1, 4, 9);
-        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
         runs(&mut smc, 0, 4, &standing);
         assert_eq!(smc.crossings[0], None);
-        let mut amc = promise(Enforcement::Adaptive, Exhaustion::Background);
+        let mut amc = guarantee(Enforcement::Adaptive, Exhaustion::Background);
         runs(&mut amc, 0, 4, &standing);
         assert_eq!(amc.crossings[0], Some(ns(4)));
-        let mut amc = promise(Enforcement::Adaptive, Exhaustion::Background);
+        let mut amc = guarantee(Enforcement::Adaptive, Exhaustion::Background);
         runs(&mut amc, 0, 4, &job(1, 4, 4));
         assert_eq!(amc.crossings[0], None, "it completed there");
     }
 
     /// Zero slack where the HI job's instant is so long after its release.
-    fn zss(after: u64, on_miss: OnMiss, exhaustion: Exhaustion) -> Promise {
+    fn zss(after: u64, on_miss: OnMiss, exhaustion: Exhaustion) -> Guarantee {
         let entries = tasks().map(|task| TaskConfiguration {
             on_miss,
             zero_slack: (task.criticality > Level(0)).then(|| Duration::from_nanos(after)),
             ..TaskConfiguration::new(task, 1)
         });
-        Promise::of(&Configuration {
+        Guarantee::of(&Configuration {
             tasks: &entries,
             levels: LevelSet::new(2).unwrap(),
             enforcement: Enforcement::ZeroSlack,
@@ -435,7 +435,7 @@ mod tests {
     fn a_job_that_stands_at_its_lo_value_is_beyond_it_when_it_is_critical_or_goes_on() {
         let with = |after| zss(after, OnMiss::Continue, Exhaustion::Background);
         let late_lo_job =
-            |promise: &Promise| promise.judge(&job(0, 0, 3), ns(11), Ending::Completed);
+            |guarantee: &Guarantee| guarantee.judge(&job(0, 0, 3), ns(11), Ending::Completed);
         // It stands from 4 on, and suspends the LO job from 10 or from 9 on: due at 10.
         for (after, verdict) in [(10, MISSED), (9, EXCUSED), (4, EXCUSED), (2, EXCUSED)] {
             let mut zss = with(after);
@@ -465,10 +465,10 @@ mod tests {
     /// Of a task whose values are all the same, that value is its last limit, too.
     #[test]
     fn a_job_that_stops_counting_where_it_stands_suspends_nobody() {
-        let equal = |promise: &mut Promise| {
+        let equal = |guarantee: &mut Guarantee| {
             let same = Wcet::constant(Service::from_nanos(4));
-            promise.tasks[1].wcet = same;
-            runs(promise, 0, 4, &job(1, 4, 9));
+            guarantee.tasks[1].wcet = same;
+            runs(guarantee, 0, 4, &job(1, 4, 9));
         };
         let mut demoted = zss(2, OnMiss::Continue, Exhaustion::Background);
         equal(&mut demoted);
@@ -476,18 +476,18 @@ mod tests {
         let mut unlimited = zss(6, OnMiss::Continue, Exhaustion::Continue);
         equal(&mut unlimited);
         assert_eq!(unlimited.crossings, [Some(ns(6)); LEVELS_MAX]);
-        // Critical at 20 only, when it is withdrawn.
-        let mut withdrawn = zss(20, OnMiss::Abort, Exhaustion::Background);
-        runs(&mut withdrawn, 0, 4, &job(1, 4, 9));
-        assert_eq!(withdrawn.crossings[0], None);
-        let mut withdrawn_later = zss(19, OnMiss::Abort, Exhaustion::Background);
-        runs(&mut withdrawn_later, 0, 4, &job(1, 4, 9));
-        assert_eq!(withdrawn_later.crossings[0], Some(ns(19)));
+        // Critical at 20 only, when it is dropped.
+        let mut dropped = zss(20, OnMiss::Abort, Exhaustion::Background);
+        runs(&mut dropped, 0, 4, &job(1, 4, 9));
+        assert_eq!(dropped.crossings[0], None);
+        let mut dropped_later = zss(19, OnMiss::Abort, Exhaustion::Background);
+        runs(&mut dropped_later, 0, 4, &job(1, 4, 9));
+        assert_eq!(dropped_later.crossings[0], Some(ns(19)));
     }
 
     #[test]
     fn an_idle_instant_restores_the_promise() {
-        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
         runs(&mut smc, 0, 9, &job(1, 9, 9));
         smc.idle(ns(9));
         assert!(smc.holds_until(Level(0), ns(100)));
@@ -495,7 +495,7 @@ mod tests {
 
     #[test]
     fn background_execution_voids_nothing_and_a_demoted_job_was_promised_nothing() {
-        let mut smc = promise(Enforcement::Static, Exhaustion::Background);
+        let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
         let demoted = JobState {
             demoted: Some(ns(9)),
             ..job(1, 12, 15)
@@ -510,7 +510,7 @@ mod tests {
 
     #[test]
     fn a_job_demoted_after_its_deadline_is_judged_then_and_only_then() {
-        let smc = promise(Enforcement::Static, Exhaustion::Background);
+        let smc = guarantee(Enforcement::Static, Exhaustion::Background);
         let demoted = JobState {
             demoted: Some(ns(21)),
             ..job(1, 9, 15)
@@ -521,23 +521,23 @@ mod tests {
 
     #[test]
     fn without_enforcement_a_lo_job_beyond_its_own_value_voids_every_promise() {
-        let mut smc = promise(Enforcement::Static, Exhaustion::Continue);
+        let mut smc = guarantee(Enforcement::Static, Exhaustion::Continue);
         runs(&mut smc, 0, 5, &job(0, 5, 5));
         assert_eq!(smc.crossings[0], Some(ns(3)));
         assert_eq!(smc.crossings[1], Some(ns(3)));
-        let mut enforced = promise(Enforcement::Static, Exhaustion::Background);
+        let mut enforced = guarantee(Enforcement::Static, Exhaustion::Background);
         runs(&mut enforced, 0, 5, &job(0, 5, 5));
         assert!(enforced.holds_until(Level(0), ns(100)));
     }
 
     #[test]
     fn a_job_dropped_before_its_deadline_is_withdrawn_and_one_dropped_at_it_is_late() {
-        let mut amc = promise(Enforcement::Adaptive, Exhaustion::Background);
+        let mut amc = guarantee(Enforcement::Adaptive, Exhaustion::Background);
         runs(&mut amc, 6, 10, &job(1, 4, 9));
         let by_mode = Ending::Dropped(DropReason::Mode);
         assert_eq!(
             amc.judge(&job(0, 1, 3), ns(9), by_mode),
-            Some(Verdict::Withdrawn)
+            Some(Verdict::Dropped)
         );
         assert_eq!(
             amc.judge(&job(0, 1, 3), ns(10), by_mode),

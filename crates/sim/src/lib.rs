@@ -3,7 +3,7 @@
 //! Time is discrete in nanoseconds and jumps from event to event; nothing is sampled, nothing is
 //! rounded, and the same input gives the same run on every machine. What the scheduler decides is
 //! the business of `vestal-core`; what jobs arrive and how long they execute is given by two pure
-//! functions, [`Releases`] and [`Demand`]; what is worth knowing is told to an [`Observer`].
+//! functions, [`Releases`] and [`Demand`]; what is worth knowing is reported to an [`Observer`].
 //!
 //! | module | what |
 //! |---|---|
@@ -11,8 +11,8 @@
 //! | [`native`] | the event loop around a [`vestal_core::Guard`], ordering jobs as SCHED_FIFO does |
 //! | [`backlog`] | how many jobs may wait |
 //! | [`workload`] | when jobs arrive, and what they execute |
-//! | [`observer`] | what a world tells those who watch |
-//! | [`guarantee`] | which deadlines a policy had promised to keep |
+//! | [`observer`] | what a world reports to observers |
+//! | [`guarantee`] | which deadlines a policy had guaranteed to keep |
 //! | [`statistics`] | counts, response times and percentiles in constant memory |
 //! | [`gantt`] | a schedule as text |
 //!

@@ -3,16 +3,15 @@
 //! Here the scheduler does not dispatch. The world keeps the order of SCHED_FIFO: among the first
 //! job of each task the most urgent permitted one runs, jobs in the background below all of these.
 //! The workers' own rules live here as well: a worker reads its permit at release and after each
-//! decision, serves its jobs in the order of arrival, lets as many wait as may ([`Backlog`]), gives
-//! up a job in the background when its next one arrives, and a late one where its task wants that.
+//! decision, serves its jobs in the order of arrival, lets as many wait as may ([`Backlog`]), drops
+//! a job in the background when its next one arrives, and a late one where its task wants that.
 //!
-//! The guard hears only exceptions: an exhausted limit (`Charged` with what the job has executed
+//! The guard gets only exceptions reported: an exhausted limit (`Charged` with what the job has executed
 //! since the last charge), before that, as its [`Interest`] is, `Released` with the newest job of each task,
 //! or with the job itself and the instant of its release; `Timer` when the guard asked for it;
-//! and `Idle` when nothing admitted is pending in a raised mode. Under zero slack it hears of the first job of
-//! a task that is incomplete at its zero-slack instant, then, and of that job's end. At an instant that is
-//! idle and has releases, idle
-//! comes first, so that the schedule is that of [`vestal_core::Uniprocessor`] in [`crate::world`].
+//! and `Idle` when nothing admitted is pending in a raised mode. Under zero slack the first job of
+//! a task that is incomplete at its zero-slack instant is reported then, and so is its end. At an instant
+//! that is idle and has releases, idle comes first, so that the schedule is that of [`vestal_core::Uniprocessor`] in [`crate::world`].
 
 use crate::backlog::Backlog;
 use crate::calendar::Calendar;
@@ -101,15 +100,15 @@ struct Worker {
     charged: Service,
     /// How many releases there were, and how many the guard knows of.
     released: u64,
-    told: u64,
+    reported: u64,
     /// The guard knows that the first job is incomplete.
-    watched: bool,
+    known: bool,
 }
 
 impl Worker {
     fn end_first(&mut self) -> Option<JobState> {
         self.charged = Service::ZERO;
-        self.watched = false;
+        self.known = false;
         self.jobs.pop_front()
     }
 }
@@ -129,11 +128,11 @@ struct NativeWorld<'a, G: ?Sized, O: ?Sized> {
     wake: Option<Instant>,
     now: Instant,
     busy: bool,
-    /// Of what the guard has to hear.
+    /// What has to be reported to the guard.
     interest: Interest,
-    /// How jobs ended that the guard knows as incomplete, until it hears of that.
+    /// How jobs ended that the guard knows as incomplete, until that is reported.
     over: Vec<Fact>,
-    /// It was told something of jobs without slack and has not decided yet.
+    /// Something of jobs without slack was reported, and it has not decided yet.
     undecided: bool,
     effort: Effort,
 }
@@ -178,7 +177,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         self.workers.get(task.index())?.jobs.front()
     }
 
-    /// What the job may execute in all until the guard has to be told.
+    /// What the job may execute in all until that has to be reported to the guard.
     fn limit(&self, job: &JobState) -> Option<Service> {
         let permit = self.guard.permit_for(job.id);
         permit.limit().filter(|_| job.demoted.is_none())
@@ -238,7 +237,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             self.observer.executed(segment, &job);
         }
         if job.remaining().is_zero() {
-            if worker.watched {
+            if worker.known {
                 let (cpu, job) = (CPU, job.id);
                 self.over.push(Fact::Completed { cpu, job });
             }
@@ -248,14 +247,14 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         }
     }
 
-    /// Tells the guard of limits that are used up, until nobody stands at one: a rise of the mode
+    /// Reports limits that are used up to the guard, until no job stands at one: a rise of the mode
     /// may leave another job with less than it has used.
     fn settle_exhaustion(&mut self) -> Result<(), SimulationError> {
         while let Some(task) = self.numbers().find(|&task| self.stands_at_limit(task)) {
             for other in self.numbers() {
                 let worker = &mut self.workers[other.index()];
-                if worker.told < worker.released && self.interest == Interest::NewestReleases {
-                    worker.told = worker.released;
+                if worker.reported < worker.released && self.interest == Interest::NewestReleases {
+                    worker.reported = worker.released;
                     let job = JobId {
                         task: other,
                         sequence: worker.released - 1,
@@ -268,7 +267,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
                 let amount = job.executed.saturating_sub(worker.charged);
                 worker.charged = job.executed;
                 if self.interest == Interest::Releases {
-                    self.tell(job.released, Fact::Released { job: job.id })?;
+                    self.report(job.released, Fact::Released { job: job.id })?;
                 }
                 self.apply(Fact::Charged {
                     cpu: CPU,
@@ -286,8 +285,8 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     /// one that waits for the CPU.
     fn stands_at_limit(&self, task: TaskId) -> bool {
         self.first_job(task).is_some_and(|job| {
-            let touched = self.running == Some(task) || !job.executed.is_zero();
-            touched && self.limit(job).is_some_and(|limit| job.executed >= limit)
+            let has_run = self.running == Some(task) || !job.executed.is_zero();
+            has_run && self.limit(job).is_some_and(|limit| job.executed >= limit)
         })
     }
 
@@ -307,7 +306,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         let worker = self.workers.get(task.index())?;
         let job = worker.jobs.front()?;
         let entry = self.tasks.get(task.index())?;
-        (self.interest == Interest::IncompleteJobs && !worker.watched && job.demoted.is_none())
+        (self.interest == Interest::IncompleteJobs && !worker.known && job.demoted.is_none())
             .then(|| job.released.saturating_add(entry.critical_after()))
     }
 
@@ -319,7 +318,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         Ok(())
     }
 
-    /// Tells the guard of jobs that have no slack left, and of the end of those it knows. Nobody else
+    /// Reports jobs that have no slack left to the guard, and the end of those it knows. No other
     /// costs it anything.
     fn settle_slack(&mut self) -> Result<(), SimulationError> {
         self.tell_of_ends()?;
@@ -329,9 +328,9 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
                 continue;
             }
             let worker = &mut self.workers[task.index()];
-            worker.watched = true;
+            worker.known = true;
             if let Some(job) = worker.jobs.front().copied() {
-                self.tell(job.released, Fact::Released { job: job.id })?;
+                self.report(job.released, Fact::Released { job: job.id })?;
                 self.undecided = true;
             }
         }
@@ -343,10 +342,10 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     }
 
     fn apply(&mut self, fact: Fact) -> Result<(), SimulationError> {
-        self.tell(self.now, fact)
+        self.report(self.now, fact)
     }
 
-    fn tell(&mut self, at: Instant, fact: Fact) -> Result<(), SimulationError> {
+    fn report(&mut self, at: Instant, fact: Fact) -> Result<(), SimulationError> {
         self.effort.facts += 1;
         self.guard
             .apply(at, fact)
@@ -393,7 +392,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             job.demoted = Some(at);
             self.observer.demoted(at, job);
             // It stands for nothing any more, and the guard has found that out itself.
-            self.workers[id.task.index()].watched = false;
+            self.workers[id.task.index()].known = false;
         }
     }
 
@@ -417,9 +416,9 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
 
     fn end(&mut self, task: TaskId, why: DropReason) {
         let worker = &mut self.workers[task.index()];
-        let watched = worker.watched;
+        let known = worker.known;
         if let Some(job) = worker.end_first() {
-            if watched {
+            if known {
                 let (cpu, job, why) = (CPU, job.id, StopReason::Cancelled);
                 self.over.push(Fact::Stopped { cpu, job, why });
             }
@@ -544,7 +543,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             let Some(job) = self.first_job(task) else {
                 continue;
             };
-            let place = match self.guard.permit_for(job.id) {
+            let position = match self.guard.permit_for(job.id) {
                 Permit::Suspended { .. } => continue,
                 _ if job.demoted.is_some() => 0,
                 Permit::Below { .. } => 1,
@@ -553,7 +552,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
                 | Permit::Dropped { .. }
                 | Permit::NotAdmitted => 2,
             };
-            let rank = (place, self.tasks[task.index()].priority, task);
+            let rank = (position, self.tasks[task.index()].priority, task);
             if best.is_none_or(|best| (rank.0, rank.1) > (best.0, best.1)) {
                 best = Some(rank);
             }

@@ -1,4 +1,4 @@
-//! What a world tells those who watch it: statistics, drawings, traces.
+//! What a world reports to observers: statistics, drawings, traces.
 
 use vestal_core::{CpuId, DropReason, Instant, JobId, Level, Service};
 
@@ -15,7 +15,7 @@ pub struct JobState {
     pub demand: Service,
     /// What it has executed so far.
     pub executed: Service,
-    /// When it used up the limit beyond which nothing was promised to it and lost its place among
+    /// When it used up the limit beyond which nothing was guaranteed to it and left
     /// the admitted jobs; `None` while it is admitted.
     pub demoted: Option<Instant>,
     /// Where it ran last.
@@ -41,7 +41,7 @@ pub struct Segment {
     pub end: Instant,
 }
 
-/// Somebody who watches a world. Every method has an empty body, so that an observer writes only
+/// An observer of a world. Every method has an empty body, so that an observer writes only
 /// what it wants to know.
 ///
 /// Instants never fall from call to call. At one instant the order is: executions that end there,
@@ -53,7 +53,7 @@ pub trait Observer {
         let _ = (at, job);
     }
     /// The scheduler has no room for the job that arrived just now: the world keeps it (contract C7), and
-    /// tells the scheduler of it later.
+    /// reports it to the scheduler later.
     fn kept(&mut self, at: Instant, job: &JobState) {
         let _ = (at, job);
     }
@@ -73,7 +73,7 @@ pub trait Observer {
     fn demoted(&mut self, at: Instant, job: &JobState) {
         let _ = (at, job);
     }
-    /// A job was withdrawn for good.
+    /// A job was dropped for good.
     fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
         let _ = (at, job, why);
     }
@@ -112,7 +112,7 @@ pub trait Observer {
     }
 }
 
-/// Nobody watches.
+/// No observer.
 impl Observer for () {}
 
 macro_rules! forward {

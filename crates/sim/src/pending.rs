@@ -4,7 +4,7 @@ use crate::observer::JobState;
 use std::collections::VecDeque;
 use vestal_core::{Duration, Instant, JobId, Task};
 
-/// The pending jobs of one task in the order of their release: those that the scheduler was told of,
+/// The pending jobs of one task in the order of their release: those that were reported to the scheduler,
 /// and then those that it has no room for.
 ///
 /// With D <= T a task has a second pending job only after it missed a deadline. The oldest job
@@ -65,7 +65,7 @@ impl Pending {
         fits
     }
 
-    /// Whether the scheduler may be told of one more; a job in the background makes room for it.
+    /// Whether the scheduler may have one more reported; a job in the background makes room for it.
     fn has_room(&self, room: usize) -> bool {
         let admitted = self.first.is_some_and(|first| first.demoted.is_none());
         usize::from(admitted) + self.later.len() < room
@@ -76,13 +76,13 @@ impl Pending {
         self.kept.len()
     }
 
-    /// Keeps a job, the youngest, of which the scheduler is not told.
+    /// Keeps a job, the youngest, that is not reported to the scheduler.
     pub(crate) fn keep(&mut self, job: JobState) {
         self.kept.push_back(job);
         self.behind += 1;
     }
 
-    /// The oldest kept job, of which the scheduler has to be told now, if it has room.
+    /// The oldest kept job, that has to be reported to the scheduler now, if it has room.
     pub(crate) fn hand_on(&mut self, room: usize) -> Option<JobState> {
         if !self.has_room(room) {
             return None;
@@ -117,7 +117,7 @@ impl Pending {
         Some(job)
     }
 
-    /// The job of that name. All are of one task, so that the number of the release tells them apart.
+    /// The job of that name. All are of one task, so that the number of the release distinguishes them.
     #[inline]
     pub(crate) fn find(&mut self, id: JobId) -> Option<&mut JobState> {
         match &mut self.first {
@@ -155,9 +155,9 @@ impl Pending {
             self.behind -= usize::from(self.first.is_some());
             return job;
         }
-        let place = self.later.iter().position(|job| job.id == id)?;
+        let position = self.later.iter().position(|job| job.id == id)?;
         self.behind -= 1;
-        self.later.remove(place)
+        self.later.remove(position)
     }
 
     /// All of them, oldest first.
@@ -192,63 +192,68 @@ mod tests {
         let span = Duration::from_nanos(9);
         let wcet = Wcet::constant(Service::from_nanos(1));
         let mut pending = Pending::of(&Task::new(Level(0), span, span, wcet).unwrap());
-        // The jobs, and how many of them the scheduler was told of.
-        let (mut model, mut told): (Vec<u64>, usize) = (Vec::new(), 0);
+        // The jobs, and how many of them were reported to the scheduler.
+        let (mut model, mut reported): (Vec<u64>, usize) = (Vec::new(), 0);
         let mut state = 1_u64;
         for sequence in 0..20_000 {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
             let drawn = state >> 33;
-            let fits = told < ROOM;
+            let fits = reported < ROOM;
             match drawn % 8 {
                 0..=2 => {
                     let job = job(sequence);
-                    let is_told = if pending.is_empty() {
-                        assert_eq!(told, 0);
+                    let is_reported = if pending.is_empty() {
+                        assert_eq!(reported, 0);
                         pending.begin(job);
                         true
                     } else {
                         pending.push(job, ROOM)
                     };
-                    assert_eq!(is_told, fits && told == model.len());
+                    assert_eq!(is_reported, fits && reported == model.len());
                     model.push(sequence);
-                    if is_told {
-                        told += 1;
+                    if is_reported {
+                        reported += 1;
                     } else {
                         pending.keep(job);
                     }
                 }
                 3..=5 => {
-                    if let Some(place) = (drawn as usize / 8).checked_rem(told) {
-                        told -= 1;
-                        let ended = job(model.remove(place)).id;
+                    if let Some(position) = (drawn as usize / 8).checked_rem(reported) {
+                        reported -= 1;
+                        let ended = job(model.remove(position)).id;
                         assert_eq!(pending.find(ended).map(|job| job.id), Some(ended));
                         if drawn.is_multiple_of(3) {
                             let others_wait = pending.end(ended);
-                            assert!(others_wait || told == 0);
+                            assert!(others_wait || reported == 0);
                         } else {
                             assert_eq!(pending.remove(ended).map(|job| job.id), Some(ended));
                         }
                         assert_eq!(pending.remove(ended), None);
                         assert_eq!(pending.find(ended), None);
                     }
-                    // What was released may be told as soon as there is room.
+                    // What was released may be reported as soon as there is room.
                     let next = pending.hand_on(ROOM).map(|job| job.id.sequence);
-                    let expected = (told < ROOM).then(|| model.get(told).copied()).flatten();
+                    let expected = (reported < ROOM)
+                        .then(|| model.get(reported).copied())
+                        .flatten();
                     assert_eq!(next, expected);
-                    told += usize::from(next.is_some());
+                    reported += usize::from(next.is_some());
                 }
                 6 => {
                     let oldest = pending.take_kept_before(Instant::from_nanos(1));
-                    assert_eq!(oldest.map(|job| job.id.sequence), model.get(told).copied());
+                    assert_eq!(
+                        oldest.map(|job| job.id.sequence),
+                        model.get(reported).copied()
+                    );
                     if oldest.is_some() {
-                        model.remove(told);
+                        model.remove(reported);
                     }
                     assert_eq!(pending.take_kept_before(Instant::EPOCH), None);
                 }
                 _ => {
-                    let surplus = model.len() > 1 + 8 && model.len() > told;
+                    let surplus = model.len() > 1 + 8 && model.len() > reported;
                     let youngest = pending.take_kept_beyond(8);
                     assert_eq!(youngest.is_some(), surplus);
                     if let Some(job) = youngest {
@@ -257,7 +262,7 @@ mod tests {
                 }
             }
             assert!(pending.iter().map(|job| job.id.sequence).eq(model.clone()));
-            assert_eq!(pending.kept(), model.len() - told);
+            assert_eq!(pending.kept(), model.len() - reported);
         }
     }
 

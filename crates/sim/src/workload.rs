@@ -13,7 +13,7 @@ pub trait Releases {
     /// answer has to be later than `previous`.
     fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant>;
 
-    /// Whether somebody has asked to give the run up. The one answer here that may change: it is
+    /// Whether the run is to be abandoned. The one answer here that may change: it is
     /// asked for at each instant, and decides about nothing else.
     fn given_up(&self) -> bool {
         false

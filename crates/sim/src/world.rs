@@ -34,7 +34,7 @@ use vestal_core::{
 /// What is simulated, apart from scheduler and workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
-    /// The tasks; a [`TaskId`] is the place in this list. Only deadlines and criticalities are read.
+    /// The tasks; a [`TaskId`] is the index in this list. Only deadlines and criticalities are read.
     pub tasks: &'a [Task],
     /// How many CPUs there are.
     pub cpus: u16,
@@ -147,7 +147,7 @@ struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, const ALONE: bo
     /// How many jobs are kept, and of which tasks.
     kept: usize,
     crowded: Vec<TaskId>,
-    /// How many jobs of one task the scheduler may be told of.
+    /// How many jobs of one task the scheduler may have reported.
     room: usize,
     /// Most runs have one CPU: it is found without looking.
     first: Cpu,
@@ -264,15 +264,15 @@ where
         if !amount.is_zero() {
             self.observer.executed(Segment { cpu, start, end }, job);
         }
-        // A budget of nothing is exhausted without having run: the scheduler has to hear of it.
+        // A budget of nothing is exhausted without having run: it has to be reported to the scheduler.
         if !amount.is_zero() || exhausted {
             let job = id;
             let charged = Fact::Charged { cpu, job, amount };
-            tell(self.scheduler, &mut self.effort, end, charged)?;
+            report(self.scheduler, &mut self.effort, end, charged)?;
         }
         if completed {
             let job_completed = Fact::Completed { cpu, job: id };
-            tell(self.scheduler, &mut self.effort, end, job_completed)?;
+            report(self.scheduler, &mut self.effort, end, job_completed)?;
             self.observer.completed(end, job);
             let (released, admitted) = (job.released, job.demoted.is_none());
             let pending = self.jobs.get_mut(id.task.index());
@@ -334,7 +334,7 @@ where
         }
     }
 
-    /// Tells of a job that arrives just now and is pending from now on.
+    /// Reports a job that arrives just now and is pending from now on.
     #[inline(always)]
     fn tell_of(&mut self, job: &JobState) -> Step {
         count(&mut self.admitted);
@@ -344,7 +344,7 @@ where
         Ok(())
     }
 
-    /// Asks the scheduler until nobody waits for whom it has room; says whether it wants something else
+    /// Asks the scheduler until no job waits for which it has room; says whether it wants something else
     /// than what runs.
     #[inline]
     fn decide(&mut self) -> Step<bool> {
@@ -393,13 +393,13 @@ where
         Ok(differs)
     }
 
-    /// Confirms what the plan wants: first everybody who has to go, then everybody who comes. Says
+    /// Confirms what the plan wants: first the jobs that have to go, then those that come. Says
     /// whether a job stopped that may go on elsewhere.
     #[inline]
     fn enact(&mut self) -> Step<bool> {
-        let mut displaced = self.withdraw(FIRST)?;
+        let mut displaced = self.displace(FIRST)?;
         self.on_others(|world, cpu| {
-            displaced |= world.withdraw(cpu)?;
+            displaced |= world.displace(cpu)?;
             Ok(())
         })?;
         self.dispatch(FIRST)?;
@@ -409,7 +409,7 @@ where
 
     /// Stops what runs on `cpu` if the plan wants something else; says whether that job is pending.
     #[inline(always)]
-    fn withdraw(&mut self, cpu: CpuId) -> Step<bool> {
+    fn displace(&mut self, cpu: CpuId) -> Step<bool> {
         let at = self.now;
         let state = self.cpu(cpu);
         let Some(job) = state.running else {
@@ -425,7 +425,7 @@ where
             None => StopReason::Cancelled,
         };
         let stopped = Fact::Stopped { cpu, job, why };
-        tell(self.scheduler, &mut self.effort, at, stopped)?;
+        report(self.scheduler, &mut self.effort, at, stopped)?;
         let Some(state) = pending else {
             return Ok(false);
         };
@@ -448,7 +448,7 @@ where
             return Err(Box::new(SimulationError::PlannedTwice { at, job }));
         }
         let started = Fact::Started { cpu, job };
-        tell(self.scheduler, &mut self.effort, at, started)?;
+        report(self.scheduler, &mut self.effort, at, started)?;
         let Some(pending) = find(&mut self.jobs, job) else {
             return Err(unknown_job_planned(at, cpu, job));
         };
@@ -469,7 +469,7 @@ where
     #[inline]
     fn cpu(&mut self, cpu: CpuId) -> &mut Cpu {
         match cpu.index().checked_sub(1) {
-            Some(place) if !ALONE => &mut self.others[place],
+            Some(position) if !ALONE => &mut self.others[position],
             Some(_) | None => &mut self.first,
         }
     }
@@ -493,7 +493,7 @@ where
 
     #[inline]
     fn apply(&mut self, fact: Fact) -> Step {
-        tell(self.scheduler, &mut self.effort, self.now, fact)
+        report(self.scheduler, &mut self.effort, self.now, fact)
     }
 
     /// A job of that release no longer counts as admitted.
@@ -506,10 +506,10 @@ where
     }
 }
 
-/// Tells the scheduler a fact.
+/// Reports a fact to the scheduler.
 // The kind of the fact is known at each call: inlined, only the part for that kind is left.
 #[inline(always)]
-fn tell<S: Scheduler + ?Sized>(
+fn report<S: Scheduler + ?Sized>(
     scheduler: &mut S,
     effort: &mut Effort,
     at: Instant,

@@ -1,6 +1,6 @@
 //! EDF in which tasks above level 0 count as due after a part of their deadline as long as the mode is 0.
 //!
-//! An order of Vestal's with numbers of one's own. No test speaks of it, so nothing is promised.
+//! An order of Vestal's with numbers of one's own. No test speaks of it, so nothing is guaranteed.
 //! `--set divisor=N`: the part is 1/N, by default 1/2.
 
 use vestal_analysis::Parameters;

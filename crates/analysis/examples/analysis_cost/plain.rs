@@ -32,12 +32,12 @@ fn by_deadline(rows: &[Row]) -> Vec<Row> {
 pub(crate) fn rta(rows: &[Row]) -> bool {
     let rows = by_deadline(rows);
     let mut start = 0;
-    rows.iter().enumerate().all(|(place, row)| {
+    rows.iter().enumerate().all(|(position, row)| {
         // The response time of the task before is a lower bound of this one's window.
         let mut response = start + row.wcet[0];
         loop {
             let mut next = row.wcet[0];
-            for other in &rows[..place] {
+            for other in &rows[..position] {
                 next += response.div_ceil(other.period) * other.wcet[0];
             }
             if next > row.deadline {
@@ -63,9 +63,11 @@ pub(crate) fn amc_max(rows: &[Row]) -> bool {
 fn audsley(rows: &[Row], passes: fn(&[Row], usize) -> bool) -> bool {
     let mut left = by_deadline(rows);
     while !left.is_empty() {
-        let fits = (0..left.len()).rev().find(|&place| passes(&left, place));
+        let fits = (0..left.len())
+            .rev()
+            .find(|&position| passes(&left, position));
         match fits {
-            Some(place) => left.remove(place),
+            Some(position) => left.remove(position),
             None => return false,
         };
     }

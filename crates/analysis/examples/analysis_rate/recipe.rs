@@ -22,8 +22,8 @@ pub(crate) fn problem_of(count: u32, index: u64, percent: u64) -> Problem {
     let seed = (index << 8 | percent).wrapping_mul(0xD1B5_4A32_D192_ED03);
     let mut random = Random(seed ^ 0x9E37_79B9_7F4A_7C15);
     let mut left = percent as f64 / 100.0;
-    let tasks = (0..count).map(|place| {
-        let remaining = count - place;
+    let tasks = (0..count).map(|position| {
+        let remaining = count - position;
         let share = if remaining == 1 {
             left
         } else {
@@ -33,7 +33,7 @@ pub(crate) fn problem_of(count: u32, index: u64, percent: u64) -> Problem {
             share
         };
         let period = 100 * (1 + (random.unit() * PERIODS) as u64);
-        let level = u64::from(place) % LEVELS;
+        let level = u64::from(position) % LEVELS;
         task(level as u8, period, ((share * period as f64) as u64).max(1))
     });
     let levels = LevelSet::new(LEVELS as usize).unwrap();

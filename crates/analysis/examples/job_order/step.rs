@@ -130,12 +130,12 @@ fn arrivals(problem: &Problem, lists: &mut Lists, hash: &mut u64) -> usize {
         // What runs until then, the most urgent job first.
         let mut free = at - now;
         while free > 0 && !pending.is_empty() {
-            let place = most_urgent(&pending);
-            let done = pending[place].left.as_nanos().min(free);
+            let position = most_urgent(&pending);
+            let done = pending[position].left.as_nanos().min(free);
             free -= done;
-            pending[place].left = Service::from_nanos(pending[place].left.as_nanos() - done);
-            if pending[place].left.is_zero() {
-                pending.swap_remove(place);
+            pending[position].left = Service::from_nanos(pending[position].left.as_nanos() - done);
+            if pending[position].left.is_zero() {
+                pending.swap_remove(position);
             }
         }
         now = at;
@@ -164,7 +164,8 @@ fn arrivals(problem: &Problem, lists: &mut Lists, hash: &mut u64) -> usize {
 }
 
 fn most_urgent(pending: &[Job]) -> usize {
-    let places = 0..pending.len();
-    let best = places.max_by_key(|&place| (pending[place].priority, pending[place].task));
+    let positions = 0..pending.len();
+    let best =
+        positions.max_by_key(|&position| (pending[position].priority, pending[position].task));
     best.unwrap_or(0)
 }

@@ -16,12 +16,12 @@ pub fn assign(tasks: &[Task], formula: Formula) -> Option<Vec<TaskId>> {
     });
     let mut least_urgent_first = Vec::new();
     while !left.is_empty() {
-        let place = (0..left.len()).find(|&place| {
+        let position = (0..left.len()).find(|&position| {
             let mut others = left.clone();
-            let candidate = others.remove(place);
+            let candidate = others.remove(position);
             passes(tasks, formula, candidate, &others)
         })?;
-        least_urgent_first.push(left.remove(place));
+        least_urgent_first.push(left.remove(position));
     }
     least_urgent_first.reverse();
     Some(least_urgent_first)

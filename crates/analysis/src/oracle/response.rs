@@ -78,7 +78,7 @@ pub fn order_passes(tasks: &[Task], formula: Formula, order: &[TaskId]) -> bool 
     order
         .iter()
         .enumerate()
-        .all(|(place, &task)| passes(tasks, formula, task, &order[..place]))
+        .all(|(position, &task)| passes(tasks, formula, task, &order[..position]))
 }
 
 /// The signature that the two ways to find a response time share.

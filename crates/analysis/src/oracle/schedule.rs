@@ -33,15 +33,15 @@ pub fn synchronous_response(
     let mut backlog = vec![0; order.len()];
     let mut remaining = *costs.last()?;
     for tick in 0..=tasks[task.index()].deadline.as_nanos() {
-        for (place, id) in order.iter().enumerate() {
+        for (position, id) in order.iter().enumerate() {
             if tick % tasks[id.index()].period.as_nanos() == 0 {
-                backlog[place] += costs[place];
+                backlog[position] += costs[position];
             }
         }
         match backlog.iter().position(|&pending| pending > 0) {
-            Some(place) => {
-                backlog[place] -= 1;
-                if place == order.len() - 1 {
+            Some(position) => {
+                backlog[position] -= 1;
+                if position == order.len() - 1 {
                     remaining -= 1;
                     if remaining == 0 {
                         let end = tick + 1;

@@ -33,7 +33,7 @@
 //! enforcement would refute it by one miss at a guaranteed level; `crate::controls` (feature
 //! `controls`) holds the wrong variants that such a campaign has to find.
 
-use crate::assumptions::{self, hopeless};
+use crate::assumptions::{self, trivially_infeasible};
 use crate::audsley;
 use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
@@ -60,7 +60,7 @@ pub fn analyse(problem: &Problem) -> Outcome {
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    if assumptions::degraded(problem).is_some() || hopeless(problem).is_some() {
+    if assumptions::degraded(problem).is_some() || trivially_infeasible(problem).is_some() {
         return false;
     }
     let Scratch {

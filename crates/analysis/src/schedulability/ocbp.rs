@@ -6,7 +6,7 @@
 //!
 //! Rule (Baruah, Li and Stougie, RTAS 2010): from the lowest priority up, J may be the lowest of a set
 //! S if, when all other jobs J' of S go before it and execute c_J'(min(z_J, z_J')), at least c_J(z_J)
-//! time in [a, d) is left over. Giving somebody the lowest priority leaves more time to the others, so
+//! time in [a, d) is left over. Giving a task the lowest priority leaves more time to the others, so
 //! the greedy choice never hurts: if any order passes, this finds one. The first job in the order of
 //! the set that passes is taken.
 //!
@@ -41,13 +41,13 @@ pub fn analyse(problem: &Problem) -> Outcome {
     let mut found = vec![TaskOutcome::default(); jobs.len()];
     let mut by_release: Vec<usize> = left.clone();
     by_release.sort_by_key(|&job| jobs[job].release);
-    for place in 0..jobs.len() {
+    for position in 0..jobs.len() {
         let priority = match (problem.priorities(), &given) {
-            (Some(priorities), Some(order)) => priorities[order[place]],
-            _ => u32::try_from(place).map_or(u32::MAX, |place| place + 1),
+            (Some(priorities), Some(order)) => priorities[order[position]],
+            _ => u32::try_from(position).map_or(u32::MAX, |position| position + 1),
         };
         let mut candidates = match &given {
-            Some(order) => order[place..=place].iter(),
+            Some(order) => order[position..=position].iter(),
             None => left.iter(),
         };
         let lowest = candidates.find(|&&job| fits_below(jobs, &by_release, job));

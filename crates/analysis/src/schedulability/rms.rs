@@ -21,7 +21,7 @@
 //! ceil(x / T_i). For x = R_i <= D_i <= T_i all of these jobs together need at most R_i: at
 //! t0 + R_i at the latest nothing of i or hp(i) is pending, and the job has finished by r + R_i.
 //! Whether the tasks of hp(i) meet their own deadlines in that run does not matter, nor does it
-//! matter whether C_j(z_i) exceeds D_j or T_j: their backlog is part of the same stretch. Stopping
+//! matter whether C_j(z_i) exceeds D_j or T_j: their backlog is part of the same interval. Stopping
 //! a job only removes work, so the yes holds with static limits, too.
 //!
 //! *No is right.* Let every task release its first job at 0 and further jobs as early as it may,
@@ -29,10 +29,10 @@
 //! t < R_i the work released before t by i and hp(i) exceeds t, so the first job of i cannot have
 //! finished: it misses if R_i > D_i.
 //!
-//! The policies `rms`, `dms` and `cms` stop a job at C_j(z_j) unless told otherwise
+//! The policies `rms`, `dms` and `cms` stop a job at C_j(z_j) unless configured otherwise
 //! ([`vestal_core::enforce::Enforcement::Static`]). As long as no task has a value above its own
 //! level's, that run never exceeds a limit and the no stands. With such values the limits may save
-//! what the equation gives up, so the test then reports itself as sufficient. It also does where
+//! what the equation does not count, so the test then reports itself as sufficient. It also does where
 //! offsets are fixed and differ, because the run may be impossible
 //! ([`crate::Phasing::Restricted`]). "Unschedulable" means: under *this* order, not under every
 //! order.

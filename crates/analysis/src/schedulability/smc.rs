@@ -33,7 +33,7 @@
 //! [`crate::oracle::assign`] and the exhaustive [`crate::oracle::some_order_passes`].
 //! A campaign that simulates accepted sets under static enforcement would refute it by one miss.
 
-use crate::assumptions::hopeless;
+use crate::assumptions::trivially_infeasible;
 use crate::audsley;
 use crate::bounds::{Charge, StaticBounds};
 use crate::demand::Demand;
@@ -82,7 +82,7 @@ fn accepts_charged(problem: &Problem, charge: Charge, scratch: &mut Scratch) -> 
         demands: [demand, ..],
         ..
     } = scratch;
-    hopeless(problem).is_none()
+    trivially_infeasible(problem).is_none()
         && audsley::assign(
             problem,
             tables,

@@ -56,9 +56,9 @@ impl Random {
     /// A random order of 0..count.
     pub(crate) fn permutation(&mut self, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
-        for place in (1..count).rev() {
-            let other = usize::try_from(self.between(0, place as u64)).unwrap();
-            order.swap(place, other);
+        for position in (1..count).rev() {
+            let other = usize::try_from(self.between(0, position as u64)).unwrap();
+            order.swap(position, other);
         }
         order
     }

@@ -70,15 +70,16 @@ pub(crate) fn misses(tasks: &[Task], order: &Order<'_>, length: u64, random: &mu
             };
             (key, job.task, job.release)
         };
-        let Some(place) = (0..pending.len()).min_by_key(|&place| urgency(&pending[place])) else {
+        let Some(position) = (0..pending.len()).min_by_key(|&position| urgency(&pending[position]))
+        else {
             mode = Level::LOWEST;
             continue;
         };
-        let job = &mut pending[place];
+        let job = &mut pending[position];
         job.executed += 1;
         let task = &tasks[job.task];
         if job.executed == job.demand {
-            pending.remove(place);
+            pending.remove(position);
         } else {
             while mode < task.criticality && job.executed >= task.wcet.at(mode).as_nanos() {
                 mode = mode.next_higher();

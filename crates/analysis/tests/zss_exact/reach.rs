@@ -5,7 +5,7 @@
 //! It shares nothing with the analyses, the engine and the reference scheduler but the task model. Within
 //! runs of level l each job of j executes 1 to C_j(min(l, z_j)) ticks, or none where that is 0. At an instant: completions,
 //! then who is critical or late, then releases, then a tick of whoever goes first. A task has at most two
-//! incomplete jobs, which only one that is promised nothing can have; it releases no more then.
+//! incomplete jobs, which only one that is guaranteed nothing can have; it releases no more then.
 
 use std::collections::HashSet;
 use vestal_core::{Level, Task};
@@ -25,7 +25,7 @@ pub(crate) struct System<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// No task of the level or above ever misses; the longest response time of each task, 0 for those that
-    /// are promised nothing.
+    /// are guaranteed nothing.
     Safe { states: usize, longest: Vec<u64> },
     /// A job of `task` is incomplete at its deadline, at the earliest instant at which any can be.
     Miss {
@@ -76,7 +76,7 @@ impl System<'_> {
         u8::try_from(task.enforced_wcet(self.level).as_nanos()).expect("times of a small set")
     }
 
-    /// kappa by its definition, counted from 1; 0: nobody is suspended.
+    /// kappa by its definition, counted from 1; 0: no task is suspended.
     fn suspended_up_to(&self, state: &State) -> u8 {
         let mut kappa = 0;
         for ((task, instant), entry) in self.tasks.iter().zip(state) {
@@ -137,8 +137,8 @@ impl System<'_> {
         old.dedup();
         for entry in state.iter_mut() {
             for age in [&mut entry.first, &mut entry.second] {
-                if let Ok(place) = old.binary_search(age) {
-                    *age = oldest + 1 + u8::try_from(place).expect("few jobs");
+                if let Ok(position) = old.binary_search(age) {
+                    *age = oldest + 1 + u8::try_from(position).expect("few jobs");
                 }
             }
         }

@@ -77,7 +77,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> Result<RunResult, Failure> {
     interrupt::watch()?;
-    let mut statistics = Statistics::of(&session.promised(), 1);
+    let mut statistics = Statistics::of(&session.guaranteed(), 1);
     let mut watched = Watched {
         progress: Progress::new(output, "simulating", session.duration.as_nanos()),
         jobs: 0,
@@ -337,7 +337,7 @@ mod tests {
     use vestal_analysis::{Kind, Outcome as Answer, Parameters, Problem, TaskOutcome, Test};
     use vestal_core::{Enforcement, Task};
     use vestal_policy::{
-        About, EXHAUSTION, Native, Policy, Refusal, Registry, Setup, System, one_cpu,
+        About, EXHAUSTION, Native, Policy, Refusal, Registry, Setup, System, Terms, one_cpu,
     };
 
     /// Accepts every set.
@@ -381,7 +381,27 @@ mod tests {
         }
     }
 
-    fn result(registry: &Registry, policy: &str, option: Option<&str>) -> RunResult {
+    /// The same, but guaranteed is only how late jobs may be.
+    struct Tardy(About);
+
+    impl Policy for Tardy {
+        fn about(&self) -> &About {
+            &self.0
+        }
+
+        fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
+            let mut system = one_cpu::by_rule(setup, &self.0, Enforcement::Static);
+            let tardiness = vec![None; setup.tasks.len()];
+            system.clusters[0].domains[0].guarantee.terms = Terms::Tardiness(tardiness);
+            Ok(system)
+        }
+    }
+
+    fn opened(
+        registry: &Registry,
+        policy: &str,
+        option: Option<&str>,
+    ) -> Result<(Session, Output), Failure> {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
         let world = WorldArgs {
             file: examples.join("huang-three-tasks.toml"),
@@ -393,13 +413,28 @@ mod tests {
             parameters: None,
         };
         let output = Output::new(Format::Json);
-        let session = Session::open_in(registry, &world, "simulate", &output).unwrap();
+        Session::open_in(registry, &world, "simulate", &output).map(|session| (session, output))
+    }
+
+    fn result(registry: &Registry, policy: &str, option: Option<&str>) -> RunResult {
+        let (session, output) = opened(registry, policy, option).unwrap();
         run(&session, Dispatch::Managed, &[], &output).unwrap()
     }
 
-    /// No test that is right can have its promise broken, so the one that is broken here is wrong.
+    /// To judge deadlines instead would say more than the policy does.
     #[test]
-    fn only_what_a_proof_promised_counts_as_guaranteed() {
+    fn a_guarantee_that_this_version_cannot_judge_is_refused() {
+        let own = Registry::default();
+        let own = own.with_policy(Tardy(about("tardy", &[]))).unwrap();
+        let failure = opened(&own, "tardy", None).err().unwrap();
+        assert_eq!(failure.exit, Exit::BadInput);
+        let text = failure.why;
+        assert!(text.contains("does not guarantee deadlines"), "{text}");
+    }
+
+    /// No test that is right can have its guarantee broken, so the one that is broken here is wrong.
+    #[test]
+    fn only_what_a_proof_covers_counts_as_guaranteed() {
         let test = Test::own("always", Kind::Sufficient, None, &[], "accepts", always);
         let own = Registry::default().with_test(test, "").unwrap();
         let own = own

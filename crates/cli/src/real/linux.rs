@@ -27,7 +27,7 @@ use vestal_linux::{
     BoxedScheduler, Config, Ended, ErrorKind, Executive, Mechanism, NoScheduler, Recording, Report,
     RunError, Summary, TaskSpec, Termination,
 };
-use vestal_policy::{Configuration, Precision};
+use vestal_policy::Precision;
 use vestal_trace::{Dispatch, Header, Record, Sink, World};
 use vestal_workload::Scenario;
 use vestal_workload::model::{Arrival, Work};
@@ -42,13 +42,14 @@ pub(crate) fn execute(
     // What the policy has against the set, its options or this dispatch is said here, in its own words.
     let what = format!("run {}", shown(&session.file));
     let refused = |refusal| Failure::refused(what.as_str(), refusal);
-    match (settings.managed, session.configuration()) {
-        (_, Configuration::Servers(_)) => {
-            let why = "servers on a grid are for simulations in this version";
-            return Err(Failure::input(what, why).with_help("leave out --set servers=deferrable"));
-        }
-        (true, configuration) => drop(configuration.engine(Precision::EXACT).map_err(refused)?),
-        (false, configuration) => drop(configuration.guard(Precision::EXACT).map_err(refused)?),
+    let configuration = session.configuration();
+    if let Some(refusal) = configuration.only_simulated() {
+        return Err(refused(refusal));
+    }
+    if settings.managed {
+        drop(configuration.engine(Precision::EXACT).map_err(refused)?);
+    } else {
+        drop(configuration.guard(Precision::EXACT).map_err(refused)?);
     }
     // From here on there may be files that a stop must not leave behind.
     interrupt::watch()?;
@@ -135,7 +136,7 @@ pub(super) fn executive(
     settings: &Settings,
     refused: &Arc<AtomicU64>,
 ) -> Result<Executive, Failure> {
-    let (enforcement, exhaustion) = session.limits();
+    let (enforcement, exhaustion) = session.limits;
     let mut config = Config::new(session.levels, enforcement);
     config.cpu = settings.cpu;
     config.exhaustion = exhaustion;

@@ -2,19 +2,19 @@
 
 use crate::session::Session;
 use vestal_core::{CpuId, DropReason, Fact, Instant, JobId, StopReason};
-use vestal_sim::guarantee::{Judge, Promise};
+use vestal_sim::guarantee::{Guarantee, Judge};
 use vestal_sim::{JobState, Observer, Segment};
 use vestal_trace::{Record, Sink, What};
 
 /// For a world that tells its scheduler everything: only misses are its own, and jobs that it keeps until
-/// the scheduler has room for them. Without a proof none of the misses was promised not to be.
+/// the scheduler has room for them. Without a proof no miss breaks a guarantee.
 pub(crate) fn told<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> impl Observer + 'a {
     (Kept(sink.clone()), judge(session, sink))
 }
 
 fn judge<'a>(session: &Session, mut sink: impl Sink + 'a) -> impl Observer + 'a {
     let proved = session.system.proved_by().is_some();
-    Judge::new(promise(session), move |at, job: &JobState, guaranteed| {
+    Judge::new(guarantee(session), move |at, job: &JobState, guaranteed| {
         sink.put(miss(at, job, proved && guaranteed));
     })
 }
@@ -44,8 +44,8 @@ pub(crate) fn observed<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> i
     (jobs, judge(session, sink))
 }
 
-fn promise(session: &Session) -> Promise {
-    Promise::of(&session.promised())
+fn guarantee(session: &Session) -> Guarantee {
+    Guarantee::of(&session.guaranteed())
 }
 
 const fn miss(at: Instant, job: &JobState, guaranteed: bool) -> Record {

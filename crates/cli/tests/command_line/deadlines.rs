@@ -33,7 +33,7 @@ fn edf_vd_drops_lo_jobs_to_keep_its_promise_and_edf_promises_nothing() {
     assert_eq!(vd["jobs"]["missed"], 0);
     assert!(vd["jobs"]["dropped"].as_u64().unwrap() > 0);
     assert!(!vd["modes"].as_array().unwrap().is_empty());
-    assert!(!stderr.contains("nothing is promised"), "{stderr}");
+    assert!(!stderr.contains("nothing is guaranteed"), "{stderr}");
     assert_eq!(
         vd["proof"],
         serde_json::json!({ "test": "edf-vd", "verdict": "schedulable" })
@@ -46,7 +46,7 @@ fn edf_vd_drops_lo_jobs_to_keep_its_promise_and_edf_promises_nothing() {
     assert_eq!(edf["machine"]["missed_outside_gaps"], 0);
     assert_eq!(edf["jobs"]["dropped"], 0);
     assert!(edf["modes"].as_array().unwrap().is_empty());
-    assert!(stderr.contains("nothing is promised"), "{stderr}");
+    assert!(stderr.contains("nothing is guaranteed"), "{stderr}");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn virtual_deadlines_that_were_written_are_used_and_checked() {
     assert!(why.contains("1.200000 in mode HI"), "{why}");
     let (_, stderr, _) = simulated("edf-vd", &["--parameters", real]);
     assert!(
-        stderr.contains("nothing is promised") && stderr.contains("of --parameters"),
+        stderr.contains("nothing is guaranteed") && stderr.contains("of --parameters"),
         "{stderr}"
     );
 
@@ -97,7 +97,7 @@ fn a_set_that_edf_vd_does_not_prove_runs_with_real_deadlines_and_without_promise
     assert_eq!(done.exit, 0, "{}", done.stderr);
     for part in [
         "two levels",
-        "nothing is promised",
+        "nothing is guaranteed",
         "real deadlines as virtual",
     ] {
         assert!(done.stderr.contains(part), "{part}: {}", done.stderr);

@@ -39,7 +39,7 @@ fn slices_that_were_written_are_used_and_decided_about() {
     assert_eq!(parameters["slices"]["control"], 3);
     assert_eq!(parameters["slices"]["sensor"], 1);
     let (found, stderr) = simulated(&[]);
-    assert!(!stderr.contains("nothing is promised"), "{stderr}");
+    assert!(!stderr.contains("nothing is guaranteed"), "{stderr}");
     assert_eq!(
         (longest(&found, "control"), longest(&found, "sensor")),
         (9_500_000, 3_500_000)

@@ -3,8 +3,8 @@
 //!
 //! Huang, Gill and Lu (2014, section 2) separate this from the order of jobs; so does Vestal. What a rule
 //! says of a task in a mode is a pure function of both ([`Enforcement`]); what it has to remember of jobs
-//! is in [`Rule`], behind one small interface. The engine that sees every job and the guard that hears of
-//! exceptions decide by the same lines of both, and neither knows which rule it has.
+//! is in [`Rule`], behind one small interface. The engine that sees every job and the guard to which only
+//! exceptions are reported decide by the same lines of both, and neither knows which rule it has.
 //!
 //! A new rule is a file of this room and a line in each `match` of this one.
 
@@ -48,7 +48,7 @@ pub enum Enforcement {
 pub enum Exhaustion {
     /// It runs on only where no admitted job wants the CPU, and ends when its successor is admitted.
     Background,
-    /// It is withdrawn at once.
+    /// It is dropped at once.
     Abort,
     /// Nothing: it goes on as if it had no limit. No analysis covers this; for comparison only.
     Continue,
@@ -67,6 +67,9 @@ pub enum AtLimit {
 }
 
 impl Enforcement {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Static, Self::Adaptive, Self::ZeroSlack, Self::Slices];
+
     /// Whether there is more than one mode.
     #[must_use]
     pub const fn has_modes(self) -> bool {
@@ -108,7 +111,7 @@ impl Enforcement {
         }
     }
 
-    /// Of what a native world tells.
+    /// What a native world reports.
     #[must_use]
     pub const fn interest(self) -> Interest {
         match self {
@@ -207,7 +210,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) entry: &'a TaskConfiguration,
     /// Of which job; `None`: of the task's first incomplete one.
     pub(crate) sequence: Option<u64>,
-    /// Whether that is the job of which the rule may have been told to suspend it.
+    /// Whether that is the job that the rule may have suspended.
     pub(crate) is_present: bool,
     /// How long ago it was released.
     pub(crate) since_release: Duration,
@@ -307,7 +310,7 @@ impl<S: Store> Rule<S> {
     }
 
     /// Everything up to `now`, last before the selection: a job released just now may have no slack from
-    /// the beginning. `place` is told of every task for which it may have changed whether its job runs by
+    /// the beginning. `place` is called for every task for which it may have changed whether its job runs by
     /// its priority.
     pub(crate) fn settle(
         &mut self,

@@ -1,6 +1,6 @@
 //! The account of limits: what jobs may execute in the present mode, what it means to have used that up,
-//! and the mode. One account for the engine that sees every job and for the guard that hears of
-//! exceptions, so that both judge by the same lines.
+//! and the mode. One account for the engine that sees every job and for the guard to which only
+//! exceptions are reported, so that both judge by the same lines.
 //!
 //! What a rule of limits remembers of jobs is not in it: [`crate::enforce`] is.
 

@@ -10,7 +10,7 @@ use crate::time::{Duration, Service};
 /// A fixed-priority policy on one CPU: order and enforcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Configuration<'a> {
-    /// The tasks; a [`crate::TaskId`] is the place in this list.
+    /// The tasks; a [`crate::TaskId`] is the index in this list.
     pub tasks: &'a [TaskConfiguration],
     /// How many levels there are.
     pub levels: LevelSet,

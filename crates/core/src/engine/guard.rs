@@ -3,7 +3,7 @@
 //!
 //! Fed with exhausted limits, deadlines and idle instants, the guard gives the permits that
 //! [`super::Uniprocessor`] would give if it saw every job. A job that never exhausts a limit costs no
-//! call at all. What it does *not* know is who is pending, so it has to be told when nothing is:
+//! call at all. What it does *not* know is who is pending, so it has to be notified when nothing is:
 //! [`Fact::Idle`].
 //!
 //! It remembers one job of each task (C2): a charge for a job after one for its successor is refused
@@ -13,7 +13,7 @@
 //! charges that come later are refused.
 //!
 //! A job is *stopped* from the moment it used up its own level's limit, or the mode rose above its
-//! task, until a later job of the same task takes its place. Workers read [`Guard::permit_for`] at
+//! task, until a later job of the same task follows it. Workers read [`Guard::permit_for`] at
 //! each release and whenever they are interrupted: a job number that the guard has not stopped gets
 //! the permit of the task.
 //!
@@ -24,7 +24,7 @@
 //! end. Of a task only one such job may be reported that waits behind another.
 
 mod completed;
-mod watched;
+mod job_seen;
 
 use crate::configuration_error::ConfigurationError;
 use crate::enforce::{Asked, Exhaustion, Progress, Rule};
@@ -41,15 +41,15 @@ use crate::scheduler::{ContractViolation, Enforcer, Interest, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
 use completed::Ending;
-use watched::Watched;
+use job_seen::JobSeen;
 
 /// Enforcement alone: the state machine behind natively dispatched runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Guard<S: Store = Boxed> {
     account: Account<S>,
     rule: Rule<S>,
-    watched: S::Table<Watched>,
-    touched: TaskBits<S>,
+    seen: S::Table<JobSeen>,
+    dirty: TaskBits<S>,
     idle: bool,
 }
 
@@ -75,8 +75,8 @@ impl<S: Store> Guard<S> {
         Ok(Self {
             account,
             rule: Rule::new(configuration.enforcement, count).ok_or(too_many)?,
-            watched: S::table(count, Watched::NOTHING).ok_or(too_many)?,
-            touched: TaskBits::new(count).ok_or(too_many)?,
+            seen: S::table(count, JobSeen::NOTHING).ok_or(too_many)?,
+            dirty: TaskBits::new(count).ok_or(too_many)?,
             idle: false,
         })
     }
@@ -90,23 +90,20 @@ impl<S: Store> Guard<S> {
     /// What enforcement allows one job since the last decision.
     #[must_use]
     pub fn permit_for(&self, job: JobId) -> Permit {
-        let (Some(entry), Some(watched)) = (
+        let (Some(entry), Some(seen)) = (
             self.account.tasks.get(job.task.index()),
-            self.watched.get(job.task.index()),
+            self.seen.get(job.task.index()),
         ) else {
             return Permit::NotAdmitted;
         };
-        if watched
-            .dropped_up_to
-            .is_some_and(|last| job.sequence <= last)
-        {
+        if seen.dropped_up_to.is_some_and(|last| job.sequence <= last) {
             let why = DropReason::Mode;
             return Permit::Dropped { why };
         }
         if !self.account.admits(job.task) {
             return Permit::NotAdmitted;
         }
-        if watched.exhausted && watched.sequence == Some(job.sequence) {
+        if seen.exhausted && seen.sequence == Some(job.sequence) {
             return match self.account.exhaustion() {
                 Exhaustion::Abort => Permit::Dropped {
                     why: DropReason::Exhausted,
@@ -118,14 +115,14 @@ impl<S: Store> Guard<S> {
             task: job.task,
             entry,
             sequence: Some(job.sequence),
-            is_present: watched.sequence == Some(job.sequence),
+            is_present: seen.sequence == Some(job.sequence),
             since_release: self.since_release(job),
             limit: self.account.limit(job.task),
         })
     }
 
-    fn watch(&mut self, task: TaskId) -> Result<&mut Watched, ContractViolation> {
-        self.watched
+    fn watch(&mut self, task: TaskId) -> Result<&mut JobSeen, ContractViolation> {
+        self.seen
             .get_mut(task.index())
             .ok_or(ContractViolation::UnknownTask(task))
     }
@@ -134,7 +131,7 @@ impl<S: Store> Guard<S> {
     /// before a decision has looked at it.
     fn make_room(&mut self, job: JobId) -> Result<Option<u64>, ContractViolation> {
         let present = self.watch(job.task)?.sequence;
-        let undecided = self.touched.first_from(job.task.index()) == Some(job.task);
+        let undecided = self.dirty.first_from(job.task.index()) == Some(job.task);
         if undecided && present.is_some_and(|present| present < job.sequence) {
             return Err(ContractViolation::TooManyFacts { capacity: 1 });
         }
@@ -143,8 +140,8 @@ impl<S: Store> Guard<S> {
 
     /// How long ago the job was released, if the world said so, as of the last decision.
     fn since_release(&self, job: JobId) -> Duration {
-        let watched = self.watched.get(job.task.index());
-        let released = watched.and_then(|watched| watched.release_of(job.sequence));
+        let seen = self.seen.get(job.task.index());
+        let released = seen.and_then(|seen| seen.release_of(job.sequence));
         released.map_or(Duration::ZERO, |at| self.account.clock.saturating_since(at))
     }
 
@@ -166,9 +163,9 @@ impl<S: Store> Guard<S> {
     }
 
     /// Visits the tasks with facts, in task order.
-    fn for_touched(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
+    fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
         let mut from = 0;
-        while let Some(task) = self.touched.first_from(from) {
+        while let Some(task) = self.dirty.first_from(from) {
             from = task.index().saturating_add(1);
             settle(self, task);
         }
@@ -177,21 +174,21 @@ impl<S: Store> Guard<S> {
     /// Settles a job that is not complete.
     fn settle(&mut self, task: TaskId) {
         loop {
-            let (Some(&allowance), Some(watched)) = (
+            let (Some(&allowance), Some(seen)) = (
                 self.account.allowances.get(task.index()),
-                self.watched.get(task.index()),
+                self.seen.get(task.index()),
             ) else {
                 return;
             };
-            let (Some(sequence), Ending::Pending) = (watched.sequence, watched.ending) else {
+            let (Some(sequence), Ending::Pending) = (seen.sequence, seen.ending) else {
                 return;
             };
             let job = JobId { task, sequence };
-            let used_up = self.account.is_used_up(allowance.limit, watched.executed);
-            let stopped = watched.exhausted
-                || watched.dropped_up_to.is_some_and(|last| sequence <= last)
+            let used_up = self.account.is_used_up(allowance.limit, seen.executed);
+            let stopped = seen.exhausted
+                || seen.dropped_up_to.is_some_and(|last| sequence <= last)
                 || !allowance.admits;
-            let executed = watched.executed;
+            let executed = seen.executed;
             let has_more = !stopped && self.suspend(job, executed);
             if !used_up || stopped || has_more {
                 return;
@@ -202,8 +199,8 @@ impl<S: Store> Guard<S> {
             match verdict {
                 OnExhaustion::RaiseMode(to) => self.raise_mode(to, job),
                 OnExhaustion::Demote | OnExhaustion::Abort | OnExhaustion::Suspend => {
-                    if let Some(watched) = self.watched.get_mut(task.index()) {
-                        watched.exhausted = true;
+                    if let Some(seen) = self.seen.get_mut(task.index()) {
+                        seen.exhausted = true;
                     }
                     self.rule.ended(job);
                     if verdict == OnExhaustion::Abort {
@@ -220,13 +217,13 @@ impl<S: Store> Guard<S> {
 
     fn raise_mode(&mut self, to: Level, cause: JobId) {
         self.account.raise_mode(to, cause);
-        let pairs = self.watched.iter_mut().zip(self.account.tasks.iter());
-        for (task, (watched, entry)) in (0..=u16::MAX).map(TaskId).zip(pairs) {
+        let pairs = self.seen.iter_mut().zip(self.account.tasks.iter());
+        for (task, (seen, entry)) in (0..=u16::MAX).map(TaskId).zip(pairs) {
             if !self.account.admits(task) {
-                watched.dropped_up_to = watched.dropped_up_to.max(watched.newest);
+                seen.dropped_up_to = seen.dropped_up_to.max(seen.newest);
             } else if entry.task.criticality < self.account.mode {
                 // A degraded budget may be used up already.
-                self.touched.insert(task);
+                self.dirty.insert(task);
             }
         }
     }
@@ -243,10 +240,10 @@ impl<S: Store> Scheduler for Guard<S> {
                 if is_release {
                     self.rule.released(job, at)?;
                 }
-                let watched = self.watch(job.task)?;
-                watched.newest = watched.newest.max(Some(job.sequence));
+                let seen = self.watch(job.task)?;
+                seen.newest = seen.newest.max(Some(job.sequence));
                 if is_release {
-                    watched.announced = Some((job.sequence, at));
+                    seen.announced = Some((job.sequence, at));
                 }
             }
             Fact::Charged {
@@ -255,24 +252,24 @@ impl<S: Store> Scheduler for Guard<S> {
                 amount,
             } => {
                 let present = self.make_room(job)?;
-                let watched = self.watch(job.task)?;
-                let judged = present == Some(job.sequence) && watched.ending == Ending::Judged;
+                let seen = self.watch(job.task)?;
+                let judged = present == Some(job.sequence) && seen.ending == Ending::Judged;
                 if present > Some(job.sequence) || judged {
                     return Err(ContractViolation::ChargedWhileNotRunning(job));
                 }
                 let before = if present == Some(job.sequence) {
-                    watched.executed
+                    seen.executed
                 } else {
                     Service::ZERO
                 };
                 let sum = before
                     .checked_add(amount)
                     .ok_or(ContractViolation::ChargeOverflow { job, amount })?;
-                watched.newest = watched.newest.max(Some(job.sequence));
-                let another = watched.sequence != Some(job.sequence);
-                if watched.turn_to(job.sequence) {
-                    watched.executed = sum;
-                    self.touched.insert(job.task);
+                seen.newest = seen.newest.max(Some(job.sequence));
+                let another = seen.sequence != Some(job.sequence);
+                if seen.turn_to(job.sequence) {
+                    seen.executed = sum;
+                    self.dirty.insert(job.task);
                     if another {
                         self.rule.forget(job.task);
                     }
@@ -286,12 +283,12 @@ impl<S: Store> Scheduler for Guard<S> {
             } => {
                 self.make_room(job)?;
                 self.rule.ended(job);
-                let watched = self.watch(job.task)?;
-                if watched.turn_to(job.sequence) {
-                    if watched.ending == Ending::Pending {
-                        watched.ending = Ending::Complete;
+                let seen = self.watch(job.task)?;
+                if seen.turn_to(job.sequence) {
+                    if seen.ending == Ending::Pending {
+                        seen.ending = Ending::Complete;
                     }
-                    self.touched.insert(job.task);
+                    self.dirty.insert(job.task);
                     self.rule.forget(job.task);
                 }
             }
@@ -330,17 +327,17 @@ impl<S: Store> Scheduler for Guard<S> {
         }
         self.account.clock = now;
         while let Some(task) = self.rule.resume(now) {
-            self.touched.insert(task);
+            self.dirty.insert(task);
         }
         self.settle_completed();
         loop {
             let mode = self.account.mode;
-            self.for_touched(Self::settle);
+            self.for_dirty(Self::settle);
             if self.account.mode == mode {
                 break;
             }
         }
-        self.touched.clear();
+        self.dirty.clear();
         if core::mem::take(&mut self.idle) && self.account.mode > Level::LOWEST {
             self.account.return_to_lowest();
         }

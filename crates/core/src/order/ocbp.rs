@@ -8,7 +8,7 @@
 //! sum over j of r_j C_j(min(z_i, z_j)) <= (r_i - 1) T_i + D_i,
 //!
 //! and the first task that passes is taken. Entries at or below p keep their numbers; the new ones get
-//! the numbers from p + 1 on. Where nobody passes, which cannot be if the lists were proved, the task
+//! the numbers from p + 1 on. Where no task passes, which cannot be if the lists were proved, the task
 //! whose last job is due last is taken, and the arrival is counted.
 //!
 //! Complexity: O(N n) for an instant with arrivals, with N entries above p and n tasks. It is the more
@@ -141,11 +141,11 @@ impl<S: Store> RecomputedLists<S> {
                 break;
             };
             span.left = span.left.saturating_sub(1);
-            let place = span
+            let position = span
                 .first
                 .saturating_add(span.taken)
                 .saturating_add(usize::try_from(span.left).unwrap_or(usize::MAX));
-            if let Some(slot) = self.remaining.get_mut(place) {
+            if let Some(slot) = self.remaining.get_mut(position) {
                 *slot = priority;
             }
             priority = priority.saturating_add(1);

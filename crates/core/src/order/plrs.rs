@@ -32,7 +32,7 @@
 //! with arrivals costs O(n log N) over a run, and O(n^2) at most, for lists with N entries together.
 //!
 //! Invariants: every A_j is decreasing; no entry stands in two lists; entries of A_j at or below p
-//! are never touched by the reuse step.
+//! are never dirty by the reuse step.
 
 use super::lists::{JobPriority, offline};
 use crate::ids::TaskId;
@@ -42,7 +42,7 @@ use alloc::borrow::Cow;
 /// A run of consecutive entries of L_i that stands at some position of A_i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Piece {
-    /// The place in L_i of its first entry.
+    /// The index in L_i of its first entry.
     from: usize,
     /// The position in A_i after its last one.
     end: usize,

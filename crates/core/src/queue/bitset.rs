@@ -6,7 +6,7 @@ use crate::store::Store;
 /// How many tasks one word covers.
 const WORD_BITS: usize = 64;
 
-/// How many blocks of words the summary of a set tells apart.
+/// How many blocks of words the summary of a set distinguishes.
 const BLOCKS: usize = WORD_BITS;
 
 /// A set of task numbers.
@@ -26,7 +26,7 @@ pub struct TaskBits<S: Store> {
 /// How far a visit of a [`TaskBits`] has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor {
-    place: usize,
+    position: usize,
     /// The bits of that word which were not visited yet.
     ahead: u64,
 }
@@ -34,7 +34,7 @@ pub struct Cursor {
 impl Default for Cursor {
     fn default() -> Self {
         Self {
-            place: 0,
+            position: 0,
             ahead: u64::MAX,
         }
     }
@@ -123,18 +123,18 @@ impl<S: Store> TaskBits<S> {
 
     #[inline(never)]
     fn first_in_table(&self) -> Option<TaskId> {
-        let place = (self.top.trailing_zeros() as usize).wrapping_shl(self.shift);
-        match *self.words.get(place)? {
-            0 => self.first_behind(place),
-            word => Some(task_of(place, word)),
+        let position = (self.top.trailing_zeros() as usize).wrapping_shl(self.shift);
+        match *self.words.get(position)? {
+            0 => self.first_behind(position),
+            word => Some(task_of(position, word)),
         }
     }
 
     #[cold]
-    fn first_behind(&self, place: usize) -> Option<TaskId> {
+    fn first_behind(&self, position: usize) -> Option<TaskId> {
         let words = (0..self.words.len()).zip(self.words.iter());
-        let (place, word) = words.skip(place).find(|(_, word)| **word != 0)?;
-        Some(task_of(place, *word))
+        let (position, word) = words.skip(position).find(|(_, word)| **word != 0)?;
+        Some(task_of(position, *word))
     }
 
     /// Takes the smallest task number out of the set.
@@ -150,13 +150,13 @@ impl<S: Store> TaskBits<S> {
         Some(first)
     }
 
-    /// The word of tasks at `place`.
+    /// The word of tasks at `position`.
     #[inline]
-    fn word(&self, place: usize) -> Option<u64> {
+    fn word(&self, position: usize) -> Option<u64> {
         if self.words.is_empty() {
-            (place == 0).then_some(self.top)
+            (position == 0).then_some(self.top)
         } else {
-            self.words.get(place).copied()
+            self.words.get(position).copied()
         }
     }
 
@@ -164,13 +164,13 @@ impl<S: Store> TaskBits<S> {
     #[inline]
     #[must_use]
     pub fn first_from(&self, from: usize) -> Option<TaskId> {
-        let mut place = from / WORD_BITS;
-        let mut word = self.word(place)? & (u64::MAX << (from % WORD_BITS));
+        let mut position = from / WORD_BITS;
+        let mut word = self.word(position)? & (u64::MAX << (from % WORD_BITS));
         while word == 0 {
-            place = place.saturating_add(1);
-            word = self.word(place)?;
+            position = position.saturating_add(1);
+            word = self.word(position)?;
         }
-        Some(task_of(place, word))
+        Some(task_of(position, word))
     }
 
     /// The next task of a visit in ascending order. One that is added meanwhile is visited too if it
@@ -180,15 +180,15 @@ impl<S: Store> TaskBits<S> {
     /// nothing is divided.
     #[inline]
     pub fn next(&self, cursor: &mut Cursor) -> Option<TaskId> {
-        let mut word = self.word(cursor.place)? & cursor.ahead;
+        let mut word = self.word(cursor.position)? & cursor.ahead;
         while word == 0 {
-            cursor.place = cursor.place.saturating_add(1);
+            cursor.position = cursor.position.saturating_add(1);
             cursor.ahead = u64::MAX;
-            word = self.word(cursor.place)?;
+            word = self.word(cursor.position)?;
         }
         // All bits above the lowest one that is set.
         cursor.ahead = !(word ^ word.wrapping_sub(1));
-        Some(task_of(cursor.place, word))
+        Some(task_of(cursor.position, word))
     }
 
     /// Empties the set.
@@ -231,8 +231,8 @@ impl<S: Store> TaskBits<S> {
     /// The bit of the block of `task` in the summary.
     #[inline]
     fn block(&self, task: TaskId) -> u64 {
-        let place = u32::from(task.0) >> WORD_BITS.ilog2();
-        1_u64.wrapping_shl(place.wrapping_shr(self.shift))
+        let position = u32::from(task.0) >> WORD_BITS.ilog2();
+        1_u64.wrapping_shl(position.wrapping_shr(self.shift))
     }
 }
 
@@ -254,8 +254,8 @@ const fn bit(task: TaskId) -> u64 {
     clippy::cast_possible_truncation,
     reason = "both are parts of a task number"
 )]
-const fn task_of(place: usize, word: u64) -> TaskId {
-    TaskId(((place << WORD_BITS.ilog2()) | word.trailing_zeros() as usize) as u16)
+const fn task_of(position: usize, word: u64) -> TaskId {
+    TaskId(((position << WORD_BITS.ilog2()) | word.trailing_zeros() as usize) as u16)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ struct Node {
     task: TaskId,
 }
 
-/// Stands in every place that is not used.
+/// Stands in every index that is not used.
 const FILLER: Node = Node {
     urgency: Urgency::of_deadline_nanos(u64::MAX),
     task: TaskId(0),
@@ -32,7 +32,7 @@ impl Node {
 pub struct ReadyHeap<S: Store> {
     nodes: S::Table<Node>,
     positions: S::Table<u16>,
-    /// Below [`NOT_QUEUED`], so that a place fits the table of positions without a conversion.
+    /// Below [`NOT_QUEUED`], so that an index fits the table of positions without a conversion.
     len: u16,
 }
 
@@ -81,10 +81,10 @@ impl<S: Store> ReadyHeap<S> {
         };
         let node = Node { urgency, task };
         if *position == NOT_QUEUED {
-            // A new one stands at the end, with nobody below it.
-            let place = self.len;
+            // A new one stands at the end, with none below it.
+            let index = self.len;
             self.len = self.len.saturating_add(1);
-            self.rise(place, node);
+            self.rise(index, node);
         } else {
             self.replace(*position, node);
         }
@@ -99,18 +99,18 @@ impl<S: Store> ReadyHeap<S> {
         let Some(position) = self.positions.get_mut(task.index()) else {
             return false;
         };
-        let place = core::mem::replace(position, NOT_QUEUED);
-        if place == NOT_QUEUED {
+        let index = core::mem::replace(position, NOT_QUEUED);
+        if index == NOT_QUEUED {
             return false;
         }
         self.len = self.len.saturating_sub(1);
-        // Two heaps with the same content compare equal, so a place given up holds the filler.
+        // Two heaps with the same content compare equal, so an index no longer in use holds the filler.
         let Some(last) = self.nodes.get_mut(usize::from(self.len)) else {
             return true;
         };
         let last = core::mem::replace(last, FILLER);
-        if place < self.len {
-            self.replace(place, last);
+        if index < self.len {
+            self.replace(index, last);
         }
         true
     }
@@ -126,48 +126,48 @@ impl<S: Store> ReadyHeap<S> {
     /// How urgent `task` is, if it is queued.
     #[must_use]
     pub fn urgency(&self, task: TaskId) -> Option<Urgency> {
-        let place = *self.positions.get(task.index())?;
-        self.nodes.get(usize::from(place)).map(|node| node.urgency)
+        let index = *self.positions.get(task.index())?;
+        self.nodes.get(usize::from(index)).map(|node| node.urgency)
     }
 
-    /// Puts `node` where `place` is, and then where it belongs from there.
+    /// Puts `node` where `index` is, and then where it belongs from there.
     #[inline]
-    fn replace(&mut self, place: u16, node: Node) {
-        if self.rise(place, node) == place {
-            self.sink(place, node);
+    fn replace(&mut self, index: u16, node: Node) {
+        if self.rise(index, node) == index {
+            self.sink(index, node);
         }
     }
 
     #[inline]
-    fn set(&mut self, place: u16, node: Node) {
-        if let Some(entry) = self.nodes.get_mut(usize::from(place)) {
+    fn set(&mut self, index: u16, node: Node) {
+        if let Some(entry) = self.nodes.get_mut(usize::from(index)) {
             *entry = node;
         }
         if let Some(entry) = self.positions.get_mut(node.task.index()) {
-            *entry = place;
+            *entry = index;
         }
     }
 
-    /// Puts `node` where it belongs on the way from `place` to the root; says where.
+    /// Puts `node` where it belongs on the way from `index` to the root; says where.
     #[inline]
-    fn rise(&mut self, mut place: u16, node: Node) -> u16 {
-        while place > 0 {
-            let parent = place.saturating_sub(1) / 2;
+    fn rise(&mut self, mut index: u16, node: Node) -> u16 {
+        while index > 0 {
+            let parent = index.saturating_sub(1) / 2;
             match self.nodes.get(usize::from(parent)) {
-                Some(&above) if node.goes_before(above) => self.set(place, above),
+                Some(&above) if node.goes_before(above) => self.set(index, above),
                 Some(_) | None => break,
             }
-            place = parent;
+            index = parent;
         }
-        self.set(place, node);
-        place
+        self.set(index, node);
+        index
     }
 
-    /// Moves `node`, which stands at `place`, to where it belongs below.
+    /// Moves `node`, which stands at `index`, to where it belongs below.
     #[inline]
-    fn sink(&mut self, mut place: u16, node: Node) {
+    fn sink(&mut self, mut index: u16, node: Node) {
         loop {
-            let left = place.saturating_mul(2).saturating_add(1);
+            let left = index.saturating_mul(2).saturating_add(1);
             let right = left.saturating_add(1);
             if left >= self.len {
                 break;
@@ -184,9 +184,9 @@ impl<S: Store> ReadyHeap<S> {
             if !child_node.goes_before(node) {
                 break;
             }
-            self.set(place, child_node);
+            self.set(index, child_node);
             self.set(child, node);
-            place = child;
+            index = child;
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::urgency::Urgency;
 /// call is O(1) up to 4096 tasks, and looks at 16 words at most beyond that ([`TaskBits`]).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReadyRanks<S: Store> {
-    /// The ranks of the queued tasks, in the place of task numbers.
+    /// The ranks of the queued tasks, instead of task numbers.
     queued: TaskBits<S>,
     /// By task, its rank.
     ranks: S::Table<TaskId>,

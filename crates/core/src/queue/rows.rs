@@ -30,8 +30,8 @@ impl<T: Entry + Copy, S: Store> Rows<T, S> {
         let Some(len) = self.lens.get_mut(row).filter(|len| **len < self.bound) else {
             return false;
         };
-        let place = row.saturating_mul(self.bound).saturating_add(*len);
-        if let Some(entry) = self.entries.get_mut(place) {
+        let position = row.saturating_mul(self.bound).saturating_add(*len);
+        if let Some(entry) = self.entries.get_mut(position) {
             *entry = Some(value);
             *len = len.saturating_add(1);
         }
@@ -68,7 +68,7 @@ impl<T: Entry + Copy, S: Store> Rows<T, S> {
         let queue = self
             .entries
             .get_mut(start..start.saturating_add(self.bound))?;
-        // From the back each entry takes the place of the one before it.
+        // From the back each entry moves to where the one before it.
         queue
             .iter_mut()
             .rev()

@@ -9,7 +9,7 @@
 //! (1) [`PeriodicBudget::charge`], (2) [`PeriodicBudget::discard`], (3) [`PeriodicBudget::replenish`].
 //!
 //! Invariants: I1 `left <= capacity`; I2 there is a debt only when nothing is left. What was executed beyond the budget is a *debt* that the next
-//! replenishments pay: a world that stops jobs a little late takes nothing from anybody in the long
+//! replenishments pay: a world that stops jobs a little late takes nothing from other servers in the long
 //! run. In a world that stops in time it stays zero, and the budget is the textbook's.
 
 use crate::time::{Duration, Instant, Service};

@@ -33,7 +33,7 @@ impl Idling {
     }
 
     /// It had the CPU without work for `span`. A decision that comes late finds the budget used up,
-    /// not overdrawn: nothing was executed that somebody would have to pay back.
+    /// not overdrawn: nothing was executed that has to be paid back.
     pub fn idle_for(&mut self, span: Duration) {
         let consumed = Service::supplied_during(span).min(self.budget.left());
         self.budget.charge(consumed);

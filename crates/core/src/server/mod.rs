@@ -6,14 +6,14 @@
 //! | [`Idling`] | all of it at every multiple of the period | is consumed by idling |
 //! | [`Deferrable`] | all of it at every multiple of the period | is kept |
 //! | [`Sporadic`] | each part one period after the server could begin to use it | is kept |
-//! | [`Pibs`] | after each burst, once the utilisation is down to the promised one | the burst ends |
+//! | [`Pibs`] | after each burst, once the utilisation is down to the configured one | the burst ends |
 //!
-//! The kinds know neither tasks nor priorities (a PIBS remembers whose it inherited): an engine tells
+//! The kinds know neither tasks nor priorities (a PIBS remembers whose it inherited): an engine reports
 //! them what was charged, which instant it is and whether there is work. Each is charged what was
 //! *measured* (C2 of [`crate::scheduler`]); only an idling server without work is charged by time,
 //! because nothing runs that could be measured.
 //!
-//! Capacities are indexed by mode ([`ByLevel`]). Whoever raises the mode tells each server its new
+//! Capacities are indexed by mode ([`ByLevel`]). Whoever raises the mode gives each server its new
 //! capacity with [`Server::set_capacity`].
 
 mod budget;
@@ -269,7 +269,7 @@ impl Server {
     ) -> Option<Instant> {
         match self {
             Self::Idling(server) => Some(server.next_replenishment()),
-            // Without work a budget is needed by nobody; it is brought up to date later.
+            // Without work no budget is needed; it is brought up to date later.
             Self::Polling(server) => work.then(|| server.next_replenishment()),
             Self::Deferrable(server) => work.then(|| server.next_replenishment()),
             Self::Sporadic(server) if work => server.next_replenishment(chunks, now),

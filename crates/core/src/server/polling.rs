@@ -36,7 +36,7 @@ impl Polling {
 
     pub(super) fn replenish(&mut self, now: Instant, had_work: bool) {
         let passed = self.budget.replenish(now);
-        // Nobody wakes up for the replenishment of a server without work: if it was before `now`,
+        // No wake-up is asked for the replenishment of a server without work: if it was before `now`,
         // that budget was discarded there and then.
         if passed.is_some_and(|last| last < now) && !had_work {
             self.budget.discard();

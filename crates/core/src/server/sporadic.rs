@@ -53,7 +53,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Fills places that are not in use, so that equal lists compare equal.
+    /// Fills slots that are not in use, so that equal lists compare equal.
     pub const NONE: Self = Self {
         due: Instant::EPOCH,
         amount: Service::ZERO,
@@ -340,10 +340,10 @@ impl Sporadic {
             return;
         }
         let list = self.list(chunks);
-        let place = list.partition_point(|other| other.due <= chunk.due);
+        let position = list.partition_point(|other| other.due <= chunk.due);
         self.len = self.len.saturating_add(1);
         let mut carried = chunk;
-        for slot in chunks.iter_mut().take(self.len).skip(place) {
+        for slot in chunks.iter_mut().take(self.len).skip(position) {
             core::mem::swap(slot, &mut carried);
         }
     }

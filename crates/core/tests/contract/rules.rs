@@ -157,10 +157,10 @@ impl Each for &mut Liar {
             task: TaskId((job.task.0 + 1) % 2),
             ..job
         };
-        let mut refuse = |place: usize, lie: Fact, expected: ContractViolation| {
+        let mut refuse = |position: usize, lie: Fact, expected: ContractViolation| {
             assert_eq!(inner.apply(*at, lie), Err(expected), "{lie:?}");
             assert_eq!(*inner, before, "{lie:?}");
-            self.refused[place] += 1;
+            self.refused[position] += 1;
         };
         if let Some(running) = running {
             let amount = Service::from_nanos(1);

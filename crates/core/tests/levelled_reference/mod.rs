@@ -162,13 +162,13 @@ impl<'a> Reference<'a> {
     }
 
     fn execute(&mut self, ran: &[Option<usize>], ghosts: &[[Option<usize>; 2]]) {
-        let places: HashMap<usize, usize> = ran
+        let positions: HashMap<usize, usize> = ran
             .iter()
             .enumerate()
             .filter_map(|(cpu, task)| Some(((*task)?, cpu)))
             .collect();
         for (task, state) in self.states.iter_mut().enumerate() {
-            state.last = places.get(&task).copied();
+            state.last = positions.get(&task).copied();
             let consumes =
                 state.last.is_some() || ghosts.iter().flatten().any(|&g| g == Some(task));
             if self.enforced

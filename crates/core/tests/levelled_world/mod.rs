@@ -194,12 +194,12 @@ impl<'a> World<'a> {
             assert_eq!(by_domain, self.slots, "tick {now}");
         }
         for slot in self.slots.iter().flatten() {
-            let places = self
+            let positions = self
                 .slots
                 .iter()
                 .flatten()
                 .filter(|other| other.job == slot.job);
-            assert_eq!(places.count(), 1, "{} is offered twice", slot.job);
+            assert_eq!(positions.count(), 1, "{} is offered twice", slot.job);
         }
         assert!(self.engine.check_invariants());
     }

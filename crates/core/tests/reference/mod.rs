@@ -12,7 +12,7 @@ pub(crate) enum Kind {
     Polling,
     Idling,
     Deferrable,
-    Sporadic { places: usize, tail: bool },
+    Sporadic { positions: usize, tail: bool },
     Pibs { numerator: u64, denominator: u64 },
 }
 
@@ -205,12 +205,12 @@ impl<'a> Reference<'a> {
             Kind::Idling | Kind::Deferrable => {}
             Kind::Polling if !work => self.state[index].budget = 0,
             Kind::Polling => {}
-            Kind::Sporadic { places, tail } => {
+            Kind::Sporadic { positions, tail } => {
                 let state = &mut self.state[index];
                 if work && !had_work {
                     wake(state, now);
                 } else if !work && had_work {
-                    sleep(state, now, server.period, places, tail);
+                    sleep(state, now, server.period, positions, tail);
                 }
             }
             Kind::Pibs { .. } if !work => self.end_burst(index),
@@ -295,14 +295,14 @@ fn wake(state: &mut ServerState, now: u64) {
     }
 }
 
-fn sleep(state: &mut ServerState, now: u64, period: u64, places: usize, tail: bool) {
+fn sleep(state: &mut ServerState, now: u64, period: u64, positions: usize, tail: bool) {
     let (due, amount) = state.list[0];
     let used = std::mem::take(&mut state.usage);
     if used == 0 || due > now {
         return;
     }
     let mut back = (due + period, used);
-    if state.list.len() < places {
+    if state.list.len() < positions {
         state.list[0].1 = amount - used;
     } else if tail {
         state.list[0].1 = amount - used;

@@ -104,12 +104,8 @@ impl Reader<'_> {
 
     fn one_cpu(&mut self) -> Result<Uniprocessor<Inline<LIST_ENTRIES_MAX>>, ReplayError> {
         let levels = LevelSet::new(usize::from(self.byte()?)).ok_or(ReplayError::Malformed)?;
-        let enforcement = match self.byte()? {
-            0 => Enforcement::Static,
-            1 => Enforcement::Adaptive,
-            2 => Enforcement::ZeroSlack,
-            _ => Enforcement::Slices,
-        };
+        let enforcement = Enforcement::ALL.get(usize::from(self.byte()?));
+        let enforcement = *enforcement.ok_or(ReplayError::Malformed)?;
         let exhaustion = match self.byte()? {
             0 => Exhaustion::Background,
             1 => Exhaustion::Abort,

@@ -146,8 +146,8 @@ impl File<'_> {
                 );
             }
             if row.parameter == Parameter::Slices
-                && let Some(place) = self.set.task_index(&entry.key)
-                && let Some(task) = self.tasks.get(place)
+                && let Some(position) = self.set.task_index(&entry.key)
+                && let Some(task) = self.tasks.get(position)
                 && u32::try_from(value)
                     .ok()
                     .and_then(|count| SliceCount::new(count, task))
@@ -272,10 +272,10 @@ impl File<'_> {
         before: &Parameters,
     ) {
         let lengths = before.job_priorities.as_ref();
-        for (place, (list, task)) in patterns.iter().zip(&self.set.tasks).enumerate() {
+        for (position, (list, task)) in patterns.iter().zip(&self.set.tasks).enumerate() {
             let jobs: Vec<u64> = list.iter().map(|(_, value)| *value).collect();
             let wanted = lengths
-                .and_then(|all| all.get(place))
+                .and_then(|all| all.get(position))
                 .map(|list| list.len() as u64);
             let levels = task.criticality.index() + 1;
             if jobs.len() == levels
@@ -309,8 +309,8 @@ impl File<'_> {
             let field = format!("{}.{}", row.name, entry.key);
             let level = self.reader.level_of(&entry.key, entry.key_span, &field);
             let time = self.reader.time(&entry.node, &field);
-            if let Some(place) = level.and_then(|level| given.get_mut(level.index())) {
-                *place = time;
+            if let Some(position) = level.and_then(|level| given.get_mut(level.index())) {
+                *position = time;
             }
         }
         let known: Vec<u64> = given.iter().copied().flatten().collect();

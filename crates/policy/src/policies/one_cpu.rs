@@ -13,7 +13,7 @@ use vestal_core::{
 /// The fields of a policy whose test lets jobs run to completion.
 pub const TO_COMPLETION: Fields = Fields {
     estimates: Use::Rule(
-        "its test counts them, as if nobody stopped jobs at their own level's value",
+        "its test counts them, as if jobs were not stopped at their own level's value",
     ),
     ..Fields::ONE_CPU
 };
@@ -73,7 +73,7 @@ pub fn ordered(
     system(setup, about, (configuration, terms), parameters, origin)
 }
 
-/// Fixed priorities by a rule that everybody knows, and static limits.
+/// Fixed priorities by a classic rule, and static limits.
 pub fn classic(setup: &Setup<'_>, about: &About, order: ClassicOrder) -> System {
     let tasks = setup.with_priorities(&setup.classic(order));
     let origin = order_name(order).to_owned();

@@ -60,7 +60,7 @@ impl Policy for Zss {
                 origin = format!("{origin}, zero-slack instants {by}");
                 instants
             }
-            // Nobody is suspended before a deadline.
+            // No task is suspended before a deadline.
             None => setup.deadlines(),
         };
         for (entry, instant) in tasks.iter_mut().zip(&instants) {

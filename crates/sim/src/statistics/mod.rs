@@ -9,7 +9,7 @@ mod histogram;
 pub use histogram::Histogram;
 
 use crate::count;
-use crate::guarantee::{Ending, Promise, Verdict};
+use crate::guarantee::{Ending, Guarantee, Verdict};
 use crate::observer::{JobState, Observer, Segment};
 use vestal_core::{
     Configuration, CpuId, DropReason, Drops, Enforcement, Exhaustion, Instant, JobId, Level,
@@ -39,11 +39,11 @@ pub struct TaskStatistics {
     pub released: u64,
     /// Jobs that finished their work.
     pub completed: u64,
-    /// Jobs that were incomplete at their deadline and had not been withdrawn before it.
+    /// Jobs that were incomplete at their deadline and had not been dropped before it.
     pub missed: u64,
-    /// Those of them that the policy had promised to complete in time.
+    /// Those of them that the policy had guaranteed to complete in time.
     pub missed_guaranteed: u64,
-    /// Jobs that were withdrawn, by reason.
+    /// Jobs that were dropped, by reason.
     pub dropped: Drops,
     /// How often a job used up its limit of some level.
     pub overruns: u64,
@@ -161,18 +161,18 @@ pub struct JobTotals {
     pub released: u64,
     /// Jobs that finished their work.
     pub completed: u64,
-    /// Jobs that were withdrawn, by reason.
+    /// Jobs that were dropped, by reason.
     pub dropped: Drops,
-    /// Jobs that were incomplete at their deadline and had not been withdrawn before it.
+    /// Jobs that were incomplete at their deadline and had not been dropped before it.
     pub missed: u64,
-    /// Those of them that the policy had promised to complete in time.
+    /// Those of them that the policy had guaranteed to complete in time.
     pub missed_guaranteed: u64,
 }
 
 /// Everything about one run. An [`Observer`].
 #[derive(Clone, Debug)]
 pub struct Statistics {
-    promise: Promise,
+    guarantee: Guarantee,
     tasks: Vec<TaskStatistics>,
     cpus: Vec<CpuStatistics>,
     mode_changes: Vec<ModeChange>,
@@ -181,7 +181,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// For a run of `tasks` on `cpus` CPUs; enforcement says what was promised. Zero-slack instants are the
+    /// For a run of `tasks` on `cpus` CPUs; enforcement says what was guaranteed. Zero-slack instants are the
     /// deadlines; [`Self::of`] knows of others.
     #[must_use]
     pub fn new(
@@ -190,20 +190,20 @@ impl Statistics {
         enforcement: Enforcement,
         exhaustion: Exhaustion,
     ) -> Self {
-        let promise = Promise::new(tasks, enforcement, exhaustion);
-        Self::of_promise(promise, tasks.len(), cpus)
+        let guarantee = Guarantee::new(tasks, enforcement, exhaustion);
+        Self::of_guarantee(guarantee, tasks.len(), cpus)
     }
 
     /// For a run on `cpus` CPUs of what is configured so.
     #[must_use]
     pub fn of(configuration: &Configuration<'_>, cpus: u16) -> Self {
         let tasks = configuration.tasks.len();
-        Self::of_promise(Promise::of(configuration), tasks, cpus)
+        Self::of_guarantee(Guarantee::of(configuration), tasks, cpus)
     }
 
-    fn of_promise(promise: Promise, tasks: usize, cpus: u16) -> Self {
+    fn of_guarantee(guarantee: Guarantee, tasks: usize, cpus: u16) -> Self {
         Self {
-            promise,
+            guarantee,
             tasks: vec![TaskStatistics::default(); tasks],
             cpus: vec![CpuStatistics::default(); usize::from(cpus)],
             mode_changes: Vec::new(),
@@ -266,14 +266,14 @@ impl Statistics {
     }
 
     fn judge(&mut self, job: &JobState, at: Instant, ending: Ending) {
-        let verdict = self.promise.judge(job, at, ending);
+        let verdict = self.guarantee.judge(job, at, ending);
         let Some(task) = self.task(job) else { return };
         match verdict {
             Some(Verdict::Missed { guaranteed }) => {
                 task.missed += 1;
                 task.missed_guaranteed += u64::from(guaranteed);
             }
-            Some(Verdict::Met | Verdict::Withdrawn) | None => {}
+            Some(Verdict::Met | Verdict::Dropped) | None => {}
         }
     }
 }
@@ -288,7 +288,7 @@ impl Observer for Statistics {
 
     #[inline]
     fn executed(&mut self, segment: Segment, job: &JobState) {
-        self.promise.executed(segment, job);
+        self.guarantee.executed(segment, job);
         if let Some(cpu) = self.cpus.get_mut(segment.cpu.index()) {
             let span = segment.end.saturating_since(segment.start);
             // Segments of one CPU do not overlap: their sum is below the horizon.
@@ -343,7 +343,7 @@ impl Observer for Statistics {
     }
 
     fn idle(&mut self, at: Instant) {
-        self.promise.idle(at);
+        self.guarantee.idle(at);
     }
 
     #[inline]
@@ -358,7 +358,7 @@ impl Observer for Statistics {
 
     #[inline]
     fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
-        self.promise.started(at, cpu, job);
+        self.guarantee.started(at, cpu, job);
         if let Some(entry) = self.cpus.get_mut(cpu.index()) {
             count(&mut entry.switches);
             if job.last_cpu.is_some_and(|last| last != cpu) {

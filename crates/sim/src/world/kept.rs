@@ -1,21 +1,21 @@
-//! Jobs that find no room in the scheduler's bounded backlog: the world keeps them, and tells of them
+//! Jobs that find no room in the scheduler's bounded backlog: the world keeps them, and reports them
 //! when there is room (contract C7).
 //!
 //! ```text
 //!               room              no room                    room (1)
-//!  told <---------------- arrived --------> kept ----------------------------> told
+//!  reported <------------ arrived --------> kept ------------------------> reported
 //!                                            | its task is not admitted (2), or more wait than may (3)
 //!                                            +------------------------------> discarded
 //! ```
 //! (1) `hand_on`, (2) `discard_with`, (3) `discard_surplus`.
 //!
-//! After each instant, I1: what is kept of a task is younger than all that was told of it, and I2: while
-//! something is kept, as much was told as there is room for, so that the scheduler sees no idle instant.
-//! The order of C3 decides who has room: an end that is told makes room before the decision, one that the
+//! After each instant, I1: what is kept of a task is younger than all that was reported of it, and I2: while
+//! something is kept, as much was reported as there is room for, so that the scheduler sees no idle instant.
+//! The order of C3 decides who has room: an end that is reported makes room before the decision, one that the
 //! decision brings about makes room after it, and then the scheduler is asked once more at the same
 //! instant. Whether a job that arrives is one too many is known after that.
 
-use super::{Step, World, tell};
+use super::{Step, World, report};
 use crate::count;
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer};
@@ -43,7 +43,7 @@ where
     }
 
     /// Keeps a job that arrives just now. With as many as may be kept the run ends, and the observers
-    /// are told so.
+    /// are reported so.
     fn keep(&mut self, job: JobState) -> Step {
         let (at, task) = (self.now, job.id.task);
         let kept = self.kept;
@@ -64,7 +64,7 @@ where
         Ok(())
     }
 
-    /// Tells the scheduler of kept jobs for which there is room; says whether there were any.
+    /// Reports kept jobs to the scheduler for which there is room; says whether there were any.
     #[cold]
     #[inline(never)]
     pub(super) fn hand_on(&mut self) -> Step<bool> {
@@ -82,14 +82,14 @@ where
                 };
                 self.kept -= 1;
                 let released = Fact::Released { job: job.id };
-                tell(self.scheduler, &mut self.effort, job.released, released)?;
+                report(self.scheduler, &mut self.effort, job.released, released)?;
             }
         }
         self.forget_uncrowded();
         Ok(self.kept < before)
     }
 
-    /// After a decision: tells the scheduler of those for whom it made room, until there are none, and
+    /// After a decision: reports those to the scheduler for which it made room, until there are none, and
     /// drops those that are too many. Says whether it wants something else than what runs; `differs` is
     /// what it said so far.
     #[cold]
@@ -122,8 +122,8 @@ where
         let Some(most) = self.setting.backlog.per_task else {
             return;
         };
-        for place in 0..self.crowded.len() {
-            let task = self.crowded[place];
+        for position in 0..self.crowded.len() {
+            let task = self.crowded[position];
             while let Some(job) = self.jobs[task.index()].take_kept_beyond(most) {
                 self.discard(&job, DropReason::BacklogFull);
             }

@@ -57,7 +57,7 @@ where
         Ok(())
     }
 
-    /// A job that used up the limit of its own level, or of a mode above it, has lost its place.
+    /// A job that used up the limit of its own level, or of a mode above it, was demoted or dropped.
     fn demote(&mut self, id: JobId, level: Level) {
         let own = self
             .setting

@@ -1,4 +1,4 @@
-//! Who missed, and whether that had been promised not to happen: by definition, from the unit-step
+//! Who missed, and whether that was guaranteed not to happen: by definition, from the unit-step
 //! schedule, with everything looked up where it is needed.
 
 use super::recorder::run_engine;
@@ -7,7 +7,7 @@ use crate::reference::{self, AtLimit, Inside, Limits, Reason, Schedule, System};
 use vestal_core::Level;
 use vestal_sim::Statistics;
 
-/// By task, the missed jobs and those of them whose deadlines had been promised.
+/// By task, the missed jobs and those of them whose deadlines were guaranteed.
 type Misses = Vec<(u64, u64)>;
 
 /// Asserts that engine and reference agree on the schedule, and statistics and definition on the
@@ -51,8 +51,8 @@ fn misses(system: &System, schedule: &Schedule, inside: &Inside) -> Misses {
         let jobs = 0..system.releases[i].len();
         let late = jobs.filter(|&k| is_missed(system, schedule, i, k));
         late.fold((0, 0), |(missed, guaranteed), k| {
-            let promised = is_promised(system, schedule, inside, i, k);
-            (missed + 1, guaranteed + u64::from(promised))
+            let broken = is_guaranteed(system, schedule, inside, i, k);
+            (missed + 1, guaranteed + u64::from(broken))
         })
     });
     all.collect()
@@ -75,7 +75,13 @@ fn is_missed(system: &System, schedule: &Schedule, i: usize, k: usize) -> bool {
     !in_time && deadline <= system.end
 }
 
-fn is_promised(system: &System, schedule: &Schedule, inside: &Inside, i: usize, k: usize) -> bool {
+fn is_guaranteed(
+    system: &System,
+    schedule: &Schedule,
+    inside: &Inside,
+    i: usize,
+    k: usize,
+) -> bool {
     let deadline = deadline(system, i, k);
     let was_admitted = !schedule
         .dropped

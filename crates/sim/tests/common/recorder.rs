@@ -75,7 +75,7 @@ impl Observer for Recorder {
     }
 }
 
-/// Runs the system under the engine while somebody else watches too.
+/// Runs the system under the engine with another observer.
 pub(crate) fn run_engine<O: Observer>(system: &System, other: &mut O) -> Schedule {
     let configured = tasks_of(system);
     let tasks: Vec<Task> = configured.iter().map(|entry| entry.task).collect();

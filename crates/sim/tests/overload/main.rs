@@ -115,11 +115,11 @@ fn obvious(tasks: &[Periodically], policy: Policy, horizon: u64) -> Obvious {
             let of_task = jobs.iter().filter(|job| job.task == task);
             found.pending_max = found.pending_max.max(of_task.count());
         }
-        let order = |&place: &usize| {
+        let order = |&position: &usize| {
             (
-                urgency(&jobs[place]),
-                jobs[place].task,
-                jobs[place].released,
+                urgency(&jobs[position]),
+                jobs[position].task,
+                jobs[position].released,
             )
         };
         let Some(first) = (0..jobs.len()).min_by_key(order) else {

@@ -22,7 +22,7 @@ use vestal_core::model::{Level, Task};
 use vestal_core::time::Service;
 
 /// How many jobs of one task a scheduler knows beside the first one. Those beyond wait all the same, but
-/// take nothing from their task's list before it is told of them.
+/// take nothing from their task's list before they are reported to it.
 const KNOWN_BEHIND: usize = 4;
 
 /// A task with its priority (larger first, then the one that stands first).
@@ -136,7 +136,7 @@ struct Job {
     looked_at: bool,
     /// In the background, with the rank it had when it went there.
     background: Option<u64>,
-    /// A scheduler of bounded memory has been told of it.
+    /// A scheduler of bounded memory has had it reported.
     known: bool,
     /// It has taken its entry from its task's list, if there was one left.
     entered: bool,
@@ -251,7 +251,7 @@ impl State<'_> {
         }
     }
 
-    /// Looks at every job again and again until nobody stands at a limit.
+    /// Looks at every job again and again until no job stands at a limit.
     fn use_up_limits(&mut self, now: u64) {
         while let Some(i) = (0..self.jobs.len()).find(|&i| self.stands_at_limit(i)) {
             let own = self.task(i).criticality.0;
@@ -319,7 +319,7 @@ impl State<'_> {
         admitted.map(|job| job.entry).max()
     }
 
-    /// Whether a scheduler may be told of one more job of task i.
+    /// Whether a scheduler may have one more reported job of task i.
     fn has_room(&self, i: usize) -> bool {
         let behind = self.system.backlog.unwrap_or(KNOWN_BEHIND);
         let jobs = self.jobs[i].iter();
@@ -342,7 +342,7 @@ impl State<'_> {
         any
     }
 
-    /// `has_room` says of which tasks a scheduler could be told of one more before limits were used up.
+    /// `has_room` says of which tasks a scheduler could have one more reported before limits were used up.
     fn admit(&mut self, now: u64, has_room: &[bool]) {
         let pending = self.most_urgent_entry();
         for (i, &known) in has_room.iter().enumerate() {
@@ -449,7 +449,7 @@ impl State<'_> {
     }
 
     /// kappa by its definition: the highest of the levels that incomplete jobs suspend; z - 1 for a
-    /// job from its zero-slack instant on, z from its deadline on. Counted from 1; 0: nobody.
+    /// job from its zero-slack instant on, z from its deadline on. Counted from 1; 0: none.
     fn suspended_up_to(&self, now: u64) -> u8 {
         let mut kappa = 0;
         for (entry, jobs) in self.system.tasks.iter().zip(&self.jobs) {
@@ -494,15 +494,15 @@ impl State<'_> {
             let Some(job) = self.jobs[i].first() else {
                 continue;
             };
-            let Some(place) = self.place(i, job, kappa, now) else {
+            let Some(position) = self.place(i, job, kappa, now) else {
                 continue;
             };
-            let rank = match place {
+            let rank = match position {
                 0 => self.rank(i, job),
                 1 => job.released,
                 _ => job.background.unwrap_or(0),
             };
-            let candidate = (place, rank, TaskId(number));
+            let candidate = (position, rank, TaskId(number));
             if best.is_none_or(|best| candidate < best) {
                 best = Some(candidate);
             }

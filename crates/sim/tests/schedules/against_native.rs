@@ -1,4 +1,4 @@
-//! Native dispatch: a guard that hears only of exceptions gives the schedule of the engine that sees
+//! Native dispatch: a guard to which only exceptions are reported gives the schedule of the engine that sees
 //! every job.
 
 use crate::common::Random;
@@ -83,7 +83,7 @@ fn a_guard_that_hears_only_of_exceptions_gives_the_schedule_of_the_engine() {
         sliced += u64::from(is_sliced(&system));
         let in_time = system.limits != Limits::ZeroSlack || keeps_its_slack(&system, &schedule);
         if is_modest(&system) && !is_sliced(&system) && in_time {
-            assert_eq!(effort.facts, 0, "nobody overran:\n{}", text(&system));
+            assert_eq!(effort.facts, 0, "no job overran:\n{}", text(&system));
             quiet += u64::from(system.limits == Limits::ZeroSlack);
         }
         if schedule != run_engine(&system, &mut ()) {
@@ -119,7 +119,7 @@ fn zero_slack_systems(count: u64) -> impl Iterator<Item = System> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
-    /// It does not tell of the end of a job that has no slack left.
+    /// It does not report the end of a job that has no slack left.
     EndsUntold,
     /// It says of a job without slack that it is released only now.
     ReleasedTooLate,
@@ -131,7 +131,7 @@ enum Fault {
     HoldsBackLateJobs,
 }
 
-/// What jobs may execute before anybody has lost its slack.
+/// What jobs may execute before any job has lost its slack.
 fn limits(guard: &Guard, tasks: usize) -> Vec<Option<Service>> {
     let tasks = (0..=u16::MAX).take(tasks).map(TaskId);
     tasks.map(|task| guard.permit(task).limit()).collect()

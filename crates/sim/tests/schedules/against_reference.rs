@@ -25,14 +25,14 @@ fn engine_and_unit_step_reference_give_the_same_schedule() {
         recomputed += u64::from(system.lists == Lists::Recomputed);
         beyond += u64::from(expected.0.beyond_pattern > 0);
         for &(_, _, _, why) in &expected.0.dropped {
-            let place = match why {
+            let position = match why {
                 Reason::Mode => 0,
                 Reason::Exhausted => 1,
                 Reason::Superseded => 2,
                 Reason::Deadline => 3,
                 Reason::BacklogFull => 4,
             };
-            reasons[place] += 1;
+            reasons[position] += 1;
         }
         guaranteed += u64::from(expected.1 > 0);
     }

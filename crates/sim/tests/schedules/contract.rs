@@ -94,7 +94,7 @@ fn usual(scheduler: &mut dyn Scheduler, cpus: u16) -> Result<Effort, SimulationE
     run(scheduler, cpus, at(100), &releases, &demand)
 }
 
-/// Periodic releases, until somebody has asked so often whether the run is given up.
+/// Periodic releases, until it was asked so often whether the run is abandoned.
 struct Impatient {
     releases: Periodic,
     left: Cell<u32>,

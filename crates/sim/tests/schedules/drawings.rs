@@ -269,7 +269,7 @@ fn table_one_of_huang_under_zero_slack_scheduling() {
 }
 
 /// With the overload values tau_h is complete at its deadlines to the tick; tau_l's second job is
-/// suspended at 6, late at 10, and goes on below everybody only when tau_h is complete, at 20.
+/// suspended at 6, late at 10, and goes on below all others only when tau_h is complete, at 20.
 #[test]
 fn table_one_of_huang_in_overload() {
     let schedule = draw("zss-table-one-overload", &table_one(&[3; 4], &[6; 2]));
@@ -364,7 +364,7 @@ fn problem_of(system: &System) -> vestal_analysis::Problem {
 }
 
 /// A HI job stands at its LO value from 2 to 8 and is critical from 7 on. A LO job is late at 6 whether or
-/// not that one is complete, so that this was promised not to happen; who is late at 8 has been suspended.
+/// not that one is complete, so that this was guaranteed not to happen; who is late at 8 has been suspended.
 #[test]
 fn a_standing_job_excuses_nobody_before_its_zero_slack_instant() {
     for (deadline, guaranteed) in [(6, 1), (7, 1), (8, 0)] {
@@ -418,7 +418,7 @@ fn a_job_that_needs_nothing_suspends_others_all_the_same() {
 }
 
 /// Under adaptive limits the third task's job, which needs nothing at level 0, never has the CPU before its
-/// deadline at 20: the mode stays 0, and nobody is suspended or dropped for it.
+/// deadline at 20: the mode stays 0, and no task is suspended or dropped for it.
 #[test]
 fn a_job_that_needs_nothing_below_its_level_may_never_raise_the_mode() {
     let tasks = vec![

@@ -131,7 +131,7 @@ fn a_runaway_lo_job_is_late_and_was_promised_nothing() {
     assert_eq!((hi.completed, hi.missed), (2, 0));
 }
 
-/// One rise of the mode withdraws more jobs than a queue of fixed length has room for.
+/// One rise of the mode drops more jobs than a queue of fixed length has room for.
 #[test]
 fn a_hundred_lo_tasks_lose_their_jobs_in_one_instant() {
     let mut tasks = vec![task(1, 1000, &[2, 9])];

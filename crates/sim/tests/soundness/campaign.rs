@@ -94,7 +94,7 @@ impl Campaign {
     }
 }
 
-/// Runs the campaign until its end or until the first broken promise.
+/// Runs the campaign until its end or until the first broken guarantee.
 pub(crate) fn run(campaign: &Campaign, subject: &Subject) -> Summary {
     let mut summary = Summary::new(subject, campaign.periods);
     let mut scratch = Scratch::default();
@@ -138,17 +138,17 @@ fn try_set(
     } else {
         deadlines_of(problem)
     };
-    let promised = random.pick(&[
+    let guaranteed = random.pick(&[
         Exhaustion::Background,
         Exhaustion::Background,
         Exhaustion::Abort,
     ]);
-    let mut system = system_of(problem, &outcome, subject, promised);
+    let mut system = system_of(problem, &outcome, subject, guaranteed);
     summary.count_set(&system);
     let mut tightness = vec![0.0_f64; problem.tasks().len()];
     for run in 0..RUNS {
         patterns::draw(&mut system, set.unit, random);
-        let seen = observe(&system, &bounds, promised);
+        let seen = observe(&system, &bounds, guaranteed);
         summary.count_run(&seen);
         for (largest, now) in tightness.iter_mut().zip(&seen.tightness) {
             *largest = largest.max(*now);
@@ -165,14 +165,14 @@ fn try_set(
         if let Some(broken) = seen.broken
             && (broken.is_a_miss || !subject.only_misses)
         {
-            summary.broken = Some(explain(system, &bounds, promised, number, &broken));
+            summary.broken = Some(explain(system, &bounds, guaranteed, number, &broken));
             return;
         }
     }
     summary.count_ratios(&tightness);
 }
 
-/// In how many runs list reuse and recomputation kept their promises or broke them by a miss.
+/// In how many runs list reuse and recomputation kept their guarantees or broke them by a miss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Comparison {
     pub(crate) neither: u64,
@@ -193,13 +193,13 @@ pub(crate) fn compare(campaign: &Campaign, subject: &Subject) -> Comparison {
             continue;
         }
         let outcome = subject.test.analyse(&problem);
-        let promised = Exhaustion::Background;
-        let mut system = system_of(&problem, &outcome, subject, promised);
+        let guaranteed = Exhaustion::Background;
+        let mut system = system_of(&problem, &outcome, subject, guaranteed);
         for _ in 0..RUNS {
             patterns::draw(&mut system, set.unit, &mut random);
             let [reuse, recomputation] = [Lists::Reused, Lists::Recomputed].map(|lists| {
                 system.lists = lists;
-                let seen = observe(&system, &deadlines_of(&problem), promised);
+                let seen = observe(&system, &deadlines_of(&problem), guaranteed);
                 seen.broken.is_some_and(|broken| broken.is_a_miss)
             });
             *match (reuse, recomputation) {
@@ -217,19 +217,19 @@ pub(crate) fn compare(campaign: &Campaign, subject: &Subject) -> Comparison {
 fn explain(
     system: System,
     bounds: &Bounds,
-    promised: Exhaustion,
+    guaranteed: Exhaustion,
     number: u64,
     broken: &Broken,
 ) -> Broken {
     let tasks = system.tasks.len();
     let fails = |smaller: &System| {
         smaller.tasks.len() == tasks
-            && observe(smaller, bounds, promised)
+            && observe(smaller, bounds, guaranteed)
                 .broken
                 .is_some_and(|found| found.is_a_miss == broken.is_a_miss)
     };
     let small = shrink(system, fails);
-    let found = observe(&small, bounds, promised).broken;
+    let found = observe(&small, bounds, guaranteed).broken;
     let what = found.unwrap_or_else(|| broken.clone());
     Broken {
         is_a_miss: what.is_a_miss,

@@ -13,7 +13,7 @@ use vestal_core::Exhaustion;
 const SETS: u64 = 12_000;
 const RUNS: u64 = 4;
 
-/// `found` with entries that nobody needs, below the last one of their task and between those of others.
+/// `found` with entries that are not needed, below the last one of their task and between those of others.
 fn lengthen(found: &[Vec<u32>], random: &mut Random) -> Vec<Vec<u32>> {
     let mut order: Vec<(u32, usize)> = Vec::new();
     for (task, list) in found.iter().enumerate() {
@@ -40,7 +40,7 @@ fn lengthen(found: &[Vec<u32>], random: &mut Random) -> Vec<Vec<u32>> {
 #[test]
 fn what_fjp_mode_leaves_of_longer_lists_keeps_its_promises_and_the_whole_lists_do_not() {
     let subject = Subject::real(crate::the_test("fjp-mode"));
-    let promised = Exhaustion::Background;
+    let guaranteed = Exhaustion::Background;
     let (mut accepted, mut broken_by_whole_lists) = (0, 0);
     for number in 0..SETS {
         let mut random = Random(number);
@@ -58,18 +58,18 @@ fn what_fjp_mode_leaves_of_longer_lists_keeps_its_promises_and_the_whole_lists_d
             })
             .unwrap();
         let outcome = subject.test.analyse(&problem);
-        let mut system = system_of(&problem, &outcome, &subject, promised);
+        let mut system = system_of(&problem, &outcome, &subject, guaranteed);
         system.lists = Lists::Recomputed;
         let deadlines = deadlines_of(&problem);
         for _ in 0..RUNS {
             patterns::draw(&mut system, set.unit, &mut random);
-            let seen = observe(&system, &deadlines, promised);
+            let seen = observe(&system, &deadlines, guaranteed);
             assert!(seen.broken.is_none(), "set {number}: {:?}", seen.broken);
             let mut whole = system.clone();
             for (task, list) in whole.tasks.iter_mut().zip(&longer) {
                 task.list.clone_from(list);
             }
-            let seen = observe(&whole, &deadlines, promised);
+            let seen = observe(&whole, &deadlines, guaranteed);
             broken_by_whole_lists += u32::from(seen.broken.is_some());
         }
     }

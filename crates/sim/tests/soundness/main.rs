@@ -1,4 +1,4 @@
-//! The soundness campaign: what a schedulability test accepts is simulated until somebody misses.
+//! The soundness campaign: what a schedulability test accepts is simulated until a deadline is missed.
 //!
 //! Random small sets near the border of what is schedulable; every accepted one runs under many
 //! release and execution patterns, and the world judges each miss. A single guaranteed miss, or a

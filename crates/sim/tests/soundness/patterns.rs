@@ -11,7 +11,7 @@ use vestal_core::{Level, Task};
 
 /// How the jobs of one window execute.
 struct Plan {
-    /// Nobody exceeds this level's value, apart from `offender`.
+    /// No job exceeds this level's value, apart from `offender`.
     level: Level,
     /// This task may go up to its own level's value.
     offender: Option<usize>,

@@ -12,7 +12,7 @@ pub(crate) struct Subject {
     pub(crate) sets: Sets,
     /// How job priorities are used, where the test gives any.
     pub(crate) lists: Lists,
-    /// What happens at a job's own limit, if that is not what was promised.
+    /// What happens at a job's own limit, if that is not what the test assumes.
     pub(crate) carried_out: Option<Exhaustion>,
     /// Only a missed deadline counts, not a response time above its bound.
     pub(crate) only_misses: bool,
@@ -91,7 +91,7 @@ pub(super) fn bounds_of(outcome: &Outcome, too_small_by: u64) -> Bounds {
         .collect()
 }
 
-/// Tests without response times promise the deadlines.
+/// Tests without response times guarantee the deadlines.
 pub(super) fn deadlines_of(problem: &Problem) -> Bounds {
     let tasks = problem.tasks().iter();
     tasks
@@ -103,7 +103,7 @@ pub(super) fn system_of(
     problem: &Problem,
     outcome: &Outcome,
     subject: &Subject,
-    promised: Exhaustion,
+    guaranteed: Exhaustion,
 ) -> System {
     let by_deadline = is_by_deadline(subject.test);
     let virtual_deadlines = outcome.parameters.virtual_deadlines.as_ref();
@@ -112,7 +112,7 @@ pub(super) fn system_of(
     let tasks = problem.tasks().iter().zip(&outcome.tasks).enumerate();
     System {
         tasks: tasks
-            .map(|(place, (&task, found))| ReferenceTask {
+            .map(|(position, (&task, found))| ReferenceTask {
                 task,
                 priority: if by_deadline || lists.is_some() {
                     0
@@ -120,16 +120,16 @@ pub(super) fn system_of(
                     found.priority.unwrap()
                 },
                 virtual_deadline: virtual_deadlines
-                    .map_or(task.deadline, |given| given[place])
+                    .map_or(task.deadline, |given| given[position])
                     .as_nanos(),
                 zero_slack: outcome
                     .parameters
                     .zero_slack
                     .as_ref()
-                    .map(|given| given[place].as_nanos()),
+                    .map(|given| given[position].as_nanos()),
                 abort_when_late: false,
-                slices: found_slices.map_or(1, |counts| u64::from(counts[place].get())),
-                list: lists.map_or_else(Vec::new, |lists| lists[place].clone()),
+                slices: found_slices.map_or(1, |counts| u64::from(counts[position].get())),
+                list: lists.map_or_else(Vec::new, |lists| lists[position].clone()),
             })
             .collect(),
         levels: problem.levels().count(),
@@ -140,7 +140,7 @@ pub(super) fn system_of(
             Some(Enforcement::Adaptive) => Limits::Adaptive,
             Some(Enforcement::ZeroSlack) => Limits::ZeroSlack,
         },
-        at_limit: match subject.carried_out.unwrap_or(promised) {
+        at_limit: match subject.carried_out.unwrap_or(guaranteed) {
             Exhaustion::Background => AtLimit::Background,
             Exhaustion::Abort => AtLimit::Abort,
             Exhaustion::Continue => AtLimit::GoOn,

@@ -71,7 +71,7 @@ impl fmt::Display for Summary {
             if self.broken.is_some() {
                 "BROKEN"
             } else {
-                "no promise broken"
+                "no guarantee broken"
             },
         )?;
         match &self.broken {
@@ -96,7 +96,7 @@ impl Summary {
             busy: BusyPeriods::default(),
             periods_wanted,
             has_bounds: !is_by_deadline(test),
-            // The plain form of zero-slack scheduling has a job of everybody under way at once, which only
+            // The plain form of zero-slack scheduling has a job of every task under way at once, which only
             // some tasks can meet. Of a deadline, which some tasks always stay far below, half is much.
             mean_expected: match test.limits {
                 _ if subject.lists != Lists::No => 0.5,

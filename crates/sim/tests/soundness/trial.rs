@@ -1,4 +1,4 @@
-//! One run of an accepted set, and everything that was promised about it.
+//! One run of an accepted set, and everything that was guaranteed about it.
 
 use crate::busy::{BusyPeriods, Counter};
 use crate::common::recorder::engine_of;
@@ -8,10 +8,10 @@ use std::fmt;
 use vestal_core::{
     Configuration, CpuId, DropReason, Enforcement, Exhaustion, Instant, JobId, Level, Task,
 };
-use vestal_sim::guarantee::{Ending, Promise, Verdict};
+use vestal_sim::guarantee::{Ending, Guarantee, Verdict};
 use vestal_sim::{Backlog, JobState, Observer, Segment, Setting, simulate};
 
-/// A promise that was not kept.
+/// A guarantee that was not kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Broken {
     /// A deadline was missed; otherwise only a response time was above its bound.
@@ -39,23 +39,23 @@ pub(crate) struct Observation {
 /// Bounds on response times: by task, by level up to its own; no levels where the test gives none.
 pub(crate) type Bounds = Vec<Vec<u64>>;
 
-/// Runs `system` under the engine; the promise is judged for a world that enforces `promised`. If
+/// Runs `system` under the engine; the guarantee is judged for a world that enforces `guaranteed`. If
 /// the system does not, what runs away itself is left out of the judgement.
-pub(crate) fn observe(system: &System, bounds: &Bounds, promised: Exhaustion) -> Observation {
+pub(crate) fn observe(system: &System, bounds: &Bounds, guaranteed: Exhaustion) -> Observation {
     let configured = tasks_of(system);
     let tasks: Vec<Task> = configured.iter().map(|entry| entry.task).collect();
     let configuration = configuration(system, &configured);
     let mut engine = engine_of(system, &configured);
     let (releases, demand) = workload_of(system);
     let mut judge = Judge {
-        promise: Promise::of(&Configuration {
-            exhaustion: promised,
+        guarantee: Guarantee::of(&Configuration {
+            exhaustion: guaranteed,
             ..configuration
         }),
         enforcement: configuration.enforcement,
         tasks: &tasks,
         bounds,
-        is_enforced: configuration.exhaustion == promised,
+        is_enforced: configuration.exhaustion == guaranteed,
         seen: Observation {
             tightness: vec![0.0; tasks.len()],
             ..Observation::default()
@@ -80,7 +80,7 @@ pub(crate) fn observe(system: &System, bounds: &Bounds, promised: Exhaustion) ->
 }
 
 struct Judge<'a> {
-    promise: Promise,
+    guarantee: Guarantee,
     enforcement: Enforcement,
     tasks: &'a [Task],
     bounds: &'a Bounds,
@@ -97,12 +97,12 @@ impl Judge<'_> {
         if self.runs_away(job) {
             return;
         }
-        match self.promise.judge(job, at, ending) {
+        match self.guarantee.judge(job, at, ending) {
             Some(Verdict::Missed { guaranteed: true }) => {
                 let text = format!("{} missed its deadline {:?}", job.id, job.deadline);
                 self.report(true, text);
             }
-            Some(Verdict::Missed { guaranteed: false } | Verdict::Met | Verdict::Withdrawn)
+            Some(Verdict::Missed { guaranteed: false } | Verdict::Met | Verdict::Dropped)
             | None => {}
         }
     }
@@ -127,7 +127,7 @@ impl Judge<'_> {
         }
         let levels = own.up_to_self().zip(&self.bounds[job.id.task.index()]);
         for (level, &bound) in levels {
-            if !self.promise.holds_until(level, at) {
+            if !self.guarantee.holds_until(level, at) {
                 continue;
             }
             if response > bound {
@@ -144,17 +144,17 @@ impl Judge<'_> {
 
 impl Observer for Judge<'_> {
     fn executed(&mut self, segment: Segment, job: &JobState) {
-        self.promise.executed(segment, job);
+        self.guarantee.executed(segment, job);
         if self.enforcement != Enforcement::Adaptive && job.demoted.is_none() {
             let lowest = self.tasks[job.id.task.index()].wcet.at(Level::LOWEST);
             self.seen.raised |= job.executed > lowest;
         }
     }
     fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
-        self.promise.started(at, cpu, job);
+        self.guarantee.started(at, cpu, job);
     }
     fn idle(&mut self, at: Instant) {
-        self.promise.idle(at);
+        self.guarantee.idle(at);
     }
     fn mode_changed(&mut self, _: Instant, _: Level, to: Level, _: Option<JobId>) {
         self.seen.raised |= to > Level::LOWEST;

@@ -42,9 +42,7 @@ fn another_configuration_gives_a_difference_with_the_records_around_it() {
         let (mut setup, header, records) = recording(seed, 200, false);
         setup.enforcement = match setup.enforcement {
             Enforcement::Static => Enforcement::Adaptive,
-            Enforcement::Adaptive | Enforcement::Slices | Enforcement::ZeroSlack => {
-                Enforcement::Static
-            }
+            _ => Enforcement::Static,
         };
         if let Err(Failure::Differs(difference)) =
             replay(&header, sure(&records), &mut setup.engine())

@@ -309,7 +309,7 @@ impl Collector<'_, '_> {
                     time_text(own.as_nanos()),
                     quote(&spec.name)
                 ),
-                "legal: the task runs away, and nothing is promised to it",
+                "legal: the task runs away, and nothing is guaranteed to it",
             );
         }
     }

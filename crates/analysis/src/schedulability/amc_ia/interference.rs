@@ -53,12 +53,12 @@ impl<'a> InterferenceBounds<'a> {
         }
     }
 
-    /// Whether a search was given up undecided.
+    /// Whether a search reached its limit undecided.
     pub(crate) fn gave_up(&self) -> bool {
         self.steps_left == 0
     }
 
-    /// Marks the search as given up: another one on whose answer this one rests was.
+    /// Marks the search as undecided: another one on whose answer this one rests is.
     pub(crate) fn give_up(&mut self) {
         self.steps_left = 0;
     }
@@ -190,7 +190,7 @@ impl Walk<'_> {
         level.checked_sub(1).map_or(0, |index| self.instants[index])
     }
 
-    /// The place in the set of the first task of at least this criticality.
+    /// The index in the set of the first task of at least this criticality.
     fn start(&self, level: usize) -> usize {
         self.set.partition_point(|row| row.criticality < level)
     }

@@ -40,7 +40,7 @@
 mod interference;
 pub mod oracle;
 
-use crate::assumptions::{self, hopeless};
+use crate::assumptions::{self, trivially_infeasible};
 use crate::audsley;
 use crate::audsley::Heads;
 use crate::bounds::Bounds;
@@ -94,11 +94,11 @@ fn analyse_over(problem: &Problem, range: Range) -> Outcome {
             problem,
             Kind::Unsafe,
             &mut bounds,
-            |tables, bounds, place| {
+            |tables, bounds, position| {
                 let mut memory = InterferenceTables::default();
                 let mut decisions = InterferenceBounds::new(range, Goal::Decision, &mut memory);
                 let mut demand = Demand::default();
-                assign(problem, tables, &mut demand, &mut decisions, place);
+                assign(problem, tables, &mut demand, &mut decisions, position);
                 if decisions.gave_up() {
                     bounds.give_up();
                 }
@@ -112,7 +112,7 @@ fn analyse_over(problem: &Problem, range: Range) -> Outcome {
 }
 
 fn accepts_over(problem: &Problem, range: Range, scratch: &mut Scratch) -> bool {
-    if assumptions::degraded(problem).is_some() || hopeless(problem).is_some() {
+    if assumptions::degraded(problem).is_some() || trivially_infeasible(problem).is_some() {
         return false;
     }
     let Scratch {
@@ -131,13 +131,13 @@ fn accepts_over(problem: &Problem, range: Range, scratch: &mut Scratch) -> bool 
     assign(problem, tables, demand, &mut bounds, |_| {})
 }
 
-/// Audsley's algorithm: by the bounds of `amc-rtb`, and where they let nobody pass, by ours.
+/// Audsley's algorithm: by the bounds of `amc-rtb`, and where they let no task pass, by those of this test.
 fn assign(
     problem: &Problem,
     tables: &mut Tables,
     demand: &mut Demand,
     bounds: &mut InterferenceBounds<'_>,
-    place: impl FnMut(&Row),
+    position: impl FnMut(&Row),
 ) -> bool {
     let rescue = |left: &[Row], heads: &Heads| {
         (0..heads.levels()).find(|&level| {
@@ -149,5 +149,5 @@ fn assign(
         })
     };
     let mut simple = AdaptiveBounds::new(demand);
-    audsley::assign_with_rescue(problem, tables, &mut simple, rescue, place)
+    audsley::assign_with_rescue(problem, tables, &mut simple, rescue, position)
 }

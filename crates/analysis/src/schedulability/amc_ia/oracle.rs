@@ -58,14 +58,14 @@ pub fn interference_assign(tasks: &[Task], full: bool) -> Option<Vec<TaskId>> {
     });
     let mut least_urgent_first = Vec::new();
     while !left.is_empty() {
-        let place = (0..left.len()).find(|&place| {
+        let position = (0..left.len()).find(|&position| {
             let mut others = left.clone();
-            let candidate = others.remove(place);
+            let candidate = others.remove(position);
             let this = &tasks[candidate.index()];
             let bound = interference_response(tasks, candidate, &others, this.criticality, full);
             !this.own_wcet().exceeds(this.deadline) && bound.is_some()
         })?;
-        least_urgent_first.push(left.remove(place));
+        least_urgent_first.push(left.remove(position));
     }
     least_urgent_first.reverse();
     Some(least_urgent_first)

@@ -33,7 +33,7 @@ use crate::demand::{Bound, Demand};
 use crate::problem::Row;
 use vestal_core::model::LEVELS_MAX;
 
-/// After so many change instants the decisions of one analysis are given up. Twenty tasks with two
+/// After so many change instants one analysis ends undecided. Twenty tasks with two
 /// levels need some hundreds, with four up to a hundred thousand.
 pub(crate) const STEPS_MAX: u64 = 10_000_000;
 
@@ -92,12 +92,12 @@ impl<'a> MaxBounds<'a> {
         }
     }
 
-    /// Whether a search was given up undecided.
+    /// Whether a search reached its limit undecided.
     pub(crate) fn gave_up(&self) -> bool {
         self.steps_left == 0
     }
 
-    /// Marks the search as given up: another one on whose answer this one rests was.
+    /// Marks the search as undecided: another one on whose answer this one rests is.
     pub(crate) fn give_up(&mut self) {
         self.steps_left = 0;
     }
@@ -282,7 +282,7 @@ impl Walk<'_> {
         level.checked_sub(1).map_or(0, |index| self.instants[index])
     }
 
-    /// The place in the set of the first task of at least this criticality.
+    /// The index in the set of the first task of at least this criticality.
     fn start(&self, level: usize) -> usize {
         self.set.partition_point(|row| row.criticality < level)
     }

@@ -57,7 +57,7 @@ pub(crate) mod change_instants;
 pub(crate) mod control;
 pub mod oracle;
 
-use crate::assumptions::{self, hopeless};
+use crate::assumptions::{self, trivially_infeasible};
 use crate::audsley;
 use crate::audsley::Heads;
 use crate::bounds::Bounds;
@@ -90,7 +90,7 @@ pub fn analyse(problem: &Problem) -> Outcome {
             problem,
             Kind::Sufficient,
             &mut bounds,
-            |tables, bounds, place| {
+            |tables, bounds, position| {
                 let mut changes = ChangeTables::default();
                 let mut decisions = MaxBounds::new(Goal::Decision, &mut changes);
                 assign(
@@ -98,7 +98,7 @@ pub fn analyse(problem: &Problem) -> Outcome {
                     tables,
                     &mut Demand::default(),
                     &mut decisions,
-                    place,
+                    position,
                 );
                 if decisions.gave_up() {
                     bounds.give_up();
@@ -115,7 +115,7 @@ pub fn analyse(problem: &Problem) -> Outcome {
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    if assumptions::degraded(problem).is_some() || hopeless(problem).is_some() {
+    if assumptions::degraded(problem).is_some() || trivially_infeasible(problem).is_some() {
         return false;
     }
     let Scratch {
@@ -135,7 +135,7 @@ pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
 }
 
 /// R_i(L) of `task` below the tasks `more_urgent`, for a level up to the task's own. `limit` may be
-/// beyond the deadline; `None` if R_i(l) exceeds it for some l <= L, or if the search was given up.
+/// beyond the deadline; `None` if R_i(l) exceeds it for some l <= L, or if the search reached its limit.
 ///
 /// For looking at single values: the test itself stops at deadlines. Where the value takes too long
 /// to find, the result is an upper bound of it that is within the limit. A task that the problem does
@@ -173,13 +173,13 @@ pub fn response(
     greatest
 }
 
-/// Audsley's algorithm: by the bounds of `amc-rtb`, and where they let nobody pass, by ours.
+/// Audsley's algorithm: by the bounds of `amc-rtb`, and where they let no task pass, by those of this test.
 fn assign(
     problem: &Problem,
     tables: &mut Tables,
     demand: &mut Demand,
     bounds: &mut MaxBounds<'_>,
-    place: impl FnMut(&Row),
+    position: impl FnMut(&Row),
 ) -> bool {
     let rescue = |left: &[Row], heads: &Heads| {
         (0..heads.levels())
@@ -188,5 +188,5 @@ fn assign(
             .map(|(level, _)| level)
     };
     let mut simple = AdaptiveBounds::new(demand);
-    audsley::assign_with_rescue(problem, tables, &mut simple, rescue, place)
+    audsley::assign_with_rescue(problem, tables, &mut simple, rescue, position)
 }

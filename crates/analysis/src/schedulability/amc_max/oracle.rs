@@ -55,12 +55,12 @@ pub fn greatest_assign(tasks: &[Task]) -> Option<Vec<TaskId>> {
     });
     let mut least_urgent_first = Vec::new();
     while !left.is_empty() {
-        let place = (0..left.len()).find(|&place| {
+        let position = (0..left.len()).find(|&position| {
             let mut others = left.clone();
-            let candidate = others.remove(place);
+            let candidate = others.remove(position);
             greatest_passes(tasks, candidate, &others)
         })?;
-        least_urgent_first.push(left.remove(place));
+        least_urgent_first.push(left.remove(position));
     }
     least_urgent_first.reverse();
     Some(least_urgent_first)

@@ -34,7 +34,7 @@
 //! matters, and the deadline that is missed may be one that is not guaranteed there. EDF does not
 //! know criticality, so a finer yes is not to be had from it; the no becomes *not proven*.
 //!
-//! After a million evaluations of h the test gives up with [`Reason::SearchLimit`]. That takes a
+//! After a million evaluations of h the test ends with [`Reason::SearchLimit`]. That takes a
 //! set with U = 1 to within 2^-60, deadlines below the periods and an enormous hyperperiod.
 //!
 //! Slow twins: [`crate::schedulability::edf::oracle::first_overfull_window`] looks at every t, and `tests/edf.rs`
@@ -42,14 +42,14 @@
 
 pub mod oracle;
 
-use crate::assumptions::{hopeless, kind_for};
+use crate::assumptions::{kind_for, trivially_infeasible};
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::problem::{Problem, Row};
 use crate::rational::{Bracket, Fraction};
 use crate::scratch::Scratch;
 use vestal_core::Duration;
 
-/// After so many evaluations of the demand the test gives up.
+/// After so many evaluations of the demand the test ends.
 const STEPS_MAX: u64 = 1_000_000;
 
 /// The test's answer. There are no response times and no priorities.
@@ -82,7 +82,7 @@ fn kind(problem: &Problem) -> Kind {
 /// Why the condition does not hold.
 fn obstacle(problem: &Problem) -> Option<Reason> {
     let rows = problem.rows();
-    if let Some(reason) = hopeless(problem) {
+    if let Some(reason) = trivially_infeasible(problem) {
         return Some(reason);
     }
     let mut utilization = Bracket::default();

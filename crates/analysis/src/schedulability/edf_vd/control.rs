@@ -1,6 +1,6 @@
 //! `edf-vd` without its guard, and with virtual deadlines rounded the wrong way.
 
-use crate::assumptions::hopeless;
+use crate::assumptions::trivially_infeasible;
 use crate::outcome::{Kind, Outcome, TaskOutcome};
 use crate::parameters::{Parameters, Ratio};
 use crate::problem::Problem;
@@ -16,7 +16,7 @@ pub(crate) fn analyse_without_guard(problem: &Problem) -> Outcome {
 }
 
 pub(crate) fn accepts_without_guard(problem: &Problem) -> bool {
-    if outside(problem).is_some() || hopeless(problem).is_some() {
+    if outside(problem).is_some() || trivially_infeasible(problem).is_some() {
         return false;
     }
     let sums = ExactSums::of(problem.rows());
@@ -45,7 +45,7 @@ pub(crate) fn analyse_rounded_up(problem: &Problem) -> Outcome {
 
 pub(crate) fn accepts_by_theorem(problem: &Problem) -> bool {
     outside(problem).is_none()
-        && hopeless(problem).is_none()
+        && trivially_infeasible(problem).is_none()
         && ExactSums::of(problem.rows()).pass()
 }
 
@@ -74,7 +74,7 @@ fn outcome(problem: &Problem, holds: bool, factor: fn(&ExactSums) -> Option<Rati
     let rows = problem.rows();
     let tasks = vec![TaskOutcome::default(); count];
     if !holds {
-        let why = hopeless(problem).unwrap_or_else(|| Sums::of(rows).reason());
+        let why = trivially_infeasible(problem).unwrap_or_else(|| Sums::of(rows).reason());
         return Outcome::decided(Kind::Unsafe, Some(why), tasks);
     }
     let one = Ratio {

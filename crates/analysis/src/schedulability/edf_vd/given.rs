@@ -36,7 +36,7 @@
 //!
 //! With 1. and 2. the sum is less than r + (t - r) + sum of C_i(0) / V_i, that is less than t + 1.
 //! Releases and execution times are whole nanoseconds, so the work is a whole number, at most t, and
-//! nobody misses.
+//! no task misses.
 //!
 //! The V_i that [`super::edf_vd`] chooses pass by the first form of m_i. Slow twin: `tests/edf_vd.rs`
 //! repeats the conditions in fractions of machine words; runs with random V_i try to refute them.
@@ -47,7 +47,7 @@ use crate::problem::Row;
 use crate::rational::{Bracket, Fraction};
 use vestal_core::Duration;
 
-/// Why these virtual deadlines keep no promise; `None` if they do. C_i(z_i) <= D_i = T_i and two
+/// Why these virtual deadlines keep no guarantee; `None` if they do. C_i(z_i) <= D_i = T_i and two
 /// levels must have been checked.
 pub(super) fn obstacle(rows: &[Row], given: &[Duration]) -> Option<Reason> {
     let pairs = || {

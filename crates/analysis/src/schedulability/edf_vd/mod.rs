@@ -2,7 +2,7 @@
 //!
 //! What is decided: whether a factor x exists such that EDF with deadlines shortened to x T_i for
 //! the tasks of level 1 in mode 0, and real deadlines in mode 1, keeps the guarantee of adaptive
-//! enforcement: nobody misses while the mode is 0, and the tasks of level 1 never miss. The mode
+//! enforcement: no task misses while the mode is 0, and the tasks of level 1 never miss. The mode
 //! rises when a job of level 1 has executed C_i(0) without completing; the tasks of level 0 are
 //! dropped then; at an idle instant the mode is 0 again.
 //!
@@ -45,7 +45,7 @@ pub(crate) mod control;
 mod given;
 pub mod util;
 
-use crate::assumptions::hopeless;
+use crate::assumptions::trivially_infeasible;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
 use crate::parameters::{Parameters, Ratio};
@@ -73,7 +73,7 @@ pub(super) fn analyse_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool
         return Outcome::outside(Kind::Sufficient, reason, count);
     }
     let tasks = vec![TaskOutcome::default(); count];
-    if let Some(reason) = hopeless(problem) {
+    if let Some(reason) = trivially_infeasible(problem) {
         return Outcome::decided(Kind::Sufficient, Some(reason), tasks);
     }
     let rows = problem.rows();
@@ -96,7 +96,7 @@ pub(super) fn analyse_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool
 /// Whether a condition on the sums holds within the assumptions.
 pub(super) fn accepts_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool) -> bool {
     outside(problem).is_none()
-        && hopeless(problem).is_none()
+        && trivially_infeasible(problem).is_none()
         && condition(&Sums::of(problem.rows()), problem.rows())
         && problem
             .given()

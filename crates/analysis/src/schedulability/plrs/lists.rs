@@ -6,7 +6,7 @@
 //!
 //! sum over j of sum over l of e(j, l | i, k) <= (k - 1) T_i + D_i.
 //!
-//! The first task in the order of the set that passes is taken. Giving somebody a priority only
+//! The first task in the order of the set that passes is taken. Giving a task a priority only
 //! shrinks the sums of the others, so the greedy choice never hurts: if any order passes, this finds
 //! one. Charges e:
 //!

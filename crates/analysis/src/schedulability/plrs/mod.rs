@@ -12,7 +12,7 @@ pub mod oracle;
 pub(crate) mod lists;
 pub(crate) mod pattern;
 
-use crate::assumptions::{self, hopeless};
+use crate::assumptions::{self, trivially_infeasible};
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
 use crate::problem::Problem;
@@ -44,7 +44,7 @@ pub(crate) fn analyse_charged(
         return Outcome::outside(kind, reason, count);
     }
     let tasks = vec![TaskOutcome::default(); count];
-    if let Some(reason) = hopeless(problem) {
+    if let Some(reason) = trivially_infeasible(problem) {
         return Outcome::decided(kind, Some(reason), tasks);
     }
     let JobTables {
@@ -75,7 +75,7 @@ pub(crate) fn analyse_charged(
 pub(crate) fn accepts_by(problem: &Problem, rule: Rule, tables: &mut JobTables) -> bool {
     let JobTables { pattern, ranking } = tables;
     let found = assumptions::degraded(problem).is_none()
-        && hopeless(problem).is_none()
+        && trivially_infeasible(problem).is_none()
         && pattern.find(problem, rule).is_ok();
     found
         && match &problem.given().job_priorities {

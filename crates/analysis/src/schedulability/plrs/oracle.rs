@@ -268,10 +268,11 @@ fn job_passes(jobs: &[FiniteJob], order: &[usize]) -> bool {
         .collect();
     for now in 0..jobs[last].deadline.as_nanos() {
         let mut pending = 0..order.len();
-        let runs =
-            pending.find(|&place| left[place] > 0 && jobs[order[place]].release.as_nanos() <= now);
-        if let Some(place) = runs {
-            left[place] -= 1;
+        let runs = pending.find(|&position| {
+            left[position] > 0 && jobs[order[position]].release.as_nanos() <= now
+        });
+        if let Some(position) = runs {
+            left[position] -= 1;
         }
     }
     left.last() == Some(&0)

@@ -12,7 +12,7 @@
 //! | [`Rule::Mode`] | `fjp-mode` | sum over z_i < m of n_i C_i(z_i) + sum over z_i >= m of ceil(B / T_i) C_i(m) |
 //! | [`Rule::Ija`] | `fjp-ija` | the equation there |
 //!
-//! A bound that would make the pattern longer than [`JOBS_MAX`] jobs is given up.
+//! A bound that would make the pattern longer than [`JOBS_MAX`] jobs is not sought.
 
 use crate::demand::{Bound, Demand};
 use crate::outcome::Reason;

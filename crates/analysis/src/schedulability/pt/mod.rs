@@ -23,7 +23,7 @@
 //!
 //! Take a job of i released at r that finishes at f, and the last instant t0 <= f before which no
 //! granted work of i or hp(i) is undone. While i executes nothing granted to hp(i) is undone, so t0
-//! is not before the job's last stretch of granted work began: with k the first slice that begins
+//! is not before the job's last interval of granted work began: with k the first slice that begins
 //! at t0 or later, i has executed all that the slices before grant. (If k = 0 the job before has
 //! finished, for D_i <= T_i.) In [t0, t0 + x) the tasks of hp(i) are granted at most g_j(x) each,
 //! i needs at most C_i(l) - ceil(k C_i(z_i) / n_i), so f <= t0 + L_i(k) <= r + floor(k T_i / n_i) +
@@ -53,7 +53,7 @@ mod slices;
 
 pub use slices::priorities_over_slices;
 
-use crate::assumptions::hopeless;
+use crate::assumptions::trivially_infeasible;
 use crate::demand::Bound;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
@@ -84,17 +84,17 @@ pub fn analyse_printed(problem: &Problem) -> Outcome {
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    in_order(problem, scratch, |order, place, demand| {
-        passes(order, place, demand)
+    in_order(problem, scratch, |order, position, demand| {
+        passes(order, position, demand)
     })
 }
 
 /// Whether the condition of the variant `printed` holds.
 #[must_use]
 pub fn accepts_printed(problem: &Problem, scratch: &mut Scratch) -> bool {
-    in_order(problem, scratch, |order, place, demand| {
-        let row = &order[place].row;
-        prepare(order, place + 1, row.criticality, demand);
+    in_order(problem, scratch, |order, position, demand| {
+        let row = &order[position].row;
+        prepare(order, position + 1, row.criticality, demand);
         matches!(demand.solve(row.deadline), Bound::Found(_))
     })
 }
@@ -105,12 +105,12 @@ fn in_order(
     mut passes: impl FnMut(&[Sliced], usize, &mut SlicedDemand) -> bool,
 ) -> bool {
     let sliced = scratch.own.of::<SlicedTables>();
-    if hopeless(problem).is_some() || sliced.fill(problem).is_err() {
+    if trivially_infeasible(problem).is_some() || sliced.fill(problem).is_err() {
         return false;
     }
     let (order, demand) = sliced.parts();
     demand.clear();
-    (0..order.len()).all(|place| passes(order, place, demand))
+    (0..order.len()).all(|position| passes(order, position, demand))
 }
 
 /// Makes `demand` hold the first `count` tasks of the order in runs of `level`. Down the order the
@@ -122,11 +122,11 @@ fn prepare(order: &[Sliced], count: usize, level: usize, demand: &mut SlicedDema
     }
 }
 
-/// Whether the task at this place of the order meets its deadline.
-fn passes(order: &[Sliced], place: usize, demand: &mut SlicedDemand) -> bool {
-    let task = &order[place];
+/// Whether the task at this position of the order meets its deadline.
+fn passes(order: &[Sliced], position: usize, demand: &mut SlicedDemand) -> bool {
+    let task = &order[position];
     let row = &task.row;
-    prepare(order, place + 1, row.criticality, demand);
+    prepare(order, position + 1, row.criticality, demand);
     // With the first slice of the task itself among the others this is L_1 as long as it ends
     // before the second begins.
     let slice = row.period / task.count;
@@ -136,18 +136,23 @@ fn passes(order: &[Sliced], place: usize, demand: &mut SlicedDemand) -> bool {
         return true;
     }
     matches!(
-        greatest(order, place, row.criticality, &mut SlicedDemand::default()),
+        greatest(
+            order,
+            position,
+            row.criticality,
+            &mut SlicedDemand::default()
+        ),
         Bound::Found(_)
     )
 }
 
-/// R_i(level) of the task at this place, or what exceeds its deadline. From the last slice to the
+/// R_i(level) of the task at this position, or what exceeds its deadline. From the last slice to the
 /// first, since each needs more than the one after.
-fn greatest(order: &[Sliced], place: usize, level: usize, demand: &mut SlicedDemand) -> Bound {
-    let task = &order[place];
+fn greatest(order: &[Sliced], position: usize, level: usize, demand: &mut SlicedDemand) -> Bound {
+    let task = &order[position];
     let own = task.enforced(level);
     demand.clear();
-    for other in &order[..place] {
+    for other in &order[..position] {
         demand.add(other, level);
     }
     let (mut greatest, mut counted) = (0, 0);
@@ -182,15 +187,15 @@ fn analyse_bounded(problem: &Problem, kind: Kind, bounded: Bounded) -> Outcome {
     let (order, demand) = tables.parts();
     let mut tasks = vec![TaskOutcome::default(); order.len()];
     let mut why = None;
-    for (place, priority) in (0..order.len()).zip((1..=order.len()).rev()) {
-        let row = &order[place].row;
+    for (position, priority) in (0..order.len()).zip((1..=order.len()).rev()) {
+        let row = &order[position].row;
         let mut responses = vec![None; row.criticality + 1];
         for (level, response) in (0..).map(Level).zip(&mut responses) {
             let bound = match bounded {
-                Bounded::Job => greatest(order, place, level.index(), demand),
+                Bounded::Job => greatest(order, position, level.index(), demand),
                 Bounded::FirstSlice => {
                     demand.clear();
-                    prepare(order, place + 1, level.index(), demand);
+                    prepare(order, position + 1, level.index(), demand);
                     demand.solve(row.deadline)
                 }
             };
@@ -213,7 +218,7 @@ fn analyse_bounded(problem: &Problem, kind: Kind, bounded: Bounded) -> Outcome {
             responses,
         };
     }
-    let mut outcome = Outcome::decided(kind, hopeless(problem).or(why), tasks);
+    let mut outcome = Outcome::decided(kind, trivially_infeasible(problem).or(why), tasks);
     outcome.parameters.slices = counts;
     outcome
 }

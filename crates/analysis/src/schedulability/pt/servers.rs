@@ -27,7 +27,7 @@
 //!
 //! Slow twin: [`crate::schedulability::pt::oracle::server_response`].
 
-use crate::assumptions::hopeless;
+use crate::assumptions::trivially_infeasible;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
 use crate::problem::Problem;
@@ -49,11 +49,11 @@ pub fn analyse(problem: &Problem) -> Outcome {
     let (order, _) = tables.parts();
     let mut tasks = vec![TaskOutcome::default(); order.len()];
     let mut why = None;
-    for (place, priority) in (0..order.len()).zip((1..=order.len()).rev()) {
-        let task = &order[place];
+    for (position, priority) in (0..order.len()).zip((1..=order.len()).rev()) {
+        let task = &order[position];
         let row = &task.row;
         let mut responses = vec![None; row.criticality + 1];
-        if keeps_its_period(order, place) {
+        if keeps_its_period(order, position) {
             for (level, response) in responses.iter_mut().enumerate() {
                 *response = response_of(task, level).map(Duration::from_nanos);
             }
@@ -69,7 +69,11 @@ pub fn analyse(problem: &Problem) -> Outcome {
             responses,
         };
     }
-    let mut outcome = Outcome::decided(Kind::Sufficient, hopeless(problem).or(why), tasks);
+    let mut outcome = Outcome::decided(
+        Kind::Sufficient,
+        trivially_infeasible(problem).or(why),
+        tasks,
+    );
     outcome.parameters.slices = counts;
     outcome
 }
@@ -78,13 +82,13 @@ pub fn analyse(problem: &Problem) -> Outcome {
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
     let sliced = scratch.own.of::<SlicedTables>();
-    if hopeless(problem).is_some() || sliced.fill(problem).is_err() {
+    if trivially_infeasible(problem).is_some() || sliced.fill(problem).is_err() {
         return false;
     }
     let (order, _) = sliced.parts();
-    (0..order.len()).all(|place| {
-        let task = &order[place];
-        response_of(task, task.row.criticality).is_some() && keeps_its_period(order, place)
+    (0..order.len()).all(|position| {
+        let task = &order[position];
+        response_of(task, task.row.criticality).is_some() && keeps_its_period(order, position)
     })
 }
 
@@ -96,15 +100,15 @@ fn server(task: &Sliced) -> (u64, u64) {
     )
 }
 
-/// Whether the server at this place of the order gets its capacity in each period.
-fn keeps_its_period(order: &[Sliced], place: usize) -> bool {
-    let (period, capacity) = server(&order[place]);
+/// Whether the server at this position of the order gets its capacity in each period.
+fn keeps_its_period(order: &[Sliced], position: usize) -> bool {
+    let (period, capacity) = server(&order[position]);
     let mut window = capacity;
     loop {
         if window > period {
             return false;
         }
-        let others = order[..place].iter().map(|other| {
+        let others = order[..position].iter().map(|other| {
             let (period, capacity) = server(other);
             let jitter = period.saturating_sub(capacity);
             let count = window.saturating_add(jitter).div_ceil(period);

@@ -77,7 +77,7 @@ pub(crate) struct SlicedTables {
 
 impl SlicedTables {
     /// Fills the tables: slices as given or by the rule of transformation, the order by given
-    /// priorities or by slice periods. Fails with the place of a task that would have to be cut into
+    /// priorities or by slice periods. Fails with the position of a task that would have to be cut into
     /// too many slices.
     ///
     /// The rule (reconstructed from Vestal 2007): from the lowest level upwards a task gets the

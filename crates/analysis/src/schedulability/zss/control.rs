@@ -1,6 +1,6 @@
 //! Wrong ways to prove zero-slack instants.
 
-use crate::assumptions::hopeless;
+use crate::assumptions::trivially_infeasible;
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::Parameters;
@@ -33,7 +33,7 @@ pub(crate) fn accepts_tightened_everywhere(problem: &Problem, scratch: &mut Scra
 /// What a search for instants forgets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mistake {
-    /// That less critical tasks have to be complete before their deadlines, too, if nobody is to be
+    /// That less critical tasks have to be complete before their deadlines, too, if no task is to be
     /// suspended in a level's runs: a late one suspends its like, which are carried in.
     GuaranteedOnly,
     /// That less critical tasks have jobs under way.
@@ -46,7 +46,7 @@ pub(crate) fn analyse_mistaken(problem: &Problem, mistake: Mistake) -> Outcome {
     analyse(problem, &|order| instants(order, mistake))
 }
 
-/// The mistake: what `rms` accepts needs nobody to be suspended before the deadlines.
+/// The mistake: what `rms` accepts needs no task to be suspended before the deadlines.
 pub(crate) fn analyse_latest(problem: &Problem) -> Outcome {
     analyse(problem, &|order| {
         let accepted = rms::analyse(problem).why;
@@ -63,7 +63,7 @@ fn analyse(problem: &Problem, find: Search<'_>) -> Outcome {
     let mut tables = Tables::default();
     order::rows_by_urgency(problem, ClassicOrder::RateMonotonic, &mut tables);
     let order = tables.order.as_slice();
-    let found = hopeless(problem).map_or_else(|| find(order), Err);
+    let found = trivially_infeasible(problem).map_or_else(|| find(order), Err);
     let mut tasks = vec![TaskOutcome::default(); order.len()];
     for (priority, row) in (1..).zip(order.iter().rev()) {
         tasks[row.task].priority = problem
@@ -110,7 +110,7 @@ fn instants(order: &[Row], mistake: Mistake) -> Result<Vec<u64>, Reason> {
             deadline: Duration::from_nanos(row.deadline),
         }));
     }
-    // Without any quiet level there is always a failure to tell of.
+    // Without any quiet level there is always a failure to report.
     why.map_or(Ok(Vec::new()), Err)
 }
 
@@ -131,17 +131,17 @@ fn window(from: u64, deadline: u64, needed: &dyn Fn(u64) -> u64) -> Option<u64> 
     None
 }
 
-/// Response times at `level` where nobody is suspended.
+/// Response times at `level` where no task is suspended.
 fn plain(order: &[Row], level: usize, mistake: Mistake, into: &mut [u64]) -> Result<(), ()> {
-    for (place, row) in order.iter().enumerate() {
+    for (position, row) in order.iter().enumerate() {
         let needed = |window: u64| {
-            let above = order[..place].iter();
+            let above = order[..position].iter();
             let jobs = above.map(|other| window.div_ceil(other.period) * cost(other, level));
             cost(row, level) + jobs.sum::<u64>()
         };
         let forgotten = mistake == Mistake::GuaranteedOnly && row.criticality < level;
         match window(cost(row, level), row.deadline, &needed) {
-            Some(response) => into[place] = response,
+            Some(response) => into[position] = response,
             None if forgotten => {}
             None => return Err(()),
         }
@@ -159,14 +159,14 @@ fn unbounded<'a>(
     let mut bounds: Vec<u64> = order.iter().map(|row| cost(row, level).max(1)).collect();
     loop {
         let before = bounds.clone();
-        for (place, row) in order.iter().enumerate() {
+        for (position, row) in order.iter().enumerate() {
             if row.criticality < level {
                 continue;
             }
             let needed =
-                |window| interference(order, level, instants, &before, place, window, mistake);
-            match window(before[place], row.deadline, &needed) {
-                Some(bound) => bounds[place] = bound,
+                |window| interference(order, level, instants, &before, position, window, mistake);
+            match window(before[position], row.deadline, &needed) {
+                Some(bound) => bounds[position] = bound,
                 None => return Some((row, level)),
             }
         }
@@ -181,13 +181,13 @@ fn interference(
     level: usize,
     instants: &[u64],
     bounds: &[u64],
-    place: usize,
+    position: usize,
     window: u64,
     mistake: Mistake,
 ) -> u64 {
-    let this = &order[place];
+    let this = &order[position];
     let critical = |&other: &usize| {
-        other > place
+        other > position
             && order[other].criticality > this.criticality
             && bounds[other] > instants[other]
     };
@@ -195,16 +195,16 @@ fn interference(
         mistake != Mistake::NeverOvertaken && (0..order.len()).any(|other| critical(&other));
     let mut sum = cost(this, level);
     for (other, row) in order.iter().enumerate() {
-        let counts = if other < place {
+        let counts = if other < position {
             true
         } else {
-            other > place && overtaken && row.criticality > this.criticality
+            other > position && overtaken && row.criticality > this.criticality
         };
         if !counts {
             continue;
         }
         let until = if row.criticality < this.criticality {
-            window.min(instants[place])
+            window.min(instants[position])
         } else {
             window
         };

@@ -3,7 +3,7 @@
 //!
 //! Policy: fixed priorities by rate (or the problem's own). A job of i that is incomplete Z_i after
 //! its release suspends all less critical tasks until it is complete; one that is incomplete at its
-//! deadline suspends those of its level too, and goes on below everybody else. A job may execute
+//! deadline suspends those of its level too, and goes on below all others. A job may execute
 //! C_i(z_i) in all. De Niz, Lakshmanan and Rajkumar, RTSS 2009; Huang, Gill and Lu, TECS 2014.
 //!
 //! What is bounded: the response time of every task at each level up to its own, and chosen: the Z_i.
@@ -19,7 +19,7 @@
 //!
 //! W_j(w, C, r) = N C + min(C, w + r - C - N T_j) with N = floor((w + r - C) / T_j)
 //!
-//! **1. Nobody is suspended: A(l).** With R_j = C_j(l) + sum over hp(j) of ceil(R_j / T_k) C_k(l): if
+//! **1. No task is suspended: A(l).** With R_j = C_j(l) + sum over hp(j) of ceil(R_j / T_k) C_k(l): if
 //! R_j <= Z_j for *every* j, also for those with z_j < l, then no job is critical or late in any run of
 //! level l. Proof: take the first instant at which one of j becomes so. Until then the schedule was
 //! that of the priorities, and the job was complete R_j <= Z_j after its release. Completions come first
@@ -38,12 +38,12 @@
 //!      + sum over j in lp(i), z_j > z_i of W_j(R_i, C_j(l), R_j), if R_k > Z_k for one of these j
 //!
 //! where r_j is R_j in S and D_j outside, where a job is out of the way at its deadline: it then goes
-//! below everybody. Proof: take the first instant at which a job of some i in S, released at r, is
-//! incomplete R_i later. Until then all bounds held, so nobody in S was late, and of those only
-//! tasks with R_k > Z_k were critical. Who is outside S suspends nobody in it: it is less
+//! below all others. Proof: take the first instant at which a job of some i in S, released at r, is
+//! incomplete R_i later. Until then all bounds held, so no task in S was late, and of those only
+//! tasks with R_k > Z_k were critical. Who is outside S suspends no task in it: it is less
 //! critical than all of S. In [r, r + R_i) the CPU is with the job, or with more urgent tasks, the less
 //! critical of them before r + Z_i only; or the job is suspended by a critical one. Of these take
-//! the most critical, k: it is neither suspended nor late, so that k runs or somebody more urgent, above
+//! the most critical, k: it is neither suspended nor late, so that k runs or a task more urgent, above
 //! kappa >= z_i. If k is in hp(i), so is he who runs; else k is in lp(i) and R_k > Z_k. Each W covers what its
 //! task does in the window: jobs of S under way at r keep to their bounds, and late jobs outside S run
 //! below i and k. So the job got C_i(l): a contradiction.
@@ -67,7 +67,7 @@
 //!
 //! *The carry-in.* That W_j lets a job be under way when the window begins, as late as its deadline
 //! allows, is what the published instants lack (noted by Huang, Gill, Lu, RTAS 2012): a less
-//! critical task that somebody else's critical job suspended goes on later, and its next job follows
+//! critical task that another task's critical job suspended goes on later, and its next job follows
 //! at once. The form of W_j is that of Bertogna, Cirinei and Lipari (ECRTS 2005), and so is the use of
 //! bounds in it.
 //!
@@ -88,7 +88,7 @@
 //! accepted; `zss:form` has Z_h = 4 and does not accept it. Sporadic releases refute it.
 //!
 //! Assumptions: A1 one CPU, preemptive, no blocking, no overhead. A2 sporadic tasks with D_i <= T_i.
-//! A3 a late job goes below everybody else, or is withdrawn. A4 a job is stopped at C_i(z_i).
+//! A3 a late job goes below all others, or is dropped. A4 a job is stopped at C_i(z_i).
 //! Kind: sufficient, a no means nothing: the worst releases of all others are assumed together, and few
 //! instants are tried.
 //!
@@ -101,7 +101,7 @@ pub(crate) mod control;
 pub mod oracle;
 pub(crate) mod slack;
 
-use crate::assumptions::hopeless;
+use crate::assumptions::trivially_infeasible;
 use crate::demand::Bound;
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
@@ -167,7 +167,7 @@ pub fn accepts_harmonic(problem: &Problem, scratch: &mut Scratch) -> bool {
 
 /// Whether there are instants that keep every guarantee, or the given ones do.
 fn accepts_levels(problem: &Problem, ways: Ways, scratch: &mut Scratch) -> bool {
-    if hopeless(problem).is_some() {
+    if trivially_infeasible(problem).is_some() {
         return false;
     }
     let Scratch { tables, own, .. } = scratch;
@@ -190,7 +190,7 @@ fn analyse_levels(problem: &Problem, ways: Ways) -> Outcome {
     order::rows_by_urgency(problem, ClassicOrder::RateMonotonic, &mut tables);
     let order = tables.order.as_slice();
     let mut tasks = nothing_found(problem, order);
-    let why = hopeless(problem);
+    let why = trivially_infeasible(problem);
     if why.is_some() {
         return Outcome::decided(Kind::Sufficient, why, tasks);
     }
@@ -203,7 +203,7 @@ fn analyse_levels(problem: &Problem, ways: Ways) -> Outcome {
     } else if slack.search(order, ways) {
         slack.move_late(order, ways);
     } else {
-        // The last ones that were tried, or as hopeless as all others.
+        // The last ones that were tried, or as infeasible as all others.
         slack.choose(order, form);
     }
     let why = respond_by_level(order, ways, form, &mut slack, &mut tasks);
@@ -238,14 +238,14 @@ fn respond_by_level(
             }
             result => result.is_err(),
         };
-        for (place, row) in order.iter().enumerate() {
+        for (position, row) in order.iter().enumerate() {
             if row.criticality < level {
                 continue;
             }
             let bound = if by_form {
-                slack.response(order, place, level, slack.instants[place], form)
+                slack.response(order, position, level, slack.instants[position], form)
             } else {
-                Bound::Found(bounds[place])
+                Bound::Found(bounds[position])
             };
             if let Bound::Found(nanos) = bound {
                 tasks[row.task].responses[level] = Some(Duration::from_nanos(nanos));
@@ -266,7 +266,7 @@ fn respond_by_level(
 }
 
 fn reason(order: &[Row], excess: Excess) -> Reason {
-    let row = &order[excess.place];
+    let row = &order[excess.position];
     Reason::ResponseExceedsDeadline {
         task: task_id(row.task),
         level: Level(u8::try_from(excess.level).unwrap_or(u8::MAX)),
@@ -306,7 +306,7 @@ fn with_instants(outcome: Outcome, order: &[Row], slack: &SlackTables) -> Outcom
 
 /// Whether every task of `problem` has an instant, or gets by with the given one.
 pub(crate) fn accepts_form(problem: &Problem, form: Form, scratch: &mut Scratch) -> bool {
-    if hopeless(problem).is_some() {
+    if trivially_infeasible(problem).is_some() {
         return false;
     }
     let Scratch { tables, own, .. } = scratch;
@@ -315,21 +315,21 @@ pub(crate) fn accepts_form(problem: &Problem, form: Form, scratch: &mut Scratch)
     let order = tables.order.as_slice();
     if let Some(given) = &problem.given().zero_slack {
         slack.given(order, given);
-        return (0..order.len()).all(|place| {
-            let level = order[place].criticality;
-            let instant = slack.instants[place];
+        return (0..order.len()).all(|position| {
+            let level = order[position].criticality;
+            let instant = slack.instants[position];
             matches!(
-                slack.response(order, place, level, instant, form),
+                slack.response(order, position, level, instant, form),
                 Bound::Found(_)
             )
         });
     }
     if form.tightening == Tightening::Never {
-        // The earliest instant is the best, and nobody asks for another one's.
-        return (0..order.len()).all(|place| {
-            let level = order[place].criticality;
+        // The earliest instant is the best, and no other is asked for.
+        return (0..order.len()).all(|position| {
+            let level = order[position].criticality;
             matches!(
-                slack.response(order, place, level, 0, form),
+                slack.response(order, position, level, 0, form),
                 Bound::Found(_)
             )
         });
@@ -343,7 +343,7 @@ pub(crate) fn analyse_form(problem: &Problem, kind: Kind, form: Form) -> Outcome
     order::rows_by_urgency(problem, ClassicOrder::RateMonotonic, &mut tables);
     let order = tables.order.as_slice();
     let mut tasks = nothing_found(problem, order);
-    let mut why = hopeless(problem);
+    let mut why = trivially_infeasible(problem);
     if why.is_some() {
         // No bound means anything, and no instant.
         return Outcome::decided(kind, why, tasks);
@@ -354,24 +354,24 @@ pub(crate) fn analyse_form(problem: &Problem, kind: Kind, form: Form) -> Outcome
             slack.choose(order, form);
         }
     }
-    for (place, row) in order.iter().enumerate() {
-        let excess = respond(order, place, form, &mut slack, &mut tasks[row.task]);
+    for (position, row) in order.iter().enumerate() {
+        let excess = respond(order, position, form, &mut slack, &mut tasks[row.task]);
         why = why.or(excess);
     }
     with_instants(Outcome::decided(kind, why, tasks), order, &slack)
 }
 
-/// The bounds of the task at `place` for the levels up to its own, and the first above its deadline.
+/// The bounds of the task at `position` for the levels up to its own, and the first above its deadline.
 fn respond(
     order: &[Row],
-    place: usize,
+    position: usize,
     form: Form,
     slack: &mut SlackTables,
     outcome: &mut TaskOutcome,
 ) -> Option<Reason> {
-    let (row, instant) = (&order[place], slack.instants[place]);
+    let (row, instant) = (&order[position], slack.instants[position]);
     for (level, response) in (0..).map(Level).zip(&mut outcome.responses) {
-        match slack.response(order, place, level.index(), instant, form) {
+        match slack.response(order, position, level.index(), instant, form) {
             Bound::Found(nanos) => *response = Some(Duration::from_nanos(nanos)),
             Bound::AtLeast(nanos) => {
                 return Some(Reason::ResponseExceedsDeadline {

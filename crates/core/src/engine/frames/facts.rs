@@ -38,11 +38,11 @@ impl<S: Store> Frames<S> {
             });
         }
         jobs.next_sequence = next;
-        self.touched.insert(job.task);
+        self.dirty.insert(job.task);
         Ok(())
     }
 
-    /// Only the time counts here: what a job executed is nobody's business but its sub-frame's.
+    /// Only the time counts here: what a job executed concerns its sub-frame only.
     pub(super) fn charge(&mut self, cpu: CpuId, job: JobId) -> Result<(), ContractViolation> {
         if self.cpu(cpu)?.running == Some(job) {
             Ok(())
@@ -122,7 +122,7 @@ impl<S: Store> Frames<S> {
         barrier: BarrierId,
     ) -> Result<(), ContractViolation> {
         let rows = self.shape.frames.saturating_mul(self.shape.levels.count());
-        let known = usize::try_from(barrier.0).is_ok_and(|place| place < rows);
+        let known = usize::try_from(barrier.0).is_ok_and(|position| position < rows);
         let present = match self.phase {
             Phase::Running(level) => self.present_barrier(level) == Some(barrier),
             Phase::BetweenFrames | Phase::Next(_) => false,

@@ -82,7 +82,7 @@ struct Placed {
 /// What the scheduler knows of one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Cpu {
-    /// The place of the first job of its sequence.
+    /// The index of the first job of its sequence.
     start: usize,
     /// How many jobs its sequence has.
     len: usize,
@@ -124,7 +124,7 @@ pub struct Frames<S: Store = Boxed> {
     /// The jobs of the present sub-frame, CPU after CPU.
     sequence: S::Table<JobId>,
     /// Tasks with releases since the last decision.
-    touched: TaskBits<S>,
+    dirty: TaskBits<S>,
     phase: Phase,
     /// The frame that runs or ran last; frames are counted from the epoch.
     frame: u64,
@@ -142,7 +142,7 @@ pub struct Frames<S: Store = Boxed> {
 }
 
 /// Stands in the sequence behind the last job.
-const NOBODY: JobId = JobId {
+const NO_JOB: JobId = JobId {
     task: TaskId(u16::MAX),
     sequence: 0,
 };
@@ -193,8 +193,8 @@ impl<S: Store> Frames<S> {
             jobs: S::table(count, jobs).ok_or(too_many)?,
             cpus: S::table(shape.cpus, cpu).ok_or(too_many)?,
             // A task has one place per period, so one at most in a sub-frame.
-            sequence: S::table(count, NOBODY).ok_or(too_many)?,
-            touched: TaskBits::new(count).ok_or(too_many)?,
+            sequence: S::table(count, NO_JOB).ok_or(too_many)?,
+            dirty: TaskBits::new(count).ok_or(too_many)?,
             phase: Phase::BetweenFrames,
             frame: 0,
             frame_end: Instant::EPOCH,
@@ -228,8 +228,8 @@ impl<S: Store> Frames<S> {
         if frame >= self.shape.frames || criticality > self.shape.levels.highest() {
             return None;
         }
-        let place = self.shape.sub_frame(frame, criticality);
-        u32::try_from(place).ok().map(BarrierId)
+        let position = self.shape.sub_frame(frame, criticality);
+        u32::try_from(position).ok().map(BarrierId)
     }
 
     /// Whether the invariants of this module hold; for tests.

@@ -1,6 +1,6 @@
 //! Settling: every consequence, in the fixed order of C3.
 
-use super::{Frames, NOBODY, Phase, Placed};
+use super::{Frames, NO_JOB, Phase, Placed};
 use crate::ids::JobId;
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
@@ -60,11 +60,11 @@ impl<S: Store> Frames<S> {
         }
     }
 
-    /// The newest release of a task takes the place of one that still waits: the ready bit is one
+    /// The newest release of a task replaces one that still waits: the ready bit is one
     /// bit.
     pub(super) fn admit_all(&mut self) {
         let mut from = 0;
-        while let Some(task) = self.touched.first_from(from) {
+        while let Some(task) = self.dirty.first_from(from) {
             from = task.index().saturating_add(1);
             while let Some(jobs) = self.jobs.get_mut(task.index())
                 && let Some(arrival) = jobs.arrived.pop()
@@ -76,7 +76,7 @@ impl<S: Store> Frames<S> {
                 }
             }
         }
-        self.touched.clear();
+        self.dirty.clear();
     }
 
     /// The frame in which the present instant lies begins, nominally when it should have.
@@ -150,9 +150,9 @@ impl<S: Store> Frames<S> {
     /// Gives every CPU the released jobs of its list.
     fn open(&mut self, level: Level) {
         let row = self.row();
-        let mut place: usize = 0;
+        let mut position: usize = 0;
         for index in 0..self.cpus.len() {
-            let start = place;
+            let start = position;
             let span = self.spans.get(self.shape.span(row, level, index)).copied();
             let entries = span
                 .and_then(|span| Some(span.start..span.start.checked_add(span.len)?))
@@ -163,7 +163,7 @@ impl<S: Store> Frames<S> {
                     continue;
                 };
                 let (Some(sequence), Some(entry)) =
-                    (jobs.waiting.take(), self.sequence.get_mut(place))
+                    (jobs.waiting.take(), self.sequence.get_mut(position))
                 else {
                     continue;
                 };
@@ -173,11 +173,11 @@ impl<S: Store> Frames<S> {
                     completed: false,
                 });
                 *entry = JobId { task, sequence };
-                place = place.saturating_add(1);
+                position = position.saturating_add(1);
             }
             if let Some(cpu) = self.cpus.get_mut(index) {
                 cpu.start = start;
-                cpu.len = place.saturating_sub(start);
+                cpu.len = position.saturating_sub(start);
                 cpu.completed = 0;
                 cpu.walked = 0;
                 cpu.reached = cpu.len == 0;
@@ -189,13 +189,13 @@ impl<S: Store> Frames<S> {
     /// All CPUs wait at the barrier: the sub-frame is over.
     fn close(&mut self, level: Level) {
         for entry in self.sequence.iter_mut() {
-            if *entry == NOBODY {
+            if *entry == NO_JOB {
                 break;
             }
             if let Some(jobs) = self.jobs.get_mut(entry.task.index()) {
                 jobs.placed = None;
             }
-            *entry = NOBODY;
+            *entry = NO_JOB;
         }
         for cpu in self.cpus.iter_mut() {
             (cpu.start, cpu.len, cpu.completed, cpu.walked) = (0, 0, 0, 0);
@@ -225,8 +225,8 @@ impl<S: Store> Frames<S> {
         let Some(&span) = self.spans.get(span) else {
             return;
         };
-        for place in span.start..span.start.saturating_add(span.len) {
-            let Some(&task) = self.entries.get(place) else {
+        for position in span.start..span.start.saturating_add(span.len) {
+            let Some(&task) = self.entries.get(position) else {
                 break;
             };
             if let Some(jobs) = self.jobs.get_mut(task.index())

@@ -9,7 +9,7 @@ use crate::time::{Duration, Service};
 /// A part of [`FrameTable::entries`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// The place of the first entry.
+    /// The index of the first entry.
     pub start: usize,
     /// How many entries.
     pub len: usize,
@@ -21,12 +21,12 @@ pub struct Span {
 pub struct FrameTable<'a> {
     /// How long every frame is: L_f.
     pub frame: Duration,
-    /// For frame f, criticality k and CPU c, at place `(f * levels + k) * cpus + c`, which entries
+    /// For frame f, criticality k and CPU c, at index `(f * levels + k) * cpus + c`, which entries
     /// run there, in their order. Spans may overlap: equal lists need to stand only once.
     pub spans: &'a [Span],
     /// What the spans point into.
     pub entries: &'a [TaskId],
-    /// For frame f, criticality k and confidence l, at place `(f * levels + k) * levels + l`,
+    /// For frame f, criticality k and confidence l, at index `(f * levels + k) * levels + l`,
     /// barrier(f,k,l): how long the sub-frame takes on its slowest CPU while every job needs at
     /// most its C_i(l), interference between the CPUs included. Those with l > k are not used.
     pub barriers: &'a [Duration],
@@ -35,7 +35,7 @@ pub struct FrameTable<'a> {
 /// What an FTTS engine is built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameConfiguration<'a> {
-    /// The tasks; a [`TaskId`] is the place in this list.
+    /// The tasks; a [`TaskId`] is the index in this list.
     pub tasks: &'a [Task],
     /// How many levels there are.
     pub levels: LevelSet,
@@ -157,17 +157,17 @@ impl FrameConfiguration<'_> {
         })
     }
 
-    fn entries(&self, place: usize) -> Result<&[TaskId], TableError> {
-        let outside = TableError::SpanOutside { place };
-        let span = self.table.spans.get(place).ok_or(outside)?;
+    fn entries(&self, position: usize) -> Result<&[TaskId], TableError> {
+        let outside = TableError::SpanOutside { position };
+        let span = self.table.spans.get(position).ok_or(outside)?;
         let end = span.start.checked_add(span.len).ok_or(outside)?;
         self.table.entries.get(span.start..end).ok_or(outside)
     }
 
-    fn barrier(&self, place: usize) -> Duration {
+    fn barrier(&self, position: usize) -> Duration {
         self.table
             .barriers
-            .get(place)
+            .get(position)
             .copied()
             .unwrap_or(Duration::ZERO)
     }

@@ -1,4 +1,4 @@
-//! Jobs that were told to be complete: whether they overran all the same.
+//! Jobs that were reported complete: whether they overran all the same.
 
 use super::Guard;
 use crate::ids::{JobId, TaskId};
@@ -23,24 +23,23 @@ impl<S: Store> Guard<S> {
     /// begins, so that the tasks' numbers do not matter, and once (C2).
     pub(super) fn settle_completed(&mut self) {
         let began_in = self.account.mode;
-        self.for_touched(|guard, task| guard.judge_completed(task));
-        self.for_touched(|guard, task| guard.settle_completed_overrun(task, began_in));
+        self.for_dirty(|guard, task| guard.judge_completed(task));
+        self.for_dirty(|guard, task| guard.settle_completed_overrun(task, began_in));
     }
 
     fn judge_completed(&mut self, task: TaskId) {
-        let (Some(allowance), Some(watched)) = (
+        let (Some(allowance), Some(seen)) = (
             self.account.allowances.get(task.index()),
-            self.watched.get_mut(task.index()),
+            self.seen.get_mut(task.index()),
         ) else {
             return;
         };
-        if watched.ending != Ending::Complete {
+        if seen.ending != Ending::Complete {
             return;
         }
-        let stopped =
-            watched.exhausted || watched.dropped_up_to >= watched.sequence || !allowance.admits;
-        let overran = !stopped && watched.executed > allowance.tolerated;
-        watched.ending = if overran {
+        let stopped = seen.exhausted || seen.dropped_up_to >= seen.sequence || !allowance.admits;
+        let overran = !stopped && seen.executed > allowance.tolerated;
+        seen.ending = if overran {
             Ending::Overran
         } else {
             Ending::Judged
@@ -48,16 +47,16 @@ impl<S: Store> Guard<S> {
     }
 
     /// A job that is complete and used more than it had when the decision began, in mode `mode`. It can
-    /// only raise the mode, to where what it used is allowed; somebody else may have done so already.
+    /// only raise the mode, to where what it used is allowed; another job may have done so already.
     fn settle_completed_overrun(&mut self, task: TaskId, mut mode: Level) {
-        let Some(watched) = self.watched.get_mut(task.index()) else {
+        let Some(seen) = self.seen.get_mut(task.index()) else {
             return;
         };
-        let (Ending::Overran, Some(sequence)) = (watched.ending, watched.sequence) else {
+        let (Ending::Overran, Some(sequence)) = (seen.ending, seen.sequence) else {
             return;
         };
-        watched.ending = Ending::Judged;
-        let (job, executed) = (JobId { task, sequence }, watched.executed);
+        seen.ending = Ending::Judged;
+        let (job, executed) = (JobId { task, sequence }, seen.executed);
         while let Some(to) = self.account.raised_by(job, executed, mode) {
             mode = to;
             if to > self.account.mode {

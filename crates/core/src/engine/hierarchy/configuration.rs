@@ -39,7 +39,7 @@ pub struct ServedTask {
     /// Its fixed priority inside that server; larger is more urgent, equal ones go to the task that
     /// stands first.
     pub priority: u32,
-    /// Inside a PIBS: on whose behalf it runs unless [`crate::Fact::Woken`] names somebody else.
+    /// Inside a PIBS: on whose behalf it runs unless [`crate::Fact::Woken`] names another task.
     pub on_behalf_of: Option<ServerId>,
 }
 
@@ -56,11 +56,11 @@ pub struct DeviceConfiguration {
 /// Fixed priority over servers on one CPU, and a local order inside each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HierarchyConfiguration<'a> {
-    /// The servers; a [`ServerId`] is the place in this list.
+    /// The servers; a [`ServerId`] is the index in this list.
     pub servers: &'a [ServerConfiguration],
-    /// The tasks; a [`TaskId`] is the place in this list.
+    /// The tasks; a [`TaskId`] is the index in this list.
     pub tasks: &'a [ServedTask],
-    /// The devices; a [`crate::DeviceId`] is the place in this list.
+    /// The devices; a [`crate::DeviceId`] is the index in this list.
     pub devices: &'a [DeviceConfiguration],
     /// How many levels there are.
     pub levels: LevelSet,
@@ -77,7 +77,7 @@ pub enum HierarchyError {
     NoServers,
     /// There is no task.
     NoTasks,
-    /// More tasks, servers, devices or replenishments than numbers can tell apart, or than the
+    /// More tasks, servers, devices or replenishments than numbers can distinguish, or than the
     /// storage holds.
     TooMany {
         /// How many of the largest kind there were.
@@ -85,43 +85,43 @@ pub enum HierarchyError {
     },
     /// A task's server is not in the list.
     UnknownServer {
-        /// The task's place.
+        /// The task's index.
         task: usize,
         /// The server it names.
         server: ServerId,
     },
     /// A device's bottom half is not in the list, or is that of another device already.
     BottomHalf {
-        /// The device's place.
+        /// The device's index.
         device: usize,
     },
     /// A criticality is not among the levels.
     UnknownLevel {
-        /// The server's place.
+        /// The server's index.
         server: usize,
         /// Its criticality.
         level: Level,
     },
     /// A period of zero.
     NoPeriod {
-        /// The server's place.
+        /// The server's index.
         server: usize,
     },
     /// A capacity at the lowest level that is zero, below the world's granularity, or one at any
     /// level that is above the period.
     Capacity {
-        /// The server's place.
+        /// The server's index.
         server: usize,
     },
     /// A replenishment list shorter than two.
     ShortList {
-        /// The server's place.
+        /// The server's index.
         server: usize,
     },
-    /// A task in a PIBS that names nobody to inherit from, itself a PIBS, or a server with so short
+    /// A task in a PIBS that names no server to inherit from, itself a PIBS, or a server with so short
     /// a period that floor(U * T) at the lowest level is zero or below the world's granularity.
     NothingToInherit {
-        /// The task's place.
+        /// The task's index.
         task: usize,
     },
 }

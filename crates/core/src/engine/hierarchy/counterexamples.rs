@@ -148,7 +148,7 @@ fn by_mode(low: u64, high: u64, period: u64) -> ServerKind {
 }
 
 /// Servers T = 5, C = 1 (LO); T = 11, C = 1 (HI); T = 25, C = 6 or 11 (HI); a LO PIBS with U = 1/5
-/// that serves the first. Everybody always wants to run; the job of the last needs 11. Returns the
+/// that serves the first. All always want to run; the job of the last needs 11. Returns the
 /// world after 40 ticks; the mode rises at the instant at which that job has used up its 6.
 fn run_b() -> World {
     let mut servers = [

@@ -38,7 +38,7 @@ impl<S: Store> Hierarchy<S> {
             });
         }
         work.jobs.next_sequence = next;
-        self.touched.insert(job.task);
+        self.dirty.insert(job.task);
         Ok(())
     }
 
@@ -59,7 +59,7 @@ impl<S: Store> Hierarchy<S> {
             .interrupts
             .checked_add(count)
             .ok_or(ContractViolation::TooManyFacts { capacity })?;
-        self.touched.insert(task);
+        self.dirty.insert(task);
         Ok(())
     }
 
@@ -82,7 +82,7 @@ impl<S: Store> Hierarchy<S> {
         let work = self.work_mut(task)?;
         work.staged.woken_at = work.staged.woken_at.max(Some(at));
         work.staged.woken_for = woken_for;
-        self.touched.insert(task);
+        self.dirty.insert(task);
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl<S: Store> Hierarchy<S> {
         let work = self.work_mut(job.task)?;
         if work.jobs.current_if(job.sequence).is_some() {
             work.jobs.completed = true;
-            self.touched.insert(job.task);
+            self.dirty.insert(job.task);
         }
         Ok(())
     }
@@ -174,7 +174,7 @@ impl<S: Store> Hierarchy<S> {
                 let work = self.work_mut(job.task)?;
                 if work.jobs.current_if(job.sequence).is_some() {
                     work.staged.blocked_at = work.staged.blocked_at.max(Some(at));
-                    self.touched.insert(job.task);
+                    self.dirty.insert(job.task);
                 }
                 Ok(())
             }

@@ -22,7 +22,7 @@
 //! interrupted and released tasks in task order; servers without work, and the activation of PIBS;
 //! selection.
 //!
-//! **Modes.** Capacities are indexed by mode. The mode rises when somebody outside asks for it
+//! **Modes.** Capacities are indexed by mode. The mode rises when something outside asks for it
 //! ([`Fact::ModeRequested`]) and falls to 0 when no server that has a capacity in this mode has a
 //! pending job. A server with a capacity of zero in some mode keeps its jobs, suspended. That a job
 //! which overruns raises the mode by itself is not here yet.
@@ -139,7 +139,7 @@ pub struct Hierarchy<S: Store = Boxed> {
 
     work: S::Table<Work>,
     /// Tasks with facts since the last decision.
-    touched: TaskBits<S>,
+    dirty: TaskBits<S>,
     requested: Option<Level>,
     mode: Level,
     clock: Instant,
@@ -199,7 +199,7 @@ impl<S: Store> Hierarchy<S> {
             granularity: configuration.granularity,
             wake_granularity: configuration.wake_granularity,
             work,
-            touched: TaskBits::new(count).ok_or(HierarchyError::TooMany { found: count })?,
+            dirty: TaskBits::new(count).ok_or(HierarchyError::TooMany { found: count })?,
             requested: None,
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
@@ -310,9 +310,9 @@ impl<S: Store> Hierarchy<S> {
     }
 
     /// Visits the tasks with facts, in task order.
-    fn for_touched(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
+    fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
         let mut from = 0;
-        while let Some(task) = self.touched.first_from(from) {
+        while let Some(task) = self.dirty.first_from(from) {
             from = task.index().saturating_add(1);
             settle(self, task);
         }
@@ -367,8 +367,12 @@ fn members<S: Store>(tasks: &[ServedTask]) -> Result<S::Table<TaskId>, Hierarchy
     for (number, done) in (0..u16::MAX).zip(0..tasks.len()) {
         let mut carried = TaskId(number);
         let sorted = members.get(..done).unwrap_or(&[]);
-        let place = sorted.partition_point(|&other| key(other) < key(carried));
-        for entry in members.iter_mut().take(done.saturating_add(1)).skip(place) {
+        let position = sorted.partition_point(|&other| key(other) < key(carried));
+        for entry in members
+            .iter_mut()
+            .take(done.saturating_add(1))
+            .skip(position)
+        {
             core::mem::swap(entry, &mut carried);
         }
     }
@@ -396,12 +400,12 @@ fn seats<S: Store>(
         };
         let members = next_member..members.partition_point(own);
         next_member = members.end;
-        let places = chunks
+        let positions = chunks
             .get_mut(range.clone())
             .ok_or(HierarchyError::TooMany { found })?;
         let seat = Seat {
             configuration: *server,
-            server: Server::new(&server.kind, Level::LOWEST, places),
+            server: Server::new(&server.kind, Level::LOWEST, positions),
             chunks: range,
             members,
             ready: 0,
@@ -440,7 +444,7 @@ impl<S: Store> Scheduler for Hierarchy<S> {
                 self.requested = self.requested.max(Some(level));
                 Ok(())
             }
-            // This engine sees every job, and needs nobody to tell it that nothing is pending.
+            // This engine sees every job: it knows when nothing is pending.
             Fact::Idle { cpu } => on_this(cpu),
             Fact::Timer => Ok(()),
             Fact::BarrierReached { .. } => Err(ContractViolation::NotOfThisPolicy),
@@ -466,13 +470,13 @@ impl<S: Store> Scheduler for Hierarchy<S> {
             }
         }
         self.settle_idling(since_last);
-        self.for_touched(Self::settle_end);
+        self.for_dirty(Self::settle_end);
         self.for_servers(Self::settle_charge);
         self.settle_mode_request();
         self.for_servers(Self::settle_replenishment);
         self.settle_idle_instant();
-        self.for_touched(Self::admit);
-        self.touched.clear();
+        self.for_dirty(Self::admit);
+        self.dirty.clear();
         self.for_servers(Self::settle_work);
         self.select();
         Ok(Plan {

@@ -222,7 +222,7 @@ impl<S: Store> Hierarchy<S> {
         }
     }
 
-    /// Tells each server whether it has work; what is too little to be enforced is given up.
+    /// Reports to each server whether it has work; what is too little to be enforced is discarded.
     pub(super) fn settle_work(&mut self, id: ServerId) {
         let (now, granularity) = (self.clock, self.granularity);
         self.try_activation(id);

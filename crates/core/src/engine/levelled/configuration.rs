@@ -15,7 +15,7 @@ pub enum Container {
     Local(CpuId),
     /// Level C: on every CPU that A and B leave open, earliest deadline first.
     Global,
-    /// Level D: where nobody else wants a CPU, in the order of release.
+    /// Level D: where no other task wants a CPU, in the order of release.
     BestEffort,
 }
 
@@ -28,7 +28,7 @@ impl Container {
         }
     }
 
-    /// Whether a task there is promised anything at all.
+    /// Whether a task there is guaranteed anything at all.
     pub(super) fn is_best_effort(self) -> bool {
         match self {
             Self::Table(_) | Self::Local(_) | Self::Global => false,
@@ -60,12 +60,12 @@ pub struct LevelledTask {
 pub enum Budgets {
     /// A job runs within its task's budgets, and leaves a ghost.
     Enforced,
-    /// A job runs to its completion with its own deadline; there are no ghosts. No promise of a
+    /// A job runs to its completion with its own deadline; there are no ghosts. No guarantee of a
     /// lower or equal level holds while a job overruns. Level A stays within its table all the same.
     Ignored,
 }
 
-/// A stretch of a CPU's cycle that belongs to one level-A task.
+/// A part of a CPU's cycle that belongs to one level-A task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TableSlot {
     /// When it begins, from the beginning of the cycle.
@@ -94,7 +94,7 @@ pub struct CpuTable<'a> {
 /// What a levelled engine is built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelledConfiguration<'a> {
-    /// The tasks; a [`TaskId`] is the place in this list.
+    /// The tasks; a [`TaskId`] is the index in this list.
     pub tasks: &'a [LevelledTask],
     /// The level-A table of each CPU; how many there are says how many CPUs there are.
     pub tables: &'a [CpuTable<'a>],
@@ -135,9 +135,9 @@ impl LevelledConfiguration<'_> {
 
     fn check_slots(&self, cpu: usize, table: &CpuTable<'_>) -> Result<(), TableError> {
         let mut free = Duration::ZERO;
-        for (place, slot) in table.slots.iter().enumerate() {
+        for (position, slot) in table.slots.iter().enumerate() {
             if slot.length.is_zero() || slot.start < free || slot.end() > table.cycle {
-                return Err(TableError::SlotOrder { cpu, place });
+                return Err(TableError::SlotOrder { cpu, position });
             }
             free = slot.end();
             let here = self.tasks.get(slot.task.index()).is_some_and(
@@ -149,7 +149,7 @@ impl LevelledConfiguration<'_> {
             }
         }
         if table.cycle > Duration::from_nanos(Instant::HORIZON.as_nanos()) {
-            return Err(TableError::SlotOrder { cpu, place: 0 });
+            return Err(TableError::SlotOrder { cpu, position: 0 });
         }
         Ok(())
     }

@@ -144,7 +144,7 @@ impl<S: Store> LocalDomain<S> {
         self.servers.notices.pop()
     }
 
-    /// How many notices were lost because nobody took them in time.
+    /// How many notices were lost because they were not taken in time.
     #[must_use]
     pub fn lost_notices(&self) -> u64 {
         self.servers.notices.lost()

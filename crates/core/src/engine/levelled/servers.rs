@@ -84,7 +84,7 @@ pub(super) struct Servers<S: Store> {
     pub(super) by_release: ReadyHeap<S>,
     /// For each CPU what runs there as far as this domain is concerned.
     running: S::Table<Option<JobId>>,
-    touched: TaskBits<S>,
+    dirty: TaskBits<S>,
     budgets: Budgets,
     granularity: Service,
     pub(super) clock: Instant,
@@ -131,7 +131,7 @@ impl<S: Store> Servers<S> {
             by_deadline: ReadyHeap::new(count).ok_or(too_many)?,
             by_release: ReadyHeap::new(count).ok_or(too_many)?,
             running: S::table(configuration.tables.len(), None).ok_or(too_many)?,
-            touched: TaskBits::new(count).ok_or(too_many)?,
+            dirty: TaskBits::new(count).ok_or(too_many)?,
             budgets: configuration.budgets,
             granularity: configuration.granularity,
             clock: Instant::EPOCH,
@@ -222,9 +222,9 @@ impl<S: Store> Servers<S> {
     }
 
     /// Visits the tasks with facts, in task order.
-    pub(super) fn for_touched(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
+    pub(super) fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
         let mut from = 0;
-        while let Some(task) = self.touched.first_from(from) {
+        while let Some(task) = self.dirty.first_from(from) {
             from = task.index().saturating_add(1);
             settle(self, task);
         }
@@ -232,8 +232,8 @@ impl<S: Store> Servers<S> {
 
     /// Facts of the past in the order of C3: completions, then exhaustion. Releases come later.
     pub(super) fn settle_past(&mut self) {
-        self.for_touched(Self::settle_completion);
-        self.for_touched(Self::settle_exhaustion);
+        self.for_dirty(Self::settle_completion);
+        self.for_dirty(Self::settle_exhaustion);
     }
 
     fn settle_completion(&mut self, task: TaskId) {
@@ -284,8 +284,8 @@ impl<S: Store> Servers<S> {
         ) else {
             return;
         };
-        let promised = !entry.container.is_best_effort();
-        if promised && !current.overrun && overran(entry.task.own_wcet(), current.executed) {
+        let guaranteed = !entry.container.is_best_effort();
+        if guaranteed && !current.overrun && overran(entry.task.own_wcet(), current.executed) {
             current.overrun = true;
             let sequence = current.arrival.sequence;
             let event = Event::Overrun {
@@ -362,7 +362,7 @@ impl<S: Store> Servers<S> {
 
     /// Admits the releases since the last decision, in task order.
     pub(super) fn admit_all(&mut self) {
-        self.for_touched(|servers, task| {
+        self.for_dirty(|servers, task| {
             while let Some(arrival) = servers
                 .servers
                 .get_mut(task.index())
@@ -371,7 +371,7 @@ impl<S: Store> Servers<S> {
                 servers.admit(task, arrival);
             }
         });
-        self.touched.clear();
+        self.dirty.clear();
     }
 
     fn admit(&mut self, task: TaskId, arrival: Arrival) {
@@ -458,7 +458,7 @@ impl<S: Store> Servers<S> {
             return Err(ContractViolation::TooManyFacts { capacity });
         }
         server.next_sequence = next;
-        self.touched.insert(job.task);
+        self.dirty.insert(job.task);
         Ok(())
     }
 
@@ -486,7 +486,7 @@ impl<S: Store> Servers<S> {
             current.executed = current.executed.checked_add(amount).ok_or(overflow)?;
             server.charged = charged;
         }
-        self.touched.insert(job.task);
+        self.dirty.insert(job.task);
         Ok(())
     }
 
@@ -526,7 +526,7 @@ impl<S: Store> Servers<S> {
         if let Some(entry) = self.running.get_mut(cpu.index()) {
             *entry = None;
         }
-        self.touched.insert(job.task);
+        self.dirty.insert(job.task);
         Ok(())
     }
 

@@ -8,8 +8,8 @@
 //!   closed --------------------> open, no claim -------------------------------> claim: C runs
 //!      ^                             |    ^                                         |
 //!      |                 ghost or    |    | another decision                        | another
-//!      |                 nobody (3)  v    |                                         v decision
-//!      +------------------------- claim: D runs, or nobody <------------------------+
+//!      |                 no task (3) v    |                                         v decision
+//!      +------------------------- claim: D runs, or none <--------------------------+
 //!          CPU closes (1), from anywhere
 //! ```
 //! (1) `publish`, (2) `place_jobs`, (3) `place_ghosts` and `place_best_effort`.
@@ -194,7 +194,7 @@ impl<S: Store> SharedDomain<S> {
         self.servers.notices.pop()
     }
 
-    /// How many notices were lost because nobody took them in time.
+    /// How many notices were lost because they were not taken in time.
     #[must_use]
     pub fn lost_notices(&self) -> u64 {
         self.servers.notices.lost()
@@ -238,8 +238,8 @@ impl<S: Store> SharedDomain<S> {
             Queue::Deadline => &mut self.servers.by_deadline,
             Queue::Release => &mut self.servers.by_release,
         };
-        for place in self.chosen.iter_mut().take(free) {
-            *place = heap.first().map(|(urgency, task)| {
+        for position in self.chosen.iter_mut().take(free) {
+            *position = heap.first().map(|(urgency, task)| {
                 heap.remove(task);
                 Candidate { urgency, task }
             });
@@ -252,8 +252,9 @@ impl<S: Store> SharedDomain<S> {
     /// Gives a CPU to each chosen task that has work: its own one first, the first free one otherwise.
     fn place_jobs(&mut self) {
         for staying in [true, false] {
-            for place in 0..self.chosen.len() {
-                let Some(Candidate { task, .. }) = self.chosen.get(place).copied().flatten() else {
+            for position in 0..self.chosen.len() {
+                let Some(Candidate { task, .. }) = self.chosen.get(position).copied().flatten()
+                else {
                     continue;
                 };
                 if !self.servers.has_work(task) {
@@ -268,7 +269,7 @@ impl<S: Store> SharedDomain<S> {
                 let Some(found) = found else {
                     continue;
                 };
-                if let Some(entry) = self.chosen.get_mut(place) {
+                if let Some(entry) = self.chosen.get_mut(position) {
                     *entry = None;
                 }
                 if let Some(cpu) = self.cpus.get_mut(found) {
@@ -289,8 +290,8 @@ impl<S: Store> SharedDomain<S> {
 
     /// Lets the budgets of the chosen tasks without work be used up by their ghosts.
     fn place_ghosts(&mut self, now: Instant) {
-        for place in 0..self.chosen.len() {
-            let Some(Candidate { task, .. }) = self.chosen.get_mut(place).and_then(Option::take)
+        for position in 0..self.chosen.len() {
+            let Some(Candidate { task, .. }) = self.chosen.get_mut(position).and_then(Option::take)
             else {
                 continue;
             };

@@ -1,6 +1,6 @@
 //! Staging: what a fact records. No consequence is drawn here (C3).
 
-use super::{CPU, Told, Uniprocessor};
+use super::{CPU, Reported, Uniprocessor};
 use crate::fact::StopReason;
 use crate::ids::JobId;
 use crate::job_table::{Arrival, BACKLOG_MAX};
@@ -30,7 +30,7 @@ impl<S: Store> Uniprocessor<S> {
         self.arrived.insert(job.task);
         // A job with a limit of nothing, which did not run, is beyond it all the same.
         if jobs.current.is_some() {
-            self.touched.insert(job.task);
+            self.dirty.insert(job.task);
         }
         Ok(())
     }
@@ -44,8 +44,8 @@ impl<S: Store> Uniprocessor<S> {
             .jobs
             .get_mut(job.task.index())
             .ok_or(ContractViolation::UnknownTask(job.task))?;
-        // A job withdrawn by the last plan goes on until the world confirms that it stopped: what
-        // it executes meanwhile concerns nobody.
+        // A job dropped by the last plan goes on until the world confirms that it stopped: what
+        // it executes meanwhile counts for nothing.
         let Some(current) = jobs.current.as_mut() else {
             return Ok(());
         };
@@ -57,7 +57,7 @@ impl<S: Store> Uniprocessor<S> {
             .checked_add(amount)
             .ok_or(ContractViolation::ChargeOverflow { job, amount })?;
         // Whether that is its limit is a matter of the decision: most jobs that reach it complete there.
-        self.told.add(Told::CHARGED);
+        self.reported.add(Reported::CHARGED);
         Ok(())
     }
 
@@ -82,7 +82,7 @@ impl<S: Store> Uniprocessor<S> {
             .ok_or(ContractViolation::UnknownTask(job.task))?;
         match jobs.current_if(job.sequence) {
             Some(_) if !jobs.completed => {
-                if self.told != Told::NOTHING {
+                if self.reported != Reported::NOTHING {
                     self.remember_running();
                 }
                 self.running = Some(job);
@@ -107,28 +107,28 @@ impl<S: Store> Uniprocessor<S> {
         Ok(())
     }
 
-    /// The running job has ended, unless it had been withdrawn before.
+    /// The running job has ended, unless it had been dropped before.
     #[inline]
     fn finish(&mut self, job: JobId) {
         if let Some(jobs) = self.jobs.get_mut(job.task.index())
             && jobs.current_if(job.sequence).is_some()
         {
             jobs.completed = true;
-            self.told.add(Told::FINISHED);
+            self.reported.add(Reported::FINISHED);
         }
     }
 
-    /// Another job takes the place of one that something was told of.
+    /// Another job follows one of which something was reported.
     #[cold]
     fn remember_running(&mut self) {
-        let told = core::mem::take(&mut self.told);
+        let reported = core::mem::take(&mut self.reported);
         let Some(job) = self.running else {
             return;
         };
-        if told.is_finished() {
+        if reported.is_finished() {
             self.completed.insert(job.task);
         } else {
-            self.touched.insert(job.task);
+            self.dirty.insert(job.task);
         }
     }
 }

@@ -74,10 +74,10 @@ pub struct Uniprocessor<S: Store = Boxed> {
     /// Tasks that abort late jobs and have a current one, by its absolute deadline.
     deadlines: ReadyHeap<S>,
     /// Tasks that may have a job beyond its limit.
-    touched: TaskBits<S>,
-    /// What was told of the job that `running` names. If another one took its place since the last
-    /// decision, its task is touched or completed.
-    told: Told,
+    dirty: TaskBits<S>,
+    /// What was reported of the job that `running` names. If another one followed it since the last
+    /// decision, its task is dirty or completed.
+    reported: Reported,
     /// Tasks whose current job was reported complete since the last decision.
     completed: TaskBits<S>,
     /// Tasks with releases since the last decision.
@@ -85,17 +85,17 @@ pub struct Uniprocessor<S: Store = Boxed> {
     /// What the world confirmed to be running (C5).
     running: Option<JobId>,
     /// That job has completed or stopped since the last decision. It stays named until then, so that
-    /// its charge of the same instant may be told after that (C3).
+    /// its charge of the same instant may be reported after that (C3).
     left: bool,
     slots: [Option<Slot>; 1],
     wake: Option<Wake>,
 }
 
-/// What was told of a job since the last decision.
+/// What was reported of a job since the last decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Told(u8);
+struct Reported(u8);
 
-impl Told {
+impl Reported {
     const NOTHING: Self = Self(0);
     /// It was charged.
     const CHARGED: Self = Self(1);
@@ -158,10 +158,10 @@ impl<S: Store> Uniprocessor<S> {
             ready: ready_queue(configuration, order).ok_or(too_many)?,
             background: ReadyHeap::new(count).ok_or(too_many)?,
             deadlines: ReadyHeap::new(count).ok_or(too_many)?,
-            touched: TaskBits::new(count).ok_or(too_many)?,
+            dirty: TaskBits::new(count).ok_or(too_many)?,
             arrived: TaskBits::new(count).ok_or(too_many)?,
             completed: TaskBits::new(count).ok_or(too_many)?,
-            told: Told::NOTHING,
+            reported: Reported::NOTHING,
             running: None,
             left: false,
             slots: [None],
@@ -256,7 +256,7 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
                 on_this(cpu)?;
                 self.stop(job, why)
             }
-            // This engine sees every job, and needs nobody to tell it that nothing is pending.
+            // This engine sees every job: it knows when nothing is pending.
             Fact::Idle { cpu } => on_this(cpu),
             Fact::Timer => Ok(()),
             Fact::Interrupt { .. }
@@ -279,15 +279,15 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
             return Err(ContractViolation::BeyondHorizon(now));
         }
         self.account.clock = now;
-        let (told, running) = (core::mem::take(&mut self.told), self.running);
+        let (reported, running) = (core::mem::take(&mut self.reported), self.running);
         if core::mem::take(&mut self.left) {
             self.running = None;
         }
         let next = if self.plain {
-            self.settle::<true>(told, running);
+            self.settle::<true>(reported, running);
             None
         } else {
-            self.settle_all(told, running);
+            self.settle_all(reported, running);
             self.wake
         };
         Ok(Plan {

@@ -1,6 +1,6 @@
 //! Settling: every consequence, in the fixed order of C3.
 
-use super::{Told, Uniprocessor};
+use super::{Reported, Uniprocessor};
 use crate::ids::{JobId, TaskId};
 use crate::job_table::{Arrival, Current, Standing};
 use crate::model::Level;
@@ -25,7 +25,7 @@ struct ListStep {
 impl<S: Store> Uniprocessor<S> {
     /// Draws all consequences, in the order of C3.
     #[inline(always)]
-    pub(super) fn settle<const PLAIN: bool>(&mut self, told: Told, running: Option<JobId>) {
+    pub(super) fn settle<const PLAIN: bool>(&mut self, reported: Reported, running: Option<JobId>) {
         if !PLAIN && self.timed {
             self.notice_lateness();
         }
@@ -33,14 +33,14 @@ impl<S: Store> Uniprocessor<S> {
             self.settle_completions();
         }
         if let Some(JobId { task, .. }) = running {
-            if told.is_finished() {
+            if reported.is_finished() {
                 self.settle_completion::<PLAIN>(task);
-            } else if told != Told::NOTHING && self.is_at_limit::<PLAIN>(task) {
-                self.touched.insert(task);
+            } else if reported != Reported::NOTHING && self.is_at_limit::<PLAIN>(task) {
+                self.dirty.insert(task);
             }
         }
-        if !self.touched.is_empty() {
-            self.settle_touched();
+        if !self.dirty.is_empty() {
+            self.settle_dirty();
         }
         if !PLAIN && self.timed {
             self.settle_resumed();
@@ -58,8 +58,8 @@ impl<S: Store> Uniprocessor<S> {
 
     /// The same for every kind of order.
     #[inline(never)]
-    pub(super) fn settle_all(&mut self, told: Told, running: Option<JobId>) {
-        self.settle::<false>(told, running);
+    pub(super) fn settle_all(&mut self, reported: Reported, running: Option<JobId>) {
+        self.settle::<false>(reported, running);
     }
 
     /// Ends the current job of `task`, which neither queue may hold afterwards (I1: one of them did),
@@ -80,7 +80,7 @@ impl<S: Store> Uniprocessor<S> {
         self.leave_queues::<false>(job, in_background, another);
     }
 
-    /// The rest of that: a task's current job has ended, and `another` one has taken its place.
+    /// The rest of that: a task's current job has ended, and `another` one has followed it.
     #[inline(always)]
     fn leave_queues<const PLAIN: bool>(&mut self, job: JobId, in_background: bool, another: bool) {
         let task = job.task;
@@ -154,9 +154,9 @@ impl<S: Store> Uniprocessor<S> {
 
     /// Visits the tasks with facts, in task order.
     #[inline]
-    pub(super) fn for_touched(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
+    pub(super) fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
         let mut cursor = Cursor::default();
-        while let Some(task) = self.touched.next(&mut cursor) {
+        while let Some(task) = self.dirty.next(&mut cursor) {
             settle(self, task);
         }
     }
@@ -193,7 +193,7 @@ impl<S: Store> Uniprocessor<S> {
         let another = jobs.advance();
         // A job that waited may have a limit of nothing.
         if overran || another {
-            self.touched.insert(task);
+            self.dirty.insert(task);
         }
         self.leave_queues::<PLAIN>(JobId { task, sequence }, in_background, another);
     }
@@ -219,18 +219,18 @@ impl<S: Store> Uniprocessor<S> {
 
     /// Settles whatever is beyond its limit.
     #[cold]
-    pub(super) fn settle_touched(&mut self) {
+    pub(super) fn settle_dirty(&mut self) {
         let began_in = self.account.mode;
-        self.for_touched(|engine, task| engine.settle_completed_overrun(task, began_in));
+        self.for_dirty(|engine, task| engine.settle_completed_overrun(task, began_in));
         // A rise may leave a degraded task, visited before, with less than it has used.
         loop {
             let mode = self.account.mode;
-            self.for_touched(Self::settle_exhaustion);
+            self.for_dirty(Self::settle_exhaustion);
             if self.account.mode == mode {
                 break;
             }
         }
-        self.touched.clear();
+        self.dirty.clear();
     }
 
     pub(super) fn settle_exhaustion(&mut self, task: TaskId) {
@@ -257,7 +257,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     /// A job that is complete and used more than it had when the decision began, in mode `mode`. It can
-    /// only raise the mode, to where what it used is allowed; somebody else may have done so already.
+    /// only raise the mode, to where what it used is allowed; another job may have done so already.
     #[cold]
     fn settle_completed_overrun(&mut self, task: TaskId, mut mode: Level) {
         let Some((sequence, executed)) = self
@@ -319,7 +319,7 @@ impl<S: Store> Uniprocessor<S> {
                 }
                 // A degraded budget may be used up already.
                 if model.criticality < self.account.mode {
-                    self.touched.insert(task);
+                    self.dirty.insert(task);
                 }
                 continue;
             }
@@ -367,7 +367,7 @@ impl<S: Store> Uniprocessor<S> {
                 && let Some(Arrival { sequence, at, .. }) = jobs.arrived.pop()
             {
                 let more = !jobs.arrived.is_empty();
-                // What nearly every release finds: nobody is before it (and then nobody waits, I3).
+                // What nearly every release finds: no job is before it (and then none waits, I3).
                 if PLAIN && jobs.current.is_none() && allowance.admits {
                     jobs.begin(Arrival::new(sequence, at));
                     self.queue_current::<PLAIN>(task);
@@ -493,7 +493,7 @@ impl<S: Store> Uniprocessor<S> {
         self.wake_for_rule(self.next_deadline())
     }
 
-    /// Who runs if nobody is ready.
+    /// Who runs if no task is ready.
     fn first_below_all(&self) -> Option<TaskId> {
         let in_background = || self.background.first().map(|(_, task)| task);
         self.rule.first_below().or_else(in_background)

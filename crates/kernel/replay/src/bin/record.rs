@@ -61,12 +61,10 @@ fn word(bytes: &mut Vec<u8>, value: u64) {
 
 fn write_setup(setup: &Setup, bytes: &mut Vec<u8>) {
     bytes.push(setup.levels.count() as u8);
-    bytes.push(match setup.enforcement {
-        Enforcement::Static => 0,
-        Enforcement::Adaptive => 1,
-        Enforcement::ZeroSlack => 2,
-        Enforcement::Slices => 3,
-    });
+    let number = Enforcement::ALL
+        .iter()
+        .position(|&rule| rule == setup.enforcement);
+    bytes.push(number.expect("all rules are listed") as u8);
     bytes.push(match setup.exhaustion {
         Exhaustion::Background => 0,
         Exhaustion::Abort => 1,

@@ -37,21 +37,21 @@ pub(crate) fn charge(task: &Task, level: Level) -> u64 {
     cost(task, level.min(task.criticality))
 }
 
-/// C'_j of the task at `below` in `order`, for the one at `place`; Z of more critical tasks is known.
+/// C'_j of the task at `below` in `order`, for the one at `own`; Z of more critical tasks is known.
 fn cost_below(
     order: &[&Task],
-    place: usize,
+    own: usize,
     below: usize,
     level: Level,
     formula: SlackFormula,
     instants: &[u64],
 ) -> u64 {
-    let (this, other) = (order[place], order[below]);
+    let (this, other) = (order[own], order[below]);
     let full = charge(other, level);
-    let somebody_lets_it_run = order[below + 1..].iter().any(|between| {
+    let another_lets_it_run = order[below + 1..].iter().any(|between| {
         this.criticality < between.criticality && between.criticality <= other.criticality
     });
-    if formula == SlackFormula::Sporadic || somebody_lets_it_run {
+    if formula == SlackFormula::Sporadic || another_lets_it_run {
         return full;
     }
     let window = instants[below];
@@ -67,28 +67,28 @@ fn cost_below(
     full.saturating_sub(sure)
 }
 
-/// The bound on the response time at `level` of the task at `place` in `order`, most urgent first,
+/// The bound on the response time at `level` of the task at `own` in `order`, most urgent first,
 /// with the instant `instant`: the first R up to the deadline that is enough.
 pub(super) fn response(
     order: &[&Task],
-    place: usize,
+    own: usize,
     level: Level,
     instant: u64,
     formula: SlackFormula,
     instants: &[u64],
 ) -> Option<u64> {
-    let this = order[place];
+    let this = order[own];
     let needed = |window: u64| {
         let mut sum = charge(this, level);
         for (position, other) in order.iter().enumerate() {
             let cost = charge(other, level);
-            if position < place && other.criticality >= this.criticality {
+            if position < own && other.criticality >= this.criticality {
                 sum += workload(other, cost, window, formula);
-            } else if position < place {
+            } else if position < own {
                 let until = window.min(instant);
                 sum += until.min(workload(other, cost, until, formula));
-            } else if position > place && other.criticality > this.criticality {
-                let cost = cost_below(order, place, position, level, formula, instants);
+            } else if position > own && other.criticality > this.criticality {
+                let cost = cost_below(order, own, position, level, formula, instants);
                 sum += workload(other, cost, window, formula);
             }
         }
@@ -110,16 +110,16 @@ pub fn zero_slack_instants(
     let mut found = vec![None; tasks.len()];
     let highest = rows.iter().map(|task| task.criticality).max();
     for criticality in highest.into_iter().flat_map(Level::up_to_self).rev() {
-        for place in 0..rows.len() {
-            if rows[place].criticality != criticality {
+        for position in 0..rows.len() {
+            if rows[position].criticality != criticality {
                 continue;
             }
-            let deadline = rows[place].deadline.as_nanos();
+            let deadline = rows[position].deadline.as_nanos();
             let instant = (0..=deadline).rev().find(|&instant| {
-                response(&rows, place, criticality, instant, formula, &instants).is_some()
+                response(&rows, position, criticality, instant, formula, &instants).is_some()
             });
-            instants[place] = instant.unwrap_or(0);
-            found[order[place].index()] = instant.map(Duration::from_nanos);
+            instants[position] = instant.unwrap_or(0);
+            found[order[position].index()] = instant.map(Duration::from_nanos);
         }
     }
     found
@@ -135,13 +135,22 @@ pub fn zero_slack_responses(
     instants: &[Duration],
 ) -> Vec<Vec<Option<Duration>>> {
     let rows: Vec<&Task> = order.iter().map(|id| &tasks[id.index()]).collect();
-    let by_place = order.iter().map(|id| instants[id.index()].as_nanos());
-    let by_place: Vec<u64> = by_place.collect();
+    let by_position = order.iter().map(|id| instants[id.index()].as_nanos());
+    let by_position: Vec<u64> = by_position.collect();
     let mut found = vec![Vec::new(); tasks.len()];
-    for (place, id) in order.iter().enumerate() {
-        let levels = rows[place].criticality.up_to_self();
+    for (position, id) in order.iter().enumerate() {
+        let levels = rows[position].criticality.up_to_self();
         found[id.index()] = levels
-            .map(|level| response(&rows, place, level, by_place[place], formula, &by_place))
+            .map(|level| {
+                response(
+                    &rows,
+                    position,
+                    level,
+                    by_position[position],
+                    formula,
+                    &by_position,
+                )
+            })
             .map(|response| response.map(Duration::from_nanos))
             .collect();
     }

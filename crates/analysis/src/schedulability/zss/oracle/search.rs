@@ -4,7 +4,7 @@
 use super::{SlackFormula, charge, response, zero_slack_instants};
 use vestal_core::{Duration, Level, Task, TaskId};
 
-/// The bounds of the tasks in one level's runs, by place; `None`: the task may be late.
+/// The bounds of the tasks in one level's runs, by position; `None`: the task may be late.
 type LevelBounds = Vec<Option<u64>>;
 
 /// What a task with jobs of `cost` that leave the CPU `reach` after their releases does in `window`.
@@ -21,16 +21,16 @@ fn deadline(task: &Task) -> u64 {
     task.deadline.as_nanos()
 }
 
-/// R_j(l) of every task where nobody is suspended, if none is above its limit.
+/// R_j(l) of every task where no task is suspended, if none is above its limit.
 fn plain(order: &[&Task], level: Level, limits: &[u64]) -> Option<Vec<u64>> {
-    let response = |place: usize| {
+    let response = |position: usize| {
         let needed = |window: u64| {
-            let above = order[..place].iter();
+            let above = order[..position].iter();
             let jobs =
                 above.map(|other| window.div_ceil(other.period.as_nanos()) * charge(other, level));
-            charge(order[place], level) + jobs.sum::<u64>()
+            charge(order[position], level) + jobs.sum::<u64>()
         };
-        (1..=limits[place]).find(|&window| needed(window) <= window)
+        (1..=limits[position]).find(|&window| needed(window) <= window)
     };
     (0..order.len()).map(response).collect()
 }
@@ -41,25 +41,26 @@ fn bounded(order: &[&Task], level: Level, instants: &[u64]) -> Option<LevelBound
     let mut bounds: LevelBounds = costs.map(Some).collect();
     loop {
         let mut next: LevelBounds = (0..order.len())
-            .map(|place| {
-                bounds[place]?;
-                let needed = |window| interference(order, level, instants, &bounds, place, window);
-                (1..=deadline(order[place])).find(|&window| needed(window) <= window)
+            .map(|position| {
+                bounds[position]?;
+                let needed =
+                    |window| interference(order, level, instants, &bounds, position, window);
+                (1..=deadline(order[position])).find(|&window| needed(window) <= window)
             })
             .collect();
         // Who may be late suspends those of its level, and those below.
-        for place in 0..order.len() {
+        for position in 0..order.len() {
             let late = |other: usize| {
-                next[other].is_none() && order[other].criticality >= order[place].criticality
+                next[other].is_none() && order[other].criticality >= order[position].criticality
             };
             if (0..order.len()).any(late) {
-                next[place] = None;
+                next[position] = None;
             }
         }
-        let guaranteed = |place: &usize| order[*place].criticality >= level;
+        let guaranteed = |position: &usize| order[*position].criticality >= level;
         if (0..order.len())
             .filter(guaranteed)
-            .any(|place| next[place].is_none())
+            .any(|position| next[position].is_none())
         {
             return None;
         }
@@ -70,19 +71,19 @@ fn bounded(order: &[&Task], level: Level, instants: &[u64]) -> Option<LevelBound
     }
 }
 
-/// The right-hand side of the equation for the task at `place`.
+/// The right-hand side of the equation for the task at `position`.
 fn interference(
     order: &[&Task],
     level: Level,
     instants: &[u64],
     bounds: &LevelBounds,
-    place: usize,
+    position: usize,
     window: u64,
 ) -> u64 {
-    let this = order[place];
+    let this = order[position];
     let mut sum = charge(this, level);
     let may_be_critical = |other: usize| {
-        other > place
+        other > position
             && order[other].criticality > this.criticality
             && bounds[other].is_none_or(|bound| bound > instants[other])
     };
@@ -90,12 +91,12 @@ fn interference(
     for (other, task) in order.iter().enumerate() {
         let cost = charge(task, level);
         let reach = bounds[other].unwrap_or(deadline(task));
-        if other < place && task.criticality >= this.criticality {
+        if other < position && task.criticality >= this.criticality {
             sum += work(task, cost, reach, window);
-        } else if other < place {
-            let until = window.min(instants[place]);
+        } else if other < position {
+            let until = window.min(instants[position]);
             sum += until.min(work(task, cost, reach, until));
-        } else if other > place && task.criticality > this.criticality && overtaken {
+        } else if other > position && task.criticality > this.criticality && overtaken {
             sum += work(task, cost, reach, window);
         }
     }
@@ -104,10 +105,18 @@ fn interference(
 
 /// Whether all tasks of `level` pass the tightened form.
 fn passes_form(order: &[&Task], level: Level, instants: &[u64]) -> bool {
-    (0..order.len()).all(|place| {
+    (0..order.len()).all(|position| {
         let formula = SlackFormula::Tightened;
-        order[place].criticality != level
-            || response(order, place, level, instants[place], formula, instants).is_some()
+        order[position].criticality != level
+            || response(
+                order,
+                position,
+                level,
+                instants[position],
+                formula,
+                instants,
+            )
+            .is_some()
     })
 }
 
@@ -194,11 +203,11 @@ pub fn zero_slack_search(tasks: &[Task], order: &[TaskId], tightened: bool) -> b
         let waiting: Vec<Level> = levels.iter().copied().skip(quiet.max(1)).collect();
         let of = |instants: &[u64]| -> Vec<u64> {
             (0..rows.len())
-                .map(|place| {
-                    if waiting.contains(&rows[place].criticality) {
-                        instants[place]
+                .map(|position| {
+                    if waiting.contains(&rows[position].criticality) {
+                        instants[position]
                     } else {
-                        deadlines[place]
+                        deadlines[position]
                     }
                 })
                 .collect()
@@ -220,23 +229,23 @@ pub fn zero_slack_search(tasks: &[Task], order: &[TaskId], tightened: bool) -> b
 /// The instants of tasks above the first of `levels` are their bounds in runs of the level before.
 fn staged(order: &[&Task], levels: &[Level], earliest: &[u64]) -> Option<Vec<u64>> {
     let mut instants: Vec<u64> = (0..order.len())
-        .map(|place| {
+        .map(|position| {
             if levels
                 .iter()
                 .skip(1)
-                .any(|&level| level == order[place].criticality)
+                .any(|&level| level == order[position].criticality)
             {
-                deadline(order[place])
+                deadline(order[position])
             } else {
-                earliest[place]
+                earliest[position]
             }
         })
         .collect();
     for pair in levels.windows(2) {
         let bounds = bounded(order, pair[0], &instants)?;
-        for place in 0..order.len() {
-            if order[place].criticality == pair[1] {
-                instants[place] = bounds[place]?;
+        for position in 0..order.len() {
+            if order[position].criticality == pair[1] {
+                instants[position] = bounds[position]?;
             }
         }
     }

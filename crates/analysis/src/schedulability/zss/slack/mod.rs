@@ -1,7 +1,7 @@
 //! Zero-slack instants: the response-time bound of a task that may suspend others, and the latest
 //! instant at which it has to. [`crate::schedulability::zss`] has equations, papers and assumptions.
 //!
-//! Here is what one task's bound is made of, and the form that charges everybody with a job under way;
+//! Here is what one task's bound is made of, and the form that charges all tasks with a job under way;
 //! [`proof`] proves whole levels for given instants, [`search`] looks for instants.
 //!
 //! The least fixed point of R = f(R) is approached from below. Here f is not a step function: while a
@@ -93,7 +93,7 @@ pub(crate) struct Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tightening {
     Never,
-    /// Where nobody else lets the task run before its zero-slack instant.
+    /// Where no other task lets the task run before its zero-slack instant.
     WhereSound,
     /// Everywhere: wrong, for a control.
     #[cfg(feature = "controls")]
@@ -127,16 +127,16 @@ pub(crate) struct SlackTables {
     suspended: Vec<Stream>,
     /// Both, in the present window.
     window: Vec<Stream>,
-    /// By place in the order, Z. Of tasks that were not looked at yet, and of those for which there
+    /// By position in the order, Z. Of tasks that were not looked at yet, and of those for which there
     /// is none, 0.
     pub(crate) instants: Vec<u64>,
-    /// By place, the bounds on response times that the latest proof of a level came to.
+    /// By position, the bounds on response times that the latest proof of a level came to.
     pub(crate) responses: Vec<u64>,
-    /// By place, the bounds that a search for instants starts from.
+    /// By position, the bounds that a search for instants starts from.
     base: Vec<u64>,
-    /// By place, the latest instants by a form.
+    /// By position, the latest instants by a form.
     latest: Vec<u64>,
-    /// Jobs counted where nobody is suspended.
+    /// Jobs counted where no task is suspended.
     plain: Demand,
 }
 
@@ -146,13 +146,13 @@ fn charge(row: &Row, level: usize) -> u64 {
 }
 
 impl SlackTables {
-    /// Gathers what interferes with the task at `place` of `order`, most urgent first, in runs that
+    /// Gathers what interferes with the task at `position` of `order`, most urgent first, in runs that
     /// keep the assumption of `level`.
-    fn load(&mut self, order: &[Row], place: usize, level: usize, form: Form) {
-        let own = order[place].criticality;
+    fn load(&mut self, order: &[Row], position: usize, level: usize, form: Form) {
+        let own = order[position].criticality;
         self.always.clear();
         self.suspended.clear();
-        for row in &order[..place] {
+        for row in &order[..position] {
             let stream = Stream::new(row, charge(row, level), form.carry_in);
             if row.criticality >= own {
                 self.always.push(stream);
@@ -160,26 +160,26 @@ impl SlackTables {
                 self.suspended.push(stream);
             }
         }
-        for (below, row) in order.iter().enumerate().skip(place + 1) {
+        for (below, row) in order.iter().enumerate().skip(position + 1) {
             if row.criticality > own {
-                let cost = self.cost_below(order, place, below, level, form);
+                let cost = self.cost_below(order, position, below, level, form);
                 self.always.push(Stream::new(row, cost, form.carry_in));
             }
         }
     }
 
     /// What a job of the less urgent, more critical task at `below` executes at most while the one at
-    /// `place` is suspended.
+    /// `position` is suspended.
     fn cost_below(
         &self,
         order: &[Row],
-        place: usize,
+        position: usize,
         below: usize,
         level: usize,
         form: Form,
     ) -> u64 {
         let (row, full) = (&order[below], charge(&order[below], level));
-        let own = order[place].criticality;
+        let own = order[position].criticality;
         let applies = match form.tightening {
             Tightening::Never => false,
             Tightening::WhereSound => !order[below + 1..]
@@ -260,7 +260,7 @@ impl SlackTables {
         self.instants.extend(instants);
     }
 
-    /// Finds the instants of all tasks, the most critical first. The place of a task without one is
+    /// Finds the instants of all tasks, the most critical first. The position of a task without one is
     /// the result; its own is 0 then, and it goes on with the others.
     pub(crate) fn choose(&mut self, order: &[Row], form: Form) -> Option<usize> {
         self.instants.clear();
@@ -268,40 +268,40 @@ impl SlackTables {
         let highest = order.iter().map(|row| row.criticality).max().unwrap_or(0);
         let mut without = None;
         for criticality in (0..=highest).rev() {
-            for place in 0..order.len() {
-                if order[place].criticality != criticality {
+            for position in 0..order.len() {
+                if order[position].criticality != criticality {
                     continue;
                 }
-                match self.latest_instant(order, place, form) {
-                    Ok(instant) => self.instants[place] = instant,
-                    Err(_) => without = without.or(Some(place)),
+                match self.latest_instant(order, position, form) {
+                    Ok(instant) => self.instants[position] = instant,
+                    Err(_) => without = without.or(Some(position)),
                 }
             }
         }
         without
     }
 
-    /// R(Z) of the task at `place` in runs that keep the assumption of `level`. Its C_i(z_i) is at
+    /// R(Z) of the task at `position` in runs that keep the assumption of `level`. Its C_i(z_i) is at
     /// most D_i, and the instants of more critical tasks are known if the form asks for them.
     pub(crate) fn response(
         &mut self,
         order: &[Row],
-        place: usize,
+        position: usize,
         level: usize,
         instant: u64,
         form: Form,
     ) -> Bound {
-        self.load(order, place, level, form);
-        let row = &order[place];
+        self.load(order, position, level, form);
+        let row = &order[position];
         self.solve(charge(row, level), 0, instant, row.deadline)
     }
 
     /// The largest Z in [0, D] with R(Z) <= D, and the bound with Z = 0 where there is none. R(Z)
     /// never falls as Z grows.
-    fn latest_instant(&mut self, order: &[Row], place: usize, form: Form) -> Result<u64, Bound> {
-        let row = &order[place];
+    fn latest_instant(&mut self, order: &[Row], position: usize, form: Form) -> Result<u64, Bound> {
+        let row = &order[position];
         let (own, deadline) = (row.own_wcet(), row.deadline);
-        self.load(order, place, row.criticality, form);
+        self.load(order, position, row.criticality, form);
         let mut least = match self.solve(own, 0, 0, deadline) {
             Bound::Found(response) => response,
             excess @ Bound::AtLeast(_) => return Err(excess),

@@ -2,7 +2,7 @@
 //! meets its deadline in every run in which no job of any j executes for more than C_j(l).
 //!
 //! Three ways; [`crate::schedulability::zss`] has the equations and the proofs. [`SlackTables::undisturbed`]:
-//! nobody is ever suspended. [`SlackTables::bounded`]: response times that bound one another. And
+//! no task is ever suspended. [`SlackTables::bounded`]: response times that bound one another. And
 //! the form of [`SlackTables::response`], which asks for nothing but deadlines.
 
 use super::{SlackTables, Stream, TIGHTENED, charge};
@@ -12,17 +12,17 @@ use crate::problem::Row;
 /// Which ways a proof may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ways {
-    /// Nobody is suspended, or response times bound one another.
+    /// No task is suspended, or response times bound one another.
     Plain,
     /// Or the tightened form.
     Tightened,
 }
 
-/// Why a level is not proved: the task at `place` may take so long, more than its deadline or, where
-/// nobody was to be suspended, than its instant.
+/// Why a level is not proved: the task at `position` may take so long, more than its deadline or, where
+/// no task was to be suspended, than its instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Excess {
-    pub(crate) place: usize,
+    pub(crate) position: usize,
     pub(crate) level: usize,
     pub(crate) at_least: u64,
 }
@@ -38,18 +38,18 @@ pub(crate) fn is_used(order: &[Row], level: usize) -> bool {
 }
 
 impl SlackTables {
-    /// Whether the plain response times at `level`, by rate-monotonic analysis with everybody's
+    /// Whether the plain response times at `level`, by rate-monotonic analysis with all tasks'
     /// C(min(l, z)), keep all deadlines. They are in `responses` then.
     pub(crate) fn plain_responses(&mut self, order: &[Row], level: usize) -> Result<(), Excess> {
         self.responses.clear();
         self.plain.clear();
-        for (place, row) in order.iter().enumerate() {
+        for (position, row) in order.iter().enumerate() {
             self.plain.add(row.period, charge(row, level));
             match self.plain.solve(0, row.deadline) {
                 Bound::Found(response) => self.responses.push(response),
                 Bound::AtLeast(at_least) => {
                     return Err(Excess {
-                        place,
+                        position,
                         level,
                         at_least,
                     });
@@ -59,7 +59,7 @@ impl SlackTables {
         Ok(())
     }
 
-    /// A(l): nobody, of whatever level, comes to his instant in runs of `level`. The response times are
+    /// A(l): no task, of whatever level, comes to its instant in runs of `level`. The response times are
     /// in `responses` then.
     pub(crate) fn undisturbed(&mut self, order: &[Row], level: usize) -> bool {
         self.plain_responses(order, level).is_ok()
@@ -82,21 +82,21 @@ impl SlackTables {
         let mut lowest = 0;
         loop {
             let mut settled = true;
-            for (place, row) in order.iter().enumerate() {
+            for (position, row) in order.iter().enumerate() {
                 if row.criticality < lowest {
                     continue;
                 }
-                self.load_bounded(order, place, level, lowest);
-                let (own, from) = (charge(row, level), self.responses[place]);
-                match self.solve(own, from, self.instants[place], row.deadline) {
+                self.load_bounded(order, position, level, lowest);
+                let (own, from) = (charge(row, level), self.responses[position]);
+                match self.solve(own, from, self.instants[position], row.deadline) {
                     Bound::Found(response) if response == from => {}
                     Bound::Found(response) => {
-                        self.responses[place] = response;
+                        self.responses[position] = response;
                         settled = false;
                     }
                     Bound::AtLeast(at_least) if row.criticality >= level => {
                         return Err(Excess {
-                            place,
+                            position,
                             level,
                             at_least,
                         });
@@ -113,10 +113,10 @@ impl SlackTables {
         }
     }
 
-    /// Gathers what interferes with the task at `place` in runs of `level`, with the bounds found so
+    /// Gathers what interferes with the task at `position` in runs of `level`, with the bounds found so
     /// far for the tasks from the level `lowest` on.
-    fn load_bounded(&mut self, order: &[Row], place: usize, level: usize, lowest: usize) {
-        let own = order[place].criticality;
+    fn load_bounded(&mut self, order: &[Row], position: usize, level: usize, lowest: usize) {
+        let own = order[position].criticality;
         self.always.clear();
         self.suspended.clear();
         let stream = |responses: &[u64], other: usize| {
@@ -128,7 +128,7 @@ impl SlackTables {
             };
             Stream::within(row, charge(row, level), reach)
         };
-        for (other, row) in order[..place].iter().enumerate() {
+        for (other, row) in order[..position].iter().enumerate() {
             let stream = stream(&self.responses, other);
             if row.criticality >= own {
                 self.always.push(stream);
@@ -137,7 +137,7 @@ impl SlackTables {
             }
         }
         // Less urgent tasks get ahead only while one of them is critical.
-        let above = || (place + 1..order.len()).filter(|&other| order[other].criticality > own);
+        let above = || (position + 1..order.len()).filter(|&other| order[other].criticality > own);
         if above().any(|other| self.responses[other] > self.instants[other]) {
             let streams = above().map(|other| stream(&self.responses, other));
             self.always.extend(streams);
@@ -146,17 +146,17 @@ impl SlackTables {
 
     /// Whether every task of `level` passes the tightened form.
     fn passes_form(&mut self, order: &[Row], level: usize) -> bool {
-        (0..order.len()).all(|place| {
-            let instant = self.instants[place];
-            order[place].criticality != level
+        (0..order.len()).all(|position| {
+            let instant = self.instants[position];
+            order[position].criticality != level
                 || matches!(
-                    self.response(order, place, level, instant, TIGHTENED),
+                    self.response(order, position, level, instant, TIGHTENED),
                     Bound::Found(_)
                 )
         })
     }
 
-    /// Whether `level` keeps its guarantee although somebody may be suspended in its runs.
+    /// Whether `level` keeps its guarantee although a task may be suspended in its runs.
     pub(crate) fn proves_level(
         &mut self,
         order: &[Row],
@@ -182,7 +182,7 @@ impl SlackTables {
             .try_for_each(|level| self.proves_level(order, level, ways))
     }
 
-    /// How many levels, from the lowest on, have runs in which nobody is ever suspended. Where it is so
+    /// How many levels, from the lowest on, have runs in which no task is ever suspended. Where it is so
     /// in a level's runs it is so in those of all lower ones, which are among them.
     pub(crate) fn undisturbed_levels(&mut self, order: &[Row]) -> usize {
         let mut levels = 0..=highest(order);

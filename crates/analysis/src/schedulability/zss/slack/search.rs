@@ -1,9 +1,9 @@
 //! The search for zero-slack instants that keep every guarantee.
 //!
-//! The later an instant, the less the less critical tasks are suspended, and the sooner nobody is at all;
+//! The later an instant, the less the less critical tasks are suspended, and the sooner no task is at all;
 //! the earlier, the sooner the task itself has the CPU, and the less of it is under way when others
-//! begin. In runs of a level in which nobody is suspended nobody is in those of any lower one either, so
-//! a search decides up to which level that shall be. Those levels' own tasks then suspend nobody
+//! begin. In runs of a level in which no task is suspended no task is in those of any lower one either, so
+//! a search decides up to which level that shall be. Those levels' own tasks then suspend no task
 //! before their deadlines. All others have to wait just as long as they may take in these runs, and an
 //! instant any later only delays them; [`Candidate`] has what is tried. With one level above, the
 //! first candidate is the best one; with more, what is rejected may still have instants.
@@ -12,12 +12,12 @@ use super::proof::{Ways, highest, is_used};
 use super::{Form, SPORADIC, SlackTables, TIGHTENED};
 use crate::problem::Row;
 
-/// The instants of the tasks above the levels in whose runs nobody is to be suspended.
+/// The instants of the tasks above the levels in whose runs no task is to be suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Candidate {
     /// The earliest: as long as they take in the runs of those levels.
     Earliest,
-    /// As long as they take in the runs of the level below their own: nobody above a level is
+    /// As long as they take in the runs of the level below their own: no task above a level is
     /// critical in its runs, and gets ahead of its tasks.
     Staged,
     /// The latest by the form that looks at each task by itself.
@@ -27,10 +27,10 @@ enum Candidate {
 impl SlackTables {
     /// Looks for instants that keep every guarantee, and leaves them in `instants`.
     pub(crate) fn search(&mut self, order: &[Row], ways: Ways) -> bool {
-        if self.is_hopeless(order) {
+        if self.is_trivially_infeasible(order) {
             return false;
         }
-        // In whose runs nobody is to be suspended: levels below `quiet`.
+        // In whose runs no task is to be suspended: levels below `quiet`.
         for quiet in (0..=highest(order) + 1).rev() {
             if self.prepare(order, quiet)
                 && [Candidate::Earliest, Candidate::Staged]
@@ -61,9 +61,9 @@ impl SlackTables {
         false
     }
 
-    /// Whether no instants prove the highest level. Nobody is critical above its tasks, so that the
+    /// Whether no instants prove the highest level. No task is critical above its tasks, so that the
     /// earliest instants give them the least bounds, and the form none that are less.
-    fn is_hopeless(&mut self, order: &[Row]) -> bool {
+    fn is_trivially_infeasible(&mut self, order: &[Row]) -> bool {
         let top = highest(order);
         if self.plain_responses(order, top).is_ok() {
             return false;
@@ -73,7 +73,7 @@ impl SlackTables {
         self.bounded(order, top).is_err()
     }
 
-    /// Computes what the tasks take in the runs of the levels below `quiet`; whether nobody misses then.
+    /// Computes what the tasks take in the runs of the levels below `quiet`; whether no task misses then.
     fn prepare(&mut self, order: &[Row], quiet: usize) -> bool {
         self.base.clear();
         match quiet.checked_sub(1) {
@@ -103,7 +103,7 @@ impl SlackTables {
         true
     }
 
-    /// Goes on from the earliest ones. Whether there are two levels at least, and nobody misses.
+    /// Goes on from the earliest ones. Whether there are two levels at least, and no task misses.
     fn take_staged(&mut self, order: &[Row], quiet: usize) -> bool {
         let top = highest(order);
         let used = |level: &usize| is_used(order, *level);
@@ -121,16 +121,16 @@ impl SlackTables {
                 return false;
             }
             let next = (level + 1..=top).find(used);
-            for (place, row) in order.iter().enumerate() {
+            for (position, row) in order.iter().enumerate() {
                 if Some(row.criticality) == next {
-                    self.instants[place] = self.responses[place];
+                    self.instants[position] = self.responses[position];
                 }
             }
         }
         true
     }
 
-    /// Whether nobody is suspended in the runs where nobody is to be.
+    /// Whether no task is suspended in the runs where no task is to be.
     fn take_latest(&mut self, order: &[Row], quiet: usize) -> bool {
         self.instants.clone_from(&self.latest);
         self.wait_for_deadlines(order, quiet);
@@ -138,8 +138,8 @@ impl SlackTables {
         pairs.all(|(base, instant)| base <= instant)
     }
 
-    /// Tasks of levels below `quiet` suspend nobody before their deadlines; the least critical have
-    /// nobody to suspend.
+    /// Tasks of levels below `quiet` suspend no task before their deadlines; the least critical have
+    /// none to suspend.
     fn wait_for_deadlines(&mut self, order: &[Row], quiet: usize) {
         let lowest = order.iter().map(|row| row.criticality).min();
         for (instant, row) in self.instants.iter_mut().zip(order) {
@@ -155,16 +155,18 @@ impl SlackTables {
     pub(crate) fn move_late(&mut self, order: &[Row], ways: Ways) {
         let top = highest(order);
         for criticality in (0..=top).rev() {
-            for place in (0..order.len()).filter(|&place| order[place].criticality == criticality) {
-                self.move_one_late(order, place, ways);
+            for position in
+                (0..order.len()).filter(|&position| order[position].criticality == criticality)
+            {
+                self.move_one_late(order, position, ways);
             }
         }
     }
 
-    fn move_one_late(&mut self, order: &[Row], place: usize, ways: Ways) {
-        let (mut fine, mut late) = (self.instants[place], order[place].deadline);
+    fn move_one_late(&mut self, order: &[Row], position: usize, ways: Ways) {
+        let (mut fine, mut late) = (self.instants[position], order[position].deadline);
         let mut fits = |instant: u64| {
-            self.instants[place] = instant;
+            self.instants[position] = instant;
             self.proves(order, ways).is_ok()
         };
         if fine == late || fits(late) {
@@ -178,6 +180,6 @@ impl SlackTables {
                 late = middle;
             }
         }
-        self.instants[place] = fine;
+        self.instants[position] = fine;
     }
 }

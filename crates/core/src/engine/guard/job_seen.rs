@@ -5,7 +5,7 @@ use crate::time::{Instant, Service};
 
 /// What the guard remembers of one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Watched {
+pub(super) struct JobSeen {
     /// The job that facts spoke of last.
     pub(super) sequence: Option<u64>,
     /// What it was charged.
@@ -14,7 +14,7 @@ pub(super) struct Watched {
     pub(super) ending: Ending,
     /// It used up its own level's limit.
     pub(super) exhausted: bool,
-    /// Every job up to this number lost its place when the mode rose.
+    /// Every job up to this number was dropped when the mode rose.
     pub(super) dropped_up_to: Option<u64>,
     /// The newest release the world spoke of.
     pub(super) newest: Option<u64>,
@@ -24,7 +24,7 @@ pub(super) struct Watched {
     pub(super) released: Option<Instant>,
 }
 
-impl Watched {
+impl JobSeen {
     pub(super) const NOTHING: Self = Self {
         sequence: None,
         executed: Service::ZERO,
