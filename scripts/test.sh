@@ -20,6 +20,7 @@ clippy       on     1200     lints, on every target and feature
 doc          on     900      documentation builds without a broken link
 bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU
 tests        on     1800     unit tests, doctests and integration tests of every crate
+new-policy   on     600      examples of new policies over a copy of the tree: files counted, compiled, tested
 loom         on     300      the trace ring under a model checker: every interleaving of small cases
 soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted
 bench        on     600      instructions of the analyses and the simulator against their limits
@@ -66,6 +67,8 @@ part_tests() {
     cargo test --locked --workspace --no-fail-fast &&
         cargo test --locked --package vestal --features watch --lib watch
 }
+
+part_new-policy() { scripts/check-new-policy.sh; }
 
 # Built apart: the cfg changes every crate.
 part_loom() {

@@ -24,13 +24,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Layout: each test is one file in [`schedulability`] and opens with its policy, its assumptions,
+//! Layout: each test is one file or room in [`schedulability`] and opens with its policy, its assumptions,
 //! its equation and its paper. What tests share stands beside it: `demand` (the least fixed point),
-//! `bounds` (response times of the least urgent task of a set), `change_instants` (the greatest of
-//! them over the instants at which the mode changes), `fixed_priority` (walking a given order),
-//! `audsley` (finding one), `slack` (zero-slack instants), `job_order` (patterns and lists of job
-//! priorities) and `rational` (exact sums of utilisations). The slow, obvious twin of all
-//! of it is [`oracle`].
+//! `bounds` (response times of the least urgent task of a set), `fixed_priority` (walking a given order),
+//! `audsley` (finding one) and `rational` (exact sums of utilisations); what one test alone needs is in
+//! its room. So is its slow, obvious twin; [`oracle`] has those that several share.
 #![forbid(unsafe_code)]
 
 mod assumptions;

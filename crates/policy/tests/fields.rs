@@ -190,7 +190,7 @@ fn ignored_fields_change_no_decision_and_fields_that_are_read_do() {
         }
     }
     // smc and amc read priorities, amc, plrs, ocbp and edf-vd degraded budgets.
-    assert!(counts[0] > 100 && counts[1] == 6, "{counts:?}");
+    assert!(counts[0] > 100 && counts[1] >= 6, "{counts:?}");
 }
 
 #[test]

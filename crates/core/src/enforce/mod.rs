@@ -3,7 +3,7 @@
 //!
 //! Huang, Gill and Lu (2014, section 2) separate this from the order of jobs; so does Vestal. What a rule
 //! says of a task in a mode is a pure function of both ([`Enforcement`]); what it has to remember of jobs
-//! is in [`Rule`], behind one small interface. The engine that sees every job and the guard to which only
+//! is in `Rule`, behind one small interface. The engine that sees every job and the guard to which only
 //! exceptions are reported decide by the same lines of both, and neither knows which rule it has.
 //!
 //! A new rule is a file of this room and a line in each `match` of this one.

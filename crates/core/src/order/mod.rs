@@ -1,7 +1,7 @@
 //! The order in which admitted jobs of one CPU go: by fixed priorities of tasks, by deadlines, or by
 //! priorities that each job has.
 //!
-//! A policy says which ([`TaskOrder`]); what an engine has to remember for it is in [`Order`], behind one
+//! A policy says which ([`TaskOrder`]); what an engine has to remember for it is in `Order`, behind one
 //! small interface: how urgent a job is. The engine does not know which order it has.
 //!
 //! A new order is a file of this room and a line in each `match` of this one.

@@ -1,6 +1,6 @@
 //! EDF-VD with given virtual deadlines V_i: one for each task, not necessarily x T_i.
 //!
-//! What is decided: whether a task set that keeps the assumptions of [`super::edf_vd`] keeps its
+//! What is decided: whether a task set that keeps the assumptions of [`super`] keeps its
 //! guarantee with exactly these V_i. Tasks of level 0 have V_i = T_i. With x the largest V_i / T_i of
 //! level 1, and a = sum over z_i = 0 of C_i(0) / T_i:
 //!
@@ -38,7 +38,7 @@
 //! Releases and execution times are whole nanoseconds, so the work is a whole number, at most t, and
 //! no task misses.
 //!
-//! The V_i that [`super::edf_vd`] chooses pass by the first form of m_i. Slow twin: `tests/edf_vd.rs`
+//! The V_i that [`super`] chooses pass by the first form of m_i. Slow twin: `tests/edf_vd.rs`
 //! repeats the conditions in fractions of machine words; runs with random V_i try to refute them.
 
 use crate::outcome::Reason;

@@ -1,13 +1,13 @@
 //! `edf-vd-util`: EDF with virtual deadlines, by two utilisations.
 //!
-//! Condition (Baruah et al., ECRTS 2012, Theorem 3): with a, b and c as in [`super::edf_vd`],
+//! Condition (Baruah et al., ECRTS 2012, Theorem 3): with a, b and c as in [`super`],
 //!
 //! max(a + b, c) <= 3/4.
 //!
 //! It accepts every set that a clairvoyant scheduler manages on a CPU of three quarters of the
 //! speed (the speed-up bound 4/3, which no scheduler that does not know the future improves), and it
 //! is what partitioning uses, because it adds up. What is decided, guarantee and assumptions are those of
-//! [`super::edf_vd`], whose exact condition it implies: if a + c > 1, then c > 1/4, a > 1/4, and
+//! [`super`], whose exact condition it implies: if a + c > 1, then c > 1/4, a > 1/4, and
 //! a b <= a (3/4 - a) <= (1 - a) / 4 <= (1 - a) (1 - c), as (1 - 2a)^2 >= 0.
 //!
 //! Kind: sufficient. The parameters are those of `edf-vd`. Slow twin: as for `edf-vd`.

@@ -1,6 +1,6 @@
 //! Fixed job priorities: the part that the tests of PLRS share.
 //!
-//! [`pattern`] bounds how many jobs of each task a busy period can contain; [`lists`] gives each of
+//! `pattern` bounds how many jobs of each task a busy period can contain; `lists` gives each of
 //! these jobs a priority, or checks given ones.
 
 pub mod fjp_ija;

@@ -17,7 +17,7 @@
 //!
 //! Assumptions: A1 one CPU, preemptive, no blocking, no overhead. A2 sporadic tasks with
 //! D_i <= T_i. A3 releases of any phase. A4 limits are enforced exactly. A5 boundaries count from
-//! the job's own release; for servers on a fixed grid the test is [`super::pt_servers`].
+//! the job's own release; for servers on a fixed grid the test is [`servers`].
 //!
 //! # Why it is sufficient
 //!

@@ -4,7 +4,7 @@
 //! with period Pi_i = floor(T_i / n_i) and capacity Theta_i = ceil(C_i(z_i) / n_i), replenished to
 //! its capacity at every multiple of Pi_i since the start, whenever jobs are released. That is how
 //! Huang, Gill and Lu (TECS 2014, section 5) carry period transformation out. The n_i and the
-//! priorities are those of [`super::pt`]. The guarantee is Vestal's, and stronger: a server's budget
+//! priorities are those of [`super`]. The guarantee is Vestal's, and stronger: a server's budget
 //! protects each task from all others, whatever they need.
 //!
 //! Equation: every server gets its capacity in each period (Davis and Burns, RTSS 2005; the jitter of
