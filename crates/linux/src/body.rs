@@ -3,7 +3,7 @@
 use crate::gaps::{GAP_NANOS_MIN, Gap, Thief};
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
-use crate::stints::Stretch;
+use crate::stints::{SWITCH_NANOS_MAX, Stretch};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::{SchedStat, Waited};
 use std::fmt;
@@ -41,8 +41,20 @@ pub struct JobContext<'a> {
     pub(crate) trace: &'a mut Tracer,
     /// What the kernel counts of the thread; none without schedstat.
     pub(crate) stat: Option<&'a SchedStat>,
-    /// The last reading of it, from when the body first burns.
-    pub(crate) counted: Option<Waited>,
+    /// The last reading of it, or what the interval before the body began with.
+    pub(crate) counted: Waited,
+    /// The last look at the clocks; before the first, the beginning of the body.
+    pub(crate) looked: ClockLook,
+}
+
+/// A look at the clocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockLook {
+    pub(crate) wall: u64,
+    /// The thread's own clock.
+    pub(crate) cpu: u64,
+    /// How many stints of threads of the run had begun or ended, read just before or after.
+    pub(crate) stints: u64,
 }
 
 impl JobContext<'_> {
@@ -164,29 +176,29 @@ impl JobContext<'_> {
     /// passes between the last such stint and the first round after it. A job in the background, or
     /// one that is held in vain, cannot tell, because any thread may preempt it.
     fn burn_while(&mut self, amount: Service, mut goes_on: impl FnMut(&mut Self) -> bool) {
-        let mut cpu = own_cpu_nanos();
-        let end = cpu.saturating_add(amount.as_nanos());
-        let mut wall = monotonic_nanos();
-        let mut stints = self.shared.stints.count();
-        if self.counted.is_none() {
-            self.counted = self.count();
-        }
+        self.note_away();
+        let end = self.looked.cpu.saturating_add(amount.as_nanos());
         loop {
             // The last round too ends with a look at the clock: stolen time that the kernel charged to
             // this thread may be what completes the amount.
-            let cpu_now = own_cpu_nanos();
-            let goes_on = cpu_now < end && goes_on(self);
-            let now = monotonic_nanos();
-            let stints_now = self.shared.stints.count();
-            if !self.task.withdrawn(self.job.sequence) && !self.task.suspension.is_suspended() {
-                if stints != stints_now {
-                    self.note_resumed(wall);
-                } else if now.saturating_sub(wall) >= GAP_NANOS_MIN {
-                    self.note_jump((wall, now), cpu_now - cpu);
+            let cpu = own_cpu_nanos();
+            let goes_on = cpu < end && goes_on(self);
+            let before = self.looked;
+            let mut wall = monotonic_nanos();
+            #[cfg(feature = "real")]
+            crate::fault::delay(self.shared, crate::fault::Point::BurnLook);
+            let mut stints = self.shared.stints.count();
+            if self.keeps_its_place() {
+                if stints != before.stints {
+                    // They may have come between the two readings above: then the next jump is not theirs.
+                    stints = self.shared.stints.count();
+                    wall = self.note_resumed(before.wall);
+                } else if wall.saturating_sub(before.wall) >= GAP_NANOS_MIN {
+                    self.note_jump((before.wall, wall), cpu - before.cpu);
                 }
-                self.shared.stints.burns(now);
+                self.shared.stints.burns(wall);
             }
-            (wall, cpu, stints) = (now, cpu_now, stints_now);
+            self.looked = ClockLook { wall, cpu, stints };
             if !goes_on {
                 break;
             }
@@ -194,16 +206,46 @@ impl JobContext<'_> {
         self.shared.stints.burns_no_more();
     }
 
-    /// What the kernel counts of this thread; nothing without schedstat.
-    fn count(&self) -> Option<Waited> {
-        self.stat.and_then(SchedStat::read)
+    /// No other thread than one that is more urgent may preempt the job.
+    fn keeps_its_place(&self) -> bool {
+        !self.task.withdrawn(self.job.sequence) && !self.task.suspension.is_suspended()
     }
 
-    /// The same since the last reading, which this one replaces.
+    /// Looks at the clocks for the first time after something else than burning, and notes how long the thread
+    /// was ready meanwhile and had no CPU: if no thread of the run had it, another one did.
+    pub(crate) fn note_away(&mut self) {
+        let before = self.looked;
+        self.looked = ClockLook {
+            stints: self.shared.stints.count(),
+            wall: monotonic_nanos(),
+            cpu: own_cpu_nanos(),
+        };
+        let executed = self.looked.cpu.saturating_sub(before.cpu);
+        let away = self.looked.wall.saturating_sub(before.wall);
+        if away.saturating_sub(executed) < SWITCH_NANOS_MAX {
+            return;
+        }
+        let waited = self.count_since().nanos;
+        let alone = self.looked.stints == before.stints;
+        if alone && waited >= SWITCH_NANOS_MAX && self.keeps_its_place() {
+            self.trace.open();
+            let to = monotonic_nanos();
+            let gap = Gap {
+                from: to.saturating_sub(waited),
+                to,
+                charged: 0,
+                thief: Thief::Thread,
+            };
+            self.trace.gap(self.shared, gap);
+            self.trace.close();
+        }
+    }
+
+    /// What the kernel counted of this thread since the last reading, which this one replaces.
     fn count_since(&mut self) -> Waited {
-        let before = self.counted.unwrap_or_default();
-        self.counted = self.count();
-        let now = self.counted.unwrap_or_default();
+        let before = self.counted;
+        let now = self.stat.and_then(SchedStat::read).unwrap_or(before);
+        self.counted = now;
         Waited {
             nanos: now.nanos.saturating_sub(before.nanos),
             times: now.times.saturating_sub(before.times),
@@ -233,11 +275,13 @@ impl JobContext<'_> {
         self.trace.close();
     }
 
-    /// Other threads of the run had the CPU since this one looked at the clock at `looked`.
-    fn note_resumed(&mut self, looked: u64) {
+    /// Other threads of the run had the CPU since this one looked at the clock at `looked`. Gives the clock of a
+    /// new look, which is later than all of them.
+    fn note_resumed(&mut self, looked: u64) -> u64 {
         let since = self.count_since();
         self.trace.open();
-        let away = self.shared.stints.resume(looked, monotonic_nanos());
+        let now = monotonic_nanos();
+        let away = self.shared.stints.resume(looked, now);
         if let Some(Stretch { from, to, .. }) = away {
             // It waited for those threads, too.
             let waited = since.nanos.saturating_sub(from.saturating_sub(looked));
@@ -254,5 +298,6 @@ impl JobContext<'_> {
             );
         }
         self.trace.close();
+        now
     }
 }

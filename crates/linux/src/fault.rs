@@ -56,6 +56,8 @@ pub enum Point {
     Woken,
     /// A worker, before a body begins.
     JobStart,
+    /// A burning job, between its look at the clock and its look at who else had the CPU.
+    BurnLook,
     /// A worker, after it has read the clock at the end of a body.
     BodyEnd,
     /// A worker, after a body has ended.

@@ -15,11 +15,12 @@
 //! So a slow thread cannot excuse itself: what it took is in the [`Reactions`] of the report, whether a
 //! deadline was missed or not, and [`Shared::consumed`] keeps it out of what counts as stolen.
 
+use crate::body::ClockLook;
 use crate::gaps::{Gap, Thief};
 use crate::recording::Tracer;
 use crate::report::{Duty, Reaction};
 use crate::shared::Shared;
-use crate::stints::{SWITCH_NANOS_MAX, Wanted};
+use crate::stints::{SWITCH_NANOS_MAX, Stretch, Wanted};
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::{SchedStat, Waited};
 use std::sync::PoisonError;
@@ -191,6 +192,20 @@ impl Intervals {
         self.stat.as_ref()
     }
 
+    /// What the kernel had counted when the present interval began, or an earlier one.
+    pub(crate) const fn base(&self) -> Waited {
+        self.base
+    }
+
+    /// The beginning of the present interval, as a look at the clocks.
+    pub(crate) const fn beginning(&self) -> ClockLook {
+        ClockLook {
+            wall: self.began,
+            cpu: self.cpu,
+            stints: self.activity,
+        }
+    }
+
     /// What the kernel counted since the last reading of this kind, bodies apart; none without schedstat.
     fn waited(&self) -> Option<Waited> {
         Some(self.since_base(self.stat.as_ref()?.read()?))
@@ -237,24 +252,26 @@ impl Intervals {
         };
         let before = shared.stints.begin(asked, now);
         self.activity = shared.stints.count();
+        let (looked, cpu) = (monotonic_nanos(), own_cpu_nanos());
         #[cfg(feature = "real")]
         if matches!(self.thread, Thread::Worker(_)) {
             crate::fault::delay(shared, crate::fault::Point::Woken);
         }
         // What it waited for the CPU until now is no part of the interval.
-        let waited = self.open(self.cpu);
+        let waited = self.open(self.cpu).map_or(0, |waited| waited.nanos);
+        // The interval seems to begin later than the look by what others took since.
+        let lost = Stretch {
+            from: looked,
+            to: self.began.saturating_add(cpu.saturating_sub(self.cpu)),
+            burning: false,
+        };
+        if lost.nanos() >= SWITCH_NANOS_MAX && self.activity == shared.stints.count() {
+            let before = now.saturating_sub(asked.since().unwrap_or(now));
+            let waited = waited.saturating_sub(before);
+            note_unexplained(shared, lost, waited, trace);
+        }
         if let Some(stretch) = before {
-            let span = stretch.to.saturating_sub(stretch.from);
-            let waited = waited.map_or(0, |waited| waited.nanos);
-            // Of a CPU on which nobody ran nothing tells whether a hypervisor had it.
-            let thief = Thief::of(span, waited, true, shared.steal_reported);
-            let gap = Gap {
-                from: stretch.from,
-                to: stretch.to,
-                charged: stretch.charged_max(),
-                thief,
-            };
-            trace.gap(shared, gap);
+            note_unexplained(shared, stretch, waited, trace);
         }
         // The watchdog may have another CPU.
         if self.thread != Thread::Watchdog
@@ -322,21 +339,22 @@ impl Intervals {
             self.reactions.note(duty, interval, wall);
             return;
         };
-        let waited = counted.nanos.min(missing);
-        let (ours, stolen) = split(wall, executed, waited, counted.times > 0);
-        if ours.saturating_sub(executed) >= SWITCH_NANOS_MAX {
-            // It slept and came back unannounced: whom it took the CPU from has not looked since.
-            shared.stints.came_back();
-        }
-        self.reactions.note(duty, interval, ours);
-        if stolen >= SWITCH_NANOS_MAX {
-            self.note_stolen(shared, stolen, Thief::Hypervisor, trace);
-        }
         // Nobody of the run has the CPU before its manager. Who makes a worker wait may be another one, which
         // has begun or ended a stint then.
         let alone = self.thread == Thread::Manager || self.activity == shared.stints.count();
-        if alone && waited >= SWITCH_NANOS_MAX {
-            self.note_stolen(shared, waited, Thief::Thread, trace);
+        let parts = Parts::of(wall, executed, counted, alone);
+        if parts.slept() >= SWITCH_NANOS_MAX {
+            // It slept and came back unannounced: whom it took the CPU from has not looked since.
+            shared.stints.came_back();
+        }
+        self.reactions.note(duty, interval, parts.ours);
+        for (nanos, thief) in [
+            (parts.by_nobody, Thief::Hypervisor),
+            (parts.by_others, Thief::Thread),
+        ] {
+            if nanos >= SWITCH_NANOS_MAX {
+                self.note_stolen(shared, nanos, thief, trace);
+            }
         }
         self.read_base();
     }
@@ -364,14 +382,53 @@ impl Intervals {
     }
 }
 
-/// Of an interval of `wall` nanoseconds: how much is the run's, and how much nobody on this system had.
-const fn split(wall: u64, executed: u64, waited: u64, switched: bool) -> (u64, u64) {
-    let known = wall.saturating_sub(waited);
-    if switched {
-        // It slept, or another thread had the CPU: what was not waited for counts as slept.
-        (known, 0)
-    } else {
-        (executed, known.saturating_sub(executed))
+/// Nobody of the run had the CPU in `stretch`, at the end of which a thread had been ready for `waited` nanoseconds.
+fn note_unexplained(shared: &Shared, stretch: Stretch, waited: u64, trace: &mut Tracer) {
+    // Of a CPU on which nobody ran nothing tells whether a hypervisor had it.
+    let thief = Thief::of(stretch.nanos(), waited, true, shared.steal_reported);
+    let gap = Gap {
+        from: stretch.from,
+        to: stretch.to,
+        charged: stretch.charged_max(),
+        thief,
+    };
+    trace.gap(shared, gap);
+}
+
+/// The parts of an interval outside a body, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Parts {
+    executed: u64,
+    /// What is the run's: the thread executed, or slept.
+    ours: u64,
+    /// What nobody on this system had.
+    by_nobody: u64,
+    /// What threads had that are not of the run.
+    by_others: u64,
+}
+
+impl Parts {
+    /// Of an interval of `wall` nanoseconds; `alone`: no other thread of the run can have had the CPU in it.
+    const fn of(wall: u64, executed: u64, counted: Waited, alone: bool) -> Self {
+        let missing = wall.saturating_sub(executed);
+        let waited = if counted.nanos < missing {
+            counted.nanos
+        } else {
+            missing
+        };
+        let known = wall.saturating_sub(waited);
+        // If it lost the CPU at all, what it did not wait for counts as slept.
+        let ours = if counted.times > 0 { known } else { executed };
+        Self {
+            executed,
+            ours,
+            by_nobody: known.saturating_sub(ours),
+            by_others: if alone { waited } else { 0 },
+        }
+    }
+
+    const fn slept(self) -> u64 {
+        self.ours.saturating_sub(self.executed)
     }
 }
 
@@ -381,15 +438,30 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
+    /// The run's part, what nobody had, and what others had, of an interval so long.
+    fn parts(wall: u64, executed: u64, (nanos, times): (u64, u64), alone: bool) -> [u64; 3] {
+        let parts = Parts::of(wall, executed, Waited { nanos, times }, alone);
+        [parts.ours, parts.by_nobody, parts.by_others]
+    }
+
     #[test]
     fn what_a_thread_executed_or_slept_is_the_run_s_and_what_it_waited_is_not() {
         // A busy loop of 60 ms, a sleep of 20 ms, another thread's 30 ms, a hypervisor's 5 ms.
-        assert_eq!(split(60 * MS, 60 * MS, 0, false), (60 * MS, 0));
-        assert_eq!(split(21 * MS, MS, 0, true), (21 * MS, 0));
-        assert_eq!(split(31 * MS, MS, 30 * MS, true), (MS, 0));
-        assert_eq!(split(6 * MS, MS, 0, false), (MS, 5 * MS));
+        assert_eq!(parts(60 * MS, 60 * MS, (0, 0), true), [60 * MS, 0, 0]);
+        assert_eq!(parts(21 * MS, MS, (0, 1), true), [21 * MS, 0, 0]);
+        assert_eq!(parts(31 * MS, MS, (30 * MS, 1), true), [MS, 0, 30 * MS]);
+        assert_eq!(parts(6 * MS, MS, (0, 0), true), [MS, 5 * MS, 0]);
         // A busy loop while another thread has the CPU for a part of the time.
-        assert_eq!(split(50 * MS, 20 * MS, 30 * MS, true), (20 * MS, 0));
+        let busy = parts(50 * MS, 20 * MS, (30 * MS, 1), true);
+        assert_eq!(busy, [20 * MS, 0, 30 * MS]);
+        // That thread may have been one of the run.
+        assert_eq!(
+            parts(50 * MS, 20 * MS, (30 * MS, 1), false),
+            [20 * MS, 0, 0]
+        );
+        // What nobody accounts for counts as slept, and leaves what was waited for stolen.
+        let also_away = parts(9 * MS, 4 * MS, (4 * MS, 1), true);
+        assert_eq!(also_away, [5 * MS, 0, 4 * MS]);
     }
 
     #[test]

@@ -29,9 +29,13 @@ impl Stretch {
         })
     }
 
+    pub(crate) const fn nanos(self) -> u64 {
+        self.to.saturating_sub(self.from)
+    }
+
     /// The most that the kernel can have put on a job's account.
     pub(crate) const fn charged_max(self) -> u64 {
-        if self.burning { self.to - self.from } else { 0 }
+        if self.burning { self.nanos() } else { 0 }
     }
 }
 

@@ -243,7 +243,8 @@ impl Worker {
             in_order: true,
             trace: &mut self.trace,
             stat: own.stat(),
-            counted: None,
+            counted: own.base(),
+            looked: own.beginning(),
         };
         if task.is_sliced() {
             task.suspension.enter();
@@ -255,6 +256,7 @@ impl Worker {
             (self.body)(&mut job)
         }));
         job.observe(false);
+        job.note_away();
         if task.is_sliced() {
             let executed = job.executed().as_nanos();
             if task.suspension.leave(executed, shared.tolerance_nanos) {

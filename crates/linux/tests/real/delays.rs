@@ -3,8 +3,8 @@
 
 use crate::managed::managed;
 use crate::support::{
-    HI, LO, REACTION_MAX, RunWell, Slow, alone, attempts, await_calm, config, ms, reaction, spec,
-    stolen,
+    HI, LO, REACTION_MAX, RunWell, Slow, alone, alone_and_well, attempts, await_calm, config, ms,
+    reaction, spec, stolen,
 };
 use std::cell::Cell;
 use std::panic::resume_unwind;
@@ -281,6 +281,29 @@ fn what_others_execute_while_a_worker_is_ready_is_not_its_reaction() {
             assert!(took < Duration::from_millis(12), "{what}");
         }
     }
+}
+
+/// A job burns in rounds that mostly pass between its look at the clock and its look at who else had the CPU, so
+/// that most preemptions come there.
+#[test]
+fn what_a_job_of_ours_executes_between_two_looks_of_another_is_not_stolen() {
+    alone_and_well(|| {
+        let report = Executive::new(config(Enforcement::Static, Monitor::Manager))
+            .task(spec("above", HI, 3, 20, &[6, 6]), |job| job.burn(ms(5)))
+            .task(spec("below", HI, 2, 80, &[20, 20]), |job| job.burn(ms(18)))
+            .with_fault(Fault::Delay(Delay {
+                point: Point::BurnLook,
+                how: How::Burn,
+                milliseconds: 1,
+                every: 1,
+            }))
+            .run_well(RUN);
+        assert!(report.tasks[1].preemptions >= 6, "{report:#?}");
+        assert!(
+            report.machine.longest_gap < Duration::from_millis(4),
+            "{report:#?}"
+        );
+    });
 }
 
 /// A LO job goes beyond its C in each busy period; it is for enforcement to keep that from the HI job, which

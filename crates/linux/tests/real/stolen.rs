@@ -7,7 +7,7 @@ use crate::support::{
 };
 use vestal_core::{Duration, Enforcement};
 use vestal_linux::fault::{Delay, Fault, How, Point, affinity, fork_thief, reap};
-use vestal_linux::report::Cause;
+use vestal_linux::report::{Cause, Duty};
 use vestal_linux::{ErrorKind, Executive, Monitor, Report, RunError};
 
 const RUN: Duration = Duration::from_millis(1_000);
@@ -98,31 +98,46 @@ fn a_late_job_is_judged_by_what_it_lacked_and_not_by_those_that_preempt_it_then(
     });
 }
 
-/// The job of `below` is late because others took the CPU while a job of `above` was being noted down.
-#[test]
-fn what_others_take_at_the_end_of_a_job_is_stolen_too() {
+/// The job of `below` is late because others took the CPU in code of the run that comes before or after each body,
+/// and takes 3 or 5 ms of our own. By itself it has 3 ms to spare: more than a thread may take without being called
+/// slow, less than what is stolen.
+fn stolen_beside_a_body(point: Point, duty: Duty) {
     alone_and_well(|| {
         let cpu = *affinity().unwrap().last().unwrap();
         let mut below = spec("below", HI, 1, 40, &[8, 10]);
         below.configuration.task.deadline = Duration::from_millis(20);
-        // Each job takes 6 ms at its end, of our own.
+        let (burn, own) = if duty == Duty::JobStart {
+            (7, 3)
+        } else {
+            (8, 5)
+        };
         let executive = Executive::new(config(Enforcement::Static, Monitor::Perf))
             .task(spec("above", HI, 2, 20, &[4, 5]), |job| job.burn(ms(4)))
-            .task(below, |job| job.burn(ms(8)))
+            .task(below, move |job| job.burn(ms(burn)))
             .with_fault(Fault::Delay(Delay {
-                point: Point::JobEnd,
+                point,
                 how: How::Burn,
-                milliseconds: 6,
+                milliseconds: own,
                 every: 1,
             }));
         // At eight places of the hyperperiod in turn.
         let thief = fork_thief(cpu, 99, (4, 35, 1_200)).unwrap();
         pause(20);
-        let report = executive.run(RUN).unwrap();
+        let report = executive.run_well_but_for(duty, Duration::from_millis(own), RUN);
         reap(thief).unwrap();
         assert!(report.tasks[1].jobs.missed_undecided() >= 4, "{report:#?}");
         assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
     });
+}
+
+#[test]
+fn what_others_take_at_the_end_of_a_job_is_stolen_too() {
+    stolen_beside_a_body(Point::JobEnd, Duty::JobEnd);
+}
+
+#[test]
+fn what_others_take_at_the_beginning_of_a_job_is_stolen_too() {
+    stolen_beside_a_body(Point::Woken, Duty::JobStart);
 }
 
 #[test]
