@@ -4,7 +4,7 @@
 //! cargo build --release -p vestal-linux --example bare_loop
 //! chrt -f 50 taskset -c 1 target/release/examples/bare_loop SECONDS
 //! ```
-//! A stretch between two readings that the thread's CPU clock counts in full is on the account of whoever runs
+//! An interval between two readings that the thread's CPU clock counts in full is on the account of whoever runs
 //! then, and nothing within the system tells it from the thread's own slowness. One that the CPU clock does not
 //! count was another thread's, or is stolen time that the hypervisor reports.
 #![expect(clippy::print_stdout, reason = "an example that shows what it finds")]
@@ -44,7 +44,7 @@ fn main() {
         std::thread::sleep(PAUSE);
     }
     println!(
-        "stretches above {LONG:?}: {counted} that the CPU clock counts (the longest {longest:?}), \
+        "intervals above {LONG:?}: {counted} that the CPU clock counts (the longest {longest:?}), \
          {not_counted} that it does not count"
     );
 }

@@ -83,10 +83,10 @@ mod tests {
             Allowance::Unlimited,
         ];
         let word = AllowanceWord::new(Allowance::Unlimited);
-        for (place, allowance) in all.into_iter().enumerate() {
+        for (index, allowance) in all.into_iter().enumerate() {
             word.store(allowance);
             assert_eq!(word.load(), allowance);
-            for smaller in &all[..=place] {
+            for smaller in &all[..=index] {
                 assert_eq!(smaller.and(allowance), *smaller);
                 assert_eq!(allowance.and(*smaller), *smaller);
             }

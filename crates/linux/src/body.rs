@@ -1,9 +1,9 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
-use crate::gaps::{GAP_NANOS_MIN, Gap, Thief};
+use crate::occupancy::{SWITCH_NANOS_MAX, Unexplained};
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
-use crate::stints::{SWITCH_NANOS_MAX, Stretch};
+use crate::stolen::{STOLEN_NANOS_MIN, StolenInterval, Thief};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::{SchedStat, Waited};
 use std::fmt;
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Fact, Instant, JobId, Service};
 
-/// The job lost its place and came to a cancellation point. Bodies pass it on with `?`.
+/// The job lost its priority and came to a cancellation point. Bodies pass it on with `?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -53,8 +53,8 @@ pub(crate) struct ClockLook {
     pub(crate) wall: u64,
     /// The thread's own clock.
     pub(crate) cpu: u64,
-    /// How many stints of threads of the run had begun or ended, read just before or after.
-    pub(crate) stints: u64,
+    /// how many execution intervals of threads of the run had begun or ended, read just before or after.
+    pub(crate) activity: u64,
 }
 
 impl JobContext<'_> {
@@ -95,7 +95,7 @@ impl JobContext<'_> {
         Service::from_nanos(own_cpu_nanos().saturating_sub(self.task.base.load(Ordering::SeqCst)))
     }
 
-    /// Whether the job lost its place: it exhausted its limit, the mode rose above its task, or the
+    /// Whether the job lost its priority: it exhausted its limit, the mode rose above its task, or the
     /// run ends. The body should then return; until it does, it runs in the background.
     #[must_use]
     pub fn cancelled(&mut self) -> bool {
@@ -106,7 +106,7 @@ impl JobContext<'_> {
         cancelled
     }
 
-    /// The recording was told that the job stopped, and it goes on after all.
+    /// It was recorded that the job stopped, and it goes on after all.
     pub(crate) fn note_gone_on(&mut self) {
         self.trace.open();
         let at = self.now();
@@ -116,8 +116,8 @@ impl JobContext<'_> {
     }
 
     /// Under managed dispatch compares what runs, this job, with what the plan names. `listens`: the
-    /// body can be held here. The plan ceases to name a suspended job together with its being held, so
-    /// who reads that it is not named looks whether it is held before it says so.
+    /// body can be suspended here. The plan ceases to name a suspended job together with its suspension, so
+    /// who reads that it is not named looks whether it is suspended before it says so.
     pub(crate) fn observe(&mut self, listens: bool) {
         let Some(managed) = &self.shared.managed else {
             return;
@@ -129,15 +129,15 @@ impl JobContext<'_> {
             }
             self.task.suspension.wait();
         };
-        // A withdrawn job runs in the background, with which no plan is concerned.
-        let named = named || self.task.withdrawn(self.job.sequence);
+        // A demoted job runs in the background, with which no plan is concerned.
+        let named = named || self.task.is_demoted(self.job.sequence);
         self.in_order = managed.observe(named, self.in_order);
     }
 
     /// A cancellation point.
     ///
     /// # Errors
-    /// [`Cancelled`] if the job lost its place.
+    /// [`Cancelled`] if the job lost its priority.
     pub fn checkpoint(&mut self) -> Result<(), Cancelled> {
         if self.cancelled() {
             Err(Cancelled)
@@ -149,7 +149,7 @@ impl JobContext<'_> {
     /// Consumes `amount` of CPU time by the thread's own clock, with cancellation points all along.
     ///
     /// # Errors
-    /// [`Cancelled`] if the job lost its place before the amount was consumed.
+    /// [`Cancelled`] if the job lost its priority before the amount was consumed.
     pub fn burn(&mut self, amount: Service) -> Result<(), Cancelled> {
         self.burn_while(amount, |job| !job.cancelled());
         self.checkpoint()
@@ -158,7 +158,7 @@ impl JobContext<'_> {
     /// Consumes what [`Self::demand`] says.
     ///
     /// # Errors
-    /// [`Cancelled`] if the job lost its place before that.
+    /// [`Cancelled`] if the job lost its priority before that.
     pub fn burn_demand(&mut self) -> Result<(), Cancelled> {
         self.burn(self.demand)
     }
@@ -172,9 +172,9 @@ impl JobContext<'_> {
     }
 
     /// Every round reads the clock and the thread's account of CPU time. A jump of the clock between
-    /// two rounds with no stint of another thread of the run in between is stolen time, and so is what
-    /// passes between the last such stint and the first round after it. A job in the background, or
-    /// one that is held in vain, cannot tell, because any thread may preempt it.
+    /// two rounds with no execution of another thread of the run in between is stolen time, and so is what
+    /// passes between the last such execution and the first round after it. A job in the background, or
+    /// one that is suspended without effect, cannot tell, because any thread may preempt it.
     fn burn_while(&mut self, amount: Service, mut goes_on: impl FnMut(&mut Self) -> bool) {
         self.note_away();
         let end = self.looked.cpu.saturating_add(amount.as_nanos());
@@ -187,28 +187,32 @@ impl JobContext<'_> {
             let mut wall = monotonic_nanos();
             #[cfg(feature = "real")]
             crate::fault::delay(self.shared, crate::fault::Point::BurnLook);
-            let mut stints = self.shared.stints.count();
-            if self.keeps_its_place() {
-                if stints != before.stints {
+            let mut activity = self.shared.occupancy.count();
+            if self.keeps_its_priority() {
+                if activity != before.activity {
                     // They may have come between the two readings above: then the next jump is not theirs.
-                    stints = self.shared.stints.count();
+                    activity = self.shared.occupancy.count();
                     wall = self.note_resumed(before.wall);
-                } else if wall.saturating_sub(before.wall) >= GAP_NANOS_MIN {
+                } else if wall.saturating_sub(before.wall) >= STOLEN_NANOS_MIN {
                     self.note_jump((before.wall, wall), cpu - before.cpu);
                 }
-                self.shared.stints.burns(wall);
+                self.shared.occupancy.burns(wall);
             }
-            self.looked = ClockLook { wall, cpu, stints };
+            self.looked = ClockLook {
+                wall,
+                cpu,
+                activity,
+            };
             if !goes_on {
                 break;
             }
         }
-        self.shared.stints.burns_no_more();
+        self.shared.occupancy.burns_no_more();
     }
 
     /// No other thread than one that is more urgent may preempt the job.
-    fn keeps_its_place(&self) -> bool {
-        !self.task.withdrawn(self.job.sequence) && !self.task.suspension.is_suspended()
+    fn keeps_its_priority(&self) -> bool {
+        !self.task.is_demoted(self.job.sequence) && !self.task.suspension.is_suspended()
     }
 
     /// Looks at the clocks for the first time after something else than burning, and notes how long the thread
@@ -216,7 +220,7 @@ impl JobContext<'_> {
     pub(crate) fn note_away(&mut self) {
         let before = self.looked;
         self.looked = ClockLook {
-            stints: self.shared.stints.count(),
+            activity: self.shared.occupancy.count(),
             wall: monotonic_nanos(),
             cpu: own_cpu_nanos(),
         };
@@ -226,17 +230,17 @@ impl JobContext<'_> {
             return;
         }
         let waited = self.count_since().nanos;
-        let alone = self.looked.stints == before.stints;
-        if alone && waited >= SWITCH_NANOS_MAX && self.keeps_its_place() {
+        let alone = self.looked.activity == before.activity;
+        if alone && waited >= SWITCH_NANOS_MAX && self.keeps_its_priority() {
             self.trace.open();
             let to = monotonic_nanos();
-            let gap = Gap {
+            let stolen = StolenInterval {
                 from: to.saturating_sub(waited),
                 to,
                 charged: 0,
                 thief: Thief::Thread,
             };
-            self.trace.gap(self.shared, gap);
+            self.trace.stolen(self.shared, stolen);
             self.trace.close();
         }
     }
@@ -265,13 +269,13 @@ impl JobContext<'_> {
         self.trace.open();
         // Read again within the group.
         let seen = monotonic_nanos();
-        let gap = Gap {
+        let stolen = StolenInterval {
             from: from.saturating_add(seen - to),
             to: seen,
             charged,
             thief,
         };
-        self.trace.gap(self.shared, gap);
+        self.trace.stolen(self.shared, stolen);
         self.trace.close();
     }
 
@@ -281,15 +285,15 @@ impl JobContext<'_> {
         let since = self.count_since();
         self.trace.open();
         let now = monotonic_nanos();
-        let away = self.shared.stints.resume(looked, now);
-        if let Some(Stretch { from, to, .. }) = away {
+        let away = self.shared.occupancy.resume(looked, now);
+        if let Some(Unexplained { from, to, .. }) = away {
             // It waited for those threads, too.
             let waited = since.nanos.saturating_sub(from.saturating_sub(looked));
             let thief = Thief::of(to - from, waited, true, self.shared.steal_reported);
             let charged = 0;
-            self.trace.gap(
+            self.trace.stolen(
                 self.shared,
-                Gap {
+                StolenInterval {
                     from,
                     to,
                     charged,

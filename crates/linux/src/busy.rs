@@ -2,7 +2,7 @@
 //! job released until then is complete.
 //!
 //! Nothing is woken for them and no clock is read: workers report what they know anyway, when they
-//! begin a job and find none active (see [`crate::promise`]).
+//! begin a job and find none active (see [`crate::guarantee`]).
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -14,7 +14,7 @@ const NONE: u64 = u64::MAX;
 
 /// The busy periods of a run, on the clock of the world.
 ///
-/// Written by workers that share a CPU and preempt each other in priority order only; a place in the
+/// Written by workers that share a CPU and preempt each other in priority order only; an index in the
 /// list is taken by one of them before it is written.
 #[derive(Debug)]
 pub(crate) struct BusyLog {
@@ -59,8 +59,8 @@ impl BusyLog {
         if start == NONE {
             return;
         }
-        let place = self.count.fetch_add(1, Ordering::Relaxed);
-        if let Some((from, to)) = self.entries.get(place) {
+        let index = self.count.fetch_add(1, Ordering::Relaxed);
+        if let Some((from, to)) = self.entries.get(index) {
             from.store(start, Ordering::Relaxed);
             to.store(end.max(start), Ordering::Relaxed);
         }

@@ -45,8 +45,8 @@ pub enum Mechanism {
     /// signals of POSIX timers, knows the running job, and watches it with a timer on the thread's CPU
     /// time and a wall-clock timer. With static limits nothing is enforced, as by the baseline of the
     /// paper's evaluation. With slices (section 5.2) the manager replenishes the budget of each, notices
-    /// that it is exhausted, and is told of completions. With zero slack (section 5.1) periodic timers wake
-    /// the manager at the zero-slack instant and the deadline of every job, and budgets are not watched.
+    /// that it is exhausted, and of completions. With zero slack (section 5.1) periodic timers wake
+    /// the manager at the zero-slack instant and the deadline of every job, and budgets are not monitored.
     /// The monitor of the configuration is not used. Managed dispatch is what the paper has for fixed job
     /// priorities (`MGR_PRIO`, `RUN_PRIO`, `SUSPENDED_PRIO`), with either value.
     Huang2014,
@@ -63,7 +63,7 @@ impl Mechanism {
     }
 }
 
-/// When a job that lost its place comes to its end. Its priority drops at once in any case.
+/// When a job that lost its priority comes to its end. Its priority drops at once in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Termination {
     /// At its next cancellation point, whenever it gets there.
@@ -121,14 +121,14 @@ pub struct Config {
     /// managed dispatch only the order of the scheduler.
     pub enforce: bool,
     /// Whether deadlines are guaranteed, because a schedulability test accepted the tasks. `false`: no
-    /// miss counts as one that the policy had promised not to happen.
+    /// miss counts as one that the policy had guaranteed not to happen.
     pub guarantee: bool,
     /// Which threads handle what under native dispatch.
     pub mechanism: Mechanism,
     /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
     /// `perf_event_open` is refused, and [`crate::Report::monitor`] says so.
     pub monitor: Monitor,
-    /// When jobs that lost their place come to their end.
+    /// When jobs that lost their priorities come to their end.
     pub termination: Termination,
     /// The period T_M of [`Monitor::Heartbeat`].
     pub heartbeat: Duration,

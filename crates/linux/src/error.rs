@@ -16,7 +16,7 @@ pub enum ErrorKind {
     MachineCannot,
     /// A job body failed: the user's code, exit code 1.
     BodyFailed,
-    /// A bug of ours: exit code 4.
+    /// A bug of Vestal: exit code 4.
     Internal,
 }
 

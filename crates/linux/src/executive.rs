@@ -6,10 +6,9 @@ use crate::config::{Config, Monitor, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
 use crate::error::RunError;
 use crate::foreign::Observer;
-use crate::gaps::Thief;
 use crate::idle::IdleDetector;
 use crate::left_behind;
-use crate::managed::{BoxedScheduler, Classes, Dispatcher, MakeScheduler, Managed, NoScheduler};
+use crate::managed::{BoxedScheduler, Dispatcher, MakeScheduler, Managed, NoScheduler};
 use crate::manager::Manager;
 use crate::mechanism;
 use crate::plan::{RunPlan, first_limit, tolerance};
@@ -19,6 +18,7 @@ use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
 use crate::stats::Summary;
+use crate::stolen::Thief;
 use crate::stop::Watch;
 use crate::summary::{Measured, report};
 use crate::sys::clock::monotonic_nanos;
@@ -27,8 +27,8 @@ use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::suspension::SuspensionSignal;
-use crate::sys::waiting::Bell;
-use crate::threads::{Crew, Started};
+use crate::sys::waiting::WakeEvent;
+use crate::threads::{Started, Threads};
 use crate::watchdog::Watchdog;
 use crate::worker::Worker;
 use std::io;
@@ -38,7 +38,7 @@ use vestal_core::engine::Configuration;
 use vestal_core::{Duration, Guard, Level, Service, TaskId};
 use vestal_trace::{Record, Recorder};
 
-/// Threads get so long to reach their places, and the first release is so far from the start.
+/// Threads get so long to set themselves up, and the first release is so far from the start.
 const HEAD_START_NANOS: u64 = 20_000_000;
 
 /// A set of tasks with their bodies, about to run on one CPU.
@@ -132,7 +132,7 @@ impl Executive {
 
     /// Records what happens, for a consumer that gets the records while the run goes on.
     ///
-    /// A thread of ours needs some tens of nanoseconds for a record, and some hundred microseconds of
+    /// A thread of the run needs some tens of nanoseconds for a record, and some hundred microseconds of
     /// the gatherer's time go to every thousand of them, on another CPU if there is one.
     #[must_use]
     pub fn recorded(mut self, recording: Recording) -> Self {
@@ -148,7 +148,7 @@ impl Executive {
         self
     }
 
-    /// Runs for `span`, or until SIGINT or SIGTERM: also until one that came before, and that nobody
+    /// Runs for `span`, or until SIGINT or SIGTERM: also until one that came before, and that no run
     /// has acknowledged; see [`crate::stop`].
     ///
     /// Blocks the calling thread, which stays in its scheduling class. Afterwards no thread of the
@@ -171,7 +171,7 @@ impl Executive {
             .then(SuspensionSignal::take_over)
             .transpose();
         let _suspension =
-            _suspension.map_err(RunError::system("handle the signal that holds jobs back"))?;
+            _suspension.map_err(RunError::system("handle the signal that suspends jobs"))?;
         let calibration = self.calibrate(&plan)?;
         self.execute(&plan, calibration, span)
     }
@@ -245,16 +245,16 @@ impl Executive {
             shared.paper_zss = mechanism::is_paper_zss(&config);
             shared.paper_pt = mechanism::is_paper_pt(&config);
             if shared.paper_pt || mechanism::handles_each_job(&config) {
-                shared.bell = Some(Bell::new()?);
+                shared.wake_event = Some(WakeEvent::new()?);
             }
         }
         Ok((Arc::new(shared), bodies, config))
     }
 
-    fn brain(&self, tolerance: Service) -> Result<Brain, RunError> {
+    fn run_scheduler(&self, tolerance: Service) -> Result<RunScheduler, RunError> {
         match self.scheduler()? {
-            Some(scheduler) => Ok(Brain::Scheduler(scheduler)),
-            None => Ok(Brain::Guard(Box::new(self.guard(tolerance)?))),
+            Some(scheduler) => Ok(RunScheduler::Dispatching(scheduler)),
+            None => Ok(RunScheduler::Guard(Box::new(self.guard(tolerance)?))),
         }
     }
 
@@ -280,74 +280,51 @@ impl Executive {
         let low = i32::from(self.config.priorities.0);
         let granularity = calibration.map(|summary| Service::from_nanos(summary.p99));
         let tolerance = tolerance(&self.config, granularity);
-        let brain = self.brain(tolerance)?;
-        let granted = match &brain {
-            Brain::Guard(_) => tolerance,
-            Brain::Scheduler(_) => Service::ZERO,
+        let scheduler = self.run_scheduler(tolerance)?;
+        let granted = match &scheduler {
+            RunScheduler::Guard(_) => tolerance,
+            RunScheduler::Dispatching(_) => Service::ZERO,
         };
         let (rings, mut tracers) = self.rings();
-        let consumer = match self.recording.take() {
-            Some(recording) => Some(begin(recording, plan, granted)?),
-            None => None,
-        };
+        let consumer = self.recording.take();
+        let consumer = consumer.map(|recording| begin(recording, plan, granted));
+        let consumer = consumer.transpose()?;
         let manager_trace = tracers.remove(0);
         let shared = self.share(plan, tolerance);
         let (shared, bodies, config) =
             shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
-        let mut crew = Crew::new(config.stack_bytes);
+        let mut threads = Threads::new(config.stack_bytes);
         let record = ManagerRecord::new(count, late_beyond);
-        let chief = match brain {
-            Brain::Guard(guard) => Chief::Guarding(Box::new(Manager {
-                shared: Arc::clone(&shared),
-                guard: match consumer {
-                    Some(_) => Recorder::with_permits(*guard, manager_trace, count),
-                    None => Recorder::new(*guard, manager_trace),
-                },
-                charged: vec![(0, 0); count],
-                wake: None,
-                resumed: vec![None; count],
-                record,
-                own: None,
-                priority: plan.fifo.iter().fold(low, |most, &fifo| most.max(fifo)) + 1,
-            })),
-            Brain::Scheduler(scheduler) => Chief::Dispatching(Box::new(Dispatcher::new(
-                Arc::clone(&shared),
-                Recorder::new(scheduler, manager_trace),
-                record,
-                low + 2,
-                Classes {
-                    run: low + 1,
-                    suspended: low,
-                },
-            ))),
-        };
-        let gatherer = match consumer {
-            Some(consumer) => Some(gather(rings, &shared, consumer, plan)?),
-            None => None,
-        };
+        let manager = RunManager::new(
+            scheduler,
+            &shared,
+            (manager_trace, consumer.is_some()),
+            record,
+            low,
+        );
+        let gatherer = consumer.map(|consumer| gather(rings, &shared, consumer, plan));
+        let gatherer = gatherer.transpose()?;
         let bodies = bodies.into_iter().zip(tracers).collect();
-        let started = start_all(&mut crew, &shared, chief, bodies, plan, low);
+        let started = start_all(&mut threads, &shared, manager, bodies, plan, low);
         let manager = match started {
             Ok(manager) => manager,
-            Err(error) => {
+            Err(source) => {
                 shared.request_stop(StopCause::SetupFailed);
                 shared.halt();
-                let _ = crew.gather(config.patience);
+                let _ = threads.join(config.patience);
                 finish(gatherer, Vec::new(), None)?;
-                return Err(RunError::System {
-                    what: "start the threads of the run",
-                    source: error,
-                });
+                let what = "start the threads of the run";
+                return Err(RunError::System { what, source });
             }
         };
         let mut others = Observer::new(plan.cpu);
         go(&shared, span);
         let record = manager.join(&shared, config.patience, || {
-            others.look_if(shared.gaps.stolen_by(Thief::Thread));
+            others.look_if(shared.stolen.stolen_by(Thief::Thread));
         });
-        let stuck = crew.gather(config.patience);
+        let stuck = threads.join(config.patience);
         let rest = left_behind::account(&shared, &stuck);
         let end = record.as_ref().and_then(|record| record.end);
         let recorded = finish(gatherer, rest, end);
@@ -355,21 +332,19 @@ impl Executive {
         let Some(record) = record else {
             return Err(RunError::ManagerHung);
         };
-        Ok(report(
-            &shared,
-            &Measured {
-                ended,
-                calibration,
-                granularity,
-                config: &config,
-                fallback: plan.fallback.clone(),
-                manager: record,
-                recorded: recorded?,
-                stuck,
-                foreign: others.finish(),
-                continued: Continued::instants(),
-            },
-        ))
+        let measured = Measured {
+            ended,
+            calibration,
+            granularity,
+            config: &config,
+            fallback: plan.fallback.clone(),
+            manager: record,
+            recorded: recorded?,
+            stuck,
+            foreign: others.finish(),
+            continued: Continued::instants(),
+        };
+        Ok(report(&shared, &measured))
     }
 }
 
@@ -406,58 +381,87 @@ fn finish(
 }
 
 /// The state machine of a run.
-enum Brain {
+enum RunScheduler {
     Guard(Box<Guard>),
-    Scheduler(BoxedScheduler),
+    Dispatching(BoxedScheduler),
 }
 
 /// The manager of a run.
-enum Chief {
+enum RunManager {
     Guarding(Box<Manager>),
     Dispatching(Box<Dispatcher>),
 }
 
-/// Starts every thread and waits until it stands at its place: in its class, on its CPU, blocked.
+impl RunManager {
+    fn new(
+        scheduler: RunScheduler,
+        shared: &Arc<Shared>,
+        (trace, is_recorded): (Tracer, bool),
+        record: ManagerRecord,
+        low: i32,
+    ) -> Self {
+        let shared = Arc::clone(shared);
+        match scheduler {
+            RunScheduler::Guard(guard) => {
+                let count = shared.tasks.len();
+                let guard = if is_recorded {
+                    Recorder::with_permits(*guard, trace, count)
+                } else {
+                    Recorder::new(*guard, trace)
+                };
+                let priorities = shared.tasks.iter().map(|task| task.fifo);
+                let priority = priorities.fold(low, i32::max) + 1;
+                Self::Guarding(Box::new(Manager::new(shared, guard, record, priority)))
+            }
+            RunScheduler::Dispatching(scheduler) => {
+                let scheduler = Recorder::new(scheduler, trace);
+                Self::Dispatching(Box::new(Dispatcher::new(shared, scheduler, record, low)))
+            }
+        }
+    }
+}
+
+/// Starts every thread and waits until it is ready: in its class, on its CPU, blocked.
 fn start_all(
-    crew: &mut Crew,
+    threads: &mut Threads,
     shared: &Arc<Shared>,
-    chief: Chief,
+    manager: RunManager,
     bodies: Vec<(Bodies, Tracer)>,
     plan: &RunPlan,
     low: i32,
 ) -> io::Result<Started<ManagerRecord>> {
-    let (over, main): (i32, fn(Worker)) = match &chief {
-        Chief::Guarding(manager) => (manager.priority, Worker::main),
-        Chief::Dispatching(dispatcher) => (dispatcher.priority, Worker::main_managed),
+    let (over, main): (i32, fn(Worker)) = match &manager {
+        RunManager::Guarding(manager) => (manager.priority, Worker::main),
+        RunManager::Dispatching(dispatcher) => (dispatcher.priority, Worker::main_managed),
     };
     let watchdog = Watchdog {
         shared: Arc::clone(shared),
         cpu: plan.watchdog_cpu,
         priority: over + 1,
     };
-    crew.start(
+    threads.start(
         "vestal-watchdog",
         watchdog,
         Watchdog::set_up,
         Watchdog::main,
     )?;
     let name = "vestal-manager";
-    let manager = match chief {
-        Chief::Guarding(manager) => {
-            let started = crew.start(name, *manager, Manager::set_up, Manager::main)?;
+    let manager = match manager {
+        RunManager::Guarding(manager) => {
+            let started = threads.start(name, *manager, Manager::set_up, Manager::main)?;
             // A manager that handles each job sees by itself when the CPU is idle.
-            if shared.bell.is_none() {
+            if shared.wake_event.is_none() {
                 let idle = IdleDetector {
                     shared: Arc::clone(shared),
                     priority: low,
                 };
                 let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
-                crew.start("vestal-idle", idle, set_up, main)?;
+                threads.start("vestal-idle", idle, set_up, main)?;
             }
             started
         }
-        Chief::Dispatching(dispatcher) => {
-            crew.start(name, *dispatcher, Dispatcher::set_up, Dispatcher::main)?
+        RunManager::Dispatching(dispatcher) => {
+            threads.start(name, *dispatcher, Dispatcher::set_up, Dispatcher::main)?
         }
     };
     for (index, (bodies, trace)) in bodies.into_iter().enumerate() {
@@ -470,7 +474,7 @@ fn start_all(
             queue: JobQueue::new(shared.backlog),
             trace,
         };
-        crew.start_worker(index, worker, Worker::set_up, main)?;
+        threads.start_worker(index, worker, Worker::set_up, main)?;
     }
     Ok(manager)
 }

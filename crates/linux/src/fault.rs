@@ -130,7 +130,7 @@ pub fn set_affinity(cpus: &[usize]) -> std::io::Result<()> {
     sys::sched::pin_to_any(cpus)
 }
 
-/// How much of `cpu` a hypervisor gave to others since the machine started, in ticks of 10 ms; 0 where nobody
+/// How much of `cpu` a hypervisor gave to others since the machine started, in ticks of 10 ms; 0 where no file
 /// says.
 #[must_use]
 pub fn stolen_ticks(cpu: usize) -> u64 {

@@ -90,7 +90,7 @@ pub fn scan(root: &Path, own: u32, cpu: usize) -> Vec<ForeignThread> {
 }
 
 /// Whether [`scan`] sees other processes below `root`: not if `/proc` hides them (`hidepid`), or is not
-/// there. The first process always is, and anybody may read about it elsewhere.
+/// there. The first process always is, and any user may read about it elsewhere.
 #[must_use]
 pub fn sees_others(root: &Path) -> bool {
     fs::read_to_string(root.join("proc/1/task/1/stat")).is_ok_and(|text| stat(&text).is_some())

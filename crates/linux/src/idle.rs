@@ -4,9 +4,9 @@
 //! so they do not keep the CPU from counting as idle; and whoever else uses the CPU outside the
 //! real-time classes does not either. Putting background jobs there rather than into a lower FIFO
 //! priority has a second reason: a body that never ends would use up what RT throttling allows, and
-//! the kernel would then stall everybody's HI jobs with it.
+//! the kernel would then stall the HI jobs of other programs with it.
 //!
-//! It sleeps until somebody wants to know, which is only the case above mode 0.
+//! It sleeps until a thread wants to know, which is only the case above mode 0.
 
 use crate::intervals::{Intervals, Thread};
 use crate::meter::Meter;
@@ -55,7 +55,7 @@ impl IdleDetector {
         meter.stop(&shared.own.idle);
     }
 
-    /// Runs, so nobody more urgent does: says so.
+    /// Runs, so no more urgent thread does: says so.
     fn report(&self) {
         let shared = &self.shared;
         #[cfg(feature = "real")]

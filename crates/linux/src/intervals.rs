@@ -16,11 +16,11 @@
 //! deadline was missed or not, and [`Shared::consumed`] keeps it out of what counts as stolen.
 
 use crate::body::ClockLook;
-use crate::gaps::{Gap, Thief};
+use crate::occupancy::{SWITCH_NANOS_MAX, Unexplained, Wanted};
 use crate::recording::Tracer;
 use crate::report::{Duty, Reaction};
 use crate::shared::Shared;
-use crate::stints::{SWITCH_NANOS_MAX, Stretch, Wanted};
+use crate::stolen::{StolenInterval, Thief};
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::{SchedStat, Waited};
 use std::sync::PoisonError;
@@ -163,7 +163,7 @@ pub(crate) struct Intervals {
     /// Clock and CPU clock when the present interval began; while the thread waits, when it began to.
     began: u64,
     cpu: u64,
-    /// How many stints of all threads had begun or ended when the present interval began, or before.
+    /// how many execution intervals of all threads had begun or ended when the present interval began, or before.
     activity: u64,
     reactions: Reactions,
 }
@@ -202,7 +202,7 @@ impl Intervals {
         ClockLook {
             wall: self.began,
             cpu: self.cpu,
-            stints: self.activity,
+            activity: self.activity,
         }
     }
 
@@ -250,8 +250,8 @@ impl Intervals {
             Wanted::Since(since) => Wanted::Since(since.max(self.began)),
             Wanted::ByTheManager => wanted,
         };
-        let before = shared.stints.begin(asked, now);
-        self.activity = shared.stints.count();
+        let before = shared.occupancy.begin(asked, now);
+        self.activity = shared.occupancy.count();
         let (looked, cpu) = (monotonic_nanos(), own_cpu_nanos());
         #[cfg(feature = "real")]
         if matches!(self.thread, Thread::Worker(_)) {
@@ -260,18 +260,18 @@ impl Intervals {
         // What it waited for the CPU until now is no part of the interval.
         let waited = self.open(self.cpu).map_or(0, |waited| waited.nanos);
         // The interval seems to begin later than the look by what others took since.
-        let lost = Stretch {
+        let lost = Unexplained {
             from: looked,
             to: self.began.saturating_add(cpu.saturating_sub(self.cpu)),
             burning: false,
         };
-        if lost.nanos() >= SWITCH_NANOS_MAX && self.activity == shared.stints.count() {
+        if lost.nanos() >= SWITCH_NANOS_MAX && self.activity == shared.occupancy.count() {
             let before = now.saturating_sub(asked.since().unwrap_or(now));
             let waited = waited.saturating_sub(before);
             note_unexplained(shared, lost, waited, trace);
         }
-        if let Some(stretch) = before {
-            note_unexplained(shared, stretch, waited, trace);
+        if let Some(unexplained) = before {
+            note_unexplained(shared, unexplained, waited, trace);
         }
         // The watchdog may have another CPU.
         if self.thread != Thread::Watchdog
@@ -284,7 +284,7 @@ impl Intervals {
     /// The idle detector gets the CPU.
     pub(crate) fn wake_idle(&mut self, shared: &Shared) {
         shared.consumed.set(self.thread, AWAKE);
-        shared.stints.idle();
+        shared.occupancy.idle();
         self.open(self.cpu);
     }
 
@@ -296,7 +296,7 @@ impl Intervals {
 
     /// The body has ended at `now`, when the CPU clock said `cpu`: an interval begins.
     pub(crate) fn end_body(&mut self, shared: &Shared, now: u64, cpu: u64) {
-        self.activity = shared.stints.count();
+        self.activity = shared.occupancy.count();
         let wall = now.saturating_sub(self.began);
         let away = wall.saturating_sub(cpu.saturating_sub(self.cpu));
         if away >= SWITCH_NANOS_MAX {
@@ -313,14 +313,14 @@ impl Intervals {
         self.close(shared, duty, now, cpu, trace);
         (self.began, self.cpu) = (now, cpu);
         shared.consumed.set(self.thread, cpu);
-        shared.stints.end(now);
+        shared.occupancy.end(now);
     }
 
     /// The thread leaves the run.
     pub(crate) fn leave(&self, shared: &Shared) {
         shared.consumed.set(self.thread, own_cpu_nanos());
         let of_all = shared.own.reactions.lock();
-        // Nobody panics while holding this lock.
+        // No thread panics while holding this lock.
         let mut of_all = of_all.unwrap_or_else(PoisonError::into_inner);
         of_all.merge(&self.reactions);
     }
@@ -339,13 +339,13 @@ impl Intervals {
             self.reactions.note(duty, interval, wall);
             return;
         };
-        // Nobody of the run has the CPU before its manager. Who makes a worker wait may be another one, which
-        // has begun or ended a stint then.
-        let alone = self.thread == Thread::Manager || self.activity == shared.stints.count();
+        // No thread of the run has the CPU before its manager. Who makes a worker wait may be another one, which
+        // has begun or ended an execution interval then.
+        let alone = self.thread == Thread::Manager || self.activity == shared.occupancy.count();
         let parts = Parts::of(wall, executed, counted, alone);
         if parts.slept() >= SWITCH_NANOS_MAX {
             // It slept and came back unannounced: whom it took the CPU from has not looked since.
-            shared.stints.came_back();
+            shared.occupancy.came_back();
         }
         self.reactions.note(duty, interval, parts.ours);
         for (nanos, thief) in [
@@ -369,9 +369,9 @@ impl Intervals {
         let to = monotonic_nanos();
         let from = to.saturating_sub(nanos);
         let charged = 0;
-        trace.gap(
+        trace.stolen(
             shared,
-            Gap {
+            StolenInterval {
                 from,
                 to,
                 charged,
@@ -382,17 +382,17 @@ impl Intervals {
     }
 }
 
-/// Nobody of the run had the CPU in `stretch`, at the end of which a thread had been ready for `waited` nanoseconds.
-fn note_unexplained(shared: &Shared, stretch: Stretch, waited: u64, trace: &mut Tracer) {
-    // Of a CPU on which nobody ran nothing tells whether a hypervisor had it.
-    let thief = Thief::of(stretch.nanos(), waited, true, shared.steal_reported);
-    let gap = Gap {
-        from: stretch.from,
-        to: stretch.to,
-        charged: stretch.charged_max(),
+/// No thread of the run had the CPU in `unexplained`, at the end of which a thread had been ready for `waited` nanoseconds.
+fn note_unexplained(shared: &Shared, unexplained: Unexplained, waited: u64, trace: &mut Tracer) {
+    // Of a CPU on which no thread ran nothing tells whether a hypervisor had it.
+    let thief = Thief::of(unexplained.nanos(), waited, true, shared.steal_reported);
+    let stolen = StolenInterval {
+        from: unexplained.from,
+        to: unexplained.to,
+        charged: unexplained.charged_max(),
         thief,
     };
-    trace.gap(shared, gap);
+    trace.stolen(shared, stolen);
 }
 
 /// The parts of an interval outside a body, in nanoseconds.
@@ -401,7 +401,7 @@ struct Parts {
     executed: u64,
     /// What is the run's: the thread executed, or slept.
     ours: u64,
-    /// What nobody on this system had.
+    /// What no thread on this system had.
     by_nobody: u64,
     /// What threads had that are not of the run.
     by_others: u64,
@@ -438,7 +438,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// The run's part, what nobody had, and what others had, of an interval so long.
+    /// The run's part, what no thread had, and what others had, of an interval so long.
     fn parts(wall: u64, executed: u64, (nanos, times): (u64, u64), alone: bool) -> [u64; 3] {
         let parts = Parts::of(wall, executed, Waited { nanos, times }, alone);
         [parts.ours, parts.by_nobody, parts.by_others]
@@ -459,7 +459,7 @@ mod tests {
             parts(50 * MS, 20 * MS, (30 * MS, 1), false),
             [20 * MS, 0, 0]
         );
-        // What nobody accounts for counts as slept, and leaves what was waited for stolen.
+        // What no account shows counts as slept, and leaves what was waited for stolen.
         let also_away = parts(9 * MS, 4 * MS, (4 * MS, 1), true);
         assert_eq!(also_away, [5 * MS, 0, 4 * MS]);
     }

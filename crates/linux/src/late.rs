@@ -8,19 +8,19 @@
 //! ```
 //! if it had the CPU just before that look, so that nothing released before its deadline was in its way.
 //! The first thread of the run that takes the CPU after the deadline, for something that came after it
-//! too, looks. Where nobody could, the job lacked its whole tardiness.
+//! too, looks. Where none could, the job lacked its whole tardiness.
 
 use crate::intervals::Thread;
 use crate::shared::{Shared, TaskShared};
 use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_core::{JobId, TaskId};
 
-const NOBODY: u64 = u64::MAX;
+const NOT_DUE: u64 = u64::MAX;
 
 /// The present job of a task, as far as it may become late.
 #[derive(Debug)]
 pub(crate) struct Late {
-    /// Its deadline, until somebody has looked at it after that; [`NOBODY`].
+    /// Its deadline, until a thread has looked at it after that; [`NOT_DUE`].
     due: AtomicU64,
     /// The clock at that look; 0: there was none.
     at: AtomicU64,
@@ -41,7 +41,7 @@ pub(crate) struct Look {
 impl Late {
     pub(crate) const fn new() -> Self {
         Self {
-            due: AtomicU64::new(NOBODY),
+            due: AtomicU64::new(NOT_DUE),
             at: AtomicU64::new(0),
             executed: AtomicU64::new(0),
             consumed: AtomicU64::new(0),
@@ -53,9 +53,9 @@ impl Late {
         self.due.store(due, Ordering::SeqCst);
     }
 
-    /// The job has ended, or lost its place.
+    /// The job has ended, or lost its priority.
     pub(crate) fn end(&self) {
-        self.due.store(NOBODY, Ordering::SeqCst);
+        self.due.store(NOT_DUE, Ordering::SeqCst);
     }
 
     /// The look at the job that ended last, if there was one.
@@ -84,7 +84,7 @@ impl Shared {
             return;
         }
         // Those that begin meanwhile put theirs in again.
-        self.earliest_due.store(NOBODY, Ordering::SeqCst);
+        self.earliest_due.store(NOT_DUE, Ordering::SeqCst);
         for (index, task) in self.tasks.iter().enumerate() {
             let due = task.late.due.load(Ordering::SeqCst);
             if due < now && due <= wanted && self.had_the_cpu(thread, index, task) {
@@ -99,7 +99,7 @@ impl Shared {
         let late = &task.late;
         let claim = late
             .due
-            .compare_exchange(due, NOBODY, Ordering::SeqCst, Ordering::SeqCst);
+            .compare_exchange(due, NOT_DUE, Ordering::SeqCst, Ordering::SeqCst);
         if let (Ok(_), Some(executed)) = (claim, task.executed()) {
             late.executed.store(executed, Ordering::SeqCst);
             late.consumed.store(self.consumed(), Ordering::SeqCst);
@@ -108,7 +108,7 @@ impl Shared {
         }
     }
 
-    /// Whether the present job of `task`, at this place, ran, or could have, when `thread` took the CPU.
+    /// Whether the present job of `task`, at this index, ran, or could have, when `thread` took the CPU.
     fn had_the_cpu(&self, thread: Thread, index: usize, task: &TaskShared) -> bool {
         let Some(sequence) = task.running_ready() else {
             return false;
@@ -117,9 +117,9 @@ impl Shared {
             let task = TaskId(u16::try_from(index).unwrap_or(u16::MAX));
             return thread == Thread::Manager && managed.names(JobId { task, sequence });
         }
-        let is_behind = |(place, other): (usize, &TaskShared)| {
-            place == index
-                || thread == Thread::Worker(place)
+        let is_behind = |(position, other): (usize, &TaskShared)| {
+            position == index
+                || thread == Thread::Worker(position)
                 || other.running_ready().is_none()
                 || other.present_priority() < task.present_priority()
         };
@@ -171,7 +171,7 @@ mod tests {
     fn who_takes_the_cpu_after_a_deadline_looks_at_the_job_that_had_it() {
         let shared = shared();
         shared.look_at_late(WORKERS[0], 40, 45);
-        assert_eq!(looks(&shared), [None; 3], "nobody is late");
+        assert_eq!(looks(&shared), [None; 3], "no job is late");
         shared.look_at_late(WORKERS[0], 60, 61);
         assert_eq!(
             looks(&shared),
@@ -221,6 +221,6 @@ mod tests {
         assert_eq!(earliest(), 50, "the last one was not looked at");
         shared.tasks[2].late.end();
         shared.look_at_late(WORKERS[0], 60, 62);
-        assert_eq!(earliest(), NOBODY);
+        assert_eq!(earliest(), NOT_DUE);
     }
 }

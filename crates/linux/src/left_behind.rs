@@ -12,21 +12,21 @@ use std::sync::atomic::Ordering;
 use vestal_core::TaskId;
 use vestal_trace::{Record, What};
 
-/// Notes down what the workers of the tasks at these places will not; gives the records about it.
+/// Notes down what the workers of the tasks at these indices will not; gives the records about it.
 ///
 /// To be called when all other threads of the run are gone.
 pub(crate) fn account(shared: &Shared, stuck: &[usize]) -> Vec<Record> {
     let mut trace = Tracer::list();
-    for &place in stuck {
-        let Some(task) = shared.tasks.get(place) else {
+    for &index in stuck {
+        let Some(task) = shared.tasks.get(index) else {
             continue;
         };
         if let Some(sequence) = task.running() {
             shared.stays(task, sequence);
         }
         match shared.managed {
-            Some(_) => account_assigned(shared, task, id_of(place), &mut trace),
-            None => account_all(shared, task, id_of(place), &mut trace),
+            Some(_) => account_assigned(shared, task, id_of(index), &mut trace),
+            None => account_all(shared, task, id_of(index), &mut trace),
         }
     }
     trace.into_records()
@@ -58,7 +58,7 @@ fn account_assigned(shared: &Shared, task: &TaskShared, id: TaskId, trace: &mut 
     let Some(release) = released(shared, task, sequence) else {
         return;
     };
-    let dropped = task.lost_its_place(sequence);
+    let dropped = task.lost_its_priority(sequence);
     if dropped {
         // As the worker would have said at its end.
         let (job, why) = (job_of(id, sequence), task.why_dropped(sequence));

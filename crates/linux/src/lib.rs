@@ -11,9 +11,9 @@
 //! | watchdog | the highest, on another CPU if there is one | ends the run if the manager does not |
 //! | manager | above all workers | enforcement |
 //! | a worker per task | in the order of the tasks' priorities | releases and runs its jobs |
-//! | idle detector | below all workers | tells the manager that nothing admitted runs |
-//! | workers whose job waits for its next slice | SCHED_OTHER, held in a signal handler | nothing |
-//! | workers whose job was withdrawn | SCHED_OTHER | go on until the body's next cancellation point |
+//! | idle detector | below all workers | reports to the manager that nothing admitted runs |
+//! | workers whose job waits for its next slice | SCHED_OTHER, suspended in a signal handler | nothing |
+//! | workers whose job was demoted | SCHED_OTHER | go on until the body's next cancellation point |
 //!
 //! *Managed dispatch* ([`Executive::managed`]): the manager asks a scheduler which job shall run, and
 //! carries that out with three priorities, for orders that fixed priorities cannot express. See
@@ -44,7 +44,7 @@ mod executive;
 #[doc(hidden)]
 pub mod fault;
 pub mod foreign;
-mod gaps;
+mod guarantee;
 mod idle;
 mod intervals;
 mod late;
@@ -53,19 +53,19 @@ mod managed;
 mod manager;
 mod mechanism;
 mod meter;
+mod occupancy;
 mod outcome;
 mod overrun_report;
 mod plan;
 pub mod preemption;
 pub mod primitives;
-mod promise;
 mod queue;
 pub mod recording;
 pub mod report;
 pub mod rights;
 mod shared;
 pub mod stats;
-mod stints;
+mod stolen;
 pub mod stop;
 mod summary;
 mod suspension;

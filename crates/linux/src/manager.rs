@@ -13,10 +13,10 @@ use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
 use crate::mechanism::start_timers;
 use crate::meter::Meter;
+use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
 use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
-use crate::stints::Wanted;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::sys::{self, futex};
@@ -40,11 +40,11 @@ pub(crate) const BEAT_NANOS: u64 = 500_000_000;
 pub(crate) struct Manager {
     pub(crate) shared: Arc<Shared>,
     pub(crate) guard: Recorder<Guard, Tracer>,
-    /// Per task: the job that was charged last, and what the guard was told that it executed.
+    /// Per task: the job that was charged last, and what was reported to the guard that it executed.
     pub(crate) charged: Vec<(u64, u64)>,
     /// When the guard wants to be called.
     pub(crate) wake: Option<Instant>,
-    /// Per task: the held job that goes on, of which the recording was not told yet.
+    /// Per task: the suspended job that goes on, of which nothing was recorded yet.
     pub(crate) resumed: Vec<Option<u64>>,
     pub(crate) record: ManagerRecord,
     /// Of its thread, from when the run begins.
@@ -53,6 +53,25 @@ pub(crate) struct Manager {
 }
 
 impl Manager {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        guard: Recorder<Guard, Tracer>,
+        record: ManagerRecord,
+        priority: i32,
+    ) -> Self {
+        let count = shared.tasks.len();
+        Self {
+            shared,
+            guard,
+            charged: vec![(0, 0); count],
+            wake: None,
+            resumed: vec![None; count],
+            record,
+            own: None,
+            priority,
+        }
+    }
+
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> std::io::Result<()> {
         enter_real_time(self.shared.cpu, self.priority)?;
@@ -102,11 +121,11 @@ impl Manager {
             futex::wait_until(&shared.phase, shared.phase(), None);
         }
         self.own = Some(Intervals::of_this_thread(Thread::Manager));
-        if let Some(bell) = &shared.bell {
+        if let Some(wake_event) = &shared.wake_event {
             return if shared.paper_pt {
-                self.manage_pt(&shared, bell)
+                self.manage_pt(&shared, wake_event)
             } else {
-                self.manage_each_job(&shared, bell)
+                self.manage_each_job(&shared, wake_event)
             };
         }
         // They signal as long as they live.
@@ -159,7 +178,7 @@ impl Manager {
     pub(crate) fn woken(&mut self, shared: &Shared, until: u64) -> u64 {
         self.guard.sink().open();
         let now = monotonic_nanos();
-        let wanted = shared.stints.wanted_since(until, now);
+        let wanted = shared.occupancy.wanted_since(until, now);
         if let Some(own) = &mut self.own {
             own.wake(shared, Wanted::Since(wanted), now, self.guard.sink_mut());
         }
@@ -186,13 +205,13 @@ impl Manager {
         Ok(())
     }
 
-    /// Counts why the manager is awake, before it takes what it was told.
+    /// Counts why the manager is awake, before it takes what was reported.
     fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>, due: bool) {
         let wakeups = &mut self.record.wakeups;
-        let told = |task: &TaskShared| {
+        let reported = |task: &TaskShared| {
             task.overran.is_there()
-                || task.wants_place.load(Ordering::SeqCst) == 1
-                || task.slack.as_ref().is_some_and(Slack::is_end_untold)
+                || task.wants_priority.load(Ordering::SeqCst) == 1
+                || task.slack.as_ref().is_some_and(Slack::is_end_unreported)
         };
         let count = match signal {
             None if due => &mut wakeups.timer,
@@ -200,7 +219,7 @@ impl Manager {
             None if shared.monitor == Monitor::Heartbeat => &mut wakeups.budget,
             None => &mut wakeups.beat,
             Some(signal) if signal != kick_signal() => &mut wakeups.budget,
-            Some(_) if shared.tasks.iter().any(told) => &mut wakeups.completion,
+            Some(_) if shared.tasks.iter().any(reported) => &mut wakeups.completion,
             Some(_) if shared.idle_seen.load(Ordering::SeqCst) => &mut wakeups.idle,
             Some(_) => &mut wakeups.other,
         };
@@ -228,18 +247,18 @@ impl Manager {
         if shared.phase() != RUN {
             return Ok(());
         }
-        restore_places(shared);
+        restore_priorities(shared);
         let mut jobs_ran = self.note_completed_overruns(shared)?;
         if jobs_ran {
-            // The guard judges a job before it hears of the next one of its task.
+            // The guard judges a job before the next one of its task is reported.
             self.decide(shared)?;
         }
         #[cfg(feature = "real")]
         crate::fault::sleep(shared);
-        // The guard wants to be called; before, it hears what held jobs executed since.
+        // The guard wants to be called; before, what suspended jobs executed since is reported.
         let due = self.until_wake(shared, monotonic_nanos()) == 0;
         if due {
-            self.charge_held(shared)?;
+            self.charge_suspended(shared)?;
         }
         // A rise gives new limits, which degraded tasks may have used up already. Each round stops
         // a job or raises the mode, so this ends; the bound is a safeguard, not a parameter.
@@ -255,7 +274,7 @@ impl Manager {
         // overrun since, others may have been released behind them that have not begun: the report
         // says nothing about them, and `decide` has asked again.
         if shared.idle_seen.swap(false, Ordering::SeqCst) && !jobs_ran {
-            shared.end_withdrawn();
+            shared.end_demoted();
             self.settle_idle(shared)?;
         }
         if monitor_fired || due {
@@ -302,7 +321,7 @@ impl Manager {
                 task: id_of(index),
                 sequence,
             };
-            // A job that is held back has been charged.
+            // A job that is suspended has been charged.
             if executed < threshold || waits_for_an_instant(self.guard.permit_for(job)) {
                 continue;
             }
@@ -315,7 +334,7 @@ impl Manager {
         Ok(any)
     }
 
-    /// Tells the guard what `job` has executed beyond what it was told before.
+    /// Reports to the guard what `job` has executed beyond what was reported before.
     fn charge(
         &mut self,
         shared: &Shared,
@@ -366,7 +385,7 @@ impl Manager {
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::BeforeEnact);
         self.enact(shared, now);
-        if self.enact_places(shared) || self.guard.mode() != before {
+        if self.enact_ranks(shared) || self.guard.mode() != before {
             // The limits of running jobs have changed, or who runs, and with that what the monitors wait for.
             self.rearm(shared);
         }
@@ -396,7 +415,7 @@ impl Manager {
             if self.guard.permit(id_of(index)) == Permit::NotAdmitted
                 && let Some(newest) = task.newest_release(now.as_nanos())
             {
-                shared.withdraw(task, newest);
+                shared.demote_job(task, newest);
             }
         }
         self.guard.apply(now, Fact::Idle { cpu: CPU })?;
@@ -418,9 +437,9 @@ impl Manager {
                 task.limit.store(next);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
-                && self.loses_its_place(id, newest)
+                && self.loses_its_priority(id, newest)
             {
-                shared.withdraw(task, newest);
+                shared.demote_job(task, newest);
             }
             let Some(running) = task.running() else {
                 continue;
@@ -432,17 +451,17 @@ impl Manager {
                 };
                 self.enact_slices(shared, task, job);
             }
-            if self.loses_its_place(id, running) {
-                shared.withdraw(task, running);
+            if self.loses_its_priority(id, running) {
+                shared.demote_job(task, running);
             }
-            if task.withdrawn(running) {
+            if task.is_demoted(running) {
                 self.demote(shared, task);
             }
         }
         self.tell_who_goes_on(shared);
     }
 
-    fn loses_its_place(&self, task: TaskId, sequence: u64) -> bool {
+    fn loses_its_priority(&self, task: TaskId, sequence: u64) -> bool {
         let permit = self.guard.permit_for(JobId { task, sequence });
         !permit.keeps_place()
     }
@@ -451,7 +470,7 @@ impl Manager {
         let before = monotonic_nanos();
         self.span(shared, before, Mechanism::Switch, Edge::Begin);
         task.enter_background();
-        shared.stints.burns_no_more();
+        shared.occupancy.burns_no_more();
         // A worker lives as long as the run, and leaving the real-time class needs no right.
         let _ = sys::sched::set_other(task.tid.load(Ordering::SeqCst));
         if let Some(monitor) = task.monitor.get() {
@@ -467,7 +486,7 @@ impl Manager {
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
     /// urgent one; whoever ends before another goes on arms that one's (`worker::resume_preempted`).
     fn rearm(&self, shared: &Shared) {
-        for task in shared.by_place() {
+        for task in shared.by_rank() {
             if task.running_ready().is_none() {
                 continue;
             }
@@ -486,7 +505,7 @@ impl Manager {
 
     fn take_notices(&mut self, shared: &Shared) {
         while let Some(notice) = self.guard.take_notice() {
-            shared.hear(&notice);
+            shared.note_notice(&notice);
             self.record.note(&notice);
         }
     }
@@ -518,9 +537,9 @@ pub(crate) fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
 }
 
 /// Gives workers between two jobs their priorities back.
-fn restore_places(shared: &Shared) {
+fn restore_priorities(shared: &Shared) {
     for task in &shared.tasks {
-        if task.wants_place.load(Ordering::SeqCst) == 1 {
+        if task.wants_priority.load(Ordering::SeqCst) == 1 {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforePriority);
             if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.present_priority())
@@ -528,8 +547,8 @@ fn restore_places(shared: &Shared) {
             {
                 shared.request_stop(StopCause::SetupFailed);
             }
-            task.wants_place.store(0, Ordering::SeqCst);
-            futex::wake_all(&task.wants_place);
+            task.wants_priority.store(0, Ordering::SeqCst);
+            futex::wake_all(&task.wants_priority);
         }
     }
 }

@@ -30,7 +30,7 @@ impl Meter {
             voluntary,
             involuntary,
         } = self.switches;
-        for (place, value) in [
+        for (word, value) in [
             (
                 &account.cpu_nanos,
                 own_cpu_nanos().saturating_sub(self.cpu_nanos),
@@ -44,7 +44,7 @@ impl Meter {
                 switches.involuntary.saturating_sub(involuntary),
             ),
         ] {
-            place.store(value, Ordering::SeqCst);
+            word.store(value, Ordering::SeqCst);
         }
     }
 }

@@ -5,15 +5,15 @@
 //! ([`crate::late`]). Otherwise it is *not decided*: without that time the schedule might have kept it, or
 //! might have taken another course.
 //!
-//! Stolen is what was found to be ([`crate::gaps`]), and no more than what no thread of the run consumed:
-//! in a busy period somebody of the run always wants the CPU, so what their CPU clocks do not account for
+//! Stolen is what was found to be ([`crate::stolen`]), and no more than what no thread of the run consumed:
+//! in a busy period some thread of the run always wants the CPU, so what their CPU clocks do not account for
 //! bounds what others can have taken. A thread of the run that is slow therefore cannot excuse a miss.
 
-use crate::gaps::Stolen;
 use crate::late::Look;
 use crate::recording::Tracer;
 use crate::report::{MISSES_MAX, Miss, TaskRecord};
 use crate::shared::{Shared, TaskShared};
+use crate::stolen::Stolen;
 use crate::sys::clock::monotonic_nanos;
 use crate::worker::{Ended, job_of};
 use std::sync::PoisonError;
@@ -24,7 +24,7 @@ use vestal_trace::What;
 /// What is to be said of a missed deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nobody had guaranteed it.
+    /// It was not guaranteed.
     NotGuaranteed,
     /// Stolen time may be the reason.
     Undecided,
@@ -149,7 +149,7 @@ pub(crate) fn note_unfinished(
             release,
             end: stopped,
             executed: executed.saturating_sub(since),
-            // What it lacked to its end nobody knows.
+            // What it lacked to its end is not known.
             look: None,
         };
         judge_miss(shared, task, job, past, trace)
@@ -186,7 +186,7 @@ fn judge_miss(
     let model = &task.configuration.task;
     let deadline = model.deadline.as_nanos();
     let due = release.saturating_add(deadline);
-    let guaranteed = shared.was_promised(task, (job.sequence, release), (executed, end));
+    let guaranteed = shared.was_guaranteed(task, (job.sequence, release), (executed, end));
     trace.open();
     let what = What::Miss {
         job,
@@ -199,7 +199,7 @@ fn judge_miss(
         return Verdict::NotGuaranteed;
     }
     // What was stolen before the release delays the job too, if the same busy period goes on since.
-    let busy_since = shared.promises.busy_since();
+    let busy_since = shared.guarantees.busy_since();
     let since = busy_since.min(release);
     let look = look.unwrap_or_else(|| Look {
         at: end,
@@ -210,9 +210,9 @@ fn judge_miss(
     let lacking = executed.saturating_sub(look.executed);
     let window = Window {
         lacking: lacking.saturating_add(look.at.saturating_sub(due)),
-        stolen: shared.gaps.within(since, look.at),
+        stolen: shared.stolen.within(since, look.at),
         length: look.at.saturating_sub(busy_since),
-        consumed: consumed.saturating_sub(shared.promises.consumed_before()),
+        consumed: consumed.saturating_sub(shared.guarantees.consumed_before()),
     };
     window.judge(since, look.at)
 }
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn a_stop_of_the_process_in_the_busy_period_leaves_a_miss_undecided() {
         let mut record = TaskRecord::new();
-        // Nobody saw the stop, and nobody of the run consumed 30 ms.
+        // No thread saw the stop, and none of the run consumed 30 ms.
         record.note_miss(Some(window(20, 0, 90, 60).judge(10 * MS, 100 * MS)));
         record.note_miss(Some(window(20, 0, 90, 85).judge(10 * MS, 100 * MS)));
         record.note_miss(Some(Verdict::Undecided));

@@ -6,7 +6,7 @@ use crate::error::RunError;
 use crate::executive::Executive;
 use crate::managed::BoxedScheduler;
 use crate::rights::{Needs, Refusal, Rights, judge};
-use crate::zss::PLACES_BELOW;
+use crate::zss::RANKS_BELOW;
 use vestal_core::engine::Configuration;
 use vestal_core::{Duration, Guard, Interest, Level, OnMiss, Service, TaskConfiguration};
 
@@ -109,7 +109,7 @@ impl Executive {
 
     /// How many priorities lie between the idle detector's and the workers'.
     fn priorities_below(&self) -> usize {
-        if self.suspends() { PLACES_BELOW } else { 0 }
+        if self.suspends() { RANKS_BELOW } else { 0 }
     }
 
     /// The state machine of a native run.
@@ -214,7 +214,7 @@ pub(crate) fn first_limit(config: &Config, entry: &TaskConfiguration) -> Allowan
 /// enforcement takes a job out of it.
 ///
 /// A task with a period above a second counts with its whole job, because RT throttling looks at
-/// single seconds. Without enforcement at run time the figure is only what the tasks promise.
+/// single seconds. Without enforcement at run time the figure is only what the tasks keep to by themselves.
 fn utilization_ppm<'a>(specs: impl Iterator<Item = &'a TaskSpec>) -> u64 {
     specs
         .map(|spec| {

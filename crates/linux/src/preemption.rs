@@ -36,11 +36,11 @@ const EXECUTION_NANOS: u64 = 2_000_000;
 const PERIOD_NANOS: u64 = 50_000_000;
 /// Z_0, counted from the release.
 const ZERO_SLACK_NANOS: u64 = 1_000_000;
-/// Threads get so long to their places, and the first release of a group is so far away.
+/// Threads get so long to set themselves up, and the first release of a group is so far away.
 const HEAD_START_NANOS: u64 = 10_000_000;
-/// Reading the clock takes less; what is longer was somebody else's time.
+/// Reading the clock takes less; what is longer was another thread's time.
 const OWN_STEP_NANOS: u64 = 1_000;
-/// Nobody executes or waits for longer in a round, in time of the clock.
+/// No thread executes or waits for longer in a round, in time of the clock.
 const PATIENCE_NANOS: u64 = PERIOD_NANOS;
 
 /// The most threads that can be suspended: with these, all tasks take 42 of 50 ms.
@@ -141,7 +141,7 @@ fn priority_of(task: usize) -> i32 {
     LOWEST.saturating_add(i32::try_from(task).unwrap_or(i32::MAX / 2))
 }
 
-/// One number of threads; `None` if somebody wants to stop.
+/// One number of threads; `None` if a stop is requested.
 fn row(
     threads: usize,
     effort: Effort,
@@ -214,7 +214,7 @@ struct Group {
     rounds: u32,
     /// Task 0 first.
     tids: Vec<AtomicI32>,
-    /// How many threads are at their places.
+    /// How many threads are ready.
     ready: AtomicU32,
     /// When the first jobs are released; 0: not known yet. A word to wait on goes with it.
     epoch: AtomicU64,
@@ -223,7 +223,7 @@ struct Group {
     seen: AtomicU64,
     /// When the manager gave the CPU back, until a task has seen that; 0 otherwise.
     left: AtomicU64,
-    /// From `left` to the first look of a task; 0: nobody looked yet.
+    /// From `left` to the first look of a task; 0: none looked yet.
     back: AtomicU64,
     /// Rounds that task 0 has completed.
     completed: AtomicU32,
@@ -250,12 +250,12 @@ fn group(threads: usize, rounds: u32, cpu: usize) -> io::Result<Costs> {
     }
     let own = Arc::clone(&shared);
     let manager = thread::spawn(move || own.manager(threads));
-    let everybody = u32::try_from(threads).unwrap_or(u32::MAX).saturating_add(2);
+    let all = u32::try_from(threads).unwrap_or(u32::MAX).saturating_add(2);
     let patience = monotonic_nanos() + 20 * PERIOD_NANOS;
-    while shared.ready.load(Ordering::SeqCst) < everybody && monotonic_nanos() < patience {
+    while shared.ready.load(Ordering::SeqCst) < all && monotonic_nanos() < patience {
         sleep_until(monotonic_nanos() + HEAD_START_NANOS / 10);
     }
-    // Whoever failed to get to its place has ended; the others go through their rounds and end, too.
+    // A thread that failed to set itself up has ended; the others go through their rounds and end, too.
     shared
         .epoch
         .store(monotonic_nanos() + HEAD_START_NANOS, Ordering::SeqCst);
@@ -274,7 +274,7 @@ fn joined<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
 }
 
 impl Group {
-    /// Goes to its place and waits, blocked, until all are there.
+    /// Sets itself up and waits, blocked, until all are there.
     fn enter(&self, priority: i32) -> io::Result<u64> {
         let entered = enter_real_time(self.cpu, priority);
         self.ready.fetch_add(1, Ordering::SeqCst);
@@ -306,7 +306,7 @@ impl Group {
         sched::set_other(sched::own_tid())
     }
 
-    /// Executes, counting only steps that nobody else can have been part of.
+    /// Executes, counting only steps that no other thread can have been part of.
     fn execute(&self) {
         let begin = monotonic_nanos();
         let (mut last, mut executed) = (begin, 0);
@@ -331,7 +331,7 @@ impl Group {
             sleep_until(release.saturating_add(ZERO_SLACK_NANOS));
             let woken = monotonic_nanos();
             let seen = self.seen.load(Ordering::Relaxed);
-            // Of this round: otherwise nobody was running.
+            // Of this round: otherwise no thread was running.
             if seen > release {
                 costs.preemption.record(woken.saturating_sub(seen));
             }

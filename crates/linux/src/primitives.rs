@@ -35,7 +35,7 @@ pub struct Primitive {
 const ROUNDS: u32 = 1_000;
 const SLEEPS: u32 = 300;
 const SLEEP_NANOS: u64 = 1_000_000;
-/// Nobody waits longer for anybody.
+/// No thread waits longer for another.
 const PATIENCE_NANOS: u64 = 1_000_000_000;
 const PATIENCE_MS: i32 = 1_000;
 
@@ -246,7 +246,7 @@ impl Helper {
         while words.tid.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {
             sleep_until(monotonic_nanos() + SLEEP_NANOS);
         }
-        // Time to get to its place.
+        // Time to get to its index.
         sleep_until(monotonic_nanos() + SLEEP_NANOS);
         Ok(Self { words, thread })
     }
@@ -394,8 +394,8 @@ struct SpinBarrier {
 impl Meeting for SpinBarrier {
     fn meet(&self) {
         // Whoever comes first leaves an even number behind for the second to complete.
-        let place = self.arrived.fetch_add(1, Ordering::AcqRel);
-        let full = (place / 2 + 1) * 2;
+        let index = self.arrived.fetch_add(1, Ordering::AcqRel);
+        let full = (index / 2 + 1) * 2;
         while self.arrived.load(Ordering::Acquire) < full {
             std::hint::spin_loop();
         }

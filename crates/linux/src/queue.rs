@@ -15,10 +15,10 @@ pub(crate) struct JobQueue {
 impl JobQueue {
     /// Memory is set aside here, so that none is asked for later.
     pub(crate) fn new(most: Option<usize>) -> Self {
-        let places = most.map_or(0, |most| most.saturating_add(1));
+        let slots = most.map_or(0, |most| most.saturating_add(1));
         Self {
             most,
-            ends: VecDeque::with_capacity(places),
+            ends: VecDeque::with_capacity(slots),
         }
     }
 

@@ -49,7 +49,7 @@ pub struct Report {
     pub overhead: Vec<Overhead>,
     /// What the run's own threads used, and why its manager was woken.
     pub own: OwnReport,
-    /// Stretches in which there were jobs to do.
+    /// Intervals in which there were jobs to do.
     pub busy_periods: BusyReport,
     /// What the machine took away.
     pub machine: MachineReport,
@@ -57,7 +57,7 @@ pub struct Report {
     pub enforcement: EnforcementReport,
     /// How late workers woke for releases that found the CPU free.
     pub release_lateness: Summary,
-    /// Notices of the scheduler that nobody could take in time.
+    /// Notices of the scheduler that no thread could take in time.
     pub lost_notices: u64,
     /// What was recorded, if the run was.
     pub recorded: Option<Recorded>,
@@ -91,7 +91,7 @@ pub struct JobCounts {
     pub released: u64,
     /// Completed.
     pub completed: u64,
-    /// Not admitted, withdrawn by enforcement, or too many to wait.
+    /// Not admitted, demoted by enforcement, or too many to wait.
     pub dropped: u64,
     /// The same by reason.
     pub dropped_by: Drops,
@@ -99,7 +99,7 @@ pub struct JobCounts {
     pub unfinished: u64,
     /// Completed after their deadline, or unfinished with a deadline before the end.
     pub missed: u64,
-    /// Missed although the policy had promised them: there is a guarantee ([`crate::Config`]), and no
+    /// Missed although the policy had guaranteed them: there is a guarantee ([`crate::Config`]), and no
     /// job had exceeded its C at the level of the late job's task, in the same busy period and before
     /// that deadline. A job that is stopped at the limit of its own level counts there for itself only,
     /// and for those of its task that wait behind its body.
@@ -260,7 +260,7 @@ pub struct Reaction {
 /// Why the manager was woken. Each wake-up counts once: for the first of these that applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wakeups {
-    /// A job was completed, or a worker wants its place back.
+    /// A job was completed, or a worker wants its priority back.
     pub completion: u64,
     /// A job was released.
     pub release: u64,
@@ -310,7 +310,7 @@ impl OwnReport {
     }
 }
 
-/// A stretch in which there were jobs to do.
+/// An interval in which there were jobs to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusyPeriod {
     /// The first release, counted from the start of the run.
@@ -329,7 +329,7 @@ pub struct BusyReport {
     pub length: Summary,
     /// One by one, oldest first; at most 32768.
     pub periods: Vec<BusyPeriod>,
-    /// How often a thread of ours was switched away from on the CPU of the run: workers, manager, idle
+    /// How often a thread of the run was switched away from on the CPU of the run: workers, manager, idle
     /// detector.
     pub switches: u64,
 }
@@ -382,7 +382,7 @@ pub struct StolenTime {
 /// or while the kernel says that the manager was ready and another thread had the CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineReport {
-    /// Stretches in which the clock jumped and no thread of the run explains it.
+    /// Intervals in which the clock jumped and no thread of the run explains it.
     pub gaps: u64,
     /// The longest of them.
     pub longest_gap: Duration,
@@ -418,13 +418,13 @@ pub struct EnforcementReport {
     pub tolerance: Service,
 }
 
-/// Jobs that were held back until their next slice.
+/// Jobs that were suspended until their next slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Suspensions {
     /// How often.
     pub times: u64,
     /// Of those: how often the job went on all the same, by more than the tolerance, on a CPU that
-    /// nobody else of the run wanted. Its body blocks signals and comes to no cancellation point.
+    /// no other thread of the run wanted. Its body blocks signals and comes to no cancellation point.
     pub ineffective: u64,
 }
 

@@ -5,14 +5,14 @@
 //! to agree each first writes its own word and then reads the other's:
 //!
 //! ```text
-//! worker:   state := running job    then reads   limit, withdrawn_up_to
-//! manager:  limit, withdrawn_up_to  then reads   state        (and demotes who runs a withdrawn job)
-//! worker:   is given its priority   then reads   withdrawn_up_to  (as above, before each job)
+//! worker:   state := running job    then reads   limit, demoted_up_to
+//! manager:  limit, demoted_up_to  then reads   state        (and demotes who runs a demoted job)
+//! worker:   is given its priority   then reads   demoted_up_to  (as above, before each job)
 //! manager:  background              then         priority := OTHER   (only of who runs)
-//! worker:   state := no job         then reads   background       (and asks for its place)
+//! worker:   state := no job         then reads   background       (and asks for its priority)
 //! ```
 //! All of these are sequentially consistent: at least one of the two sees the other's word, so no
-//! withdrawn job goes on at its priority.
+//! demoted job goes on at its priority.
 
 mod armed;
 mod drops;
@@ -20,19 +20,19 @@ mod pt;
 
 use crate::allowance::{Allowance, AllowanceWord};
 use crate::config::{Config, Monitor, Termination};
-use crate::gaps::GapLog;
+use crate::guarantee::{BlockedBy, Guarantees};
 use crate::intervals::Consumed;
 use crate::late::Late;
 use crate::managed::{Handover, Managed};
-use crate::mechanism::Gate;
+use crate::mechanism::ReleaseCounter;
 use crate::meter::OwnThreads;
+use crate::occupancy::Occupancy;
 use crate::overrun_report::OverrunReport;
-use crate::promise::{HeldUp, Promises};
 use crate::report::TaskRecord;
-use crate::stints::Stints;
+use crate::stolen::StolenLog;
 use crate::suspension::Suspension;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::waiting::Bell;
+use crate::sys::waiting::WakeEvent;
 use crate::sys::{self, Tid};
 use crate::zss::Slack;
 pub(crate) use armed::Armed;
@@ -46,7 +46,7 @@ use vestal_core::{Event, Exhaustion, Instant, JobId, Notice, Service, TaskConfig
 pub(crate) const SETUP: u32 = 0;
 /// Jobs are released.
 pub(crate) const RUN: u32 = 1;
-/// Everybody goes home.
+/// All threads end.
 pub(crate) const STOP: u32 = 2;
 
 /// The smallest remainder worth another round of the monitor. With less, a timer on the same core
@@ -82,22 +82,22 @@ pub(crate) struct TaskShared {
     pub(crate) limit: AllowanceWord,
     /// Into which slices its jobs are cut, if any.
     slicing: Slicing,
-    /// Whether the worker is held back in the middle of a body.
+    /// Whether the worker is suspended in the middle of a body.
     pub(crate) suspension: Suspension,
-    /// Whether a job of the task has begun and has its place: see [`crate::promise`].
-    pub(crate) is_in_place: AtomicBool,
-    pub(crate) held_up: HeldUp,
+    /// Whether a job of the task has begun and has its priority: see [`crate::guarantee`].
+    pub(crate) has_priority: AtomicBool,
+    pub(crate) blocked_by: BlockedBy,
     pub(crate) late: Late,
-    /// Written by the manager, never falls: jobs with smaller numbers have lost their place.
-    withdrawn_up_to: AtomicU64,
+    /// Written by the manager, never falls: jobs with smaller numbers have lost their priorities.
+    demoted_up_to: AtomicU64,
     /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
-    /// job off and asks for its place. The manager demotes only who runs a job, so nothing can
+    /// job off and asks for its priority. The manager demotes only who runs a job, so nothing can
     /// set it after that.
     background: AtomicBool,
     /// The same without the end of the run.
     enforced_up_to: AtomicU64,
     verdicts: Verdicts,
-    /// Written by the manager: withdrawn jobs with smaller numbers shall end at their next
+    /// Written by the manager: demoted jobs with smaller numbers shall end at their next
     /// cancellation point.
     cancelled_up_to: AtomicU64,
     /// A completed job that exceeded its limit without the monitor noticing in time.
@@ -105,11 +105,11 @@ pub(crate) struct TaskShared {
     /// Where the task suspends others, and is suspended, for want of slack.
     pub(crate) slack: Option<Slack>,
     /// 1: the worker, at the end of a job, wants its priority back; cleared by the manager.
-    pub(crate) wants_place: AtomicU32,
+    pub(crate) wants_priority: AtomicU32,
     /// Under managed dispatch: what the manager hands to the worker, and what comes back.
     pub(crate) handover: Handover,
     /// Where the manager handles each job: what it releases to the worker, and what is over.
-    pub(crate) gate: Gate,
+    pub(crate) release_counter: ReleaseCounter,
     /// Written by the worker between jobs; read when it is gone.
     pub(crate) record: Mutex<TaskRecord>,
 }
@@ -134,19 +134,19 @@ impl TaskShared {
             limit: AllowanceWord::new(limit),
             slicing: Slicing::none(),
             suspension: Suspension::new(),
-            is_in_place: AtomicBool::new(false),
-            held_up: HeldUp::default(),
+            has_priority: AtomicBool::new(false),
+            blocked_by: BlockedBy::default(),
             late: Late::new(),
-            withdrawn_up_to: AtomicU64::new(0),
+            demoted_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),
             verdicts: Verdicts::default(),
             cancelled_up_to: AtomicU64::new(0),
             overran: OverrunReport::default(),
             slack: None,
-            wants_place: AtomicU32::new(0),
+            wants_priority: AtomicU32::new(0),
             handover: Handover::default(),
-            gate: Gate::default(),
+            release_counter: ReleaseCounter::default(),
             record: Mutex::new(TaskRecord::new()),
         }
     }
@@ -171,25 +171,25 @@ impl TaskShared {
         (state & 1 == 1).then_some(state >> 1)
     }
 
-    /// The job that was begun, has not ended, and keeps its place.
+    /// The job that was begun, has not ended, and keeps its priority.
     pub(crate) fn running_admitted(&self) -> Option<u64> {
-        self.running().filter(|&job| !self.withdrawn(job))
+        self.running().filter(|&job| !self.is_demoted(job))
     }
 
-    pub(crate) fn withdrawn(&self, sequence: u64) -> bool {
-        sequence < self.withdrawn_up_to.load(Ordering::SeqCst)
+    pub(crate) fn is_demoted(&self, sequence: u64) -> bool {
+        sequence < self.demoted_up_to.load(Ordering::SeqCst)
     }
 
-    /// Whether enforcement took the place of job `sequence`, and not the end of the run.
-    pub(crate) fn lost_its_place(&self, sequence: u64) -> bool {
+    /// Whether enforcement took the priority of job `sequence`, and not the end of the run.
+    pub(crate) fn lost_its_priority(&self, sequence: u64) -> bool {
         sequence < self.enforced_up_to.load(Ordering::SeqCst)
     }
 
-    /// Job `sequence` and all before it lose their place.
-    fn withdraw(&self, sequence: u64) {
+    /// Job `sequence` and all before it lose their priorities.
+    fn demote_up_to(&self, sequence: u64) {
         self.enforced_up_to
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
-        self.withdrawn_up_to
+        self.demoted_up_to
             .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
     }
 
@@ -198,7 +198,7 @@ impl TaskShared {
         self.background.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the worker is demoted, and has not asked for its place yet.
+    /// Whether the worker is demoted, and has not asked for its priority yet.
     pub(crate) fn is_in_background(&self) -> bool {
         self.background.load(Ordering::SeqCst)
     }
@@ -208,16 +208,16 @@ impl TaskShared {
         self.background.swap(false, Ordering::SeqCst)
     }
 
-    /// The run ends, and with it the place of every job.
-    fn withdraw_all(&self) {
-        self.withdrawn_up_to.store(u64::MAX, Ordering::SeqCst);
-        self.cancel_withdrawn();
+    /// The run ends, and with it the priority of every job.
+    fn demote_all(&self) {
+        self.demoted_up_to.store(u64::MAX, Ordering::SeqCst);
+        self.cancel_demoted();
     }
 
-    /// Jobs that were withdrawn so far end at their next cancellation point.
-    fn cancel_withdrawn(&self) {
-        let withdrawn = self.withdrawn_up_to.load(Ordering::SeqCst);
-        self.cancelled_up_to.store(withdrawn, Ordering::SeqCst);
+    /// Jobs that were demoted so far end at their next cancellation point.
+    fn cancel_demoted(&self) {
+        let demoted = self.demoted_up_to.load(Ordering::SeqCst);
+        self.cancelled_up_to.store(demoted, Ordering::SeqCst);
     }
 
     /// Whether job `sequence` shall end at its next cancellation point.
@@ -242,7 +242,7 @@ impl TaskShared {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) tasks: Vec<TaskShared>,
-    /// Places in `tasks`, the most urgent first.
+    /// Indices in `tasks`, the most urgent first.
     pub(crate) by_urgency: Vec<usize>,
     pub(crate) cpu: usize,
     pub(crate) monitor: Monitor,
@@ -267,32 +267,32 @@ pub(crate) struct Shared {
     pub(crate) watchdog_tid: AtomicI32,
     /// Written by the manager: the mode.
     pub(crate) mode: AtomicU8,
-    /// 1: somebody wants to know when the CPU is idle; 2: nobody ever will again.
+    /// 1: a thread wants to know when the CPU is idle; 2: none ever will again.
     pub(crate) idle_wanted: AtomicU32,
     /// The CPU was idle since the manager last looked.
     pub(crate) idle_seen: AtomicBool,
-    pub(crate) stints: Stints,
+    pub(crate) occupancy: Occupancy,
     /// The clock when the manager last went round.
     pub(crate) beat: AtomicU64,
-    pub(crate) gaps: GapLog,
+    pub(crate) stolen: StolenLog,
     /// What threads that wait had consumed when they began to.
     pub(crate) consumed: Consumed,
     /// Whether the hypervisor, if there is one, says what it takes.
     pub(crate) steal_reported: bool,
-    pub(crate) promises: Promises,
-    /// Until then no job is late that nobody has looked at.
+    pub(crate) guarantees: Guarantees,
+    /// Until then no job is late that no thread has looked at.
     pub(crate) earliest_due: AtomicU64,
     /// What manager, idle detector and watchdog used; each writes its own when it leaves.
     pub(crate) own: OwnThreads,
-    /// Under managed dispatch: the bell of the manager, and the plan.
+    /// Under managed dispatch: the wake_event of the manager, and the plan.
     pub(crate) managed: Option<Managed>,
     /// Whether timers of the manager stand for the instants without slack of all jobs, as in the paper
-    /// of [`crate::mechanism`]. Budgets are not watched then.
+    /// of [`crate::mechanism`]. Budgets are not monitored then.
     pub(crate) paper_zss: bool,
     /// Whether the manager replenishes the budget of each slice, also as in that paper.
     pub(crate) paper_pt: bool,
     /// Where the manager handles each job or each slice: how it is called.
-    pub(crate) bell: Option<Bell>,
+    pub(crate) wake_event: Option<WakeEvent>,
     cause: Mutex<Option<StopCause>>,
     #[cfg(feature = "real")]
     pub(crate) fault: Option<crate::fault::Fault>,
@@ -334,18 +334,18 @@ impl Shared {
             mode: AtomicU8::new(0),
             idle_wanted: AtomicU32::new(0),
             idle_seen: AtomicBool::new(false),
-            stints: Stints::default(),
+            occupancy: Occupancy::default(),
             beat: AtomicU64::new(0),
-            gaps: GapLog::new(),
+            stolen: StolenLog::new(),
             consumed,
             steal_reported: sys::clock::is_steal_reported(),
-            promises: Promises::new(),
+            guarantees: Guarantees::new(),
             earliest_due: AtomicU64::new(u64::MAX),
             own: OwnThreads::default(),
             managed: None,
             paper_zss: false,
             paper_pt: false,
-            bell: None,
+            wake_event: None,
             cause: Mutex::new(None),
             #[cfg(feature = "real")]
             fault: None,
@@ -361,7 +361,7 @@ impl Shared {
         let waits = |managed: &Managed| managed.waits_on_futex;
         self.enforce
             && !self.paper_zss
-            && self.bell.is_none()
+            && self.wake_event.is_none()
             && !self.managed.as_ref().is_some_and(waits)
     }
 
@@ -375,7 +375,7 @@ impl Shared {
     }
 
     /// What workers have to know of what the scheduler says.
-    pub(crate) fn hear(&self, notice: &Notice) {
+    pub(crate) fn note_notice(&self, notice: &Notice) {
         let task = |job: JobId| self.tasks.get(job.task.index());
         match notice.what {
             Event::Overrun { job, level, .. } => {
@@ -401,22 +401,22 @@ impl Shared {
     }
 
     /// `task` loses its job number `sequence` and all before it.
-    pub(crate) fn withdraw(&self, task: &TaskShared, sequence: u64) {
-        task.withdraw(sequence);
+    pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
+        task.demote_up_to(sequence);
         if task.running_admitted().is_none() {
-            self.lose_place(task);
+            self.lose_priority(task);
         }
         match self.termination {
-            Termination::Immediate => task.cancel_withdrawn(),
+            Termination::Immediate => task.cancel_demoted(),
             // The idle detector says when.
             Termination::Deferred => self.want_idle(),
         }
     }
 
-    /// The CPU is idle: time for withdrawn jobs to end.
-    pub(crate) fn end_withdrawn(&self) {
+    /// The CPU is idle: time for demoted jobs to end.
+    pub(crate) fn end_demoted(&self) {
         for task in &self.tasks {
-            task.cancel_withdrawn();
+            task.cancel_demoted();
         }
     }
 
@@ -427,24 +427,24 @@ impl Shared {
     }
 
     pub(crate) fn kick_manager(&self) {
-        self.stints.call(monotonic_nanos());
+        self.occupancy.call(monotonic_nanos());
         match &self.managed {
             Some(managed) if managed.waits_on_futex => managed.ring(),
-            Some(_) | None => match &self.bell {
-                Some(bell) => bell.ring(),
+            Some(_) | None => match &self.wake_event {
+                Some(wake_event) => wake_event.ring(),
                 None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
             },
         }
     }
 
-    /// Whether the run is being ended: everything is withdrawn then.
+    /// Whether the run is being ended: everything is demoted then.
     pub(crate) fn stop_requested(&self) -> bool {
         self.halting.load(Ordering::SeqCst)
     }
 
     /// Asks for the end of the run; the first cause is the one reported.
     pub(crate) fn request_stop(&self, cause: StopCause) {
-        // Nobody panics while holding this lock, and the data would be whole if somebody did.
+        // No thread panics while holding this lock, and the data would be whole if one did.
         let mut present = self.cause.lock().unwrap_or_else(PoisonError::into_inner);
         present.get_or_insert(cause);
     }
@@ -456,8 +456,8 @@ impl Shared {
             .clone()
     }
 
-    /// Ends the run: every job loses its place, every worker leaves the real-time class, everybody
-    /// is woken to go home. Called by whoever finds out first that the run is over.
+    /// Ends the run: every job loses its priority, every worker leaves the real-time class, all threads
+    /// are woken to end. Called by whoever finds out first that the run is over.
     ///
     /// The thread numbers are valid here, because workers end only after the phase has changed.
     pub(crate) fn halt(&self) {
@@ -467,7 +467,7 @@ impl Shared {
         self.stopped_at
             .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
         for task in &self.tasks {
-            task.withdraw_all();
+            task.demote_all();
             task.suspension.end();
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
@@ -485,7 +485,7 @@ impl Shared {
         sys::stop::call();
         for task in &self.tasks {
             task.handover.wake();
-            task.gate.wake();
+            task.release_counter.wake();
         }
     }
 }
@@ -517,32 +517,32 @@ mod tests {
         )
     }
 
-    /// What the manager does to a task whose job `sequence` loses its place.
-    fn take_the_place_of(task: &TaskShared, sequence: u64) {
-        task.withdraw(sequence);
-        if task.running().is_some_and(|job| task.withdrawn(job)) {
+    /// What the manager does to a task whose job `sequence` loses its priority.
+    fn take_the_priority_of(task: &TaskShared, sequence: u64) {
+        task.demote_up_to(sequence);
+        if task.running().is_some_and(|job| task.is_demoted(job)) {
             task.enter_background();
         }
     }
 
     /// The steps of a job's end, with the manager before the step `at`; says whether the worker took
-    /// itself for withdrawn when it looked, and whether it returned to its place.
+    /// itself for demoted when it looked, and whether it returned to its priority.
     fn end_with_the_manager_before(at: usize) -> (bool, bool, bool) {
         let task = task();
-        let (mut withdrawn, mut demoted, mut returned) = (false, false, false);
+        let (mut looked_demoted, mut demoted, mut returned) = (false, false, false);
         for step in 0..4 {
             if step == at {
-                take_the_place_of(&task, 7);
+                take_the_priority_of(&task, 7);
                 demoted = task.running().is_some();
             }
             match step {
                 0 => task.begin(7, 0),
-                1 => withdrawn = task.withdrawn(7),
+                1 => looked_demoted = task.is_demoted(7),
                 2 => task.finish(7),
                 _ => returned = task.leave_background(),
             }
         }
-        (withdrawn, demoted, returned)
+        (looked_demoted, demoted, returned)
     }
 
     #[test]
@@ -553,7 +553,7 @@ mod tests {
             [
                 (true, false, false),
                 (true, true, true),
-                // The job did not look withdrawn, and its thread was demoted all the same.
+                // The job did not look demoted, and its thread was demoted all the same.
                 (false, true, true),
                 (false, false, false),
             ]
@@ -564,7 +564,7 @@ mod tests {
     fn a_worker_returns_once_for_each_demotion() {
         let task = task();
         task.begin(0, 0);
-        take_the_place_of(&task, 0);
+        take_the_priority_of(&task, 0);
         task.finish(0);
         assert!(task.leave_background());
         assert!(!task.leave_background());

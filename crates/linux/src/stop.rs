@@ -1,8 +1,8 @@
-//! Stops that somebody asks for, with SIGINT (Ctrl-C) or SIGTERM: one latch for the whole process.
+//! Requests to stop, by SIGINT (Ctrl-C) or SIGTERM: one latch for the whole process.
 //!
 //! The first signal sets the latch, and nothing but [`acknowledge`] clears it: a stop that comes
 //! between two runs, or while one is being set up or has just ended, ends the next one as soon as it
-//! begins. A second signal ends the process at once, as if nobody had taken the signals over.
+//! begins. A second signal ends the process at once, as if no handler had been installed.
 //!
 //! [`crate::Executive::run`] takes the signals over for its own duration. A program with more to do
 //! than one run holds a [`Watch`] from its beginning on, and looks at [`asked`] or at [`latch`] between

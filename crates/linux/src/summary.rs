@@ -2,7 +2,6 @@
 
 use crate::config::Config;
 use crate::foreign::ForeignThread;
-use crate::gaps::{GapLog, Thief};
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, MachineReport,
@@ -10,6 +9,7 @@ use crate::report::{
 };
 use crate::shared::{Shared, TaskShared};
 use crate::stats::{Distribution, Summary};
+use crate::stolen::{StolenLog, Thief};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use vestal_core::{Duration, Enforcement, Level, Service};
@@ -23,7 +23,7 @@ pub(crate) struct Measured<'a> {
     pub(crate) fallback: Option<String>,
     pub(crate) manager: ManagerRecord,
     pub(crate) recorded: Option<Recorded>,
-    /// Places of the tasks whose workers did not come back.
+    /// Indices of the tasks whose workers did not come back.
     pub(crate) stuck: Vec<usize>,
     pub(crate) foreign: Vec<ForeignThread>,
     /// Clock readings at which the process was continued.
@@ -32,20 +32,13 @@ pub(crate) struct Measured<'a> {
 
 /// The report of a run that has ended.
 pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
-    let records: Vec<TaskRecord> = shared
-        .tasks
-        .iter()
-        .map(|task| {
-            task.record
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone()
-        })
-        .map(|mut record| {
-            record.excuse_stops(&measured.continued);
-            record
-        })
-        .collect();
+    let record = |task: &TaskShared| {
+        let record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut record = record.clone();
+        record.excuse_stops(&measured.continued);
+        record
+    };
+    let records: Vec<TaskRecord> = shared.tasks.iter().map(record).collect();
     let mut totals = Totals::of(records.iter());
     let manager = &measured.manager;
     totals.lateness.merge(&manager.lateness);
@@ -65,8 +58,8 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         ("demotion", &manager.demotion),
     ]
     .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
-    let stuck = measured.stuck.iter().filter_map(|&place| {
-        let task = shared.tasks.get(place)?;
+    let stuck = measured.stuck.iter().filter_map(|&index| {
+        let task = shared.tasks.get(index)?;
         Some(task.name.clone())
     });
     Report {
@@ -90,7 +83,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         overhead: overhead.to_vec(),
         own: own_report(shared, &totals, measured),
         busy_periods: busy_report(shared, &totals, stopped),
-        machine: machine_report(&shared.gaps, measured, &totals),
+        machine: machine_report(&shared.stolen, measured, &totals),
         enforcement: EnforcementReport {
             calibration: measured.calibration,
             granularity: measured.granularity,
@@ -106,13 +99,13 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
     }
 }
 
-fn machine_report(gaps: &GapLog, measured: &Measured<'_>, totals: &Totals) -> MachineReport {
+fn machine_report(stolen: &StolenLog, measured: &Measured<'_>, totals: &Totals) -> MachineReport {
     MachineReport {
-        gaps: gaps.count(),
-        longest_gap: Duration::from_nanos(gaps.longest_nanos()),
-        longest_charged: Service::from_nanos(gaps.longest_charged_nanos()),
-        lost: Duration::from_nanos(gaps.lost_nanos()),
-        stolen: stolen_time(gaps, &measured.foreign),
+        gaps: stolen.count(),
+        longest_gap: Duration::from_nanos(stolen.longest_nanos()),
+        longest_charged: Service::from_nanos(stolen.longest_charged_nanos()),
+        lost: Duration::from_nanos(stolen.lost_nanos()),
+        stolen: stolen_time(stolen, &measured.foreign),
         continued: measured.continued.len() as u64,
         foreign: measured.foreign.clone(),
         missed_outside_gaps: totals.jobs.missed_outside_gaps,
@@ -121,13 +114,13 @@ fn machine_report(gaps: &GapLog, measured: &Measured<'_>, totals: &Totals) -> Ma
 
 /// What was stolen, by cause. A thread that took time and is not among the real-time threads of other
 /// processes is not known: one of the kernel, or one that is gone.
-fn stolen_time(gaps: &GapLog, foreign: &[ForeignThread]) -> Vec<StolenTime> {
+fn stolen_time(stolen: &StolenLog, foreign: &[ForeignThread]) -> Vec<StolenTime> {
     let active = foreign
         .iter()
         .filter(|thread| thread.executed > Service::ZERO);
     let names: Vec<String> = active.map(ForeignThread::to_string).collect();
     let [by_thread, by_hypervisor, by_unknown] =
-        [Thief::Thread, Thief::Hypervisor, Thief::Unknown].map(|thief| gaps.stolen_by(thief));
+        [Thief::Thread, Thief::Hypervisor, Thief::Unknown].map(|thief| stolen.stolen_by(thief));
     let (by_thread, by_unknown) = if names.is_empty() {
         (0, by_unknown.saturating_add(by_thread))
     } else {
@@ -160,7 +153,7 @@ fn own_report(shared: &Shared, totals: &Totals, measured: &Measured<'_>) -> OwnR
 }
 
 fn busy_report(shared: &Shared, totals: &Totals, stopped: u64) -> BusyReport {
-    let log = shared.promises.busy_periods(stopped);
+    let log = shared.guarantees.busy_periods(stopped);
     let mut length = Distribution::new();
     let periods = log.iter().map(|(from, to)| {
         length.record(to - from);

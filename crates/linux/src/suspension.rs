@@ -4,7 +4,7 @@
 //! worker in the middle of the body: it sets a word and sends a signal, whose handler waits until
 //! the word is cleared. Cancellation points look at the word as well, so a body that blocks signals is
 //! suspended there. What remains is a body that does neither: it can only be moved out of the way, and runs
-//! on a CPU that nobody else wants.
+//! on a CPU that no other thread wants.
 //!
 //! ```text
 //!            enter (1)            suspend (2)        resume (3)
@@ -14,7 +14,7 @@
 //! ```
 //! (1), (4) by the worker around the body, [`Suspension::enter`] and [`Suspension::leave`]; (2), (3) by the manager.
 //! A worker is suspended inside a body only, where it has no lock of the run and no record half written that
-//! anybody waits for. At the end of the run no worker is suspended any more, for ever ([`Suspension::end`]).
+//! any thread waits for. At the end of the run no worker is suspended any more, for ever ([`Suspension::end`]).
 //!
 //! Each side writes its own word first and then reads the other's, as in [`crate::shared`]: either the
 //! manager sees that the worker has left, or the worker sees that it is suspended. A signal that is still on
@@ -40,9 +40,9 @@ pub(crate) struct Suspension {
     inside: AtomicBool,
     /// A signal is on its way: set by the manager, cleared by the handler.
     signalled: AtomicBool,
-    /// Set when the manager has told the recording that the job stopped, cleared by whoever tells it
+    /// Set when the manager has recorded that the job stopped, cleared by whoever records
     /// that the job goes on.
-    told: AtomicBool,
+    recorded: AtomicBool,
     /// Written by the manager: what the job had executed when it was suspended.
     executed: AtomicU64,
     /// How often a job was suspended.
@@ -57,7 +57,7 @@ impl Suspension {
             word: AtomicU32::new(FREE),
             inside: AtomicBool::new(false),
             signalled: AtomicBool::new(false),
-            told: AtomicBool::new(false),
+            recorded: AtomicBool::new(false),
             executed: AtomicU64::new(0),
             times: AtomicU64::new(0),
             ineffective: AtomicU64::new(0),
@@ -71,7 +71,7 @@ impl Suspension {
     }
 
     /// The body has returned; the job has executed so much, of which the tolerance may be what it takes
-    /// to stop. Says whether the recording was told that the job stopped, and not yet that it goes on.
+    /// to stop. Says whether it was recorded that the job stopped, and not yet that it goes on.
     pub(crate) fn leave(&self, executed: u64, tolerance: u64) -> bool {
         self.inside.store(false, Ordering::SeqCst);
         self.resume(executed, tolerance);
@@ -132,17 +132,17 @@ impl Suspension {
         }
     }
 
-    /// The recording was told that the job stopped.
+    /// It was recorded that the job stopped.
     pub(crate) fn tell_stopped(&self) {
-        self.told.store(true, Ordering::SeqCst);
+        self.recorded.store(true, Ordering::SeqCst);
     }
 
-    /// Whether somebody has to tell the recording that the job goes on.
+    /// Whether it has to be recorded that the job goes on.
     pub(crate) fn tell_goes_on(&self) -> bool {
-        self.told.swap(false, Ordering::SeqCst)
+        self.recorded.swap(false, Ordering::SeqCst)
     }
 
-    /// Nobody is held from now on.
+    /// No thread is suspended from now on.
     pub(crate) fn end(&self) {
         self.word.store(OVER, Ordering::SeqCst);
         futex::wake_all(&self.word);
@@ -246,7 +246,7 @@ mod tests {
         let (body, thread) = counting(&suspension);
         for _ in 0..50 {
             assert!(suspension.suspend(body.tid.load(Ordering::SeqCst), 0));
-            assert!(within_patience(|| stands(&body)), "it is held");
+            assert!(within_patience(|| stands(&body)), "it is suspended");
             let rounds = body.rounds.load(Ordering::SeqCst);
             assert!(suspension.resume(0, 0));
             assert!(within_patience(
@@ -266,7 +266,10 @@ mod tests {
         suspension.tell_stopped();
         body.ended.store(true, Ordering::SeqCst);
         suspension.end();
-        assert!(thread.join().unwrap(), "its going on is still to be told");
+        assert!(
+            thread.join().unwrap(),
+            "its going on is still to be recorded"
+        );
         assert!(!suspension.suspend(0, 0));
         suspension.wait();
     }
@@ -278,7 +281,7 @@ mod tests {
         suspension.wait();
         suspension.inside.store(true, Ordering::SeqCst);
         suspension.turn(FREE, SUSPENDED);
-        assert!(!suspension.leave(0, 0), "it left although it was held");
+        assert!(!suspension.leave(0, 0), "it left although it was suspended");
         assert!(!suspension.is_suspended());
         suspension.wait();
     }
@@ -311,7 +314,7 @@ mod tests {
             suspension.executed.store(100, Ordering::SeqCst);
             assert!(suspension.resume(executed, 50));
             assert_eq!(suspension.counted().ineffective, ineffective, "{executed}");
-            // Who is not held cannot go on in spite of it.
+            // Who is not suspended cannot go on in spite of it.
             assert!(!suspension.resume(executed + 1_000, 50));
         }
         assert_eq!(suspension.counted().ineffective, 1);

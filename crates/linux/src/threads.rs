@@ -1,7 +1,7 @@
-//! Starting threads so that none runs before all are at their places, and gathering them again.
+//! Starting threads so that none runs before all is ready to run, and joining them again.
 //!
 //! A thread that enters SCHED_FIFO on a pinned CPU and then spins for the others can keep them from
-//! ever starting. Everybody therefore blocks on the phase word, and the starter waits for each one's
+//! ever starting. Each therefore blocks on the phase word, and the starter waits for each one's
 //! report before it starts the next.
 
 use crate::shared::Shared;
@@ -13,13 +13,13 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
 use vestal_core::Duration;
 
-/// How long a thread may take to its place.
+/// How long a thread may take to set itself up.
 const SETUP_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// The threads of a run.
-pub(crate) struct Crew {
+pub(crate) struct Threads {
     stack_bytes: usize,
-    /// Everybody but the manager; workers with the place of their task.
+    /// All but the manager; workers with the index of their task.
     members: Vec<(Option<usize>, JoinHandle<()>)>,
 }
 
@@ -53,7 +53,7 @@ impl<T> Started<T> {
     }
 }
 
-impl Crew {
+impl Threads {
     pub(crate) const fn new(stack_bytes: usize) -> Self {
         Self {
             stack_bytes,
@@ -102,20 +102,20 @@ impl Crew {
                 // The starter may have given up waiting; then the phase says what to do.
                 let _ = ready.send(outcome);
                 if !failed {
-                    // The channel has room for the one value; nobody may want it any more.
+                    // The channel has room for the one value; its receiver may be gone.
                     let _ = give.send(main(member));
                 }
             })?;
         self.members.push((worker, handle));
         is_ready
             .recv_timeout(SETUP_TIMEOUT)
-            .map_err(|_| io::Error::other("a thread did not get to its place within 5 s"))??;
+            .map_err(|_| io::Error::other("a thread was not ready within 5 s"))??;
         Ok(Started { result })
     }
 
-    /// Waits for all threads, `patience` at most; gives the places of the tasks whose workers are still
+    /// Waits for all threads, `patience` at most; gives the index of the task whose workers are still
     /// busy.
-    pub(crate) fn gather(self, patience: Duration) -> Vec<usize> {
+    pub(crate) fn join(self, patience: Duration) -> Vec<usize> {
         const POLL_NANOS: u64 = 1_000_000;
         let until = monotonic_nanos().saturating_add(patience.as_nanos());
         let never = AtomicU32::new(0);

@@ -6,10 +6,10 @@
 use crate::intervals::{Intervals, Thread};
 use crate::manager::BEAT_NANOS;
 use crate::meter::Meter;
+use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{STOP, Shared, StopCause};
-use crate::stints::Wanted;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::stop;
@@ -17,7 +17,7 @@ use crate::worker::enter_real_time;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// How often it looks, if nobody calls.
+/// How often it looks, if no thread calls.
 const PERIOD_NANOS: u64 = BEAT_NANOS;
 
 /// How many looks in a row may find the manager as it was: three beats. Only a look that comes in time
@@ -96,7 +96,7 @@ impl Watchdog {
             let beat = shared.beat.load(Ordering::SeqCst);
             if now >= next && watch.look(next, now, beat) {
                 shared.request_stop(StopCause::ManagerHung);
-                // The manager first: it may hold the CPU that the others need to go home.
+                // The manager first: it may hold the CPU that the others need to shut down.
                 let _ = sys::sched::set_other(shared.manager_tid.load(Ordering::SeqCst));
                 shared.halt();
             }

@@ -3,7 +3,7 @@
 //! ```text
 //!            release (1)            permitted (2)            body returns (4)
 //!  waiting -------------> released ---------------> running ------------------> waiting
-//!     ^                      | not admitted (2)        | withdrawn by the manager (3)
+//!     ^                      | not admitted (2)        | demoted by the manager (3)
 //!     +----------------------+                         v
 //!     +--------------------------------------- background
 //!            cancellation point, priority restored (4)
@@ -14,12 +14,12 @@ use crate::allowance::Allowance;
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
+use crate::occupancy::Wanted;
 use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
-use crate::stints::Wanted;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -63,7 +63,7 @@ impl Worker {
         {
             slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
         }
-        // Whatever a job body does, it does not rise above its place: only the manager sets priorities.
+        // Whatever a job body does, it does not rise above its priority: only the manager sets priorities.
         sys::capability::give_up_scheduling()?;
         task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
         Ok(())
@@ -100,7 +100,7 @@ impl Worker {
             #[cfg(feature = "real")]
             crate::fault::delay(&shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
             own.wait(&shared, Duty::JobEnd, &mut self.trace);
-            let goes_on = match shared.bell {
+            let goes_on = match shared.wake_event {
                 Some(_) if !shared.paper_pt => wait_for_manager(&shared, task, sequence, release),
                 Some(_) | None => wait_for_release(&shared, task, release),
             };
@@ -108,10 +108,10 @@ impl Worker {
                 break;
             }
             self.release(&shared, task, sequence, release, &mut own);
-            shared.tell_of_end(task, sequence);
-            if shared.bell.is_some() {
+            shared.report_end(task, sequence);
+            if shared.wake_event.is_some() {
                 // Last of all: the manager takes the CPU at once.
-                task.gate.finish(sequence);
+                task.release_counter.finish(sequence);
                 shared.kick_manager();
             }
             sequence += 1;
@@ -150,18 +150,8 @@ impl Worker {
         task.begin(sequence, own_cpu_nanos());
         let limit = task.limit.load();
         let stopping = shared.stop_requested();
-        if no_room || limit == Allowance::NotAdmitted || (task.withdrawn(sequence) && !stopping) {
-            task.take_off(sequence, release);
-            let why = if no_room {
-                DropReason::BacklogFull
-            } else {
-                self.queue.ended(woken);
-                task.why_dropped(sequence)
-            };
-            self.note_never_begun(shared, woken, Some((sequence, why)));
-            return_to_place(shared, task, own, &mut self.trace);
-            want_idle_above_lowest(shared);
-            note_dropped(task, why);
+        if no_room || limit == Allowance::NotAdmitted || (task.is_demoted(sequence) && !stopping) {
+            self.drop_before_begin(shared, task, (sequence, release), (woken, no_room), own);
             return;
         }
         if stopping {
@@ -170,7 +160,7 @@ impl Worker {
             note_unfinished(shared, task, self.id, (release, 0), &mut self.trace);
             return;
         }
-        shared.begin_in_place(task, sequence, release);
+        shared.begin_at_priority(task, sequence, release);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
@@ -195,7 +185,7 @@ impl Worker {
             monitor.stop();
         }
         // A job in the background makes room for the next one.
-        let made_room = if task.withdrawn(sequence) {
+        let made_room = if task.is_demoted(sequence) {
             started
         } else {
             finished
@@ -219,6 +209,28 @@ impl Worker {
         record
             .end_cost
             .record(monotonic_nanos().saturating_sub(finished));
+    }
+
+    /// The job that was released does not begin, because there is no room for it or its permit says so.
+    fn drop_before_begin(
+        &mut self,
+        shared: &Shared,
+        task: &TaskShared,
+        (sequence, release): (u64, u64),
+        (woken, no_room): (u64, bool),
+        own: &mut Intervals,
+    ) {
+        task.take_off(sequence, release);
+        let why = if no_room {
+            DropReason::BacklogFull
+        } else {
+            self.queue.ended(woken);
+            task.why_dropped(sequence)
+        };
+        self.note_never_begun(shared, woken, Some((sequence, why)));
+        restore_priority(shared, task, own, &mut self.trace);
+        want_idle_above_lowest(shared);
+        note_dropped(task, why);
     }
 
     /// Runs the body of one job; says whether it did all its work.
@@ -321,10 +333,10 @@ pub(crate) struct Ended {
     pub(crate) completed: bool,
 }
 
-/// Takes the job off, restores the worker's place among the others, and notes the job down. `trace`
+/// Takes the job off, restores the worker's priority, and notes the job down. `trace`
 /// has an open group, in which the end of the job was read from the clock.
 ///
-/// Says whether the job was completed in its place; then the span of its end is open.
+/// Says whether the job was completed in its priority; then the span of its end is open.
 fn end(
     shared: &Shared,
     task: &TaskShared,
@@ -334,19 +346,19 @@ fn end(
     trace: &mut Tracer,
 ) -> bool {
     let stopping = shared.stop_requested();
-    let withdrawn = task.withdrawn(job.sequence);
-    // At the end of the run everything is withdrawn; what was completed then counts as such.
-    let lost_its_place = task.lost_its_place(job.sequence);
-    let completed = job.completed && !lost_its_place;
-    let unfinished = stopping && !lost_its_place;
+    let demoted = task.is_demoted(job.sequence);
+    // At the end of the run everything is demoted; what was completed then counts as such.
+    let lost_its_priority = task.lost_its_priority(job.sequence);
+    let completed = job.completed && !lost_its_priority;
+    let unfinished = stopping && !lost_its_priority;
     record_end(shared, task, id, job, trace, (completed, unfinished));
     // By the limit it ran under: the mode may fall when it is off.
     let threshold = shared.threshold(task.limit.load());
-    let overran = !withdrawn && threshold.is_some_and(|threshold| job.executed > threshold);
+    let overran = !demoted && threshold.is_some_and(|threshold| job.executed > threshold);
     task.take_off(job.sequence, job.release);
-    shared.end_in_place(task, job.sequence, job.executed, job.finished);
+    shared.end_at_priority(task, job.sequence, job.executed, job.finished);
     want_idle_above_lowest(shared);
-    return_to_place(shared, task, own, trace);
+    restore_priority(shared, task, own, trace);
     if overran {
         // Complete before the monitor noticed: an overrun all the same (contract C2).
         report_overrun(shared, task, job, own, trace);
@@ -362,8 +374,8 @@ fn end(
     completed
 }
 
-/// Records how the job ended, and for a job that keeps its place that its end takes time: one that was
-/// withdrawn may have to wait for its place.
+/// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
+/// demoted may have to wait for its priority.
 fn record_end(
     shared: &Shared,
     task: &TaskShared,
@@ -404,25 +416,25 @@ fn want_idle_above_lowest(shared: &Shared) {
     }
 }
 
-/// Asks for the place of the calling worker, which has just taken its job off, if the manager took
+/// Asks for the priority of the calling worker, which has just taken its job off, if the manager took
 /// it from there, or if its body did: waking in SCHED_OTHER for the next release could take forever.
 /// Whether the next job may run at all, its release will ask.
 ///
-/// What counts is whether this thread was demoted, not whether its job is withdrawn: the manager may
+/// What counts is whether this thread was demoted, not whether its job is demoted: the manager may
 /// demote it after the last look at that, up to the moment at which the job is off.
-fn return_to_place(shared: &Shared, task: &TaskShared, own: &mut Intervals, trace: &mut Tracer) {
+fn restore_priority(shared: &Shared, task: &TaskShared, own: &mut Intervals, trace: &mut Tracer) {
     let demoted = task.leave_background();
     if !shared.stop_requested()
         && (demoted || sys::sched::own_priority() != task.present_priority())
     {
-        ask_for_place(shared, task, own, trace);
+        ask_for_priority(shared, task, own, trace);
     }
 }
 
 /// How long a worker waits for an answer of the manager before it asks again.
 const ASK_AGAIN_NANOS: u64 = 10_000_000;
 
-/// Tells the manager of a job that completed beyond its limit, and waits until it knows: usually it
+/// Reports to the manager a job that completed beyond its limit, and waits until it knows: usually it
 /// takes the CPU at the kick, and there is nothing to wait for.
 fn report_overrun(
     shared: &Shared,
@@ -449,15 +461,15 @@ fn wait_for_answer(shared: &Shared, own: &mut Intervals, trace: &mut Tracer, wai
     trace.close();
 }
 
-/// Waits until the manager has given the worker its priority back: because its job was withdrawn, or
+/// Waits until the manager has given the worker its priority back: because its job was demoted, or
 /// because the body changed it.
-fn ask_for_place(shared: &Shared, task: &TaskShared, own: &mut Intervals, trace: &mut Tracer) {
-    task.wants_place.store(1, Ordering::SeqCst);
-    while task.wants_place.load(Ordering::SeqCst) == 1 && !shared.stop_requested() {
+fn ask_for_priority(shared: &Shared, task: &TaskShared, own: &mut Intervals, trace: &mut Tracer) {
+    task.wants_priority.store(1, Ordering::SeqCst);
+    while task.wants_priority.load(Ordering::SeqCst) == 1 && !shared.stop_requested() {
         shared.kick_manager();
         let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
         wait_for_answer(shared, own, trace, || {
-            futex::wait_until(&task.wants_place, 1, Some(again));
+            futex::wait_until(&task.wants_priority, 1, Some(again));
         });
     }
 }
@@ -468,9 +480,7 @@ fn resume_preempted(shared: &Shared) {
     if shared.monitor != Monitor::Manager || !shared.arms_monitors() {
         return;
     }
-    let next = shared
-        .by_place()
-        .find(|task| task.running_ready().is_some());
+    let next = shared.by_rank().find(|task| task.running_ready().is_some());
     if let Some(task) = next
         && let Some(monitor @ Armed::Wall(_)) = task.monitor.get()
         && let Some(threshold) = shared.threshold(task.present_limit())
@@ -504,24 +514,24 @@ fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: 
     let mut waited = false;
     loop {
         // Read before looking, so that a call that comes while looking ends the wait.
-        let calls = task.gate.calls();
+        let calls = task.release_counter.calls();
         if shared.phase() != RUN || shared.stop_requested() {
             return false;
         }
-        if task.gate.is_released(sequence) {
+        if task.release_counter.is_released(sequence) {
             if waited {
                 note_lateness(shared, task, release, monotonic_nanos());
             }
             return true;
         }
         waited = true;
-        task.gate.wait_beyond(calls);
+        task.release_counter.wait_beyond(calls);
     }
 }
 
 /// Notes how late this is for a release that found the CPU free.
 fn note_lateness(shared: &Shared, task: &TaskShared, release: u64, now: u64) {
-    if shared.promises.free_since(release) {
+    if shared.guarantees.free_since(release) {
         let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
         record.lateness.record(now.saturating_sub(release));
     }

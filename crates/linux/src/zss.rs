@@ -2,21 +2,21 @@
 //!
 //! Each task has a timer that signals the manager at the zero-slack instant of its next job to end. The
 //! worker sets it: when it begins to work, and whenever a job of its ends, before that end shows. So a job
-//! that is complete in time costs one setting of a timer and wakes nobody, and one that has not even
+//! that is complete in time costs one setting of a timer and no wake-up, and one that has not even
 //! begun, because others have the CPU, is noticed all the same.
 //!
 //! ```text
-//! worker:   timer := next job's instant    state := no job    ended := k + 1    then reads  watched
-//! manager:  reads ended                    watched := k + 1   tells the guard that job k is incomplete
+//! worker:   timer := next job's instant    state := no job    ended := k + 1    then reads  incomplete
+//! manager:  reads ended                    incomplete := k + 1   reports that job k is incomplete
 //! ```
 //! At least one of the two sees the other's word: a job that ends without slack is never forgotten.
 //!
 //! *Places.* The manager carries the permits of tasks out by priorities, whether their workers run or wait:
 //!
 //! ```text
-//! own place    low + 3 and above    permitted
+//! own rank    low + 3 and above    permitted
 //! below all    low + 2              a late job that may go on
-//! suspended    low + 1              everybody whom the suspension level holds back
+//! suspended    low + 1              all that the suspension level suspends
 //! (idle detector: low)
 //! ```
 
@@ -28,20 +28,20 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 /// How many priorities of a run lie between the idle detector's and the workers' own.
-pub(crate) const PLACES_BELOW: usize = 2;
+pub(crate) const RANKS_BELOW: usize = 2;
 
 /// Where a worker stands among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Rank {
     /// By its own priority.
     Own,
-    /// Below everybody who has his own.
+    /// Below all that have their own.
     BelowAll,
-    /// It waits, below everybody who may run.
+    /// It waits, below all that may run.
     Suspended,
 }
 
-impl Place {
+impl Rank {
     pub(crate) const ALL: [Self; 3] = [Self::Own, Self::BelowAll, Self::Suspended];
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Slack {
     /// Written by the worker: how many of its jobs have ended; the number of the first that has not.
     ended: AtomicU64,
     /// Written by the manager: the job, plus one, of which the guard knows that it is incomplete.
-    watched: AtomicU64,
+    incomplete: AtomicU64,
     /// Written by the manager: the priority of the worker.
     priority: AtomicI32,
 }
@@ -68,7 +68,7 @@ impl Slack {
             low,
             timer: OnceLock::new(),
             ended: AtomicU64::new(0),
-            watched: AtomicU64::new(0),
+            incomplete: AtomicU64::new(0),
             priority: AtomicI32::new(fifo),
         }
     }
@@ -99,22 +99,23 @@ impl Slack {
     }
 
     /// The job of which the guard knows that it is incomplete.
-    pub(crate) fn watched(&self) -> Option<u64> {
-        self.watched.load(Ordering::SeqCst).checked_sub(1)
+    pub(crate) fn incomplete(&self) -> Option<u64> {
+        self.incomplete.load(Ordering::SeqCst).checked_sub(1)
     }
 
     /// The guard takes a job for incomplete that has ended.
-    pub(crate) fn is_end_untold(&self) -> bool {
-        self.watched().is_some_and(|watched| watched < self.first())
+    pub(crate) fn is_end_unreported(&self) -> bool {
+        self.incomplete()
+            .is_some_and(|incomplete| incomplete < self.first())
     }
 
-    pub(crate) fn watch(&self, sequence: u64) {
-        self.watched
+    pub(crate) fn note_incomplete(&self, sequence: u64) {
+        self.incomplete
             .store(sequence.saturating_add(1), Ordering::SeqCst);
     }
 
-    pub(crate) fn watch_nothing(&self) {
-        self.watched.store(0, Ordering::SeqCst);
+    pub(crate) fn note_none_incomplete(&self) {
+        self.incomplete.store(0, Ordering::SeqCst);
     }
 
     /// When a job released at `release` has no slack left; both on one clock.
@@ -139,25 +140,25 @@ impl TaskShared {
             .map_or(self.fifo, |slack| slack.priority.load(Ordering::SeqCst))
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn rank(&self) -> Rank {
         let Some(slack) = &self.slack else {
-            return Place::Own;
+            return Rank::Own;
         };
         let present = slack.priority.load(Ordering::SeqCst);
         match present.saturating_sub(slack.low) {
-            1 => Place::Suspended,
-            2 => Place::BelowAll,
-            _ => Place::Own,
+            1 => Rank::Suspended,
+            2 => Rank::BelowAll,
+            _ => Rank::Own,
         }
     }
 
-    /// Notes the worker's new place; its new priority, if that is another one.
-    pub(crate) fn turn_to(&self, place: Place) -> Option<i32> {
+    /// Notes the worker's new rank; its new priority, if that is another one.
+    pub(crate) fn turn_to(&self, rank: Rank) -> Option<i32> {
         let slack = self.slack.as_ref()?;
-        let priority = match place {
-            Place::Own => self.fifo,
-            Place::BelowAll => slack.low.saturating_add(2),
-            Place::Suspended => slack.low.saturating_add(1),
+        let priority = match rank {
+            Rank::Own => self.fifo,
+            Rank::BelowAll => slack.low.saturating_add(2),
+            Rank::Suspended => slack.low.saturating_add(1),
         };
         let before = slack.priority.swap(priority, Ordering::SeqCst);
         (before != priority).then_some(priority)
@@ -179,19 +180,19 @@ impl TaskShared {
 impl Shared {
     /// Calls the manager if the guard still takes job `sequence` of `task` for incomplete. Last of all
     /// that a worker does about a job: whoever was suspended may go on at once.
-    pub(crate) fn tell_of_end(&self, task: &TaskShared, sequence: u64) {
-        let watched = task.slack.as_ref().and_then(Slack::watched);
-        if watched.is_some_and(|watched| watched <= sequence) && !self.stop_requested() {
+    pub(crate) fn report_end(&self, task: &TaskShared, sequence: u64) {
+        let incomplete = task.slack.as_ref().and_then(Slack::incomplete);
+        if incomplete.is_some_and(|incomplete| incomplete <= sequence) && !self.stop_requested() {
             self.kick_manager();
         }
     }
 
     /// The tasks as they stand just now, the most urgent first.
-    pub(crate) fn by_place(&self) -> impl Iterator<Item = &TaskShared> {
-        Place::ALL.into_iter().flat_map(|place| {
+    pub(crate) fn by_rank(&self) -> impl Iterator<Item = &TaskShared> {
+        Rank::ALL.into_iter().flat_map(|rank| {
             let tasks = self.by_urgency.iter();
             let tasks = tasks.filter_map(|&index| self.tasks.get(index));
-            tasks.filter(move |task| task.place() == place)
+            tasks.filter(move |task| task.rank() == rank)
         })
     }
 }
@@ -227,37 +228,41 @@ mod tests {
     }
 
     fn order(shared: &Shared) -> Vec<&str> {
-        shared.by_place().map(|task| task.name.as_str()).collect()
+        shared.by_rank().map(|task| task.name.as_str()).collect()
     }
 
     #[test]
     fn tasks_stand_by_their_places_and_among_equals_by_their_priorities() {
         let shared = shared();
         assert_eq!(order(&shared), ["6", "5", "4"]);
-        assert_eq!(shared.tasks[2].turn_to(Place::Suspended), Some(2));
-        assert_eq!(shared.tasks[1].turn_to(Place::Suspended), Some(2));
-        assert_eq!(shared.tasks[1].turn_to(Place::Suspended), None);
+        assert_eq!(shared.tasks[2].turn_to(Rank::Suspended), Some(2));
+        assert_eq!(shared.tasks[1].turn_to(Rank::Suspended), Some(2));
+        assert_eq!(shared.tasks[1].turn_to(Rank::Suspended), None);
         assert_eq!(order(&shared), ["4", "6", "5"]);
-        assert_eq!(shared.tasks[0].turn_to(Place::BelowAll), Some(3));
-        assert_eq!(shared.tasks[1].turn_to(Place::Own), Some(5));
+        assert_eq!(shared.tasks[0].turn_to(Rank::BelowAll), Some(3));
+        assert_eq!(shared.tasks[1].turn_to(Rank::Own), Some(5));
         assert_eq!(order(&shared), ["5", "4", "6"]);
         assert_eq!(shared.tasks[0].present_priority(), 3);
     }
 
     #[test]
-    fn a_job_is_watched_until_its_end_is_told() {
+    fn a_job_is_incomplete_until_its_end_is_reported() {
         let shared = shared();
         let task = &shared.tasks[0];
         let slack = task.slack.as_ref().unwrap();
-        assert_eq!((slack.first(), slack.watched()), (0, None));
-        slack.watch(0);
-        assert_eq!(slack.watched(), Some(0));
+        assert_eq!((slack.first(), slack.incomplete()), (0, None));
+        slack.note_incomplete(0);
+        assert_eq!(slack.incomplete(), Some(0));
         task.begin(0, 0);
         task.take_off(0, 0);
         assert_eq!((slack.first(), task.running()), (1, None));
-        assert_eq!(slack.watched(), Some(0), "that is the manager's to change");
-        slack.watch_nothing();
-        assert_eq!(slack.watched(), None);
+        assert_eq!(
+            slack.incomplete(),
+            Some(0),
+            "that is the manager's to change"
+        );
+        slack.note_none_incomplete();
+        assert_eq!(slack.incomplete(), None);
         assert_eq!(slack.instant_of(5), 6_000_005);
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::calibrate::calibrate;
 use crate::config::Monitor;
-use crate::gaps::GAP_NANOS_MIN;
 use crate::rights::Rights;
 use crate::stats::{Distribution, Summary};
+use crate::stolen::STOLEN_NANOS_MIN;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
@@ -40,7 +40,7 @@ pub struct WakeUpProbe {
     pub real_time: bool,
 }
 
-/// Stretches in which a thread in SCHED_FIFO that never waits lost its CPU: to interrupts, firmware or
+/// Intervals in which a thread in SCHED_FIFO that never waits lost its CPU: to interrupts, firmware or
 /// a hypervisor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GapProbe {
@@ -53,7 +53,7 @@ pub struct GapProbe {
 /// By how much a thread had exceeded its budget when that was noticed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BudgetProbe {
-    /// What watched the budget.
+    /// What monitored the budget.
     pub monitor: Monitor,
     /// The overshoot in nanoseconds.
     pub overshoot: Outcome<Summary>,
@@ -165,7 +165,7 @@ fn look_for_gaps(cpu: usize) -> io::Result<GapProbe> {
         let mut last = begun;
         while last - begun < BURST_NANOS {
             let now = monotonic_nanos();
-            if now - last >= GAP_NANOS_MIN {
+            if now - last >= STOLEN_NANOS_MIN {
                 gaps.record(now - last);
             }
             last = now;

@@ -13,9 +13,9 @@ pub(super) struct Backlog {
     room: usize,
     /// How many may wait behind the current one; `None`: any number.
     most: Option<usize>,
-    /// Told, and neither ended nor dropped.
+    /// Reported, and neither ended nor dropped.
     known: VecDeque<u64>,
-    /// Not told: first and last number of each entry, oldest first.
+    /// Not reported: first and last number of each entry, oldest first.
     kept: VecDeque<(u64, u64)>,
     kept_count: usize,
 }
@@ -40,7 +40,7 @@ impl Backlog {
         self.kept_count
     }
 
-    /// Whether the scheduler may be told of one more job; one in the background makes room.
+    /// Whether the scheduler has room for one more job; one in the background makes room.
     pub(super) fn has_room(&self, in_background: bool) -> bool {
         self.known.len() < self.room.saturating_add(usize::from(in_background))
     }
@@ -52,8 +52,8 @@ impl Backlog {
         self.most.is_some_and(|most| waiting >= most)
     }
 
-    /// The scheduler is told of job `sequence`.
-    pub(super) fn tell(&mut self, sequence: u64) {
+    /// The scheduler knows of job `sequence`.
+    pub(super) fn report(&mut self, sequence: u64) {
         self.known.push_back(sequence);
     }
 
@@ -109,7 +109,7 @@ mod tests {
                     let next = backlog.take_kept();
                     assert_eq!(next, (!kept.is_empty()).then(|| kept.remove(0)));
                     next.into_iter().for_each(|job| {
-                        backlog.tell(job);
+                        backlog.report(job);
                         known.push(job);
                     });
                     continue;
@@ -117,7 +117,7 @@ mod tests {
                 let job: u64 = arrivals.next().unwrap();
                 if kept.is_empty() && known.len() < room {
                     assert!(backlog.has_room(false));
-                    backlog.tell(job);
+                    backlog.report(job);
                     known.push(job);
                 } else {
                     assert!(kept.is_empty() || !backlog.has_room(false));
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_job_in_the_background_makes_room_for_the_next_one() {
         let mut backlog = Backlog::new(4, Some(0));
-        backlog.tell(0);
+        backlog.report(0);
         assert!(!backlog.has_room(false) && backlog.is_full(false));
         assert!(backlog.has_room(true));
     }

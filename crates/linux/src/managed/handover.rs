@@ -67,7 +67,7 @@ impl Handover {
         })
     }
 
-    /// Whether a job came back that nobody has taken yet.
+    /// Whether a job came back that the manager has not taken yet.
     pub(crate) fn is_handed_back(&self) -> bool {
         self.done.load(Ordering::SeqCst) != 0
     }

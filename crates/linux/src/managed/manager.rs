@@ -1,4 +1,4 @@
-//! The manager that dispatches: tells the scheduler what happened, and does what the plan says.
+//! the manager that dispatches: reports to the scheduler what happened, and does what the plan says.
 
 mod drops;
 mod facts;
@@ -6,16 +6,16 @@ mod suspend;
 
 use super::backlog::Backlog;
 use super::handover::{Assignment, Handover};
-use super::pending::{Class, Lane};
+use super::pending::{Class, TaskQueue};
 use super::{BoxedScheduler, Managed};
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
 use crate::manager::BEAT_NANOS;
 use crate::meter::Meter;
+use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
 use crate::shared::{QUANTUM_NANOS, RUN, STOP, Shared, StopCause};
-use crate::stints::Wanted;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::sys::{self, futex};
@@ -43,10 +43,10 @@ pub(crate) struct Classes {
 pub(crate) struct Dispatcher {
     pub(crate) shared: Arc<Shared>,
     scheduler: Recorder<BoxedScheduler, Tracer>,
-    lanes: Vec<Lane>,
-    /// The next release of each task: clock reading and place of the task.
+    queues: Vec<TaskQueue>,
+    /// The next release of each task: clock reading and index of the task.
     timers: BinaryHeap<Reverse<(u64, usize)>>,
-    /// What the scheduler was told to be running (C5).
+    /// What the scheduler takes for running (C5).
     running: Option<JobId>,
     slot: Option<Slot>,
     wake: Option<Wake>,
@@ -61,19 +61,22 @@ pub(crate) struct Dispatcher {
 }
 
 impl Dispatcher {
+    /// `low` is the lowest priority of the run.
     pub(crate) fn new(
         shared: Arc<Shared>,
         scheduler: Recorder<BoxedScheduler, Tracer>,
         record: ManagerRecord,
-        priority: i32,
-        classes: Classes,
+        low: i32,
     ) -> Self {
         let count = shared.tasks.len();
         let waiting = scheduler.backlog();
         let backlog = || Backlog::new(waiting, shared.backlog);
-        let lanes = shared.tasks.iter().map(|task| Lane::new(task, backlog()));
+        let queues = shared
+            .tasks
+            .iter()
+            .map(|task| TaskQueue::new(task, backlog()));
         Self {
-            lanes: lanes.collect(),
+            queues: queues.collect(),
             shared,
             scheduler,
             timers: BinaryHeap::with_capacity(count),
@@ -83,8 +86,11 @@ impl Dispatcher {
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
             record,
-            priority,
-            classes,
+            priority: low + 2,
+            classes: Classes {
+                run: low + 1,
+                suspended: low,
+            },
             budget_look: u64::MAX,
         }
     }
@@ -143,9 +149,9 @@ impl Dispatcher {
         let signals = ManagerSignals::new();
         let end = shared.end.load(Ordering::SeqCst);
         let epoch = shared.epoch.load(Ordering::SeqCst);
-        for (index, (task, lane)) in shared.tasks.iter().zip(&mut self.lanes).enumerate() {
-            lane.first_release = epoch.saturating_add(task.offset_nanos);
-            self.timers.push(Reverse((lane.first_release, index)));
+        for (index, (task, queue)) in shared.tasks.iter().zip(&mut self.queues).enumerate() {
+            queue.first_release = epoch.saturating_add(task.offset_nanos);
+            self.timers.push(Reverse((queue.first_release, index)));
         }
         let mut own = Intervals::of_this_thread(Thread::Manager);
         let outcome = self.rounds(shared, managed, &signals, (epoch, end), &mut own);
@@ -165,10 +171,10 @@ impl Dispatcher {
         let mut until = monotonic_nanos();
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
-            let calls = managed.bell.load(Ordering::SeqCst);
+            let calls = managed.wake_event.load(Ordering::SeqCst);
             self.scheduler.sink().open();
             let now = monotonic_nanos();
-            let wanted = shared.stints.wanted_since(until, now);
+            let wanted = shared.occupancy.wanted_since(until, now);
             own.wake(
                 shared,
                 Wanted::Since(wanted),
@@ -220,7 +226,7 @@ impl Dispatcher {
         until: u64,
     ) -> Option<i32> {
         if managed.waits_on_futex {
-            futex::wait_until(&managed.bell, calls, Some(until));
+            futex::wait_until(&managed.wake_event, calls, Some(until));
             return None;
         }
         let span = until.saturating_sub(monotonic_nanos());
@@ -292,12 +298,12 @@ impl Dispatcher {
         loop {
             let plan = self.scheduler.decide(self.clock)?;
             (self.slot, self.wake, self.mode) = (plan.slot(CPU), plan.next, plan.mode);
-            for lane in &mut self.lanes {
-                lane.staged = 0;
+            for queue in &mut self.queues {
+                queue.staged = 0;
             }
             shared.mode.store(self.mode.0, Ordering::SeqCst);
             while let Some(notice) = self.scheduler.take_notice() {
-                shared.hear(&notice);
+                shared.note_notice(&notice);
                 self.record.note(&notice);
                 if let Event::Dropped { job, why } = notice.what {
                     self.drop_job(shared, job, why)?;
@@ -316,12 +322,13 @@ impl Dispatcher {
             return Ok(());
         };
         let index = job.task.index();
-        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get_mut(index))
+        else {
             return Ok(());
         };
-        lane.end_cleaning(task);
-        if let Some(busy) = lane.busy {
-            let class = if task.withdrawn(busy) {
+        queue.end_cleaning(task);
+        if let Some(busy) = queue.busy {
+            let class = if task.is_demoted(busy) {
                 Class::Background
             } else {
                 Class::Suspended
@@ -344,12 +351,12 @@ impl Dispatcher {
         managed: &Managed,
         at: Instant,
     ) -> Result<bool, ContractViolation> {
-        self.withdraw_background(shared);
+        self.drop_background(shared);
         let target = self.slot.map(|slot| slot.job);
         managed.plan(target);
-        // Nothing that keeps its place wants the CPU.
+        // Nothing that keeps its priority wants the CPU.
         if target.is_none_or(|job| self.scheduler.permit(job.task) == Permit::Demoted) {
-            shared.end_withdrawn();
+            shared.end_demoted();
         }
         if self.running == target {
             return Ok(false);
@@ -369,13 +376,14 @@ impl Dispatcher {
         at: Instant,
     ) -> Result<bool, ContractViolation> {
         let index = job.task.index();
-        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get_mut(index))
+        else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
-        let withdrawn = task.withdrawn(job.sequence);
-        let over = match lane.busy {
+        let demoted = task.is_demoted(job.sequence);
+        let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
-                let class = if withdrawn {
+                let class = if demoted {
                     Class::Background
                 } else {
                     Class::Run
@@ -384,25 +392,25 @@ impl Dispatcher {
                 None
             }
             // Never begun, and used up already by the way to the cancellation point before it.
-            Some(_) if withdrawn => return Ok(false),
+            Some(_) if demoted => return Ok(false),
             Some(_) => {
-                lane.begin_cleaning(task, job.sequence);
+                queue.begin_cleaning(task, job.sequence);
                 self.set_class(shared, index, Class::Run);
                 None
             }
-            None => match lane.ended.take() {
+            None => match queue.ended.take() {
                 Some((ended, whole)) if ended == job.sequence => Some(whole),
-                Some(_) | None if withdrawn => {
-                    if lane.take_waiting(job.sequence).is_some() {
+                Some(_) | None if demoted => {
+                    if queue.take_waiting(job.sequence).is_some() {
                         let why = task.why_dropped(job.sequence);
-                        lane.dropped.add(why, 1);
+                        queue.dropped.add(why, 1);
                         let what = What::Dropped { job, why };
                         self.scheduler.sink_mut().record(at, what);
                     }
                     Some(false)
                 }
                 Some(_) | None => {
-                    lane.open_account(job.sequence);
+                    queue.open_account(job.sequence);
                     self.assign(shared, job);
                     None
                 }
@@ -412,8 +420,8 @@ impl Dispatcher {
         self.scheduler.apply(at, started)?;
         match over {
             Some(whole) => {
-                if let Some(lane) = self.lanes.get_mut(index) {
-                    lane.backlog.forget(job.sequence);
+                if let Some(queue) = self.queues.get_mut(index) {
+                    queue.backlog.forget(job.sequence);
                 }
                 self.scheduler.apply(at, end_of(job, whole))?;
                 Ok(true)
@@ -428,16 +436,17 @@ impl Dispatcher {
     /// Lets the worker, which has no job, begin `job`.
     fn assign(&mut self, shared: &Shared, job: JobId) {
         let index = job.task.index();
-        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get_mut(index))
+        else {
             return;
         };
-        let Some(release) = lane.take_waiting(job.sequence) else {
+        let Some(release) = queue.take_waiting(job.sequence) else {
             return;
         };
-        lane.busy = Some(job.sequence);
-        lane.ended = None;
+        queue.busy = Some(job.sequence);
+        queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
-        lane.class = Class::Background;
+        queue.class = Class::Background;
         self.set_class(shared, index, Class::Run);
         task.handover.assign(Assignment {
             sequence: job.sequence,
@@ -446,17 +455,18 @@ impl Dispatcher {
     }
 
     fn set_class(&mut self, shared: &Shared, index: usize, class: Class) {
-        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get_mut(index))
+        else {
             return;
         };
-        if lane.class == class {
+        if queue.class == class {
             return;
         }
-        lane.class = class;
+        queue.class = class;
         let tid = task.tid.load(Ordering::SeqCst);
         let before = monotonic_nanos();
         if class != Class::Run {
-            shared.stints.burns_no_more();
+            shared.occupancy.burns_no_more();
         }
         let done = match class {
             Class::Run => sys::sched::set_fifo(tid, self.classes.run),
@@ -471,13 +481,13 @@ impl Dispatcher {
             self.record.demotion.record(cost);
         }
         if class != Class::Suspended && task.suspension.is_suspended() {
-            // Whatever the worker does from now on, it is not held back.
+            // Whatever the worker does from now on, it is not suspended.
             let executed = task.executed().unwrap_or(0);
             task.suspension.resume(executed, shared.tolerance_nanos);
         }
     }
 
-    /// When to look again if nobody calls, as a clock reading; arms the monitor of the running job.
+    /// When to look again if no thread calls, as a clock reading; arms the monitor of the running job.
     fn next_look(&mut self, shared: &Shared) -> u64 {
         let epoch = shared.epoch.load(Ordering::SeqCst);
         let release = self
@@ -497,15 +507,15 @@ impl Dispatcher {
             return u64::MAX;
         };
         let index = job.task.index();
-        let (Some(task), Some(lane), Some(exhausted)) = (
+        let (Some(task), Some(queue), Some(exhausted)) = (
             shared.tasks.get(index),
-            self.lanes.get(index),
+            self.queues.get(index),
             self.exhausted_at(shared, job),
         ) else {
             return u64::MAX;
         };
         let left = exhausted
-            .saturating_sub(lane.executed(task, job.sequence))
+            .saturating_sub(queue.executed(task, job.sequence))
             .max(QUANTUM_NANOS);
         match (shared.monitor, task.monitor.get()) {
             (Monitor::Perf | Monitor::PosixTimer, Some(monitor)) => {

@@ -6,7 +6,7 @@
 //! | manager | the highest SCHED_FIFO priority of the run | the manager |
 //! | run | SCHED_FIFO below it | the worker of the job that the plan names, and workers without a job, which are blocked |
 //! | suspended | SCHED_FIFO below that | workers whose job was preempted |
-//! | background | SCHED_OTHER | workers whose job was withdrawn, until its next cancellation point |
+//! | background | SCHED_OTHER | workers whose job was demoted, until its next cancellation point |
 //!
 //! Preempted jobs stay in SCHED_FIFO, because the kernel lends starved SCHED_OTHER threads time of
 //! its own accord (the fair server), and would then run jobs that no plan names. Withdrawn ones go to
@@ -24,7 +24,7 @@ mod pending;
 mod worker;
 
 pub(crate) use handover::Handover;
-pub(crate) use manager::{Classes, Dispatcher};
+pub(crate) use manager::Dispatcher;
 
 use crate::sys::futex;
 use std::error::Error;
@@ -34,7 +34,7 @@ use vestal_core::{JobId, Scheduler};
 /// A scheduler that a manager thread can own.
 pub type BoxedScheduler = Box<dyn Scheduler + Send>;
 
-/// Why there is no scheduler: a [`vestal_core::ConfigurationError`], or words of somebody else's.
+/// Why there is no scheduler: a [`vestal_core::ConfigurationError`], or words of another crate.
 pub type NoScheduler = Box<dyn Error + Send + Sync>;
 
 /// Makes the scheduler of a managed run.
@@ -47,10 +47,10 @@ pub type MakeScheduler =
 /// What managed dispatch adds to the words that threads share.
 #[derive(Debug)]
 pub(crate) struct Managed {
-    /// Whether the manager waits on [`Self::bell`], rather than for the signals of a monitor.
+    /// Whether the manager waits on [`Self::wake_event`], rather than for the signals of a monitor.
     pub(crate) waits_on_futex: bool,
     /// Counts the calls for the manager, which waits on it.
-    pub(crate) bell: AtomicU32,
+    pub(crate) wake_event: AtomicU32,
     /// Written by the manager: the job that the plan names; 0: none.
     planned: AtomicU64,
     inversions: AtomicU64,
@@ -60,7 +60,7 @@ impl Managed {
     pub(crate) const fn new(waits_on_futex: bool) -> Self {
         Self {
             waits_on_futex,
-            bell: AtomicU32::new(0),
+            wake_event: AtomicU32::new(0),
             planned: AtomicU64::new(0),
             inversions: AtomicU64::new(0),
         }
@@ -68,8 +68,8 @@ impl Managed {
 
     /// Calls the manager.
     pub(crate) fn ring(&self) {
-        self.bell.fetch_add(1, Ordering::SeqCst);
-        futex::wake_all(&self.bell);
+        self.wake_event.fetch_add(1, Ordering::SeqCst);
+        futex::wake_all(&self.wake_event);
     }
 
     pub(crate) fn plan(&self, job: Option<JobId>) {

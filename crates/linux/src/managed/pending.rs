@@ -18,11 +18,11 @@ pub(super) enum Class {
 
 /// One task and its worker.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct TaskQueue {
     /// The job that the worker has: assigned, and not handed back.
     pub(super) busy: Option<u64>,
     /// A job that ended while the scheduler did not count it as running, and whether it did all its
-    /// work. The scheduler hears of it when its plan names the job.
+    /// work. It is reported to the scheduler when its plan names the job.
     pub(super) ended: Option<(u64, bool)>,
     /// Released, not begun, not dropped, oldest first: number and clock reading of the release.
     waiting: VecDeque<(u64, u64)>,
@@ -33,11 +33,11 @@ pub(super) struct Lane {
     period: u64,
     /// Which releases the scheduler knows, and which it has no room for.
     pub(super) backlog: Backlog,
-    /// Releases told to the scheduler since its last decision.
+    /// Releases reported to the scheduler since its last decision.
     pub(super) staged: usize,
-    /// The job that was charged last, plus one, and what the scheduler was told that it executed.
-    told: (u64, u64),
-    /// The worker's account when it went on with a withdrawn job in the name of the next one, which
+    /// The job that was charged last, plus one, and what the scheduler knows that it executed.
+    reported: (u64, u64),
+    /// The worker's account when it went on with a demoted job in the name of the next one, which
     /// pays for the way to the cancellation point.
     cleaning_since: Option<u64>,
     /// Whose account is open, plus one.
@@ -49,7 +49,7 @@ pub(super) struct Lane {
     pub(super) dropped: Drops,
 }
 
-impl Lane {
+impl TaskQueue {
     pub(super) fn new(task: &TaskShared, backlog: Backlog) -> Self {
         Self {
             busy: None,
@@ -61,7 +61,7 @@ impl Lane {
             period: task.configuration.task.period.as_nanos(),
             backlog,
             staged: 0,
-            told: (0, 0),
+            reported: (0, 0),
             cleaning_since: None,
             account: 0,
             carried: 0,
@@ -82,8 +82,8 @@ impl Lane {
 
     /// Takes a job from those that wait; gives the clock reading of its release.
     pub(super) fn take_waiting(&mut self, sequence: u64) -> Option<u64> {
-        let place = self.waiting.iter().position(|&(job, _)| job == sequence)?;
-        self.waiting.remove(place).map(|(_, release)| release)
+        let index = self.waiting.iter().position(|&(job, _)| job == sequence)?;
+        self.waiting.remove(index).map(|(_, release)| release)
     }
 
     /// The jobs that never began, with their releases.
@@ -131,19 +131,19 @@ impl Lane {
         self.carried
     }
 
-    /// What the scheduler was told that job `sequence` executed.
-    pub(super) const fn told(&self, sequence: u64) -> u64 {
-        if self.told.0 == sequence.saturating_add(1) {
-            self.told.1
+    /// What the scheduler knows that job `sequence` executed.
+    pub(super) const fn reported(&self, sequence: u64) -> u64 {
+        if self.reported.0 == sequence.saturating_add(1) {
+            self.reported.1
         } else {
             0
         }
     }
 
-    /// Tells it `amount` in all; says what is new of that.
-    pub(super) fn tell(&mut self, sequence: u64, amount: u64) -> u64 {
-        let before = self.told(sequence);
-        self.told = (sequence.saturating_add(1), amount.max(before));
+    /// Reports `amount` in all; says what is new of that.
+    pub(super) fn report(&mut self, sequence: u64, amount: u64) -> u64 {
+        let before = self.reported(sequence);
+        self.reported = (sequence.saturating_add(1), amount.max(before));
         amount.saturating_sub(before)
     }
 }

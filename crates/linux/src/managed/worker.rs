@@ -2,11 +2,11 @@
 
 use super::handover::{Assignment, Done};
 use crate::intervals::{Intervals, Thread};
+use crate::occupancy::Wanted;
 use crate::outcome::{note_completed, note_unfinished};
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{RUN, STOP, Shared, TaskShared};
-use crate::stints::Wanted;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
 use crate::worker::{Ended, Worker, job_of, note_dropped, record_job_end};
@@ -79,7 +79,7 @@ impl Worker {
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
         // From here on the account is the new job's, also if the manager looks in between.
         task.begin(sequence, own_cpu_nanos());
-        shared.begin_in_place(task, sequence, release);
+        shared.begin_at_priority(task, sequence, release);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let started = monotonic_nanos();
@@ -109,7 +109,7 @@ impl Worker {
             completed,
         };
         // Before it is noted down: a manager that looks from here on finds a job that is over, and takes
-        // no place from it any more.
+        // no priority from it any more.
         task.handover.hand_back(Done {
             sequence,
             executed,
@@ -131,7 +131,7 @@ impl Worker {
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
         // The manager takes the CPU at once, wanted from here on.
-        shared.stints.end(monotonic_nanos());
+        shared.occupancy.end(monotonic_nanos());
         shared.kick_manager();
     }
 }
@@ -139,11 +139,11 @@ impl Worker {
 /// Notes the job down, as under native dispatch.
 fn note_end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut Tracer) {
     let stopping = shared.stop_requested();
-    shared.end_in_place(task, job.sequence, job.executed, job.finished);
-    let lost_its_place = task.lost_its_place(job.sequence);
-    if job.completed && !lost_its_place {
+    shared.end_at_priority(task, job.sequence, job.executed, job.finished);
+    let lost_its_priority = task.lost_its_priority(job.sequence);
+    if job.completed && !lost_its_priority {
         note_completed(shared, task, id, job, trace);
-    } else if stopping && !lost_its_place {
+    } else if stopping && !lost_its_priority {
         note_unfinished(shared, task, id, (job.release, job.executed), trace);
     } else {
         let (why, job) = (task.why_dropped(job.sequence), job_of(id, job.sequence));

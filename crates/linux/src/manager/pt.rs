@@ -1,8 +1,8 @@
 //! What the manager does for jobs in slices: holds them back between two, and lets them go on.
 //!
 //! A job within its slices costs the manager nothing. It is called when a job has executed what it was
-//! granted, as for any other limit, and when a slice begins for which a held job waits. A held worker
-//! also leaves the real-time class, so that a body that cannot be held keeps nobody else of the run
+//! granted, as for any other limit, and when a slice begins for which a suspended job waits. A suspended worker
+//! also leaves the real-time class, so that a body that cannot be suspended keeps no other thread of the run
 //! from the CPU: see [`crate::suspension`].
 
 use super::{Manager, id_of, waits_for_an_instant};
@@ -16,9 +16,9 @@ use vestal_core::{ContractViolation, Enforcer, Fact, Instant, JobId, Scheduler, 
 use vestal_trace::{Edge, Mechanism, Record, What};
 
 impl Manager {
-    /// Tells the guard what held jobs executed since they were held, before it decides about their next
+    /// Reports to the guard what suspended jobs executed since they were suspended, before it decides about their next
     /// slices.
-    pub(super) fn charge_held(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    pub(super) fn charge_suspended(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         for (index, task) in shared.tasks.iter().enumerate() {
             if task.is_sliced()
                 && let Some(sequence) = task.running_admitted()
@@ -36,7 +36,7 @@ impl Manager {
         Ok(())
     }
 
-    /// The slices of a job count from its release, so the guard hears of that before it is charged.
+    /// The slices of a job count from its release, so that is reported to the guard before it is charged.
     pub(super) fn announce(
         &mut self,
         task: &TaskShared,
@@ -79,7 +79,7 @@ impl Manager {
         if task.suspension.is_suspended() || !task.suspension.suspend(tid, executed) {
             return;
         }
-        shared.stints.burns_no_more();
+        shared.occupancy.burns_no_more();
         let before = monotonic_nanos();
         self.span(shared, before, Mechanism::Switch, Edge::Begin);
         // Leaving the real-time class needs no right, and a worker lives as long as the run.
@@ -122,15 +122,15 @@ impl Manager {
         }
     }
 
-    /// Tells the recording which jobs go on. Of several, and of those that they do not take the CPU from,
+    /// Records which jobs go on. Of several, and of those that they do not take the CPU from,
     /// the most urgent one comes last: a reader takes the job that started last for the one that runs.
     pub(super) fn tell_who_goes_on(&mut self, shared: &Shared) {
         if self.resumed.iter().all(Option::is_none) {
             return;
         }
-        let mut told = false;
-        // Whoever lost its place goes behind all others.
-        for withdrawn in [true, false] {
+        let mut reported = false;
+        // Whoever lost its priority goes behind all others.
+        for demoted in [true, false] {
             for &index in shared.by_urgency.iter().rev() {
                 let (Some(task), Some(resumed)) =
                     (shared.tasks.get(index), self.resumed.get_mut(index))
@@ -138,15 +138,15 @@ impl Manager {
                     continue;
                 };
                 let goes_on = match *resumed {
-                    Some(sequence) if task.withdrawn(sequence) == withdrawn => resumed.take(),
-                    // It runs since before, and a job that is less urgent was told after it.
-                    None if told && !withdrawn && task.suspension.is_inside() => {
+                    Some(sequence) if task.is_demoted(sequence) == demoted => resumed.take(),
+                    // It runs since before, and a job that is less urgent was recorded after it.
+                    None if reported && !demoted && task.suspension.is_inside() => {
                         task.running_ready()
                     }
                     Some(_) | None => None,
                 };
                 if let Some(sequence) = goes_on {
-                    told = true;
+                    reported = true;
                     let job = JobId {
                         task: id_of(index),
                         sequence,

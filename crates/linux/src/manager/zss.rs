@@ -4,7 +4,7 @@ use super::{Manager, id_of};
 use crate::shared::{Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
-use crate::zss::Place;
+use crate::zss::Rank;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{ContractViolation, Fact, Instant, JobId, Permit, Scheduler, TaskId};
@@ -17,24 +17,24 @@ impl Manager {
             .map_or(u64::MAX, |wake| wake.saturating_since(now).as_nanos())
     }
 
-    /// Tells the guard of jobs that have no slack left, and of the end of those it knows; lets it decide
+    /// Reports to the guard of jobs that have no slack left, and of the end of those it knows; lets it decide
     /// if there is one, or if it asked for that.
     pub(super) fn settle_slack(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         let now = shared.instant(monotonic_nanos());
-        let mut told = self.wake.is_some_and(|wake| wake <= now);
-        if told {
+        let mut reported = self.wake.is_some_and(|wake| wake <= now);
+        if reported {
             self.guard.apply(now, Fact::Timer)?;
         }
         for (index, task) in shared.tasks.iter().enumerate() {
-            told |= self.tell_of_slack(task, id_of(index), now)?;
+            reported |= self.report_slack(task, id_of(index), now)?;
         }
-        if told {
+        if reported {
             self.decide(shared)?;
         }
         Ok(())
     }
 
-    fn tell_of_slack(
+    fn report_slack(
         &mut self,
         task: &TaskShared,
         id: TaskId,
@@ -43,53 +43,56 @@ impl Manager {
         let Some(slack) = &task.slack else {
             return Ok(false);
         };
-        let mut told = false;
+        let mut reported = false;
         let sequence = slack.first();
-        if let Some(watched) = slack.watched().filter(|watched| *watched < sequence) {
+        if let Some(incomplete) = slack
+            .incomplete()
+            .filter(|incomplete| *incomplete < sequence)
+        {
             let job = JobId {
                 task: id,
-                sequence: watched,
+                sequence: incomplete,
             };
             self.guard.apply(now, Fact::Completed { cpu: CPU, job })?;
-            slack.watch_nothing();
-            told = true;
+            slack.note_none_incomplete();
+            reported = true;
         }
-        // A job that lost its place stands for nothing, and the one behind it has no thread.
-        if slack.watched().is_some() || task.withdrawn(sequence) {
-            return Ok(told);
+        // A job that lost its priority stands for nothing, and the one behind it has no thread.
+        if slack.incomplete().is_some() || task.is_demoted(sequence) {
+            return Ok(reported);
         }
         let period = task.configuration.task.period.as_nanos();
         let release = task
             .offset_nanos
             .saturating_add(period.saturating_mul(sequence));
         if slack.instant_of(release) <= now.as_nanos() {
-            slack.watch(sequence);
+            slack.note_incomplete(sequence);
             let job = JobId { task: id, sequence };
             let released = Instant::from_nanos(release);
             self.guard.apply(released, Fact::Released { job })?;
-            told = true;
+            reported = true;
         }
-        Ok(told)
+        Ok(reported)
     }
 
-    /// Gives every worker the priority of its place; says whether one has another than before. Nobody
+    /// Gives every worker the priority of its rank; says whether one has another than before. None
     /// else moves meanwhile: all of them share the manager's CPU.
-    pub(super) fn enact_places(&mut self, shared: &Shared) -> bool {
+    pub(super) fn enact_ranks(&mut self, shared: &Shared) -> bool {
         let mut moved = false;
         for (index, task) in shared.tasks.iter().enumerate() {
-            let place = match self.guard.permit(id_of(index)) {
+            let rank = match self.guard.permit(id_of(index)) {
                 Permit::Run { .. }
                 | Permit::Demoted
                 | Permit::Dropped { .. }
-                | Permit::NotAdmitted => Place::Own,
-                Permit::Below { .. } => Place::BelowAll,
-                Permit::Suspended { .. } => Place::Suspended,
+                | Permit::NotAdmitted => Rank::Own,
+                Permit::Below { .. } => Rank::BelowAll,
+                Permit::Suspended { .. } => Rank::Suspended,
             };
-            let Some(priority) = task.turn_to(place) else {
+            let Some(priority) = task.turn_to(rank) else {
                 continue;
             };
             moved = true;
-            // In the background it stays below all of them, and asks for its place when it comes back.
+            // In the background it stays below all of them, and asks for its priority when it comes back.
             if !task.is_in_background() {
                 // A worker lives as long as the run; the manager has the right, or there were no run.
                 let _ = sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), priority);

@@ -2,7 +2,7 @@
 //!
 //! It waits in `epoll_wait` for the signals of POSIX timers and for workers that are done. A periodic
 //! timer for each task releases its jobs. From releases and completions the manager knows which job
-//! runs when it waits again: the most urgent pending one. That job's execution is watched by a timer
+//! runs when it waits again: the most urgent pending one. That job's execution is monitored by a timer
 //! on its thread's CPU time, which the kernel looks at in its tick only, and therefore by a wall-clock
 //! timer over what the other timer has left as well (section 5.2). Both are cancelled when the job is
 //! over, and the wall-clock timer is set anew for the job that goes on.
@@ -16,18 +16,18 @@ use crate::shared::{QUANTUM_NANOS, RUN, Shared, StopCause, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::own_tid;
 use crate::sys::timer::SignalTimer;
-use crate::sys::waiting::{Bell, Waiter, Woken};
+use crate::sys::waiting::{Waiter, WakeEvent, Woken};
 use std::io;
 use std::sync::atomic::Ordering;
 use vestal_core::ContractViolation;
 
-/// Tags of timers: a kind, and below that the place of the task.
+/// Tags of timers: a kind, and below that the index of the task.
 const RELEASE: usize = 1 << 16;
 const BUDGET: usize = 2 << 16;
-const PLACE: usize = (1 << 16) - 1;
+const INDEX: usize = (1 << 16) - 1;
 
-/// The job whose budget is watched: place of its task, number, and limit.
-type Watched = (usize, u64, Allowance);
+/// The job whose budget is monitored: index of its task, number, and limit.
+type Monitored = (usize, u64, Allowance);
 
 /// The manager's timers.
 struct Timers {
@@ -41,26 +41,26 @@ struct Timers {
     /// Per task: the job for which its CPU timer runs, and its limit.
     counting: Vec<Option<(u64, Allowance)>>,
     /// The job for which the wall-clock timer runs.
-    watched: Option<Watched>,
+    monitored: Option<Monitored>,
 }
 
 impl Timers {
-    fn new(shared: &Shared, bell: &Bell) -> io::Result<Self> {
+    fn new(shared: &Shared, wake_event: &WakeEvent) -> io::Result<Self> {
         let manager = own_tid();
         let mut timers = Self {
-            waiter: Waiter::new(bell)?,
+            waiter: Waiter::new(wake_event)?,
             releases: Vec::with_capacity(shared.tasks.len()),
             budgets: Vec::with_capacity(shared.tasks.len()),
-            wall: SignalTimer::wall_tagged(manager, BUDGET | PLACE)?,
+            wall: SignalTimer::wall_tagged(manager, BUDGET | INDEX)?,
             counting: vec![None; shared.tasks.len()],
-            watched: None,
+            monitored: None,
         };
         let epoch = shared.epoch.load(Ordering::SeqCst);
-        for (place, task) in shared.tasks.iter().enumerate() {
+        for (index, task) in shared.tasks.iter().enumerate() {
             let tid = task.tid.load(Ordering::SeqCst);
-            let budget = SignalTimer::cpu_time_of(tid, manager, BUDGET | place)?;
+            let budget = SignalTimer::cpu_time_of(tid, manager, BUDGET | index)?;
             timers.budgets.push(budget);
-            let release = SignalTimer::wall_tagged(manager, RELEASE | place)?;
+            let release = SignalTimer::wall_tagged(manager, RELEASE | index)?;
             let period = task.configuration.task.period.as_nanos();
             release.set_periodic(epoch.saturating_add(task.offset_nanos), period);
             timers.releases.push(release);
@@ -72,24 +72,24 @@ impl Timers {
     fn watch_running(&mut self, shared: &Shared) {
         let counted = self.counting.iter_mut().zip(&self.budgets);
         for (task, (counting, timer)) in shared.tasks.iter().zip(counted) {
-            if counting.is_some_and(|(job, _)| task.gate.pending() != Some(job)) {
+            if counting.is_some_and(|(job, _)| task.release_counter.pending() != Some(job)) {
                 timer.set(0);
                 *counting = None;
             }
         }
         let next = running(shared);
-        if next == self.watched {
+        if next == self.monitored {
             return;
         }
-        self.watched = next;
-        let Some((place, job, limit)) = next else {
+        self.monitored = next;
+        let Some((index, job, limit)) = next else {
             self.wall.set(0);
             return;
         };
         let (Some(task), Some(counting), Some(timer)) = (
-            shared.tasks.get(place),
-            self.counting.get_mut(place),
-            self.budgets.get(place),
+            shared.tasks.get(index),
+            self.counting.get_mut(index),
+            self.budgets.get(index),
         ) else {
             return;
         };
@@ -109,18 +109,18 @@ impl Timers {
 }
 
 /// The most urgent pending job that may run.
-fn running(shared: &Shared) -> Option<Watched> {
-    shared.by_urgency.iter().find_map(|&place| {
-        let task = shared.tasks.get(place)?;
+fn running(shared: &Shared) -> Option<Monitored> {
+    shared.by_urgency.iter().find_map(|&index| {
+        let task = shared.tasks.get(index)?;
         let job = pending_admitted(task)?;
-        Some((place, job, task.limit.load()))
+        Some((index, job, task.limit.load()))
     })
 }
 
 fn pending_admitted(task: &TaskShared) -> Option<u64> {
-    let job = task.gate.pending()?;
+    let job = task.release_counter.pending()?;
     let admitted = match task.running() {
-        Some(running) => !task.withdrawn(running),
+        Some(running) => !task.is_demoted(running),
         None => task.limit.load() != Allowance::NotAdmitted,
     };
     admitted.then_some(job)
@@ -131,9 +131,9 @@ impl Manager {
     pub(crate) fn manage_each_job(
         &mut self,
         shared: &Shared,
-        bell: &Bell,
+        wake_event: &WakeEvent,
     ) -> Result<(), ContractViolation> {
-        let mut timers = match Timers::new(shared, bell) {
+        let mut timers = match Timers::new(shared, wake_event) {
             Ok(timers) => timers,
             Err(_) => {
                 shared.request_stop(StopCause::SetupFailed);
@@ -150,7 +150,7 @@ impl Manager {
             self.about_to_wait(shared);
             let woken = timers
                 .waiter
-                .wait(bell, until.saturating_sub(monotonic_nanos()));
+                .wait(wake_event, until.saturating_sub(monotonic_nanos()));
             let wanted = first_release(shared, &woken).unwrap_or(until);
             let at = self.woken(shared, wanted);
             self.count_event(shared, &woken);
@@ -189,25 +189,25 @@ impl Manager {
         let now = shared.instant(monotonic_nanos()).as_nanos();
         let mut look = false;
         for tag in woken.tags() {
-            if tag & !PLACE == BUDGET {
+            if tag & !INDEX == BUDGET {
                 look = true;
                 // It fired: if the job may go on, it is set again.
-                timers.watched = None;
-            } else if let Some(task) = shared.tasks.get(tag & PLACE)
+                timers.monitored = None;
+            } else if let Some(task) = shared.tasks.get(tag & INDEX)
                 && let Some(newest) = task.newest_release(now)
             {
-                task.gate.release(newest);
+                task.release_counter.release(newest);
             }
         }
         let asks = |task: &TaskShared| {
-            task.overran.is_there() || task.wants_place.load(Ordering::SeqCst) == 1
+            task.overran.is_there() || task.wants_priority.load(Ordering::SeqCst) == 1
         };
         if look || shared.tasks.iter().any(asks) {
             self.handle(shared, false)?;
         }
         if shared.idle_wanted.load(Ordering::SeqCst) == 1 && running(shared).is_none() {
             shared.idle_wanted.store(0, Ordering::SeqCst);
-            shared.end_withdrawn();
+            shared.end_demoted();
             self.settle_idle(shared)?;
         }
         timers.watch_running(shared);
@@ -218,11 +218,11 @@ impl Manager {
 /// The earliest release that one of the timers stands for and that was not handled yet, on the clock.
 fn first_release(shared: &Shared, woken: &Woken) -> Option<u64> {
     let epoch = shared.epoch.load(Ordering::SeqCst);
-    let releases = woken.tags().filter(|tag| tag & !PLACE == RELEASE);
+    let releases = woken.tags().filter(|tag| tag & !INDEX == RELEASE);
     releases
         .filter_map(|tag| {
-            let task = shared.tasks.get(tag & PLACE)?;
-            Some(epoch.saturating_add(task.release_of(task.gate.next())))
+            let task = shared.tasks.get(tag & INDEX)?;
+            Some(epoch.saturating_add(task.release_of(task.release_counter.next())))
         })
         .min()
 }

@@ -12,11 +12,11 @@
 //! | fixed job priorities (5.3) | a dispatcher with three priorities | managed dispatch, see [`crate::managed`] |
 
 mod each_job;
-mod gate;
 mod pt;
+mod release_counter;
 mod zss;
 
-pub(crate) use gate::Gate;
+pub(crate) use release_counter::ReleaseCounter;
 pub(crate) use zss::start_timers;
 
 use crate::config::{Config, Mechanism};

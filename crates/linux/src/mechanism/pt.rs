@@ -14,16 +14,16 @@ use crate::shared::{QUANTUM_NANOS, RUN, Shared, StopCause, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::own_tid;
 use crate::sys::timer::SignalTimer;
-use crate::sys::waiting::{Bell, Waiter, Woken};
+use crate::sys::waiting::{Waiter, WakeEvent, Woken};
 use std::io;
 use std::sync::atomic::Ordering;
 use vestal_core::ContractViolation;
 
-/// Tags of timers: a kind, and below that the place of the task.
+/// Tags of timers: a kind, and below that the index of the task.
 const RELEASE: usize = 1 << 16;
 const SLICE: usize = 2 << 16;
 const BUDGET: usize = 3 << 16;
-const PLACE: usize = (1 << 16) - 1;
+const INDEX: usize = (1 << 16) - 1;
 
 /// The timers of one task.
 struct Budget {
@@ -39,14 +39,14 @@ struct Budget {
 }
 
 impl Budget {
-    fn new(shared: &Shared, place: usize, task: &TaskShared) -> io::Result<Self> {
+    fn new(shared: &Shared, index: usize, task: &TaskShared) -> io::Result<Self> {
         let manager = own_tid();
         let epoch = shared.epoch.load(Ordering::SeqCst);
         let period = task.configuration.task.period.as_nanos();
         let count = task.slices();
         let slices = (0..count).map(|slice| {
             let kind = if slice == 0 { RELEASE } else { SLICE };
-            let timer = SignalTimer::wall_tagged(manager, kind | place)?;
+            let timer = SignalTimer::wall_tagged(manager, kind | index)?;
             let begins = u128::from(period) * u128::from(slice);
             let begins = u64::try_from(begins.div_ceil(u128::from(count))).unwrap_or(period);
             let first = epoch
@@ -58,8 +58,8 @@ impl Budget {
         let tid = task.tid.load(Ordering::SeqCst);
         Ok(Self {
             _slices: slices.collect::<io::Result<_>>()?,
-            cpu: SignalTimer::cpu_time_of(tid, manager, BUDGET | place)?,
-            wall: SignalTimer::wall_tagged(manager, BUDGET | place)?,
+            cpu: SignalTimer::cpu_time_of(tid, manager, BUDGET | index)?,
+            wall: SignalTimer::wall_tagged(manager, BUDGET | index)?,
             armed: false,
             touched: false,
         })
@@ -67,7 +67,7 @@ impl Budget {
 
     /// Sets, leaves or cancels the timers of the budget.
     fn settle(&mut self, shared: &Shared, task: &TaskShared) {
-        let pending = task.gate.pending();
+        let pending = task.release_counter.pending();
         let running = task.running();
         let ready = match running {
             Some(_) => task.running_ready().is_some(),
@@ -110,12 +110,12 @@ impl Manager {
     pub(crate) fn manage_pt(
         &mut self,
         shared: &Shared,
-        bell: &Bell,
+        wake_event: &WakeEvent,
     ) -> Result<(), ContractViolation> {
         let budgets = shared.tasks.iter().enumerate();
-        let budgets = budgets.map(|(place, task)| Budget::new(shared, place, task));
-        let made: io::Result<(Waiter, Vec<Budget>)> =
-            Waiter::new(bell).and_then(|waiter| Ok((waiter, budgets.collect::<io::Result<_>>()?)));
+        let budgets = budgets.map(|(index, task)| Budget::new(shared, index, task));
+        let made: io::Result<(Waiter, Vec<Budget>)> = Waiter::new(wake_event)
+            .and_then(|waiter| Ok((waiter, budgets.collect::<io::Result<_>>()?)));
         let Ok((waiter, mut budgets)) = made else {
             shared.request_stop(StopCause::SetupFailed);
             return Ok(());
@@ -132,7 +132,7 @@ impl Manager {
                 .min(self.until_wake(shared, now));
             let until = now + span;
             self.about_to_wait(shared);
-            let woken = waiter.wait(bell, until.saturating_sub(monotonic_nanos()));
+            let woken = waiter.wait(wake_event, until.saturating_sub(monotonic_nanos()));
             let at = self.woken(shared, until);
             let due = self.until_wake(shared, monotonic_nanos()) == 0;
             self.count_slice_event(&woken, due);
@@ -147,7 +147,7 @@ impl Manager {
 
     fn count_slice_event(&mut self, woken: &Woken, due: bool) {
         let wakeups = &mut self.record.wakeups;
-        let mut kinds = woken.tags().map(|tag| tag & !PLACE);
+        let mut kinds = woken.tags().map(|tag| tag & !INDEX);
         let count = if woken.called {
             &mut wakeups.completion
         } else if kinds.any(|kind| kind != BUDGET) || due {
@@ -173,21 +173,21 @@ impl Manager {
         let now = shared.instant(monotonic_nanos()).as_nanos();
         let mut look = due;
         for tag in woken.tags() {
-            let place = tag & PLACE;
-            let (Some(task), Some(budget)) = (shared.tasks.get(place), budgets.get_mut(place))
+            let index = tag & INDEX;
+            let (Some(task), Some(budget)) = (shared.tasks.get(index), budgets.get_mut(index))
             else {
                 continue;
             };
             budget.touched = true;
-            look |= tag & !PLACE == BUDGET;
-            if tag & !PLACE == RELEASE
+            look |= tag & !INDEX == BUDGET;
+            if tag & !INDEX == RELEASE
                 && let Some(newest) = task.newest_release(now)
             {
-                task.gate.note_release(newest);
+                task.release_counter.note_release(newest);
             }
         }
         let asks = |task: &TaskShared| {
-            task.overran.is_there() || task.wants_place.load(Ordering::SeqCst) == 1
+            task.overran.is_there() || task.wants_priority.load(Ordering::SeqCst) == 1
         };
         if look || shared.tasks.iter().any(asks) {
             self.handle(shared, false)?;
@@ -195,7 +195,7 @@ impl Manager {
         let ready = |task: &TaskShared| task.running_ready().is_some();
         if shared.idle_wanted.load(Ordering::SeqCst) == 1 && !shared.tasks.iter().any(ready) {
             shared.idle_wanted.store(0, Ordering::SeqCst);
-            shared.end_withdrawn();
+            shared.end_demoted();
         }
         for (task, budget) in shared.tasks.iter().zip(budgets) {
             budget.settle(shared, task);

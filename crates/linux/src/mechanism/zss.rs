@@ -3,8 +3,8 @@
 //! Each task has a periodic timer for the zero-slack instants of its jobs, and one for their deadlines.
 //! They wake the manager for *every* job, complete or not; it looks whether the job is incomplete, and
 //! suspends others if so. A job that ends in its critical mode calls the manager as well. There is no
-//! zero-slack timer for tasks that nobody is less critical than, and no deadline timer for tasks that
-//! nobody is more critical than (section 5.4, on the two tasks of table I). Budgets are not watched: a
+//! zero-slack timer for tasks that no other is less critical than, and no deadline timer for tasks that
+//! no other is more critical than (section 5.4, on the two tasks of table I). Budgets are not monitored: a
 //! job that exceeds that of its own level is found when it is complete.
 
 use crate::shared::{Shared, TaskShared};

@@ -23,11 +23,11 @@ const SKEW_NANOS: u64 = 1_000;
 
 /// The rings of a run: the manager's first, then the workers' in the order of the tasks.
 #[derive(Debug, Default)]
-pub(crate) struct Rings(Vec<Lane>);
+pub(crate) struct Rings(Vec<Ring>);
 
 /// One ring, and what came out of it.
 #[derive(Debug)]
-struct Lane {
+struct Ring {
     reader: Reader<Record>,
     flag: Arc<Flag>,
     /// Records with the instants by which they are merged: that of the latest record of this ring so
@@ -44,7 +44,7 @@ impl Rings {
     pub(crate) fn add(&mut self, records: usize) -> Tracer {
         let (producer, reader) = channel(records);
         let flag = Arc::new(Flag::default());
-        self.0.push(Lane {
+        self.0.push(Ring {
             reader,
             flag: Arc::clone(&flag),
             waiting: VecDeque::new(),
@@ -57,8 +57,8 @@ impl Rings {
 
     /// Empties all rings into nothing.
     pub(crate) fn discard(&mut self) {
-        for lane in &mut self.0 {
-            while lane.reader.pop().is_some() {}
+        for ring in &mut self.0 {
+            while ring.reader.pop().is_some() {}
         }
     }
 }
@@ -88,7 +88,7 @@ impl Gatherer {
     ) -> io::Result<Self> {
         let stop = Arc::new(AtomicU32::new(0));
         let mut merger = Merger {
-            lanes: rings.0,
+            rings: rings.0,
             releases: Releases::new(shared),
             shared: Arc::clone(shared),
             consumer,
@@ -127,7 +127,7 @@ impl Gatherer {
 
 /// Merges the rings.
 struct Merger {
-    lanes: Vec<Lane>,
+    rings: Vec<Ring>,
     releases: Releases,
     shared: Arc<Shared>,
     consumer: Box<Consumer>,
@@ -140,23 +140,23 @@ impl Merger {
     /// Empties the rings and hands on what is complete.
     fn round(&mut self) {
         let now = self.shared.instant(monotonic_nanos()).as_nanos();
-        let waiting: usize = self.lanes.iter().map(|lane| lane.waiting.len()).sum();
+        let waiting: usize = self.rings.iter().map(|ring| ring.waiting.len()).sum();
         let mut lost = 0;
-        for lane in &mut self.lanes {
+        for ring in &mut self.rings {
             // First the flag, then the ring: a group that ended before is in the ring.
-            let open = lane.flag.is_up();
+            let open = ring.flag.is_up();
             if waiting < WAITING_MAX {
-                lane.empty();
+                ring.empty();
             } else {
                 continue;
             }
             if !open {
-                lane.complete_until = now.saturating_sub(SKEW_NANOS);
+                ring.complete_until = now.saturating_sub(SKEW_NANOS);
             }
-            lost += lane.newly_lost();
+            lost += ring.newly_lost();
         }
         self.note_lost(lost);
-        let complete = self.lanes.iter().map(|lane| lane.complete_until).min();
+        let complete = self.rings.iter().map(|ring| ring.complete_until).min();
         let released = self.releases_until().min(now);
         self.hand_on_until(complete.unwrap_or(now), released);
         (self.consumer)(&self.batch);
@@ -166,13 +166,13 @@ impl Merger {
     /// Hands on everything that there is, and after it `rest` and `end`.
     fn finish(&mut self, rest: Vec<Record>, end: Option<Record>) {
         let mut lost = 0;
-        for lane in &mut self.lanes {
-            lane.empty();
-            lost += lane.newly_lost();
+        for ring in &mut self.rings {
+            ring.empty();
+            lost += ring.newly_lost();
         }
         self.hand_on_until(u64::MAX, self.releases_until());
         self.note_lost(lost);
-        self.ends_never_told();
+        self.ends_never_reported();
         for record in rest.into_iter().chain(end) {
             let at = record.at.max(self.clock);
             self.hand_on(Record { at, ..record });
@@ -196,12 +196,12 @@ impl Merger {
     fn hand_on_until(&mut self, complete: u64, released: u64) {
         loop {
             let mut earliest: Option<(u64, usize)> = None;
-            for (place, lane) in self.lanes.iter().enumerate() {
-                if let Some(&(key, _)) = lane.waiting.front()
+            for (index, ring) in self.rings.iter().enumerate() {
+                if let Some(&(key, _)) = ring.waiting.front()
                     && key < complete
                     && earliest.is_none_or(|(least, _)| key < least)
                 {
-                    earliest = Some((key, place));
+                    earliest = Some((key, index));
                 }
             }
             let limit = complete.min(released);
@@ -217,9 +217,9 @@ impl Merger {
                 self.hand_on(Record { at, what });
                 continue;
             }
-            let Some((_, place)) = earliest else { return };
-            let lane = self.lanes.get_mut(place);
-            let Some((_, record)) = lane.and_then(|lane| lane.waiting.pop_front()) else {
+            let Some((_, index)) = earliest else { return };
+            let ring = self.rings.get_mut(index);
+            let Some((_, record)) = ring.and_then(|ring| ring.waiting.pop_front()) else {
                 return;
             };
             self.hand_on(record);
@@ -242,7 +242,7 @@ impl Merger {
     }
 
     /// Under managed dispatch: jobs that came to their end when the manager had stopped to listen.
-    fn ends_never_told(&mut self) {
+    fn ends_never_reported(&mut self) {
         if self.shared.managed.is_none() {
             return;
         }
@@ -251,7 +251,7 @@ impl Merger {
             let Some(done) = task.handover.take_done() else {
                 continue;
             };
-            if done.whole && !task.lost_its_place(done.sequence) {
+            if done.whole && !task.lost_its_priority(done.sequence) {
                 let job = JobId {
                     task: TaskId(number),
                     sequence: done.sequence,
@@ -265,7 +265,7 @@ impl Merger {
     }
 }
 
-impl Lane {
+impl Ring {
     fn empty(&mut self) {
         while let Some(record) = self.reader.pop() {
             self.latest = self.latest.max(record.at.as_nanos());
@@ -365,7 +365,7 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&seen);
         let merger = Merger {
-            lanes: rings.0,
+            rings: rings.0,
             releases: Releases::new(&shared),
             shared,
             consumer: Box::new(move |records| {

@@ -1,6 +1,6 @@
 //! What a run records while it runs, and who gets the records.
 //!
-//! Every thread of ours that has something to say writes to a ring of its own, which never waits:
+//! Every thread of the run that has something to say writes to a ring of its own, which never waits:
 //! what finds no room is counted as lost. A gatherer on another CPU (at the lowest priority where
 //! there is only one) empties the rings, merges them by time and hands them on in order, while the run
 //! goes on.
@@ -11,13 +11,13 @@
 //! worker n -> ring /
 //! ```
 //! *The watermark.* A thread may be preempted between reading the clock and writing its record, so an
-//! instant is complete only when nobody can still write an earlier one. A thread raises its flag
+//! instant is complete only when no thread can still write an earlier one. A thread raises its flag
 //! before it reads the clock for a group of records and lowers it when they are written. A ring whose
 //! flag is down when the gatherer looks will give no record from before that look.
 //!
 //! *Releases* of a natively dispatched task follow from its offset and period; the gatherer writes
 //! them at their places, so that a job that waits for a late thread is seen to wait. A managed world
-//! tells its scheduler of them itself.
+//! reports them to its scheduler itself.
 
 mod gather;
 mod tracer;

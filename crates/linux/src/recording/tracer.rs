@@ -1,7 +1,7 @@
 //! The side of a thread that records.
 
-use crate::gaps::Gap;
 use crate::shared::Shared;
+use crate::stolen::StolenInterval;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::engine::uniprocessor::CPU;
@@ -88,17 +88,17 @@ impl Tracer {
         }
     }
 
-    /// Writes what a worker saw and nobody told the scheduler.
+    /// Writes what a worker saw and was not reported to the scheduler.
     pub(crate) fn observed(&mut self, at: Instant, fact: Fact) {
         self.record(at, What::Observed(fact));
     }
 
     /// No thread of the run had the CPU for a while. Inside an open group, with a clock reading of it as
     /// the end.
-    pub(crate) fn gap(&mut self, shared: &Shared, gap: Gap) {
-        shared.gaps.record(gap);
-        let length = Duration::from_nanos(gap.to.saturating_sub(gap.from));
-        self.record(shared.instant(gap.to), What::Gap { cpu: CPU, length });
+    pub(crate) fn stolen(&mut self, shared: &Shared, interval: StolenInterval) {
+        shared.stolen.record(interval);
+        let length = Duration::from_nanos(interval.to.saturating_sub(interval.from));
+        self.record(shared.instant(interval.to), What::Gap { cpu: CPU, length });
     }
 
     /// A mechanism begins or ends.

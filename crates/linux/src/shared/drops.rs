@@ -12,7 +12,7 @@ pub(super) struct Verdicts {
     /// When it did, in nanoseconds since the epoch; written before that.
     used_up_at: AtomicU64,
     /// The job, plus one, that the scheduler dropped last after it had begun, times [`REASONS`], plus the
-    /// place of the reason.
+    /// index of the reason.
     dropped: AtomicU64,
 }
 
@@ -33,8 +33,8 @@ impl TaskShared {
     pub(crate) fn note_drop(&self, sequence: u64, why: DropReason) {
         let job = sequence.saturating_add(1).saturating_mul(REASONS);
         let reason = (0..).zip(DropReason::ALL).find(|(_, other)| *other == why);
-        let place = reason.map_or(0, |(place, _)| place);
-        let word = job.saturating_add(place);
+        let index = reason.map_or(0, |(index, _)| index);
+        let word = job.saturating_add(index);
         self.verdicts.dropped.store(word, Ordering::SeqCst);
     }
 
@@ -49,11 +49,11 @@ impl TaskShared {
         self.has_used_up(sequence).then_some(at)
     }
 
-    /// Why job `sequence` lost its place.
+    /// Why job `sequence` lost its index.
     pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
         let word = self.verdicts.dropped.load(Ordering::SeqCst);
-        let place = usize::try_from(word % REASONS).unwrap_or(0);
-        match DropReason::ALL.get(place) {
+        let index = usize::try_from(word % REASONS).unwrap_or(0);
+        match DropReason::ALL.get(index) {
             Some(why) if word / REASONS == sequence.saturating_add(1) => *why,
             Some(_) | None if self.has_used_up(sequence) => DropReason::Exhausted,
             Some(_) | None => DropReason::Mode,

@@ -45,7 +45,7 @@ impl TaskShared {
         self.configuration.slices.get()
     }
 
-    /// The job that was begun, has not ended, keeps its place, and is not held back.
+    /// The job that was begun, has not ended, keeps its priority, and is not suspended.
     pub(crate) fn running_ready(&self) -> Option<u64> {
         self.running_admitted()
             .filter(|_| !self.suspension.is_suspended())

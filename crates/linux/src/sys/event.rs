@@ -10,7 +10,7 @@ use std::ptr;
 
 fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
     checked(fd)?;
-    // SAFETY: the kernel has just given this descriptor to us and to nobody else.
+    // SAFETY: the kernel has just given this descriptor to this call alone.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -152,7 +152,7 @@ impl PthreadBarrier {
 
 impl Drop for PthreadBarrier {
     fn drop(&mut self) {
-        // SAFETY: initialised by `new`; nobody waits, because nobody borrows it any more.
+        // SAFETY: initialised by `new`; no thread waits, because none borrows it any more.
         unsafe {
             libc::pthread_barrier_destroy(self.0.get());
         }

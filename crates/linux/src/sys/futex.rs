@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU32;
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// The word does not hold the expected value, or somebody woke the waiters; look at it again.
+    /// The word does not hold the expected value, or the waiters were woken; look at it again.
     Changed,
     /// The instant has come.
     TimedOut,
@@ -32,7 +32,7 @@ pub(crate) fn wait_until(word: &AtomicU32, expected: u32, deadline_nanos: Option
     }
 }
 
-/// Wakes everybody who waits on `word`.
+/// Wakes all threads that wait on `word`.
 pub(crate) fn wake_all(word: &AtomicU32) {
     // Fails only for an address that is not mapped, which a reference excludes.
     let _ = futex::wake(word, futex::Flags::PRIVATE, i32::MAX.unsigned_abs());

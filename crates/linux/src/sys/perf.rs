@@ -78,7 +78,7 @@ impl TaskClock {
         };
         let fd = libc::c_int::try_from(fd).unwrap_or(-1);
         checked(fd)?;
-        // SAFETY: the kernel has just given this descriptor to us and to nobody else.
+        // SAFETY: the kernel has just given this descriptor to this call alone.
         let counter = Self(unsafe { OwnedFd::from_raw_fd(fd) });
         counter.signal_to(manager)?;
         Ok(counter)

@@ -13,7 +13,7 @@ pub(crate) fn monitor_signal() -> libc::c_int {
     libc::SIGRTMIN() + 1
 }
 
-/// A thread of ours has something to say.
+/// A thread of the run has something to say.
 pub(crate) fn kick_signal() -> libc::c_int {
     libc::SIGRTMIN() + 2
 }

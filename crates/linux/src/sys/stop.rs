@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
-/// Somebody asked to stop.
+/// A stop was requested.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// The first signal that did so; 0: none.

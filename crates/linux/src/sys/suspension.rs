@@ -1,6 +1,6 @@
-//! The signal that holds a thread back: its handler waits until somebody says that it may go on.
+//! The signal that suspends a thread: its handler waits until it is allowed to go on.
 //!
-//! A lower priority does not hold a thread back, because it runs whenever the CPU is free. What does
+//! A lower priority does not suspend a thread, because it runs whenever the CPU is free. What does
 //! is a wait inside the thread, and only a signal handler begins one in the middle of a body that
 //! knows nothing of it. The handler does what is safe in a handler: it reads a thread-local pointer,
 //! atomics, and waits on a futex; `errno` stays what it was.
@@ -24,7 +24,7 @@ thread_local! {
     static OWN: Cell<*const Suspension> = const { Cell::new(ptr::null()) };
 }
 
-/// Waits while the thread is held back.
+/// Waits while the thread is suspended.
 extern "C" fn on_suspension_signal(_: libc::c_int) {
     let suspension = OWN.get();
     if suspension.is_null() {

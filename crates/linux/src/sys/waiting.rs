@@ -8,15 +8,15 @@ use std::ptr;
 
 fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
     checked(fd)?;
-    // SAFETY: the kernel has just given this descriptor to us and to nobody else.
+    // SAFETY: the kernel has just given this descriptor to this call alone.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// An eventfd that any thread of the process may ring.
 #[derive(Debug)]
-pub(crate) struct Bell(OwnedFd);
+pub(crate) struct WakeEvent(OwnedFd);
 
-impl Bell {
+impl WakeEvent {
     pub(crate) fn new() -> io::Result<Self> {
         // SAFETY: takes plain numbers.
         owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) }).map(Self)
@@ -46,7 +46,7 @@ const SIGNALS_MAX: usize = 64;
 /// What ended a wait.
 #[derive(Debug)]
 pub(crate) struct Woken {
-    /// Somebody rang the bell.
+    /// The event was signalled.
     pub(crate) called: bool,
     tags: [u64; SIGNALS_MAX],
     count: usize,
@@ -64,7 +64,7 @@ impl Woken {
     }
 }
 
-/// Waits for a bell, and for the signals of [`super::timer::SignalTimer`]s to the thread that made it.
+/// Waits for a wake_event, and for the signals of [`super::timer::SignalTimer`]s to the thread that made it.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     poll: OwnedFd,
@@ -76,7 +76,7 @@ const SIGNALLED: u64 = 1;
 
 impl Waiter {
     /// For the calling thread, which has blocked the signals.
-    pub(crate) fn new(bell: &Bell) -> io::Result<Self> {
+    pub(crate) fn new(wake_event: &WakeEvent) -> io::Result<Self> {
         let set = signal::set_of(&[signal::monitor_signal()]);
         // SAFETY: `set` is valid for reading; -1 asks for a new descriptor.
         let signals = owned(unsafe {
@@ -85,7 +85,7 @@ impl Waiter {
         // SAFETY: takes plain numbers.
         let poll = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
         for (fd, token) in [
-            (bell.0.as_raw_fd(), CALLED),
+            (wake_event.0.as_raw_fd(), CALLED),
             (signals.as_raw_fd(), SIGNALLED),
         ] {
             let mut interest = libc::epoll_event {
@@ -101,7 +101,7 @@ impl Waiter {
     }
 
     /// Waits for `span_nanos` at most, rounded up to milliseconds, and takes what came.
-    pub(crate) fn wait(&self, bell: &Bell, span_nanos: u64) -> Woken {
+    pub(crate) fn wait(&self, wake_event: &WakeEvent, span_nanos: u64) -> Woken {
         const MILLI: u64 = 1_000_000;
         let mut ready = [libc::epoll_event { events: 0, u64: 0 }; 2];
         let milliseconds = libc::c_int::try_from(span_nanos.div_ceil(MILLI)).unwrap_or(i32::MAX);
@@ -117,7 +117,7 @@ impl Waiter {
         for event in ready.iter().take(found) {
             if event.u64 == CALLED {
                 woken.called = true;
-                bell.clear();
+                wake_event.clear();
             } else {
                 self.take_signals(&mut woken);
             }

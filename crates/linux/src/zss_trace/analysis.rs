@@ -1,9 +1,9 @@
-//! What stretches of execution say: who ran in which order, and where nobody did.
+//! What execution intervals say: who ran in which order, and where none did.
 
-/// An uninterrupted stretch of execution of one task; nanoseconds since the start of the run.
+/// An uninterrupted interval of execution of one task; nanoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// The place of the task.
+    /// The index of the task.
     pub task: usize,
     /// The first reading of the clock in it.
     pub start_nanos: u64,
@@ -11,7 +11,7 @@ pub struct Slice {
     pub end_nanos: u64,
 }
 
-/// A stretch within a job in which nobody of ours ran.
+/// An interval within a job in which no thread of the run ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// When it began, since the start of the run.
@@ -23,7 +23,7 @@ pub struct Gap {
 /// A task has the CPU until another one has, gaps included; nanoseconds since the start of its hyperperiod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The place of the task.
+    /// The index of the task.
     pub task: usize,
     /// When it begins.
     pub start_nanos: u64,
@@ -36,7 +36,7 @@ pub struct Run {
 pub struct Followed {
     /// How many whole hyperperiods were looked at.
     pub hyperperiods: u64,
-    /// In how many the tasks had the CPU in the expected order, and nobody else.
+    /// In how many the tasks had the CPU in the expected order, and no other thread.
     pub in_order: u64,
     /// Over those, the medians of the instants of each expected run.
     pub medians: Vec<Run>,
@@ -55,7 +55,7 @@ pub struct Gaps {
     pub median_distance_nanos: u64,
 }
 
-/// The stretches between two slices of one task, one following the other, in which no thread of ours wrote
+/// The intervals between two slices of one task, one following the other, in which no thread of the run wrote
 /// anything down: `ours` are the instants of all its records. Both lists are in the order of time. O(n log n).
 #[must_use]
 pub fn gaps_between(slices: &[Slice], ours: &[u64]) -> Vec<Gap> {
@@ -116,7 +116,7 @@ pub fn at_the_tick(gaps: &[Gap], tick_nanos: u64) -> Vec<Gap> {
     let most = phases
         .iter()
         .enumerate()
-        .max_by_key(|(place, from)| within(**from).saturating_sub(*place));
+        .max_by_key(|(index, from)| within(**from).saturating_sub(*index));
     let Some((_, &from)) = most else {
         return Vec::new();
     };
@@ -165,19 +165,19 @@ impl Followed {
             .iter()
             .filter(|runs| tasks(runs) == wanted)
             .collect();
-        let instant = |place: usize, of: fn(&Run) -> u64| {
+        let instant = |index: usize, of: fn(&Run) -> u64| {
             median(
                 followed
                     .iter()
-                    .filter_map(|runs| runs.get(place))
+                    .filter_map(|runs| runs.get(index))
                     .map(of)
                     .collect(),
             )
         };
-        let medians = expected.iter().enumerate().map(|(place, run)| Run {
+        let medians = expected.iter().enumerate().map(|(index, run)| Run {
             task: run.task,
-            start_nanos: instant(place, |run| run.start_nanos),
-            end_nanos: instant(place, |run| run.end_nanos),
+            start_nanos: instant(index, |run| run.start_nanos),
+            end_nanos: instant(index, |run| run.end_nanos),
         });
         Self {
             hyperperiods: hyperperiods.len() as u64,

@@ -2,8 +2,8 @@
 //! section 5.4, on the two tasks of their Table I.
 //!
 //! As there, a job is a loop that reads the clock and compares each reading with the one before. A step
-//! beyond a threshold means that somebody else had the CPU. Steps in which neither the other task nor the
-//! enforcement thread did anything are *gaps*: nobody of ours ran. The paper finds one of about 3 us every
+//! beyond a threshold means that another thread had the CPU. Steps in which neither the other task nor the
+//! enforcement thread did anything are *gaps*: no thread of the run ran. The paper finds one of about 3 us every
 //! 1000 us, the period of its kernel's tick.
 //!
 //! Both tasks run their normal execution times, 4 of 10 ms and 2 of 5 ms: 80 % of the CPU, so that RT
@@ -28,12 +28,12 @@ use vestal_core::{
 };
 use vestal_trace::{Record, What};
 
-/// A longer step between two readings is somebody else's. The paper has 700 cycles at 3.3 GHz, 212 ns;
+/// A longer step between two readings is another thread's. The paper has 700 cycles at 3.3 GHz, 212 ns;
 /// where a hypervisor shares the processor, readings of the clock alone are that far apart now and then,
 /// up to some 700 ns, and no interrupt is over within a microsecond.
 pub const THRESHOLD_NANOS: u64 = 1_000;
 
-/// How many uninterrupted stretches of execution are kept for each task.
+/// How many uninterrupted intervals of execution are kept for each task.
 const SLICES_MAX: usize = 1 << 16;
 
 /// One of the two tasks.
@@ -58,11 +58,11 @@ pub struct ZssTrace {
     pub tick: Duration,
     /// The typical step from one reading of the clock to the next, in nanoseconds.
     pub step_nanos: u64,
-    /// The uninterrupted stretches of both tasks, in the order of time.
+    /// The uninterrupted intervals of both tasks, in the order of time.
     pub slices: Vec<Slice>,
-    /// The stretches in which nobody of ours ran.
+    /// The intervals in which no thread of the run ran.
     pub gaps: Vec<Gap>,
-    /// Stretches that found no room.
+    /// Intervals that found no room.
     pub lost: u64,
 }
 
@@ -129,7 +129,7 @@ impl Notes {
 
 /// Runs the two tasks under `enforcement` for `span` and says who ran when.
 ///
-/// Under [`Enforcement::Static`] nobody is suspended: the order is that of the priorities alone.
+/// Under [`Enforcement::Static`] no job is suspended: the order is that of the priorities alone.
 ///
 /// # Errors
 /// [`RunError`], as of [`Executive::run`].
@@ -145,17 +145,17 @@ pub fn measure(
     config.calibrate = false;
     config.monitor = Monitor::Perf;
     let ours = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&ours);
+    let reported = Arc::clone(&ours);
     let recording = Recording::new(move |_| {
         Ok(Box::new(move |records: &[Record]| {
-            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
             let seen = records.iter().filter(|record| shows_us(&record.what));
-            told.extend(seen.map(|record| record.at.as_nanos()));
+            reported.extend(seen.map(|record| record.at.as_nanos()));
         }))
     });
     let mut executive = Executive::new(config).recorded(recording);
     let mut notes = Vec::new();
-    for (place, traced) in tasks.iter().enumerate() {
+    for (index, traced) in tasks.iter().enumerate() {
         let kept = Arc::new(Mutex::new(Notes {
             slices: Vec::with_capacity(SLICES_MAX),
             ..Notes::default()
@@ -169,9 +169,9 @@ pub fn measure(
         };
         let execution = traced.execution.as_nanos();
         executive = executive.task(spec, move |job| {
-            // Nobody else wants it while the run goes on.
+            // No other thread wants it while the run goes on.
             let mut notes = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            read_the_clock(job, place, execution, &mut notes)
+            read_the_clock(job, index, execution, &mut notes)
         });
     }
     let report = executive.run(span)?;
@@ -197,8 +197,8 @@ pub fn measure(
     })
 }
 
-/// Whether a record was written by a thread of ours on the CPU of the run, at its instant: releases are
-/// computed, and gaps are none of ours.
+/// Whether a record was written by a thread of the run on the CPU of the run, at its instant: releases are
+/// computed, and gaps are not caused by the run.
 fn shows_us(what: &What) -> bool {
     match what {
         What::Observed(Fact::Released { .. }) | What::Gap { .. } | What::Lost { .. } => false,
@@ -242,7 +242,7 @@ fn read_the_clock(
                 end_nanos: last,
             });
             start_nanos = now;
-            // Who loses his place was interrupted.
+            // Whoever loses its priority was interrupted.
             job.checkpoint()?;
         }
         last = now;

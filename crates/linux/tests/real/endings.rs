@@ -1,4 +1,4 @@
-//! However a run ends, no real-time thread of ours stays behind.
+//! However a run ends, no real-time thread of the run stays behind.
 
 use crate::child::{outcome_of, send, spawn};
 use crate::support::{

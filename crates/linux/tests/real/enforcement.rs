@@ -72,7 +72,7 @@ fn hi_overruns(monitor: Monitor, hostility: Hostility) -> Shown {
     Shown { report, lo_begins }
 }
 
-/// The stretches above mode 0.
+/// The intervals above mode 0.
 fn raised(modes: &[ModeChange]) -> Vec<(Instant, Instant)> {
     modes
         .chunks(2)
@@ -143,7 +143,7 @@ fn a_hi_overrun_is_caught(monitor: Monitor, hostility: Hostility) {
         }
         assert!(lo_above.jobs.dropped + lo_below.jobs.dropped >= expected.len() as u64);
         assert!(lo_above.jobs.completed > lo_above.jobs.dropped);
-        // HI jobs keep their promise.
+        // HI jobs keep their guarantee.
         assert_eq!(hi.jobs.dropped, 0, "{report:?}");
         assert_eq!(hi.jobs.completed, hi.jobs.released);
         assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
@@ -208,11 +208,11 @@ fn an_endless_lo_job_delays_no_hi_job(monitor: Monitor, hostility: Hostility) {
         assert_eq!(hi.jobs.completed, hi.jobs.released);
         assert!(hi.jobs.released >= 40);
         assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
-        // It lost its place after 8 ms, at its own level: no reason for a mode change.
+        // It lost its priority after 8 ms, at its own level: no reason for a mode change.
         assert_eq!((endless.overruns, endless.jobs.completed), (1, 0));
         assert_eq!(report.modes, []);
         assert_eq!(report.stuck, ["endless"]);
-        // The first HI job waits for those 8 ms, all others for nobody.
+        // The first HI job waits for those 8 ms, all others for none.
         assert!(hi.response.median < ms(20).as_nanos(), "{:?}", hi.response);
         assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
         Hostility::clean_up();
@@ -271,7 +271,7 @@ fn static_limits_stop_only_who_exceeds_them(monitor: Monitor) {
             .task(spec("lo", LO, 2, 40, &[6]), |job| {
                 job.burn(ms(if overruns(job.id().sequence) { 12 } else { 4 }))
             })
-            // Beyond C(LO), within C(HI): nobody minds.
+            // Beyond C(LO), within C(HI): no rule is broken.
             .task(spec("hi", HI, 1, 80, &[5, 15]), |job| job.burn(ms(12)))
             .run_well(RUN);
         let [lo, hi] = &report.tasks[..] else {

@@ -108,8 +108,8 @@ fn a_job_that_never_ends_and_the_releases_behind_it_are_counted() {
         );
         assert_eq!(jobs.unfinished, RELEASED - GOOD);
         assert_eq!(jobs.missed, RELEASED - GOOD - 1, "{stuck:?}");
-        // Who executes beyond C has ended the promise to itself and to those behind it; who only
-        // waits has not, and all of them were promised to be in time.
+        // Who executes beyond C has ended the guarantee to itself and to those behind it; who only
+        // waits has not, and all of them were guaranteed to be in time.
         let broken = match stuck {
             Stuck::Burning => 0,
             Stuck::Blocked | Stuck::BackLate => jobs.missed,
@@ -130,7 +130,7 @@ fn a_job_that_never_ends_and_the_releases_behind_it_are_counted() {
     }
 }
 
-/// It lost its place long before, so that it was dropped and not cut off by the end: in the report and in the
+/// It lost its priority long before, so that it was dropped and not cut off by the end: in the report and in the
 /// trace.
 #[test]
 fn a_job_that_lost_its_place_and_comes_back_after_the_end_was_dropped() {
@@ -169,7 +169,7 @@ fn the_same_under_managed_dispatch() {
 }
 
 #[test]
-fn without_a_guarantee_no_miss_is_a_broken_promise() {
+fn without_a_guarantee_no_miss_is_a_broken_guarantee() {
     let _alone = alone();
     let (report, traced) = run(Stuck::Blocked, Dispatch::Native, false);
     let jobs = report.tasks[0].jobs;

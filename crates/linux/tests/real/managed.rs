@@ -73,10 +73,10 @@ fn edf_meets_deadlines_that_fixed_priorities_cannot() {
         );
         assert!(report.jobs.completed >= 119, "{report:#?}");
         // No job begins while one that is due earlier waits.
-        let due_earlier_waits = begun.iter().enumerate().find(|(place, (_, at, due))| {
+        let due_earlier_waits = begun.iter().enumerate().find(|(index, (_, at, due))| {
             begun
                 .iter()
-                .skip(place + 1)
+                .skip(index + 1)
                 .any(|(later, _, other_due)| released(*later) < *at && other_due < due)
         });
         assert_eq!(due_earlier_waits, None, "{begun:?}");
@@ -170,7 +170,7 @@ fn edf_vd_managed_raises_the_mode_and_returns_at_idle() {
     hi_overruns(Some(60));
 }
 
-/// Due last, a LO job that never listens loses its place at its limit, and its successors pay for it.
+/// Due last, a LO job that never listens loses its priority at its limit, and its successors pay for it.
 #[test]
 fn a_lo_job_that_runs_for_ever_delays_no_hi_job_managed() {
     alone_and_well(|| {
@@ -246,7 +246,7 @@ fn every_monitor_enforces_managed_also_against_hostile_bodies() {
     });
 }
 
-/// Deferred termination: cancellation points let a withdrawn job pass until the CPU is idle.
+/// Deferred termination: cancellation points let a demoted job pass until the CPU is idle.
 #[test]
 fn deferred_termination_waits_for_the_cpu_to_be_idle() {
     alone_and_well(|| {
@@ -381,7 +381,7 @@ fn overloaded(executive: Executive) -> (Report, Vec<Record>) {
     (report, records)
 }
 
-/// Tells the recorded facts to a fresh scheduler.
+/// Reports the recorded facts to a fresh scheduler.
 fn replayed(records: &[Record]) -> Summary {
     let specs = overloading();
     let tasks = [specs[0].configuration, specs[1].configuration];

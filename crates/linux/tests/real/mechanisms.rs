@@ -57,7 +57,7 @@ fn both_mechanisms_decide_alike_on_the_same_overruns() {
         assert_eq!(verdicts(&reports[0]), verdicts(&reports[1]));
         assert_eq!(verdicts(&reports[0]).0, expected);
         let [own, paper] = reports.map(|report| report.own.wakeups);
-        // An overrun that its monitor did not notice in time is told at its completion.
+        // An overrun that its monitor did not notice in time is reported at its completion.
         assert!(own.release == 0 && own.completion <= 1, "{own:?}");
         assert!(paper.release >= 80 && paper.completion >= 100, "{paper:?}");
         assert_eq!(paper.idle, 0, "{paper:?}");
@@ -69,9 +69,9 @@ fn many_tasks() -> Vec<TaskSpec> {
     const PERIODS_MS: [u64; 8] = [50, 100, 100, 200, 250, 500, 500, 1_000];
     (0..32_u8)
         .map(|number| {
-            let place = usize::from(number);
+            let index = usize::from(number);
             let level = Level(number / 8);
-            let period = PERIODS_MS[place % 8];
+            let period = PERIODS_MS[index % 8];
             let least = Service::from_micros(period * 600 / 32);
             let wcet: Vec<Service> = (0..=u64::from(level.0))
                 .map(|level| Service::from_nanos(least.as_nanos() * (10 + 2 * level) / 10))
@@ -160,9 +160,9 @@ fn both_mechanisms_suspend_alike_and_the_papers_wakes_for_complete_jobs_too() {
         for (report, ends) in &runs {
             assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
             // The suspended job ends behind the critical one, in those that were critical only.
-            let place = |end| ends.iter().position(|&other| other == end);
+            let index = |end| ends.iter().position(|&other| other == end);
             for job in 0..20 {
-                let (high, low) = (place((1, job)), place((0, 3 * job + 1)));
+                let (high, low) = (index((1, job)), index((0, 3 * job + 1)));
                 if job % 2 == 0 {
                     assert!(high.is_some() && high < low, "{job}: {ends:?}");
                 }

@@ -56,13 +56,13 @@ fn jobs_go_by_a_hundred_and_more_priorities_of_their_own() {
         let per_round = ROUND_MS / OFTEN_MS;
         for round in 0..ROUNDS {
             let priority = |job: &JobId| {
-                let place = if job.task.index() < often {
+                let index = if job.task.index() < often {
                     job.sequence.checked_sub(round)
                 } else {
                     job.sequence.checked_sub(round * per_round)
                 };
                 let list = &wanted[job.task.index()];
-                list.get(usize::try_from(place?).ok()?).copied()
+                list.get(usize::try_from(index?).ok()?).copied()
             };
             let seen: Vec<u32> = begun.iter().filter_map(priority).collect();
             let falling: Vec<u32> = (0..=TASKS + 1).rev().collect();

@@ -192,7 +192,7 @@ fn keeps_its_slices(pauses: &[Vec<Pause>], hostility: Hostility, report: &Report
     assert!(suspensions.times >= 3 * cut.len() as u64, "{report:#?}");
     if hostility != Hostility::Forks {
         // The machine adds to what a job executes before it stops; one that does not stop at all goes on
-        // in vain nearly always, as the test of deaf bodies shows.
+        // without effect nearly always, as the test of deaf bodies shows.
         assert!(
             suspensions.ineffective * 8 <= suspensions.times,
             "{report:#?}"
@@ -278,7 +278,7 @@ fn in_one_piece_the_same_job_never_stands_still() {
     });
 }
 
-/// A body that neither takes signals nor has cancellation points goes on, on a CPU that nobody wants;
+/// A body that neither takes signals nor has cancellation points goes on, on a CPU that no thread wants;
 /// the other task has its share all the same.
 fn a_deaf_body_harms_nobody(by: By) {
     alone_and_well(|| {
@@ -292,7 +292,7 @@ fn a_deaf_body_harms_nobody(by: By) {
         );
         if by == By::Managed {
             assert!(report.inversions.unwrap() > 0, "{report:#?}");
-            // It is still before everybody outside the run.
+            // It is still before all outside the run.
             assert!(report.tasks[0].response.median < 30_000_000, "{report:#?}");
         }
         assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
@@ -309,7 +309,7 @@ fn native_dispatch_reports_a_deaf_body() {
     a_deaf_body_harms_nobody(By::Native);
 }
 
-/// A job that uses up all its slices loses its place for good.
+/// A job that uses up all its slices loses its priority for good.
 fn an_overrun_ends_the_job(by: By, termination: Termination) {
     alone_and_well(|| {
         let run = || {
@@ -354,7 +354,7 @@ fn native_jobs_beyond_their_last_slice_end_when_the_cpu_is_idle() {
     an_overrun_ends_the_job(By::Native, Termination::Deferred);
 }
 
-/// `long` waits ten seconds for its second slice; whatever ends the run meets a held job.
+/// `long` waits ten seconds for its second slice; whatever ends the run meets a suspended job.
 fn waiting_long(by: By) -> Executive {
     let long = cut(spec("long", HI, 1, 20_000, &[8; 2]), 2);
     executive(by, config(Enforcement::Slices, Monitor::Perf))

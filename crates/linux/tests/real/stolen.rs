@@ -196,7 +196,7 @@ fn a_process_that_was_stopped_for_two_seconds_accuses_nobody() {
         let nanos = taken
             .split_once("ns")
             .and_then(|(nanos, _)| nanos.parse().ok());
-        // All but what nobody wanted: two tasks have a job each 50 ms.
+        // All but what no task wanted: two tasks have a job each 50 ms.
         let expected = 1_900_000_000..2_100_000_000;
         assert!(
             nanos.is_some_and(|nanos: u64| expected.contains(&nanos)),

@@ -16,7 +16,7 @@ use vestal_linux::{Config, Executive, Monitor, Report, TaskSpec};
 pub(crate) const LO: Level = Level(0);
 pub(crate) const HI: Level = Level(1);
 
-/// Only one run at a time in a process, also when somebody forgets `--test-threads=1`.
+/// Only one run at a time in a process, also when a caller forgets `--test-threads=1`.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -176,7 +176,7 @@ const ATTEMPTS: u64 = 3;
 /// A hypervisor may take the CPU from under a run. Where it reports that, a failure may be due to it; where it
 /// does not, its time is on the account of the thread that had the CPU, which seems slow, and no witness within
 /// the system tells the two apart. So a test with a slow thread, or that fails while the hypervisor takes the
-/// CPU, is made again. A mistake of ours would be there each time; if it only is so now and then, the last test
+/// CPU, is made again. A mistake in Vestal would be there each time; if it only is so now and then, the last test
 /// finds that.
 pub(crate) fn alone_and_well(test: impl FnMut()) {
     let _alone = alone();

@@ -38,7 +38,7 @@ impl Log {
         self.0.lock().unwrap().push(seen);
     }
 
-    fn place(&self, seen: Seen) -> Option<usize> {
+    fn position(&self, seen: Seen) -> Option<usize> {
         self.0
             .lock()
             .unwrap()
@@ -49,13 +49,16 @@ impl Log {
     /// Of the numbers below `jobs`, for how many everything was seen, and for how many of those in
     /// the order that `in_order` gives.
     fn in_order(&self, jobs: u64, in_order: impl Fn(u64) -> Vec<Seen>) -> (usize, usize) {
-        let places = (0..jobs).filter_map(|k| {
-            let places = in_order(k).into_iter().map(|seen| self.place(seen));
-            places.collect::<Option<Vec<_>>>()
+        let positions = (0..jobs).filter_map(|k| {
+            let positions = in_order(k).into_iter().map(|seen| self.position(seen));
+            positions.collect::<Option<Vec<_>>>()
         });
-        let places: Vec<_> = places.collect();
-        let sorted = places.iter().filter(|places| places.is_sorted()).count();
-        (places.len(), sorted)
+        let positions: Vec<_> = positions.collect();
+        let sorted = positions
+            .iter()
+            .filter(|positions| positions.is_sorted())
+            .count();
+        (positions.len(), sorted)
     }
 }
 
@@ -240,7 +243,7 @@ fn late_jobs_go_on_below_everybody(world: World) {
         let held_back = |k: u64| vec![Seen::End(1, k), Seen::Begin(0, 2 * k)];
         let (seen, sorted) = log.in_order(jobs, held_back);
         assert_eq!(seen, sorted, "{report:#?}");
-        // Late jobs are served: every second job of `low` is, and none is withdrawn.
+        // Late jobs are served: every second job of `low` is, and none is demoted.
         assert!(
             report.tasks[0].jobs.missed * 3 >= report.tasks[0].jobs.completed,
             "{report:#?}"
@@ -271,7 +274,7 @@ fn a_job_that_keeps_its_slack_wakes_no_manager() {
             })
             .run_well(Duration::from_millis(1_500));
         ended_well(&report, PERF);
-        // Its instants are those of jobs that the machine held up for more than 40 ms.
+        // Its instants are those of jobs that the machine delayed for more than 40 ms.
         let wakeups = report.own.wakeups;
         if report.machine.lost < Duration::from_millis(40) {
             assert_eq!((wakeups.timer, wakeups.completion), (0, 0), "{report:#?}");

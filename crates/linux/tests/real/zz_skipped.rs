@@ -11,7 +11,7 @@ fn strict_assertions_were_skipped_in_one_run_of_ten_at_most() {
     assert!(skipped * 10 <= judged, "{skipped} of {judged}");
 }
 
-/// A mistake of ours that shows now and then, but not in each attempt, would be found here.
+/// A mistake in Vestal that shows now and then, but not in each attempt, would be found here.
 #[test]
 fn one_test_of_ten_at_most_was_made_again() {
     let [tests, again] = repeated_tests();

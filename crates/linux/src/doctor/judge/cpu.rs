@@ -49,7 +49,7 @@ fn virtualization(facts: &Facts) -> Finding {
 
 fn stolen(facts: &Facts) -> Finding {
     const MEANING: &str = "the time since boot in which the CPU wanted to run and the hypervisor ran \
-                           somebody else";
+                           others";
     check("stolen-time", "time taken by a hypervisor").reads(&facts.stolen_ppm, MEANING, |&ppm| {
         let found = format!("{}.{:02}%", ppm / 10_000, ppm % 10_000 / 100);
         if ppm <= STOLEN_PPM_MAX {
@@ -209,7 +209,7 @@ fn foreign(facts: &Facts) -> Finding {
                 names.push(format!("{more} more"));
             }
             let remedy = format!(
-                "stop them, or keep each from CPU {}: taskset -acp CPUS PID (with isolcpus={0} nobody \
+                "stop them, or keep each from CPU {}: taskset -acp CPUS PID (with isolcpus={0} no other \
                  comes there unasked)",
                 facts.cpu
             );

@@ -19,8 +19,7 @@ pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
 }
 
 fn preemption(facts: &Facts) -> Finding {
-    const MEANING: &str =
-        "how long a real-time thread waits while the kernel works for somebody else";
+    const MEANING: &str = "how long a real-time thread waits while the kernel works for others";
     const REMEDY: &str = "boot with preempt=full, or (debugfs mounted) echo full | sudo tee \
                           /sys/kernel/debug/sched/preempt; better still, a PREEMPT_RT kernel";
     check("preemption", "preemption model").reads(&facts.preemption, MEANING, |model| match model {

@@ -119,9 +119,9 @@ fn budget(probe: &BudgetProbe) -> Finding {
     const MEANING: &str = "by how much a thread had exceeded its budget of execution when that was \
                            noticed; `run` tolerates as much, between 50 and 250 us, before it counts";
     let check = match probe.monitor {
-        Monitor::Perf => check("budget-perf", "budgets watched by perf"),
+        Monitor::Perf => check("budget-perf", "budgets monitored by perf"),
         Monitor::Manager | Monitor::Heartbeat | Monitor::PosixTimer => {
-            check("budget-manager", "budgets watched by manager")
+            check("budget-manager", "budgets monitored by manager")
         }
     };
     let source = "budgets of 1.3 ms of a thread that never waits";

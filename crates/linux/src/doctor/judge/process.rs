@@ -44,19 +44,19 @@ fn priorities(facts: &Facts, probes: Option<&Probes>) -> Finding {
         .limits
         .known()
         .map(|limits| limits.priority.unwrap_or(PRIORITY_MAX));
-    let told = match (capable(facts, CAP_SYS_NICE), limit) {
+    let reported = match (capable(facts, CAP_SYS_NICE), limit) {
         (Some(true), _) => Some(Ok("CAP_SYS_NICE".to_owned())),
         (_, Some(limit)) if limit >= PRIORITY_MIN => Some(Ok(format!("RLIMIT_RTPRIO {limit}"))),
         (Some(false), Some(limit)) => Some(Err(limit)),
         (None, _) | (_, None) => None,
     };
-    let source = match told {
+    let source = match reported {
         Some(Ok(_)) if capable(facts, CAP_SYS_NICE) == Some(true) => &facts.status.file,
         _ => &facts.limits.file,
     };
     let trial = probes.map(|probes| probes.fifo);
     let trial_source = "sched_setscheduler of a trial thread";
-    match (told, trial) {
+    match (reported, trial) {
         (Some(Err(limit)), None | Some(false)) => {
             let refusal = Refusal::NoRealTimePriority {
                 needed: u8::try_from(PRIORITY_MAX).unwrap_or(u8::MAX),
@@ -75,8 +75,8 @@ fn priorities(facts: &Facts, probes: Option<&Probes>) -> Finding {
             let says = Says::good("a trial thread was let in", MEANING);
             check.says(Basis::Tried, trial_source, says)
         }
-        (told, Some(false)) => {
-            let found = match told {
+        (reported, Some(false)) => {
+            let found = match reported {
                 Some(Ok(right)) => format!("refused in spite of {right}"),
                 Some(Err(_)) | None => "refused".to_owned(),
             };

@@ -1,4 +1,4 @@
-//! Jobs that lose their place, and those that never had one.
+//! Jobs that lose their priorities, and those that never had one.
 
 use super::Dispatcher;
 use crate::managed::pending::Class;
@@ -21,36 +21,37 @@ impl Dispatcher {
         why: DropReason,
     ) -> Result<(), ContractViolation> {
         let index = job.task.index();
-        let (Some(task), Some(lane)) = (shared.tasks.get(index), self.lanes.get_mut(index)) else {
+        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get_mut(index))
+        else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
-        let waited = lane.take_waiting(job.sequence).is_some();
+        let waited = queue.take_waiting(job.sequence).is_some();
         if waited {
-            lane.dropped.add(why, 1);
+            queue.dropped.add(why, 1);
         }
-        lane.backlog.forget(job.sequence);
+        queue.backlog.forget(job.sequence);
         if why == DropReason::Mode {
             // What is kept of the task is lost with it (contract C7).
-            while let Some(sequence) = lane.backlog.take_kept() {
-                lane.dropped.add(why, 1);
+            while let Some(sequence) = queue.backlog.take_kept() {
+                queue.dropped.add(why, 1);
                 let job = JobId { sequence, ..job };
                 let what = What::Dropped { job, why };
                 self.scheduler.sink_mut().record(self.clock, what);
             }
         }
-        if lane.ended.is_some_and(|(ended, _)| ended == job.sequence) {
-            lane.ended = None;
+        if queue.ended.is_some_and(|(ended, _)| ended == job.sequence) {
+            queue.ended = None;
         }
-        if lane.busy == Some(job.sequence) {
+        if queue.busy == Some(job.sequence) {
             task.note_drop(job.sequence, why);
         }
-        // One that waited has no place, and those before it keep theirs.
+        // One that waited has no thread, and those before it keep theirs.
         if !waited {
-            shared.withdraw(task, job.sequence);
+            shared.demote_job(task, job.sequence);
         }
         if self.running == Some(job) {
             self.stop_running(shared)?;
-        } else if lane.busy == Some(job.sequence) {
+        } else if queue.busy == Some(job.sequence) {
             self.set_class(shared, index, Class::Background);
         }
         Ok(())
@@ -58,16 +59,16 @@ impl Dispatcher {
 
     /// A running job that the scheduler has put into the background is cancelled at its next
     /// cancellation point, and runs outside the real-time class until then.
-    pub(super) fn withdraw_background(&mut self, shared: &Shared) {
+    pub(super) fn drop_background(&mut self, shared: &Shared) {
         let Some(job) = self.running else {
             return;
         };
         let index = job.task.index();
         if self.scheduler.permit(job.task) == Permit::Demoted
             && let Some(task) = shared.tasks.get(index)
-            && !task.withdrawn(job.sequence)
+            && !task.is_demoted(job.sequence)
         {
-            shared.withdraw(task, job.sequence);
+            shared.demote_job(task, job.sequence);
             self.set_class(shared, index, Class::Background);
         }
     }
@@ -75,14 +76,14 @@ impl Dispatcher {
     /// Notes down the jobs of which no worker ever heard.
     pub(super) fn account_for_the_rest(&mut self, shared: &Shared) {
         let trace = self.scheduler.sink_mut();
-        for (index, (task, lane)) in shared.tasks.iter().zip(&mut self.lanes).enumerate() {
-            let mut dropped = lane.dropped;
-            while let Some(kept) = lane.backlog.take_kept() {
-                let release = lane.release_of(kept);
+        for (index, (task, queue)) in shared.tasks.iter().zip(&mut self.queues).enumerate() {
+            let mut dropped = queue.dropped;
+            while let Some(kept) = queue.backlog.take_kept() {
+                let release = queue.release_of(kept);
                 note_unfinished(shared, task, id_of(index), (release, 0), trace);
             }
-            for (sequence, release) in lane.never_begun() {
-                if task.lost_its_place(sequence) {
+            for (sequence, release) in queue.never_begun() {
+                if task.lost_its_priority(sequence) {
                     let job = job_of(id_of(index), sequence);
                     let why = task.why_dropped(sequence);
                     dropped.add(why, 1);

@@ -1,8 +1,8 @@
-//! What the manager tells the scheduler: what ran, what ended, what was released.
+//! What the manager reports to the scheduler: what ran, what ended, what was released.
 
 use super::Dispatcher;
 use crate::managed::handover::Done;
-use crate::managed::pending::{Class, Lane};
+use crate::managed::pending::{Class, TaskQueue};
 use crate::manager::id_of;
 use crate::shared::Shared;
 use crate::worker::job_of;
@@ -28,13 +28,13 @@ impl Dispatcher {
         let Some(job) = self.running else {
             return Ok(());
         };
-        let (Some(task), Some(lane)) = (
+        let (Some(task), Some(queue)) = (
             shared.tasks.get(job.task.index()),
-            self.lanes.get(job.task.index()),
+            self.queues.get(job.task.index()),
         ) else {
             return Ok(());
         };
-        let executed = lane.executed(task, job.sequence);
+        let executed = queue.executed(task, job.sequence);
         let at = shared.instant(now);
         if let Some(exhausted) = self.exhausted_at(shared, job)
             && executed >= exhausted
@@ -46,7 +46,7 @@ impl Dispatcher {
         self.charge(shared, at, job, executed)
     }
 
-    /// Tells the scheduler what `job` has executed, less what this world itself adds to a job.
+    /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.
     fn charge(
         &mut self,
         shared: &Shared,
@@ -54,13 +54,13 @@ impl Dispatcher {
         job: JobId,
         executed: u64,
     ) -> Result<(), ContractViolation> {
-        let Some(lane) = self.lanes.get_mut(job.task.index()) else {
+        let Some(queue) = self.queues.get_mut(job.task.index()) else {
             return Err(ContractViolation::UnknownTask(job.task));
         };
         if !shared.enforce {
             return Ok(());
         }
-        let amount = lane.tell(
+        let amount = queue.report(
             job.sequence,
             executed.saturating_sub(shared.tolerance_nanos),
         );
@@ -79,15 +79,16 @@ impl Dispatcher {
     /// The execution at which the budget of `job` that the last plan named is used up.
     pub(super) fn exhausted_at(&self, shared: &Shared, job: JobId) -> Option<u64> {
         let slot = self.slot.filter(|slot| shared.enforce && slot.job == job)?;
-        // What a job in the background uses up is nobody's.
+        // What a job in the background uses up is on no account.
         let task = shared.tasks.get(job.task.index())?;
-        if task.withdrawn(job.sequence) {
+        if task.is_demoted(job.sequence) {
             return None;
         }
-        let told = self.lanes.get(job.task.index())?.told(job.sequence);
+        let reported = self.queues.get(job.task.index())?.reported(job.sequence);
         let remaining = slot.budget?.remaining.as_nanos();
         Some(
-            told.saturating_add(remaining)
+            reported
+                .saturating_add(remaining)
                 .saturating_add(shared.tolerance_nanos),
         )
     }
@@ -104,20 +105,20 @@ impl Dispatcher {
             };
             self.set_class(shared, index, Class::Run);
             let running = self.running;
-            let Some(lane) = self.lanes.get_mut(index) else {
+            let Some(queue) = self.queues.get_mut(index) else {
                 continue;
             };
-            lane.busy = None;
+            queue.busy = None;
             if running == Some(job) {
-                let executed = done.executed.saturating_add(lane.carried());
+                let executed = done.executed.saturating_add(queue.carried());
                 self.end(shared, job, done, executed)?;
                 continue;
             }
-            lane.end_cleaning(task);
+            queue.end_cleaning(task);
             match running {
                 // The way is free for the job in whose name the worker came here.
                 Some(next) if next.task == job.task => self.assign(shared, next),
-                Some(_) | None => lane.ended = Some((done.sequence, done.whole)),
+                Some(_) | None => queue.ended = Some((done.sequence, done.whole)),
             }
         }
         Ok(())
@@ -134,8 +135,8 @@ impl Dispatcher {
         let at = shared.instant(done.finished);
         self.charge(shared, at, job, executed)?;
         self.running = None;
-        if let Some(lane) = self.lanes.get_mut(job.task.index()) {
-            lane.backlog.forget(job.sequence);
+        if let Some(queue) = self.queues.get_mut(job.task.index()) {
+            queue.backlog.forget(job.sequence);
         }
         self.scheduler.apply(at, end_of(job, done.whole))
     }
@@ -158,20 +159,20 @@ impl Dispatcher {
             if release >= end {
                 continue;
             }
-            let Some(lane) = self.lanes.get_mut(index) else {
+            let Some(queue) = self.queues.get_mut(index) else {
                 continue;
             };
-            let sequence = lane.next_sequence;
-            lane.next_sequence += 1;
+            let sequence = queue.next_sequence;
+            queue.next_sequence += 1;
             self.timers
-                .push(Reverse((lane.release_of(lane.next_sequence), index)));
+                .push(Reverse((queue.release_of(queue.next_sequence), index)));
             latest = release;
             self.release(shared, index, sequence)?;
         }
         Ok(latest)
     }
 
-    /// Tells the scheduler of a release, keeps it for want of room, or drops it because as many jobs
+    /// Reports to the scheduler a release, keeps it for want of room, or drops it because as many jobs
     /// wait as may.
     fn release(
         &mut self,
@@ -180,43 +181,43 @@ impl Dispatcher {
         sequence: u64,
     ) -> Result<(), ContractViolation> {
         let in_background = self.is_in_background(index);
-        let Some(lane) = self.lanes.get_mut(index) else {
+        let Some(queue) = self.queues.get_mut(index) else {
             return Ok(());
         };
-        if lane.backlog.kept() == 0 && may_tell(lane, in_background) {
+        if queue.backlog.kept() == 0 && may_tell(queue, in_background) {
             return self.tell_release(shared, index, sequence);
         }
         let (at, job) = (
-            shared.instant(lane.release_of(sequence)),
+            shared.instant(queue.release_of(sequence)),
             job_of(id_of(index), sequence),
         );
         let trace = self.scheduler.sink_mut();
         trace.observed(at, Fact::Released { job });
-        if lane.backlog.is_full(in_background) {
+        if queue.backlog.is_full(in_background) {
             let why = DropReason::BacklogFull;
-            lane.dropped.add(why, 1);
+            queue.dropped.add(why, 1);
             trace.record(at, What::Dropped { job, why });
         } else {
-            lane.backlog.keep(sequence);
+            queue.backlog.keep(sequence);
         }
         Ok(())
     }
 
-    /// Tells the scheduler of kept releases for which it has room; says whether there were any.
+    /// Reports to the scheduler kept releases for which it has room; says whether there were any.
     pub(super) fn hand_on(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
         let mut any = false;
-        for index in 0..self.lanes.len() {
-            while let Some(lane) = self.lanes.get_mut(index)
-                && lane.backlog.kept() > 0
+        for index in 0..self.queues.len() {
+            while let Some(queue) = self.queues.get_mut(index)
+                && queue.backlog.kept() > 0
             {
                 let in_background = self.is_in_background(index);
-                let Some(lane) = self.lanes.get_mut(index) else {
+                let Some(queue) = self.queues.get_mut(index) else {
                     break;
                 };
-                if !may_tell(lane, in_background) {
+                if !may_tell(queue, in_background) {
                     break;
                 }
-                if let Some(sequence) = lane.backlog.take_kept() {
+                if let Some(sequence) = queue.backlog.take_kept() {
                     self.tell_release(shared, index, sequence)?;
                     any = true;
                 }
@@ -231,13 +232,13 @@ impl Dispatcher {
         index: usize,
         sequence: u64,
     ) -> Result<(), ContractViolation> {
-        let Some(lane) = self.lanes.get_mut(index) else {
+        let Some(queue) = self.queues.get_mut(index) else {
             return Ok(());
         };
-        let (release, job) = (lane.release_of(sequence), job_of(id_of(index), sequence));
-        lane.staged += 1;
-        lane.backlog.tell(sequence);
-        lane.released(sequence, release);
+        let (release, job) = (queue.release_of(sequence), job_of(id_of(index), sequence));
+        queue.staged += 1;
+        queue.backlog.report(sequence);
+        queue.released(sequence, release);
         self.scheduler
             .apply(shared.instant(release), Fact::Released { job })
     }
@@ -249,8 +250,8 @@ impl Dispatcher {
 }
 
 /// Whether the scheduler has room for one more release, now and in all.
-fn may_tell(lane: &Lane, in_background: bool) -> bool {
-    lane.staged < BACKLOG_MAX && lane.backlog.has_room(in_background)
+fn may_tell(queue: &TaskQueue, in_background: bool) -> bool {
+    queue.staged < BACKLOG_MAX && queue.backlog.has_room(in_background)
 }
 
 pub(super) const fn end_of(job: JobId, whole: bool) -> Fact {

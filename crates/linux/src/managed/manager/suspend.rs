@@ -1,4 +1,4 @@
-//! Holding jobs back that the scheduler has suspended: on a free CPU a lower priority does not.
+//! Suspends jobs as the scheduler says: on a free CPU a lower priority does not.
 
 use super::Dispatcher;
 use crate::manager::waits_for_an_instant;
@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use vestal_core::{JobId, Scheduler};
 
 impl Dispatcher {
-    /// `job`, which has just lost the CPU, waits for its next slice: it does not go on even if nobody
+    /// `job`, which has just lost the CPU, waits for its next slice: it does not go on even if no other thread
     /// else wants the CPU. See [`crate::suspension`].
     pub(super) fn hold_if_suspended(&self, task: &TaskShared, job: JobId) {
         if !task.is_sliced()

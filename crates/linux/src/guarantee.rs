@@ -1,17 +1,17 @@
-//! Which missed deadlines had been promised.
+//! Which missed deadlines had been guaranteed.
 //!
-//! Vestal's promise: a task of level z meets its deadlines as long as every job executes no more
-//! than its C(z). The deadline of a job was therefore promised unless, in the same busy period and
+//! Vestal's guarantee: a task of level z meets its deadlines as long as every job executes no more
+//! than its C(z). The deadline of a job was therefore guaranteed unless, in the same busy period and
 //! before that deadline, some job exceeded its C at the level of the job in question. Under adaptive
 //! enforcement this says the same as "the mode was never above the task's level": the mode exceeds z
 //! exactly when a job has used up its C(z).
 //!
-//! A job beyond C at its *own* level frees only itself from the promise, and the jobs of its task for as
+//! A job beyond C at its *own* level frees only itself from the guarantee, and the jobs of its task for as
 //! long as its body has their thread: enforcement takes it out of the way of all others, and how late that
-//! was is on our account. Where nothing enforces that limit, such a job ends the promise to all.
+//! was is on the account of the run. Where nothing enforces that limit, such a job ends the guarantee to all.
 //!
 //! The busy period is reconstructed from what workers report: it goes on as long as a job is begun
-//! that was released before the last one ended, or lost its place. A job in the background delays nobody.
+//! that was released before the last one ended, or lost its priority. A job in the background delays none.
 
 use crate::busy::BusyLog;
 use crate::shared::{Shared, TaskShared};
@@ -26,7 +26,7 @@ const NEVER: u64 = u64::MAX;
 ///
 /// Written by workers that share a CPU and preempt each other in priority order only.
 #[derive(Debug)]
-pub(crate) struct Promises {
+pub(crate) struct Guarantees {
     active: AtomicU32,
     last_end: AtomicU64,
     busy_since: AtomicU64,
@@ -36,7 +36,7 @@ pub(crate) struct Promises {
     busy: BusyLog,
 }
 
-impl Promises {
+impl Guarantees {
     pub(crate) fn new() -> Self {
         Self {
             active: AtomicU32::new(0),
@@ -89,7 +89,7 @@ impl Promises {
         self.active.load(Ordering::SeqCst) == 0 && self.last_end.load(Ordering::SeqCst) <= instant
     }
 
-    /// A job that began has ended, or lost its place, at `now`.
+    /// A job that began has ended, or lost its priority, at `now`.
     pub(crate) fn leave(&self, now: u64) {
         self.last_end.fetch_max(now, Ordering::SeqCst);
         self.active.fetch_sub(1, Ordering::SeqCst);
@@ -115,32 +115,32 @@ impl Promises {
         }
     }
 
-    /// Whether the present busy period kept the promise to a job of level `level` due at `deadline`.
-    pub(crate) fn promised(&self, level: Level, deadline: u64) -> bool {
+    /// Whether the present busy period kept the guarantee to a job of level `level` due at `deadline`.
+    pub(crate) fn guaranteed(&self, level: Level, deadline: u64) -> bool {
         self.exceeded_at
             .get(level.index())
             .is_some_and(|exceeded_at| exceeded_at.load(Ordering::SeqCst) >= deadline)
     }
 }
 
-/// The last body of a task that went on after its job had used up its limit or lost its place: jobs behind
+/// The last body of a task that went on after its job had used up its limit or lost its priority: jobs behind
 /// it wait for their thread. Written by the worker.
 #[derive(Debug, Default)]
-pub(crate) struct HeldUp {
+pub(crate) struct BlockedBy {
     /// Its job, plus one.
     by: AtomicU64,
     /// When it returned.
     until: AtomicU64,
 }
 
-impl HeldUp {
+impl BlockedBy {
     fn note(&self, by: u64, until: u64) {
         self.by.store(by.saturating_add(1), Ordering::SeqCst);
         self.until.store(until, Ordering::SeqCst);
     }
 
     /// Whether job `sequence`, released at `release`, waited for it.
-    fn held(&self, sequence: u64, release: u64) -> bool {
+    fn blocks(&self, sequence: u64, release: u64) -> bool {
         (1..=sequence).contains(&self.by.load(Ordering::SeqCst))
             && release < self.until.load(Ordering::SeqCst)
     }
@@ -160,49 +160,55 @@ impl Shared {
     }
 
     /// Job `sequence` of `task`, released at `release`, begins.
-    pub(crate) fn begin_in_place(&self, task: &TaskShared, sequence: u64, release: u64) {
-        self.promises.begin(release, || self.consumed());
+    pub(crate) fn begin_at_priority(&self, task: &TaskShared, sequence: u64, release: u64) {
+        self.guarantees.begin(release, || self.consumed());
         let deadline = task.configuration.task.deadline.as_nanos();
         self.note_due(task, release.saturating_add(deadline));
-        task.is_in_place.store(true, Ordering::SeqCst);
+        task.has_priority.store(true, Ordering::SeqCst);
         // The manager could not see it there before.
-        if task.lost_its_place(sequence) {
-            self.lose_place(task);
+        if task.lost_its_priority(sequence) {
+            self.lose_priority(task);
         }
     }
 
-    /// The present job of `task` loses its place, if it has one.
-    pub(crate) fn lose_place(&self, task: &TaskShared) {
-        if task.is_in_place.load(Ordering::SeqCst) {
-            self.leave_place(task, task.executed().unwrap_or(0), monotonic_nanos());
+    /// The present job of `task` loses its priority, if it has one.
+    pub(crate) fn lose_priority(&self, task: &TaskShared) {
+        if task.has_priority.load(Ordering::SeqCst) {
+            self.leave_priority(task, task.executed().unwrap_or(0), monotonic_nanos());
         }
     }
 
     /// Job `sequence` of `task` ended at `now` after executing `executed` nanoseconds. What it did in the
-    /// background delays nobody but those behind it.
-    pub(crate) fn end_in_place(&self, task: &TaskShared, sequence: u64, executed: u64, now: u64) {
+    /// background delays none but those behind it.
+    pub(crate) fn end_at_priority(
+        &self,
+        task: &TaskShared,
+        sequence: u64,
+        executed: u64,
+        now: u64,
+    ) {
         let used_up = self.used_up(task, executed, now).is_some();
-        if used_up || task.lost_its_place(sequence) {
-            task.held_up.note(sequence, now);
+        if used_up || task.lost_its_priority(sequence) {
+            task.blocked_by.note(sequence, now);
         }
-        self.leave_place(task, executed, now);
+        self.leave_priority(task, executed, now);
     }
 
     /// The body of job `sequence` of `task` does not return.
     pub(crate) fn stays(&self, task: &TaskShared, sequence: u64) {
         let executed = task.executed().unwrap_or(0);
         let used_up = self.used_up(task, executed, monotonic_nanos()).is_some();
-        if used_up || task.lost_its_place(sequence) {
-            task.held_up.note(sequence, u64::MAX);
+        if used_up || task.lost_its_priority(sequence) {
+            task.blocked_by.note(sequence, u64::MAX);
         }
-        self.lose_place(task);
+        self.lose_priority(task);
     }
 
-    fn leave_place(&self, task: &TaskShared, executed: u64, now: u64) {
+    fn leave_priority(&self, task: &TaskShared, executed: u64, now: u64) {
         task.late.end();
-        if task.is_in_place.swap(false, Ordering::SeqCst) {
+        if task.has_priority.swap(false, Ordering::SeqCst) {
             self.note_execution(task, executed, now);
-            self.promises.leave(now);
+            self.guarantees.leave(now);
         }
     }
 
@@ -215,13 +221,13 @@ impl Shared {
     /// A job of `task` has executed `executed` nanoseconds by `now`.
     fn note_execution(&self, task: &TaskShared, executed: u64, now: u64) {
         let (model, is_stopped) = (&task.configuration.task, self.stops_at_own_limit());
-        self.promises
+        self.guarantees
             .note_execution(model, executed, self.tolerance_nanos, now, is_stopped);
     }
 
     /// Whether job `sequence` of `task`, released at `release`, which has executed `executed` nanoseconds
-    /// by `now`, had been promised its deadline.
-    pub(crate) fn was_promised(
+    /// by `now`, had been guaranteed its deadline.
+    pub(crate) fn was_guaranteed(
         &self,
         task: &TaskShared,
         (sequence, release): (u64, u64),
@@ -235,8 +241,8 @@ impl Shared {
         let mut used_up = by_account.into_iter().chain(by_scheduler);
         self.guarantee
             && used_up.all(|at| at >= due)
-            && !task.held_up.held(sequence, release)
-            && self.promises.promised(model.criticality, due)
+            && !task.blocked_by.blocks(sequence, release)
+            && self.guarantees.guaranteed(model.criticality, due)
     }
 }
 
@@ -249,9 +255,9 @@ mod tests {
     use vestal_core::{TaskConfiguration, TaskId, Wcet};
 
     /// A job of `task` ended at `now` after executing `executed` nanoseconds; its own limit is enforced.
-    fn end(promises: &Promises, task: &Task, executed: u64, tolerance: u64, now: u64) {
-        promises.note_execution(task, executed, tolerance, now, true);
-        promises.leave(now);
+    fn end(guarantees: &Guarantees, task: &Task, executed: u64, tolerance: u64, now: u64) {
+        guarantees.note_execution(task, executed, tolerance, now, true);
+        guarantees.leave(now);
     }
 
     fn hi_task() -> Task {
@@ -267,74 +273,74 @@ mod tests {
     }
 
     #[test]
-    fn an_overrun_of_c_lo_frees_from_the_promise_to_lo_jobs_but_not_to_hi_jobs() {
-        let promises = Promises::new();
-        promises.begin(0, || 0);
-        end(&promises, &hi_task(), 40, 0, 100);
-        promises.begin(10, || 0);
-        assert!(!promises.promised(Level(0), 200));
-        assert!(promises.promised(Level(1), 200));
+    fn an_overrun_of_c_lo_frees_from_the_guarantee_to_lo_jobs_but_not_to_hi_jobs() {
+        let guarantees = Guarantees::new();
+        guarantees.begin(0, || 0);
+        end(&guarantees, &hi_task(), 40, 0, 100);
+        guarantees.begin(10, || 0);
+        assert!(!guarantees.guaranteed(Level(0), 200));
+        assert!(guarantees.guaranteed(Level(1), 200));
     }
 
     #[test]
-    fn a_deadline_before_the_overrun_was_promised() {
-        let promises = Promises::new();
-        promises.begin(0, || 0);
-        end(&promises, &hi_task(), 40, 0, 100);
-        assert!(promises.promised(Level(0), 80), "exceeded from 80 on");
-        assert!(!promises.promised(Level(0), 81));
+    fn a_deadline_before_the_overrun_was_guaranteed() {
+        let guarantees = Guarantees::new();
+        guarantees.begin(0, || 0);
+        end(&guarantees, &hi_task(), 40, 0, 100);
+        assert!(guarantees.guaranteed(Level(0), 80), "exceeded from 80 on");
+        assert!(!guarantees.guaranteed(Level(0), 81));
     }
 
     #[test]
     fn the_cpu_is_free_from_the_end_of_the_last_job_on() {
-        let promises = Promises::new();
-        assert!(promises.free_since(0));
-        promises.begin(0, || 0);
-        assert!(!promises.free_since(50));
-        end(&promises, &hi_task(), 20, 0, 100);
-        assert!(!promises.free_since(99));
-        assert!(promises.free_since(100));
+        let guarantees = Guarantees::new();
+        assert!(guarantees.free_since(0));
+        guarantees.begin(0, || 0);
+        assert!(!guarantees.free_since(50));
+        end(&guarantees, &hi_task(), 20, 0, 100);
+        assert!(!guarantees.free_since(99));
+        assert!(guarantees.free_since(100));
     }
 
     #[test]
     fn busy_periods_span_jobs_that_wait_for_each_other() {
-        let promises = Promises::new();
+        let guarantees = Guarantees::new();
         let task = hi_task();
-        promises.begin(10, || 0);
-        promises.begin(20, || 0);
-        end(&promises, &task, 5, 0, 30);
-        end(&promises, &task, 5, 0, 40);
+        guarantees.begin(10, || 0);
+        guarantees.begin(20, || 0);
+        end(&guarantees, &task, 5, 0, 30);
+        end(&guarantees, &task, 5, 0, 40);
         // Released before the last one ended: the same busy period.
-        promises.begin(35, || 0);
-        end(&promises, &task, 5, 0, 60);
-        promises.begin(100, || 0);
-        end(&promises, &task, 5, 0, 130);
-        let cut: Vec<_> = promises.busy_periods(120).iter().collect();
+        guarantees.begin(35, || 0);
+        end(&guarantees, &task, 5, 0, 60);
+        guarantees.begin(100, || 0);
+        end(&guarantees, &task, 5, 0, 130);
+        let cut: Vec<_> = guarantees.busy_periods(120).iter().collect();
         assert_eq!(cut, [(10, 60)]);
-        let periods: Vec<_> = promises.busy_periods(130).iter().collect();
+        let periods: Vec<_> = guarantees.busy_periods(130).iter().collect();
         assert_eq!(periods, [(10, 60), (100, 130)]);
     }
 
     #[test]
-    fn the_next_busy_period_is_promised_again() {
-        let promises = Promises::new();
-        promises.begin(0, || 0);
-        end(&promises, &hi_task(), 40, 0, 100);
-        assert!(!promises.promised(Level(0), 200));
-        promises.begin(100, || 0);
-        assert!(promises.promised(Level(0), 200));
+    fn the_next_busy_period_is_guaranteed_again() {
+        let guarantees = Guarantees::new();
+        guarantees.begin(0, || 0);
+        end(&guarantees, &hi_task(), 40, 0, 100);
+        assert!(!guarantees.guaranteed(Level(0), 200));
+        guarantees.begin(100, || 0);
+        assert!(guarantees.guaranteed(Level(0), 200));
     }
 
     #[test]
-    fn a_job_beyond_its_own_c_ends_the_promise_to_others_only_where_nothing_stops_it() {
-        for (is_stopped, promised) in [(true, [false, true, true]), (false, [false; 3])] {
-            let promises = Promises::new();
-            promises.begin(0, || 0);
-            promises.note_execution(&hi_task(), 60, 0, 100, is_stopped);
-            let kept = [0, 1, 2].map(|level| promises.promised(Level(level), 200));
-            assert_eq!(kept, promised);
+    fn a_job_beyond_its_own_c_ends_the_guarantee_to_others_only_where_nothing_stops_it() {
+        for (is_stopped, guaranteed) in [(true, [false, true, true]), (false, [false; 3])] {
+            let guarantees = Guarantees::new();
+            guarantees.begin(0, || 0);
+            guarantees.note_execution(&hi_task(), 60, 0, 100, is_stopped);
+            let kept = [0, 1, 2].map(|level| guarantees.guaranteed(Level(level), 200));
+            assert_eq!(kept, guaranteed);
             // 20 and 50 of the 60 were allowed.
-            assert!(promises.promised(Level(0), 60) && promises.promised(Level(1), 90));
+            assert!(guarantees.guaranteed(Level(0), 60) && guarantees.guaranteed(Level(1), 90));
         }
     }
 
@@ -360,31 +366,31 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_used_up_its_own_c_was_promised_nothing_and_the_others_were() {
+    fn a_job_that_used_up_its_own_c_was_guaranteed_nothing_and_the_others_were() {
         for exhaustion in [Exhaustion::Background, Exhaustion::Abort] {
             let shared = shared(&Config {
                 exhaustion,
                 ..enforced()
             });
             let [lo, hi] = [&shared.tasks[0], &shared.tasks[1]];
-            shared.begin_in_place(lo, 0, 0);
-            shared.begin_in_place(hi, 0, 0);
-            shared.end_in_place(lo, 0, 36, 100);
-            assert!(!shared.was_promised(lo, (0, due(200)), (36, 100)));
+            shared.begin_at_priority(lo, 0, 0);
+            shared.begin_at_priority(hi, 0, 0);
+            shared.end_at_priority(lo, 0, 36, 100);
+            assert!(!shared.was_guaranteed(lo, (0, due(200)), (36, 100)));
             assert!(
-                shared.was_promised(lo, (0, due(94)), (36, 100)),
+                shared.was_guaranteed(lo, (0, due(94)), (36, 100)),
                 "it was late before"
             );
             assert!(
-                shared.was_promised(lo, (0, due(200)), (35, 100)),
+                shared.was_guaranteed(lo, (0, due(200)), (35, 100)),
                 "within the tolerance"
             );
             // The next one waited for the thread, unless it was released later.
-            assert!(!shared.was_promised(lo, (1, 99), (30, 150)));
-            assert!(shared.was_promised(lo, (1, 100), (30, 150)));
-            assert!(shared.was_promised(hi, (0, due(200)), (50, 150)));
+            assert!(!shared.was_guaranteed(lo, (1, 99), (30, 150)));
+            assert!(shared.was_guaranteed(lo, (1, 100), (30, 150)));
+            assert!(shared.was_guaranteed(hi, (0, due(200)), (50, 150)));
             // As the scheduler saw it, however long the account runs on in the background.
-            shared.hear(&Notice {
+            shared.note_notice(&Notice {
                 at: Instant::from_nanos(80),
                 what: Event::Overrun {
                     job: job_of(TaskId(0), 0),
@@ -392,7 +398,7 @@ mod tests {
                     executed: Service::from_nanos(30),
                 },
             });
-            assert!(!shared.was_promised(lo, (0, due(90)), (36, 100)));
+            assert!(!shared.was_guaranteed(lo, (0, due(90)), (36, 100)));
         }
         for config in [
             Config {
@@ -406,29 +412,29 @@ mod tests {
         ] {
             let shared = shared(&config);
             let [lo, hi] = [&shared.tasks[0], &shared.tasks[1]];
-            shared.begin_in_place(lo, 0, 0);
-            shared.end_in_place(lo, 0, 36, 100);
-            assert!(!shared.was_promised(hi, (0, due(200)), (50, 150)));
+            shared.begin_at_priority(lo, 0, 0);
+            shared.end_at_priority(lo, 0, 36, 100);
+            assert!(!shared.was_guaranteed(hi, (0, due(200)), (50, 150)));
         }
     }
 
     #[test]
-    fn those_behind_a_body_that_does_not_return_were_promised_something_while_it_has_its_place() {
+    fn those_behind_a_body_that_does_not_return_were_guaranteed_something_while_it_has_its_place() {
         let behind =
-            |shared: &Shared| shared.was_promised(&shared.tasks[0], (4, 1_000), (0, 2_000));
+            |shared: &Shared| shared.was_guaranteed(&shared.tasks[0], (4, 1_000), (0, 2_000));
         let started = || {
             let shared = shared(&enforced());
             let lo = &shared.tasks[0];
             // By the clock of this thread it has executed nothing.
             lo.begin(3, u64::MAX);
-            shared.begin_in_place(lo, 3, 0);
+            shared.begin_at_priority(lo, 3, 0);
             shared
         };
         let blocked = started();
         blocked.stays(&blocked.tasks[0], 3);
         assert!(behind(&blocked));
         let lost = started();
-        lost.withdraw(&lost.tasks[0], 3);
+        lost.demote_job(&lost.tasks[0], 3);
         lost.stays(&lost.tasks[0], 3);
         assert!(!behind(&lost));
         let burning = started();
@@ -443,36 +449,39 @@ mod tests {
         let shared = shared(&enforced());
         let [lo, hi] = [&shared.tasks[0], &shared.tasks[1]];
         lo.begin(0, 0);
-        shared.begin_in_place(lo, 0, 10);
-        shared.begin_in_place(hi, 0, 10);
-        shared.withdraw(hi, 0);
+        shared.begin_at_priority(lo, 0, 10);
+        shared.begin_at_priority(hi, 0, 10);
+        shared.demote_job(hi, 0);
         assert!(
-            !shared.promises.promised(Level(0), u64::MAX),
+            !shared.guarantees.guaranteed(Level(0), u64::MAX),
             "it was charged with this thread's time"
         );
-        shared.withdraw(lo, 0);
-        let free = shared.promises.last_end.load(Ordering::SeqCst);
-        assert!(shared.promises.free_since(free));
+        shared.demote_job(lo, 0);
+        let free = shared.guarantees.last_end.load(Ordering::SeqCst);
+        assert!(shared.guarantees.free_since(free));
         // The next busy period begins, and what goes on in the background does nothing to it.
-        shared.begin_in_place(hi, 1, free);
-        shared.end_in_place(lo, 0, u64::MAX, free + 10);
-        assert!(shared.promises.promised(Level(0), u64::MAX));
-        assert!(!shared.promises.free_since(free + 10), "one is active");
-        shared.end_in_place(hi, 1, 20, free + 20);
-        assert!(shared.promises.free_since(free + 20));
-        // One that lost its place before it began never had it.
-        shared.begin_in_place(lo, 0, free + 30);
-        assert_eq!(shared.promises.active.load(Ordering::SeqCst), 0);
+        shared.begin_at_priority(hi, 1, free);
+        shared.end_at_priority(lo, 0, u64::MAX, free + 10);
+        assert!(shared.guarantees.guaranteed(Level(0), u64::MAX));
+        assert!(!shared.guarantees.free_since(free + 10), "one is active");
+        shared.end_at_priority(hi, 1, 20, free + 20);
+        assert!(shared.guarantees.free_since(free + 20));
+        // One that lost its priority before it began never had it.
+        shared.begin_at_priority(lo, 0, free + 30);
+        assert_eq!(shared.guarantees.active.load(Ordering::SeqCst), 0);
     }
 
     #[test]
-    fn execution_within_the_tolerance_breaks_no_promise() {
-        let promises = Promises::new();
-        promises.begin(0, || 0);
-        end(&promises, &hi_task(), 25, 5, 100);
-        promises.begin(50, || 0);
-        assert!(promises.promised(Level(0), 200));
-        end(&promises, &hi_task(), 26, 5, 130);
-        assert!(!promises.promised(Level(0), 200), "and no more than that");
+    fn execution_within_the_tolerance_breaks_no_guarantee() {
+        let guarantees = Guarantees::new();
+        guarantees.begin(0, || 0);
+        end(&guarantees, &hi_task(), 25, 5, 100);
+        guarantees.begin(50, || 0);
+        assert!(guarantees.guaranteed(Level(0), 200));
+        end(&guarantees, &hi_task(), 26, 5, 130);
+        assert!(
+            !guarantees.guaranteed(Level(0), 200),
+            "and no more than that"
+        );
     }
 }

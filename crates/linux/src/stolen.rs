@@ -1,6 +1,6 @@
-//! Stolen time: stretches in which a thread of the run wanted the CPU and none of them had it.
+//! Stolen time: intervals in which a thread of the run wanted the CPU and none of them had it.
 //!
-//! A hypervisor, an interrupt, firmware or another real-time thread took the CPU. Stretches are found by
+//! A hypervisor, an interrupt, firmware or another real-time thread took the CPU. They are found by
 //! burning jobs, which read the clock all the time; by whoever takes the CPU from a burning job that has
 //! not looked at the clock for longer than the switch takes, and by the job that gets it back; by threads
 //! that get a free CPU half a millisecond or more after the kernel ought to have woken them; and by the
@@ -12,9 +12,9 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A jump between two readings that is worth a record; a reading takes well below a microsecond.
-pub(crate) const GAP_NANOS_MIN: u64 = 20_000;
+pub(crate) const STOLEN_NANOS_MIN: u64 = 20_000;
 
-/// How many of the newest gaps are remembered with their place in time.
+/// How many of the newest intervals are remembered.
 const WINDOWS: usize = 1024;
 
 /// Who had the CPU, as far as something outside the run shows it.
@@ -22,9 +22,9 @@ const WINDOWS: usize = 1024;
 pub(crate) enum Thief {
     /// Another thread, while one of the run was ready in a real-time class.
     Thread,
-    /// Nobody on this system, and the hypervisor reports what it takes.
+    /// No thread on this system, and the hypervisor reports what it takes.
     Hypervisor,
-    /// Nobody that shows.
+    /// No actor that shows.
     Unknown,
 }
 
@@ -42,9 +42,9 @@ impl Thief {
     }
 }
 
-/// One stretch.
+/// One interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Gap {
+pub(crate) struct StolenInterval {
     /// Clock readings.
     pub(crate) from: u64,
     pub(crate) to: u64,
@@ -68,12 +68,12 @@ struct Window {
     charged: AtomicU64,
 }
 
-/// All gaps of a run: their number and size, and where the newest ones were.
+/// All stolen intervals of a run: their number and size, and where the newest ones were.
 ///
 /// Written by all burning threads without a lock. They share one CPU, and a torn entry would need
-/// one of them to be preempted between two stores and overtaken by 1023 gaps.
+/// one of them to be preempted between two stores and overtaken by 1023 of them.
 #[derive(Debug)]
-pub(crate) struct GapLog {
+pub(crate) struct StolenLog {
     count: AtomicUsize,
     lost_nanos: AtomicU64,
     longest_nanos: AtomicU64,
@@ -83,7 +83,7 @@ pub(crate) struct GapLog {
     windows: Box<[Window]>,
 }
 
-impl GapLog {
+impl StolenLog {
     pub(crate) fn new() -> Self {
         Self {
             count: AtomicUsize::new(0),
@@ -95,28 +95,28 @@ impl GapLog {
         }
     }
 
-    pub(crate) fn record(&self, gap: Gap) {
-        let span = gap.to.saturating_sub(gap.from);
-        let charged = gap.charged.min(span);
+    pub(crate) fn record(&self, stolen: StolenInterval) {
+        let span = stolen.to.saturating_sub(stolen.from);
+        let charged = stolen.charged.min(span);
         let index = self.count.fetch_add(1, Ordering::Relaxed) % WINDOWS;
         self.lost_nanos.fetch_add(span, Ordering::Relaxed);
         self.longest_nanos.fetch_max(span, Ordering::Relaxed);
         self.longest_charged_nanos
             .fetch_max(charged, Ordering::Relaxed);
-        if let Some(sum) = self.by_thief.get(gap.thief as usize) {
+        if let Some(sum) = self.by_thief.get(stolen.thief as usize) {
             sum.fetch_add(span, Ordering::Relaxed);
         }
         if let Some(window) = self.windows.get(index) {
-            window.from.store(gap.from, Ordering::Relaxed);
-            window.to.store(gap.to, Ordering::Relaxed);
+            window.from.store(stolen.from, Ordering::Relaxed);
+            window.to.store(stolen.to, Ordering::Relaxed);
             window.charged.store(charged, Ordering::Relaxed);
         }
     }
 
-    /// How much of the time from `start` until `end` lay in remembered gaps.
+    /// How much of the time from `start` until `end` lay in remembered ones.
     ///
-    /// Several threads may have seen one and the same gap, for instance two workers that woke late
-    /// for one release; what they saw counts once. O(n log n) in the number of remembered gaps.
+    /// Several threads may have seen one and the same interval, for instance two workers that woke late
+    /// for one release; what they saw counts once. O(n log n) in the number of remembered ones.
     pub(crate) fn within(&self, start: u64, end: u64) -> Stolen {
         let load = |word: &AtomicU64| word.load(Ordering::Relaxed);
         let windows = self.windows.iter();
@@ -139,7 +139,7 @@ impl GapLog {
         sum
     }
 
-    /// The sum of all gaps of which `thief` had the CPU, in nanoseconds.
+    /// The sum of all intervals of which `thief` had the CPU, in nanoseconds.
     pub(crate) fn stolen_by(&self, thief: Thief) -> u64 {
         let sum = self.by_thief.get(thief as usize);
         sum.map_or(0, |sum| sum.load(Ordering::Relaxed))
@@ -166,9 +166,9 @@ impl GapLog {
 mod tests {
     use super::*;
 
-    fn gap(from: u64, to: u64, charged: u64) -> Gap {
+    fn stolen(from: u64, to: u64, charged: u64) -> StolenInterval {
         let thief = Thief::Unknown;
-        Gap {
+        StolenInterval {
             from,
             to,
             charged,
@@ -177,10 +177,10 @@ mod tests {
     }
 
     #[test]
-    fn only_the_part_of_a_gap_inside_the_window_counts() {
-        let log = GapLog::new();
-        log.record(gap(100, 150, 30));
-        log.record(gap(190, 230, 45));
+    fn only_the_part_inside_the_window_counts() {
+        let log = StolenLog::new();
+        log.record(stolen(100, 150, 30));
+        log.record(stolen(190, 230, 45));
         let stolen = |from, to| {
             let stolen = log.within(from, to);
             (stolen.nanos, stolen.charged)
@@ -192,18 +192,14 @@ mod tests {
             (log.count(), log.lost_nanos(), log.longest_nanos()),
             (2, 90, 50)
         );
-        assert_eq!(
-            log.longest_charged_nanos(),
-            40,
-            "no more than the gap itself"
-        );
+        assert_eq!(log.longest_charged_nanos(), 40, "no more than was stolen");
     }
 
     #[test]
-    fn what_two_threads_saw_of_one_gap_counts_once() {
-        let log = GapLog::new();
+    fn what_two_threads_saw_alike_counts_once() {
+        let log = StolenLog::new();
         for (from, to) in [(100, 200), (100, 230), (120, 150), (300, 310)] {
-            log.record(gap(from, to, 0));
+            log.record(stolen(from, to, 0));
         }
         assert_eq!(log.within(0, 1_000).nanos, 140);
         assert_eq!(log.within(150, 305).nanos, 85);
@@ -211,9 +207,9 @@ mod tests {
 
     #[test]
     fn the_oldest_windows_are_forgotten_but_their_sums_are_not() {
-        let log = GapLog::new();
+        let log = StolenLog::new();
         for start in 0..WINDOWS as u64 + 1 {
-            log.record(gap(start * 10 + 1, start * 10 + 2, 0));
+            log.record(stolen(start * 10 + 1, start * 10 + 2, 0));
         }
         assert_eq!(log.count(), WINDOWS as u64 + 1);
         assert_eq!(log.lost_nanos(), WINDOWS as u64 + 1);
@@ -227,11 +223,11 @@ mod tests {
         assert_eq!(of(0, false, true), Thief::Hypervisor);
         assert_eq!(of(0, true, true), Thief::Unknown, "stopped, say");
         assert_eq!(of(0, false, false), Thief::Unknown);
-        let log = GapLog::new();
+        let log = StolenLog::new();
         for thief in [Thief::Thread, Thief::Hypervisor, Thief::Thread] {
-            log.record(Gap {
+            log.record(StolenInterval {
                 thief,
-                ..gap(0, 10, 0)
+                ..stolen(0, 10, 0)
             });
         }
         assert_eq!(log.stolen_by(Thief::Thread), 20);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Counts of releases and ends. Each has one writer.
 #[derive(Debug, Default)]
-pub(crate) struct Gate {
+pub(crate) struct ReleaseCounter {
     /// Counts the calls for the worker, which waits on it.
     calls: AtomicU32,
     /// Written by the manager: jobs with smaller numbers are released.
@@ -14,7 +14,7 @@ pub(crate) struct Gate {
     done: AtomicU64,
 }
 
-impl Gate {
+impl ReleaseCounter {
     /// Releases the jobs up to `sequence`, and wakes the worker if that is news.
     pub(crate) fn release(&self, sequence: u64) {
         let released = sequence.saturating_add(1);
@@ -72,26 +72,33 @@ mod tests {
 
     #[test]
     fn a_job_is_pending_from_its_release_to_its_end() {
-        let gate = Gate::default();
-        assert_eq!((gate.pending(), gate.is_released(0)), (None, false));
-        gate.release(1);
-        assert!(gate.is_released(0) && gate.is_released(1) && !gate.is_released(2));
-        assert_eq!(gate.pending(), Some(0));
-        gate.finish(0);
-        assert_eq!(gate.pending(), Some(1));
-        gate.finish(1);
-        assert_eq!(gate.pending(), None);
+        let release_counter = ReleaseCounter::default();
+        assert_eq!(
+            (release_counter.pending(), release_counter.is_released(0)),
+            (None, false)
+        );
+        release_counter.release(1);
+        assert!(
+            release_counter.is_released(0)
+                && release_counter.is_released(1)
+                && !release_counter.is_released(2)
+        );
+        assert_eq!(release_counter.pending(), Some(0));
+        release_counter.finish(0);
+        assert_eq!(release_counter.pending(), Some(1));
+        release_counter.finish(1);
+        assert_eq!(release_counter.pending(), None);
     }
 
     #[test]
     fn only_news_wakes_the_worker() {
-        let gate = Gate::default();
-        let calls = gate.calls();
-        gate.release(3);
-        assert_ne!(gate.calls(), calls);
-        let calls = gate.calls();
-        gate.release(3);
-        gate.release(2);
-        assert_eq!(gate.calls(), calls);
+        let release_counter = ReleaseCounter::default();
+        let calls = release_counter.calls();
+        release_counter.release(3);
+        assert_ne!(release_counter.calls(), calls);
+        let calls = release_counter.calls();
+        release_counter.release(3);
+        release_counter.release(2);
+        assert_eq!(release_counter.calls(), calls);
     }
 }

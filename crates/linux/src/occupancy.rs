@@ -1,7 +1,7 @@
-//! Who of us is on the CPU of the run, and since when nobody is although somebody should be.
+//! Which thread of the run is on its CPU, and since when none is although one should be.
 //!
-//! Each thread of ours says when a stint of its begins and ends. That tells a preemption of ours
-//! from a machine gap, and it shows the gaps that no burning job can see: those between two stints.
+//! Each thread of the run says when an execution interval of its begins and ends. That tells a preemption of ours
+//! from stolen time, and it shows the stolen time that no burning job can see: that between two of these intervals.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,16 +11,16 @@ pub(crate) const SWITCH_NANOS_MAX: u64 = 100_000;
 /// A wake-up on a free CPU later than this is the machine's doing: the usual ones take 30 to 110 us.
 pub(crate) const LATE_WAKE_NANOS_MIN: u64 = 500_000;
 
-/// A stretch that no thread of ours explains, as clock readings.
+/// An interval that no thread of the run explains, as clock readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct Unexplained {
     pub(crate) from: u64,
     pub(crate) to: u64,
     /// A burning job was on the CPU: it may have been charged for all of it.
     pub(crate) burning: bool,
 }
 
-impl Stretch {
+impl Unexplained {
     fn of_at_least(nanos: u64, from: u64, to: u64) -> Option<Self> {
         (to.saturating_sub(from) >= nanos).then_some(Self {
             from,
@@ -58,46 +58,46 @@ impl Wanted {
     }
 }
 
-/// The stints of all threads of a run. They share one CPU.
+/// The occupancy of the CPU by all threads of a run. They share one CPU.
 #[derive(Debug, Default)]
-pub(crate) struct Stints {
+pub(crate) struct Occupancy {
     /// Counts the beginnings and ends.
     activity: AtomicU64,
-    /// The clock when a burning job that keeps its place last looked; 0: none burns.
+    /// The clock when a burning job that keeps its priority last looked; 0: none burns.
     burning: AtomicU64,
-    /// The clock when the last stint ended; 0: one goes on, or a preempted one does again.
+    /// The clock when the last execution interval ended; 0: one goes on, or a preempted one does again.
     left: AtomicU64,
-    /// The clock when somebody called the manager; 0: nobody has since it looked.
+    /// The clock when a thread called the manager; 0: none has since it looked.
     called: AtomicU64,
-    /// The last time at which nobody had the CPU, as far as no thread has claimed it as stolen: clock
+    /// The last time at which no thread had the CPU, as far as no thread has claimed it as stolen: clock
     /// readings at its beginning and end.
     free: [AtomicU64; 2],
 }
 
-impl Stints {
-    /// Changes whenever a thread of ours begins or ends a stint.
+impl Occupancy {
+    /// Changes whenever a thread of the run begins or ends an execution interval.
     pub(crate) fn count(&self) -> u64 {
         self.activity.load(Ordering::Relaxed)
     }
 
-    /// A thread got the CPU at `now` that was `wanted` before. Returns the stretch before that in which a
-    /// burning job ought to have looked at the clock, or in which nobody ran at all.
+    /// A thread got the CPU at `now` that was `wanted` before. Returns the interval before that in which a
+    /// burning job ought to have looked at the clock, or in which no thread ran at all.
     ///
     /// A job that loses the CPU while the machine is away cannot tell; so it is told here. Of several
     /// threads that were wanted on a free CPU the most urgent one comes first, and need not be the one
     /// that was wanted first; so the others claim what it left.
-    pub(crate) fn begin(&self, wanted: Wanted, now: u64) -> Option<Stretch> {
+    pub(crate) fn begin(&self, wanted: Wanted, now: u64) -> Option<Unexplained> {
         self.activity.fetch_add(1, Ordering::Relaxed);
         let left = self.left.swap(0, Ordering::Relaxed);
         let burned = self.burning.swap(0, Ordering::Relaxed);
         if burned != 0 {
-            let stretch = Stretch::of_at_least(SWITCH_NANOS_MAX, burned, now)?;
-            return Some(Stretch {
+            let unexplained = Unexplained::of_at_least(SWITCH_NANOS_MAX, burned, now)?;
+            return Some(Unexplained {
                 burning: true,
-                ..stretch
+                ..unexplained
             });
         }
-        // Of a shorter one nobody claims anything, and an earlier one may still have something to claim.
+        // Of a shorter one no thread claims anything, and an earlier one may still have something to claim.
         if left != 0 && now.saturating_sub(left) >= LATE_WAKE_NANOS_MIN {
             self.keep_free(left, now);
         }
@@ -114,28 +114,28 @@ impl Stints {
         self.free[1].store(to, Ordering::Relaxed);
     }
 
-    /// The part of the last free time in which somebody wanted the CPU, since `wanted`.
-    fn claim(&self, wanted: u64) -> Option<Stretch> {
+    /// The part of the last free time in which a thread wanted the CPU, since `wanted`.
+    fn claim(&self, wanted: u64) -> Option<Unexplained> {
         let [from, to] = [&self.free[0], &self.free[1]].map(|word| word.load(Ordering::Relaxed));
-        let stretch = Stretch::of_at_least(LATE_WAKE_NANOS_MIN, from.max(wanted), to)?;
-        self.keep_free(from, stretch.from);
-        Some(stretch)
+        let unexplained = Unexplained::of_at_least(LATE_WAKE_NANOS_MIN, from.max(wanted), to)?;
+        self.keep_free(from, unexplained.from);
+        Some(unexplained)
     }
 
-    /// A stint ends at `now`.
+    /// An execution interval ends at `now`.
     pub(crate) fn end(&self, now: u64) {
         self.activity.fetch_add(1, Ordering::Relaxed);
         // Whoever took the CPU since the clock was read has left it later.
         self.left.fetch_max(now, Ordering::Relaxed);
     }
 
-    /// A stint of which nobody knows when it will end begins: that of the idle detector.
+    /// An execution interval of unknown end begins: that of the idle detector.
     pub(crate) fn idle(&self) {
         self.activity.fetch_add(1, Ordering::Relaxed);
         self.left.store(0, Ordering::Relaxed);
     }
 
-    /// A thread of the run that had begun its stint slept in it, and goes on.
+    /// A thread of the run that had begun its execution interval slept in it, and goes on.
     pub(crate) fn came_back(&self) {
         self.activity.fetch_add(1, Ordering::Relaxed);
         self.left.store(0, Ordering::Relaxed);
@@ -152,17 +152,17 @@ impl Stints {
         self.burning.store(0, Ordering::Relaxed);
     }
 
-    /// A preempted job that looked at the clock at `before` burns again at `now`. Returns the stretch
-    /// since the last stint of another thread.
-    pub(crate) fn resume(&self, before: u64, now: u64) -> Option<Stretch> {
+    /// A preempted job that looked at the clock at `before` burns again at `now`. Returns the interval
+    /// since the last execution interval of another thread.
+    pub(crate) fn resume(&self, before: u64, now: u64) -> Option<Unexplained> {
         let left = self.left.swap(0, Ordering::Relaxed);
         if left == 0 {
             return None;
         }
-        Stretch::of_at_least(SWITCH_NANOS_MAX, left.max(before), now)
+        Unexplained::of_at_least(SWITCH_NANOS_MAX, left.max(before), now)
     }
 
-    /// Somebody calls the manager.
+    /// A thread calls the manager.
     pub(crate) fn call(&self, now: u64) {
         let _ = self
             .called
@@ -184,103 +184,103 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn since(stints: &Stints, wanted: u64, now: u64) -> Option<Stretch> {
-        stints.begin(Wanted::Since(wanted), now)
+    fn since(occupancy: &Occupancy, wanted: u64, now: u64) -> Option<Unexplained> {
+        occupancy.begin(Wanted::Since(wanted), now)
     }
 
-    fn free(from: u64, to: u64) -> Option<Stretch> {
-        Stretch::of_at_least(0, from, to)
+    fn free(from: u64, to: u64) -> Option<Unexplained> {
+        Unexplained::of_at_least(0, from, to)
     }
 
     #[test]
     fn a_late_beginning_counts_from_when_the_cpu_was_free_and_wanted() {
-        let stints = Stints::default();
+        let occupancy = Occupancy::default();
         assert_eq!(
-            since(&stints, MS, 9 * MS),
+            since(&occupancy, MS, 9 * MS),
             None,
             "who ran before is unknown"
         );
-        stints.end(9 * MS + 1);
-        assert_eq!(since(&stints, 12 * MS, 12 * MS + 1_000), None);
-        stints.end(13 * MS);
+        occupancy.end(9 * MS + 1);
+        assert_eq!(since(&occupancy, 12 * MS, 12 * MS + 1_000), None);
+        occupancy.end(13 * MS);
         let since_wanted = free(20 * MS, 22 * MS);
-        assert_eq!(since(&stints, 20 * MS, 22 * MS), since_wanted);
-        stints.end(22 * MS + 1);
+        assert_eq!(since(&occupancy, 20 * MS, 22 * MS), since_wanted);
+        occupancy.end(22 * MS + 1);
         let since_free = free(22 * MS + 1, 30 * MS);
-        assert_eq!(since(&stints, 21 * MS, 30 * MS), since_free);
-        // While it goes on, nobody else's wish is the machine's fault.
-        assert_eq!(since(&stints, 31 * MS, 40 * MS), None);
+        assert_eq!(since(&occupancy, 21 * MS, 30 * MS), since_free);
+        // While it goes on, no other thread's wish is the machine's fault.
+        assert_eq!(since(&occupancy, 31 * MS, 40 * MS), None);
     }
 
     #[test]
     fn of_a_free_time_everybody_claims_what_the_more_urgent_ones_did_not_want_yet() {
-        let stints = Stints::default();
-        stints.end(10 * MS);
+        let occupancy = Occupancy::default();
+        occupancy.end(10 * MS);
         // The process was stopped; its manager wants to look at 500 ms, and a job came at 30 ms.
         let manager = free(500 * MS, 2_000 * MS);
-        assert_eq!(since(&stints, 500 * MS, 2_000 * MS), manager);
-        stints.end(2_000 * MS + 1_000);
+        assert_eq!(since(&occupancy, 500 * MS, 2_000 * MS), manager);
+        occupancy.end(2_000 * MS + 1_000);
         assert_eq!(
-            since(&stints, 30 * MS, 2_000 * MS + 2_000),
+            since(&occupancy, 30 * MS, 2_000 * MS + 2_000),
             free(30 * MS, 500 * MS)
         );
         assert_eq!(
-            since(&stints, 30 * MS, 2_000 * MS + 3_000),
+            since(&occupancy, 30 * MS, 2_000 * MS + 3_000),
             None,
             "counted once"
         );
-        assert_eq!(stints.begin(Wanted::ByTheManager, 2_003 * MS), None);
-        stints.end(2_010 * MS);
+        assert_eq!(occupancy.begin(Wanted::ByTheManager, 2_003 * MS), None);
+        occupancy.end(2_010 * MS);
         // A watchdog that sees nothing itself hides nothing.
-        assert_eq!(since(&stints, 2_600 * MS, 2_600 * MS), None);
+        assert_eq!(since(&occupancy, 2_600 * MS, 2_600 * MS), None);
         let job = free(2_050 * MS, 2_600 * MS);
-        assert_eq!(since(&stints, 2_050 * MS, 2_601 * MS), job);
-        stints.end(2_700 * MS);
-        let called = stints.begin(Wanted::ByTheManager, 2_702 * MS);
+        assert_eq!(since(&occupancy, 2_050 * MS, 2_601 * MS), job);
+        occupancy.end(2_700 * MS);
+        let called = occupancy.begin(Wanted::ByTheManager, 2_702 * MS);
         assert_eq!(called, free(2_700 * MS, 2_702 * MS));
     }
 
     #[test]
     fn a_stint_that_ends_by_an_old_clock_does_not_hide_a_later_one() {
-        let stints = Stints::default();
+        let occupancy = Occupancy::default();
         // A thread reads the clock at 10 ms in order to wait; another one has the CPU until 15 ms.
-        assert_eq!(since(&stints, 10 * MS, 10 * MS + 1_000), None);
-        stints.end(15 * MS);
-        stints.end(10 * MS);
-        // That was no time in which nobody ran.
-        assert_eq!(since(&stints, 9 * MS, 15 * MS + 10_000), None);
+        assert_eq!(since(&occupancy, 10 * MS, 10 * MS + 1_000), None);
+        occupancy.end(15 * MS);
+        occupancy.end(10 * MS);
+        // That was no time in which no thread ran.
+        assert_eq!(since(&occupancy, 9 * MS, 15 * MS + 10_000), None);
     }
 
     #[test]
     fn whoever_takes_the_cpu_from_a_burning_job_sees_what_it_could_not() {
-        let stints = Stints::default();
-        stints.burns(5 * MS);
-        let unseen = since(&stints, 7 * MS, 7 * MS).unwrap();
+        let occupancy = Occupancy::default();
+        occupancy.burns(5 * MS);
+        let unseen = since(&occupancy, 7 * MS, 7 * MS).unwrap();
         assert_eq!((unseen.from, unseen.to), (5 * MS, 7 * MS));
         assert_eq!(unseen.charged_max(), 2 * MS);
-        stints.end(7 * MS + 1_000);
-        assert_eq!(stints.resume(5 * MS, 7 * MS + 2_000), None);
-        stints.burns(8 * MS);
-        assert_eq!(since(&stints, 0, 8 * MS + 1_000), None);
-        stints.end(8 * MS + 2_000);
+        occupancy.end(7 * MS + 1_000);
+        assert_eq!(occupancy.resume(5 * MS, 7 * MS + 2_000), None);
+        occupancy.burns(8 * MS);
+        assert_eq!(since(&occupancy, 0, 8 * MS + 1_000), None);
+        occupancy.end(8 * MS + 2_000);
         let away = free(8 * MS + 2_000, 9 * MS);
-        assert_eq!(stints.resume(8 * MS, 9 * MS), away);
-        assert_eq!(stints.resume(8 * MS, 9 * MS), None, "counted once");
-        stints.burns_no_more();
-        assert_eq!(since(&stints, 0, 20 * MS), None);
+        assert_eq!(occupancy.resume(8 * MS, 9 * MS), away);
+        assert_eq!(occupancy.resume(8 * MS, 9 * MS), None, "counted once");
+        occupancy.burns_no_more();
+        assert_eq!(since(&occupancy, 0, 20 * MS), None);
     }
 
     #[test]
     fn calls_are_remembered_from_the_first() {
-        let stints = Stints::default();
-        assert_eq!(stints.wanted_since(5 * MS, 3 * MS), 3 * MS);
-        stints.call(2 * MS);
-        stints.call(4 * MS);
-        assert_eq!(stints.wanted_since(5 * MS, 6 * MS), 2 * MS);
-        assert_eq!(stints.wanted_since(5 * MS, 6 * MS), 5 * MS);
-        let before = stints.count();
-        stints.idle();
-        assert_ne!(stints.count(), before);
-        assert_eq!(since(&stints, 0, 90 * MS), None);
+        let occupancy = Occupancy::default();
+        assert_eq!(occupancy.wanted_since(5 * MS, 3 * MS), 3 * MS);
+        occupancy.call(2 * MS);
+        occupancy.call(4 * MS);
+        assert_eq!(occupancy.wanted_since(5 * MS, 6 * MS), 2 * MS);
+        assert_eq!(occupancy.wanted_since(5 * MS, 6 * MS), 5 * MS);
+        let before = occupancy.count();
+        occupancy.idle();
+        assert_ne!(occupancy.count(), before);
+        assert_eq!(since(&occupancy, 0, 90 * MS), None);
     }
 }
