@@ -518,14 +518,17 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_got_can_be_set_and_copied() {
-        let task = |period| {
+    fn two_tasks() -> [Task; 2] {
+        [10, 20].map(|period| {
             let span = Duration::from_nanos(period);
             let wcet = vestal_core::Wcet::constant(vestal_core::Service::from_nanos(4));
             Task::new(vestal_core::Level(0), span, span, wcet).unwrap()
-        };
-        let tasks = [task(10), task(20)];
+        })
+    }
+
+    #[test]
+    fn what_is_got_can_be_set_and_copied() {
+        let tasks = two_tasks();
         let ns = Duration::from_nanos;
         let all = Parameters {
             priorities: Some(vec![1, 2]),
@@ -560,35 +563,30 @@ mod tests {
         assert_eq!(again, all);
         assert_eq!(Parameters::default().or(&all), all);
         assert_eq!(all.or(&Parameters::default()), all);
-        let misfit = |given: Parameters| given.check(&tasks, 2).unwrap_err().to_string();
-        let times = |first, second| Some(vec![ns(first), ns(second)]);
-        let late = Parameters {
-            zero_slack: times(10, 21),
-            ..Parameters::default()
+    }
+
+    #[test]
+    fn what_does_not_fit_the_tasks_is_named() {
+        let tasks = two_tasks();
+        let ns = Duration::from_nanos;
+        let misfit = |give: &dyn Fn(&mut Parameters)| {
+            let mut given = Parameters::default();
+            give(&mut given);
+            given.check(&tasks, 2).unwrap_err().to_string()
         };
+        let times = |first, second| Some(vec![ns(first), ns(second)]);
         assert_eq!(
-            misfit(late),
+            misfit(&|given| given.zero_slack = times(10, 21)),
             "the zero-slack instant of task 1 is after its deadline"
         );
-        let none = Parameters {
-            virtual_deadlines: times(0, 20),
-            ..Parameters::default()
-        };
         assert_eq!(
-            misfit(none),
+            misfit(&|given| given.virtual_deadlines = times(0, 20)),
             "the virtual deadline of task 0 is zero or after its deadline"
         );
-        let twice = Parameters {
-            job_priorities: Some(vec![vec![7], vec![7]]),
-            ..Parameters::default()
-        };
-        assert!(misfit(twice).contains("stand for another task too"));
-        let few = Parameters {
-            priorities: Some(vec![1]),
-            ..Parameters::default()
-        };
+        let twice = misfit(&|given| given.job_priorities = Some(vec![vec![7], vec![7]]));
+        assert!(twice.contains("stand for another task too"), "{twice}");
         assert_eq!(
-            misfit(few),
+            misfit(&|given| given.priorities = Some(vec![1])),
             "1 priorities for 2 tasks; each task needs exactly one"
         );
     }

@@ -184,222 +184,230 @@ struct NamedReason<'a> {
     names: Names<'a>,
 }
 
-impl NamedReason<'_> {
-    fn task(&self, f: &mut fmt::Formatter<'_>, task: TaskId) -> fmt::Result {
-        match self.names.tasks.get(task.index()) {
+/// A task or a level by its name, or by its number.
+struct Named<'a> {
+    names: &'a [String],
+    what: &'static str,
+    index: usize,
+}
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.names.get(self.index) {
             Some(name) => f.write_str(name),
-            None => write!(f, "task {}", task.0),
+            None => write!(f, "{}{}", self.what, self.index),
+        }
+    }
+}
+
+impl<'a> NamedReason<'a> {
+    const fn task(&self, task: TaskId) -> Named<'a> {
+        Named {
+            names: self.names.tasks,
+            what: "task ",
+            index: task.index(),
         }
     }
 
-    fn list(&self, f: &mut fmt::Formatter<'_>, tasks: &[TaskId]) -> fmt::Result {
-        for (position, task) in tasks.iter().enumerate() {
-            if position > 0 {
-                f.write_str(", ")?;
-            }
-            self.task(f, *task)?;
+    const fn level(&self, level: Level) -> Named<'a> {
+        Named {
+            names: self.names.levels,
+            what: "",
+            index: level.index(),
         }
-        Ok(())
     }
 
-    fn level(&self, f: &mut fmt::Formatter<'_>, level: Level) -> fmt::Result {
-        match self.names.levels.get(level.index()) {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}", level.0),
-        }
+    fn list(&self, tasks: &[TaskId]) -> String {
+        let names: Vec<String> = tasks
+            .iter()
+            .map(|&task| self.task(task).to_string())
+            .collect();
+        names.join(", ")
     }
 }
 
 impl fmt::Display for NamedReason<'_> {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: one sentence for each variant"
+    )]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let task = |id: &TaskId| self.task(*id);
+        let level = |level: &Level| self.level(*level);
+        let (low, high) = (self.level(Level(0)), self.level(Level(1)));
         match self.reason {
             Reason::Own(why) => f.write_str(why),
-            Reason::ServerTooSmall { task } => {
-                f.write_str("the server of ")?;
-                self.task(f, *task)?;
-                f.write_str(" may not supply a whole job before the deadline")
-            }
-            Reason::TooManySlices { task } => {
-                f.write_str("the jobs of ")?;
-                self.task(f, *task)?;
-                f.write_str(
-                    " would have to be cut into too many slices to fit between those of less \
-                     critical tasks",
-                )
-            }
+            Reason::ServerTooSmall { task: id } => write!(
+                f,
+                "the server of {} may not supply a whole job before the deadline",
+                task(id)
+            ),
+            Reason::TooManySlices { task: id } => write!(
+                f,
+                "the jobs of {} would have to be cut into too many slices to fit between those of \
+                 less critical tasks",
+                task(id)
+            ),
             Reason::JobSet => f.write_str("the test is for tasks, this is a finite job set"),
             Reason::NotJobSet => f.write_str("the test is for finite job sets, these are tasks"),
             Reason::BusyPeriodUnbounded {
-                level,
+                level: mode,
                 utilization_ppm,
-            } => {
-                f.write_str("a busy period may never end: in mode ")?;
-                self.level(f, *level)?;
-                f.write_str(" the tasks ask for ")?;
-                write_millionths(f, *utilization_ppm)?;
-                f.write_str(" of the CPU")
-            }
-            Reason::PatternTooLong { level, jobs_max } => {
-                write!(f, "not decided: a busy period of mode ")?;
-                self.level(f, *level)?;
-                write!(f, " may contain more than {jobs_max} jobs")
-            }
-            Reason::NoLowestJob { priority, left } => {
-                write!(
-                    f,
-                    "no job of those left meets its deadline at job priority {priority} below the \
-                     others; left are jobs of: "
-                )?;
-                self.list(f, left)
-            }
-            Reason::JobListTooShort { task, jobs, found } => {
-                write!(f, "a busy period may contain {jobs} jobs of ")?;
-                self.task(f, *task)?;
-                write!(f, ", for which its list has {found} priorities")
-            }
+            } => write!(
+                f,
+                "a busy period may never end: in mode {} the tasks ask for {} of the CPU",
+                level(mode),
+                Millionths(*utilization_ppm)
+            ),
+            Reason::PatternTooLong {
+                level: mode,
+                jobs_max,
+            } => write!(
+                f,
+                "not decided: a busy period of mode {} may contain more than {jobs_max} jobs",
+                level(mode)
+            ),
+            Reason::NoLowestJob { priority, left } => write!(
+                f,
+                "no job of those left meets its deadline at job priority {priority} below the \
+                 others; left are jobs of: {}",
+                self.list(left)
+            ),
+            Reason::JobListTooShort {
+                task: id,
+                jobs,
+                found,
+            } => write!(
+                f,
+                "a busy period may contain {jobs} jobs of {}, for which its list has {found} priorities",
+                task(id)
+            ),
             Reason::ListedJobLate {
-                task,
+                task: id,
                 job,
                 needed,
                 due,
-            } => {
-                write!(f, "job {job} of ")?;
-                self.task(f, *task)?;
-                f.write_str(" in a busy period and those before it may need ")?;
-                write_time(f, *needed)?;
-                f.write_str(", it is due after ")?;
-                write_time(f, *due)
-            }
-            Reason::WcetExceedsDeadline { task } => {
-                self.task(f, *task)?;
-                f.write_str(" needs more than its deadline at its own level, even when it is alone")
-            }
+            } => write!(
+                f,
+                "job {job} of {} in a busy period and those before it may need {}, it is due after {}",
+                task(id),
+                Time(*needed),
+                Time(*due)
+            ),
+            Reason::WcetExceedsDeadline { task: id } => write!(
+                f,
+                "{} needs more than its deadline at its own level, even when it is alone",
+                task(id)
+            ),
             Reason::ResponseExceedsDeadline {
-                task,
-                level,
+                task: id,
+                level: of,
                 at_least,
                 deadline,
-            } => {
-                self.task(f, *task)?;
-                f.write_str(" may take ")?;
-                write_time(f, *at_least)?;
-                f.write_str(" or more in runs of level ")?;
-                self.level(f, *level)?;
-                f.write_str(", its deadline is ")?;
-                write_time(f, *deadline)
-            }
-            Reason::NobodyFits { priority, left } => {
-                write!(
-                    f,
-                    "no task meets its deadline at priority {priority}; left for it: "
-                )?;
-                self.list(f, left)
-            }
-            Reason::DegradedBudget { task } => {
-                self.task(f, *task)?;
-                f.write_str(
-                    " keeps a degraded budget in modes above its own level; this test covers only \
-                     tasks that are dropped then",
-                )
-            }
-            Reason::NotTwoLevels { found } => {
-                write!(
-                    f,
-                    "the test is for sets with two levels, this one has {found}"
-                )
-            }
-            Reason::ConstrainedDeadline { task } => {
-                f.write_str("the test is for deadlines equal to the periods; ")?;
-                self.task(f, *task)?;
-                f.write_str(" has a shorter one")
-            }
-            Reason::SearchLimit { steps } => {
-                write!(
-                    f,
-                    "not decided: the search limit was reached after {steps} steps"
-                )
-            }
-            Reason::Overload { utilization_ppm } => {
-                f.write_str("the tasks ask for ")?;
-                write_millionths(f, *utilization_ppm)?;
-                f.write_str(" of the CPU")
-            }
-            Reason::DemandExceedsWindow { window, demand } => {
-                f.write_str("jobs that are released and due within ")?;
-                write_time(f, *window)?;
-                f.write_str(" may need ")?;
-                write_time(f, *demand)
-            }
+            } => write!(
+                f,
+                "{} may take {} or more in runs of level {}, its deadline is {}",
+                task(id),
+                Time(*at_least),
+                level(of),
+                Time(*deadline)
+            ),
+            Reason::NobodyFits { priority, left } => write!(
+                f,
+                "no task meets its deadline at priority {priority}; left for it: {}",
+                self.list(left)
+            ),
+            Reason::DegradedBudget { task: id } => write!(
+                f,
+                "{} keeps a degraded budget in modes above its own level; this test covers only \
+                 tasks that are dropped then",
+                task(id)
+            ),
+            Reason::NotTwoLevels { found } => write!(
+                f,
+                "the test is for sets with two levels, this one has {found}"
+            ),
+            Reason::ConstrainedDeadline { task: id } => write!(
+                f,
+                "the test is for deadlines equal to the periods; {} has a shorter one",
+                task(id)
+            ),
+            Reason::SearchLimit { steps } => write!(
+                f,
+                "not decided: the search limit was reached after {steps} steps"
+            ),
+            Reason::Overload { utilization_ppm } => write!(
+                f,
+                "the tasks ask for {} of the CPU",
+                Millionths(*utilization_ppm)
+            ),
+            Reason::DemandExceedsWindow { window, demand } => write!(
+                f,
+                "jobs that are released and due within {} may need {}",
+                Time(*window),
+                Time(*demand)
+            ),
             Reason::Utilizations {
                 low_ppm,
                 high_at_low_ppm,
                 high_ppm,
-            } => {
-                f.write_str("the utilisations exceed what the test accepts: ")?;
-                self.level(f, Level(0))?;
-                f.write_str(" tasks ")?;
-                write_millionths(f, *low_ppm)?;
-                f.write_str(", ")?;
-                self.level(f, Level(1))?;
-                f.write_str(" tasks ")?;
-                write_millionths(f, *high_at_low_ppm)?;
-                f.write_str(" at ")?;
-                self.level(f, Level(0))?;
-                f.write_str(" and ")?;
-                write_millionths(f, *high_ppm)?;
-                f.write_str(" at ")?;
-                self.level(f, Level(1))
-            }
-            Reason::LowVirtualDeadline { task } => {
-                f.write_str("only deadlines of ")?;
-                self.level(f, Level(1))?;
-                f.write_str(" tasks may be shortened; the virtual deadline of ")?;
-                self.task(f, *task)?;
-                f.write_str(" is not its deadline")
-            }
+            } => write!(
+                f,
+                "the utilisations exceed what the test accepts: {low} tasks {}, {high} tasks {} at {low} \
+                 and {} at {high}",
+                Millionths(*low_ppm),
+                Millionths(*high_at_low_ppm),
+                Millionths(*high_ppm)
+            ),
+            Reason::LowVirtualDeadline { task: id } => write!(
+                f,
+                "only deadlines of {high} tasks may be shortened; the virtual deadline of {} is not \
+                 its deadline",
+                task(id)
+            ),
             Reason::VirtualDeadlines {
                 mode_0_ppm,
                 mode_1_ppm,
-            } => {
-                f.write_str("with these virtual deadlines the tasks ask for ")?;
-                write_millionths(f, *mode_0_ppm)?;
-                f.write_str(" of the CPU in mode ")?;
-                self.level(f, Level(0))?;
-                f.write_str(" and for ")?;
-                write_millionths(f, *mode_1_ppm)?;
-                f.write_str(" in mode ")?;
-                self.level(f, Level(1))
-            }
+            } => write!(
+                f,
+                "with these virtual deadlines the tasks ask for {} of the CPU in mode {low} and for {} \
+                 in mode {high}",
+                Millionths(*mode_0_ppm),
+                Millionths(*mode_1_ppm)
+            ),
         }
     }
 }
 
-/// Writes a number of millionths as a decimal fraction.
-fn write_millionths(f: &mut fmt::Formatter<'_>, millionths: u64) -> fmt::Result {
-    write!(
-        f,
-        "{}.{:06}",
-        millionths / 1_000_000,
-        millionths % 1_000_000
-    )
+/// A number of millionths as a decimal fraction.
+struct Millionths(u64);
+
+impl fmt::Display for Millionths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000)
+    }
 }
 
-/// Writes a time exactly, in the largest unit in which it is at least 1.
-fn write_time(f: &mut fmt::Formatter<'_>, time: Duration) -> fmt::Result {
-    let nanos = time.as_nanos();
-    let (unit, digits, name) = match nanos {
-        1_000_000_000.. => (1_000_000_000, 9, "s"),
-        1_000_000.. => (1_000_000, 6, "ms"),
-        1_000.. => (1_000, 3, "us"),
-        _ => (1, 0, "ns"),
-    };
-    write!(f, "{}", nanos / unit)?;
-    let fraction = nanos % unit;
-    if fraction > 0 {
-        let text = format!("{fraction:0digits$}");
-        write!(f, ".{}", text.trim_end_matches('0'))?;
+/// A time exactly, in the largest unit in which it is at least 1.
+struct Time(Duration);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nanos = self.0.as_nanos();
+        let (unit, digits, name) = match nanos {
+            1_000_000_000.. => (1_000_000_000, 9, "s"),
+            1_000_000.. => (1_000_000, 6, "ms"),
+            1_000.. => (1_000, 3, "us"),
+            _ => (1, 0, "ns"),
+        };
+        write!(f, "{}", nanos / unit)?;
+        let fraction = nanos % unit;
+        if fraction > 0 {
+            let text = format!("{fraction:0digits$}");
+            write!(f, ".{}", text.trim_end_matches('0'))?;
+        }
+        write!(f, " {name}")
     }
-    write!(f, " {name}")
 }
 
 #[cfg(test)]

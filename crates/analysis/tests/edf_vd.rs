@@ -484,7 +484,7 @@ fn conditions_accept(tasks: &[Task], given: &[u64]) -> bool {
 /// What is chosen is accepted when it is given; other deadlines are decided about as the conditions
 /// say; and what is accepted survives random runs.
 #[test]
-fn given_virtual_deadlines_follow_the_conditions_and_keep_their_promise() {
+fn given_virtual_deadlines_follow_the_conditions_and_keep_their_guarantee() {
     let mut random = Random::new(43);
     let (mut accepted, mut refused, mut again) = (0, 0, 0);
     for _ in 0..20_000 {

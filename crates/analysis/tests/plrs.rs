@@ -245,17 +245,13 @@ fn given_lists_are_decided_about() {
             analyse("fjp-mode", None, &set)
         );
         assert!(accepts("fjp-mode", None, &same));
-        let longer: Vec<Vec<u32>> = lists
-            .iter()
-            .enumerate()
-            .map(|(i, list)| {
-                let raised = list.iter().map(|entry| entry + 10);
-                raised.chain([u32::try_from(i).unwrap()]).collect()
-            })
-            .collect();
-        let outcome = analyse("fjp-mode", None, &with(&longer));
         let raised = |list: &Vec<u32>| list.iter().map(|entry| entry + 10).collect::<Vec<_>>();
         let cut: Vec<_> = lists.iter().map(raised).collect();
+        let mut longer = cut.clone();
+        for (last, list) in (0..).zip(&mut longer) {
+            list.push(last);
+        }
+        let outcome = analyse("fjp-mode", None, &with(&longer));
         assert_eq!(outcome.parameters.job_priorities, Some(cut), "{set:?}");
         assert!(accepts("fjp-mode", None, &with(&longer)));
         let victim = usize::try_from(random.between(0, lists.len() as u64 - 1)).unwrap();

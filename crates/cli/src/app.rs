@@ -33,7 +33,7 @@ pub fn main_with(registry: Result<Registry, Refusal>) -> ExitCode {
     .into()
 }
 
-/// A panic is a bug of ours, and the exit code says so. Its message has been printed by the hook.
+/// A panic is a bug of Vestal, and the exit code says so. Its message has been printed by the hook.
 fn guarded(program: impl FnOnce() -> Exit) -> Exit {
     panic::catch_unwind(AssertUnwindSafe(program)).unwrap_or(Exit::Bug)
 }
@@ -75,7 +75,7 @@ fn execute(cli: &Cli) -> Exit {
         output.failure(&failure);
         failure.exit
     });
-    // What nobody could read was not done.
+    // What could not be read was not done.
     if output.is_broken() {
         Exit::Machine
     } else {

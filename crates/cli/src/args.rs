@@ -29,7 +29,7 @@ pub(crate) enum Format {
     allow_external_subcommands = true,
     after_help = "\
 Exit codes: 0 it holds, 1 it does not hold, 2 wrong usage or input, 3 this machine cannot do it, \
-4 a bug of ours.
+4 a bug of Vestal.
 Shell completions: vestal completions bash|elvish|fish|powershell|zsh. Manual pages: vestal manpages DIR."
 )]
 pub(crate) struct Cli {
@@ -177,7 +177,7 @@ pub(crate) struct RunArgs {
     /// kernel's tick [default: perf; managed: manager]
     #[arg(long, value_name = "perf|manager|heartbeat|posix-timer")]
     pub(crate) monitor: Option<String>,
-    /// When a withdrawn job, whose priority drops at once, ends: immediate at its next cancellation
+    /// When a demoted job, whose priority drops at once, ends: immediate at its next cancellation
     /// point, deferred not before the CPU is idle
     #[arg(long, value_name = "immediate|deferred")]
     pub(crate) termination: Option<String>,
@@ -339,7 +339,7 @@ pub(crate) struct ReproduceArgs {
 pub(crate) struct BenchArgs {
     /// What to measure: primitives are the system calls and wake-ups of real runs, overhead is what
     /// policies and mechanisms cost, as in the paper that --paper names, zero-slack-trace is who runs when
-    /// under zero slack, and where nobody does
+    /// under zero slack, and where no task does
     #[arg(value_name = "primitives|overhead|zero-slack-trace")]
     pub(crate) what: String,
     /// overhead: the paper whose experiment is repeated

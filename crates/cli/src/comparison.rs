@@ -52,7 +52,7 @@ fn raised_ns(run: &RunResult, lowest: &str) -> u64 {
     sum.saturating_add(rest)
 }
 
-/// What happened, a sentence each, for somebody who has never seen such a run.
+/// What happened, a sentence each, for a reader who has never seen such a run.
 pub(crate) fn story(run: &RunResult, session: &Session) -> Vec<String> {
     let levels = &session.set.levels;
     let (Some(lowest), Some(highest)) = (levels.first(), levels.last()) else {
@@ -100,7 +100,7 @@ fn dropped(run: &RunResult, session: &Session, highest: &str) -> String {
         _ => below.to_string(),
     };
     let mut text = format!(
-        "{} of the {} jobs were dropped, {whose} of them of tasks below {highest}: while the mode is above a task's level its jobs are not admitted, and a job that needs more than its own level's budget is stopped. Nothing is promised to either.",
+        "{} of the {} jobs were dropped, {whose} of them of tasks below {highest}: while the mode is above a task's level its jobs are not admitted, and a job that needs more than its own level's budget is stopped. Nothing is guaranteed to either.",
         below + top,
         run.jobs.released
     );

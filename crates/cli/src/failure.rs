@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     BadInput = 2,
     /// This machine cannot do it.
     Machine = 3,
-    /// A bug of ours.
+    /// A bug of Vestal.
     Bug = 4,
     /// Done, and whether what was asked holds is not decided: stolen time may be the reason why not.
     Undecided = 5,
@@ -108,7 +108,7 @@ impl Failure {
         .with_help("`vestal --help` lists what this version does")
     }
 
-    /// Somebody asked to stop before it was done.
+    /// A stop was requested before it was done.
     pub(crate) fn interrupted(what: impl Into<String>) -> Self {
         Self::new(Exit::DoesNotHold, what, "a signal interrupted it")
     }
@@ -130,6 +130,6 @@ impl Failure {
     }
 }
 
-/// What to do about a bug of ours.
-pub(crate) const BUG_HELP: &str = "this is a bug of ours: please report it with the command, the \
+/// What to do about a bug of Vestal.
+pub(crate) const BUG_HELP: &str = "this is a bug of Vestal: please report it with the command, the \
 input file and the output of `vestal --version`";

@@ -1,4 +1,4 @@
-//! A stop that somebody asks for with Ctrl-C or SIGTERM: one latch for the whole process.
+//! A stop that is requested with Ctrl-C or SIGTERM: one latch for the whole process.
 //!
 //! A command that takes long watches for stops from the moment on at which it would leave something
 //! behind, and looks at the latch between its steps; see the table in `docs/interfaces.md`. Nothing
@@ -28,12 +28,12 @@ pub(crate) fn watch() -> Result<&'static AtomicBool, Failure> {
     Ok(latch())
 }
 
-/// Whether somebody has asked to stop.
+/// Whether a stop was requested.
 pub(crate) fn asked() -> bool {
     latch().load(Ordering::SeqCst)
 }
 
-/// An error if somebody has asked to stop; `what` follows "failed to".
+/// An error if a stop was requested; `what` follows "failed to".
 pub(crate) fn check(what: impl FnOnce() -> String) -> Result<(), Failure> {
     if asked() {
         return Err(Failure::interrupted(what()));

@@ -1,4 +1,4 @@
-//! Names that are the interface: what exists, what is planned, and what somebody meant.
+//! Names that are the interface: what exists, what is planned, and what was meant.
 
 use crate::failure::Failure;
 use vestal_analysis::Verdict;
@@ -14,7 +14,7 @@ pub(crate) const RESULT_FORMAT: &str = "vestal-result/1";
 /// Commands of the interface that this version does not have.
 pub(crate) const PLANNED_COMMANDS: [&str; 2] = ["advise", "convert"];
 
-/// The failure for a name that nobody knows: a guess, and the names that are known.
+/// The failure for an unknown name: a guess, and the names that are known.
 pub(crate) fn unknown(what: &str, kind: &str, found: &str, known: &[String]) -> Failure {
     let mut failure = Failure::input(what, format!("no {kind} is called `{found}`"));
     if let Some(name) = nearest(found, known.iter().map(String::as_str)) {

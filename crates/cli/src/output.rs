@@ -224,7 +224,7 @@ impl Output {
 
     /// The one JSON document for programs that asked for JSON, without a message for people.
     pub(crate) fn failure_document(&self, failure: &Failure) {
-        // With standard output broken there is nobody to read the document.
+        // With standard output broken no one reads the document.
         let document = FailureDocument::new(failure);
         if self.is_json() && self.state.get() == Stdout::Open && self.json(&document).is_err() {
             write_stderr("error: failed to write the error as JSON\n");

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Nobody wants to see a bar for less.
+/// A bar for less would only flicker.
 const DELAY: Duration = Duration::from_secs(1);
 /// How often a bar that follows the clock moves.
 const REDRAW: Duration = Duration::from_millis(200);

@@ -229,7 +229,7 @@ pub(crate) struct Enforced {
     pub(crate) overshoot_median_ns: u64,
     pub(crate) overshoot_max_ns: u64,
     pub(crate) noticed_late: u64,
-    /// How often jobs were held back between their slices, and how often they went on all the same;
+    /// How often jobs were suspended between their slices, and how often they went on all the same;
     /// null if no job is cut into slices.
     pub(crate) held: Option<u64>,
     pub(crate) held_in_vain: Option<u64>,
@@ -358,7 +358,7 @@ impl RunResult {
         text
     }
 
-    /// The last line: whether what was promised was kept.
+    /// The last line: whether what was guaranteed was kept.
     pub(crate) fn verdict(&self, output: &Output) -> String {
         let painter = output.painter();
         let missed = self.jobs.missed_guaranteed;

@@ -224,8 +224,11 @@ fn a_trace_of_a_real_run_counts_what_its_result_counts_and_replays_clean() {
         dropped += found.dropped.total();
         if header.ordered {
             // A native world tells its guard of releases when they matter, with their own instants.
-            let told_later = |what: &What| dispatch == "native" && matches!(what, What::Fact(_));
-            let timely = records.iter().filter(|record| !told_later(&record.what));
+            let reported_later =
+                |what: &What| dispatch == "native" && matches!(what, What::Fact(_));
+            let timely = records
+                .iter()
+                .filter(|record| !reported_later(&record.what));
             let mut times = timely.map(|record| record.at);
             let mut last = times.next().unwrap();
             assert!(times.all(|at| std::mem::replace(&mut last, at) <= at));
@@ -257,19 +260,9 @@ fn the_trace_of_a_run_that_is_ended_early_is_complete() {
 fn the_overhead_experiment_measures_every_variant_that_runs() {
     let scratch = Scratch::new("overhead");
     let folder = scratch.0.join("out");
-    let done = vestal(&[
-        "bench",
-        "overhead",
-        "--paper",
-        "huang2014",
-        "--quick",
-        "--repetitions",
-        "2",
-        "--format",
-        "json",
-        "-o",
-        folder.to_str().unwrap(),
-    ]);
+    let line = "bench overhead --paper huang2014 --quick --repetitions 2 --format json -o";
+    let arguments: Vec<&str> = line.split(' ').collect();
+    let done = vestal(&[&arguments[..], &[folder.to_str().unwrap()]].concat());
     assert_eq!(done.exit, 0, "{}", done.stderr);
     let document = done.json();
     assert_eq!(
@@ -496,7 +489,7 @@ period = 48
 wcet = { LO = 12, HI = 18 }
 "#;
 
-/// Jobs are held back between their slices, twice each, and a replay decides the same.
+/// Jobs are suspended between their slices, twice each, and a replay decides the same.
 #[test]
 fn slices_are_kept_and_replay_clean() {
     let scratch = Scratch::new("real-slices");

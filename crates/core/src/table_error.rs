@@ -107,25 +107,20 @@ impl fmt::Display for TableError {
             Self::UnknownTask(TaskId(task)) => {
                 write!(f, "the table names task {task}, which is not configured")
             }
-            Self::WrongSubFrame {
-                task: TaskId(task),
-                frame,
-            } => write!(
+            Self::WrongSubFrame { task, frame } => write!(
                 f,
-                "task {task} stands in a sub-frame of another criticality in frame {frame}"
+                "task {} stands in a sub-frame of another criticality in frame {frame}",
+                task.0
             ),
             Self::TwoCpus(TaskId(task)) => write!(f, "the table has task {task} on two CPUs"),
             Self::PeriodAndFrames(TaskId(task)) => write!(
                 f,
                 "the period of task {task} is not a whole number of frames that divides the cycle"
             ),
-            Self::Places {
-                task: TaskId(task),
-                job,
-                found,
-            } => write!(
+            Self::Places { task, job, found } => write!(
                 f,
-                "job {job} of task {task} has {found} places in the table, not one"
+                "job {job} of task {} has {found} places in the table, not one",
+                task.0
             ),
             Self::SubFrameTooShort {
                 frame,
@@ -142,23 +137,19 @@ impl fmt::Display for TableError {
                 f,
                 "slot {position} of CPU {cpu} is empty, overlaps its predecessor or leaves the cycle"
             ),
-            Self::WrongSlot {
-                cpu,
-                task: TaskId(task),
-            } => write!(
+            Self::WrongSlot { cpu, task } => write!(
                 f,
-                "a slot of CPU {cpu} belongs to task {task}, which is no level-A task there"
+                "a slot of CPU {cpu} belongs to task {}, which is no level-A task there",
+                task.0
             ),
             Self::PeriodAndCycle(TaskId(task)) => write!(
                 f,
                 "the cycle of its CPU is not a whole number of periods of task {task}"
             ),
-            Self::SlotsTooShort {
-                task: TaskId(task),
-                job,
-            } => write!(
+            Self::SlotsTooShort { task, job } => write!(
                 f,
-                "the slots of job {job} of task {task} do not give it its budget in time"
+                "the slots of job {job} of task {} do not give it its budget in time",
+                task.0
             ),
             Self::FrameTooShort {
                 frame,

@@ -237,7 +237,7 @@ fn an_exhausted_lo_job_runs_behind_every_admitted_one_until_its_successor_comes(
     assert_eq!(
         world.decide(),
         Some((0, 0, None)),
-        "nobody else wants the CPU"
+        "no other job wants the CPU"
     );
     world.run(5);
     world.release(0, 1);
@@ -515,7 +515,7 @@ fn edf_vd_orders_background_jobs_by_the_deadlines_in_force_when_they_went_there(
     assert_eq!(world.decide(), Some((0, 0, Some(1))), "in HI mode");
     world.run(1);
     assert_eq!(world.decide(), Some((0, 0, None)), "in the background");
-    // Nobody admitted is left, so the mode is LO again, and both of these are due at 17.
+    // No admitted job is left, so the mode is LO again, and both of these are due at 17.
     world.release(2, 0);
     world.release(1, 0);
     for (number, limit) in [(1, 2), (2, 1)] {

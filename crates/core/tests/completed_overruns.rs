@@ -1,4 +1,4 @@
-//! Jobs that are complete when a decision hears of them (C2): judged once, by the mode in which that
+//! Jobs that are complete when they are reported to a decision (C2): judged once, by the mode in which that
 //! decision begins, by the engine and by the guard alike.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 #![expect(clippy::cast_possible_truncation, reason = "numbers drawn are small")]
@@ -33,20 +33,20 @@ fn first_job(task: usize) -> JobId {
     }
 }
 
-/// What is told of one job: it ran for so long, and is complete or had to stop.
+/// What is reported of one job: it ran for so long, and is complete or had to stop.
 #[derive(Clone, Copy, Debug)]
-struct Stint {
+struct Ran {
     task: usize,
     amount: u64,
     completes: bool,
 }
 
-fn tell(scheduler: &mut dyn Scheduler, at: u64, stints: &[Stint]) {
+fn report(scheduler: &mut dyn Scheduler, at: u64, runs: &[Ran]) {
     let cpu = CPU;
-    for stint in stints {
-        let job = first_job(stint.task);
-        let amount = Service::from_nanos(stint.amount);
-        let end = if stint.completes {
+    for one in runs {
+        let job = first_job(one.task);
+        let amount = Service::from_nanos(one.amount);
+        let end = if one.completes {
             Fact::Completed { cpu, job }
         } else {
             let why = StopReason::Preempted;
@@ -73,7 +73,7 @@ fn release(scheduler: &mut dyn Scheduler, tasks: usize) {
     scheduler.decide(Instant::EPOCH).unwrap();
 }
 
-/// Who overran the limit of which mode, as told since the last call.
+/// Who overran the limit of which mode, as reported since the last call.
 fn overruns(scheduler: &mut dyn Scheduler) -> Vec<(usize, u8)> {
     std::iter::from_fn(|| scheduler.take_notice())
         .filter_map(|notice| {
@@ -85,8 +85,8 @@ fn overruns(scheduler: &mut dyn Scheduler) -> Vec<(usize, u8)> {
         .collect()
 }
 
-const fn stint(task: usize, amount: u64, completes: bool) -> Stint {
-    Stint {
+const fn ran(task: usize, amount: u64, completes: bool) -> Ran {
+    Ran {
         task,
         amount,
         completes,
@@ -98,10 +98,10 @@ fn a_guard_judges_no_job_again_that_was_complete_at_an_earlier_decision() {
     let tasks = [task(0, &[5], Some(3), 2), task(1, &[4, 9], None, 1)];
     let mut guard = Guard::new(&adaptive(&tasks, 0)).unwrap();
     release(&mut guard, 2);
-    tell(&mut guard, 5, &[stint(0, 5, true)]);
+    report(&mut guard, 5, &[ran(0, 5, true)]);
     guard.decide(Instant::from_nanos(5)).unwrap();
     assert_eq!(overruns(&mut guard), [], "5 of 5 is no overrun");
-    tell(&mut guard, 9, &[stint(1, 4, false)]);
+    report(&mut guard, 9, &[ran(1, 4, false)]);
     assert_eq!(guard.decide(Instant::from_nanos(9)).unwrap().mode, Level(1));
     assert_eq!(
         overruns(&mut guard),
@@ -133,11 +133,7 @@ fn one_of_two_overran(innocent: TaskConfiguration, amount: u64, granularity: u64
         let both: [&mut dyn Scheduler; 2] = [&mut engine, &mut guard];
         for scheduler in both {
             release(scheduler, 2);
-            tell(
-                scheduler,
-                12,
-                &[stint(lo, amount, true), stint(hi, 7, true)],
-            );
+            report(scheduler, 12, &[ran(lo, amount, true), ran(hi, 7, true)]);
             scheduler.decide(Instant::from_nanos(12)).unwrap();
             assert_eq!(overruns(scheduler), [(hi, 0)], "{hi}");
         }
@@ -185,7 +181,7 @@ struct Twin<'a> {
 
 /// What the twin says of a decision.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct Reported {
     /// Of completed jobs, in task order, and then of the others.
     overruns: Vec<(usize, u8)>,
     completed: usize,
@@ -218,13 +214,13 @@ impl<'a> Twin<'a> {
         self.configuration.tasks[task].task.criticality.0
     }
 
-    fn decide(&mut self, stints: &[Stint]) -> Told {
+    fn decide(&mut self, runs: &[Ran]) -> Reported {
         let granularity = self.configuration.granularity.as_nanos();
         let began_in = self.mode;
         let mut done = vec![false; self.stands.len()];
-        for stint in stints {
-            self.executed[stint.task] += stint.amount;
-            done[stint.task] = stint.completes;
+        for one in runs {
+            self.executed[one.task] += one.amount;
+            done[one.task] = one.completes;
         }
         let mut overruns = Vec::new();
         for (task, _) in done.iter().enumerate().filter(|(_, done)| **done) {
@@ -260,7 +256,7 @@ impl<'a> Twin<'a> {
         if idle {
             self.mode = 0;
         }
-        Told {
+        Reported {
             overruns,
             completed,
             mode,
@@ -301,21 +297,21 @@ fn random_task(random: &mut Random, priority: u32) -> TaskConfiguration {
     task(criticality, &wcet, degrades.then_some(degraded), priority)
 }
 
-/// What is told before the next decision: of some jobs that may still run, each at most once.
-fn random_stints(random: &mut Random, twin: &Twin<'_>) -> Vec<Stint> {
+/// What is reported before the next decision: of some jobs that may still run, each at most once.
+fn random_runs(random: &mut Random, twin: &Twin<'_>) -> Vec<Ran> {
     (0..twin.stands.len())
         .filter_map(|task| {
-            let told = twin.stands[task] != Stand::Over && random.below(4) > 0;
-            told.then(|| stint(task, 1 + random.below(10), random.below(3) > 0))
+            let reported = twin.stands[task] != Stand::Over && random.below(4) > 0;
+            reported.then(|| ran(task, 1 + random.below(10), random.below(3) > 0))
         })
         .collect()
 }
 
-/// What was told of completed jobs, sorted, and the mode.
+/// What was reported of completed jobs, sorted, and the mode.
 type OfCompleted = (Vec<(usize, u8)>, u8);
 
 /// Runs engine, guard and twin through `rounds`; panics where they differ.
-fn run(seed: u64, configuration: &Configuration<'_>, rounds: &[Vec<Stint>]) -> Vec<OfCompleted> {
+fn run(seed: u64, configuration: &Configuration<'_>, rounds: &[Vec<Ran>]) -> Vec<OfCompleted> {
     let mut engine = Uniprocessor::new(configuration).unwrap();
     let mut guard = Guard::new(configuration).unwrap();
     let mut twin = Twin::new(*configuration);
@@ -323,24 +319,24 @@ fn run(seed: u64, configuration: &Configuration<'_>, rounds: &[Vec<Stint>]) -> V
     release(&mut engine, count);
     release(&mut guard, count);
     let mut outcomes = Vec::new();
-    for (round, stints) in rounds.iter().enumerate() {
+    for (round, runs) in rounds.iter().enumerate() {
         let at = Instant::from_nanos(100 * (round as u64 + 1));
-        let told = twin.decide(stints);
-        tell(&mut engine, at.as_nanos(), stints);
-        tell(&mut guard, at.as_nanos(), stints);
+        let reported = twin.decide(runs);
+        report(&mut engine, at.as_nanos(), runs);
+        report(&mut guard, at.as_nanos(), runs);
         engine.decide(at).unwrap();
         assert!(engine.check_invariants());
         guard.decide(at).unwrap();
-        assert_eq!(guard.mode().0, told.mode, "seed {seed}");
-        if told.idle {
+        assert_eq!(guard.mode().0, reported.mode, "seed {seed}");
+        if reported.idle {
             guard.apply(at, Fact::Idle { cpu: CPU }).unwrap();
             guard.decide(at).unwrap();
         }
         assert_eq!(engine.mode().0, twin.mode, "seed {seed}");
-        assert_eq!(overruns(&mut engine), told.overruns, "seed {seed}");
-        assert_eq!(overruns(&mut guard), told.overruns, "seed {seed}");
-        let completed = told.overruns[..told.completed].to_vec();
-        outcomes.push((completed, told.mode));
+        assert_eq!(overruns(&mut engine), reported.overruns, "seed {seed}");
+        assert_eq!(overruns(&mut guard), reported.overruns, "seed {seed}");
+        let completed = reported.overruns[..reported.completed].to_vec();
+        outcomes.push((completed, reported.mode));
     }
     outcomes
 }
@@ -358,9 +354,9 @@ fn engine_and_guard_tell_what_a_twin_tells_whatever_the_numbers_of_the_tasks() {
         let mut twin = Twin::new(configuration);
         let rounds: Vec<_> = (0..3)
             .map(|_| {
-                let stints = random_stints(random, &twin);
-                twin.decide(&stints);
-                stints
+                let runs = random_runs(random, &twin);
+                twin.decide(&runs);
+                runs
             })
             .collect();
         let outcomes = run(seed, &configuration, &rounds);
@@ -376,13 +372,13 @@ fn engine_and_guard_tell_what_a_twin_tells_whatever_the_numbers_of_the_tasks() {
             ..configuration
         };
         let other = |task: usize| count - 1 - task;
-        let rename = |stint: &Stint| Stint {
-            task: other(stint.task),
-            ..*stint
+        let rename = |one: &Ran| Ran {
+            task: other(one.task),
+            ..*one
         };
         let renamed: Vec<Vec<_>> = rounds
             .iter()
-            .map(|stints| stints.iter().map(rename).collect())
+            .map(|runs| runs.iter().map(rename).collect())
             .collect();
         let back = run(seed, &configuration, &renamed)
             .into_iter()

@@ -50,9 +50,9 @@ fn for_each_tick(mut look: impl FnMut(&Levelled, &[Option<JobId>], Instant)) {
 }
 
 fn refuse(engine: &Levelled, at: Instant, lie: Fact) -> ContractViolation {
-    let mut told = engine.clone();
-    let refusal = told.apply(at, lie).unwrap_err();
-    assert_eq!(told, *engine, "{lie:?}");
+    let mut reported = engine.clone();
+    let refusal = reported.apply(at, lie).unwrap_err();
+    assert_eq!(reported, *engine, "{lie:?}");
     refusal
 }
 
@@ -109,7 +109,7 @@ fn accepting(engine: &Levelled, at: Instant, fact: Fact) -> usize {
 
 #[test]
 fn c9_a_fact_belongs_to_exactly_one_domain() {
-    let mut told = 0;
+    let mut reported = 0;
     for_each_tick(|engine, running, at| {
         for (cpu, job) in (0..).map(CpuId).zip(running) {
             let Some(job) = *job else { continue };
@@ -120,7 +120,7 @@ fn c9_a_fact_belongs_to_exactly_one_domain() {
                 Fact::Completed { cpu, job },
             ] {
                 assert_eq!(accepting(engine, at, fact), 1, "{fact:?} at {at:?}");
-                told += 1;
+                reported += 1;
             }
         }
         for index in 0..5 {
@@ -130,7 +130,7 @@ fn c9_a_fact_belongs_to_exactly_one_domain() {
             };
             assert_eq!(accepting(engine, at, fact), 1, "{fact:?} at {at:?}");
         }
-        // The faulty world: of a task that nobody has, and a job that runs on another CPU.
+        // The faulty world: of an unknown task, and a job that runs on another CPU.
         let (task, sequence) = (TaskId(5), 0);
         assert_eq!(
             accepting(
@@ -170,7 +170,7 @@ fn c9_a_fact_belongs_to_exactly_one_domain() {
             );
         }
     });
-    assert!(told > 2000, "{told}");
+    assert!(reported > 2000, "{reported}");
 }
 
 /// A domain behind a lock; how many of them are held, and were at once.

@@ -311,7 +311,7 @@ fn a_world_that_is_late_gets_the_plan_of_the_true_time() {
         let released = Fact::Released { job: job(task, 0) };
         engine.apply(at(0), released).unwrap();
     }
-    // Nobody called before 21: frames 0 and 1 are gone, and frame 2 is 1 old already.
+    // No call came before 21: frames 0 and 1 are gone, and frame 2 is 1 old already.
     let plan = engine.decide(at(21)).unwrap();
     assert_eq!(plan.sequence(CpuId(0)).unwrap().jobs, [job(0, 0)]);
     assert_eq!(plan.next.map(|wake| wake.at), Some(at(30)));

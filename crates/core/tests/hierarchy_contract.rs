@@ -46,7 +46,7 @@ fn c6_a_late_call_gives_the_plan_of_the_true_time_and_a_notice() {
     let plan = world.engine.decide(at(0)).unwrap();
     assert_eq!(plan.next, wake(4, WakeReason::Consumption));
     assert_eq!(world.engine.idling(), Some(ServerId(0)));
-    // It idled its 4 units away by 4, although nobody called then.
+    // It idled its 4 units away by 4, although no call came then.
     let plan = world.engine.decide(at(7)).unwrap();
     assert_eq!(plan.next, wake(10, WakeReason::Replenishment));
     assert_eq!(world.engine.idling(), None);
@@ -343,7 +343,7 @@ fn a_configuration_that_cannot_work_is_refused_with_its_place() {
     assert_eq!(build(&good, &serving(0), &[1]), Ok(()));
     assert_eq!(build(&[], &tasks, &[]), Err(HierarchyError::NoServers));
     assert_eq!(build(&good, &[], &[]), Err(HierarchyError::NoTasks));
-    assert_eq!(build(&good, &tasks, &[]), Err(nothing), "nobody named");
+    assert_eq!(build(&good, &tasks, &[]), Err(nothing), "no task named");
     assert_eq!(build(&good, &serving(1), &[]), Err(nothing), "a PIBS named");
     let short = with(sporadic(1, 3, 2));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! How much a server that nobody preempts executes in any window of one period.
+//! How much a server that is not preempted executes in any window of one period.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod stepper;
@@ -8,7 +8,7 @@ use vestal_core::*;
 
 const TICKS: u64 = 300;
 
-/// The most that anybody executed in `period` consecutive ticks.
+/// The most that any server executed in `period` consecutive ticks.
 fn most_in_a_window(trace: &str, period: usize) -> usize {
     let ran: Vec<bool> = trace.chars().map(|who| who.is_ascii_digit()).collect();
     let busy = |window: &[bool]| window.iter().filter(|&&ran| ran).count();

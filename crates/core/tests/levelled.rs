@@ -144,7 +144,7 @@ fn two_cpus_share_level_c() {
     // 0-2: A and B have their CPUs. 2: both open; the earlier deadline takes the first CPU, T2's
     //      ghost uses up its third unit beneath T4.
     // 4:   T1 is back, T3 (deadline 8, the lower number) takes CPU 1 from T4.
-    // 5:   T1 is through: T4 goes on where its slot ends early. 6: nobody but D.
+    // 5:   T1 is through: T4 goes on where its slot ends early. 6: none but D.
     assert_eq!(rows, ["11331455", "224433.."]);
     assert_eq!(ghosts[1], ["..2.....", "........"]);
     assert_eq!(ghosts[0], ["........", "........"]);

@@ -364,9 +364,8 @@ fn a_late_world_never_has_a_job_offered_on_a_second_cpu() {
                 let Some(job) = *running else { continue };
                 let cpu = CpuId(cpu as u16);
                 let amount = Service::from_nanos(1);
-                engine
-                    .apply(at, Fact::Charged { cpu, job, amount })
-                    .unwrap();
+                let charged = Fact::Charged { cpu, job, amount };
+                engine.apply(at, charged).unwrap();
                 if random.below(4) == 0 {
                     engine.apply(at, Fact::Completed { cpu, job }).unwrap();
                     *running = None;
@@ -390,17 +389,13 @@ fn a_late_world_never_has_a_job_offered_on_a_second_cpu() {
                     "offered twice"
                 );
             }
-            for (cpu, slot) in slots
-                .into_iter()
-                .enumerate()
-                .filter(|_| random.below(3) > 0)
-            {
+            let slots = slots.into_iter().enumerate();
+            for (cpu, slot) in slots.filter(|_| random.below(3) > 0) {
                 let (id, why) = (CpuId(cpu as u16), StopReason::Preempted);
                 let planned = slot.map(|slot| slot.job);
                 if let Some(job) = running[cpu].filter(|&job| Some(job) != planned) {
-                    engine
-                        .apply(at, Fact::Stopped { cpu: id, job, why })
-                        .unwrap();
+                    let stopped = Fact::Stopped { cpu: id, job, why };
+                    engine.apply(at, stopped).unwrap();
                     running[cpu] = None;
                     moved += 1;
                 }

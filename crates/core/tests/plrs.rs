@@ -14,7 +14,7 @@ fn task(criticality: u8, lo: u64, hi: u64, period: u64) -> TaskConfiguration {
     TaskConfiguration::new(task, 0)
 }
 
-/// Who runs in each tick until `end`: a digit per task counted from 1, `.` for nobody.
+/// Who runs in each tick until `end`: a digit per task counted from 1, `.` for no job.
 fn schedule(engine: &mut Uniprocessor, tasks: &[TaskConfiguration], end: u64) -> String {
     let mut drawing = String::new();
     let mut left = vec![0; tasks.len()];

@@ -98,7 +98,7 @@ fn a_job_that_used_up_its_slice_waits_for_the_next_one_and_is_pending_meanwhile(
         }
     );
     stop(&mut engine, 1);
-    // Nobody needs to be told of a boundary that nobody waits for.
+    // No wake-up is needed for a boundary that no job waits for.
     assert_eq!(engine.decide(at(4)).unwrap().slot(CPU), None);
     let plan = engine.decide(at(5)).unwrap();
     assert_eq!((plan.slot(CPU).unwrap().job, plan.next), (JOB, None));

@@ -36,7 +36,7 @@ fn configuration(tasks: &[TaskConfiguration], exhaustion: Exhaustion) -> Configu
     }
 }
 
-/// Drives an engine by hand: what runs, runs until it is told otherwise.
+/// Drives an engine by hand: what runs, runs until it is stopped.
 struct World {
     engine: Uniprocessor,
     now: u64,
@@ -146,7 +146,7 @@ fn table_one_wakes_at_the_zero_slack_instant_and_at_deadlines() {
     world.complete();
     world.release(0, 2);
     world.release(1, 1);
-    assert_eq!(world.decide(), Some(1), "tau_l is late: below everybody");
+    assert_eq!(world.decide(), Some(1), "tau_l is late: below all others");
     assert_eq!(
         world.engine.permit(TaskId(0)),
         Permit::Below { limit: None }
@@ -181,7 +181,7 @@ fn a_job_that_was_critical_and_late_leaves_nothing_behind() {
     world.pass_until(4);
     assert_eq!(world.decide(), Some(1));
     world.pass_until(10);
-    assert_eq!(world.decide(), Some(1), "late, and nobody else may run");
+    assert_eq!(world.decide(), Some(1), "late, and no other job may run");
     assert_eq!(world.engine.suspension_level(), Some(Level(1)));
     world.pass_until(12);
     world.complete();

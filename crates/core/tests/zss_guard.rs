@@ -219,7 +219,7 @@ fn no_order_of_the_facts_of_one_instant_changes_what_is_allowed() {
         (at(0), released(0, 0)),
         (at(12), Fact::Timer),
     ];
-    let told = |order: &[usize]| {
+    let reported = |order: &[usize]| {
         let mut guard = guard(&tasks);
         for &position in order {
             let (instant, fact) = facts[position];
@@ -229,14 +229,14 @@ fn no_order_of_the_facts_of_one_instant_changes_what_is_allowed() {
         (next, guard)
     };
     let straight: Vec<usize> = (0..facts.len()).collect();
-    let (next, guard) = told(&straight);
+    let (next, guard) = reported(&straight);
     assert_eq!(next, Some((15, WakeReason::ZeroSlack(job(1, 1)))));
     assert_eq!(guard.permit(TaskId(0)), below(3), "it is late");
     let mut order = straight.clone();
     let mut count = 0;
     permutations(&mut order, facts.len(), &mut |order| {
         count += 1;
-        let (other, permuted) = told(order);
+        let (other, permuted) = reported(order);
         assert_eq!(other, next, "{order:?}");
         for number in 0..3 {
             let task = TaskId(number);

@@ -13,7 +13,7 @@ pub(crate) struct Carried<'a> {
 }
 
 impl<'a> Carried<'a> {
-    /// Of a system in one piece that promises deadlines.
+    /// Of a system in one piece that guarantees deadlines.
     ///
     /// # Errors
     /// What it is instead.
@@ -35,7 +35,7 @@ impl<'a> Carried<'a> {
                 enforcement,
                 exhaustion,
             }),
-            _ => Err(format!("{} promises no deadlines", system.policy)),
+            _ => Err(format!("{} guarantees no deadlines", system.policy)),
         }
     }
 

@@ -120,10 +120,8 @@ impl Experiment {
                 help,
             )
         })?;
-        let wrong = |span: std::ops::Range<usize>, field: &str, found: String, expected: &str| {
-            let help = "docs/experiments.md describes every key";
-            problem(source, Some(span), field, found, expected, help)
-        };
+        let wrong =
+            |span, field: &str, found, expected: &str| wrong(source, span, field, found, expected);
         if raw.format.as_ref() != FORMAT {
             let found = format!("\"{}\"", raw.format.as_ref());
             let expected = format!("\"{FORMAT}\"");
@@ -135,30 +133,13 @@ impl Experiment {
             return Err(wrong(raw.recipe.span(), "recipe", found, &expected));
         };
         for (name, value) in in_order(&raw.fixed) {
-            set(
-                &mut recipe,
-                source,
-                name,
-                &text_of(value.as_ref()),
-                value.span(),
-            )?;
+            let text = text_of(value.as_ref());
+            set(&mut recipe, source, name, &text, value.span())?;
         }
-        let mut axes = Vec::new();
-        for (name, value) in in_order(&raw.vary) {
-            let values = axis(value.as_ref()).ok_or_else(|| {
-                let found = value.as_ref().to_string();
-                let expected =
-                    "a list of values, or { from, to, step } with at most 100000 of them";
-                wrong(value.span(), name, found, expected)
-            })?;
-            for text in &values {
-                set(&mut recipe.clone(), source, name, text, value.span())?;
-            }
-            axes.push(Axis {
-                name: name.clone(),
-                values,
-            });
-        }
+        let axes = in_order(&raw.vary)
+            .into_iter()
+            .map(|(name, value)| read_axis(&recipe, source, name, value))
+            .collect::<Result<Vec<_>, _>>()?;
         let points: usize = axes.iter().map(|axis| axis.values.len()).product();
         let sets = *raw.sets.as_ref();
         let total = u64::from(sets).saturating_mul(points as u64);
@@ -181,12 +162,8 @@ impl Experiment {
         }
         if raw.tests.is_empty() && raw.check.is_empty() && raw.simulate.is_empty() {
             let expected = "`tests`, `check`, or `[[simulate]]`";
-            return Err(wrong(
-                0..0,
-                "",
-                "nothing is asked of the sets".to_owned(),
-                expected,
-            ));
+            let found = "nothing is asked of the sets".to_owned();
+            return Err(wrong(0..0, "", found, expected));
         }
         Ok(Self {
             name: raw.name,
@@ -238,6 +215,38 @@ impl Experiment {
         self.sets = sets.max(1);
         self
     }
+}
+
+fn wrong(
+    source: &Arc<Source>,
+    span: std::ops::Range<usize>,
+    field: &str,
+    found: String,
+    expected: &str,
+) -> Diagnostics {
+    let help = "docs/experiments.md describes every key";
+    problem(source, Some(span), field, found, expected, help)
+}
+
+/// The values that a parameter of the recipe takes, each of which it can have.
+fn read_axis(
+    recipe: &Recipe,
+    source: &Arc<Source>,
+    name: &str,
+    value: &Spanned<Value>,
+) -> Result<Axis, Diagnostics> {
+    let values = axis(value.as_ref()).ok_or_else(|| {
+        let found = value.as_ref().to_string();
+        let expected = "a list of values, or { from, to, step } with at most 100000 of them";
+        wrong(source, value.span(), name, found, expected)
+    })?;
+    for text in &values {
+        set(&mut recipe.clone(), source, name, text, value.span())?;
+    }
+    Ok(Axis {
+        name: name.to_owned(),
+        values,
+    })
 }
 
 fn set(

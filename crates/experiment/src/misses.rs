@@ -7,7 +7,7 @@
 //!
 //! Why it is certain: releases of a task are T or more apart, no job executes more than the victim's level
 //! allows, and the CPU is idle at the beginning. A job that finds no room in the scheduler's backlog counts as
-//! not released, which sporadic tasks may do; the scheduler never hears of it, so that the priorities of
+//! not released, which sporadic tasks may do; the scheduler never learns of it, so that the priorities of
 //! later jobs in lists are those of that run. A run ends with its first guaranteed miss.
 //!
 //! A run begins with an idle CPU and ends at the deadline of a job that it means to delay, the *victim*. Every
@@ -44,7 +44,7 @@ impl Visitor for BacklogOf {
 /// Whether a run with a guaranteed miss was found. `weak` are the tasks whose jobs it means to delay.
 ///
 /// # Errors
-/// A scheduler that cannot be built or a run that fails: a bug of ours.
+/// A scheduler that cannot be built or a run that fails: a bug of Vestal.
 pub(crate) fn finds_miss(carried: &Carried<'_>, weak: &[usize], seed: u64) -> Result<bool, String> {
     let mut random = Random::new(seed);
     let left = Cell::new(INSTANTS);
@@ -357,7 +357,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A level-0 job that is late because a more critical one exceeds C(0) was promised nothing.
+    /// A level-0 job that is late because a more critical one exceeds C(0) was guaranteed nothing.
     #[test]
     fn a_miss_that_was_not_guaranteed_is_none() {
         let problem = problem(&[(0, 10, &[4]), (1, 10, &[3, 7])]);

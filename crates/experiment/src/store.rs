@@ -133,7 +133,7 @@ pub enum StoreError {
         /// What differs, in words.
         what: String,
     },
-    /// The directory has results of this very experiment, and nobody asked to go on with them.
+    /// The directory has results of this very experiment, and going on with them was not asked for.
     Exists {
         /// The directory.
         path: PathBuf,

@@ -54,7 +54,7 @@ pub struct Running<'a> {
     pub jobs: usize,
     /// Set from outside to stop early.
     pub stop: &'a AtomicBool,
-    /// Told after each chunk how many sets are done.
+    /// Called after each chunk how many sets are done.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
@@ -67,11 +67,11 @@ pub struct Report {
     pub chunks: (u64, u64),
     /// Whether the results were written: all chunks are there.
     pub complete: bool,
-    /// Somebody asked to stop.
+    /// A stop was requested.
     pub stopped: bool,
     /// Files that were damaged and were written again.
     pub mended: Vec<Damage>,
-    /// Chunks that are damaged still: they belong to other shards, or somebody asked to stop.
+    /// Chunks that are damaged still: they belong to other shards, or a stop was requested.
     pub damaged: Vec<Damage>,
 }
 
@@ -89,7 +89,7 @@ pub enum SweepError {
         /// Why.
         why: String,
     },
-    /// A bug of ours, or of a library.
+    /// A bug of Vestal, or of a library.
     Internal(String),
 }
 
@@ -234,7 +234,7 @@ impl Work<'_> {
         Ok((tables, damaged))
     }
 
-    /// Computes and writes a chunk; the number of its sets, or `None` if somebody asked to stop.
+    /// Computes and writes a chunk; the number of its sets, or `None` if a stop was requested.
     fn compute(
         &self,
         chunk: Chunk,

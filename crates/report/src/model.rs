@@ -65,12 +65,12 @@ struct Shown<'a> {
     dispatch: Option<&'a str>,
     /// The test that proves what the run guarantees.
     proof: Option<&'a str>,
-    /// Nothing proves anything, so that no miss breaks a promise.
+    /// Nothing proves anything, so that no miss breaks a guarantee.
     unproved: bool,
     /// The places of the analyses that speak of this policy as it ran: no others are compared with it.
     bounded_by: Vec<usize>,
     sources: Vec<&'a str>,
-    /// The counts come from the trace alone, which cannot tell which misses were promised not to be.
+    /// The counts come from the trace alone, which cannot tell which misses were guaranteed not to be.
     from_trace: bool,
     jobs: &'a Jobs,
     changes: &'a [ModeChange],

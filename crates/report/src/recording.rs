@@ -421,7 +421,7 @@ impl Collector {
     }
 }
 
-/// How the page is told why a slice ends.
+/// How the page learns why a slice ends.
 const fn code_of(why: Ending) -> u8 {
     match why {
         Ending::Completed => 0,

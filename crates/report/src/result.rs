@@ -233,11 +233,11 @@ pub struct Jobs {
     pub released: Exact,
     /// Finished.
     pub completed: Exact,
-    /// Withdrawn.
+    /// Dropped.
     pub dropped: Exact,
     /// Late.
     pub missed: Exact,
-    /// Late against a promise.
+    /// Late against a guarantee.
     #[serde(default)]
     pub missed_guaranteed: Exact,
 }
@@ -267,7 +267,7 @@ pub struct RunTask {
     pub completed: Exact,
     /// Jobs that were late.
     pub missed: Exact,
-    /// Jobs that were withdrawn.
+    /// Jobs that were dropped.
     pub dropped: Exact,
     /// Jobs that used up a limit.
     #[serde(default)]

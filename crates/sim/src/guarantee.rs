@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_miss_without_any_overrun_was_promised_not_to_happen() {
+    fn a_miss_without_any_overrun_was_guaranteed_not_to_happen() {
         let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
         runs(&mut smc, 0, 4, &job(1, 4, 4));
         assert_eq!(
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_instant_restores_the_promise() {
+    fn an_idle_instant_restores_the_guarantee() {
         let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
         runs(&mut smc, 0, 9, &job(1, 9, 9));
         smc.idle(ns(9));
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn background_execution_voids_nothing_and_a_demoted_job_was_promised_nothing() {
+    fn background_execution_voids_nothing_and_a_demoted_job_was_guaranteed_nothing() {
         let mut smc = guarantee(Enforcement::Static, Exhaustion::Background);
         let demoted = JobState {
             demoted: Some(ns(9)),
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn without_enforcement_a_lo_job_beyond_its_own_value_voids_every_promise() {
+    fn without_enforcement_a_lo_job_beyond_its_own_value_voids_every_guarantee() {
         let mut smc = guarantee(Enforcement::Static, Exhaustion::Continue);
         runs(&mut smc, 0, 5, &job(0, 5, 5));
         assert_eq!(smc.crossings[0], Some(ns(3)));

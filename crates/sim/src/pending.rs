@@ -186,20 +186,29 @@ mod tests {
         }
     }
 
+    fn empty() -> Pending {
+        let span = Duration::from_nanos(9);
+        let wcet = Wcet::constant(Service::from_nanos(1));
+        Pending::of(&Task::new(Level(0), span, span, wcet).unwrap())
+    }
+
+    /// Knuth's linear congruential generator; its upper bits.
+    fn draw(state: &mut u64) -> u64 {
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        *state >> 33
+    }
+
     #[test]
     fn pending_jobs_agree_with_a_plain_list_whichever_of_them_ends() {
         const ROOM: usize = 4;
-        let span = Duration::from_nanos(9);
-        let wcet = Wcet::constant(Service::from_nanos(1));
-        let mut pending = Pending::of(&Task::new(Level(0), span, span, wcet).unwrap());
+        let mut pending = empty();
         // The jobs, and how many of them were reported to the scheduler.
         let (mut model, mut reported): (Vec<u64>, usize) = (Vec::new(), 0);
-        let mut state = 1_u64;
+        let mut state = 1;
         for sequence in 0..20_000 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let drawn = state >> 33;
+            let drawn = draw(&mut state);
             let fits = reported < ROOM;
             match drawn % 8 {
                 0..=2 => {
@@ -268,9 +277,7 @@ mod tests {
 
     #[test]
     fn a_job_in_the_background_makes_room_for_the_next_one() {
-        let span = Duration::from_nanos(9);
-        let wcet = Wcet::constant(Service::from_nanos(1));
-        let mut pending = Pending::of(&Task::new(Level(0), span, span, wcet).unwrap());
+        let mut pending = empty();
         pending.begin(job(0));
         assert!(!pending.push(job(1), 1));
         pending.keep(job(1));

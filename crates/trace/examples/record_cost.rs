@@ -80,7 +80,7 @@ fn main() {
 
     let (mut producer, mut consumer) = channel(1 << 22);
     let costs = measure(|| fill(&mut producer));
-    show("into a ring that nobody drains meanwhile", &costs);
+    show("into a ring that is not drained meanwhile", &costs);
     drain(&mut consumer);
 
     let stop = AtomicBool::new(false);

@@ -17,7 +17,7 @@ pub struct Counts {
     pub dropped: Drops,
     /// Deadlines missed.
     pub missed: u64,
-    /// Those of them that the policy had promised to keep.
+    /// Those of them that the policy had guaranteed.
     pub missed_guaranteed: u64,
     /// How often a job used up its limit of some level.
     pub overruns: u64,
@@ -35,7 +35,7 @@ pub struct Counts {
 #[derive(Clone, Debug)]
 pub struct Counter {
     native: bool,
-    /// The newest release of each task: one that a world kept is told again, later.
+    /// The newest release of each task: one that a world kept is reported again, later.
     newest: BTreeMap<TaskId, u64>,
     dropped: Recent,
     counts: Counts,

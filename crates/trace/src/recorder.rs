@@ -14,7 +14,7 @@ pub trait Sink {
     /// Takes one record. What cannot be kept is the sink's to count.
     fn put(&mut self, record: Record);
 
-    /// Whether anybody will look at the records. If not, none are made.
+    /// Whether the records are wanted. If not, none are made.
     fn is_open(&self) -> bool {
         true
     }
@@ -44,14 +44,14 @@ impl<K: Sink + ?Sized> Sink for &mut K {
 /// Several writers of one recording take turns; each record is put whole.
 impl<K: Sink + ?Sized> Sink for &RefCell<K> {
     fn put(&mut self, record: Record) {
-        // No sink calls back into the world, so nobody else is at it.
+        // No sink calls back into the world, so no other borrow exists.
         if let Ok(mut sink) = self.try_borrow_mut() {
             sink.put(record);
         }
     }
 }
 
-/// A scheduler that behaves as the one inside and records what it is told and what it answers.
+/// A scheduler that behaves as the one inside and records what is reported to it and what it answers.
 ///
 /// [`Recorder::finish`] has to be called at the end: a decision's permits can only be asked for when
 /// its plan is no longer in use, so they are written with the next call. O(tasks) more for each
@@ -113,12 +113,12 @@ impl<S: Scheduler, K: Sink> Recorder<S, K> {
         &self.inner
     }
 
-    /// How many facts were told since the last decision.
+    /// How many facts were reported since the last decision.
     pub(crate) const fn facts_told(&self) -> u32 {
         self.facts
     }
 
-    /// Ends the recording at `at`, or at the last call if that was later; notices that nobody took
+    /// Ends the recording at `at`, or at the last call if that was later; notices that were not taken
     /// are recorded first.
     pub fn finish(self, at: Instant) -> (S, K) {
         let (inner, mut sink, end) = self.leave(at);

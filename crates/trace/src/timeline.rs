@@ -5,7 +5,7 @@
 //! fixed priorities the interrupted job goes on when the other one ends, and one that permits suspend, that
 //! used up its own limit or whose task is not admitted any more leaves the CPU to the job it had interrupted.
 //! Items come in the order of time. Of a native run only what was observed is drawn: what its scheduler is
-//! told are exceptions.
+//! reported are exceptions.
 //! A record whose instant lies before the latest one counts as happening then.
 
 use crate::header::{Dispatch, Header};
@@ -225,7 +225,7 @@ impl Timeline {
     }
 
     /// A task is suspended, or so no more, or its begun jobs have lost their priority: under native
-    /// dispatch nobody else says who goes on then.
+    /// dispatch no other record says who goes on then.
     fn permit(
         &mut self,
         at: Instant,
@@ -291,7 +291,7 @@ impl Timeline {
     }
 
     /// Of the jobs begun on a CPU the one that goes on if nothing else is observed: the latest that is not
-    /// held back, or the latest that may go on below all others.
+    /// suspended, or the latest that may go on below all others.
     fn goes_on(&self, cpu: CpuId) -> Option<JobId> {
         let place = |job: &&JobId| match self.held_back.get(&job.task) {
             _ if self.demoted.contains(*job) => 0,
@@ -365,7 +365,7 @@ impl Timeline {
     }
 
     fn release(&mut self, at: Instant, job: JobId, give: &mut dyn FnMut(Instant, Item)) {
-        // The same release may have been observed by a worker and told by the manager.
+        // The same release may have been observed by a worker and reported by the manager.
         if self
             .released
             .get(&job.task)

@@ -278,7 +278,7 @@ pub struct Sink {
 }
 
 /// No more than this many diagnostics are kept for one source: a file with more is not the kind
-/// of file that was meant, and nobody reads on.
+/// of file that was meant, and none is read on.
 const DIAGNOSTICS_MAX: usize = 200;
 
 /// Quoted text in a diagnostic is cut after this many characters.
@@ -465,7 +465,7 @@ pub fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 /// The known word that `found` was probably meant to be.
 #[must_use]
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Comparing costs the product of the lengths; nobody mistypes a name of this length.
+    // Comparing costs the product of the lengths; names of this length are not mistyped.
     const COMPARED_CHARS_MAX: usize = 100;
     if found.chars().nth(COMPARED_CHARS_MAX).is_some() {
         return None;

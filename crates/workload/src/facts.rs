@@ -63,7 +63,7 @@ impl TaskSet {
         exact.map_or(Utilisation::Approximate(close), Utilisation::Exact)
     }
 
-    /// How long `simulate` and `run` last when nobody says: two hyperperiods plus the largest
+    /// How long `simulate` and `run` last by default: two hyperperiods plus the largest
     /// offset, at most ten seconds.
     #[must_use]
     pub fn default_duration(&self) -> Duration {

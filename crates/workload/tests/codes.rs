@@ -1,4 +1,4 @@
-//! Every code keeps its promise: its wrong example produces it, its right example does not.
+//! Every code keeps its guarantee: its wrong example produces it, its right example does not.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod common;

@@ -241,9 +241,8 @@ fn servers_that_make_no_sense() {
     );
 }
 
-#[test]
-fn the_whole_format_is_understood() {
-    let text = r#"
+/// Every key of the format.
+const EVERYTHING: &str = r#"
 format = "vestal/1"
 name   = "everything"
 levels = ["LO", "HI"]
@@ -304,7 +303,10 @@ arrival = "burst"
 period = 10
 burst = 4
 "#;
-    let set = TaskSet::parse("x.toml", text).unwrap_or_else(|errors| panic!("{errors}"));
+
+#[test]
+fn the_whole_format_is_understood() {
+    let set = TaskSet::parse("x.toml", EVERYTHING).unwrap_or_else(|errors| panic!("{errors}"));
     let warnings = set.warnings().unwrap();
     assert_eq!(
         warnings.list().len(),

@@ -14,7 +14,7 @@ const PAGE: &str = "\
 # slack-monotonic: the least slack first
 
 The task with the smallest D_i - C_i(z_i) has the highest priority. A job that uses up C_i(mode)
-raises the mode, as under `amc`. The promise is that of the test `one-point`.
+raises the mode, as under `amc`. The guarantee is that of the test `one-point`.
 ";
 
 static ABOUT: About = About {

@@ -69,7 +69,7 @@ fn analyze_knows_the_test_by_name_and_among_all() {
 }
 
 #[test]
-fn simulate_orders_by_the_policy_and_says_what_its_test_promises() {
+fn simulate_orders_by_the_policy_and_says_what_its_test_guarantees() {
     let (exit, page, error) = program(&[
         "simulate",
         FMS,
@@ -81,8 +81,8 @@ fn simulate_orders_by_the_policy_and_says_what_its_test_promises() {
         "2s",
     ]);
     assert_eq!((exit, error.as_str()), (0, ""), "{page}");
-    let promise = "order: priorities of slack-monotonic; one-point proves the set schedulable\n";
-    assert!(page.contains(promise), "{page}");
+    let guarantee = "order: priorities of slack-monotonic; one-point proves the set schedulable\n";
+    assert!(page.contains(guarantee), "{page}");
     assert!(
         page.contains("modes: ") && page.contains("No guaranteed deadline was missed."),
         "{page}"

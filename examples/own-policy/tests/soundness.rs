@@ -1,4 +1,4 @@
-//! What the test `one-point` accepts keeps its promise in simulated runs of its policy; a wrong
+//! What the test `one-point` accepts keeps its guarantee in simulated runs of its policy; a wrong
 //! variant of it does not. And the built-in `amc-rtb`, given the same priorities, accepts it too.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -22,16 +22,11 @@ struct Job {
 /// a late release, jobs that need C(0) or their own level's value. All C(0) are to be positive.
 pub(crate) fn misses(tasks: &[Task], order: &Order<'_>, length: u64, random: &mut Random) -> bool {
     let overruns_once_in = random.between(1, 6);
-    let mut next: Vec<u64> = tasks
-        .iter()
-        .map(|task| {
-            if random.once_in(2) {
-                0
-            } else {
-                random.between(0, task.period.as_nanos())
-            }
-        })
-        .collect();
+    let offset = |task: &Task| match random.once_in(2) {
+        true => 0,
+        false => random.between(0, task.period.as_nanos()),
+    };
+    let mut next: Vec<u64> = tasks.iter().map(offset).collect();
     let mut mode = Level::LOWEST;
     let mut pending: Vec<Job> = Vec::new();
     for now in 0..length {

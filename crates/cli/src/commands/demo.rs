@@ -54,34 +54,16 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
     let show = Show::open(&args.output, output);
     let set = built_in()?;
     let path = PathBuf::from(FILE);
-    step(
-        output,
-        1,
-        "Is the file a valid task set?",
-        &format!("vestal check {FILE}"),
-        CHECK,
-    );
-    let checked = check::Summary::new(&set, None);
-    output.human(&check::page(&path, &checked, output));
-
-    step(
-        output,
-        2,
-        "Is it schedulable, whatever happens?",
-        &format!("vestal analyze {FILE} --test {TEST}"),
-        ANALYZE,
-    );
-    let analysis = analyze::one(&path, &set, find_test(TEST, "analyze")?, &Given::default())?;
-    output.human(&analyze::section(&analysis, &set, output));
-
+    let analysis = check_and_analyze(&path, &set, output)?;
     let world = world();
-    let line =
-        format!("vestal simulate {FILE} --policy {POLICY} --scenario {SCENARIO} --for {DURATION}");
+    let line = |command| {
+        format!("vestal {command} {FILE} --policy {POLICY} --scenario {SCENARIO} --for {DURATION}")
+    };
     step(
         output,
         3,
         "What happens when jobs exceed their budgets?",
-        &line,
+        &line("simulate"),
         SIMULATE,
     );
     let session = Session::with_set(&world, set, output)?;
@@ -89,27 +71,14 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
     output.human(&simulation.page(&session, output));
     output.human(&simulation.verdict(output));
 
-    let line =
-        format!("vestal run {FILE} --policy {POLICY} --scenario {SCENARIO} --for {DURATION}");
-    step(output, 4, "And on this machine, for real?", &line, RUN);
-    interrupt::check(|| "show the demo to its end".to_owned())?;
-    let real = real::execute(&session, &Settings::default(), &show.run, output);
-    let (real, failure) = match real {
-        Ok(real) => (Some(real), None),
-        // What the machine cannot do is part of the demonstration; anything else ends it.
-        Err(failure) if failure.exit == Exit::Machine => (None, Some(failure)),
-        Err(failure) => return Err(failure),
-    };
-    if let Some(real) = &real {
-        for warning in &real.warnings {
-            output.warning(warning);
-        }
-        output.human(&real.result.page(&session, output));
-        output.human(&run::machine_page(real, output));
-        output.human(&real.result.verdict(output));
-    } else {
-        output.human("There was no real run: see the last lines.\n");
-    }
+    step(
+        output,
+        4,
+        "And on this machine, for real?",
+        &line("run"),
+        RUN,
+    );
+    let (real, failure) = for_real(&session, &show, output)?;
     step(output, 5, "What to take home", "", "");
     output.human(&summary(
         &analysis,
@@ -137,15 +106,52 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
         output.complaint(&failure);
         return Ok(failure.exit);
     }
-    let Some(real) = real.filter(|real| !real.interrupted) else {
+    let holds = analysis.is_proved() && simulation.jobs.missed_guaranteed == 0;
+    let Some(real) = real.filter(|real| holds && !real.interrupted) else {
         return Ok(Exit::DoesNotHold);
     };
-    let simulated = analysis.is_proved() && simulation.jobs.missed_guaranteed == 0;
     let (jobs, missed) = (&real.result.jobs, real.result.machine.missed_outside_gaps);
-    if !simulated {
-        return Ok(Exit::DoesNotHold);
-    }
     Ok(run::exit(missed, jobs.missed_undecided, false))
+}
+
+/// The first two steps.
+fn check_and_analyze(path: &Path, set: &TaskSet, output: &Output) -> Result<TestResult, Failure> {
+    let line = format!("vestal check {FILE}");
+    step(output, 1, "Is the file a valid task set?", &line, CHECK);
+    let checked = check::Summary::new(set, None);
+    output.human(&check::page(path, &checked, output));
+
+    let title = "Is it schedulable, whatever happens?";
+    let line = format!("vestal analyze {FILE} --test {TEST}");
+    step(output, 2, title, &line, ANALYZE);
+    let analysis = analyze::one(path, set, find_test(TEST, "analyze")?, &Given::default())?;
+    output.human(&analyze::section(&analysis, set, output));
+    Ok(analysis)
+}
+
+/// The real run, and what it showed; or why this machine refused it.
+fn for_real(
+    session: &Session,
+    show: &Show,
+    output: &Output,
+) -> Result<(Option<RealRun>, Option<Failure>), Failure> {
+    interrupt::check(|| "show the demo to its end".to_owned())?;
+    let real = match real::execute(session, &Settings::default(), &show.run, output) {
+        Ok(real) => real,
+        // What the machine cannot do is part of the demonstration; anything else ends it.
+        Err(failure) if failure.exit == Exit::Machine => {
+            output.human("There was no real run: see the last lines.\n");
+            return Ok((None, Some(failure)));
+        }
+        Err(failure) => return Err(failure),
+    };
+    for warning in &real.warnings {
+        output.warning(warning);
+    }
+    output.human(&real.result.page(session, output));
+    output.human(&run::machine_page(&real, output));
+    output.human(&real.result.verdict(output));
+    Ok((Some(real), None))
 }
 
 /// Where the traces and the page go.
@@ -202,11 +208,11 @@ const CHECK: &str = "\
 Eleven tasks of an aircraft's flight management system at two levels of criticality. Each HI task
 has two execution times: a LO one that is nearly always enough, and a HI one that always is.";
 const ANALYZE: &str = "\
-Under the policy amc. A response time below the deadline is a promise: LO tasks keep their deadlines
-as long as nobody needs more than C(LO), HI tasks in any case.";
+Under the policy amc. A response time below the deadline is a guarantee: LO tasks keep their deadlines
+as long as no job needs more than C(LO), HI tasks in any case.";
 const SIMULATE: &str = "\
 Every second job of a HI task needs 10 ms instead of its LO budget, for 10 simulated seconds. The
-scheduler then gives up LO jobs (it drops them) to keep the promise to the HI ones.";
+scheduler then gives up LO jobs (it drops them) to keep the guarantee to the HI ones.";
 const RUN: &str = "\
 The same jobs as threads of this machine, the same scheduler, the same seed; budgets are enforced
 with the means of a stock Linux kernel. This takes 10 seconds.";
@@ -283,9 +289,9 @@ fn summary(
     for line in comparison::story(shown, session) {
         let _ = writeln!(text, "  - {line}");
     }
-    let _ = writeln!(text, "- {}", promise("In the simulation", simulation));
+    let _ = writeln!(text, "- {}", guarantee("In the simulation", simulation));
     if let Some(real) = real {
-        let _ = writeln!(text, "- {}", promise("In the real run", &real.result));
+        let _ = writeln!(text, "- {}", guarantee("In the real run", &real.result));
         let _ = writeln!(text, "\nThe same jobs in both worlds:\n");
         text.push_str(&comparison::table(
             simulation,
@@ -304,8 +310,8 @@ fn summary(
     text
 }
 
-/// Whether a run kept what was promised.
-fn promise(world: &str, run: &RunResult) -> String {
+/// Whether a run kept what was guaranteed.
+fn guarantee(world: &str, run: &RunResult) -> String {
     let (missed, outside) = (run.jobs.missed_guaranteed, run.machine.missed_outside_gaps);
     match (missed, outside) {
         (0, _) => format!("{world} no guaranteed deadline was missed."),

@@ -120,7 +120,7 @@ fn help_with_name(failure: Failure, error: &ParameterError) -> Failure {
     }
 }
 
-/// Writes a file that did not exist: a set that somebody may still need is never replaced.
+/// Writes a file that did not exist: a set that may still be needed is never replaced.
 pub(crate) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     let written = fs::OpenOptions::new()
         .write(true)

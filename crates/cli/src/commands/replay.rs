@@ -43,7 +43,7 @@ struct Document {
     equal: bool,
     /// Up to the first difference; all, if there is none.
     records: u64,
-    /// None if there is a difference: nobody knows what the rest would be.
+    /// None if there is a difference: it is not known what the rest would be.
     facts: Option<u64>,
     decisions: Option<u64>,
     permits: Option<u64>,
@@ -109,7 +109,7 @@ pub(crate) fn replay(args: &ReplayArgs, output: &Output) -> Outcome {
     ];
     if let Some((name, _)) = foreign_only.iter().find(|(_, given)| *given) {
         let why =
-            format!("a trace of ours says itself how it was scheduled, so {name} has no meaning");
+            format!("a trace of Vestal says itself how it was scheduled, so {name} has no meaning");
         return Err(
             Failure::input(format!("replay {}", shown(&args.trace)), why).with_help(format!(
                 "leave out {name}: it is for recordings of perf and ftrace"
@@ -439,7 +439,7 @@ fn page(path: &Path, found: &Found, document: &Document, output: &Output) -> Str
             let counts = &summary.counts;
             let _ = writeln!(
                 text,
-                "{} records: {} facts told again, {} decisions, {} permits, {} notices",
+                "{} records: {} facts reported again, {} decisions, {} permits, {} notices",
                 summary.records, summary.facts, summary.decisions, summary.permits, summary.notices
             );
             let _ = writeln!(

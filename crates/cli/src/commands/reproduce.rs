@@ -113,7 +113,7 @@ fn one(
 ) -> Result<figure::Outcome, Failure> {
     let prepared = figure
         .prepare(sets, registry())
-        .map_err(|found| Failure::bug("read an experiment of ours", found.to_string()))?;
+        .map_err(|found| Failure::bug("read a built-in experiment", found.to_string()))?;
     if !prepared.missing.is_empty() {
         let missing = prepared.missing.join(", ");
         output.warning(&format!(

@@ -91,8 +91,8 @@ pub(crate) fn run(
     let files = RefCell::new(TraceFiles::create(traces, &header)?);
     let cut = match dispatch {
         Dispatch::Managed => {
-            let mut told = tracing::told(session, &files);
-            observers.push(&mut told);
+            let mut reported = tracing::reported(session, &files);
+            observers.push(&mut reported);
             world(session, dispatch, Some(&files), &mut observers)?
         }
         Dispatch::Native => {

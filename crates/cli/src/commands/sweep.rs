@@ -104,7 +104,7 @@ impl Asked<'_> {
         Store::open(directory, manifest, text, resume).map_err(store_failure)
     }
 
-    /// Computes until it is done or somebody interrupts it.
+    /// Computes until it is done or is interrupted.
     pub(crate) fn run(
         &self,
         store: &Store,

@@ -90,7 +90,7 @@ pub(crate) fn execute(
 /// The traces of a run, from its beginning to its end.
 type Files = Arc<Mutex<Option<TraceFiles>>>;
 
-/// Nobody panics with the lock, and the files would be whole all the same.
+/// No thread panics with the lock, and the files would be whole all the same.
 fn lock(files: &Files) -> MutexGuard<'_, Option<TraceFiles>> {
     files.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -241,7 +241,7 @@ fn dispatch(settings: &Settings) -> Dispatch {
     }
 }
 
-/// What proves that the run keeps the policy's promise.
+/// What proves that the run keeps the policy's guarantee.
 fn proof(session: &Session, settings: &Settings) -> Option<Proof> {
     let enforced = !settings.observe || session.configuration().holds_unenforced();
     session
@@ -329,7 +329,7 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
     }
     if let Some(ineffective @ 1..) = report.suspensions.map(|held| held.ineffective) {
         warnings.push(format!(
-            "{ineffective} times a job went on although it was held back until its next slice; does a body block signals and come to no cancellation point?"
+            "{ineffective} times a job went on although it was suspended until its next slice; does a body block signals and come to no cancellation point?"
         ));
     }
     if let Some(lost @ 1..) = report.recorded.map(|recorded| recorded.lost) {

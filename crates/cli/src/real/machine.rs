@@ -11,18 +11,53 @@ use vestal_trace::Dispatch;
 
 /// What the machine and the mechanisms did.
 pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
+    let mut lines = enforcement_lines(report, settings);
+    lines.extend(stolen_lines(&report.machine));
+    let lateness = &report.release_lateness;
+    if lateness.count > 0 {
+        lines.push(format!(
+            "releases came {} late in the median, {} in the 99th percentile, {} at most",
+            short(lateness.median),
+            short(lateness.p99),
+            short(lateness.max)
+        ));
+    }
+    if let Some(recorded) = report.recorded {
+        lines.push(format!(
+            "{} records were traced, {} were lost",
+            recorded.records, recorded.lost
+        ));
+    }
+    let share: f64 = report.overhead.iter().map(|overhead| overhead.share).sum();
+    lines.push(format!(
+        "our own mechanisms cost {:.3}% of the time",
+        share * 100.0
+    ));
+    let (own, busy) = (&report.own, &report.busy_periods);
+    lines.push(format!(
+        "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, the idle detector and the watchdog used {} of CPU time",
+        busy.count,
+        busy.switches_each(),
+        own.wakeups.by_jobs(),
+        short(own.cpu().as_nanos()),
+    ));
+    lines
+}
+
+/// How budgets were enforced, and how well.
+fn enforcement_lines(report: &Report, settings: &Settings) -> Vec<String> {
     let of_paper = report.mechanism == Mechanism::Huang2014;
     let native = report.inversions.is_none();
-    let watched = if report.enforced && of_paper && native {
+    let enforced = if report.enforced && of_paper && native {
         "enforced as in Huang, Gill and Lu (2014)".to_owned()
     } else if report.enforced {
-        format!("budgets watched by {}", report.monitor.name())
+        format!("budgets monitored by {}", report.monitor.name())
     } else if of_paper && !settings.observe {
         "nothing was enforced, as in the baseline of Huang, Gill and Lu (2014)".to_owned()
     } else {
         "nothing was enforced, as --observe asks".to_owned()
     };
-    let mut lines = vec![format!("CPU {}, {watched}", report.cpu.cpu)];
+    let mut lines = vec![format!("CPU {}, {enforced}", report.cpu.cpu)];
     if report.monitor == vestal_linux::Monitor::PosixTimer {
         lines.push(
             "posix-timer is bound to the kernel's tick: budgets are noticed milliseconds late"
@@ -36,7 +71,7 @@ pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String>
     }
     if let Some(held) = report.suspensions {
         lines.push(format!(
-            "jobs were held back between their slices {} times, in vain {} times",
+            "jobs were suspended between their slices {} times, {} times without effect",
             held.times, held.ineffective
         ));
     }
@@ -71,35 +106,6 @@ pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String>
             ));
         }
     }
-    lines.extend(stolen_lines(&report.machine));
-    let lateness = &report.release_lateness;
-    if lateness.count > 0 {
-        lines.push(format!(
-            "releases came {} late in the median, {} in the 99th percentile, {} at most",
-            short(lateness.median),
-            short(lateness.p99),
-            short(lateness.max)
-        ));
-    }
-    if let Some(recorded) = report.recorded {
-        lines.push(format!(
-            "{} records were traced, {} were lost",
-            recorded.records, recorded.lost
-        ));
-    }
-    let share: f64 = report.overhead.iter().map(|overhead| overhead.share).sum();
-    lines.push(format!(
-        "our own mechanisms cost {:.3}% of the time",
-        share * 100.0
-    ));
-    let (own, busy) = (&report.own, &report.busy_periods);
-    lines.push(format!(
-        "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, the idle detector and the watchdog used {} of CPU time",
-        busy.count,
-        busy.switches_each(),
-        own.wakeups.by_jobs(),
-        short(own.cpu().as_nanos()),
-    ));
     lines
 }
 
@@ -112,7 +118,7 @@ fn stolen_lines(machine: &MachineReport) -> Vec<String> {
             match &stolen.cause {
                 Cause::RealTimeThread(names) => format!("{time} by {names}"),
                 Cause::Hypervisor => format!("{time} by the hypervisor"),
-                Cause::Unknown => format!("{time} by nobody that shows"),
+                Cause::Unknown => format!("{time} by a cause that does not show"),
             }
         });
         let causes: Vec<String> = causes.collect();

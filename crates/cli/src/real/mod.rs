@@ -41,7 +41,7 @@ pub(crate) struct Settings {
     pub(crate) of_paper: bool,
     /// What was asked for; by default the best one for the dispatch.
     pub(crate) monitor: Option<Monitor>,
-    /// Whether withdrawn jobs end at the next idle instant only.
+    /// Whether demoted jobs end at the next idle instant only.
     pub(crate) deferred: bool,
     /// Whether nothing is enforced.
     pub(crate) observe: bool,
@@ -117,12 +117,12 @@ pub(crate) struct Cost {
     pub(crate) max_ns: u64,
 }
 
-/// Who had the CPU when under zero slack, simulated and measured, and where nobody had.
+/// Who had the CPU when under zero slack, simulated and measured, and where none had.
 #[derive(Debug, Serialize)]
 pub(crate) struct ZssTrace {
     pub(crate) cpu: usize,
     pub(crate) duration_ns: u64,
-    /// The typical step between two readings of the clock, and beyond what it is somebody else's.
+    /// The typical step between two readings of the clock, and beyond what it is another thread's.
     pub(crate) step_ns: u64,
     pub(crate) threshold_ns: u64,
     pub(crate) hyperperiods: u64,

@@ -51,7 +51,7 @@ fn of(report: &Report) -> Bout {
     }
 }
 
-/// The micro-benchmark of preemptions; fewer rows if somebody wants to stop.
+/// The micro-benchmark of preemptions; fewer rows if a stop was requested.
 pub(crate) fn preemptions(
     threads: &[usize],
     (groups, rounds): (u32, u32),

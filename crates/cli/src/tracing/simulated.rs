@@ -8,7 +8,7 @@ use vestal_trace::{Record, Sink, What};
 
 /// For a world that tells its scheduler everything: only misses are its own, and jobs that it keeps until
 /// the scheduler has room for them. Without a proof no miss breaks a guarantee.
-pub(crate) fn told<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> impl Observer + 'a {
+pub(crate) fn reported<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> impl Observer + 'a {
     (Kept(sink.clone()), judge(session, sink))
 }
 
@@ -19,8 +19,8 @@ fn judge<'a>(session: &Session, mut sink: impl Sink + 'a) -> impl Observer + 'a 
     })
 }
 
-/// Records the arrival of jobs that the scheduler is told of later, and the end of those that it never
-/// hears of.
+/// Records the arrival of jobs that are reported to the scheduler later, and the end of those that it never
+/// learns of.
 struct Kept<K>(K);
 
 impl<K: Sink> Observer for Kept<K> {

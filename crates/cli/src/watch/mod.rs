@@ -51,7 +51,7 @@ struct Live {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Whoever panicked with the lock left counters behind, and no broken promise.
+    // Whoever panicked with the lock left counters behind, and no broken guarantee.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -315,7 +315,7 @@ impl Model {
             .releases
             .iter()
             .find(|(known, _)| *known == job.sequence);
-        // A guard is told of what the thread has recorded already.
+        // A guard learns of what the thread has recorded already.
         let Some((_, released)) = known else {
             return;
         };

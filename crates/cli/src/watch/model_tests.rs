@@ -105,7 +105,7 @@ fn a_managed_preemption_is_told_and_a_resumption_starts_again() {
 #[test]
 fn what_a_guard_is_told_again_counts_once() {
     let mut model = Model::new(setting());
-    let told = |ms, fact| at(ms, What::Fact(fact));
+    let reported = |ms, fact| at(ms, What::Fact(fact));
     let done = Fact::Completed {
         cpu: CPU,
         job: job(1, 0),
@@ -114,8 +114,8 @@ fn what_a_guard_is_told_again_counts_once() {
         released(0, job(1, 0)),
         started(1, job(1, 0)),
         completed(9, job(1, 0)),
-        told(10, Fact::Released { job: job(1, 0) }),
-        told(10, done),
+        reported(10, Fact::Released { job: job(1, 0) }),
+        reported(10, done),
     ]);
     let attitude = &model.tasks[1];
     assert_eq!((attitude.released, attitude.completed), (1, 1));
@@ -198,7 +198,7 @@ fn misses_overruns_gaps_and_losses_are_counted() {
                 executed: Service::ZERO,
             }),
         ),
-        // Tasks that nobody knows are nobody's.
+        // Tasks that are not known are counted for none.
         released(7, job(9, 0)),
         at(
             8,

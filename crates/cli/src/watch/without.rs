@@ -14,7 +14,7 @@ pub(crate) const BUILT: bool = false;
 #[derive(Debug)]
 pub(crate) enum View {}
 
-/// Nobody feeds it.
+/// Nothing feeds it.
 #[derive(Debug)]
 pub(crate) enum Feed {}
 

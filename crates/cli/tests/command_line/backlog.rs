@@ -149,16 +149,17 @@ fn a_kept_release_that_is_told_at_another_instant_is_found() {
     let seen = |what: &What| matches!(what, What::Observed(Fact::Released { .. }));
     let kept = records.iter().rfind(|record| seen(&record.what)).unwrap();
     assert!(records.iter().filter(|record| seen(&record.what)).count() > 20);
-    // The last one that was told in the end.
+    // The last one that was reported in the end.
     let text = fs::read_to_string(&trace).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let told = lines.iter().enumerate().find_map(|(place, line)| {
+    let reported = lines.iter().enumerate().find_map(|(place, line)| {
         let (at, rest) = line.split_once(',')?;
         let clock: u64 = lines[place - 1].split(',').next()?.parse().ok()?;
         let at: u64 = at.parse().ok()?;
         (rest.starts_with("release,") && at + 50_000_000 < clock).then_some((place, at, rest))
     });
-    let (place, at, rest) = told.unwrap_or_else(|| panic!("nothing was told late: {kept:?}"));
+    let (place, at, rest) =
+        reported.unwrap_or_else(|| panic!("nothing was reported late: {kept:?}"));
     let changed = format!("{},{rest}", at + 1);
     let mut lines: Vec<&str> = lines;
     lines[place] = &changed;

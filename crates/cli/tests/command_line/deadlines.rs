@@ -25,9 +25,9 @@ fn simulated(policy: &str, options: &[&str]) -> (serde_json::Value, String, i32)
     (done.json(), done.stderr, done.exit)
 }
 
-/// The set needs virtual deadlines. Plain EDF drops nobody, and critical jobs are late.
+/// The set needs virtual deadlines. Plain EDF drops no job, and critical jobs are late.
 #[test]
-fn edf_vd_drops_lo_jobs_to_keep_its_promise_and_edf_promises_nothing() {
+fn edf_vd_drops_lo_jobs_to_keep_its_guarantee_and_edf_guarantees_nothing() {
     let (vd, stderr, exit) = simulated("edf-vd", &[]);
     assert_eq!(exit, 0);
     assert_eq!(vd["jobs"]["missed"], 0);
@@ -89,7 +89,7 @@ fn virtual_deadlines_that_were_written_are_used_and_checked() {
 
 /// Three levels are outside of what EDF-VD is for; it runs all the same, with real deadlines.
 #[test]
-fn a_set_that_edf_vd_does_not_prove_runs_with_real_deadlines_and_without_promise() {
+fn a_set_that_edf_vd_does_not_prove_runs_with_real_deadlines_and_without_guarantee() {
     let text = "format = \"vestal/1\"\nlevels = [\"LO\", \"MID\", \"HI\"]\n[[task]]\nname = \"a\"\n\
                 criticality = \"MID\"\nperiod = \"10ms\"\nwcet = { LO = \"1ms\", MID = \"2ms\" }\n";
     let simulate = ["simulate", "-", "--policy", "edf-vd", "--for", "1s"];
@@ -107,7 +107,7 @@ fn a_set_that_edf_vd_does_not_prove_runs_with_real_deadlines_and_without_promise
 
 /// x = 2/3, of which the periods 4 and 12 (ns) leave no whole deadlines.
 #[test]
-fn a_set_without_whole_virtual_deadlines_is_proved_but_not_promised() {
+fn a_set_without_whole_virtual_deadlines_is_proved_but_not_guaranteed() {
     let task = |name: &str, level: &str, period: u32, wcet: &str| {
         format!(
             "[[task]]\nname = \"{name}\"\ncriticality = \"{level}\"\nperiod = \"{period}ns\"\nwcet = {{ {wcet} }}\n"

@@ -134,7 +134,7 @@ fn a_file_that_is_not_there_is_named() {
 }
 
 #[test]
-fn analyze_answers_in_the_promised_shape() {
+fn analyze_answers_in_the_guaranteed_shape() {
     let done = vestal(&[
         "analyze",
         FMS,

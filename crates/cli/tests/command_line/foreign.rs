@@ -136,7 +136,12 @@ fn each_thing_that_does_not_agree_is_named_and_ends_with_one() {
             );
         }
     }
-    // An overrun of C(LO) is no violation by itself, and takes the guarantee from LO jobs.
+}
+
+/// It is no violation by itself, and takes the guarantee from LO jobs.
+#[test]
+fn an_overrun_of_c_lo_does_not_differ() {
+    let scratch = Scratch::new("foreign-overrun");
     let over = SET.replacen("LO = \"5ms\", HI", "LO = \"3ms\", HI", 1);
     let over = over.replacen(
         "period = \"40ms\"",
@@ -150,7 +155,12 @@ fn each_thing_that_does_not_agree_is_named_and_ends_with_one() {
     assert_eq!(found["tasks"][1]["exceeded"], serde_json::json!([4, 0]));
     assert!(found["jobs"]["missed"].as_u64() > Some(0), "{found:#}");
     assert_eq!(found["jobs"]["missed_guaranteed"], 0);
-    // Where events are missing nobody knows.
+}
+
+#[test]
+fn where_events_are_missing_nothing_more_is_judged() {
+    let scratch = Scratch::new("foreign-lossy");
+    let same = scratch.file("same.toml", SET);
     let whole = text(RECORDED[0]);
     let lines: Vec<&str> = whole.lines().collect();
     let mut lossy = lines.clone();
@@ -187,6 +197,17 @@ fn the_order_is_that_of_the_file_unless_a_policy_is_named() {
     assert!(!done.json()["inversion"].is_null());
 }
 
+/// The task `fast` runs on CPU 0, too.
+fn on_another_cpu() -> String {
+    let switch = |comm: &str, other: &str| {
+        format!(
+            "x 1 [000] 822.0: sched:sched_switch: prev_comm={comm} prev_prio=1 prev_state=S ==> next_comm={other} next_prio=1\n"
+        )
+    };
+    switch("swapper/0 prev_pid=0", "fast next_pid=16832")
+        + &switch("fast prev_pid=16832", "swapper/0 next_pid=0")
+}
+
 #[test]
 fn what_cannot_be_judged_ends_with_two_and_how_to_mend_it() {
     let scratch = Scratch::new("foreign-refused");
@@ -197,23 +218,7 @@ fn what_cannot_be_judged_ends_with_two_and_how_to_mend_it() {
         .lines()
         .filter(|line| !line.contains("sched_wak"))
         .collect();
-    let elsewhere = |comm: &str, other: &str| {
-        format!(
-            "x 1 [000] 822.0: sched:sched_switch: prev_comm={comm} prev_prio=1 prev_state=S ==> next_comm={other} next_prio=1\n"
-        )
-    };
-    let (idle, fast) = ("swapper/0", "fast");
-    let two_cpus = [
-        elsewhere(
-            &format!("{idle} prev_pid=0"),
-            &format!("{fast} next_pid=16832"),
-        ),
-        elsewhere(
-            &format!("{fast} prev_pid=16832"),
-            &format!("{idle} next_pid=0"),
-        ),
-    ];
-    let two_cpus = whole.clone() + &two_cpus.concat();
+    let two_cpus = whole.clone() + &on_another_cpu();
     let cut = &whole[..whole.rfind(" next_pid").unwrap()];
     let long = SET.replace("\"fast\"", "\"a task of a long name 1\"");
     let long = scratch.file(
@@ -221,70 +226,60 @@ fn what_cannot_be_judged_ends_with_two_and_how_to_mend_it() {
         &long.replace("\"the slow one\"", "\"a task of a long name 2\""),
     );
     let strangers = scratch.file("strangers.toml", &SET.replace("name = \"", "name = \"no "));
-    let rms = ["--policy", "rms"];
+    let rms = "--policy rms";
     let real = RECORDED[0].to_owned();
     let cases = [
-        (real.clone(), &set, &[][..], "nothing says which order"),
+        (real.clone(), &set, "", "nothing says which order"),
+        (real.clone(), &set, "--policy edf", "by fixed priorities"),
+        (real.clone(), &set, "--policy zss", "by fixed priorities"),
+        (real.clone(), &set, "--policy no", "no policy is called"),
         (
             real.clone(),
             &set,
-            &["--policy", "edf"],
-            "by fixed priorities",
-        ),
-        (
-            real.clone(),
-            &set,
-            &["--policy", "zss"],
-            "by fixed priorities",
-        ),
-        (
-            real.clone(),
-            &set,
-            &["--policy", "no"],
-            "no policy is called",
-        ),
-        (
-            real.clone(),
-            &set,
-            &["--policy", "rms", "--tolerance", "soon"],
+            "--policy rms --tolerance soon",
             "100us or 0ns",
         ),
         (
             real.clone(),
             &strangers,
-            &rms,
+            rms,
             "the tasks are: no fast, no the slow one, no a:b [c]",
         ),
-        (real, &long, &rms, "the kernel keeps 15 bytes"),
+        (real, &long, rms, "the kernel keeps 15 bytes"),
         (
             file("w.txt", &without_wakeups.join("\n")),
             &set,
-            &rms,
+            rms,
             "sched:sched_waking",
         ),
-        (file("two.txt", &two_cpus), &set, &rms, "on the CPUs 0, 1"),
-        (file("cut.txt", cut), &set, &rms, "V0809: line 169: found `"),
+        (file("two.txt", &two_cpus), &set, rms, "on the CPUs 0, 1"),
+        (file("cut.txt", cut), &set, rms, "V0809: line 169: found `"),
         (
             file("perf.data", "PERFILE2"),
             &set,
-            &rms,
+            rms,
             "`perf script` makes it",
         ),
         (
             file("none.txt", "no event\n"),
             &set,
-            &rms,
+            rms,
             "V0811: .txt traces are only written",
         ),
-        (file("empty", ""), &set, &rms, "V0811"),
-        ("no/such.txt".to_owned(), &set, &rms, "V0800"),
+        (file("empty", ""), &set, rms, "V0811"),
+        ("no/such.txt".to_owned(), &set, rms, "V0800"),
     ];
     for (recording, set, arguments, part) in cases {
-        let done = replay(&recording, set, arguments);
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        let done = replay(&recording, set, &arguments);
         assert_eq!(done.exit, 2, "{part}: {}{}", done.stdout, done.stderr);
         assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
         assert!(done.stderr.contains("help: "), "{part}: {}", done.stderr);
     }
+}
+
+#[test]
+fn a_recording_of_others_wants_a_set_and_a_trace_of_vestal_does_not() {
     let done = vestal(&["replay", RECORDED[0]]);
     assert_eq!(done.exit, 2);
     assert!(
@@ -292,9 +287,11 @@ fn what_cannot_be_judged_ends_with_two_and_how_to_mend_it() {
         "{}",
         done.stderr
     );
-    // A trace of ours says itself how it was scheduled.
+    // A trace of Vestal says itself how it was scheduled.
+    let scratch = Scratch::new("foreign-not");
     let trace = scratch.0.join("x.vtrace");
     let trace = trace.to_str().unwrap();
+    let set = scratch.file("set.toml", SET);
     let set = set.to_str().unwrap();
     assert_eq!(
         vestal(&["simulate", set, "--policy", "rms", "--trace", trace]).exit,
@@ -397,7 +394,7 @@ fn whatever_is_done_to_a_recording_the_answer_is_an_exit_code_of_the_interface()
     let whole = text(RECORDED[0]);
     let lines: Vec<&str> = whole.lines().collect();
     let mut exits = [0; 3];
-    // Each line once removed, once cut in the middle, once told twice.
+    // Each line once removed, once cut in the middle, once doubled.
     for place in 0..lines.len() {
         let mut changed: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
         match place % 3 {

@@ -237,7 +237,7 @@ fn explain_lists_everything_and_explains_codes() {
     let raw = vestal(&["explain", "AMC"]).stdout;
     assert!(
         raw.starts_with("# amc: "),
-        "pages are printed as they are written where nobody reads them"
+        "pages are printed as they are written where no terminal reads them"
     );
     assert_eq!(vestal(&["explain", "V9999"]).exit, 2);
 }

@@ -117,7 +117,7 @@ fn lists_that_do_not_fit_are_refused_or_not_proved() {
 }
 
 #[test]
-fn a_refuted_test_claims_and_does_not_prove_and_its_lists_promise_nothing() {
+fn a_refuted_test_claims_and_does_not_prove_and_its_lists_guarantee_nothing() {
     let done = vestal(&["analyze", FOUR, "--test", "fjp-ija", "--format", "json"]);
     assert_eq!(done.exit, 1, "{}", done.stderr);
     let result = &done.json()["results"][0];

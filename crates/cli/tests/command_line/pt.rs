@@ -116,7 +116,7 @@ fn simulated_native_runs_in_slices_give_the_same_schedule_and_replay_clean() {
     let text = fs::read_to_string(&trace).unwrap();
     assert!(
         text.contains(",blocked"),
-        "nobody waits for a slice: {text}"
+        "no job waits for a slice: {text}"
     );
     fs::write(&trace, text.replace(",blocked", ",preempted")).unwrap();
     let wrong = replay();

@@ -431,7 +431,7 @@ fn a_change_to_a_record_of_any_kind_is_found_or_listed_as_harmless() {
     }
 }
 
-/// More than the CPU can do: jobs wait behind late ones that use up their limits, and nobody is told of a release
+/// More than the CPU can do: jobs wait behind late ones that use up their limits, and no release is reported
 /// after a later one of the same task.
 #[test]
 fn simulated_native_runs_in_overload_replay_clean_under_every_policy_that_has_them() {

@@ -151,7 +151,7 @@ fn every_format_is_written_in_one_run() {
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), paths.len());
 }
 
-/// So long that a run which had begun would not end within the patience of anybody.
+/// So long that a run which had begun would not end within any patience.
 const FOR_AGES: [&str; 2] = ["--for", "100000000s"];
 
 #[test]

@@ -71,7 +71,7 @@ fn write(folder: &Path, files: &Files) {
     }
 }
 
-/// A sweep, and what it and its sets are when nobody disturbs them.
+/// A sweep, and what it and its sets are undisturbed.
 struct Undisturbed {
     scratch: Scratch,
     file: PathBuf,
@@ -278,7 +278,7 @@ fn seal(bytes: &mut [u8]) {
     bytes[first..first + 16].copy_from_slice(format!("{checksum:016x}").as_bytes());
 }
 
-/// Where the checksum of what a damage left is right, as if nobody looked at it, the same campaign
+/// Where the checksum of what a damage left is right, as if it were not looked at, the same campaign
 /// finds wrong results.
 #[test]
 fn control_without_checksums_the_campaign_finds_wrong_results() {

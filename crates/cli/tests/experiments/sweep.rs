@@ -294,7 +294,7 @@ fn results_of_two_experiments_never_mix() {
     fs::remove_file(&manifest).unwrap();
     bench.sweep(&folder, &["--resume"]);
     assert_eq!(fs::read_to_string(&manifest).unwrap(), text);
-    // A chunk of another experiment is whole, and nobody's to replace.
+    // A chunk of another experiment is whole, and not to be replaced.
     let other = bench.folder("other");
     let done = vestal(&[
         "sweep",
@@ -524,7 +524,7 @@ fn every_test_of_tasks_can_be_checked_under_the_policy_that_it_is_about() {
     let (done, folder) = sweep(&tests, "all");
     assert_eq!(done.exit, 0, "{}", done.stderr);
     let summary = fs::read_to_string(folder.join("summary.csv")).unwrap();
-    // Nobody misses where a sound test accepts, and none of these is refuted so soon.
+    // No job misses where a sound test accepts, and none of these is refuted so soon.
     for row in summary.lines().skip(1) {
         let row: Vec<&str> = row.split(',').collect();
         let number = |place: usize| row[place].parse::<u64>().unwrap();

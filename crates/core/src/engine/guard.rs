@@ -215,6 +215,64 @@ impl<S: Store> Guard<S> {
         }
     }
 
+    fn released_or_started(
+        &mut self,
+        at: Instant,
+        job: JobId,
+        is_release: bool,
+    ) -> Result<(), ContractViolation> {
+        if is_release {
+            self.rule.released(job, at)?;
+        }
+        let seen = self.watch(job.task)?;
+        seen.newest = seen.newest.max(Some(job.sequence));
+        if is_release {
+            seen.announced = Some((job.sequence, at));
+        }
+        Ok(())
+    }
+
+    fn charged(&mut self, job: JobId, amount: Service) -> Result<(), ContractViolation> {
+        let present = self.make_room(job)?;
+        let seen = self.watch(job.task)?;
+        let judged = present == Some(job.sequence) && seen.ending == Ending::Judged;
+        if present > Some(job.sequence) || judged {
+            return Err(ContractViolation::ChargedWhileNotRunning(job));
+        }
+        let before = if present == Some(job.sequence) {
+            seen.executed
+        } else {
+            Service::ZERO
+        };
+        let sum = before
+            .checked_add(amount)
+            .ok_or(ContractViolation::ChargeOverflow { job, amount })?;
+        seen.newest = seen.newest.max(Some(job.sequence));
+        let another = seen.sequence != Some(job.sequence);
+        if seen.turn_to(job.sequence) {
+            seen.executed = sum;
+            self.dirty.insert(job.task);
+            if another {
+                self.rule.forget(job.task);
+            }
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, job: JobId) -> Result<(), ContractViolation> {
+        self.make_room(job)?;
+        self.rule.ended(job);
+        let seen = self.watch(job.task)?;
+        if seen.turn_to(job.sequence) {
+            if seen.ending == Ending::Pending {
+                seen.ending = Ending::Complete;
+            }
+            self.dirty.insert(job.task);
+            self.rule.forget(job.task);
+        }
+        Ok(())
+    }
+
     fn raise_mode(&mut self, to: Level, cause: JobId) {
         self.account.raise_mode(to, cause);
         let pairs = self.seen.iter_mut().zip(self.account.tasks.iter());
@@ -235,63 +293,19 @@ impl<S: Store> Scheduler for Guard<S> {
             return Err(ContractViolation::BeyondHorizon(at));
         }
         match fact {
-            Fact::Released { job } | Fact::Started { cpu: CPU, job } => {
-                let is_release = matches!(fact, Fact::Released { .. });
-                if is_release {
-                    self.rule.released(job, at)?;
-                }
-                let seen = self.watch(job.task)?;
-                seen.newest = seen.newest.max(Some(job.sequence));
-                if is_release {
-                    seen.announced = Some((job.sequence, at));
-                }
-            }
+            Fact::Released { job } => self.released_or_started(at, job, true)?,
+            Fact::Started { cpu: CPU, job } => self.released_or_started(at, job, false)?,
             Fact::Charged {
                 cpu: CPU,
                 job,
                 amount,
-            } => {
-                let present = self.make_room(job)?;
-                let seen = self.watch(job.task)?;
-                let judged = present == Some(job.sequence) && seen.ending == Ending::Judged;
-                if present > Some(job.sequence) || judged {
-                    return Err(ContractViolation::ChargedWhileNotRunning(job));
-                }
-                let before = if present == Some(job.sequence) {
-                    seen.executed
-                } else {
-                    Service::ZERO
-                };
-                let sum = before
-                    .checked_add(amount)
-                    .ok_or(ContractViolation::ChargeOverflow { job, amount })?;
-                seen.newest = seen.newest.max(Some(job.sequence));
-                let another = seen.sequence != Some(job.sequence);
-                if seen.turn_to(job.sequence) {
-                    seen.executed = sum;
-                    self.dirty.insert(job.task);
-                    if another {
-                        self.rule.forget(job.task);
-                    }
-                }
-            }
+            } => self.charged(job, amount)?,
             Fact::Completed { cpu: CPU, job }
             | Fact::Stopped {
                 cpu: CPU,
                 job,
                 why: crate::StopReason::Cancelled,
-            } => {
-                self.make_room(job)?;
-                self.rule.ended(job);
-                let seen = self.watch(job.task)?;
-                if seen.turn_to(job.sequence) {
-                    if seen.ending == Ending::Pending {
-                        seen.ending = Ending::Complete;
-                    }
-                    self.dirty.insert(job.task);
-                    self.rule.forget(job.task);
-                }
-            }
+            } => self.ended(job)?,
             Fact::Stopped {
                 cpu: CPU,
                 job,

@@ -111,7 +111,7 @@ fn c3_no_permutation_of_the_facts_of_one_instant_changes_a_plan() {
     assert!(permuted > 10_000);
 }
 
-/// The control of the test above: a scheduler that draws consequences as soon as it is told a fact.
+/// The control of the test above: a scheduler that draws consequences as soon as a fact is reported.
 struct Eager(Uniprocessor);
 
 impl Scheduler for Eager {
@@ -277,12 +277,12 @@ fn c8_recorded_facts_replayed_give_the_same_plans_and_the_same_state() {
     for_each_run(|seed, setup| {
         let mut recorder = Recorder {
             inner: setup.engine(),
-            told: Vec::new(),
+            reported: Vec::new(),
         };
         let steps = run(setup, &mut recorder, &mut Random::new(!seed), TICKS, |_| {});
         let mut replayed = setup.engine();
         let mut plans = Vec::new();
-        for call in &recorder.told {
+        for call in &recorder.reported {
             match *call {
                 Call::Apply(at, fact) => replayed.apply(at, fact).unwrap(),
                 Call::Decide(now) => {
@@ -303,16 +303,16 @@ enum Call {
 
 struct Recorder {
     inner: Uniprocessor,
-    told: Vec<Call>,
+    reported: Vec<Call>,
 }
 
 impl Scheduler for Recorder {
     fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
-        self.told.push(Call::Apply(at, fact));
+        self.reported.push(Call::Apply(at, fact));
         self.inner.apply(at, fact)
     }
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        self.told.push(Call::Decide(now));
+        self.reported.push(Call::Decide(now));
         self.inner.decide(now)
     }
     fn permit(&self, task: TaskId) -> Permit {

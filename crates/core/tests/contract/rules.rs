@@ -168,7 +168,7 @@ impl Each for &mut Liar {
             // C2: only who runs executes.
             let charged = Fact::Charged { cpu, job, amount };
             refuse(0, charged, ContractViolation::ChargedWhileNotRunning(job));
-            // C5: nobody starts where somebody runs, not even who runs there.
+            // C5: no job starts where one runs, not even who runs there.
             let busy = ContractViolation::CpuBusy { cpu, running };
             for job in [other, running] {
                 refuse(1, Fact::Started { cpu, job }, busy);
@@ -327,7 +327,7 @@ impl Each for Quanta {
     ) {
         if let (Fact::Timer, Some(job)) = (*fact, running) {
             let amount = Service::from_nanos(1);
-            // It may be told behind the job's completion.
+            // It may be reported behind the job's completion.
             let _ = inner.apply(
                 *at,
                 Fact::Charged {
@@ -345,8 +345,14 @@ fn c6_wake_ups_that_are_taken_for_execution_would_be_found() {
     let mut found = 0;
     for_each_run(|seed, setup| {
         let mut between = Between::new(setup, Quanta);
-        let told = |facts: &mut Vec<Fact>| facts.insert(0, Fact::Timer);
-        let steps = run(setup, &mut between, &mut Random::new(!seed), TICKS, told);
+        let reported = |facts: &mut Vec<Fact>| facts.insert(0, Fact::Timer);
+        let steps = run(
+            setup,
+            &mut between,
+            &mut Random::new(!seed),
+            TICKS,
+            reported,
+        );
         found += u64::from(without_facts(&steps) != without_facts(&plain(seed, setup).0));
     });
     assert!(found * 2 > RUNS, "{found}");
@@ -354,11 +360,11 @@ fn c6_wake_ups_that_are_taken_for_execution_would_be_found() {
 
 #[test]
 fn c7_releases_without_end_are_dropped_and_counted() {
-    const TOLD: u64 = 1000;
+    const REPORTED: u64 = 1000;
     for_each_run(|seed, setup| {
         let mut engine = setup.engine();
         let task = TaskId(0);
-        for sequence in 0..TOLD {
+        for sequence in 0..REPORTED {
             let at = Instant::from_nanos(sequence);
             let job = JobId { task, sequence };
             engine.apply(at, Fact::Released { job }).unwrap();
@@ -370,9 +376,9 @@ fn c7_releases_without_end_are_dropped_and_counted() {
             .filter(|what| matches!(what, Event::Dropped { .. }))
             .count() as u64;
         let counted = dropped + engine.lost_notices();
-        assert!(counted > TOLD / 2, "seed {seed}: {counted}");
+        assert!(counted > REPORTED / 2, "seed {seed}: {counted}");
         assert!(
-            dropped < TOLD / 2,
+            dropped < REPORTED / 2,
             "seed {seed}: as many notices as there were releases"
         );
     });

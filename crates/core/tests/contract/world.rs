@@ -195,7 +195,7 @@ struct Source {
 }
 
 /// Runs `setup` for `ticks` and returns every step. `disturb` may reorder or add to the facts of an
-/// instant before they are told.
+/// instant before they are reported.
 pub(crate) fn run(
     setup: &Setup,
     engine: &mut dyn Scheduler,

@@ -202,7 +202,7 @@ const FIGURE_4: &[Claim] = &[CMS_BAD, IA_ABOVE_ZSS, IJA_BEST, IJA_GAINS, IJA_NOT
 /// The analyses of fixed task priorities that figures 1 and 2 show.
 const AMC: [&str; 4] = ["smc", "amc-rtb", "amc-max", "amc-ia"];
 
-/// A test of ours that stands in the figures beside the paper's approaches.
+/// A test of Vestal that stands in the figures beside the paper's approaches.
 const OURS: &str = "fjp-mode";
 
 /// The paper's approaches.

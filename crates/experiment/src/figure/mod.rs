@@ -99,7 +99,7 @@ impl Figure {
     /// The experiment, and those of its tests that there are. `sets` replaces the number of sets a point.
     ///
     /// # Errors
-    /// What is wrong with the experiment file; a bug of ours.
+    /// What is wrong with the experiment file; a bug of Vestal.
     pub fn prepare<'a>(
         &self,
         sets: Option<u32>,

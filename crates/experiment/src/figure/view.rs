@@ -82,7 +82,7 @@ impl<'a> View<'a> {
                 })
                 .collect();
         }
-        // Groups have the values of all axes but the weight's; both of ours are among them.
+        // Groups have the values of all axes but the weight's; both that are asked for are among them.
         let groups = self.summary.weighted();
         let others = self.summary.weighted_axes();
         let at = |name: &str| others.iter().position(|axis| axis == name).unwrap_or(0);

@@ -37,92 +37,106 @@ const EQUAL_SWITCHES: f64 = 2.0;
 const EQUAL_LENGTH: f64 = 0.001;
 
 /// Every claim, in the order of the paper; ours last. `table` is of busy periods, `whole` of hyperperiods,
-/// in which also a policy that holds jobs back on a free CPU has done what others have.
+/// in which also a policy that suspends jobs on a free CPU has done what others have.
 #[must_use]
 pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Vec<Finding> {
-    let paper = |claim, (verdict, numbers)| Finding {
-        of: "paper",
-        claim,
-        verdict,
-        numbers,
-    };
-    let ours = |claim, (verdict, numbers)| Finding {
-        of: "vestal",
-        claim,
-        verdict,
-        numbers,
-    };
     use Column::{FtpAmc, FtpSmc, Plrs, Pt, Zss};
-    vec![
-        paper(
+    let of_paper = [
+        (
             "Busy periods are shorter under FTP-SMC than under ZSS.",
             order(table, FtpSmc, Zss, false),
         ),
-        paper(
+        (
             "They are shorter under ZSS than under FTP-AMC.",
             order(table, Zss, FtpAmc, false),
         ),
-        paper(
+        (
             "They are not longer under FTP-AMC than under PLRS.",
             order(table, FtpAmc, Plrs, true),
         ),
-        paper(
+        (
             "They are shorter under PLRS than under PT.",
             order(table, Plrs, Pt, false),
         ),
-        paper(
+        (
             "Overheads correlate strongly with thread switches.",
             correlation(table),
         ),
-        paper(
+        (
             "FTP-AMC and PLRS switch threads equally often.",
             equal_switches(table),
         ),
-        paper(
+        (
             "PLRS takes at most 4.2 % longer than FTP-SMC.",
             plrs_at_most(table),
         ),
-        paper(
+        (
             "An invocation of the manager costs most under PLRS, then FTP-AMC, PT, ZSS.",
             invocation_order(of_managers(table, whole)),
         ),
-        paper(
+        (
             "Preemption and return do not depend on the number of threads.",
             fig_6::constant(preemptions),
         ),
-        paper(
+        (
             "The cost of adjusting priorities is linear in the number of threads.",
             fig_6::linear(preemptions),
         ),
-        paper(
+        (
             "The first adjustment costs far more than later ones.",
             fig_6::first_is_dearer(preemptions),
         ),
-        ours(
+    ];
+    let finding = |of, (claim, (verdict, numbers))| Finding {
+        of,
+        claim,
+        verdict,
+        numbers,
+    };
+    let papers = of_paper.into_iter().map(|found| finding("paper", found));
+    let ours = of_ours(table, whole).into_iter();
+    papers
+        .chain(ours.map(|found| finding("vestal", found)))
+        .collect()
+}
+
+/// What is claimed of our mechanism, beside that of the paper.
+fn of_ours(table: &Table, whole: &Table) -> [(&'static str, (Verdict, String)); 7] {
+    let cpu = |table, ours, most, accounts| {
+        let papers = if ours == AMC {
+            "amc/huang2014"
+        } else {
+            "pt/huang2014"
+        };
+        own_cpu(table, ours, papers, most, accounts)
+    };
+    let (own, and_workers) = (Accounts::Own, Accounts::AndWorkers);
+    [
+        (
             "Our own threads' CPU time per busy period is at most a third of the paper's mechanism for amc.",
-            own_cpu(table, AMC, "amc/huang2014", 1.0 / 3.0, Accounts::Own),
+            cpu(table, AMC, 1.0 / 3.0, own),
         ),
-        ours(
+        (
             "With the workers' time outside the bodies of jobs it is at most a third, too.",
-            own_cpu(table, AMC, "amc/huang2014", 1.0 / 3.0, Accounts::AndWorkers),
+            cpu(table, AMC, 1.0 / 3.0, and_workers),
         ),
-        ours(
+        (
             "Our own threads' CPU time per hyperperiod is at most half of the paper's mechanism for pt.",
-            own_cpu(whole, PT, "pt/huang2014", 0.5, Accounts::Own),
+            cpu(whole, PT, 0.5, own),
         ),
-        ours(
+        (
             "With the workers' time it is at most half for pt, too.",
-            own_cpu(whole, PT, "pt/huang2014", 0.5, Accounts::AndWorkers),
+            cpu(whole, PT, 0.5, and_workers),
         ),
-        ours(
+        (
             "Our own threads' CPU time per hyperperiod is at most a third for amc.",
-            own_cpu(whole, AMC, "amc/huang2014", 1.0 / 3.0, Accounts::Own),
+            cpu(whole, AMC, 1.0 / 3.0, own),
         ),
-        ours(
+        (
             "With the workers' time it is at most a third per hyperperiod for amc, too.",
-            own_cpu(whole, AMC, "amc/huang2014", 1.0 / 3.0, Accounts::AndWorkers),
+            cpu(whole, AMC, 1.0 / 3.0, and_workers),
         ),
-        ours(
+        (
             "Native amc switches threads at most twice more per busy period than FTP-SMC.",
             few_switches(table),
         ),

@@ -4,6 +4,7 @@
 use super::*;
 use crate::overhead::result::tests::run;
 use crate::overhead::{Group, Invocations, SIZES};
+use Verdict::{Confirmed, NotDecided, Refuted};
 use std::collections::BTreeSet;
 
 /// What the runs of a variant are like.
@@ -240,43 +241,47 @@ const PAPERS: [&str; 11] = [
     "far more",
 ];
 
-#[test]
-fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
-    use Verdict::{Confirmed, NotDecided, Refuted};
-    let none = || table_of(0, &[]);
-    let mut seen: BTreeSet<(&str, String)> = BTreeSet::new();
-    let mut expect = |expected: Verdict, found: &[Finding], words: &[&str]| {
+/// Which claims had which verdict.
+#[derive(Default)]
+struct Seen(BTreeSet<(&'static str, String)>);
+
+impl Seen {
+    fn expect(&mut self, expected: Verdict, found: &[Finding], words: &[&str]) {
         for words in words {
             let finding = of(found, words);
             assert_eq!(finding.verdict, expected, "{finding:?}");
-            seen.insert((finding.claim, expected.to_string()));
+            self.0.insert((finding.claim, expected.to_string()));
         }
-    };
+    }
+}
+
+fn expect_of_the_paper(seen: &mut Seen) -> Vec<Finding> {
+    let none = || table_of(0, &[]);
     let paper = findings(&table_of(20, &like_the_paper()), &none(), &preemptions());
-    expect(Confirmed, &paper, &PAPERS);
+    seen.expect(Confirmed, &paper, &PAPERS);
     let other = findings(&table_of(20, &reversed()), &none(), &other_preemptions());
     let refuted: Vec<&str> = PAPERS
         .into_iter()
         .filter(|words| *words != "at most 4.2 %")
         .collect();
-    expect(Refuted, &other, &refuted);
+    seen.expect(Refuted, &other, &refuted);
     let slow = [made("smc/none", 0), made("plrs/managed", 500)];
-    expect(
+    seen.expect(
         Refuted,
         &findings(&table_of(20, &slow), &none(), &[]),
         &["at most 4.2 %"],
     );
     // No difference and much noise, and too few repetitions of what the paper would say.
     let open = findings(&table_of(20, &alike()), &none(), &noisy_preemptions());
-    expect(NotDecided, &open, &PAPERS);
+    seen.expect(NotDecided, &open, &PAPERS);
     let unmeasured = findings(&table_of(20, &like_the_paper()), &none(), &[]);
     let fig_6 = ["do not depend", "linear", "far more"];
-    expect(NotDecided, &unmeasured, &fig_6);
+    seen.expect(NotDecided, &unmeasured, &fig_6);
     let mut few = preemptions();
     few.iter_mut().for_each(|row| row.groups.truncate(8));
     // One interval of five, or two of a pair, may be wrong; eight groups are too few for that.
     let few = findings(&table_of(20, &like_the_paper()), &none(), &few);
-    expect(NotDecided, &few, &fig_6);
+    seen.expect(NotDecided, &few, &fig_6);
     let few = findings(&table_of(7, &like_the_paper()), &none(), &[]);
     // The numbers of tasks together are enough for these.
     let together = ["correlate strongly", "then FTP-AMC, PT, ZSS"];
@@ -284,7 +289,12 @@ fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
         .into_iter()
         .filter(|words| !together.contains(words))
         .collect();
-    expect(NotDecided, &few, &pairs);
+    seen.expect(NotDecided, &few, &pairs);
+    paper
+}
+
+fn expect_of_ours(seen: &mut Seen) {
+    let none = || table_of(0, &[]);
     // Own 300 and 450 of 900; with the workers' time 400 and 600 of 1200.
     let cpu_of = |ours| {
         let table = table_of(20, &cpus(ours));
@@ -292,22 +302,22 @@ fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
     };
     let amc = [OURS_AMC, OURS_WHOLE];
     let amc_workers = [OURS_AMC_WORKERS, OURS_WHOLE_WORKERS];
-    expect(Confirmed, &cpu_of((299, 0)), &[OURS_PT, OURS_PT_WORKERS]);
-    expect(
+    seen.expect(Confirmed, &cpu_of((299, 0)), &[OURS_PT, OURS_PT_WORKERS]);
+    seen.expect(
         Confirmed,
         &cpu_of((299, 100)),
         &[&amc[..], &amc_workers].concat(),
     );
-    expect(Confirmed, &cpu_of((299, 650)), &amc);
-    expect(
+    seen.expect(Confirmed, &cpu_of((299, 650)), &amc);
+    seen.expect(
         Refuted,
         &cpu_of((299, 650)),
         &[&amc_workers[..], &[OURS_PT_WORKERS]].concat(),
     );
-    expect(Refuted, &cpu_of((310, 0)), &amc);
-    expect(Confirmed, &cpu_of((310, 0)), &amc_workers);
-    expect(Refuted, &cpu_of((460, 0)), &[OURS_PT]);
-    expect(Confirmed, &cpu_of((460, 0)), &[OURS_PT_WORKERS]);
+    seen.expect(Refuted, &cpu_of((310, 0)), &amc);
+    seen.expect(Confirmed, &cpu_of((310, 0)), &amc_workers);
+    seen.expect(Refuted, &cpu_of((460, 0)), &[OURS_PT]);
+    seen.expect(Confirmed, &cpu_of((460, 0)), &[OURS_PT_WORKERS]);
     let noisy = |ours: (u64, u64)| {
         let noise = |one: Made| Made { noise: 300, ..one };
         let made: Vec<Made> = cpus(ours).into_iter().map(noise).collect();
@@ -315,13 +325,13 @@ fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
         findings(&table, &table, &[])
     };
     // Ratios from 200/900 to 500/1200, and from 400/900 to 700/1200; with workers from 300/1200 to 600/1500.
-    expect(
+    seen.expect(
         NotDecided,
         &noisy((200, 100)),
         &[&amc[..], &amc_workers].concat(),
     );
-    expect(NotDecided, &noisy((400, 0)), &[OURS_PT]);
-    expect(NotDecided, &noisy((400, 190)), &[OURS_PT_WORKERS]);
+    seen.expect(NotDecided, &noisy((400, 0)), &[OURS_PT]);
+    seen.expect(NotDecided, &noisy((400, 190)), &[OURS_PT_WORKERS]);
     let switches = |switches: u64, noise: u64| {
         let amc = Made {
             switches,
@@ -330,13 +340,20 @@ fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
         };
         findings(&table_of(20, &[made("smc/none", 0), amc]), &none(), &[])
     };
-    expect(Confirmed, &switches(2, 0), &[FEW]);
-    expect(Refuted, &switches(3, 0), &[FEW]);
-    expect(NotDecided, &switches(1, 9), &[FEW]);
+    seen.expect(Confirmed, &switches(2, 0), &[FEW]);
+    seen.expect(Refuted, &switches(3, 0), &[FEW]);
+    seen.expect(NotDecided, &switches(1, 9), &[FEW]);
+}
+
+#[test]
+fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
+    let mut seen = Seen::default();
+    let paper = expect_of_the_paper(&mut seen);
+    expect_of_ours(&mut seen);
     for finding in &paper {
         for verdict in [Confirmed, Refuted, NotDecided] {
-            let place = (finding.claim, verdict.to_string());
-            assert!(seen.contains(&place), "no data for {place:?}");
+            let claim = (finding.claim, verdict.to_string());
+            assert!(seen.0.contains(&claim), "no data for {claim:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! and Lu (2014), section 5.2.
 //!
 //! What is here is everything but the measuring: the task set ([`set`]), what is compared ([`VARIANTS`]), the
-//! paper's numbers ([`paper`]), statistics of what somebody measured ([`Table`]), the paper's claims and
+//! paper's numbers ([`paper`]), statistics of what was measured ([`Table`]), the paper's claims and
 //! ours against them ([`claims::findings`]), and how all that is drawn and written down.
 
 pub mod claims;

@@ -355,7 +355,7 @@ fn hyperperiods(page: &mut String, heading: &str, whole: &Table) {
         page,
         "\n{heading}\n\n\
          What the runs' own threads (manager, idle detector, watchdog) and the workers outside the bodies of jobs use \
-         in a second of every job at C(0), medians. Policies that hold jobs back on a free CPU have no busy period \
+         in a second of every job at C(0), medians. Policies that suspend jobs on a free CPU have no busy period \
          of the others' length; in a hyperperiod they have done the same work.\n\n\
          | tasks | variant | own CPU, us | workers, us | wake-ups by jobs | switches | clean/gap/other |\n\
          |---|---|---|---|---|---|---|\n",
@@ -474,7 +474,7 @@ mod tests {
         for words in [
             "Of 2 busy periods 2 were clean",
             "| tasks | smc/none, us | amc/huang2014 |\n|---|---|---|\n| 4 | 1000 | 10.00 |",
-            // The second run had a gap: there is no number, and that is told.
+            // The second run had a gap: there is no number, and that is said.
             "| 8 | pt/huang2014 | 1.2 | 0.7 | 1 | 120 | 1/0/0 |",
             "| 8 | pt/native | - | - | - | - | 0/1/0 |",
         ] {

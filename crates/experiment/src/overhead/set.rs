@@ -209,7 +209,7 @@ pub fn first_busy_period(tasks: &[Task]) -> BusyPeriod {
             .iter()
             .map(|task| released(task, length) * demand(task));
         let next = next.sum::<u64>();
-        // Above full load it would never end; no set of ours is.
+        // Above full load it would never end; no set here is.
         if next <= length || next > HYPERPERIOD_TICKS * TICK_NANOS {
             break;
         }

@@ -130,7 +130,7 @@ const fn managed(
     }
 }
 
-/// With a manager thread that hears of every release and completion, as in the paper.
+/// With a manager thread that handles every release and completion, as in the paper.
 const fn paper(
     name: &'static str,
     what: &'static str,
@@ -162,7 +162,7 @@ pub const VARIANTS: &[Variant] = &[
     },
     native(
         "smc/perf",
-        "the same with static limits, watched by perf counters",
+        "the same with static limits, monitored by perf counters",
         "smc",
         Column::FtpSmc,
     ),
@@ -198,7 +198,7 @@ pub const VARIANTS: &[Variant] = &[
         in_hyperperiods: true,
         ..native(
             "amc/perf",
-            "adaptive limits beside the kernel's priorities, watched by perf counters",
+            "adaptive limits beside the kernel's priorities, monitored by perf counters",
             "amc",
             Column::FtpAmc,
         )
@@ -207,7 +207,7 @@ pub const VARIANTS: &[Variant] = &[
         monitor: Monitor::Manager,
         ..native(
             "amc/timer",
-            "the same, watched by wall timers and CPU clocks",
+            "the same, monitored by wall timers and CPU clocks",
             "amc",
             Column::FtpAmc,
         )
@@ -236,7 +236,7 @@ pub const VARIANTS: &[Variant] = &[
             Column::Plrs,
         )
     },
-    // A job between two slices is held back: the CPU idles, and the last job ends much later.
+    // A job between two slices is suspended: the CPU idles, and the last job ends much later.
     Variant {
         in_busy_periods: false,
         in_hyperperiods: true,
@@ -257,7 +257,7 @@ pub const VARIANTS: &[Variant] = &[
             Column::Pt,
         )
     },
-    // The guard holds jobs back here, too; the paper's servers go on in the background.
+    // The guard suspends jobs here, too; the paper's servers go on in the background.
     Variant {
         in_busy_periods: false,
         in_hyperperiods: true,

@@ -120,7 +120,7 @@ fn zero_slack_systems(count: u64) -> impl Iterator<Item = System> {
 enum Fault {
     None,
     /// It does not report the end of a job that has no slack left.
-    EndsUntold,
+    EndsUnreported,
     /// It says of a job without slack that it is released only now.
     ReleasedTooLate,
     /// It does not call the guard at the instants it asked for.
@@ -150,7 +150,7 @@ impl Scheduler for Behind {
     fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
         match (self.fault, fact) {
             (
-                Fault::EndsUntold,
+                Fault::EndsUnreported,
                 Fact::Completed { .. }
                 | Fact::Stopped {
                     why: StopReason::Cancelled,
@@ -162,7 +162,7 @@ impl Scheduler for Behind {
             }
             (Fault::NoWake, Fact::Timer) => Ok(()),
             // The guard refuses a third job of a task; this world does not listen.
-            (Fault::EndsUntold, _) => self.guard.apply(at, fact).or(Ok(())),
+            (Fault::EndsUnreported, _) => self.guard.apply(at, fact).or(Ok(())),
             _ => self.guard.apply(at, fact),
         }
     }
@@ -245,7 +245,7 @@ fn a_guard_that_hears_of_jobs_without_slack_alone_suspends_as_the_engine_does() 
 #[test]
 fn a_world_that_tells_too_little_or_enacts_too_little_gives_another_schedule() {
     for fault in [
-        Fault::EndsUntold,
+        Fault::EndsUnreported,
         Fault::ReleasedTooLate,
         Fault::NoWake,
         Fault::SuspendsNobody,

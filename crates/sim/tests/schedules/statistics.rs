@@ -99,7 +99,7 @@ fn response_times_switches_and_busy_time_are_those_of_the_drawing() {
 }
 
 #[test]
-fn an_overrun_shows_as_a_mode_change_a_withdrawn_job_and_no_broken_promise() {
+fn an_overrun_shows_as_a_mode_change_a_withdrawn_job_and_no_broken_guarantee() {
     let tasks = [task(0, 10, &[3]), task(1, 20, &[4, 9])];
     // Job 0 of the HI task wants 9: the mode is up from 7 to 12, and the release at 10 is lost.
     let statistics = run(&tasks, Enforcement::Adaptive, &[&[], &[9]], 40);
@@ -118,7 +118,7 @@ fn an_overrun_shows_as_a_mode_change_a_withdrawn_job_and_no_broken_promise() {
 }
 
 #[test]
-fn a_runaway_lo_job_is_late_and_was_promised_nothing() {
+fn a_runaway_lo_job_is_late_and_was_guaranteed_nothing() {
     let tasks = [task(0, 10, &[3]), task(1, 20, &[4, 9])];
     let statistics = run(&tasks, Enforcement::Adaptive, &[&[25], &[]], 40);
     let [lo, hi] = statistics.tasks() else {

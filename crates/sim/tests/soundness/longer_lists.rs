@@ -38,7 +38,7 @@ fn lengthen(found: &[Vec<u32>], random: &mut Random) -> Vec<Vec<u32>> {
 }
 
 #[test]
-fn what_fjp_mode_leaves_of_longer_lists_keeps_its_promises_and_the_whole_lists_do_not() {
+fn what_fjp_mode_leaves_of_longer_lists_keeps_its_guarantees_and_the_whole_lists_do_not() {
     let subject = Subject::real(crate::the_test("fjp-mode"));
     let guaranteed = Exhaustion::Background;
     let (mut accepted, mut broken_by_whole_lists) = (0, 0);

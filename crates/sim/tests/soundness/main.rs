@@ -72,38 +72,38 @@ fn is_refuted(subject: &Subject) {
 }
 
 #[test]
-fn what_rms_accepts_keeps_its_promises() {
+fn what_rms_accepts_keeps_its_guarantees() {
     holds("rms");
 }
 
 #[test]
-fn what_dms_accepts_keeps_its_promises() {
+fn what_dms_accepts_keeps_its_guarantees() {
     holds("dms");
 }
 
 #[test]
-fn what_cms_accepts_keeps_its_promises() {
+fn what_cms_accepts_keeps_its_guarantees() {
     holds("cms");
 }
 
 #[test]
-fn what_smc_accepts_keeps_its_promises() {
+fn what_smc_accepts_keeps_its_guarantees() {
     holds("smc");
 }
 
 #[test]
-fn what_amc_rtb_accepts_keeps_its_promises() {
+fn what_amc_rtb_accepts_keeps_its_guarantees() {
     holds("amc-rtb");
 }
 
 #[test]
-fn what_amc_max_accepts_keeps_its_promises() {
+fn what_amc_max_accepts_keeps_its_guarantees() {
     holds("amc-max");
 }
 
 /// Beyond two levels its equation is printed in no paper.
 #[test]
-fn what_amc_max_accepts_of_three_and_four_levels_keeps_its_promises() {
+fn what_amc_max_accepts_of_three_and_four_levels_keeps_its_guarantees() {
     subject_holds(&Subject {
         sets: Sets::SeveralLevels,
         ..Subject::real(the_test("amc-max"))
@@ -121,7 +121,7 @@ fn a_campaign_goes_on_until_it_has_simulated_as_many_busy_periods_as_it_was_aske
 }
 
 #[test]
-fn what_pt_accepts_keeps_its_promises() {
+fn what_pt_accepts_keeps_its_guarantees() {
     holds("pt");
 }
 
@@ -177,22 +177,22 @@ fn amc_ia_over_all_instants_of_a_finer_unit_is_refuted() {
 }
 
 #[test]
-fn what_fjp_mode_accepts_keeps_its_promises() {
+fn what_fjp_mode_accepts_keeps_its_guarantees() {
     holds("fjp-mode");
 }
 
 #[test]
-fn what_fjp_own_accepts_keeps_its_promises() {
+fn what_fjp_own_accepts_keeps_its_guarantees() {
     holds("fjp-own");
 }
 
 #[test]
-fn what_fjp_lb_accepts_keeps_its_promises() {
+fn what_fjp_lb_accepts_keeps_its_guarantees() {
     holds("fjp-lb");
 }
 
 #[test]
-fn what_fjp_mode_accepts_keeps_its_promises_where_priorities_are_computed_anew() {
+fn what_fjp_mode_accepts_keeps_its_guarantees_where_priorities_are_computed_anew() {
     subject_holds(&Subject {
         lists: Lists::Recomputed,
         ..Subject::real(the_test("fjp-mode"))
@@ -233,17 +233,17 @@ fn fjp_ija_rounded_down_is_refuted() {
 }
 
 #[test]
-fn what_edf_accepts_keeps_its_promises() {
+fn what_edf_accepts_keeps_its_guarantees() {
     holds("edf");
 }
 
 #[test]
-fn what_edf_vd_accepts_keeps_its_promises() {
+fn what_edf_vd_accepts_keeps_its_guarantees() {
     holds("edf-vd");
 }
 
 #[test]
-fn what_edf_vd_accepts_with_given_virtual_deadlines_keeps_its_promises() {
+fn what_edf_vd_accepts_with_given_virtual_deadlines_keeps_its_guarantees() {
     subject_holds(&Subject {
         sets: Sets::GivenDeadlines,
         ..Subject::real(the_test("edf-vd"))
@@ -251,17 +251,17 @@ fn what_edf_vd_accepts_with_given_virtual_deadlines_keeps_its_promises() {
 }
 
 #[test]
-fn what_zss_accepts_keeps_its_promises() {
+fn what_zss_accepts_keeps_its_guarantees() {
     holds("zss");
 }
 
 #[test]
-fn what_zss_tightened_accepts_keeps_its_promises() {
+fn what_zss_tightened_accepts_keeps_its_guarantees() {
     subject_holds(&Subject::real(find("zss", Some("tightened")).unwrap()));
 }
 
 #[test]
-fn what_zss_form_accepts_keeps_its_promises() {
+fn what_zss_form_accepts_keeps_its_guarantees() {
     subject_holds(&Subject::real(find("zss", Some("form")).unwrap()));
 }
 
@@ -341,7 +341,7 @@ fn control_edf_vd_with_virtual_deadlines_too_late_is_refuted() {
 
 /// The sets that refute virtual deadlines which come too late refute none that come in time.
 #[test]
-fn what_edf_vd_accepts_keeps_its_promises_where_late_virtual_deadlines_do_not() {
+fn what_edf_vd_accepts_keeps_its_guarantees_where_late_virtual_deadlines_do_not() {
     subject_holds(&Subject {
         sets: Sets::LateDeadlines,
         ..Subject::real(the_test("edf-vd"))

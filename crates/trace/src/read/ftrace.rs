@@ -127,7 +127,7 @@ struct State {
     task: Option<usize>,
     /// Its job, if it has one.
     job: Option<Pending>,
-    /// Somebody began to wake it; that it is awake is perhaps still to come.
+    /// A wake-up began; that it is awake is perhaps still to come.
     waking: bool,
     /// What it does until it sleeps belongs to no release: it is new, or has a new name.
     starts_up: bool,
@@ -422,7 +422,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Events are missing: nobody knows what became of any job.
+    /// Events are missing: what became of any job is not known.
     fn lose(&mut self, count: u64) {
         // What is missing before the first event is before the recording.
         if self.epoch.is_none() {

@@ -229,7 +229,7 @@ impl Raw {
             0x30 => What::Miss {
                 job: self.job(),
                 deadline: Instant::from_nanos(self.value),
-                guaranteed: self.flag("the promise", self.a)?,
+                guaranteed: self.flag("the guarantee", self.a)?,
             },
             0x31 | 0x32 => What::Overhead {
                 cpu,

@@ -2,7 +2,7 @@
 //!
 //! Four groups of records:
 //!
-//! - **What the scheduler was told**: [`What::Fact`], in the order of the calls. Together with the
+//! - **What was reported to the scheduler**: [`What::Fact`], in the order of the calls. Together with the
 //!   instants of [`What::Decided`] this is all a replay needs (C8).
 //! - **What the scheduler answered**: [`What::Decided`] followed by its [`What::Slot`]s and
 //!   [`What::Wake`]; [`What::Permit`]s that changed; refusals; [`What::Notice`]s when the world took
@@ -48,7 +48,7 @@ pub struct Record {
 /// The kinds of [`Record`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
-    /// The world told the scheduler a fact.
+    /// The world reported a fact to the scheduler.
     Fact(Fact),
     /// The world saw a fact that it did not tell the scheduler.
     Observed(Fact),
@@ -60,7 +60,7 @@ pub enum What {
         mode: Level,
         /// How many [`What::Slot`] records follow, one for each CPU of the domain.
         slots: u16,
-        /// How many facts it was told since the last decision, refused ones included.
+        /// How many facts were reported to it since the last decision, refused ones included.
         facts: u32,
         /// A hash of the whole plan, see [`vestal_core::PlanHash`].
         hash: u64,
@@ -96,7 +96,7 @@ pub enum What {
         job: JobId,
         /// Its absolute deadline.
         deadline: Instant,
-        /// The policy had promised that this would not happen.
+        /// The policy had guaranteed that this would not happen.
         guaranteed: bool,
     },
     /// A mechanism of the world began or ended on a CPU.
@@ -140,7 +140,7 @@ pub enum What {
     },
     /// The recording ends.
     End {
-        /// How many facts the scheduler was told since its last decision.
+        /// How many facts were reported to the scheduler since its last decision.
         facts: u32,
     },
 }
@@ -211,7 +211,7 @@ impl Refusal {
 }
 
 impl Record {
-    /// A record of a fact that the scheduler was told.
+    /// A record of a fact that was reported to the scheduler.
     #[must_use]
     pub const fn fact(at: Instant, fact: Fact) -> Self {
         Self {

@@ -154,10 +154,7 @@ fn what(line: &Line<'_>) -> Result<What, LineError> {
             mode: line.level("mode")?,
             slots: line.key("slots")?,
             facts: line.number(VALUE, "the number of facts")?,
-            hash: line
-                .key_text("hash")
-                .and_then(|text| u64::from_str_radix(text, 16).ok())
-                .ok_or_else(|| line.error(DETAIL, "`hash=` and sixteen digits"))?,
+            hash: hash(line)?,
         },
         "decide-refused" => What::DecisionRefused {
             refusal: refusal()?,
@@ -177,15 +174,8 @@ fn what(line: &Line<'_>) -> Result<What, LineError> {
             deadline: Instant::from_nanos(line.value()?),
             guaranteed: line.cell(DETAIL) == "guaranteed",
         },
-        "overhead-begin" | "overhead-end" => What::Overhead {
-            cpu: line.cpu()?,
-            mechanism: mechanism(line)?,
-            edge: if kind == "overhead-begin" {
-                Edge::Begin
-            } else {
-                Edge::End
-            },
-        },
+        "overhead-begin" => overhead(line, Edge::Begin)?,
+        "overhead-end" => overhead(line, Edge::End)?,
         "gap" => What::Gap {
             cpu: line.cpu()?,
             length: Duration::from_nanos(line.value()?),
@@ -207,6 +197,21 @@ fn what(line: &Line<'_>) -> Result<What, LineError> {
             facts: line.number(VALUE, "the number of facts")?,
         },
         _ => return Err(line.error(1, "a kind of record of this schema")),
+    })
+}
+
+fn hash(line: &Line<'_>) -> Result<u64, LineError> {
+    line.key_text("hash")
+        .and_then(|text| u64::from_str_radix(text, 16).ok())
+        .ok_or_else(|| line.error(DETAIL, "`hash=` and sixteen digits"))
+}
+
+fn overhead(line: &Line<'_>, edge: Edge) -> Result<What, LineError> {
+    let (cpu, mechanism) = (line.cpu()?, mechanism(line)?);
+    Ok(What::Overhead {
+        cpu,
+        mechanism,
+        edge,
     })
 }
 

@@ -72,7 +72,7 @@ pub(super) struct Raw {
     pub(super) extra: u64,
 }
 
-/// Facts that were seen but not told have this added to their kind.
+/// Facts that were seen but not reported have this added to their kind.
 pub(super) const OBSERVED: u8 = 0x40;
 
 impl Record {

@@ -1,7 +1,7 @@
 //! Records as lines of text: `at_ns,kind,cpu,task,job,value,detail`.
 //!
 //! Every cell that a kind does not use is empty; no cell ever needs quotes. A fact that was observed
-//! but not told has `seen-` before its kind. `value` is in nanoseconds but for the counts of
+//! but not reported has `seen-` before its kind. `value` is in nanoseconds but for the counts of
 //! `decide` and `end` (facts), `interrupt`, `frames-skipped` and `lost`, and for the numbers of a
 //! `barrier` and a frame (`frame-overrun`).
 
@@ -18,7 +18,7 @@ use vestal_core::{
 /// The names of the columns.
 pub const COLUMNS: &str = "at_ns,kind,cpu,task,job,value,detail";
 
-/// What stands before the kind of a fact that was not told.
+/// What stands before the kind of a fact that was not reported.
 pub(super) const SEEN: &str = "seen-";
 
 /// The cells of a line, but for the instant and the kind.

@@ -161,7 +161,7 @@ pub const fn fact_word(fact: &Fact) -> &'static str {
 }
 
 impl Record {
-    /// What the record's kind is called; an observed fact is called like one that was told.
+    /// What the record's kind is called; an observed fact is called like one that was reported.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match &self.what {

@@ -12,7 +12,7 @@
 //! - **W7** the world drops a job after its release only, once, and not when it is complete;
 //! - **W8** a world that tells its scheduler everything tells a release later than it happened only if it
 //!   saw it then, at that very instant: the scheduler had no room (contract C7). What it saw of a task so
-//!   is told, or dropped, in that order;
+//!   is reported, or dropped, in that order;
 //! - **M1** a miss names the deadline of its job, **M2** not before that deadline unless the job was
 //!   dropped, **M3** not for a job that completed in time, **M4** once for each job; **M5** where the
 //!   header says that misses are judged, each job that completes late without being dropped has one;
@@ -20,12 +20,12 @@
 //!   preempt each other nest theirs, one that waits in the middle of one does not;
 //! - **G1** a gap is not longer than the time that has passed.
 //!
-//! Facts that were told and facts that were only observed are two accounts; the rules hold in each.
+//! Facts that were reported and facts that were only observed are two accounts; the rules hold in each.
 //! A native world tells exceptions only, and releases late and as numbers: of its account only W1 is
 //! checked, with repetitions allowed, and no deadline is computed from it.
 //!
 //! Memory: some figures for each task and its latest jobs, and an instant for each release that was seen and
-//! not told yet.
+//! not reported yet.
 
 use crate::header::{Dispatch, Header};
 use crate::recent::{REMEMBERED, Recent};
@@ -38,11 +38,11 @@ use vestal_core::{CpuId, Duration, Event, Fact, Instant, JobId, TaskId};
 #[derive(Clone, Debug)]
 pub struct Checks {
     native: bool,
-    /// The highest release told by a native world.
+    /// The highest release reported by a native world.
     numbers: BTreeMap<TaskId, u64>,
-    told: Account,
+    reported: Account,
     observed: Account,
-    /// Releases that were seen and neither told nor dropped yet, oldest first.
+    /// Releases that were seen and neither reported nor dropped yet, oldest first.
     kept: BTreeMap<TaskId, VecDeque<(u64, Instant)>>,
     deadlines: Vec<Duration>,
     judges_misses: bool,
@@ -83,7 +83,7 @@ impl Checks {
         Self {
             native: header.dispatch == Dispatch::Native,
             numbers: BTreeMap::new(),
-            told: Account::default(),
+            reported: Account::default(),
             observed: Account::default(),
             kept: BTreeMap::new(),
             deadlines: header.tasks.iter().map(|task| task.deadline).collect(),
@@ -116,11 +116,11 @@ impl Checks {
                 if let Fact::Released { job } = fact {
                     self.hand_on(at, job)?;
                 }
-                self.told.see(at, fact, &self.observed)?;
+                self.reported.see(at, fact, &self.observed)?;
                 self.owe(at, fact)
             }
             What::Observed(fact) => {
-                self.observed.see(at, fact, &self.told)?;
+                self.observed.see(at, fact, &self.reported)?;
                 if let Fact::Released { job } = fact
                     && !self.native
                 {
@@ -159,7 +159,7 @@ impl Checks {
         }
     }
 
-    /// A release that was seen before is told at last.
+    /// A release that was seen before is reported at last.
     fn hand_on(&mut self, at: Instant, job: JobId) -> Verdict {
         let Some(kept) = self.kept.get_mut(&job.task) else {
             return Ok(());
@@ -167,18 +167,18 @@ impl Checks {
         match kept.pop_front() {
             None => Ok(()),
             Some(oldest) if oldest == (job.sequence, at) => Ok(()),
-            Some(_) => Err("W8: another release of the task was seen before and not told"),
+            Some(_) => Err("W8: another release of the task was seen before and not reported"),
         }
     }
 
-    /// Whether the release was seen at that instant and is the next of its task to be told.
+    /// Whether the release was seen at that instant and is the next of its task to be reported.
     #[must_use]
     pub fn is_kept(&self, at: Instant, job: JobId) -> bool {
         let kept = self.kept.get(&job.task);
         kept.and_then(VecDeque::front) == Some(&(job.sequence, at))
     }
 
-    /// When a job was released that was seen and neither told nor dropped yet.
+    /// When a job was released that was seen and neither reported nor dropped yet.
     fn kept_since(&self, job: JobId) -> Option<Instant> {
         let kept = self.kept.get(&job.task)?;
         let place = kept.binary_search_by_key(&job.sequence, |(number, _)| *number);
@@ -187,7 +187,7 @@ impl Checks {
 
     /// Whether releases of the task are recorded, and the job's would be remembered but is not there.
     fn is_unreleased(&self, job: JobId) -> bool {
-        let accounts = [&self.told, &self.observed];
+        let accounts = [&self.reported, &self.observed];
         if accounts.iter().any(|known| known.released(job).is_some()) {
             return false;
         }
@@ -205,7 +205,7 @@ impl Checks {
             return None;
         }
         let released = self
-            .told
+            .reported
             .released(job)
             .or_else(|| self.observed.released(job))
             .or_else(|| self.kept_since(job))?;
@@ -262,7 +262,7 @@ impl Checks {
             Some(_) | None => {}
         }
         let completed = self
-            .told
+            .reported
             .completed(job)
             .or_else(|| self.observed.completed(job));
         if completed.is_some_and(|completed| completed <= deadline) {

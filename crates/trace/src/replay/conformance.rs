@@ -127,7 +127,7 @@ struct Live {
 enum Asked {
     /// Jobs keep to this level's values.
     Level(Level),
-    /// They keep to none, or nobody knows.
+    /// They keep to none, or it is not known.
     None,
 }
 
@@ -281,7 +281,7 @@ impl<'a> State<'a> {
             live.blocked = false;
             return;
         }
-        // What it executed before the recording nobody knows.
+        // What it executed before the recording is not known.
         self.live.insert(job, Live::default());
         self.asked = Asked::None;
         if let Some(observed) = self.found.tasks.get_mut(job.task.index()) {

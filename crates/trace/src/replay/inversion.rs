@@ -5,7 +5,7 @@
 //! the background is less urgent than every permitted one. Under native
 //! dispatch a job is in the background from the instant at which it used up its own limit, or at which
 //! its task was not admitted any more while it was pending; a managed world's permits speak of that job.
-//! A task that is suspended has no place for as long as that lasts, and one that may go on below everybody
+//! A task that is suspended has no priority for as long as that lasts, and one that may go on below all others
 //! (a late job under zero slack) goes before those only that have no place.
 //! Threads take time to switch, so what is shorter than a tolerance does not count, and neither does
 //! time in which the machine held the CPU ([`What::Gap`]).
@@ -140,7 +140,7 @@ struct Pending {
 enum Place {
     /// Not permitted, or for good in the background.
     None,
-    /// Below everybody who has a place of his own.
+    /// Below all that have a priority of their own.
     BelowAll,
     /// By its task's priority.
     Own,

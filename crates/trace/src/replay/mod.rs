@@ -7,7 +7,7 @@
 //!
 //! Instants have to be in order where the header says so, with two exceptions: a native world may tell a
 //! fact later than it happened, and any world a release that its scheduler had no room for (W8). Nothing is
-//! told before it happens, whatever the header says.
+//! reported before it happens, whatever the header says.
 //!
 //! What a replay cannot find, because nothing depends on it:
 //!
@@ -46,7 +46,7 @@ pub const SHOWN_AFTER: usize = 4;
 pub struct Summary {
     /// How many records there were.
     pub records: u64,
-    /// How many facts were told again.
+    /// How many facts were reported again.
     pub facts: u64,
     /// How many decisions were asked for again, each with an equal plan.
     pub decisions: u64,
@@ -173,9 +173,9 @@ struct Run<'a, S: ?Sized> {
     expected: VecDeque<Record>,
     checks: Checks,
     ordered: bool,
-    /// Facts may be told later than they happened: a native world tells only what the guard needs, and
+    /// Facts may be reported later than they happened: a native world reports only what the guard needs, and
     /// when it needs it.
-    told_later: bool,
+    reported_later: bool,
     clock: Instant,
     /// The latest instant of a fact since the last decision.
     latest_fact: Instant,
@@ -196,7 +196,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             expected: VecDeque::new(),
             checks: Checks::new(header),
             ordered: header.ordered,
-            told_later: header.dispatch == Dispatch::Native,
+            reported_later: header.dispatch == Dispatch::Native,
             latest_fact: Instant::EPOCH,
             clock: Instant::EPOCH,
             ended: false,
@@ -245,7 +245,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
         }
     }
 
-    /// A fact is told again; the checks see it only if it is accepted, as the clock does.
+    /// A fact is reported again; the checks see it only if it is accepted, as the clock does.
     fn tell(&mut self, record: &Record, fact: Fact) -> Result<(), Mismatch> {
         let kept = matches!(fact, Fact::Released { job } if self.checks.is_kept(record.at, job));
         let accepted = self.recorder.apply(record.at, fact).is_ok();
@@ -257,13 +257,13 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
         }
         self.latest_fact = self.latest_fact.max(record.at);
         self.checks.see(record).map_err(Mismatch::Inconsistent)?;
-        if self.told_later || kept {
+        if self.reported_later || kept {
             return Ok(());
         }
         self.in_order(record)
     }
 
-    /// Whatever the clocks: nothing is told before it happens.
+    /// Whatever the clocks: nothing is reported before it happens.
     fn no_fact_is_later(&mut self, record: &Record) -> Result<(), Mismatch> {
         let latest = core::mem::replace(&mut self.latest_fact, Instant::EPOCH);
         if latest > record.at {
@@ -290,7 +290,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             self.ended = true;
             self.no_fact_is_later(record)?;
             if facts != self.recorder.facts_told() && self.expected.is_empty() {
-                let rule = "another number of facts was told since the last decision";
+                let rule = "another number of facts was reported since the last decision";
                 return Err(Mismatch::Inconsistent(rule));
             }
         }

@@ -67,18 +67,18 @@ impl<T> Shared<T> {
 /// The side that writes.
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
-    /// The same as the shared head, which nobody else writes.
+    /// The same as the shared head, which no other thread writes.
     head: usize,
     /// A tail seen earlier: the true one is at least this.
     tail_seen: usize,
-    /// The same as the shared count, which nobody else writes.
+    /// The same as the shared count, which no other thread writes.
     lost: usize,
 }
 
 /// The side that reads.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
-    /// The same as the shared tail, which nobody else writes.
+    /// The same as the shared tail, which no other thread writes.
     tail: usize,
     /// A head seen earlier: the true one is at least this.
     head_seen: usize,

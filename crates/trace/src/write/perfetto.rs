@@ -384,7 +384,7 @@ impl<W: Write> Output<W> {
         Ok(track)
     }
 
-    /// A `sched_switch` event; nobody is the idle thread.
+    /// A `sched_switch` event; no thread is the idle thread.
     fn switch(
         &mut self,
         header: &Header,

@@ -4,7 +4,7 @@
 //! that the caption names; one grid line is one step of it.
 
 use super::{Options, TraceWriter};
-use crate::chart::{Chart, Collector, Mark, tick_step};
+use crate::chart::{Chart, Collector, Mark, Row, tick_step};
 use crate::header::Header;
 use crate::record::Record;
 use std::fmt::Write as _;
@@ -96,51 +96,51 @@ fn draw(chart: &Chart) -> String {
         );
     }
     for (row, task) in (1..).zip(&chart.rows) {
-        // Labels count thirds of rows.
-        let third = 3 * row;
-        put!(text, "\\RowLabel{{{row}}}{{{}}}", escape(&task.task.name));
-        for (at, mark) in &task.marks {
-            let at_ns = at.as_nanos();
-            let at = grid.at(*at);
-            match mark {
-                Mark::Release => {
-                    put!(text, "\\TaskArrival{{{row}}}{{{at}}}");
-                }
-                Mark::Deadline { at_release } => {
-                    // Where the next job arrives at the deadline, the arrow stands a fifth of a step
-                    // before it.
-                    let aside = if *at_release { grid.step / 5 } else { 0 };
-                    let at = grid.at(Instant::from_nanos(at_ns.saturating_sub(aside)));
-                    put!(text, "\\TaskDeadline{{{row}}}{{{at}}}");
-                }
-                Mark::Overrun => {
-                    put!(text, "\\Label{{{third}}}{{{at}}}{{\\tiny overrun}}");
-                }
-                Mark::Miss => {
-                    put!(text, "\\Label{{{third}}}{{{at}}}{{\\tiny miss}}");
-                }
-                Mark::Drop => {
-                    put!(text, "\\Label{{{third}}}{{{at}}}{{\\tiny drop}}");
-                }
-            }
-        }
-        let colour = if task.task.criticality > Level::LOWEST {
-            "vestalHI"
-        } else {
-            "vestalLO"
-        };
-        for slice in &task.slices {
-            put!(
-                text,
-                "\\TaskExecution[color={colour}]{{{row}}}{{{}}}{{{}}}",
-                grid.at(slice.from),
-                grid.at(slice.to)
-            );
-        }
+        draw_row(&mut text, row, task, &grid);
     }
     put!(text, "\\end{{RTGrid}}");
     put!(text, "\\end{{document}}");
     text
+}
+
+fn draw_row(text: &mut String, row: usize, task: &Row, grid: &Grid) {
+    // Labels count thirds of rows.
+    let third = 3 * row;
+    put!(text, "\\RowLabel{{{row}}}{{{}}}", escape(&task.task.name));
+    for (at, mark) in &task.marks {
+        let (at_ns, at) = (at.as_nanos(), grid.at(*at));
+        let label = |text: &mut String, word| {
+            put!(text, "\\Label{{{third}}}{{{at}}}{{\\tiny {word}}}");
+        };
+        match mark {
+            Mark::Release => {
+                put!(text, "\\TaskArrival{{{row}}}{{{at}}}");
+            }
+            Mark::Deadline { at_release } => {
+                // Where the next job arrives at the deadline, the arrow stands a fifth of a step
+                // before it.
+                let aside = if *at_release { grid.step / 5 } else { 0 };
+                let at = grid.at(Instant::from_nanos(at_ns.saturating_sub(aside)));
+                put!(text, "\\TaskDeadline{{{row}}}{{{at}}}");
+            }
+            Mark::Overrun => label(text, "overrun"),
+            Mark::Miss => label(text, "miss"),
+            Mark::Drop => label(text, "drop"),
+        }
+    }
+    let colour = if task.task.criticality > Level::LOWEST {
+        "vestalHI"
+    } else {
+        "vestalLO"
+    };
+    for slice in &task.slices {
+        put!(
+            text,
+            "\\TaskExecution[color={colour}]{{{row}}}{{{}}}{{{}}}",
+            grid.at(slice.from),
+            grid.at(slice.to)
+        );
+    }
 }
 
 /// Text for LaTeX.

@@ -12,7 +12,7 @@ use vestal_trace::{Format, Header, Recorder, TaskInfo, writer};
 /// What a job executes: segments, between which it blocks.
 pub(crate) type Need<'a> = &'a dyn Fn(JobId) -> Vec<u64>;
 
-/// What arrives at an instant, told how many jobs of each task are complete by then.
+/// What arrives at an instant, given how many jobs of each task are complete by then.
 pub(crate) type Arrivals<'a> = &'a dyn Fn(u64, &[u64]) -> Vec<Fact>;
 
 /// A header with these tasks: name, level, period and deadline; zero where there is none.

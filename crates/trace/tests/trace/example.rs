@@ -52,6 +52,25 @@ pub(crate) fn header() -> Header {
     }
 }
 
+fn demand(job: JobId) -> u64 {
+    match (job.task.0, job.sequence) {
+        (0, 1) => 5 * MS,
+        (0, _) => 2 * MS + MS / 2,
+        (1, _) => 3 * MS,
+        _ => 4 * MS,
+    }
+}
+
+fn switch(at: Instant, edge: Edge) -> Record {
+    let mechanism = Mechanism::Switch;
+    let what = What::Overhead {
+        cpu: CPU,
+        mechanism,
+        edge,
+    };
+    Record { at, what }
+}
+
 /// Thirty milliseconds under AMC: the second job of `guidance` executes 5 ms instead of 3, so the mode
 /// rises at 13 ms and the job of `camera` released at 10 ms is dropped; the way back is at an idle
 /// instant.
@@ -65,12 +84,6 @@ pub(crate) fn records() -> Vec<Record> {
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
-    let demand = |job: JobId| match (job.task.0, job.sequence) {
-        (0, 1) => 5 * MS,
-        (0, _) => 2 * MS + MS / 2,
-        (1, _) => 3 * MS,
-        _ => 4 * MS,
-    };
     let mut world = Recorder::new(Uniprocessor::new(&configuration).unwrap(), Vec::new());
     let mut running: Option<JobId> = None;
     let mut done = std::collections::BTreeMap::new();
@@ -79,17 +92,9 @@ pub(crate) fn records() -> Vec<Record> {
     loop {
         let at = Instant::from_nanos(now);
         if let Some(job) = running {
-            let amount = Service::from_nanos(now - begun);
-            world
-                .apply(
-                    at,
-                    Fact::Charged {
-                        cpu: CPU,
-                        job,
-                        amount,
-                    },
-                )
-                .unwrap();
+            let (cpu, amount) = (CPU, Service::from_nanos(now - begun));
+            let charged = Fact::Charged { cpu, job, amount };
+            world.apply(at, charged).unwrap();
             let sum = done.entry(job).or_insert(0);
             *sum += amount.as_nanos();
             if *sum == demand(job) {
@@ -111,21 +116,13 @@ pub(crate) fn records() -> Vec<Record> {
         let slot = plan.slot(CPU);
         if running != slot.map(|slot| slot.job) {
             if let Some(job) = running {
-                let why = StopReason::Preempted;
-                world
-                    .apply(at, Fact::Stopped { cpu: CPU, job, why })
-                    .unwrap();
+                let (cpu, why) = (CPU, StopReason::Preempted);
+                world.apply(at, Fact::Stopped { cpu, job, why }).unwrap();
             }
             running = slot.map(|slot| slot.job);
             if let Some(job) = running {
                 for edge in [Edge::Begin, Edge::End] {
-                    let mechanism = Mechanism::Switch;
-                    let what = What::Overhead {
-                        cpu: CPU,
-                        mechanism,
-                        edge,
-                    };
-                    world.put(Record { at, what });
+                    world.put(switch(at, edge));
                 }
                 world.apply(at, Fact::Started { cpu: CPU, job }).unwrap();
             }
@@ -146,7 +143,12 @@ pub(crate) fn records() -> Vec<Record> {
         }
         now = next;
     }
-    let (_, mut records) = world.finish(Instant::from_nanos(now));
+    let (_, records) = world.finish(Instant::from_nanos(now));
+    with_miss(records)
+}
+
+/// The second job of `camera` misses its deadline at 18 ms.
+fn with_miss(mut records: Vec<Record>) -> Vec<Record> {
     let late = JobId {
         task: TaskId(1),
         sequence: 1,

@@ -257,7 +257,7 @@ fn a_wake_up_counts_once_and_what_was_not_seen_to_arrive_has_no_release() {
         switch(8, LO, "R+", HI),
         switch(9, HI, "S", LO),
         switch(10, LO, "X", IDLE),
-        // Nobody saw who woke it.
+        // What woke it was not seen.
         switch(11, IDLE, "R", HI),
         switch(12, HI, "S", IDLE),
     ];

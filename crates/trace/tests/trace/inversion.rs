@@ -11,7 +11,7 @@ fn find(header: &Header, records: &[Record], order: Order<'_>) -> Option<Inversi
     first_inversion(header, records, order).unwrap()
 }
 
-/// The engine keeps the order; told that the priorities were the other way round, it would not have.
+/// The engine keeps the order; if it believed that the priorities were the other way round, it would not have.
 #[test]
 fn runs_of_the_engine_have_no_inversion_and_reversed_priorities_show_one() {
     let (mut runs, mut reversed_found) = (0, 0);
@@ -103,7 +103,7 @@ fn a_late_wake_up_is_an_inversion_only_beyond_the_tolerance() {
     assert_eq!(found, None);
 }
 
-/// Suspended jobs wait for as long as that lasts, and late ones go below everybody but those.
+/// Suspended jobs wait for as long as that lasts, and late ones go below all but those.
 #[test]
 fn who_is_suspended_has_no_place_until_the_permit_comes_back() {
     let (_, header, _) = recording(0, 1, true);
@@ -157,7 +157,7 @@ fn who_is_suspended_has_no_place_until_the_permit_comes_back() {
     waits.insert(4, permit(15, 1, run));
     let found = find(&header, &waits, order).unwrap();
     assert_eq!((found.running, found.waiting), (high, low));
-    // A late job goes below everybody, and before a suspended one.
+    // A late job goes below all others, and before a suspended one.
     records[2] = permit(5, 1, Permit::Below { limit: None });
     assert_eq!(find(&header, &records, order), None);
     records.insert(
@@ -372,7 +372,7 @@ fn a_pending_job_whose_task_is_not_admitted_stays_in_the_background_when_the_tas
         // One that arrives when the task is back is as urgent as ever.
         let over = [permit_at(5, 1, lost), permit_at(9, 1, RUN)];
         assert_eq!(found_in(&over, 2), Some(10), "{lost:?}");
-        // Who runs in the background runs before nobody.
+        // Who runs in the background runs before no other.
         let running = [
             permit_at(5, 0, lost),
             permit_at(6, 0, RUN),
@@ -392,11 +392,9 @@ fn a_pending_job_whose_task_is_not_admitted_stays_in_the_background_when_the_tas
     }
 }
 
-/// A job that has preempted another and loses its priority goes on in the background, so the other one does.
-#[test]
-fn a_job_goes_on_when_the_one_that_preempted_it_used_up_its_limit_or_is_not_admitted_any_more() {
-    let (_, header, _) = recording(0, 1, true);
-    let header = Header {
+/// The header of a native run of tasks of level 1 without deadlines.
+fn native(header: Header) -> Header {
+    Header {
         dispatch: Dispatch::Native,
         tasks: header
             .tasks
@@ -408,7 +406,28 @@ fn a_job_goes_on_when_the_one_that_preempted_it_used_up_its_limit_or_is_not_admi
             })
             .collect(),
         ..header
-    };
+    }
+}
+
+/// When which job is drawn from.
+fn drawn(header: &Header, records: &[Record]) -> Vec<(u64, JobId)> {
+    let mut timeline = Timeline::new(header);
+    let mut slices = Vec::new();
+    for record in records {
+        timeline.feed(record, &mut |at, item| {
+            if let Item::Begin { job, .. } = item {
+                slices.push((at.as_nanos(), job));
+            }
+        });
+    }
+    slices
+}
+
+/// A job that has preempted another and loses its priority goes on in the background, so the other one does.
+#[test]
+fn a_job_goes_on_when_the_one_that_preempted_it_used_up_its_limit_or_is_not_admitted_any_more() {
+    let (_, header, _) = recording(0, 1, true);
+    let header = native(header);
     let cpu = CpuId(0);
     let job = |task| JobId {
         task: TaskId(task),
@@ -436,18 +455,7 @@ fn a_job_goes_on_when_the_one_that_preempted_it_used_up_its_limit_or_is_not_admi
             observed(25, Fact::Completed { cpu, job: high }),
         ]
     };
-    let drawn = |records: &[Record]| {
-        let mut timeline = Timeline::new(&header);
-        let mut slices = Vec::new();
-        for record in records {
-            timeline.feed(record, &mut |at, item| {
-                if let Item::Begin { job, .. } = item {
-                    slices.push((at.as_nanos(), job));
-                }
-            });
-        }
-        slices
-    };
+    let drawn = |records: &[Record]| drawn(&header, records);
     let order = Order {
         priorities: &[1, 2],
         placement: &[],

@@ -160,10 +160,10 @@ fn traces_of_runs_are_balanced_ordered_and_complete() {
         );
         // The records themselves say how many releases and starts there were.
         let facts = |test: fn(&Fact) -> bool| {
-            let told = records.iter().filter(
+            let reported = records.iter().filter(
                 |record| matches!(&record.what, vestal_trace::What::Fact(fact) if test(fact)),
             );
-            told.count() as u32
+            reported.count() as u32
         };
         assert_eq!(
             named("release"),

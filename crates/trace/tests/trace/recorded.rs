@@ -114,7 +114,7 @@ pub(crate) fn native_recording(seed: u64) -> (Header, crate::world::Setup, Vec<R
         if let Some(sequence) = job.sequence.checked_sub(1)
             && setup.enforcement == Enforcement::ZeroSlack
         {
-            // The guard keeps a job that stands for something until its end is told.
+            // The guard keeps a job that stands for something until its end is reported.
             let (cpu, job) = (CPU, JobId { sequence, ..job });
             recorder.apply(at, Fact::Completed { cpu, job }).unwrap();
             recorder.decide(at).unwrap();
@@ -215,9 +215,9 @@ fn fnv(numbers: &[u64]) -> u64 {
         })
 }
 
-/// A task of T = D = 10 and C = 9 whose sixth job is seen when it arrives and told when the first is
+/// A task of T = D = 10 and C = 9 whose sixth job is seen when it arrives and reported when the first is
 /// complete: the scheduler has no room for it before.
-fn told_late(seen: u64, told: u64, number: u64) -> (Header, Vec<Record>) {
+fn reported_late(seen: u64, reported: u64, number: u64) -> (Header, Vec<Record>) {
     let task = TaskId(0);
     let job = |sequence| JobId { task, sequence };
     let mut recorder = Recorder::new(one_task(), Vec::new());
@@ -248,7 +248,7 @@ fn told_late(seen: u64, told: u64, number: u64) -> (Header, Vec<Record>) {
     };
     apply(&mut recorder, 8, completed);
     let released = Fact::Released { job: job(number) };
-    apply(&mut recorder, told, released);
+    apply(&mut recorder, reported, released);
     recorder.decide(Instant::from_nanos(8)).unwrap();
     let (_, records) = recorder.finish(Instant::from_nanos(9));
     let header = Header {
@@ -285,20 +285,23 @@ fn one_task() -> Uniprocessor {
 fn a_release_is_told_late_only_as_it_was_seen() {
     let outcome =
         |(header, records): (Header, Vec<Record>)| replay(&header, sure(&records), &mut one_task());
-    let summary = outcome(told_late(5, 5, 5)).unwrap();
-    // Seen and told it is one job.
+    let summary = outcome(reported_late(5, 5, 5)).unwrap();
+    // Seen and reported it is one job.
     assert_eq!((summary.counts.released, summary.counts.completed), (6, 1));
     let rule = |records| match outcome(records) {
         Err(Failure::Differs(difference)) => difference.why.to_string(),
         other => panic!("{other:?}"),
     };
     assert!(
-        rule(told_late(5, 6, 5)).starts_with("W8"),
+        rule(reported_late(5, 6, 5)).starts_with("W8"),
         "another instant"
     );
-    assert!(rule(told_late(5, 5, 6)).starts_with("W8"), "another job");
-    // Nobody saw it before: then it is told out of the order of time.
-    let (header, mut records) = told_late(5, 5, 5);
+    assert!(
+        rule(reported_late(5, 5, 6)).starts_with("W8"),
+        "another job"
+    );
+    // It was not seen before: then it is reported out of the order of time.
+    let (header, mut records) = reported_late(5, 5, 5);
     records.retain(|record| !matches!(record.what, What::Observed(_)));
     let why = rule((header, records));
     assert!(why.contains("before"), "{why}");

@@ -1,4 +1,4 @@
-//! Recordings that somebody changed: each kind of change to each kind of record is found by the
+//! Recordings that were changed: each kind of change to each kind of record is found by the
 //! replay, or is one of those that [`harmless`] lists with the reason.
 
 use crate::common::recording;
@@ -99,6 +99,54 @@ fn is_of_the_world(what: &What) -> bool {
     )
 }
 
+/// A recording may begin and end anywhere.
+fn at_an_end(records: &[Record], place: usize, fact: &Fact) -> Option<&'static str> {
+    let task = |mut what: What| job_of(&mut what).map(|job| job.task);
+    let word = vestal_trace::record::words::fact_word;
+    let same = |other: &Record| {
+        let What::Observed(of) = &other.what else {
+            return false;
+        };
+        word(of) == word(fact) && task(other.what) == task(records[place].what)
+    };
+    let first = !records[..place].iter().any(same);
+    let last = !records[place + 1..].iter().any(same);
+    match fact {
+        Fact::Released { .. } | Fact::Started { .. } if first => {
+            Some("a recording may begin after it")
+        }
+        Fact::Completed { .. } if last => Some("a recording may end before it"),
+        _ => None,
+    }
+}
+
+/// Why it does not matter that two neighbours were exchanged.
+fn harmless_swap(first: &Record, second: &Record) -> Option<&'static str> {
+    let pair = [first, second];
+    let has = |test: fn(&What) -> bool| pair.iter().any(|record| test(&record.what));
+    let all = |test: fn(&What) -> bool| pair.iter().all(|record| test(&record.what));
+    if has(|what| matches!(what, What::Notice(_)))
+        && all(|what| {
+            matches!(what, What::Notice(_) | What::Fact(_) | What::Decided { .. })
+                || is_of_the_world(what)
+        })
+        && !all(|what| matches!(what, What::Notice(_)))
+    {
+        return Some("a world may take a notice earlier or later");
+    }
+    if first.at != second.at {
+        return None;
+    }
+    if all(|what| matches!(what, What::Fact(_))) {
+        return Some("C3: the order of the facts of one instant means nothing");
+    }
+    (has(is_of_the_world)
+        && all(|what| {
+            is_of_the_world(what) || matches!(what, What::Fact(_) | What::Decided { .. })
+        }))
+    .then_some("the order in time is the same")
+}
+
 /// Why a change that was not found does not matter; `None` if it should have been found.
 fn harmless(
     records: &[Record],
@@ -116,57 +164,12 @@ fn harmless(
     }
     match change {
         Change::Dropped | Change::Duplicated => match what {
-            What::Observed(fact) if change == Change::Dropped => {
-                let same = |other: &Record| {
-                    let mut other = other.what;
-                    let word = match &other {
-                        What::Observed(fact) => vestal_trace::record::words::fact_word(fact),
-                        _ => return false,
-                    };
-                    word == vestal_trace::record::words::fact_word(fact)
-                        && job_of(&mut other).map(|job| job.task)
-                            == job_of(&mut what.clone()).map(|job| job.task)
-                };
-                let first = !records[..place].iter().any(same);
-                let last = !records[place + 1..].iter().any(same);
-                match fact {
-                    Fact::Released { .. } | Fact::Started { .. } if first => {
-                        Some("a recording may begin after it")
-                    }
-                    Fact::Completed { .. } if last => Some("a recording may end before it"),
-                    _ => None,
-                }
-            }
+            What::Observed(fact) if change == Change::Dropped => at_an_end(records, place, fact),
             What::Gap { .. } => Some("a gap explains the drawing only"),
             What::Budget { .. } => Some("a budget sample is drawn only"),
             _ => None,
         },
-        Change::Swapped => {
-            let (first, second) = (&records[place], &records[place + 1]);
-            let pair = [first, second];
-            let has = |test: fn(&What) -> bool| pair.iter().any(|record| test(&record.what));
-            let all = |test: fn(&What) -> bool| pair.iter().all(|record| test(&record.what));
-            if has(|what| matches!(what, What::Notice(_)))
-                && all(|what| {
-                    matches!(what, What::Notice(_) | What::Fact(_) | What::Decided { .. })
-                        || is_of_the_world(what)
-                })
-                && !all(|what| matches!(what, What::Notice(_)))
-            {
-                return Some("a world may take a notice earlier or later");
-            }
-            if first.at != second.at {
-                return None;
-            }
-            if all(|what| matches!(what, What::Fact(_))) {
-                return Some("C3: the order of the facts of one instant means nothing");
-            }
-            (has(is_of_the_world)
-                && all(|what| {
-                    is_of_the_world(what) || matches!(what, What::Fact(_) | What::Decided { .. })
-                }))
-            .then_some("the order in time is the same")
-        }
+        Change::Swapped => harmless_swap(&records[place], &records[place + 1]),
         Change::JobChanged => match what {
             What::Budget { .. } => Some("a budget sample is drawn only"),
             What::Fact(Fact::Released { job }) => {

@@ -41,7 +41,7 @@ UNKNOWN_KEY = 100, "no such key",
 Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\ndeadlin = 5\nwcet = { LO = 1 }\n") => Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\ndeadline = 5\nwcet = { LO = 1 }\n");
 
 MISSING_KEY = 101, "a key is missing",
-"This table needs the key, and there is no default that would be right for everybody.",
+"This table needs the key, and there is no default that would be right for every set.",
 Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nwcet = { LO = 1 }\n") => Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 1 }\n");
 
 WRONG_TYPE = 102, "a value of the wrong kind",
@@ -57,7 +57,7 @@ NOT_A_NUMBER = 104, "not a finite number",
 Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = inf\nwcet = { LO = 1 }\n") => Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 1 }\n");
 
 NOT_WHOLE = 105, "a time is not a whole number of nanoseconds",
-"All times are exact: they are read from their decimal text and never rounded. A value that falls between two nanoseconds is an error, so that no result depends on a rounding nobody asked for.",
+"All times are exact: they are read from their decimal text and never rounded. A value that falls between two nanoseconds is an error, so that no result depends on a rounding that was not asked for.",
 Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 0.3333333 }\n") => Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = \"333333ns\" }\n");
 
 TIME_TOO_LARGE = 106, "a time is beyond the horizon",
@@ -85,7 +85,7 @@ BAD_NAME = 111, "a name is empty, padded, too long, or has control characters",
 Part("[[task]]\nname = \" a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 1 }\n") => Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 1 }\n");
 
 CONFLICT = 112, "keys that exclude each other",
-"A key that has no meaning for this kind of thing is an error: it would be ignored without anybody noticing.",
+"A key that has no meaning for this kind of thing is an error: it would be ignored without notice.",
 Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 1 }\n\n[[server]]\nname = \"bh\"\nkind = \"pibs\"\nperiod = 25\nutilization = 0.05\n") => Part("[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 1 }\n\n[[server]]\nname = \"bh\"\nkind = \"pibs\"\nutilization = 0.05\n");
 
 BAD_TIME = 113, "not a time",

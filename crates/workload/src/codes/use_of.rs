@@ -17,7 +17,7 @@ DEGRADED_NOT_UNIFORM = 402, "degraded budgets that differ between modes are not 
 Used("levels = [\"LO\", \"MID\", \"HI\"]\n[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 2 }\ndegraded = { HI = 1 }\n") => Used("levels = [\"LO\", \"MID\", \"HI\"]\n[[task]]\nname = \"a\"\ncriticality = \"LO\"\nperiod = 10\nwcet = { LO = 2 }\ndegraded = { MID = 1, HI = 1 }\n");
 
 PRIORITIES_PARTIAL = 403, "only some tasks have a priority",
-"Priorities are given for all tasks of a set or for none. With some of them missing, the order would be half the file's and half the policy's, and nobody could say what was proved.",
+"Priorities are given for all tasks of a set or for none. With some of them missing, the order would be half the file's and half the policy's, and what was proved could not be said.",
 Used("task = [\n  { name = \"a\", criticality = \"LO\", period = 10, priority = 1, wcet = { LO = 1 } },\n  { name = \"b\", criticality = \"LO\", period = 20, wcet = { LO = 1 } },\n]\n") => Used("task = [\n  { name = \"a\", criticality = \"LO\", period = 10, priority = 2, wcet = { LO = 1 } },\n  { name = \"b\", criticality = \"LO\", period = 20, priority = 1, wcet = { LO = 1 } },\n]\n");
 
 NEEDS_JOBS = 404, "the test needs a finite job set, and the file has tasks",
@@ -53,11 +53,11 @@ ROW_TWICE = 513, "a row says what another row said already",
 Scenario("task,control,0,0,1ms\ntask,control,0,0,2ms\n") => Scenario("task,control,0,0,1ms\ntask,control,1,10ms,2ms\n");
 
 TOO_EARLY = 514, "a job is released before the model allows it",
-"The first job of a task is released at its offset or later, and any two consecutive jobs are at least a period apart; nothing could be promised about a task that is released more often. Jobs between two rows, and after the last, follow one another at the distance of one period. Later releases are legal for periodic tasks too, and shift what follows.",
+"The first job of a task is released at its offset or later, and any two consecutive jobs are at least a period apart; nothing could be guaranteed about a task that is released more often. Jobs between two rows, and after the last, follow one another at the distance of one period. Later releases are legal for periodic tasks too, and shift what follows.",
 Scenario("task,control,0,0,1ms\ntask,control,1,9ms,1ms\n") => Scenario("task,control,0,0,1ms\ntask,control,1,11ms,1ms\n");
 
 RUNS_AWAY = 515, "a job runs longer than its task's own level allows",
-"This is a note: a scenario may let a task run away, to see what enforcement does about it. Nothing is promised to that task then, and without enforcement nothing to others.",
+"This is a note: a scenario may let a task run away, to see what enforcement does about it. Nothing is guaranteed to that task then, and without enforcement nothing to others.",
 Scenario("task,control,0,0,9ms\n") => Scenario("task,control,0,0,4ms\n");
 
 SCENARIO_UNKNOWN_TASK = 516, "a row about something the task set does not have",
@@ -89,7 +89,7 @@ FACTOR_DISAGREES = 605, "the factor and the virtual deadlines disagree",
 Parameters("{ \"virtual_deadlines\": { \"control\": \"6ms\", \"display\": \"20ms\" }, \"deadline_factor\": \"1/2\" }\n") => Parameters("{ \"virtual_deadlines\": { \"control\": \"6ms\", \"display\": \"20ms\" }, \"deadline_factor\": \"3/5\" }\n");
 
 ZERO_SLACK_TOO_LATE = 606, "a zero-slack instant after the deadline",
-"From its zero-slack instant on, a job that is not complete suspends less critical tasks; the instant is at most the deadline of its task, both counted from the release. A task that suspends nobody has its deadline as its instant.",
+"From its zero-slack instant on, a job that is not complete suspends less critical tasks; the instant is at most the deadline of its task, both counted from the release. A task that suspends no other has its deadline as its instant.",
 Parameters("{ \"zero_slack\": { \"control\": \"12ms\", \"display\": \"20ms\" } }\n") => Parameters("{ \"zero_slack\": { \"control\": \"6ms\", \"display\": \"20ms\" } }\n");
 
 JOB_PRIORITIES_DO_NOT_FALL = 620, "job priorities that do not fall",

@@ -9,7 +9,7 @@ use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// Its value if nobody sets it.
+    /// Its value by default.
     pub default: &'static str,
     /// What it means, with its unit.
     pub meaning: &'static str,

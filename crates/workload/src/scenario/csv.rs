@@ -110,33 +110,35 @@ fn row(
         .iter()
         .zip(cells)
         .filter(|(_, cell)| !cell.text.is_empty());
-    let entries = entries.map(|(column, cell)| {
-        let is_name = matches!(*column, "task" | "device" | "level");
-        let is_number = cell
-            .text
-            .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'))
-            && !cell.text.ends_with(|c: char| c.is_alphabetic());
-        let count = matches!(*column, "job" | "count");
-        let value = if !is_name && (is_number || count) {
-            Value::Number(cell.text)
-        } else {
-            Value::Text(cell.text)
-        };
-        Entry {
-            key: (*column).to_owned(),
-            key_span: cell.span,
-            node: Node {
-                span: cell.span,
-                value,
-            },
-        }
-    });
+    let entries = entries.map(|(column, cell)| entry(column, cell));
     let value = Value::Table(entries.collect());
     Some(Row {
         kind,
         path: format!("line {line}"),
         node: Node { span, value },
     })
+}
+
+fn entry(column: &str, cell: Cell) -> Entry {
+    let is_name = matches!(column, "task" | "device" | "level");
+    let is_number = cell
+        .text
+        .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'))
+        && !cell.text.ends_with(|c: char| c.is_alphabetic());
+    let count = matches!(column, "job" | "count");
+    let value = if !is_name && (is_number || count) {
+        Value::Number(cell.text)
+    } else {
+        Value::Text(cell.text)
+    };
+    Entry {
+        key: column.to_owned(),
+        key_span: cell.span,
+        node: Node {
+            span: cell.span,
+            value,
+        },
+    }
 }
 
 /// Splits a line at its commas; a cell in double quotes may contain commas and doubled quotes.

@@ -60,7 +60,7 @@ impl Workload {
         &self.scenario
     }
 
-    /// How long a job executes if nobody stops it. Nothing for a task that does not exist.
+    /// How long a job executes if it is not stopped. Nothing for a task that does not exist.
     #[must_use]
     pub fn execution(&self, task: TaskId, job: u64) -> Service {
         let Some(source) = self.sources.get(task.index()) else {

@@ -275,16 +275,16 @@ fn binomial(n: usize, p: f64, most: usize) -> f64 {
     sum
 }
 
+fn of_level(set: &TaskSet, level: usize) -> Vec<&TaskSpec> {
+    let tasks = set.tasks.iter();
+    tasks
+        .filter(|task| task.criticality.index() == level)
+        .collect()
+}
+
 #[test]
 fn herman_2012_has_its_levels_and_periods() {
     let default = || sets("herman2012", &[]);
-    let of_level = |set: &TaskSet, level: usize| -> Vec<TaskSpec> {
-        let tasks = set.tasks.iter();
-        tasks
-            .filter(|task| task.criticality.index() == level)
-            .cloned()
-            .collect()
-    };
     let millis = |task: &TaskSpec| task.period.as_nanos() / 1_000_000;
     // One task is of C anyhow, and of 17 others a third each; four or more can use 3.9 CPUs.
     let count = |places: &mut Places, set: TaskSet, least: usize| {
@@ -308,7 +308,7 @@ fn herman_2012_has_its_levels_and_periods() {
     let first = |places: &mut Places, set: TaskSet, values: [u64; 3]| {
         let at = values
             .iter()
-            .position(|&value| value == millis(&of_level(&set, 3)[0]));
+            .position(|&value| value == millis(of_level(&set, 3)[0]));
         at.into_iter().for_each(|at| places.one_of(at, 3));
     };
     assert!(fits(default(), |places, set| first(
@@ -318,7 +318,7 @@ fn herman_2012_has_its_levels_and_periods() {
     )));
     // The longest period of level A is not as likely as the others.
     let longest = |places: &mut Places, set: TaskSet| {
-        let longest = of_level(&set, 3).iter().map(millis).max().unwrap();
+        let longest = of_level(&set, 3).into_iter().map(millis).max().unwrap();
         places.one_of(
             [25, 50, 100]
                 .iter()
@@ -331,13 +331,13 @@ fn herman_2012_has_its_levels_and_periods() {
 
     let multiple = |places: &mut Places, set: TaskSet, hyperperiod: &dyn Fn(&TaskSet) -> u64| {
         let step = hyperperiod(&set);
-        let at = millis(&of_level(&set, 2)[0]) / step - 1;
+        let at = millis(of_level(&set, 2)[0]) / step - 1;
         places.one_of(
             usize::try_from(at).unwrap(),
             usize::try_from(300 / step).unwrap(),
         );
     };
-    let longest = |set: &TaskSet| of_level(set, 3).iter().map(millis).max().unwrap();
+    let longest = |set: &TaskSet| of_level(set, 3).into_iter().map(millis).max().unwrap();
     assert!(fits(default(), |places, set| multiple(
         places, set, &longest
     )));
@@ -348,12 +348,12 @@ fn herman_2012_has_its_levels_and_periods() {
     )));
 
     let fives = |places: &mut Places, set: TaskSet| {
-        let at = millis(&of_level(&set, 1)[0]) / 5 - 2;
+        let at = millis(of_level(&set, 1)[0]) / 5 - 2;
         places.one_of(usize::try_from(at).unwrap(), 19);
     };
     assert!(fits(default(), fives));
     let of_b = |places: &mut Places, set: TaskSet| {
-        let at = (millis(&of_level(&set, 2)[0]) / 5 - 2).min(18);
+        let at = (millis(of_level(&set, 2)[0]) / 5 - 2).min(18);
         places.one_of(usize::try_from(at).unwrap(), 19);
     };
     assert!(!fits(default(), of_b));

@@ -1,6 +1,6 @@
 //! A validator for the schemas of this repository.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Structural validation by the keywords that the generated schema uses. A keyword that is not
 /// known here fails the test instead of being skipped.
@@ -62,33 +62,14 @@ pub(crate) fn violations(
             "maxItems" => value
                 .as_array()
                 .is_none_or(|v| v.len() as u64 <= want.as_u64().unwrap()),
-            "items" => {
-                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-                    violations(item, want, root, &format!("{path}[{index}]"), found);
-                }
-                true
-            }
             "required" => want.as_array().unwrap().iter().all(|key| {
                 value
                     .as_object()
                     .is_none_or(|table| table.contains_key(key.as_str().unwrap()))
             }),
-            "properties" => {
-                for (key, sub) in want.as_object().unwrap() {
-                    if let Some(item) = value.get(key) {
-                        violations(item, sub, root, &format!("{path}.{key}"), found);
-                    }
-                }
-                true
-            }
-            "additionalProperties" => {
-                for (key, item) in value.as_object().into_iter().flatten() {
-                    if rules
-                        .get("properties")
-                        .is_none_or(|known| known.get(key).is_none())
-                    {
-                        violations(item, want, root, &format!("{path}.{key}"), found);
-                    }
+            "items" | "properties" | "additionalProperties" => {
+                for (item, sub, path) in parts(value, rule, want, rules, path) {
+                    violations(item, sub, root, &path, found);
                 }
                 true
             }
@@ -97,6 +78,37 @@ pub(crate) fn violations(
         if !fine {
             found.push(format!("{path}: {rule} {want}, found {value}"));
         }
+    }
+}
+
+/// The parts of a value that a rule speaks of, with their schemas and paths.
+fn parts<'a>(
+    value: &'a Value,
+    rule: &str,
+    want: &'a Value,
+    rules: &Map<String, Value>,
+    path: &str,
+) -> Vec<(&'a Value, &'a Value, String)> {
+    let table = || value.as_object().into_iter().flatten();
+    let known = |key: &String| {
+        rules
+            .get("properties")
+            .is_some_and(|all| all.get(key).is_some())
+    };
+    match rule {
+        "items" => {
+            let items = value.as_array().into_iter().flatten().enumerate();
+            items
+                .map(|(index, item)| (item, want, format!("{path}[{index}]")))
+                .collect()
+        }
+        "properties" => table()
+            .filter_map(|(key, item)| Some((item, want.get(key)?, format!("{path}.{key}"))))
+            .collect(),
+        _ => table()
+            .filter(|(key, _)| !known(key))
+            .map(|(key, item)| (item, want, format!("{path}.{key}")))
+            .collect(),
     }
 }
 

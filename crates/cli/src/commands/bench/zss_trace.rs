@@ -1,4 +1,4 @@
-//! `vestal bench zero-slack-trace`: who runs when under zero slack, and the gaps in which nobody does.
+//! `vestal bench zero-slack-trace`: who runs when under zero slack, and the gaps in which no task does.
 
 use crate::failure::{Exit, Outcome};
 use crate::names::RESULT_FORMAT;
@@ -66,7 +66,7 @@ fn page(trace: &ZssTrace, output: &Output) -> String {
     text.push_str(&gap_table(trace, output));
     let _ = writeln!(
         text,
-        "Readings of the clock are {} apart; a step above {} in which no thread of ours did anything is a gap.\nThe kernel ticks every {}; while the tasks had the CPU {} ticks were due.",
+        "Readings of the clock are {} apart; a step above {} in which no thread of the run did anything is a gap.\nThe kernel ticks every {}; while the tasks had the CPU {} ticks were due.",
         short(trace.step_ns),
         short(trace.threshold_ns),
         short(trace.tick_ns),
@@ -77,7 +77,7 @@ fn page(trace: &ZssTrace, output: &Output) -> String {
 
 fn gap_table(trace: &ZssTrace, output: &Output) -> String {
     let columns = [
-        Column::Text("nobody runs"),
+        Column::Text("no task runs"),
         Column::Number("gaps"),
         Column::Number("median length"),
         Column::Number("longest"),

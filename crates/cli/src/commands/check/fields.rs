@@ -26,7 +26,7 @@ struct PolicyUse {
     why: Option<&'static str>,
 }
 
-/// A field of which nobody makes any use.
+/// A field of which no policy makes any use.
 #[derive(Serialize)]
 pub(super) struct Unused {
     field: &'static str,
@@ -136,7 +136,7 @@ fn heading(field: &str, count: usize, first: &str, output: &Output) -> String {
     format!("- {}{times}", output.painter().paint(Style::Name, field))
 }
 
-/// For people: what nobody uses, and what the policies make of the rest.
+/// For people: what no policy uses, and what the policies make of the rest.
 pub(super) fn of_all(fields: &[FieldUses], output: &Output) -> String {
     let mut text = String::new();
     let unused: Vec<Unused> = fields.iter().filter_map(FieldUses::unused).collect();

@@ -1,6 +1,6 @@
 //! `vestal replay RECORDING FILE` for text of perf or ftrace: what threads did, against a task set.
 //!
-//! Nobody's decisions are in such a recording, so nothing is decided again. The threads called as the
+//! No decisions are in such a recording, so nothing is decided again. The threads called as the
 //! tasks are their jobs; compared are the order of priorities, execution times and deadlines.
 
 mod page;
@@ -305,7 +305,7 @@ fn can_be_judged(
             .with_help(format!("threads in it are: {}", known.join(", "))));
     }
     if recording.wakeups == 0 {
-        let why = "it has no wake-ups, so nobody knows when jobs arrived";
+        let why = "it has no wake-ups, so it is not known when jobs arrived";
         return Err(failure(why).with_help(format!("record them too: {RECORD}")));
     }
     if found.tasks.iter().all(|task| task.released == 0) {

@@ -50,7 +50,7 @@ pub(super) enum Left {
     /// In the middle of something: it waits for a device or a lock of the kernel (`D`), or was stopped
     /// by a signal or a debugger (`T`, `t`).
     Waits,
-    /// It sleeps until somebody or a timer wakes it.
+    /// It sleeps until a thread or a timer wakes it.
     Sleeps,
     /// It has ended.
     Ended,
@@ -59,7 +59,7 @@ pub(super) enum Left {
 /// How far a wake-up is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// `sched_waking`: somebody begins to wake it. The thread's `sched_wakeup` may follow.
+    /// `sched_waking`: a wake-up begins. The thread's `sched_wakeup` may follow.
     Waking,
     /// `sched_wakeup`: it is runnable.
     Awake,
@@ -108,7 +108,7 @@ pub(super) fn parse(line: &str) -> Result<Line<'_>, &'static str> {
                 };
                 return Ok(Line::Event(Event { at, cpu, what }));
             }
-            // What another event says may look like one of ours.
+            // What another event says may look like one of these.
             Err(_) if is_of_another_event(head) => return Ok(Line::Other),
             Err(what) => expected = expected.or(Some(what)),
         }
