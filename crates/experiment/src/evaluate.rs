@@ -1,7 +1,7 @@
 //! What is asked of one set: tests, simulations, and checks of what tests accept.
 //!
 //! A test has no time limit: with a clock, the same experiment would give other results on another
-//! machine. Tests that may take too long count their own steps instead and give up at a fixed number
+//! machine. Tests that may take too long count their own steps instead and stop at a fixed number
 //! ([`vestal_analysis::Reason::SearchLimit`]); such a set is *not decided* and counted apart.
 
 use crate::carried::{Carried, Run};
@@ -24,7 +24,7 @@ pub enum Answer {
     No = 0,
     /// The condition holds, or an unsafe test's paper claims it; no guaranteed deadline was missed.
     Yes = 1,
-    /// The search was given up.
+    /// The search reached its limit.
     Undecided = 2,
 }
 
@@ -321,7 +321,7 @@ impl Evaluator {
         if test.accepts(problem, &mut self.scratch) {
             return Answer::Yes;
         }
-        // Only the full answer tells a refusal from a search that was given up.
+        // Only the full answer tells a refusal from a search that reached its limit.
         match test.analyse(problem).why {
             Some(Reason::SearchLimit { .. }) => Answer::Undecided,
             Some(_) | None => Answer::No,

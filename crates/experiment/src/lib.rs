@@ -6,7 +6,7 @@
 //! [`figure`] draws the figures of papers from it and compares their claims.
 //!
 //! Nothing here prints or reads a clock: progress is reported to whoever asked for it, and tests that
-//! take long give up by counting steps.
+//! take long end by counting steps.
 #![forbid(unsafe_code)]
 
 mod carried;

@@ -160,7 +160,7 @@ impl Attempt {
             observer: &mut judge,
         });
         match ended {
-            Ok(()) | Err(SimulationError::GivenUp(_)) => Ok(missed.get()),
+            Ok(()) | Err(SimulationError::Aborted(_)) => Ok(missed.get()),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -198,9 +198,9 @@ struct ByLevel<'a> {
 
 impl Demand for ByLevel<'_> {
     fn execution(&self, task: TaskId, sequence: u64) -> Service {
-        let place = task.index();
-        let task = &self.tasks[place];
-        let offset = self.attempt.offsets[place];
+        let position = task.index();
+        let task = &self.tasks[position];
+        let offset = self.attempt.offsets[position];
         let release = offset.saturating_add(sequence.saturating_mul(task.period.as_nanos()));
         let looked_at = match self.attempt.by_deadline {
             true => release.saturating_add(task.deadline.as_nanos()),

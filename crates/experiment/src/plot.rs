@@ -250,34 +250,34 @@ impl Chart {
 }
 
 fn draw(svg: &mut String, curve: &Curve, style: usize, x: &Scale, y: &Scale) {
-    let places: Vec<(f64, f64)> = curve
+    let points: Vec<(f64, f64)> = curve
         .points
         .iter()
         .map(|(at, share)| (x.at(*at), y.at(share.value.clamp(y.low, y.high))))
         .collect();
     let _ = writeln!(svg, "<g><title>{}</title>", escaped(&curve.name));
-    polyline(svg, &places, style);
-    let every = places.len().div_ceil(MARKERS_MAX).max(1);
+    polyline(svg, &points, style);
+    let every = points.len().div_ceil(MARKERS_MAX).max(1);
     // Curves that share an interval put their markers at different places.
     let first = style % every;
-    for (place, (_, share)) in places.iter().zip(&curve.points).skip(first).step_by(every) {
+    for (point, (_, share)) in points.iter().zip(&curve.points).skip(first).step_by(every) {
         let (low, high) = (y.at(share.low.max(y.low)), y.at(share.high.min(y.high)));
         if low - high > 0.5 {
             line(
                 svg,
-                (place.0, low),
-                (place.0, high),
+                (point.0, low),
+                (point.0, high),
                 COLOURS[style % COLOURS.len()],
                 0.5,
             );
         }
-        marker(svg, *place, style);
+        marker(svg, *point, style);
     }
     svg.push_str("</g>\n");
 }
 
-fn polyline(svg: &mut String, places: &[(f64, f64)], style: usize) {
-    let places: Vec<String> = places
+fn polyline(svg: &mut String, points: &[(f64, f64)], style: usize) {
+    let points: Vec<String> = points
         .iter()
         .map(|(x, y)| format!("{x:.2},{y:.2}"))
         .collect();
@@ -289,7 +289,7 @@ fn polyline(svg: &mut String, places: &[(f64, f64)], style: usize) {
     let _ = writeln!(
         svg,
         "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1\"{dashes}/>",
-        places.join(" "),
+        points.join(" "),
         COLOURS[style % COLOURS.len()]
     );
 }

@@ -68,7 +68,7 @@ pub struct Count {
     pub sets: u64,
     /// Yes.
     pub yes: u64,
-    /// Searches that were given up.
+    /// Searches that reached their limit.
     pub undecided: u64,
 }
 
@@ -170,13 +170,13 @@ impl Summary {
         }
     }
 
-    /// The place of a question.
+    /// The position of a question.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }
 
-    /// The place of an axis.
+    /// The position of an axis.
     #[must_use]
     pub fn axis(&self, name: &str) -> Option<usize> {
         self.axes.iter().position(|axis| axis == name)

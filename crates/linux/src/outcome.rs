@@ -160,7 +160,7 @@ pub(crate) fn note_unfinished(
     record.note_miss(verdict);
 }
 
-/// A job that was released, and ended or was given up, at these clock readings, after executing so much.
+/// A job that was released, and ended or was aborted, at these clock readings, after executing so much.
 #[derive(Clone, Copy, Debug)]
 struct Past {
     release: u64,

@@ -99,7 +99,7 @@ impl Threads {
             .spawn(move || {
                 let outcome = set_up(&member);
                 let failed = outcome.is_err();
-                // The starter may have given up waiting; then the phase says what to do.
+                // The starter may have stopped waiting; then the phase says what to do.
                 let _ = ready.send(outcome);
                 if !failed {
                     // The channel has room for the one value; its receiver may be gone.

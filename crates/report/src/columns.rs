@@ -29,11 +29,11 @@ impl Columns {
             b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let mut text = String::with_capacity(self.0.len().div_ceil(3) * 4);
         for chunk in self.0.chunks(3) {
-            let byte = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));
+            let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
             let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-            for place in 0..4 {
-                let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
-                let letter = if place > chunk.len() { b'=' } else { letter };
+            for index in 0..4 {
+                let letter = LETTERS[(bits >> (18 - 6 * index) & 63) as usize];
+                let letter = if index > chunk.len() { b'=' } else { letter };
                 text.push(char::from(letter));
             }
         }

@@ -44,13 +44,13 @@ impl Tasks {
             let (found, known) = (tasks.len(), self.list.len());
             return differs(format!("it has {found} tasks instead of {known}"));
         }
-        let mut places = Vec::new();
-        for (place, task) in tasks.iter().enumerate() {
-            let Some(known) = place_of(&self.list, place, &task.name) else {
+        let mut indices = Vec::new();
+        for (index, task) in tasks.iter().enumerate() {
+            let Some(known) = index_of(&self.list, index, &task.name) else {
                 let name = task.name.escape_debug();
                 return differs(format!("its task `{name}` is not there"));
             };
-            places.push(known);
+            indices.push(known);
             let facts = &self.list[known];
             let levels = facts.criticality.as_ref().zip(task.criticality.as_ref());
             let deadlines = facts.deadline.zip(task.deadline);
@@ -64,8 +64,8 @@ impl Tasks {
                 ));
             }
         }
-        for (place, task) in places.into_iter().zip(tasks) {
-            let facts = &mut self.list[place];
+        for (index, task) in indices.into_iter().zip(tasks) {
+            let facts = &mut self.list[index];
             facts.criticality = facts.criticality.take().or(task.criticality);
             facts.period = facts.period.or(task.period);
             facts.deadline = facts.deadline.or(task.deadline);
@@ -81,16 +81,16 @@ impl Tasks {
     }
 
     /// Where a task of an input stands in the list.
-    pub(crate) fn place(&self, place: usize, name: &str) -> Option<usize> {
-        place_of(&self.list, place, name)
+    pub(crate) fn index(&self, index: usize, name: &str) -> Option<usize> {
+        index_of(&self.list, index, name)
     }
 }
 
 /// Most inputs have the tasks in the same order; traces of others may repeat names.
-fn place_of(list: &[TaskFacts], place: usize, name: &str) -> Option<usize> {
-    let there = list.get(place).is_some_and(|task| task.name == name);
+fn index_of(list: &[TaskFacts], index: usize, name: &str) -> Option<usize> {
+    let there = list.get(index).is_some_and(|task| task.name == name);
     if there {
-        return Some(place);
+        return Some(index);
     }
     list.iter().position(|task| task.name == name)
 }
@@ -127,7 +127,7 @@ pub(crate) fn tasks_of_recording(recording: &Recording) -> Vec<TaskFacts> {
     facts.collect()
 }
 
-/// For each run the place of its trace, and the traces that are left.
+/// For each run the index of its trace, and the traces that are left.
 ///
 /// A result and a trace are of the same run if world, policy, seed, what the result says of dispatch and
 /// options, and, where no record was lost, the number of jobs of each task agree. Several that agree are taken in the order given.
@@ -137,7 +137,7 @@ pub(crate) fn pair(runs: &[&Run], recordings: &[&Recording]) -> (Vec<Option<usiz
     for run in runs {
         let found = free
             .iter()
-            .position(|place| recordings.get(*place).is_some_and(|other| same(run, other)));
+            .position(|index| recordings.get(*index).is_some_and(|other| same(run, other)));
         pairs.push(found.map(|found| free.remove(found)));
     }
     (pairs, free)

@@ -24,7 +24,7 @@ pub(crate) struct Model<'a> {
 #[derive(Serialize)]
 struct Task<'a> {
     name: &'a str,
-    /// The place in `levels`.
+    /// The index in `levels`.
     level: Option<usize>,
     period: Option<Exact>,
     deadline: Option<Exact>,
@@ -67,7 +67,7 @@ struct Shown<'a> {
     proof: Option<&'a str>,
     /// Nothing proves anything, so that no miss breaks a guarantee.
     unproved: bool,
-    /// The places of the analyses that speak of this policy as it ran: no others are compared with it.
+    /// The indices of the analyses that speak of this policy as it ran: no others are compared with it.
     bounded_by: Vec<usize>,
     sources: Vec<&'a str>,
     /// The counts come from the trace alone, which cannot tell which misses were guaranteed not to be.
@@ -150,9 +150,9 @@ fn test<'a>(
     origin: &dyn Origin,
 ) -> Test<'a> {
     let mut bounds: Vec<Option<Bounds>> = tasks.list.iter().map(|_| None).collect();
-    for (place, task) in analysis.tasks.iter().enumerate() {
-        if let Some(place) = tasks.place(place, &task.name) {
-            bounds[place] = Some(Bounds {
+    for (index, task) in analysis.tasks.iter().enumerate() {
+        if let Some(index) = tasks.index(index, &task.name) {
+            bounds[index] = Some(Bounds {
                 priority: task.priority,
                 cpu: task.cpu,
                 response: &task.response_ns,
@@ -179,7 +179,7 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
     let (pairs, free) = pair(&results, &recordings);
     let mut shown = Vec::new();
     for ((source, run), trace) in report.runs.iter().zip(pairs) {
-        let trace = trace.and_then(|place| report.recordings.get(place));
+        let trace = trace.and_then(|index| report.recordings.get(index));
         let mut sources = vec![source.as_str()];
         sources.extend(trace.iter().map(|(source, _)| source.as_str()));
         shown.push(Shown {
@@ -204,8 +204,8 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
             trace: trace.map(|(_, recording)| drawing(recording, tasks)),
         });
     }
-    for place in free {
-        let Some((source, recording)) = report.recordings.get(place) else {
+    for index in free {
+        let Some((source, recording)) = report.recordings.get(index) else {
             continue;
         };
         shown.push(Shown {
@@ -276,10 +276,10 @@ fn bounded_by(
         let orders = proving.and_then(Analysis::order).zip(analysis.order());
         orders.is_none_or(|(proving, other)| proving == other)
     };
-    let places = analyses().enumerate();
-    places
+    let indices = analyses().enumerate();
+    indices
         .filter(|(_, analysis)| speaks_of_it(analysis) && same_order(analysis))
-        .map(|(place, _)| place)
+        .map(|(index, _)| index)
         .collect()
 }
 
@@ -289,9 +289,9 @@ fn in_order<'a>(
     tasks: &Tasks,
 ) -> Vec<Option<&'a RunTask>> {
     let mut shown = vec![None; tasks.list.len()];
-    for (place, task) in found.into_iter().enumerate() {
-        if let Some(place) = tasks.place(place, &task.name) {
-            shown[place] = Some(task);
+    for (index, task) in found.into_iter().enumerate() {
+        if let Some(index) = tasks.index(index, &task.name) {
+            shown[index] = Some(task);
         }
     }
     shown
@@ -324,9 +324,9 @@ fn drawing<'a>(recording: &'a Recording, tasks: &Tasks) -> Drawing<'a> {
     let ticks = Ticks::new(recording);
     let mut rows: Vec<(usize, &Row)> = recording.rows.iter().enumerate().collect();
     // In the order of the page; a trace has all of its tasks.
-    rows.sort_by_key(|(place, row)| tasks.place(*place, &row.figures.name));
-    let rows = rows.into_iter().map(|(place, row)| {
-        let task = recording.header.tasks.get(place);
+    rows.sort_by_key(|(index, row)| tasks.index(*index, &row.figures.name));
+    let rows = rows.into_iter().map(|(index, row)| {
+        let task = recording.header.tasks.get(index);
         let deadline = task.map_or(0, |task| task.deadline.as_nanos());
         Columnar {
             sequence: Exact(row.jobs.first().map_or(0, |job| job.sequence)),
@@ -377,7 +377,7 @@ fn jobs(row: &Row, ticks: &Ticks) -> Column {
 }
 
 /// For each slice: begin after the end of the one before, which may be later; length; why it ends;
-/// CPU; the place of its job as a difference to the one before, where -1 is no job.
+/// CPU; the index of its job as a difference to the one before, where -1 is no job.
 fn slices(row: &Row, ticks: &Ticks) -> Column {
     let mut bytes = Columns::default();
     let (mut last, mut job) = (0_u64, 0_i64);

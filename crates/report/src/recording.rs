@@ -38,7 +38,7 @@ pub(crate) struct Slice {
     pub(crate) to: u64,
     pub(crate) cpu: u16,
     pub(crate) why: u8,
-    /// The place of its job; none if its release was not recorded.
+    /// The position of its job; none if its release was not recorded.
     pub(crate) job: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Row {
     pub(crate) marks: Vec<Mark>,
     pub(crate) figures: RunTask,
     pub(crate) responses: Distribution,
-    /// Jobs to come to an end: when they arrived, and their place.
+    /// Jobs to come to an end: when they arrived, and their position.
     open: BTreeMap<u64, (u64, Option<u32>)>,
     tally: Tally,
 }
@@ -282,7 +282,7 @@ impl Collector {
         let release = self.own.as_nanos();
         let Some(row) = self.row(job) else { return };
         row.figures.released.0 += 1;
-        let place = room.then_some(row.jobs.len() as u32);
+        let position = room.then_some(row.jobs.len() as u32);
         if room {
             row.jobs.push(Job {
                 sequence: job.sequence,
@@ -291,7 +291,7 @@ impl Collector {
                 flags: 0,
             });
         }
-        row.open.insert(job.sequence, (release, place));
+        row.open.insert(job.sequence, (release, position));
         if row.open.len() > OPEN_MAX {
             row.open.pop_first();
         }
@@ -306,7 +306,7 @@ impl Collector {
             let busy = &mut self.cpu(cpu).busy_ns.0;
             *busy = busy.saturating_add(to - from);
             if self.room(at) {
-                let place = self.place(job);
+                let position = self.position(job);
                 let (cpu, why) = (cpu.0, code_of(why));
                 if let Some(row) = self.row(job) {
                     row.slices.push(Slice {
@@ -314,7 +314,7 @@ impl Collector {
                         to,
                         cpu,
                         why,
-                        job: place,
+                        job: position,
                     });
                 }
             }
@@ -335,12 +335,12 @@ impl Collector {
         let deadline = header.tasks.get(job.task.index()).map(|task| task.deadline);
         let Some(row) = self.row(job) else { return };
         row.figures.completed.0 += 1;
-        let Some((release, place)) = row.open.remove(&job.sequence) else {
+        let Some((release, position)) = row.open.remove(&job.sequence) else {
             return;
         };
         let response = own.as_nanos().saturating_sub(release);
         row.tally.add(response);
-        if let Some(job) = place.and_then(|place| row.jobs.get_mut(place as usize)) {
+        if let Some(job) = position.and_then(|position| row.jobs.get_mut(position as usize)) {
             job.response = Some(response);
         }
         if let Some(deadline) = deadline
@@ -358,27 +358,27 @@ impl Collector {
         self.figures(job, |task| task.missed.0 += 1);
     }
 
-    /// The place of a job; it may have ended already.
-    fn place(&mut self, job: JobId) -> Option<u32> {
+    /// The position of a job; it may have ended already.
+    fn position(&mut self, job: JobId) -> Option<u32> {
         let row = self.row(job)?;
         let found = row
             .jobs
             .binary_search_by_key(&job.sequence, |job| job.sequence);
-        found.ok().map(|place| place as u32)
+        found.ok().map(|position| position as u32)
     }
 
     fn mark(&mut self, now: Instant, at: u64, job: JobId, kind: u8) {
-        let place = self.place(job);
+        let position = self.position(job);
         let room = self.room(now);
         let Some(row) = self.row(job) else { return };
-        if let Some(job) = place.and_then(|place| row.jobs.get_mut(place as usize)) {
+        if let Some(job) = position.and_then(|position| row.jobs.get_mut(position as usize)) {
             job.flags |= kind;
         }
         if room {
             row.marks.push(Mark {
                 at,
                 kind,
-                job: place,
+                job: position,
             });
         }
     }
@@ -404,16 +404,16 @@ impl Collector {
             Edge::Begin => self.spans.push((cpu, mechanism, now)),
             Edge::End => {
                 let same = |open: &(CpuId, Mechanism, u64)| (open.0, open.1) == (cpu, mechanism);
-                let Some(place) = self.spans.iter().rposition(same) else {
+                let Some(position) = self.spans.iter().rposition(same) else {
                     return;
                 };
-                let (_, _, from) = self.spans.remove(place);
+                let (_, _, from) = self.spans.remove(position);
                 let known = self.costs.iter().position(|cost| cost.0 == mechanism);
-                let place = known.unwrap_or_else(|| {
+                let position = known.unwrap_or_else(|| {
                     self.costs.push((mechanism, Tally::default()));
                     self.costs.len() - 1
                 });
-                if let Some((_, tally)) = self.costs.get_mut(place) {
+                if let Some((_, tally)) = self.costs.get_mut(position) {
                     tally.add(now.saturating_sub(from));
                 }
             }

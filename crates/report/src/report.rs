@@ -82,12 +82,12 @@ impl Report {
     pub fn tasks(&self) -> impl Iterator<Item = TaskInfo> {
         self.tasks.list.iter().map(|task| {
             let level = task.criticality.as_ref();
-            let place =
+            let index =
                 level.and_then(|name| self.tasks.levels.iter().position(|other| other == name));
-            let place = place.and_then(|place| u8::try_from(place).ok());
+            let index = index.and_then(|index| u8::try_from(index).ok());
             TaskInfo {
                 name: task.name.clone(),
-                criticality: place.map_or(Level::LOWEST, Level),
+                criticality: index.map_or(Level::LOWEST, Level),
                 period: Duration::from_nanos(task.period.unwrap_or(0)),
                 deadline: Duration::from_nanos(task.deadline.unwrap_or(0)),
             }

@@ -44,7 +44,7 @@ impl Tally {
         let sum: u128 = self.0.iter().map(|nanos| u128::from(*nanos)).sum();
         let mean = sum.checked_div(u128::from(count)).unwrap_or(0);
         let rank = (u128::from(count) * 99).div_ceil(100).saturating_sub(1);
-        let at = |place: usize| self.0.get(place).copied().map(Exact);
+        let at = |index: usize| self.0.get(index).copied().map(Exact);
         let mut buckets: Vec<(u16, Exact)> = Vec::new();
         for nanos in &self.0 {
             let bucket = bucket(*nanos);

@@ -7,7 +7,7 @@ use vestal_core::{ContractViolation, CpuId, Instant, JobId, TaskId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimulationError {
     /// It was asked for ([`crate::Releases::given_up`]); the run got to this instant.
-    GivenUp(Instant),
+    Aborted(Instant),
     /// A [`crate::Releases`] whose instants of one task do not strictly ascend.
     ReleasesNotAscending {
         /// The task.
@@ -73,7 +73,7 @@ pub enum SimulationError {
 impl fmt::Display for SimulationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::GivenUp(at) => write!(f, "it was given up at {at:?}"),
+            Self::Aborted(at) => write!(f, "it was aborted at {at:?}"),
             Self::ReleasesNotAscending {
                 task: TaskId(task),
                 previous,

@@ -141,7 +141,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     fn run(&mut self) -> Result<(), SimulationError> {
         loop {
             if self.releases.given_up() {
-                return Err(SimulationError::GivenUp(self.now));
+                return Err(SimulationError::Aborted(self.now));
             }
             let next = self.next_instant();
             self.advance_to(next);

@@ -179,7 +179,7 @@ where
         let mut decisions_here = 0;
         loop {
             if self.releases.given_up() {
-                return Err(Box::new(SimulationError::GivenUp(self.now)));
+                return Err(Box::new(SimulationError::Aborted(self.now)));
             }
             let next = self.next_instant();
             if next > self.now {

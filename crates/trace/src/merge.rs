@@ -30,15 +30,15 @@ impl<I: Iterator<Item = Record>> Iterator for Merge<I> {
 
     fn next(&mut self) -> Option<Record> {
         let mut earliest = None;
-        for (place, stream) in self.streams.iter_mut().enumerate() {
+        for (index, stream) in self.streams.iter_mut().enumerate() {
             if let Some(record) = stream.peek()
                 && earliest.is_none_or(|(at, _)| record.at < at)
             {
-                earliest = Some((record.at, place));
+                earliest = Some((record.at, index));
             }
         }
-        let (_, place) = earliest?;
-        self.streams.get_mut(place)?.next()
+        let (_, index) = earliest?;
+        self.streams.get_mut(index)?.next()
     }
 }
 

@@ -293,13 +293,13 @@ impl Timeline {
     /// Of the jobs begun on a CPU the one that goes on if nothing else is observed: the latest that is not
     /// suspended, or the latest that may go on below all others.
     fn goes_on(&self, cpu: CpuId) -> Option<JobId> {
-        let place = |job: &&JobId| match self.held_back.get(&job.task) {
+        let position = |job: &&JobId| match self.held_back.get(&job.task) {
             _ if self.demoted.contains(*job) => 0,
             None => 2_u8,
             Some(true) => 1,
             Some(false) => 0,
         };
-        self.running.get(&cpu)?.iter().max_by_key(place).copied()
+        self.running.get(&cpu)?.iter().max_by_key(position).copied()
     }
 
     /// Ends every slice, if the recording did not.
@@ -476,8 +476,8 @@ impl Timeline {
                 // Only the innermost span of a CPU may end; what does not is left out.
                 let innermost = self.open.iter().rposition(|(other, _)| *other == cpu);
                 match innermost {
-                    Some(place) if self.open.get(place) == Some(&(cpu, mechanism)) => {
-                        self.open.remove(place);
+                    Some(position) if self.open.get(position) == Some(&(cpu, mechanism)) => {
+                        self.open.remove(position);
                     }
                     Some(_) | None => return,
                 }

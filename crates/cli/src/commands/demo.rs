@@ -212,7 +212,7 @@ Under the policy amc. A response time below the deadline is a guarantee: LO task
 as long as no job needs more than C(LO), HI tasks in any case.";
 const SIMULATE: &str = "\
 Every second job of a HI task needs 10 ms instead of its LO budget, for 10 simulated seconds. The
-scheduler then gives up LO jobs (it drops them) to keep the guarantee to the HI ones.";
+scheduler then drops LO jobs to keep the guarantee to the HI ones.";
 const RUN: &str = "\
 The same jobs as threads of this machine, the same scheduler, the same seed; budgets are enforced
 with the means of a stock Linux kernel. This takes 10 seconds.";

@@ -293,13 +293,13 @@ fn inversion(path: &Path, header: &Header, session: &Session) -> Result<Option<I
 fn ranks(session: &Session) -> Vec<u32> {
     let entries = session.configuration().tasks();
     let mut order: Vec<usize> = (0..entries.len()).collect();
-    order.sort_by_key(|&place| {
-        let priority = entries.get(place).map_or(0, |entry| entry.priority);
-        (priority, std::cmp::Reverse(place))
+    order.sort_by_key(|&index| {
+        let priority = entries.get(index).map_or(0, |entry| entry.priority);
+        (priority, std::cmp::Reverse(index))
     });
     let mut ranks = vec![0; entries.len()];
-    for (rank, place) in (1..).zip(order) {
-        if let Some(entry) = ranks.get_mut(place) {
+    for (rank, index) in (1..).zip(order) {
+        if let Some(entry) = ranks.get_mut(index) {
             *entry = rank;
         }
     }

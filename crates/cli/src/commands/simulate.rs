@@ -186,7 +186,7 @@ fn last_instant(outcome: &Result<Effort, SimulationError>, end: Instant) -> Inst
 /// Who is to blame: the input, or we.
 fn failure(what: String, error: &SimulationError) -> Failure {
     match error {
-        SimulationError::GivenUp(_) => Failure::interrupted(what),
+        SimulationError::Aborted(_) => Failure::interrupted(what),
         SimulationError::EndBeyondHorizon(_) => Failure::input(what, error.to_string())
             .with_help("shorten --for; the longest time is 2^62 ns, about 146 years"),
         SimulationError::TooManyTasks(_) => Failure::input(what, error.to_string()),

@@ -1,6 +1,6 @@
 //! Real runs where there is no Linux: none.
 
-use super::{Bout, Cost, RealRun, Settings, ZssTrace};
+use super::{Cost, RealRun, Settings, ShortRun, ZssTrace};
 use crate::examination::{Examination, Wish};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -43,7 +43,7 @@ pub(crate) fn examine(_: &Wish, _: &Output) -> Result<Examination, Failure> {
     ))
 }
 
-pub(crate) fn bout(_: &Session, _: &Settings) -> Result<Bout, Failure> {
+pub(crate) fn measure(_: &Session, _: &Settings) -> Result<ShortRun, Failure> {
     Err(Failure::machine(
         "measure overheads",
         "real runs need Linux with SCHED_FIFO",

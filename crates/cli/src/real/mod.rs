@@ -24,11 +24,13 @@ mod zss_trace;
 #[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{bout, examine, execute, machine, preemptions, primitives, zss_trace};
+pub(crate) use elsewhere::{
+    examine, execute, machine, measure, preemptions, primitives, zss_trace,
+};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
 #[cfg(target_os = "linux")]
-pub(crate) use overhead::{bout, machine, preemptions};
+pub(crate) use overhead::{machine, measure, preemptions};
 #[cfg(target_os = "linux")]
 pub(crate) use zss_trace::zss_trace;
 
@@ -57,7 +59,7 @@ pub(crate) struct Settings {
 
 /// What a short run measured, in nanoseconds and counts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Bout {
+pub(crate) struct ShortRun {
     /// A signal ended it.
     pub(crate) interrupted: bool,
     /// The length of the first busy period; 0 if none ended.

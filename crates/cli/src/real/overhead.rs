@@ -1,7 +1,7 @@
 //! Runs of the overhead experiment: short, without calibration, one figure each.
 
 use super::linux::{blame, executive};
-use super::{Bout, Settings};
+use super::{Settings, ShortRun};
 use crate::failure::Failure;
 use crate::session::Session;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use vestal_linux::preemption::{Effort, PreemptionCost};
 use vestal_linux::{Ended, Report, Summary};
 
 /// Runs a session for its duration, which no job is meant to outlast.
-pub(crate) fn bout(session: &Session, settings: &Settings) -> Result<Bout, Failure> {
+pub(crate) fn measure(session: &Session, settings: &Settings) -> Result<ShortRun, Failure> {
     let refused = Arc::new(AtomicU64::new(0));
     let executive = executive(session, settings, &refused)?;
     let report = executive
@@ -20,7 +20,7 @@ pub(crate) fn bout(session: &Session, settings: &Settings) -> Result<Bout, Failu
     Ok(of(&report))
 }
 
-fn of(report: &Report) -> Bout {
+fn of(report: &Report) -> ShortRun {
     let busy = report.busy_periods.periods.first();
     let manager = report
         .overhead
@@ -32,7 +32,7 @@ fn of(report: &Report) -> Bout {
         median_ns: overhead.summary.median,
         max_ns: overhead.summary.max,
     });
-    Bout {
+    ShortRun {
         interrupted: report.ended != Ended::Finished,
         busy_ns: busy.map_or(0, |busy| busy.length.as_nanos()),
         busy_periods: report.busy_periods.count,

@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(names(), 2, "the other name stands beside it");
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), "before");
-        assert_eq!(names(), 1, "what was given up is removed");
+        assert_eq!(names(), 1, "what was aborted is removed");
         let mut whole =
             TraceFiles::create(std::slice::from_ref(&path), &Header::new("amc")).unwrap();
         whole.put(end());

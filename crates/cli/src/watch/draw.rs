@@ -93,8 +93,8 @@ fn mode_band(model: &Model, area: Rect) -> Paragraph<'static> {
 /// The levels of the set as heights from the lowest to the highest.
 fn height(model: &Model, level: Level) -> &'static str {
     let top = model.setting.levels.len().saturating_sub(1).max(1);
-    let place = level.index().min(top) * (HEIGHTS.len() - 1) / top;
-    HEIGHTS.get(place).copied().unwrap_or("█")
+    let position = level.index().min(top) * (HEIGHTS.len() - 1) / top;
+    HEIGHTS.get(position).copied().unwrap_or("█")
 }
 
 fn mode_style(level: Level) -> Style {
@@ -207,9 +207,14 @@ fn budget<'a>(model: &Model, setting: &TaskSetting, state: &TaskState) -> Cell<'
 
 /// More about the task that is selected.
 fn selected(model: &Model, choice: &Choice) -> Paragraph<'static> {
-    let place = choice.table.selected();
-    let of = |place: usize| Some((model.setting.tasks.get(place)?, model.tasks.get(place)?));
-    let text = match place.and_then(of) {
+    let position = choice.table.selected();
+    let of = |position: usize| {
+        Some((
+            model.setting.tasks.get(position)?,
+            model.tasks.get(position)?,
+        ))
+    };
+    let text = match position.and_then(of) {
         None => String::new(),
         Some((setting, state)) => format!(
             "{}: {} released, {} completed, {} overruns, {} missed ({} guaranteed), {} dropped",

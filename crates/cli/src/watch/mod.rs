@@ -3,7 +3,7 @@
 //! ```text
 //! rings -> gatherer -> Model <- (copied ten times a second) <- the thread that draws
 //! ```
-//! Neither the gatherer nor the drawing thread, which it starts and which therefore inherits its place,
+//! Neither the gatherer nor the drawing thread, which it starts and which therefore inherits its priority,
 //! runs on the CPU of the run if there is another one. The terminal is put back when the run ends
 //! in whatever way: the executive turns SIGINT and SIGTERM into an end, and a hook does it on a panic.
 
@@ -115,7 +115,7 @@ impl Feed {
             if !opened {
                 opened = true;
                 let watched = Arc::clone(&shared);
-                // A child of the gatherer's: it inherits its place.
+                // A child of the gatherer's: it inherits its priority.
                 let thread = thread::Builder::new()
                     .name("vestal-watch".to_owned())
                     .spawn(move || screen::show(&watched));

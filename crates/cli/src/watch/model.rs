@@ -41,7 +41,7 @@ pub(crate) enum Activity {
     Ready,
     /// A job of it has the CPU.
     Running,
-    /// Its job lost its place, or the mode does not admit it.
+    /// Its job lost its priority, or the mode does not admit it.
     Dropped,
 }
 

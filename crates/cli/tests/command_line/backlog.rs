@@ -152,17 +152,17 @@ fn a_kept_release_that_is_told_at_another_instant_is_found() {
     // The last one that was reported in the end.
     let text = fs::read_to_string(&trace).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let reported = lines.iter().enumerate().find_map(|(place, line)| {
+    let reported = lines.iter().enumerate().find_map(|(index, line)| {
         let (at, rest) = line.split_once(',')?;
-        let clock: u64 = lines[place - 1].split(',').next()?.parse().ok()?;
+        let clock: u64 = lines[index - 1].split(',').next()?.parse().ok()?;
         let at: u64 = at.parse().ok()?;
-        (rest.starts_with("release,") && at + 50_000_000 < clock).then_some((place, at, rest))
+        (rest.starts_with("release,") && at + 50_000_000 < clock).then_some((index, at, rest))
     });
-    let (place, at, rest) =
+    let (index, at, rest) =
         reported.unwrap_or_else(|| panic!("nothing was reported late: {kept:?}"));
     let changed = format!("{},{rest}", at + 1);
     let mut lines: Vec<&str> = lines;
-    lines[place] = &changed;
+    lines[index] = &changed;
     let tampered = scratch.file("changed.csv", &(lines.join("\n") + "\n"));
     let done = vestal(&["replay", tampered.to_str().unwrap()]);
     assert_eq!(done.exit, 1, "{}{}", done.stdout, done.stderr);

@@ -242,19 +242,19 @@ fn whatever_is_done_to_a_trace_the_answer_is_an_exit_code_of_the_interface() {
         for round in 0..60 {
             let mut bytes = whole.clone();
             for _ in 0..=random.below(3) {
-                let place = random.below(bytes.len());
-                let end = (place + random.below(60)).min(bytes.len());
+                let index = random.below(bytes.len());
+                let end = (index + random.below(60)).min(bytes.len());
                 match random.below(5) {
-                    0 => bytes[place] = u8::try_from(random.below(256)).unwrap(),
+                    0 => bytes[index] = u8::try_from(random.below(256)).unwrap(),
                     // Another digit keeps a line of text well formed.
-                    1 => bytes[place] = b'0' + u8::try_from(random.below(10)).unwrap(),
-                    2 => drop(bytes.drain(place..end)),
+                    1 => bytes[index] = b'0' + u8::try_from(random.below(10)).unwrap(),
+                    2 => drop(bytes.drain(index..end)),
                     3 => {
-                        let part = bytes[place..end].to_vec();
+                        let part = bytes[index..end].to_vec();
                         let at = random.below(bytes.len());
                         drop(bytes.splice(at..at, part));
                     }
-                    _ => bytes.truncate(place.max(1)),
+                    _ => bytes.truncate(index.max(1)),
                 }
             }
             let path = scratch.0.join(format!("m-{name}"));
@@ -278,10 +278,10 @@ fn whatever_is_done_to_a_trace_the_answer_is_an_exit_code_of_the_interface() {
 
 const CHANGES: [&str; 5] = ["dropped", "duplicated", "swapped", "job changed", "moved"];
 
-/// The lines of records with one change at `place`; none where it makes no sense.
-fn tampered(lines: &[&str], place: usize, change: &str) -> Option<Vec<String>> {
+/// The lines of records with one change at `index`; none where it makes no sense.
+fn tampered(lines: &[&str], index: usize, change: &str) -> Option<Vec<String>> {
     let mut lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
-    let cells: Vec<String> = lines[place].split(',').map(str::to_owned).collect();
+    let cells: Vec<String> = lines[index].split(',').map(str::to_owned).collect();
     let at = |line: &String| line.split(',').next().unwrap().parse::<u64>().unwrap();
     let with = |cell: usize, value: String| {
         let mut cells = cells.clone();
@@ -289,29 +289,29 @@ fn tampered(lines: &[&str], place: usize, change: &str) -> Option<Vec<String>> {
         cells.join(",")
     };
     match change {
-        "dropped" => drop(lines.remove(place)),
-        "duplicated" => lines.insert(place, lines[place].clone()),
+        "dropped" => drop(lines.remove(index)),
+        "duplicated" => lines.insert(index, lines[index].clone()),
         "swapped" => {
-            if lines.get(place + 1)? == &lines[place] {
+            if lines.get(index + 1)? == &lines[index] {
                 return None;
             }
-            lines.swap(place, place + 1);
+            lines.swap(index, index + 1);
         }
         "job changed" => {
             let job: u64 = cells[4].parse().ok()?;
-            lines[place] = with(4, (job + 1).to_string());
+            lines[index] = with(4, (job + 1).to_string());
         }
         _ => {
-            let now = at(&lines[place]);
-            let later = lines[place..].iter().map(at).find(|&other| other > now)?;
-            lines[place] = with(0, (later + 1).to_string());
+            let now = at(&lines[index]);
+            let later = lines[index..].iter().map(at).find(|&other| other > now)?;
+            lines[index] = with(0, (later + 1).to_string());
         }
     }
     Some(lines)
 }
 
 /// Changes that a replay need not find, and why they do no harm. All others have to be found, at every
-/// place that is tried.
+/// index that is tried.
 const HARMLESS: [(&str, &str, &str); 14] = [
     (
         "charge",
@@ -359,14 +359,14 @@ const HARMLESS: [(&str, &str, &str); 14] = [
 
 /// One record of each kind, in the middle of a trace where there are several.
 fn one_of_each<'a>(lines: &[&'a str]) -> BTreeMap<&'a str, usize> {
-    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (place, line) in lines.iter().enumerate() {
+    let mut indices: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, line) in lines.iter().enumerate() {
         let kind = line.split(',').nth(1).unwrap();
-        places.entry(kind).or_default().push(place);
+        indices.entry(kind).or_default().push(index);
     }
-    places
+    indices
         .into_iter()
-        .map(|(kind, places)| (kind, places[places.len() / 2]))
+        .map(|(kind, indices)| (kind, indices[indices.len() / 2]))
         .collect()
 }
 
@@ -380,9 +380,9 @@ fn a_change_to_a_record_of_any_kind_is_found_or_listed_as_harmless() {
         let (columns, rest) = rest.split_once('\n').unwrap();
         let (body, _) = rest.split_once("# records ").unwrap();
         let lines: Vec<&str> = body.lines().collect();
-        for (kind, place) in one_of_each(&lines) {
+        for (kind, index) in one_of_each(&lines) {
             for change in CHANGES {
-                let Some(changed) = tampered(&lines, place, change) else {
+                let Some(changed) = tampered(&lines, index, change) else {
                     continue;
                 };
                 let path = scratch.0.join(format!("t-{name}"));
@@ -396,9 +396,9 @@ fn a_change_to_a_record_of_any_kind_is_found_or_listed_as_harmless() {
                     .any(|entry| (entry.0, entry.1) == (kind, change));
                 assert!(
                     done.exit == 1 || (known && done.exit == 0),
-                    "{dispatch}, {kind} at {place} {change}: {} {}\n{}{}",
+                    "{dispatch}, {kind} at {index} {change}: {} {}\n{}{}",
                     done.exit,
-                    lines[place],
+                    lines[index],
                     done.stdout,
                     done.stderr
                 );

@@ -98,7 +98,7 @@ impl<'a> Reference<'a> {
     }
 
     /// Gives each of `jobs` a CPU of `free`: where it ran if it can, else the first.
-    fn place(&self, jobs: &[usize], mut free: Vec<usize>, ran: &mut [Option<usize>]) {
+    fn index(&self, jobs: &[usize], mut free: Vec<usize>, ran: &mut [Option<usize>]) {
         let (mut stay, mut go) = (Vec::new(), Vec::new());
         for &task in jobs {
             match self.states[task].last {
@@ -146,7 +146,7 @@ impl<'a> Reference<'a> {
             .collect();
         let (jobs, idle): (Vec<_>, Vec<_>) =
             chosen.into_iter().partition(|&task| self.has_work(task));
-        self.place(&jobs, open, &mut ran);
+        self.index(&jobs, open, &mut ran);
         let open: Vec<usize> = (0..cpus).filter(|&cpu| ran[cpu].is_none()).collect();
         for (&cpu, task) in open.iter().zip(idle) {
             ghosts[cpu][1] = Some(task);
@@ -156,7 +156,7 @@ impl<'a> Reference<'a> {
             .collect();
         best_effort.sort_by_key(|&task| (self.states[task].jobs[0].1, task));
         best_effort.truncate(open.len());
-        self.place(&best_effort, open, &mut ran);
+        self.index(&best_effort, open, &mut ran);
         self.execute(&ran, &ghosts);
         RefTick { ran, ghosts }
     }

@@ -3,7 +3,7 @@
 use crate::verdict::Verdict::{self, Confirmed, NotDecided, Refuted};
 use std::ops::Range;
 
-/// Made-up answers: which of the sets of a point each test accepts, by the place on the axis, 0 to 4. Sets
+/// Made-up answers: which of the sets of a point each test accepts, by the index on the axis, 0 to 4. Sets
 /// that are not named are rejected, or left undecided if they are in `given_up`. A check says *no* of the sets
 /// `missed`, *yes* of those `proved`.
 pub(super) struct Case {
@@ -33,7 +33,7 @@ pub(super) const fn case(
     }
 }
 
-/// The set 500 is given up by the tests that do not accept it.
+/// The set 500 reaches the search limit of the tests that do not accept it.
 pub(super) const fn with_one_given_up(
     claim: &'static str,
     expected: Verdict,
@@ -99,14 +99,14 @@ pub(super) const CASES: &[Case] = &[
         _ => 0..400,
     }),
     // Three sets more are rare, and still more: nothing says that the sentence is wrong.
-    case(AMC_MORE, NotDecided, 2000, |test, place| {
-        match (test, place) {
+    case(AMC_MORE, NotDecided, 2000, |test, index| {
+        match (test, index) {
             ("amc-rtb", 0) => 0..403,
             (_, _) => 0..400,
         }
     }),
     // As many on both sides are equal.
-    case(AMC_MORE, Refuted, 2000, |test, place| match (test, place) {
+    case(AMC_MORE, Refuted, 2000, |test, index| match (test, index) {
         ("amc-rtb", 0) => 3..403,
         (_, _) => 0..400,
     }),
@@ -114,14 +114,14 @@ pub(super) const CASES: &[Case] = &[
         "amc-max" => 0..500,
         _ => 0..400,
     }),
-    case(MAX_DOMINATES, Refuted, 1000, |test, place| {
-        match (test, place) {
+    case(MAX_DOMINATES, Refuted, 1000, |test, index| {
+        match (test, index) {
             ("amc-max", _) => 0..500,
             (_, 2) => 400..501,
             (_, _) => 0..400,
         }
     }),
-    // A search that was given up is no rejection.
+    // A search that reached its limit is no rejection.
     with_one_given_up(MAX_DOMINATES, Confirmed, one_more_by_rtb),
     case(MAX_DOMINATES, NotDecided, 100, |test, _| match test {
         "amc-max" => 0..50,
@@ -155,7 +155,7 @@ pub(super) const CASES: &[Case] = &[
         "amc-ia" => 0..420,
         _ => 0..400,
     }),
-    case(CLOSE, Refuted, 1000, |test, place| match (test, place) {
+    case(CLOSE, Refuted, 1000, |test, index| match (test, index) {
         ("amc-rtb", 3) => 0..300,
         (_, _) => 0..400,
     }),
@@ -163,45 +163,45 @@ pub(super) const CASES: &[Case] = &[
         "amc-ia" => 0..450,
         _ => 0..400,
     }),
-    case(RANGE, Confirmed, 1000, |_, place| match place {
+    case(RANGE, Confirmed, 1000, |_, index| match index {
         0 => 0..1000,
         4 => 0..0,
         _ => 0..500,
     }),
-    case(RANGE, Refuted, 1000, |test, place| match (test, place) {
+    case(RANGE, Refuted, 1000, |test, index| match (test, index) {
         ("amc-max", 0) => 0..900,
         (_, 0) => 0..1000,
         (_, _) => 0..0,
     }),
-    case(RANGE, Refuted, 1000, |test, place| match (test, place) {
+    case(RANGE, Refuted, 1000, |test, index| match (test, index) {
         (_, 0) => 0..1000,
         ("smc", 4) => 0..100,
         (_, _) => 0..0,
     }),
-    case(RANGE, NotDecided, 1000, |_, place| match place {
+    case(RANGE, NotDecided, 1000, |_, index| match index {
         0 => 0..980,
         _ => 0..0,
     }),
-    case(RANGE, NotDecided, 1000, |_, place| match place {
+    case(RANGE, NotDecided, 1000, |_, index| match index {
         0 => 0..1000,
         4 => 0..20,
         _ => 0..500,
     }),
     case(FLAT, Confirmed, 1000, |_, _| 0..300),
-    case(FLAT, Refuted, 1000, |test, place| match (test, place) {
+    case(FLAT, Refuted, 1000, |test, index| match (test, index) {
         ("smc", 1) => 0..600,
         (_, _) => 0..300,
     }),
     // 0.175, and certainly above 0.1.
-    case(FLAT, Refuted, 1000, |_, place| match place {
+    case(FLAT, Refuted, 1000, |_, index| match index {
         4 => 0..475,
         _ => 0..300,
     }),
     // Little from one value to the next, and much from end to end.
-    case(FLAT, Refuted, 1000, |_, place| {
-        0..[300, 350, 400, 450, 500][place]
+    case(FLAT, Refuted, 1000, |_, index| {
+        0..[300, 350, 400, 450, 500][index]
     }),
-    case(FLAT, NotDecided, 1000, |_, place| match place {
+    case(FLAT, NotDecided, 1000, |_, index| match index {
         4 => 0..400,
         _ => 0..300,
     }),
@@ -227,7 +227,7 @@ pub(super) const CASES: &[Case] = &[
         "amc-ia" => 0..600,
         _ => 0..400,
     }),
-    case(SLIGHTLY, Refuted, 1000, |test, place| match (test, place) {
+    case(SLIGHTLY, Refuted, 1000, |test, index| match (test, index) {
         ("amc-ia", 2) => 0..350,
         ("amc-ia", _) => 0..430,
         (_, _) => 0..400,
@@ -236,10 +236,10 @@ pub(super) const CASES: &[Case] = &[
         "amc-ia" => 0..82,
         _ => 0..80,
     }),
-    case(FALLS, Confirmed, 1000, |_, place| falling(place)),
-    case(FALLS, Refuted, 1000, |test, place| match (test, place) {
+    case(FALLS, Confirmed, 1000, |_, index| falling(index)),
+    case(FALLS, Refuted, 1000, |test, index| match (test, index) {
         ("amc-ia", 4) => 0..600,
-        (_, _) => falling(place),
+        (_, _) => falling(index),
     }),
     case(FALLS, NotDecided, 1000, |_, _| 0..500),
     case(FAR, Confirmed, 1000, |test, _| match test {
@@ -258,7 +258,7 @@ pub(super) const CASES: &[Case] = &[
         "fjp-lb" => 0..0,
         _ => 0..400,
     }),
-    case(NONE, Refuted, 1000, |test, place| match (test, place) {
+    case(NONE, Refuted, 1000, |test, index| match (test, index) {
         ("fjp-lb", 4) => 0..1,
         (_, _) => 0..0,
     }),
@@ -285,15 +285,15 @@ pub(super) const CASES: &[Case] = &[
         _ => 0..500,
     }),
     case(ABOVE_ZSS, Refuted, 1000, |_, _| 0..500),
-    case(ABOVE_ZSS, NotDecided, 2000, |test, place| {
-        match (test, place) {
+    case(ABOVE_ZSS, NotDecided, 2000, |test, index| {
+        match (test, index) {
             ("amc-ia", 1) => 0..403,
             (_, _) => 0..400,
         }
     }),
     // Above over all, and at one point perhaps visibly below.
-    case(ABOVE_ZSS, NotDecided, 1000, |test, place| {
-        match (test, place) {
+    case(ABOVE_ZSS, NotDecided, 1000, |test, index| {
+        match (test, index) {
             ("amc-ia", 1) => 200..600,
             ("amc-ia", _) => 0..700,
             (_, _) => 0..400,
@@ -304,8 +304,8 @@ pub(super) const CASES: &[Case] = &[
         "amc-ia" => 0..395,
         _ => 0..400,
     }),
-    case(ABOVE_ZSS, Refuted, 1000, |test, place| {
-        match (test, place) {
+    case(ABOVE_ZSS, Refuted, 1000, |test, index| {
+        match (test, index) {
             ("amc-ia", 1) => 0..200,
             ("amc-ia", _) => 0..700,
             (_, _) => 0..300,
@@ -321,7 +321,7 @@ pub(super) const CASES: &[Case] = &[
         "fjp-mode" => 0..600,
         _ => 0..300,
     }),
-    case(BEST, Refuted, 1000, |test, place| match (test, place) {
+    case(BEST, Refuted, 1000, |test, index| match (test, index) {
         ("rms", 3) => 0..600,
         ("fjp-ija", _) => 0..500,
         (_, _) => 0..300,
@@ -335,8 +335,8 @@ pub(super) const CASES: &[Case] = &[
     checked(IJA_GAINS, Confirmed, ija_beyond, 0..0, 0..480),
     checked(IJA_GAINS, NotDecided, ija_beyond, 400..450, 0..400),
     checked(IJA_GAINS, NotDecided, ija_beyond, 0..0, 0..400),
-    case(NOT_DOMINANT, Confirmed, 1000, |test, place| {
-        match (test, place) {
+    case(NOT_DOMINANT, Confirmed, 1000, |test, index| {
+        match (test, index) {
             ("pt", 3) => 500..501,
             (_, _) => 0..500,
         }
@@ -348,65 +348,65 @@ pub(super) const CASES: &[Case] = &[
         "amc-ia" => 0..400,
         _ => 50..450,
     }),
-    with_one_given_up(NOT_DOMINANT, Refuted, |test, place| match (test, place) {
+    with_one_given_up(NOT_DOMINANT, Refuted, |test, index| match (test, index) {
         ("pt", 3) => 500..501,
         (_, _) => 0..500,
     }),
     case(NOT_DOMINANT, NotDecided, 100, |_, _| 0..50),
-    case(EARLY, Confirmed, 1000, |_, place| {
-        0..[100, 500, 600, 650, 680][place]
+    case(EARLY, Confirmed, 1000, |_, index| {
+        0..[100, 500, 600, 650, 680][index]
     }),
-    case(EARLY, Refuted, 1000, |test, place| match test {
-        "amc-ia" => 0..[100, 120, 150, 200, 680][place],
-        _ => 0..[100, 500, 600, 650, 680][place],
+    case(EARLY, Refuted, 1000, |test, index| match test {
+        "amc-ia" => 0..[100, 120, 150, 200, 680][index],
+        _ => 0..[100, 500, 600, 650, 680][index],
     }),
-    case(EARLY, Refuted, 1000, |test, place| match test {
-        "smc" => falling(place),
-        _ => 0..[100, 500, 600, 650, 680][place],
+    case(EARLY, Refuted, 1000, |test, index| match test {
+        "smc" => falling(index),
+        _ => 0..[100, 500, 600, 650, 680][index],
     }),
     // It ends higher, and most of that comes early, but not with every task more.
-    case(EARLY, Refuted, 1000, |_, place| {
-        0..[100, 600, 300, 650, 680][place]
+    case(EARLY, Refuted, 1000, |_, index| {
+        0..[100, 600, 300, 650, 680][index]
     }),
-    case(EARLY, NotDecided, 1000, |_, place| {
-        0..[100, 400, 500, 600, 700][place]
+    case(EARLY, NotDecided, 1000, |_, index| {
+        0..[100, 400, 500, 600, 700][index]
     }),
-    case(FOUR_RISE, Confirmed, 1000, |_, place| rising(place)),
-    case(FOUR_RISE, Refuted, 1000, |test, place| match test {
-        "fjp-ija" => falling(place),
-        _ => rising(place),
+    case(FOUR_RISE, Confirmed, 1000, |_, index| rising(index)),
+    case(FOUR_RISE, Refuted, 1000, |test, index| match test {
+        "fjp-ija" => falling(index),
+        _ => rising(index),
     }),
-    case(FOUR_RISE, Refuted, 1000, |test, place| match test {
-        "rms" => falling(place),
-        _ => rising(place),
+    case(FOUR_RISE, Refuted, 1000, |test, index| match test {
+        "rms" => falling(index),
+        _ => rising(index),
     }),
-    case(FOUR_RISE, NotDecided, 1000, |test, place| match test {
+    case(FOUR_RISE, NotDecided, 1000, |test, index| match test {
         "smc" => 0..500,
-        _ => rising(place),
+        _ => rising(index),
     }),
-    case(ZSS_RISES, Confirmed, 1000, |test, place| match test {
-        "zss" => rising(place),
-        _ => falling(place),
+    case(ZSS_RISES, Confirmed, 1000, |test, index| match test {
+        "zss" => rising(index),
+        _ => falling(index),
     }),
-    case(ZSS_RISES, Refuted, 1000, |test, place| {
-        match (test, place) {
+    case(ZSS_RISES, Refuted, 1000, |test, index| {
+        match (test, index) {
             ("zss", 4) => 0..300,
-            (_, _) => rising(place),
+            (_, _) => rising(index),
         }
     }),
     case(ZSS_RISES, NotDecided, 1000, |_, _| 0..500),
 ];
 
-pub(super) fn rising(place: usize) -> Range<u32> {
-    0..[100, 250, 400, 550, 700][place]
+pub(super) fn rising(index: usize) -> Range<u32> {
+    0..[100, 250, 400, 550, 700][index]
 }
 
-pub(super) fn falling(place: usize) -> Range<u32> {
-    0..[700, 550, 400, 250, 100][place]
+pub(super) fn falling(index: usize) -> Range<u32> {
+    0..[700, 550, 400, 250, 100][index]
 }
 
-pub(super) fn one_more_by_rtb(test: &str, place: usize) -> Range<u32> {
-    match (test, place) {
+pub(super) fn one_more_by_rtb(test: &str, index: usize) -> Range<u32> {
+    match (test, index) {
         ("amc-rtb", 2) => 400..501,
         (_, _) => 0..500,
     }

@@ -33,14 +33,16 @@ fn experiment(figure: &Figure, sets: u32) -> Experiment {
     Experiment::parse(&vestal_workload::Source::new("x", &text)).unwrap()
 }
 
-fn answer(case: &Case, column: &str, place: usize, set: u32) -> Answer {
+fn answer(case: &Case, column: &str, position: usize, set: u32) -> Answer {
     let of = |holds| if holds { Answer::Yes } else { Answer::No };
     match column.strip_prefix("check:") {
-        None if case.given_up.contains(&set) && !(case.accepts)(column, place).contains(&set) => {
+        None if case.given_up.contains(&set)
+            && !(case.accepts)(column, position).contains(&set) =>
+        {
             Answer::Undecided
         }
-        None => of((case.accepts)(column, place).contains(&set)),
-        Some(test) if !(case.accepts)(test, place).contains(&set) => Answer::Undecided,
+        None => of((case.accepts)(column, position).contains(&set)),
+        Some(test) if !(case.accepts)(test, position).contains(&set) => Answer::Undecided,
         Some(_) if case.missed.contains(&set) => Answer::No,
         Some(_) if case.proved.contains(&set) => Answer::Yes,
         Some(_) => Answer::Undecided,
@@ -49,12 +51,12 @@ fn answer(case: &Case, column: &str, place: usize, set: u32) -> Answer {
 
 /// What the answers of the case come to, without the columns `without`.
 fn summary(figure: &Figure, case: &Case, without: &[&str]) -> Summary {
-    summary_of(figure, case.sets, without, |column, _, place, set| {
-        answer(case, column, place, set)
+    summary_of(figure, case.sets, without, |column, _, position, set| {
+        answer(case, column, position, set)
     })
 }
 
-/// The same of answers by column, values of the point, place on the axis and set.
+/// The same of answers by column, values of the point, position on the axis and set.
 fn summary_of(
     figure: &Figure,
     sets: u32,
@@ -76,11 +78,11 @@ fn summary_of(
     let mut table = Table::new(columns.len());
     for (number, point) in (0..).zip(&points) {
         let known = &experiment.axes[axis].values;
-        let place = known.iter().position(|value| *value == point.values[axis]);
+        let position = known.iter().position(|value| *value == point.values[axis]);
         for set in 0..sets {
             let answers: Vec<Answer> = columns
                 .iter()
-                .map(|column| answer(column, &point.values, place.unwrap(), set))
+                .map(|column| answer(column, &point.values, position.unwrap(), set))
                 .collect();
             table.push(number, set, u64::from(set), &answers);
         }
@@ -111,8 +113,8 @@ fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
         }
         for claim in figure.claims {
             for verdict in [Confirmed, Refuted, NotDecided] {
-                let place = (figure.name, claim.text, verdict.to_string());
-                assert!(seen.contains(&place), "no data for {place:?}");
+                let position = (figure.name, claim.text, verdict.to_string());
+                assert!(seen.contains(&position), "no data for {position:?}");
             }
         }
     }

@@ -58,7 +58,7 @@ fn counts(view: &View<'_>, first: &str, second: &str) -> String {
     )
 }
 
-/// How many searches of the tests were given up, if any: such a set counts as not accepted.
+/// How many searches of the tests reached their limit, if any: such a set counts as not accepted.
 fn given_up(view: &View<'_>, tests: &[&str]) -> String {
     let each = tests.iter().map(|test| (view.undecided(test), test));
     let each = each.filter(|(count, _)| *count > 0);
@@ -137,13 +137,13 @@ pub(super) fn better(view: &View<'_>, test: &str, rivals: &[&str], margin: Margi
 
 fn better_than(view: &View<'_>, test: &str, rival: &str, margin: Margin) -> (Verdict, String) {
     let all = view.pairing(test, rival);
-    let places = view.pairings(test, rival);
-    let below: Vec<f64> = places
+    let positions = view.pairings(test, rival);
+    let below: Vec<f64> = positions
         .iter()
         .filter(|(_, pairing)| pairing.sign() == Sign::Below)
         .map(|(x, _)| *x)
         .collect();
-    let each = || places.iter().map(|(_, pairing)| pairing.difference());
+    let each = || positions.iter().map(|(_, pairing)| pairing.difference());
     let too_much = margin == Margin::Slight && each().any(|found| found.low > NEAR);
     let never_more = all.sign() == Sign::Open && are_equal(&all);
     let against = !below.is_empty() || all.sign() == Sign::Below || never_more || too_much;
@@ -169,8 +169,8 @@ fn better_than(view: &View<'_>, test: &str, rival: &str, margin: Margin) -> (Ver
 pub(super) fn close(view: &View<'_>, tests: &[&str]) -> Checked {
     let mut verdicts = Vec::new();
     let mut widest = (0.0, "none".to_owned());
-    for (place, first) in tests.iter().enumerate() {
-        for second in &tests[place + 1..] {
+    for (position, first) in tests.iter().enumerate() {
+        for second in &tests[position + 1..] {
             for (x, pairing) in view.pairings(first, second) {
                 let found = pairing.difference();
                 let inside = found.low > -NEAR && found.high < NEAR;
@@ -236,8 +236,8 @@ pub(super) fn flat(view: &View<'_>, tests: &[&str]) -> Checked {
     let (mut verdicts, mut parts) = (Vec::new(), Vec::new());
     for test in tests {
         let levels = view.levels(test);
-        for (place, (_, low)) in levels.iter().enumerate() {
-            for (_, high) in &levels[place + 1..] {
+        for (position, (_, low)) in levels.iter().enumerate() {
+            for (_, high) in &levels[position + 1..] {
                 let found = Level::contrast(&[(1.0, *high), (-1.0, *low)]);
                 let inside = found.low > -FLAT && found.high < FLAT;
                 let outside = found.low > FLAT || found.high < -FLAT;

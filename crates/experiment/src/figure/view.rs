@@ -62,14 +62,14 @@ impl<'a> View<'a> {
         !self.summary.weighted().is_empty()
     }
 
-    fn place(&self, test: &str) -> Option<usize> {
+    fn position(&self, test: &str) -> Option<usize> {
         self.summary.column(test)
     }
 
     /// The curve of a test: the value of the axis, and the share or weighted share there.
     #[must_use]
     pub fn curve(&self, test: &str) -> Vec<(f64, Share)> {
-        let Some(question) = self.place(test) else {
+        let Some(question) = self.position(test) else {
             return Vec::new();
         };
         if !self.is_weighted() {
@@ -104,7 +104,7 @@ impl<'a> View<'a> {
     /// Sets that `first` accepts and `second` does not: how many, and some as point and index.
     #[must_use]
     pub fn only(&self, first: &str, second: &str) -> (u64, Vec<(usize, u32)>) {
-        let (Some(first), Some(second)) = (self.place(first), self.place(second)) else {
+        let (Some(first), Some(second)) = (self.position(first), self.position(second)) else {
             return (0, Vec::new());
         };
         let (mut count, mut examples) = (0, Vec::new());
@@ -126,17 +126,17 @@ impl<'a> View<'a> {
     }
 
     /// The points with the same value of the axis, with that value, in the order of the axis.
-    fn places(&self) -> Vec<(f64, Vec<usize>)> {
+    fn positions(&self) -> Vec<(f64, Vec<usize>)> {
         let x = self.summary.axis(self.x).unwrap_or(0);
-        let mut places: Vec<(f64, Vec<usize>)> = Vec::new();
+        let mut positions: Vec<(f64, Vec<usize>)> = Vec::new();
         for &point in &self.points {
             let value = number(&self.summary.points[point][x]);
-            match places.iter_mut().find(|(known, _)| *known == value) {
+            match positions.iter_mut().find(|(known, _)| *known == value) {
                 Some((_, points)) => points.push(point),
-                None => places.push((value, vec![point])),
+                None => positions.push((value, vec![point])),
             }
         }
-        places
+        positions
     }
 
     fn stratum(&self, point: usize, first: usize, second: usize) -> Option<Stratum> {
@@ -152,7 +152,7 @@ impl<'a> View<'a> {
     }
 
     fn paired(&self, first: &str, second: &str, points: &[usize]) -> Pairing {
-        let (Some(first), Some(second)) = (self.place(first), self.place(second)) else {
+        let (Some(first), Some(second)) = (self.position(first), self.position(second)) else {
             return Pairing::default();
         };
         let strata = points.iter();
@@ -170,23 +170,23 @@ impl<'a> View<'a> {
 
     /// The same at each value of the axis.
     pub(super) fn pairings(&self, first: &str, second: &str) -> Vec<(f64, Pairing)> {
-        let places = self.places().into_iter();
-        places
+        let positions = self.positions().into_iter();
+        positions
             .map(|(x, points)| (x, self.paired(first, second, &points)))
             .collect()
     }
 
     /// The curve of a test as levels, which rest on different sets at each value of the axis.
     pub(super) fn levels(&self, test: &str) -> Vec<(f64, Level)> {
-        let Some(question) = self.place(test) else {
+        let Some(question) = self.position(test) else {
             return Vec::new();
         };
         let of = |point: usize| {
             let count = self.summary.counts[point][question];
             (self.summary.weight(point), count.sets, count.yes)
         };
-        let places = self.places().into_iter();
-        places
+        let positions = self.positions().into_iter();
+        positions
             .map(|(x, points)| (x, Level::of(points.into_iter().map(of))))
             .collect()
     }
@@ -194,7 +194,7 @@ impl<'a> View<'a> {
     /// The share of sets that a test accepts, with its interval, at each value of the axis. Points of
     /// different weights are not told apart.
     pub(super) fn shares(&self, test: &str) -> Vec<(f64, Interval)> {
-        let Some(question) = self.place(test) else {
+        let Some(question) = self.position(test) else {
             return Vec::new();
         };
         let of = |points: Vec<usize>| {
@@ -202,12 +202,12 @@ impl<'a> View<'a> {
             let (yes, sets) = (counts().map(|c| c.yes), counts().map(|c| c.sets));
             Interval::of_share(yes.sum(), sets.sum())
         };
-        let places = self.places().into_iter();
-        places.map(|(x, points)| (x, of(points))).collect()
+        let positions = self.positions().into_iter();
+        positions.map(|(x, points)| (x, of(points))).collect()
     }
 
     fn total(&self, test: &str, of: impl Fn(Count) -> u64) -> u64 {
-        let Some(question) = self.place(test) else {
+        let Some(question) = self.position(test) else {
             return 0;
         };
         let counts = self.points.iter();
@@ -228,9 +228,9 @@ impl<'a> View<'a> {
         })
     }
 
-    /// How many sets `first` accepts and `second` rejects: one whose search was given up is neither.
+    /// How many sets `first` accepts and `second` rejects: one whose search reached its limit is neither.
     pub(super) fn rejected(&self, first: &str, second: &str) -> u64 {
-        let (Some(first), Some(second)) = (self.place(first), self.place(second)) else {
+        let (Some(first), Some(second)) = (self.position(first), self.position(second)) else {
             return 0;
         };
         let pairs = self.points.iter();

@@ -207,8 +207,8 @@ fn listed(sizes: &[usize]) -> String {
     }
 }
 
-fn name(place: usize) -> &'static str {
-    VARIANTS.get(place).map_or("?", |variant| variant.name)
+fn name(index: usize) -> &'static str {
+    VARIANTS.get(index).map_or("?", |variant| variant.name)
 }
 
 fn not_measured(columns: &[Column], table: &Table) -> (Verdict, String) {
@@ -260,11 +260,11 @@ fn correlation(table: &Table) -> (Verdict, String) {
 
 fn equal_switches(table: &Table) -> (Verdict, String) {
     // With the same dispatcher if there is one: the paper had one for both.
-    let place = |name| Variant::named(name).map(|(place, _)| place);
+    let index = |name| Variant::named(name).map(|(index, _)| index);
     let amc = ["amc/huang2014", "amc/managed"]
         .into_iter()
-        .filter_map(place)
-        .find(|place| table.variants.contains(place))
+        .filter_map(index)
+        .find(|index| table.variants.contains(index))
         .or_else(|| table.stands_for(Column::FtpAmc));
     let (Some(amc), Some(plrs)) = (amc, table.stands_for(Column::Plrs)) else {
         return not_measured(&[Column::FtpAmc, Column::Plrs], table);
@@ -312,14 +312,14 @@ fn invocation_order(table: &Table) -> (Verdict, String) {
     let found: Vec<(Column, usize, f64)> = columns
         .into_iter()
         .filter_map(|column| {
-            let place = table.stands_for(column)?;
-            let row = rows.iter().find(|row| row.variant == name(place))?;
-            Some((column, place, row.invocations.mean_ns))
+            let index = table.stands_for(column)?;
+            let row = rows.iter().find(|row| row.variant == name(index))?;
+            Some((column, index, row.invocations.mean_ns))
         })
         .collect();
     let parts: Vec<String> = found
         .iter()
-        .map(|(_, place, mean)| format!("{} {:.2} us", name(*place), mean / 1000.0))
+        .map(|(_, index, mean)| format!("{} {:.2} us", name(*index), mean / 1000.0))
         .collect();
     let steps = found.windows(2).map(|pair| {
         let sizes = table.sizes.iter();
@@ -388,8 +388,8 @@ fn own_cpu(
     accounts: Accounts,
 ) -> (Verdict, String) {
     let measured = |name: &&str| {
-        let (place, _) = Variant::named(name)?;
-        table.variants.contains(&place).then_some(place)
+        let (index, _) = Variant::named(name)?;
+        table.variants.contains(&index).then_some(index)
     };
     let (Some(own), Some(paper)) = (ours.iter().find_map(measured), measured(&theirs)) else {
         return (

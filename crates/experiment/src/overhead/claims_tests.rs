@@ -538,9 +538,9 @@ fn a_strong_correlation_is_one_of_0_7() {
         ];
         let made: Vec<Made> = (0..)
             .zip(names.into_iter().zip(switches))
-            .map(|(place, (name, switches))| Made {
+            .map(|(index, (name, switches))| Made {
                 switches,
-                ..made(name, 100 * place)
+                ..made(name, 100 * index)
             })
             .collect();
         let found = findings(&table_of(20, &made), &table_of(0, &[]), &[]);

@@ -335,9 +335,9 @@ mod tests {
             later_ns: 20_000 + 100 * threads,
             ..ALIKE
         });
-        for (place, row) in rows.iter_mut().enumerate() {
+        for (index, row) in rows.iter_mut().enumerate() {
             for (number, group) in row.groups.iter_mut().enumerate() {
-                group.later_ns += 1000 * ((number + place * place) % 5) as u64;
+                group.later_ns += 1000 * ((number + index * index) % 5) as u64;
             }
         }
         let (verdict, numbers) = linear(&rows);

@@ -30,14 +30,14 @@ const fn share(low: f64, value: f64, high: f64) -> Share {
 
 /// Whiskers are quartiles.
 fn overheads(table: &Table) -> Chart {
-    let curves = table.variants.iter().filter(|&&place| place != BASELINE);
-    let curves = curves.filter_map(|&place| {
+    let curves = table.variants.iter().filter(|&&index| index != BASELINE);
+    let curves = curves.filter_map(|&index| {
         let points = table.sizes.iter().filter_map(|&size| {
-            let spread = table.cell(size, place)?.overhead_percent?;
+            let spread = table.cell(size, index)?.overhead_percent?;
             Some((x(size), share(spread.low, spread.median, spread.high)))
         });
         Some(Curve {
-            name: VARIANTS.get(place)?.name.to_owned(),
+            name: VARIANTS.get(index)?.name.to_owned(),
             points: points.collect(),
         })
     });
@@ -51,13 +51,13 @@ fn overheads(table: &Table) -> Chart {
 }
 
 fn switches(table: &Table) -> Chart {
-    let curves = table.variants.iter().filter_map(|&place| {
+    let curves = table.variants.iter().filter_map(|&index| {
         let points = table.sizes.iter().filter_map(|&size| {
-            let spread = table.cell(size, place)?.switches?;
+            let spread = table.cell(size, index)?.switches?;
             Some((x(size), share(spread.low, spread.median, spread.high)))
         });
         Some(Curve {
-            name: VARIANTS.get(place)?.name.to_owned(),
+            name: VARIANTS.get(index)?.name.to_owned(),
             points: points.collect(),
         })
     });

@@ -94,7 +94,7 @@ impl Row {
         Ok(Run {
             repetition: self.0,
             size: self.1,
-            variant: place_of(&self.2)?,
+            variant: index_of(&self.2)?,
             state: self.3,
             busy_ns: self.4,
             switches: self.5,
@@ -108,9 +108,9 @@ impl Row {
     }
 }
 
-fn place_of(name: &str) -> Result<usize, String> {
-    let place = Variant::named(name).map(|(place, _)| place);
-    place.ok_or_else(|| format!("there is no variant `{name}`"))
+fn index_of(name: &str) -> Result<usize, String> {
+    let index = Variant::named(name).map(|(index, _)| index);
+    index.ok_or_else(|| format!("there is no variant `{name}`"))
 }
 
 impl Measurement {
@@ -171,8 +171,8 @@ impl Measurement {
             runs.map(Table::of)
         };
         let not_run = file.not_run.into_iter().map(|(name, why)| {
-            let place = place_of(&name)?;
-            Ok((VARIANTS.get(place).map_or("?", |variant| variant.name), why))
+            let index = index_of(&name)?;
+            Ok((VARIANTS.get(index).map_or("?", |variant| variant.name), why))
         });
         Ok(Self {
             circumstances: Circumstances {

@@ -226,8 +226,8 @@ pub fn in_short(measurement: &Measurement, link: &str) -> String {
 
 /// How much longer busy periods are than the baseline's: a row for each number of tasks.
 fn overheads(page: &mut String, table: &Table) {
-    let name = |place: &usize| VARIANTS.get(*place).map_or("?", |variant| variant.name);
-    let others = || table.variants.iter().filter(|&&place| place != BASELINE);
+    let name = |index: &usize| VARIANTS.get(*index).map_or("?", |variant| variant.name);
+    let others = || table.variants.iter().filter(|&&index| index != BASELINE);
     let names: Vec<&str> = others().map(name).collect();
     let _ = write!(
         page,
@@ -238,11 +238,11 @@ fn overheads(page: &mut String, table: &Table) {
         "|---".repeat(names.len())
     );
     for &size in &table.sizes {
-        let cell = |place: usize| table.cell(size, place);
+        let cell = |index: usize| table.cell(size, index);
         let base = cell(BASELINE).and_then(|cell| cell.busy_ns);
         let base = base.map_or_else(|| "-".to_owned(), |s| format!("{:.0}", s.median / 1000.0));
-        let each = others().map(|&place| {
-            let found = cell(place).and_then(|cell| cell.overhead_percent);
+        let each = others().map(|&index| {
+            let found = cell(index).and_then(|cell| cell.overhead_percent);
             found.map_or_else(|| "-".to_owned(), |s| format!("{:.2}", s.median))
         });
         let each: Vec<String> = each.collect();
@@ -425,8 +425,8 @@ fn fig_6(page: &mut String, rows: &[Preemptions]) {
 
 fn variants(page: &mut String, table: &Table, circumstances: &Circumstances) {
     page.push_str("## What was compared\n\n| variant | is |\n|---|---|\n");
-    for &place in &table.variants {
-        if let Some(Variant { name, what, .. }) = VARIANTS.get(place) {
+    for &index in &table.variants {
+        if let Some(Variant { name, what, .. }) = VARIANTS.get(index) {
             let _ = writeln!(page, "| {name} | {what} |");
         }
     }

@@ -88,8 +88,8 @@ const TABLE_2: [[PaperCell; 5]; 8] = [
 #[must_use]
 pub fn table_2(size: usize, column: Column) -> Option<PaperCell> {
     let row = SIZES.iter().position(|&known| known == size)?;
-    let place = Column::ALL.iter().position(|&known| known == column)?;
-    TABLE_2.get(row)?.get(place).copied()
+    let index = Column::ALL.iter().position(|&known| known == column)?;
+    TABLE_2.get(row)?.get(index).copied()
 }
 
 /// A column of Table III: the cost of an invocation of the manager thread.

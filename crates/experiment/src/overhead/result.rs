@@ -180,11 +180,11 @@ impl Table {
             variants,
             cells: Vec::new(),
         };
-        let places = table.sizes.iter().flat_map(|&size| {
+        let indices = table.sizes.iter().flat_map(|&size| {
             let variants = table.variants.iter();
             variants.map(move |&variant| (size, variant))
         });
-        table.cells = places
+        table.cells = indices
             .filter_map(|(size, variant)| table.summed(size, variant))
             .collect();
         table
@@ -292,10 +292,10 @@ impl Table {
     pub fn stands_for(&self, column: Column) -> Option<usize> {
         let of_column = || {
             let known = self.variants.iter().copied();
-            known.filter(|&place| VARIANTS.get(place).is_some_and(|v| v.column == column))
+            known.filter(|&index| VARIANTS.get(index).is_some_and(|v| v.column == column))
         };
-        let of_paper = |place: &usize| {
-            let variant = VARIANTS.get(*place);
+        let of_paper = |index: &usize| {
+            let variant = VARIANTS.get(*index);
             variant.is_some_and(|variant| variant.mechanism == super::Mechanism::Huang2014)
         };
         of_column().find(of_paper).or_else(|| of_column().next())
@@ -305,10 +305,10 @@ impl Table {
     /// median of the runs' medians.
     #[must_use]
     pub fn invocations(&self) -> Vec<Times> {
-        let rows = self.variants.iter().filter_map(|&place| {
-            let variant = VARIANTS.get(place)?;
+        let rows = self.variants.iter().filter_map(|&index| {
+            let variant = VARIANTS.get(index)?;
             let runs = self.runs.iter().filter(|run| {
-                run.variant == place && run.state == State::Clean && run.manager.count > 0
+                run.variant == index && run.state == State::Clean && run.manager.count > 0
             });
             let all: Vec<&Invocations> = runs.map(|run| &run.manager).collect();
             let count = all.iter().map(|one| one.count).sum::<u64>();
@@ -412,8 +412,8 @@ pub(super) mod tests {
         let ours = || vec![run(0, 4, "smc/none", 10), run(0, 4, "amc/perf", 11)];
         let stands = |runs| {
             let table = Table::of(runs);
-            let place = table.stands_for(Column::FtpAmc);
-            place.map(|place| VARIANTS[place].name)
+            let index = table.stands_for(Column::FtpAmc);
+            index.map(|index| VARIANTS[index].name)
         };
         assert_eq!(stands(ours()), Some("amc/perf"));
         let mut both = ours();

@@ -38,10 +38,10 @@ impl Spread {
     reason = "an index into measurements"
 )]
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
-    let place = share * sorted.len().checked_sub(1)? as f64;
-    let below = place.floor() as usize;
+    let position = share * sorted.len().checked_sub(1)? as f64;
+    let below = position.floor() as usize;
     let (low, high) = (sorted.get(below)?, sorted.get(below + 1));
-    let rest = place - place.floor();
+    let rest = position - position.floor();
     Some(high.map_or(*low, |high| low + rest * (high - low)))
 }
 

@@ -271,7 +271,7 @@ pub const VARIANTS: &[Variant] = &[
 ];
 
 impl Variant {
-    /// The variant of this name, and its place in [`VARIANTS`].
+    /// The variant of this name, and its index in [`VARIANTS`].
     #[must_use]
     pub fn named(name: &str) -> Option<(usize, &'static Self)> {
         let mut all = VARIANTS.iter().enumerate();
@@ -299,8 +299,8 @@ mod tests {
         assert!(slices().count() == 3 && slices().all(|variant| !variant.in_busy_periods));
         assert!(!VARIANTS[BASELINE].enforced);
         assert_eq!(VARIANTS[BASELINE].column, Column::FtpSmc);
-        for (place, variant) in VARIANTS.iter().enumerate() {
-            assert_eq!(Variant::named(variant.name), Some((place, variant)));
+        for (index, variant) in VARIANTS.iter().enumerate() {
+            assert_eq!(Variant::named(variant.name), Some((index, variant)));
         }
     }
 }

@@ -35,7 +35,7 @@ struct Budget {
     /// Whether the last two run.
     armed: bool,
     /// A timer of the task fired, so that they have to be set.
-    touched: bool,
+    dirty: bool,
 }
 
 impl Budget {
@@ -61,7 +61,7 @@ impl Budget {
             cpu: SignalTimer::cpu_time_of(tid, manager, BUDGET | index)?,
             wall: SignalTimer::wall_tagged(manager, BUDGET | index)?,
             armed: false,
-            touched: false,
+            dirty: false,
         })
     }
 
@@ -78,7 +78,7 @@ impl Budget {
                 self.cpu.set(0);
                 self.wall.set(0);
             }
-        } else if self.touched || !self.armed {
+        } else if self.dirty || !self.armed {
             if running.is_none()
                 && let Some(job) = pending
             {
@@ -89,7 +89,7 @@ impl Budget {
             self.armed = true;
             self.arm(shared, task, running.is_some());
         }
-        self.touched = false;
+        self.dirty = false;
     }
 
     fn arm(&self, shared: &Shared, task: &TaskShared, begun: bool) {
@@ -178,7 +178,7 @@ impl Manager {
             else {
                 continue;
             };
-            budget.touched = true;
+            budget.dirty = true;
             look |= tag & !INDEX == BUDGET;
             if tag & !INDEX == RELEASE
                 && let Some(newest) = task.newest_release(now)

@@ -61,10 +61,10 @@ impl Made {
         header.levels = vec!["LO".to_owned(), "HI".to_owned()];
         header.task_set = "made up".to_owned();
         let period = PERIOD_NS * names.len() as u64;
-        for (place, name) in names.iter().enumerate() {
+        for (index, name) in names.iter().enumerate() {
             header.tasks.push(TaskInfo {
                 name: (*name).to_owned(),
-                criticality: Level((place % 2) as u8),
+                criticality: Level((index % 2) as u8),
                 period: Duration::from_nanos(period),
                 deadline: Duration::from_nanos(period),
             });
@@ -162,13 +162,13 @@ pub(crate) fn analysis(names: &[&str]) -> String {
     let tasks: Vec<String> = names
         .iter()
         .enumerate()
-        .map(|(place, task)| {
-            let (level, bounds) = match place % 2 {
+        .map(|(index, task)| {
+            let (level, bounds) = match index % 2 {
                 0 => ("LO", "\"LO\":71000"),
                 _ => ("HI", "\"LO\":60000,\"HI\":72000"),
             };
             format!(
-                "{{\"name\":{},\"criticality\":\"{level}\",\"priority\":{place},\"cpu\":0,\
+                "{{\"name\":{},\"criticality\":\"{level}\",\"priority\":{index},\"cpu\":0,\
                  \"deadline_ns\":{},\"response_ns\":{{{bounds}}}}}",
                 name(task),
                 PERIOD_NS * names.len() as u64,

@@ -213,38 +213,38 @@ fn levels() -> Report {
     let mut made = Made::new(&["a", "b", "c", "d"], 60);
     made.header.levels = ["D", "C", "B", "A"].map(str::to_owned).to_vec();
     made.header.judges_misses = true;
-    for (place, task) in made.header.tasks.iter_mut().enumerate() {
-        task.criticality = Level(place as u8);
+    for (index, task) in made.header.tasks.iter_mut().enumerate() {
+        task.criticality = Level(index as u8);
     }
     let mut records: Vec<Record> = Vec::new();
-    for (place, record) in made.records.iter().enumerate() {
+    for (index, record) in made.records.iter().enumerate() {
         records.push(*record);
         let at = record.at;
         let mut notice = |event| records.push(other(at.as_nanos(), What::Notice(event)));
         let What::Fact(Fact::Completed { job, .. }) = record.what else {
             continue;
         };
-        if place % 5 == 0 {
+        if index % 5 == 0 {
             let (level, executed) = (Level(job.task.0 as u8), Service::ZERO);
             notice(Event::Overrun {
                 job,
                 level,
                 executed,
             });
-            let to = Level(1 + (place % 3) as u8);
+            let to = Level(1 + (index % 3) as u8);
             notice(Event::ModeChanged {
                 from: Level(0),
                 to,
                 cause: Some(job),
             });
-        } else if place % 7 == 0 {
+        } else if index % 7 == 0 {
             notice(Event::ModeChanged {
                 from: Level(1),
                 to: Level(0),
                 cause: None,
             });
         }
-        if place % 11 == 0 {
+        if index % 11 == 0 {
             let (deadline, guaranteed) = (at, false);
             records.push(other(
                 at.as_nanos(),

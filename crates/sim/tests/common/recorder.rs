@@ -37,21 +37,21 @@ impl Recorder {
     }
 }
 
-fn place(job: &JobState) -> (usize, usize) {
+fn position(job: &JobState) -> (usize, usize) {
     (job.id.task.index(), job.id.sequence as usize)
 }
 
 impl Observer for Recorder {
     fn executed(&mut self, segment: Segment, job: &JobState) {
         let ticks = segment.start.as_nanos() as usize..segment.end.as_nanos() as usize;
-        self.schedule.ran[ticks].fill(Some(place(job)));
+        self.schedule.ran[ticks].fill(Some(position(job)));
     }
     fn completed(&mut self, at: Instant, job: &JobState) {
-        let (task, number) = place(job);
+        let (task, number) = position(job);
         self.schedule.completed.push((at.as_nanos(), task, number));
     }
     fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
-        let (task, number) = place(job);
+        let (task, number) = position(job);
         let why = match why {
             DropReason::Mode => Reason::Mode,
             DropReason::Exhausted => Reason::Exhausted,

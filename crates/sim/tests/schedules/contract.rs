@@ -128,7 +128,7 @@ fn a_run_that_is_given_up_ends_where_it_stands() {
         releases: Periodic::synchronous(&tasks()),
         left: Cell::new(5),
     };
-    let given_up = Err(SimulationError::GivenUp(at(20)));
+    let given_up = Err(SimulationError::Aborted(at(20)));
     let mut engine = Uniprocessor::new(&configuration).unwrap();
     let managed = run(&mut engine, 1, at(1_000_000), &impatient(), &demand);
     assert_eq!(managed, given_up);

@@ -6,7 +6,7 @@
 //! dispatch a job is in the background from the instant at which it used up its own limit, or at which
 //! its task was not admitted any more while it was pending; a managed world's permits speak of that job.
 //! A task that is suspended has no priority for as long as that lasts, and one that may go on below all others
-//! (a late job under zero slack) goes before those only that have no place.
+//! (a late job under zero slack) goes before those only that have no priority.
 //! Threads take time to switch, so what is shorter than a tolerance does not count, and neither does
 //! time in which the machine held the CPU ([`What::Gap`]).
 //!
@@ -131,13 +131,13 @@ struct State<'a> {
 struct Pending {
     job: JobId,
     ready: bool,
-    /// It lost its place for good.
+    /// It lost its priority for good.
     background: bool,
 }
 
 /// Where a job stands among others, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Rank {
     /// Not permitted, or for good in the background.
     None,
     /// Below all that have a priority of their own.
@@ -163,26 +163,26 @@ impl<'a> State<'a> {
     }
 
     /// Where a job stands, and its task's priority: the larger pair goes first.
-    fn rank(&self, job: JobId) -> (Place, u32) {
+    fn urgency(&self, job: JobId) -> (Rank, u32) {
         let priority = self.order.priorities.get(job.task.index()).copied();
-        (self.place(job), priority.unwrap_or(0))
+        (self.rank(job), priority.unwrap_or(0))
     }
 
-    fn place(&self, job: JobId) -> Place {
+    fn rank(&self, job: JobId) -> Rank {
         let jobs = self.pending.get(&job.task);
-        let entry = jobs.and_then(|jobs| jobs.get(place_of(jobs, job)?));
+        let entry = jobs.and_then(|jobs| jobs.get(index_of(jobs, job)?));
         if entry.is_some_and(|entry| entry.background) {
-            return Place::None;
+            return Rank::None;
         }
         match self.permits.get(&job.task) {
-            Some(Permit::Run { .. }) | None => Place::Own,
-            Some(Permit::Below { .. }) => Place::BelowAll,
+            Some(Permit::Run { .. }) | None => Rank::Own,
+            Some(Permit::Below { .. }) => Rank::BelowAll,
             Some(
                 Permit::Suspended { .. }
                 | Permit::Demoted
                 | Permit::Dropped { .. }
                 | Permit::NotAdmitted,
-            ) => Place::None,
+            ) => Rank::None,
         }
     }
 
@@ -211,8 +211,8 @@ impl<'a> State<'a> {
 
     fn entry(&mut self, job: JobId) -> Option<&mut Pending> {
         let jobs = self.pending.get_mut(&job.task)?;
-        let place = place_of(jobs, job)?;
-        jobs.get_mut(place)
+        let index = index_of(jobs, job)?;
+        jobs.get_mut(index)
     }
 
     /// The machine held the CPU for so long until `until`, of which part may have passed already.
@@ -242,13 +242,13 @@ impl<'a> State<'a> {
             .filter(|(task, _)| self.cpu_of(**task) == cpu)
             .filter_map(|(_, jobs)| jobs.front().filter(|entry| entry.ready))
             .map(|entry| entry.job)
-            .filter(|job| self.place(*job) > Place::None)
+            .filter(|job| self.rank(*job) > Rank::None)
             .filter(|job| {
                 // Jobs of one task run one after the other: its thread is there only once.
                 let same = |other: &JobId| other.task == job.task;
                 !self.running.values().any(same)
             })
-            .max_by_key(|job| self.rank(*job))
+            .max_by_key(|job| self.urgency(*job))
     }
 
     /// Time moves on to `to`: what held until now lasted so long.
@@ -264,7 +264,7 @@ impl<'a> State<'a> {
         for (cpu, running) in cpus {
             let waiting = self
                 .waiting(cpu)
-                .filter(|job| self.rank(*job) > self.rank(running));
+                .filter(|job| self.urgency(*job) > self.urgency(running));
             let Some(waiting) = waiting else {
                 self.suspects.remove(&cpu);
                 continue;
@@ -318,7 +318,7 @@ impl<'a> State<'a> {
             }
             Item::Drop { job, .. } => self.over(job),
             Item::Overrun { job, level } => {
-                // Below its own level it raises the mode and keeps its place.
+                // Below its own level it raises the mode and keeps its priority.
                 let own = self.levels.get(job.task.index());
                 if self.native
                     && own.is_some_and(|own| level >= *own)
@@ -348,9 +348,9 @@ impl<'a> State<'a> {
     /// The job is complete, or dropped.
     fn over(&mut self, job: JobId) {
         if let Some(jobs) = self.pending.get_mut(&job.task)
-            && let Some(place) = place_of(jobs, job)
+            && let Some(index) = index_of(jobs, job)
         {
-            jobs.remove(place);
+            jobs.remove(index);
         }
     }
 }
@@ -363,7 +363,7 @@ fn common(one: (Instant, Instant), other: (Instant, Instant)) -> Duration {
 
 /// Where a job stands among those of its task, which arrive in the order of their numbers. Thousands may
 /// wait, and mostly the first is asked for.
-fn place_of(jobs: &VecDeque<Pending>, job: JobId) -> Option<usize> {
+fn index_of(jobs: &VecDeque<Pending>, job: JobId) -> Option<usize> {
     let found = jobs.binary_search_by_key(&job.sequence, |entry| entry.job.sequence);
     found.ok()
 }

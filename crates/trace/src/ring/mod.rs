@@ -4,17 +4,17 @@
 //!        tail (consumer)          head (producer)
 //!          v                        v
 //!   | free | full | full | full | full | free | free |      indices grow for ever;
-//!                                                            the place is index & (capacity - 1)
+//!                                                            the slot is index & (capacity - 1)
 //! ```
 //! The producer never waits: what finds no room is counted in [`Consumer::lost`]. Each side keeps a
 //! copy of the other's index and looks at the shared one only when the copy says full (or empty), so
 //! a record costs one store to a cache line that the other side seldom reads.
 //!
 //! Invariants: R1 `tail <= head <= tail + capacity`, and only the producer writes `head`, only the
-//! consumer `tail`; R2 the places in `tail..head` hold values, and only the consumer touches them;
-//! R3 all other places belong to the producer. An index is published with `Release` after the place
-//! was written (or read), and read with `Acquire` before the place is read (or written): that hands
-//! the place over. Indices are taken modulo the range of `usize`, of which the capacity is a divisor
+//! consumer `tail`; R2 the slots in `tail..head` hold values, and only the consumer touches them;
+//! R3 all other slots belong to the producer. An index is published with `Release` after the slot
+//! was written (or read), and read with `Acquire` before the slot is read (or written): that hands
+//! the slot over. Indices are taken modulo the range of `usize`, of which the capacity is a divisor
 //! and at most a sixteenth: on 32-bit machines they wrap, and differences stay right.
 //!
 //! How it is checked: the tests run threads against each other; `RUSTFLAGS="--cfg loom" cargo test -p
@@ -37,30 +37,30 @@ pub const CAPACITY_MAX: usize = 1 << 28;
 struct Line<T>(T);
 
 struct Shared<T> {
-    places: Box<[UnsafeCell<MaybeUninit<T>>]>,
-    /// The index of the next place to write. Written by the producer only.
+    slots: Box<[UnsafeCell<MaybeUninit<T>>]>,
+    /// The index of the next slot to write. Written by the producer only.
     head: Line<AtomicUsize>,
-    /// The index of the next place to read. Written by the consumer only.
+    /// The index of the next slot to read. Written by the consumer only.
     tail: Line<AtomicUsize>,
     /// How many values found no room. Written by the producer only.
     lost: Line<AtomicUsize>,
 }
 
-// SAFETY: a place is touched by one side at a time (R2, R3), and handing it over is ordered by the
+// SAFETY: a slot is touched by one side at a time (R2, R3), and handing it over is ordered by the
 // indices; so sharing the ring sends values of `T` between threads and nothing else. `T: Copy` has
 // no drop code that could run on the wrong thread.
 unsafe impl<T: Copy + Send> Sync for Shared<T> {}
-// SAFETY: as above; the ring owns its places.
+// SAFETY: as above; the ring owns its slots.
 unsafe impl<T: Copy + Send> Send for Shared<T> {}
 
 impl<T> Shared<T> {
-    fn place(&self, index: usize) -> Option<&UnsafeCell<MaybeUninit<T>>> {
+    fn slot(&self, index: usize) -> Option<&UnsafeCell<MaybeUninit<T>>> {
         // The length is a power of two: the mask is the remainder.
-        self.places.get(index & self.places.len().wrapping_sub(1))
+        self.slots.get(index & self.slots.len().wrapping_sub(1))
     }
 
     fn capacity(&self) -> usize {
-        self.places.len()
+        self.slots.len()
     }
 }
 
@@ -90,7 +90,7 @@ pub struct Consumer<T> {
 pub fn channel<T: Copy + Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
     let capacity = capacity.clamp(2, CAPACITY_MAX).next_power_of_two();
     let shared = Arc::new(Shared {
-        places: (0..capacity)
+        slots: (0..capacity)
             .map(|_| UnsafeCell::new(MaybeUninit::uninit()))
             .collect(),
         head: Line(AtomicUsize::new(0)),
@@ -123,14 +123,14 @@ impl<T: Copy + Send> Producer<T> {
                 return false;
             }
         }
-        let Some(place) = self.shared.place(self.head) else {
+        let Some(slot) = self.shared.slot(self.head) else {
             return false;
         };
-        place.with_mut(|place| {
+        slot.with_mut(|slot| {
             // SAFETY: `head - tail < capacity` was seen with an Acquire load of the tail, so the
-            // consumer is done with this place (R3), and it looks at it again only after the store
+            // consumer is done with this slot (R3), and it looks at it again only after the store
             // below. There is one producer, and `&mut self` keeps it from being used twice at once.
-            unsafe { (*place).write(value) };
+            unsafe { (*slot).write(value) };
         });
         self.head = self.head.wrapping_add(1);
         self.shared.head.0.store(self.head, Ordering::Release);
@@ -154,12 +154,12 @@ impl<T: Copy + Send> Consumer<T> {
                 return None;
             }
         }
-        let place = self.shared.place(self.tail)?;
-        let value = place.with(|place| {
+        let slot = self.shared.slot(self.tail)?;
+        let value = slot.with(|slot| {
             // SAFETY: `tail < head` was seen with an Acquire load of the head, so the producer has
-            // written this place (R2) and leaves it alone until the store below. There is one
+            // written this slot (R2) and leaves it alone until the store below. There is one
             // consumer, and `&mut self` keeps it from being used twice at once.
-            unsafe { (*place).assume_init() }
+            unsafe { (*slot).assume_init() }
         });
         self.tail = self.tail.wrapping_add(1);
         self.shared.tail.0.store(self.tail, Ordering::Release);

@@ -60,7 +60,7 @@ mod model {
     use crate::ring::channel;
     use loom::thread;
 
-    /// More values than places, so that every interleaving of full, empty and wrapped occurs.
+    /// More values than slots, so that every interleaving of full, empty and wrapped occurs.
     #[test]
     fn every_interleaving_hands_values_over_whole_in_order_and_counted() {
         loom::model(|| {

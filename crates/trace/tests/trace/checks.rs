@@ -24,14 +24,14 @@ fn header() -> Header {
     }
 }
 
-/// The first rule that these records break, and the place of the one that breaks it.
+/// The first rule that these records break, and the index of the one that breaks it.
 fn broken(records: &[(u64, What)]) -> Option<(usize, &'static str)> {
     let mut checks = Checks::new(&header());
     let mut all = records.iter().enumerate();
-    all.find_map(|(place, (at, what))| {
+    all.find_map(|(index, (at, what))| {
         let (at, what) = (Instant::from_nanos(*at), *what);
         let verdict = checks.see(&Record { at, what });
-        verdict.err().map(|rule| (place, &rule[..2]))
+        verdict.err().map(|rule| (index, &rule[..2]))
     })
 }
 

@@ -21,8 +21,8 @@ fn tasks() -> [Task; 2] {
 }
 
 fn header() -> Header {
-    let info = |(place, task): (usize, &Task)| TaskInfo {
-        name: place.to_string(),
+    let info = |(index, task): (usize, &Task)| TaskInfo {
+        name: index.to_string(),
         criticality: task.criticality,
         period: task.period,
         deadline: task.deadline,

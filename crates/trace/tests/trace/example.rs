@@ -158,11 +158,11 @@ fn with_miss(mut records: Vec<Record>) -> Vec<Record> {
         deadline: Instant::from_nanos(18 * MS),
         guaranteed: false,
     };
-    let place = records
+    let index = records
         .iter()
         .position(|record| record.at > Instant::from_nanos(18 * MS));
     let at = Instant::from_nanos(18 * MS);
-    records.insert(place.unwrap(), Record { at, what });
+    records.insert(index.unwrap(), Record { at, what });
     records
 }
 

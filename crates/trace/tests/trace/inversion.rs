@@ -380,7 +380,7 @@ fn a_pending_job_whose_task_is_not_admitted_stays_in_the_background_when_the_tas
         ];
         assert_eq!(found_in(&running, 2), Some(10), "{lost:?}");
     }
-    // What is only suspended, or late, gets its place back.
+    // What is only suspended, or late, gets its priority back.
     for held in [
         Permit::Suspended {
             until: Until::Event,

@@ -161,18 +161,18 @@ fn a_native_run_replays_to_equal_permits() {
 fn a_recording_with_lost_records_is_not_replayed_past_them() {
     let (setup, header, mut records) = recording(4, 100, false);
     let at = records[60].at;
-    let place = records
+    let index = records
         .iter()
         .position(|record| record.at > at && matches!(record.what, What::Fact(_)))
         .unwrap();
     let what = What::Lost { count: 3 };
-    records.insert(place, Record { at, what });
+    records.insert(index, Record { at, what });
     let failure = replay(&header, sure(&records), &mut setup.engine()).unwrap_err();
     let Failure::Differs(difference) = failure else {
         panic!("{failure:?}");
     };
     assert_eq!(difference.why, Mismatch::Lost { count: 3 });
-    assert_eq!(difference.number, place as u64);
+    assert_eq!(difference.number, index as u64);
 }
 
 /// The hash over a plan is a number written in files: it may not change with compilers or platforms.

@@ -26,33 +26,33 @@ const CHANGES: [Change; 5] = [
 ];
 
 /// The recording with one change; `None` if this record cannot be changed so.
-fn tampered(records: &[Record], place: usize, change: Change) -> Option<Vec<Record>> {
+fn tampered(records: &[Record], index: usize, change: Change) -> Option<Vec<Record>> {
     let mut changed = records.to_vec();
     match change {
         Change::Dropped => {
-            changed.remove(place);
+            changed.remove(index);
         }
-        Change::Duplicated => changed.insert(place, records[place]),
+        Change::Duplicated => changed.insert(index, records[index]),
         Change::Swapped => {
-            if records.get(place + 1)? == &records[place] {
+            if records.get(index + 1)? == &records[index] {
                 return None;
             }
-            changed.swap(place, place + 1);
+            changed.swap(index, index + 1);
         }
         Change::JobChanged => {
-            let job = job_of(&mut changed[place].what)?;
+            let job = job_of(&mut changed[index].what)?;
             job.sequence += 1;
         }
         Change::MovedPast => {
             // Past the next record of a later instant, or before the one before if there is none.
-            let at = records[place].at;
-            let later = records[place..].iter().find(|record| record.at > at);
-            changed[place].at = match later {
+            let at = records[index].at;
+            let later = records[index..].iter().find(|record| record.at > at);
+            changed[index].at = match later {
                 Some(record) => record.at.saturating_add(Duration::from_nanos(1)),
-                None => Instant::from_nanos(records[place - 1].at.as_nanos().checked_sub(1)?),
+                None => Instant::from_nanos(records[index - 1].at.as_nanos().checked_sub(1)?),
             };
-            if matches!(records[place].what, What::End { .. }) {
-                changed[place].at = Instant::EPOCH;
+            if matches!(records[index].what, What::End { .. }) {
+                changed[index].at = Instant::EPOCH;
             }
         }
     }
@@ -100,17 +100,17 @@ fn is_of_the_world(what: &What) -> bool {
 }
 
 /// A recording may begin and end anywhere.
-fn at_an_end(records: &[Record], place: usize, fact: &Fact) -> Option<&'static str> {
+fn at_an_end(records: &[Record], index: usize, fact: &Fact) -> Option<&'static str> {
     let task = |mut what: What| job_of(&mut what).map(|job| job.task);
     let word = vestal_trace::record::words::fact_word;
     let same = |other: &Record| {
         let What::Observed(of) = &other.what else {
             return false;
         };
-        word(of) == word(fact) && task(other.what) == task(records[place].what)
+        word(of) == word(fact) && task(other.what) == task(records[index].what)
     };
-    let first = !records[..place].iter().any(same);
-    let last = !records[place + 1..].iter().any(same);
+    let first = !records[..index].iter().any(same);
+    let last = !records[index + 1..].iter().any(same);
     match fact {
         Fact::Released { .. } | Fact::Started { .. } if first => {
             Some("a recording may begin after it")
@@ -150,30 +150,30 @@ fn harmless_swap(first: &Record, second: &Record) -> Option<&'static str> {
 /// Why a change that was not found does not matter; `None` if it should have been found.
 fn harmless(
     records: &[Record],
-    place: usize,
+    index: usize,
     change: Change,
     native: bool,
 ) -> Option<&'static str> {
-    let what = &records[place].what;
+    let what = &records[index].what;
     let is_fact = matches!(what, What::Fact(_));
     let last_decision = records
         .iter()
         .rposition(|record| matches!(record.what, What::Decided { .. }));
-    if is_fact && change == Change::JobChanged && last_decision.is_none_or(|last| place > last) {
+    if is_fact && change == Change::JobChanged && last_decision.is_none_or(|last| index > last) {
         return Some("no decision follows the fact");
     }
     match change {
         Change::Dropped | Change::Duplicated => match what {
-            What::Observed(fact) if change == Change::Dropped => at_an_end(records, place, fact),
+            What::Observed(fact) if change == Change::Dropped => at_an_end(records, index, fact),
             What::Gap { .. } => Some("a gap explains the drawing only"),
             What::Budget { .. } => Some("a budget sample is drawn only"),
             _ => None,
         },
-        Change::Swapped => harmless_swap(&records[place], &records[place + 1]),
+        Change::Swapped => harmless_swap(&records[index], &records[index + 1]),
         Change::JobChanged => match what {
             What::Budget { .. } => Some("a budget sample is drawn only"),
             What::Fact(Fact::Released { job }) => {
-                let named_again = records[place + 1..].iter().any(|record| {
+                let named_again = records[index + 1..].iter().any(|record| {
                     let mut what = record.what;
                     job_of(&mut what).is_some_and(|other| other == job)
                 });
@@ -182,7 +182,7 @@ fn harmless(
             }
             What::Fact(_) if native => Some("no later permit depends on it"),
             What::Observed(Fact::Released { job }) => {
-                let mut later = records[place + 1..].iter();
+                let mut later = records[index + 1..].iter();
                 let named = later.any(|record| {
                     matches!(record.what, What::Observed(Fact::Released { job: other })
                         | What::Observed(Fact::Completed { job: other, .. }) if other.task == job.task)
@@ -205,9 +205,9 @@ fn tamper_with(
     name: &str,
 ) {
     let native = header.dispatch == vestal_trace::Dispatch::Native;
-    for place in 0..records.len() {
+    for index in 0..records.len() {
         for change in CHANGES {
-            let Some(changed) = tampered(records, place, change) else {
+            let Some(changed) = tampered(records, index, change) else {
                 continue;
             };
             let outcome = replay::<(), _>(
@@ -215,17 +215,17 @@ fn tamper_with(
                 changed.iter().map(|record| Ok(*record)),
                 fresh().as_mut(),
             );
-            let (found, not_found) = outcomes.entry((records[place].word(), change)).or_default();
+            let (found, not_found) = outcomes.entry((records[index].word(), change)).or_default();
             if outcome.is_err() {
                 *found += 1;
                 continue;
             }
             *not_found += 1;
-            let around = &records[place.saturating_sub(2)..(place + 3).min(records.len())];
+            let around = &records[index.saturating_sub(2)..(index + 3).min(records.len())];
             assert!(
-                harmless(records, place, change, native).is_some(),
-                "{name}: record {place} {change:?} was not found: {} in\n{}",
-                records[place],
+                harmless(records, index, change, native).is_some(),
+                "{name}: record {index} {change:?} was not found: {} in\n{}",
+                records[index],
                 around
                     .iter()
                     .map(|record| format!("  {record}\n"))

@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::real::{self, Bout, Monitor, Settings};
+use crate::real::{self, Monitor, Settings, ShortRun};
 use crate::session::Session;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -136,7 +136,7 @@ pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
 
 /// A variant with the sessions of its numbers of tasks.
 struct Entry {
-    place: usize,
+    index: usize,
     variant: &'static Variant,
     settings: Settings,
 }
@@ -145,14 +145,14 @@ fn measure(plan: &Plan, cpu: Option<usize>, output: &Output) -> Result<Measured,
     let stop = interrupt::watch()?;
     let mut not_run = Vec::new();
     let mut entries = Vec::new();
-    for (place, variant) in VARIANTS.iter().enumerate() {
+    for (index, variant) in VARIANTS.iter().enumerate() {
         if interrupt::asked() {
             break;
         }
         let settings = settings(variant, cpu);
         match probe(variant, &settings, output) {
             Ok(()) => entries.push(Entry {
-                place,
+                index,
                 variant,
                 settings,
             }),
@@ -236,7 +236,7 @@ fn settings(variant: &Variant, cpu: Option<usize>) -> Settings {
 fn probe(variant: &Variant, settings: &Settings, output: &Output) -> Result<(), Failure> {
     let session = session(variant, SIZES[0], Duration::from_millis(1), output)?;
     run::check_mechanism(&session, settings)?;
-    real::bout(&session, settings).map(|_| ())
+    real::measure(&session, settings).map(|_| ())
 }
 
 /// A session of `size` tasks for `span`, in which every job executes C(0).
@@ -282,7 +282,7 @@ impl Series<'_> {
         entries: &[&Entry],
         whole: bool,
     ) -> Result<(Vec<Run>, u32), Failure> {
-        let mut places = Vec::new();
+        let mut sessions = Vec::new();
         for &size in sizes {
             let busy = set::first_busy_period(&set::tasks(set::CHOSEN)[..size]);
             // The jobs released then belong to the next busy period, and are not.
@@ -295,10 +295,10 @@ impl Series<'_> {
                     return Ok((Vec::new(), 0));
                 }
                 let session = session(entry.variant, size, span, self.output)?;
-                places.push((size, number, session, busy.clone()));
+                sessions.push((size, number, session, busy.clone()));
             }
         }
-        let total = places.len() as u64 * u64::from(repetitions);
+        let total = sessions.len() as u64 * u64::from(repetitions);
         let mut progress = Progress::new(self.output, label, total);
         let mut runs = Vec::new();
         for repetition in 0..repetitions {
@@ -307,24 +307,24 @@ impl Series<'_> {
             }
             let before = runs.len();
             for (size, number) in order(sizes, entries.len(), repetition) {
-                let mut there = places.iter();
+                let mut there = sessions.iter();
                 let Some((_, _, session, busy)) =
-                    there.find(|place| (place.0, place.1) == (size, number))
+                    there.find(|session| (session.0, session.1) == (size, number))
                 else {
                     continue;
                 };
                 let entry = entries[number];
-                let bout = match self.stop.load(Ordering::SeqCst) {
+                let run = match self.stop.load(Ordering::SeqCst) {
                     true => None,
-                    false => Some(real::bout(session, &entry.settings)?),
+                    false => Some(real::measure(session, &entry.settings)?),
                 };
                 // What ended a run ends the whole experiment: the latch is the same.
-                let Some(bout) = bout.filter(|bout| !bout.interrupted) else {
+                let Some(run) = run.filter(|run| !run.interrupted) else {
                     // A repetition that is not complete is none.
                     runs.truncate(before);
                     return Ok((runs, repetition));
                 };
-                runs.push(of(&bout, repetition, size, entry.place, busy, whole));
+                runs.push(of(&run, repetition, size, entry.index, busy, whole));
                 progress.at(runs.len() as u64);
             }
         }
@@ -350,7 +350,7 @@ fn order(sizes: &[usize], variants: usize, repetition: u32) -> Vec<(usize, usize
 }
 
 fn of(
-    bout: &Bout,
+    run: &ShortRun,
     repetition: u32,
     size: usize,
     variant: usize,
@@ -361,30 +361,30 @@ fn of(
         repetition,
         size,
         variant,
-        state: state(bout, busy, whole),
-        busy_ns: bout.busy_ns,
-        switches: bout.switches,
-        own_cpu_ns: bout.own_cpu_ns,
-        workers_cpu_ns: bout.workers_cpu_ns,
-        wakeups: bout.wakeups,
-        lost_ns: bout.lost_ns,
-        longest_gap_ns: bout.longest_gap_ns,
-        manager: bout.manager,
+        state: state(run, busy, whole),
+        busy_ns: run.busy_ns,
+        switches: run.switches,
+        own_cpu_ns: run.own_cpu_ns,
+        workers_cpu_ns: run.workers_cpu_ns,
+        wakeups: run.wakeups,
+        lost_ns: run.lost_ns,
+        longest_gap_ns: run.longest_gap_ns,
+        manager: run.manager,
     }
 }
 
-fn state(bout: &Bout, busy: &BusyPeriod, whole: bool) -> State {
-    let within_limits = bout.mode_changes == 0 && bout.overruns == 0;
+fn state(run: &ShortRun, busy: &BusyPeriod, whole: bool) -> State {
+    let within_limits = run.mode_changes == 0 && run.overruns == 0;
     // Of a hyperperiod it is CPU time that counts, and no length: where a gap made jobs late, and no more than that, it
     // adds to CPU times only if one of the run's own threads was on the CPU.
     let as_expected = match whole {
-        true => bout.completed == bout.released,
+        true => run.completed == run.released,
         false => {
-            let jobs = bout.completed == busy.jobs && bout.released == busy.jobs;
-            jobs && bout.busy_periods == 1 && bout.missed == 0
+            let jobs = run.completed == busy.jobs && run.released == busy.jobs;
+            jobs && run.busy_periods == 1 && run.missed == 0
         }
     };
-    match (bout.longest_gap_ns, within_limits && as_expected) {
+    match (run.longest_gap_ns, within_limits && as_expected) {
         (_, true) if whole => State::Clean,
         (GAP_NS.., _) => State::Gap,
         (_, true) => State::Clean,
@@ -432,62 +432,62 @@ mod tests {
     #[test]
     fn only_the_busy_period_of_the_set_counts() {
         let busy = set::first_busy_period(&set::tasks(set::CHOSEN)[..4]);
-        let good = Bout {
+        let good = ShortRun {
             busy_periods: 1,
             completed: busy.jobs,
             released: busy.jobs,
-            ..Bout::default()
+            ..ShortRun::default()
         };
         assert_eq!(state(&good, &busy, false), State::Clean);
-        let gap = Bout {
+        let gap = ShortRun {
             longest_gap_ns: GAP_NS,
             ..good
         };
         assert_eq!(state(&gap, &busy, false), State::Gap);
         assert_eq!(state(&gap, &busy, true), State::Clean);
-        let late = Bout { missed: 1, ..gap };
+        let late = ShortRun { missed: 1, ..gap };
         assert_eq!(state(&late, &busy, true), State::Clean);
-        let over = Bout { overruns: 1, ..gap };
+        let over = ShortRun { overruns: 1, ..gap };
         assert_eq!(state(&over, &busy, true), State::Gap);
         for bad in [
-            Bout {
+            ShortRun {
                 mode_changes: 1,
                 ..good
             },
-            Bout {
+            ShortRun {
                 overruns: 1,
                 ..good
             },
-            Bout { missed: 1, ..good },
-            Bout {
+            ShortRun { missed: 1, ..good },
+            ShortRun {
                 busy_periods: 2,
                 ..good
             },
-            Bout {
+            ShortRun {
                 completed: busy.jobs - 1,
                 ..good
             },
-            Bout {
+            ShortRun {
                 released: busy.jobs + 1,
                 ..good
             },
         ] {
             assert_eq!(state(&bad, &busy, false), State::Other, "{bad:?}");
         }
-        let more = Bout {
+        let more = ShortRun {
             completed: 99,
             released: 99,
             ..good
         };
         assert_eq!(state(&more, &busy, true), State::Clean);
-        let unfinished = Bout {
+        let unfinished = ShortRun {
             completed: 98,
             ..more
         };
         assert_eq!(state(&unfinished, &busy, true), State::Other);
         assert_eq!(
             state(
-                &Bout {
+                &ShortRun {
                     mode_changes: 1,
                     ..more
                 },
