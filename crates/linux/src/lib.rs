@@ -51,6 +51,7 @@ mod late;
 mod left_behind;
 mod managed;
 mod manager;
+mod managing;
 mod mechanism;
 mod meter;
 mod occupancy;

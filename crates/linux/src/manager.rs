@@ -11,6 +11,7 @@ mod zss;
 use crate::allowance::Allowance;
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
+use crate::managing::{end_record, manage_to_the_end};
 use crate::mechanism::start_timers;
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
@@ -20,9 +21,8 @@ use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShar
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::sys::{self, futex};
-use crate::worker::{enter_real_time, message_of};
+use crate::worker::enter_real_time;
 use crate::zss::Slack;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
@@ -85,40 +85,18 @@ impl Manager {
     pub(crate) fn main(mut self) -> ManagerRecord {
         let shared = Arc::clone(&self.shared);
         let meter = Meter::start();
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.manage()));
-        match outcome {
-            Ok(Ok(())) => {}
-            Ok(Err(violation)) => shared.request_stop(StopCause::ManagerPanicked {
-                message: format!("contract violated: {violation}"),
-            }),
-            Err(panic) => shared.request_stop(StopCause::ManagerPanicked {
-                message: message_of(panic.as_ref()),
-            }),
-        }
-        shared.halt();
-        let _ = sys::sched::set_other(sys::sched::own_tid());
+        manage_to_the_end(&shared, || self.manage());
         if let Some(own) = self.own.take() {
             own.leave(&shared);
         }
         meter.stop(&shared.own.manager);
-        let Self {
-            guard, mut record, ..
-        } = self;
-        guard.sink().open();
-        let (guard, trace, end) = guard.leave(shared.instant(monotonic_nanos()));
-        trace.close();
-        record.lost_notices = guard.lost_notices();
-        record.end = Some(end);
-        record
+        end_record(self.record, self.guard, &shared)
     }
 
     fn manage(&mut self) -> Result<(), ContractViolation> {
         let shared = Arc::clone(&self.shared);
-        while shared.phase() != RUN {
-            if shared.phase() == STOP {
-                return Ok(());
-            }
-            futex::wait_until(&shared.phase, shared.phase(), None);
+        if !shared.await_begin() {
+            return Ok(());
         }
         self.own = Some(Intervals::of_this_thread(Thread::Manager));
         if let Some(wake_event) = &shared.wake_event {

@@ -420,6 +420,19 @@ impl Shared {
         }
     }
 
+    /// Waits until the run begins; says whether it does, and does not end before that.
+    pub(crate) fn await_begin(&self) -> bool {
+        loop {
+            match self.phase() {
+                RUN => return true,
+                STOP => return false,
+                phase => {
+                    sys::futex::wait_until(&self.phase, phase, None);
+                }
+            }
+        }
+    }
+
     pub(crate) fn want_idle(&self) {
         if self.idle_wanted.swap(1, Ordering::SeqCst) == 0 {
             sys::futex::wake_all(&self.idle_wanted);

@@ -21,6 +21,7 @@ use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
+use crate::sys::sched::Switches;
 use crate::sys::{self, futex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -75,11 +76,8 @@ impl Worker {
         let Some(task) = shared.tasks.get(self.index) else {
             return;
         };
-        while shared.phase() != RUN {
-            if shared.phase() == STOP {
-                return;
-            }
-            futex::wait_until(&shared.phase, shared.phase(), None);
+        if !shared.await_begin() {
+            return;
         }
         let _attached = task
             .is_sliced()
@@ -124,11 +122,7 @@ impl Worker {
         own.leave(&shared);
         let _ = sys::sched::set_other(sys::sched::own_tid());
         account_never_begun(&shared, task, self.id, release, &mut self.trace);
-        let after = sys::sched::own_switches();
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
-        record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
-        record.cpu_nanos = own_cpu_nanos().saturating_sub(cpu);
+        note_used(task, &switches, cpu);
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
@@ -316,6 +310,15 @@ impl Worker {
         }
         self.trace.close();
     }
+}
+
+/// Notes what the calling worker used since its switches and its CPU clock were these.
+pub(crate) fn note_used(task: &TaskShared, switches: &Switches, cpu: u64) {
+    let after = sys::sched::own_switches();
+    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+    record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
+    record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
+    record.cpu_nanos = own_cpu_nanos().saturating_sub(cpu);
 }
 
 /// Counts a job that was dropped.

@@ -8,6 +8,7 @@ pub mod cms;
 pub mod dms;
 pub mod edf;
 pub mod edf_vd;
+mod instants;
 pub mod ocbp;
 pub mod plrs;
 pub mod pt;

@@ -6,18 +6,18 @@
 //!   (budget kept)             ^                                        |
 //!                             +------------- replenish (3) ------------+
 //! ```
-//! (1) [`Deferrable::charge`], (2) the engine's count of ready tasks, (3) [`Deferrable::replenish`].
+//! (1) [`Server::charge`](super::Server::charge), (2) the engine's count of ready tasks, (3) [`Server::replenish`](super::Server::replenish).
 //!
 //! Strosnider, Lehoczky and Sha (IEEE Transactions on Computers, 1995). It can execute twice its
 //! capacity around a replenishment, which analyses charge as a release jitter of period - capacity.
 
 use super::PeriodicBudget;
-use crate::time::{Duration, Instant, Service};
+use crate::time::{Duration, Service};
 
 /// A deferrable server at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Deferrable {
-    budget: PeriodicBudget,
+    pub(super) budget: PeriodicBudget,
 }
 
 impl Deferrable {
@@ -27,29 +27,5 @@ impl Deferrable {
         Self {
             budget: PeriodicBudget::new(period, capacity),
         }
-    }
-
-    pub(super) fn charge(&mut self, amount: Service) {
-        self.budget.charge(amount);
-    }
-
-    pub(super) fn replenish(&mut self, now: Instant) {
-        self.budget.replenish(now);
-    }
-
-    pub(super) const fn remaining(&self) -> Service {
-        self.budget.left()
-    }
-
-    pub(super) const fn next_replenishment(&self) -> Instant {
-        self.budget.next_replenishment()
-    }
-
-    pub(super) fn set_capacity(&mut self, capacity: Service) {
-        self.budget.set_capacity(capacity);
-    }
-
-    pub(super) fn is_consistent(&self) -> bool {
-        self.budget.is_consistent()
     }
 }

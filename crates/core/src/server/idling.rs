@@ -7,7 +7,7 @@
 //!     +----------------------|--> depleted                                         |
 //!                            +--------------------- replenish (3) -----------------+
 //! ```
-//! (1) [`Idling::charge`], (2) the engine's count of ready tasks, (3) [`Idling::replenish`],
+//! (1) [`Server::charge`](super::Server::charge), (2) the engine's count of ready tasks, (3) [`Server::replenish`](super::Server::replenish),
 //! (4) [`Idling::idle_for`].
 //!
 //! Davis and Burns (RTSS 2005); Holenderski, Cools, Bril and Lukkien (2010, section 3.2.3). While it
@@ -15,12 +15,12 @@
 //! Idling is the one consumption that is charged by time.
 
 use super::PeriodicBudget;
-use crate::time::{Duration, Instant, Service};
+use crate::time::{Duration, Service};
 
 /// An idling periodic server at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Idling {
-    budget: PeriodicBudget,
+    pub(super) budget: PeriodicBudget,
 }
 
 impl Idling {
@@ -33,35 +33,11 @@ impl Idling {
     }
 
     /// It had the CPU without work for `span`. A decision that comes late finds the budget used up,
-    /// not overdrawn: nothing was executed that has to be paid back.
-    pub fn idle_for(&mut self, span: Duration) {
-        let consumed = Service::supplied_during(span).min(self.budget.left());
+    /// not overdrawn: nothing was executed that has to be paid back. Says whether that was the last of a budget.
+    pub fn idle_for(&mut self, span: Duration) -> bool {
+        let left = self.budget.left();
+        let consumed = Service::supplied_during(span).min(left);
         self.budget.charge(consumed);
-    }
-
-    pub(super) fn charge(&mut self, amount: Service) {
-        self.budget.charge(amount);
-    }
-
-    pub(super) fn replenish(&mut self, now: Instant) {
-        self.budget.replenish(now);
-    }
-
-    /// What is left.
-    #[must_use]
-    pub const fn remaining(&self) -> Service {
-        self.budget.left()
-    }
-
-    pub(super) const fn next_replenishment(&self) -> Instant {
-        self.budget.next_replenishment()
-    }
-
-    pub(super) fn set_capacity(&mut self, capacity: Service) {
-        self.budget.set_capacity(capacity);
-    }
-
-    pub(super) fn is_consistent(&self) -> bool {
-        self.budget.is_consistent()
+        !left.is_zero() && consumed == left
     }
 }

@@ -214,9 +214,9 @@ impl Server {
     /// Execution of `amount` for this server was measured since the last call. O(list length).
     pub fn charge(&mut self, chunks: &mut [Chunk], now: Instant, amount: Service) {
         match self {
-            Self::Polling(server) => server.charge(amount),
-            Self::Idling(server) => server.charge(amount),
-            Self::Deferrable(server) => server.charge(amount),
+            Self::Polling(Polling { budget })
+            | Self::Idling(Idling { budget })
+            | Self::Deferrable(Deferrable { budget }) => budget.charge(amount),
             Self::Sporadic(server) => server.charge(chunks, now, amount),
             Self::Pibs(server) => server.charge(now, amount),
         }
@@ -227,8 +227,9 @@ impl Server {
     pub fn replenish(&mut self, now: Instant, had_work: bool) {
         match self {
             Self::Polling(server) => server.replenish(now, had_work),
-            Self::Idling(server) => server.replenish(now),
-            Self::Deferrable(server) => server.replenish(now),
+            Self::Idling(Idling { budget }) | Self::Deferrable(Deferrable { budget }) => {
+                budget.replenish(now);
+            }
             Self::Sporadic(_) | Self::Pibs(_) => {}
         }
     }
@@ -250,9 +251,9 @@ impl Server {
     #[must_use]
     pub fn remaining(&self, chunks: &[Chunk], now: Instant) -> Service {
         match self {
-            Self::Polling(server) => server.remaining(),
-            Self::Idling(server) => server.remaining(),
-            Self::Deferrable(server) => server.remaining(),
+            Self::Polling(Polling { budget })
+            | Self::Idling(Idling { budget })
+            | Self::Deferrable(Deferrable { budget }) => budget.left(),
             Self::Sporadic(server) => server.remaining(chunks, now),
             Self::Pibs(server) => server.remaining(),
         }
@@ -268,10 +269,11 @@ impl Server {
         work: bool,
     ) -> Option<Instant> {
         match self {
-            Self::Idling(server) => Some(server.next_replenishment()),
+            Self::Idling(Idling { budget }) => Some(budget.next_replenishment()),
             // Without work no budget is needed; it is brought up to date later.
-            Self::Polling(server) => work.then(|| server.next_replenishment()),
-            Self::Deferrable(server) => work.then(|| server.next_replenishment()),
+            Self::Polling(Polling { budget }) | Self::Deferrable(Deferrable { budget }) => {
+                work.then(|| budget.next_replenishment())
+            }
             Self::Sporadic(server) if work => server.next_replenishment(chunks, now),
             Self::Pibs(server) if work => server.next_replenishment(now),
             Self::Sporadic(_) | Self::Pibs(_) => None,
@@ -281,9 +283,9 @@ impl Server {
     /// The mode has changed, and with it the capacity. The budget grows or shrinks at once.
     pub fn set_capacity(&mut self, chunks: &mut [Chunk], now: Instant, capacity: Service) {
         match self {
-            Self::Polling(server) => server.set_capacity(capacity),
-            Self::Idling(server) => server.set_capacity(capacity),
-            Self::Deferrable(server) => server.set_capacity(capacity),
+            Self::Polling(Polling { budget })
+            | Self::Idling(Idling { budget })
+            | Self::Deferrable(Deferrable { budget }) => budget.set_capacity(capacity),
             Self::Sporadic(server) => server.set_capacity(chunks, now, capacity),
             // It has a utilisation instead.
             Self::Pibs(_) => {}
@@ -294,9 +296,9 @@ impl Server {
     #[must_use]
     pub fn is_consistent(&self, chunks: &[Chunk]) -> bool {
         match self {
-            Self::Polling(server) => server.is_consistent(),
-            Self::Idling(server) => server.is_consistent(),
-            Self::Deferrable(server) => server.is_consistent(),
+            Self::Polling(Polling { budget })
+            | Self::Idling(Idling { budget })
+            | Self::Deferrable(Deferrable { budget }) => budget.is_consistent(),
             Self::Sporadic(server) => server.is_consistent(chunks),
             Self::Pibs(server) => server.is_consistent(),
         }

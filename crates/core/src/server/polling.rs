@@ -6,7 +6,7 @@
 //!         ^                                     |   |        | (1)
 //!         +------- no work (2), charge (3) -----+   +--------+
 //! ```
-//! (1) [`Polling::replenish`], (2) [`Polling::settle_work`], (3) [`Polling::charge`].
+//! (1) [`Polling::replenish`], (2) [`Polling::settle_work`], (3) [`Server::charge`](super::Server::charge).
 //!
 //! Holenderski, Cools, Bril and Lukkien (2010, section 3.2.4). Their sentence that a polling server
 //! also loses its budget when it is switched out contradicts their Figure 4; here it is lost only for
@@ -18,7 +18,7 @@ use crate::time::{Duration, Instant, Service};
 /// A polling server at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Polling {
-    budget: PeriodicBudget,
+    pub(super) budget: PeriodicBudget,
 }
 
 impl Polling {
@@ -28,10 +28,6 @@ impl Polling {
         Self {
             budget: PeriodicBudget::new(period, capacity),
         }
-    }
-
-    pub(super) fn charge(&mut self, amount: Service) {
-        self.budget.charge(amount);
     }
 
     pub(super) fn replenish(&mut self, now: Instant, had_work: bool) {
@@ -47,21 +43,5 @@ impl Polling {
         if !work {
             self.budget.discard();
         }
-    }
-
-    pub(super) const fn remaining(&self) -> Service {
-        self.budget.left()
-    }
-
-    pub(super) const fn next_replenishment(&self) -> Instant {
-        self.budget.next_replenishment()
-    }
-
-    pub(super) fn set_capacity(&mut self, capacity: Service) {
-        self.budget.set_capacity(capacity);
-    }
-
-    pub(super) fn is_consistent(&self) -> bool {
-        self.budget.is_consistent()
     }
 }

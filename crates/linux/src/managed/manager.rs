@@ -11,19 +11,19 @@ use super::{BoxedScheduler, Managed};
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
 use crate::manager::BEAT_NANOS;
+use crate::managing::{end_record, manage_to_the_end};
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
-use crate::shared::{QUANTUM_NANOS, RUN, STOP, Shared, StopCause};
+use crate::shared::{QUANTUM_NANOS, STOP, Shared, StopCause};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::sys::{self, futex};
-use crate::worker::{enter_real_time, message_of};
+use crate::worker::enter_real_time;
 use facts::end_of;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
@@ -108,43 +108,19 @@ impl Dispatcher {
     pub(crate) fn main(mut self) -> ManagerRecord {
         let shared = Arc::clone(&self.shared);
         let meter = Meter::start();
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.manage(&shared)));
-        match outcome {
-            Ok(Ok(())) => {}
-            Ok(Err(violation)) => shared.request_stop(StopCause::ManagerPanicked {
-                message: format!("contract violated: {violation}"),
-            }),
-            Err(panic) => shared.request_stop(StopCause::ManagerPanicked {
-                message: message_of(panic.as_ref()),
-            }),
-        }
-        shared.halt();
-        let _ = sys::sched::set_other(sys::sched::own_tid());
+        manage_to_the_end(&shared, || self.manage(&shared));
         meter.stop(&shared.own.manager);
         self.scheduler.sink().close();
         self.account_for_the_rest(&shared);
-        let Self {
-            scheduler,
-            mut record,
-            ..
-        } = self;
-        scheduler.sink().open();
-        let (scheduler, trace, end) = scheduler.leave(shared.instant(monotonic_nanos()));
-        trace.close();
-        record.lost_notices = scheduler.lost_notices();
-        record.end = Some(end);
-        record
+        end_record(self.record, self.scheduler, &shared)
     }
 
     fn manage(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         let Some(managed) = &shared.managed else {
             return Ok(());
         };
-        while shared.phase() != RUN {
-            if shared.phase() == STOP {
-                return Ok(());
-            }
-            futex::wait_until(&shared.phase, shared.phase(), None);
+        if !shared.await_begin() {
+            return Ok(());
         }
         let signals = ManagerSignals::new();
         let end = shared.end.load(Ordering::SeqCst);

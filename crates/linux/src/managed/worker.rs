@@ -6,10 +6,10 @@ use crate::occupancy::Wanted;
 use crate::outcome::{note_completed, note_unfinished};
 use crate::recording::Tracer;
 use crate::report::Duty;
-use crate::shared::{RUN, STOP, Shared, TaskShared};
+use crate::shared::{STOP, Shared, TaskShared};
+use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::sys::{self, futex};
-use crate::worker::{Ended, Worker, job_of, note_dropped, record_job_end};
+use crate::worker::{Ended, Worker, job_of, note_dropped, note_used, record_job_end};
 use std::sync::{Arc, PoisonError};
 use vestal_core::TaskId;
 use vestal_trace::{Edge, Mechanism, What};
@@ -21,11 +21,8 @@ impl Worker {
         let Some(task) = shared.tasks.get(self.index) else {
             return;
         };
-        while shared.phase() != RUN {
-            if shared.phase() == STOP {
-                return;
-            }
-            futex::wait_until(&shared.phase, shared.phase(), None);
+        if !shared.await_begin() {
+            return;
         }
         let _attached = task
             .is_sliced()
@@ -53,11 +50,7 @@ impl Worker {
         }
         own.leave(&shared);
         let _ = sys::sched::set_other(sys::sched::own_tid());
-        let after = sys::sched::own_switches();
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
-        record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
-        record.cpu_nanos = own_cpu_nanos().saturating_sub(cpu);
+        note_used(task, &switches, cpu);
     }
 
     fn run_assigned(

@@ -200,23 +200,10 @@ pub fn measure(
 /// Whether a record was written by a thread of the run on the CPU of the run, at its instant: releases are
 /// computed, and gaps are not caused by the run.
 fn shows_us(what: &What) -> bool {
-    match what {
-        What::Observed(Fact::Released { .. }) | What::Gap { .. } | What::Lost { .. } => false,
-        What::Fact(_)
-        | What::Observed(_)
-        | What::Refused(_)
-        | What::Decided { .. }
-        | What::DecisionRefused { .. }
-        | What::Slot { .. }
-        | What::Wake(_)
-        | What::Permit { .. }
-        | What::Notice(_)
-        | What::Miss { .. }
-        | What::Overhead { .. }
-        | What::Budget { .. }
-        | What::Dropped { .. }
-        | What::End { .. } => true,
-    }
+    !matches!(
+        what,
+        What::Observed(Fact::Released { .. }) | What::Gap { .. } | What::Lost { .. }
+    )
 }
 
 /// The loop of a job.

@@ -86,24 +86,10 @@ pub fn first_inversion<E>(
         if let Some(inversion) = state.pass(timeline.clock()) {
             return Ok(Some(inversion));
         }
-        match record.what {
-            What::Permit { task, permit } => state.permit(task, permit),
-            What::Observed(Fact::Woken { task, .. }) => state.wake(task),
-            What::Fact(_)
-            | What::Observed(_)
-            | What::Refused(_)
-            | What::Decided { .. }
-            | What::DecisionRefused { .. }
-            | What::Slot { .. }
-            | What::Wake(_)
-            | What::Notice(_)
-            | What::Miss { .. }
-            | What::Overhead { .. }
-            | What::Gap { .. }
-            | What::Budget { .. }
-            | What::Dropped { .. }
-            | What::Lost { .. }
-            | What::End { .. } => {}
+        if let What::Permit { task, permit } = record.what {
+            state.permit(task, permit);
+        } else if let What::Observed(Fact::Woken { task, .. }) = record.what {
+            state.wake(task);
         }
     }
     Ok(None)

@@ -17,7 +17,7 @@ mod text;
 mod vcd;
 pub(crate) mod vtrace;
 
-use crate::chart::Window;
+use crate::chart::{Chart, Collector, Window};
 use crate::header::Header;
 use crate::record::Record;
 use crate::recorder::Sink;
@@ -171,10 +171,42 @@ pub fn writer<W: Write + Send + 'static>(
         Format::Csv => Box::new(csv::Writer::new(header, out)?),
         Format::Perfetto => Box::new(perfetto::Writer::new(header, out)?),
         Format::Vcd => Box::new(vcd::Writer::new(header, out)?),
-        Format::Svg => Box::new(svg::Writer::new(header, options, out)),
-        Format::Text => Box::new(text::Writer::new(header, options, out)),
-        Format::Tex => Box::new(tex::Writer::new(header, options, out)),
+        Format::Svg => Box::new(Drawing::new(header, options, out, svg::draw)),
+        Format::Text => Box::new(Drawing::new(header, options, out, text::draw)),
+        Format::Tex => Box::new(Drawing::new(header, options, out, tex::draw)),
     })
+}
+
+/// A drawing, for which all records have to be known.
+struct Drawing<W: Write> {
+    collector: Collector,
+    draw: fn(Chart) -> String,
+    out: W,
+}
+
+impl<W: Write> Drawing<W> {
+    fn new(header: &Header, options: Options, out: W, draw: fn(Chart) -> String) -> Self {
+        let collector = Collector::new(header, options.window, options.items_max);
+        Self {
+            collector,
+            draw,
+            out,
+        }
+    }
+}
+
+impl<W: Write + Send> TraceWriter for Drawing<W> {
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.collector.feed(record);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        let mut out = self.out;
+        let text = (self.draw)(self.collector.finish());
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
 }
 
 /// A sink that writes to several writers and keeps the first error until the end.

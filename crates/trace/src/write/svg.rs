@@ -5,13 +5,9 @@
 //! in print as well; a band is shaded while the mode is raised; the axis has round ticks and a unit.
 //! The same records give the same bytes.
 
-use super::{Options, TraceWriter};
-use crate::chart::{Chart, Collector, Mark, Row, Slice, Unit, tick_step};
-use crate::header::Header;
-use crate::record::Record;
+use crate::chart::{Chart, Mark, Row, Slice, Unit, tick_step};
 use crate::timeline::Ending;
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use vestal_core::{Instant, Level, StopReason};
 
 /// Widths and heights, in pixels.
@@ -31,31 +27,10 @@ const BETWEEN: [&str; 6] = [
     "#762a83", "#1b7837", "#e08214", "#5aae61", "#9970ab", "#b35806",
 ];
 
-pub(super) struct Writer<W: Write> {
-    collector: Collector,
-    out: W,
-}
-
-impl<W: Write> Writer<W> {
-    pub(super) fn new(header: &Header, options: Options, out: W) -> Self {
-        let collector = Collector::new(header, options.window, options.items_max);
-        Self { collector, out }
-    }
-}
-
-impl<W: Write + Send> TraceWriter for Writer<W> {
-    fn record(&mut self, record: &Record) -> io::Result<()> {
-        self.collector.feed(record);
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        let mut out = self.out;
-        let mut picture = Picture::new(self.collector.finish());
-        picture.draw();
-        out.write_all(picture.text.as_bytes())?;
-        out.flush()
-    }
+pub(super) fn draw(chart: Chart) -> String {
+    let mut picture = Picture::new(chart);
+    picture.draw();
+    picture.text
 }
 
 struct Picture {
@@ -393,6 +368,8 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Collector;
+    use crate::header::Header;
 
     #[test]
     fn names_cannot_break_the_markup() {

@@ -3,41 +3,12 @@
 //! The commands are those of version 2.0 of the package. A document of its own that a paper can take the `RTGrid` environment from. Numbers are in the unit
 //! that the caption names; one grid line is one step of it.
 
-use super::{Options, TraceWriter};
-use crate::chart::{Chart, Collector, Mark, Row, tick_step};
-use crate::header::Header;
-use crate::record::Record;
+use crate::chart::{Chart, Mark, Row, tick_step};
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use vestal_core::{Instant, Level};
 
 /// The most grid lines.
 const LINES_MAX: u64 = 40;
-
-pub(super) struct Writer<W: Write> {
-    collector: Collector,
-    out: W,
-}
-
-impl<W: Write> Writer<W> {
-    pub(super) fn new(header: &Header, options: Options, out: W) -> Self {
-        let collector = Collector::new(header, options.window, options.items_max);
-        Self { collector, out }
-    }
-}
-
-impl<W: Write + Send> TraceWriter for Writer<W> {
-    fn record(&mut self, record: &Record) -> io::Result<()> {
-        self.collector.feed(record);
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        let mut out = self.out;
-        out.write_all(draw(&self.collector.finish()).as_bytes())?;
-        out.flush()
-    }
-}
 
 macro_rules! put {
     ($text:expr, $($format:tt)*) => {
@@ -66,7 +37,7 @@ impl Grid {
     }
 }
 
-fn draw(chart: &Chart) -> String {
+pub(super) fn draw(chart: Chart) -> String {
     let span = chart.window.to.saturating_since(chart.window.from);
     let grid = Grid {
         from: chart.window.from.as_nanos(),

@@ -14,12 +14,8 @@
 //! deadline, `*` an overrun; the last in this list hides the others. Below them its execution: `#` runs for the whole
 //! column, `+` for a part of it. The mode is a digit where it is above 0.
 
-use super::{Options, TraceWriter};
-use crate::chart::{Chart, Collector, Mark, Row, Unit, tick_step};
-use crate::header::Header;
-use crate::record::Record;
+use crate::chart::{Chart, Mark, Row, Unit, tick_step};
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use vestal_core::Duration;
 
 /// The most columns of the chart.
@@ -29,31 +25,6 @@ const COLUMNS_MAX: u64 = 120;
 const LEGEND: &str = "\
 ^ release  v deadline  I both  x drop  ! miss  * overrun   # executes  + for a part of the column
 ";
-
-pub(super) struct Writer<W: Write> {
-    collector: Collector,
-    out: W,
-}
-
-impl<W: Write> Writer<W> {
-    pub(super) fn new(header: &Header, options: Options, out: W) -> Self {
-        let collector = Collector::new(header, options.window, options.items_max);
-        Self { collector, out }
-    }
-}
-
-impl<W: Write + Send> TraceWriter for Writer<W> {
-    fn record(&mut self, record: &Record) -> io::Result<()> {
-        self.collector.feed(record);
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        let mut out = self.out;
-        out.write_all(draw(&self.collector.finish()).as_bytes())?;
-        out.flush()
-    }
-}
 
 /// How instants become columns.
 struct Grid {
@@ -95,8 +66,8 @@ impl Grid {
     }
 }
 
-fn draw(chart: &Chart) -> String {
-    let grid = Grid::new(chart);
+pub(super) fn draw(chart: Chart) -> String {
+    let grid = Grid::new(&chart);
     let unit = Unit::for_span(Duration::from_nanos(
         chart
             .window
@@ -134,7 +105,7 @@ fn draw(chart: &Chart) -> String {
         let _ = writeln!(text, "{} records were lost", chart.lost);
     }
     line(&mut text, "", width, axis(&grid, unit));
-    line(&mut text, "mode", width, modes(chart, &grid));
+    line(&mut text, "mode", width, modes(&chart, &grid));
     for row in &chart.rows {
         line(&mut text, "", width, marks(row, &grid));
         line(&mut text, &label(row), width, execution(row, &grid));

@@ -12,8 +12,7 @@
 use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
 use crate::problem::Row;
-use crate::schedulability::amc_max::change_instants::{Goal, STEPS_MAX, Stop, VALUE_STEPS_MAX};
-use vestal_core::model::LEVELS_MAX;
+use crate::schedulability::instants::{Goal, Path, Searches, Stop, start};
 
 /// Which instants are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,55 +35,18 @@ pub(crate) struct InterferenceTables {
 pub(crate) struct InterferenceBounds<'a> {
     tables: &'a mut InterferenceTables,
     range: Range,
-    goal: Goal,
     own: usize,
-    /// How many of the [`STEPS_MAX`] are left for all decisions together.
-    steps_left: u64,
+    pub(crate) searches: Searches,
 }
 
 impl<'a> InterferenceBounds<'a> {
-    pub(crate) fn new(range: Range, goal: Goal, tables: &'a mut InterferenceTables) -> Self {
+    pub(crate) const fn new(range: Range, goal: Goal, tables: &'a mut InterferenceTables) -> Self {
         Self {
             tables,
             range,
-            goal,
             own: 0,
-            steps_left: STEPS_MAX,
+            searches: Searches::new(goal),
         }
-    }
-
-    /// Whether a search reached its limit undecided.
-    pub(crate) fn gave_up(&self) -> bool {
-        self.steps_left == 0
-    }
-
-    /// Marks the search as undecided: another one on whose answer this one rests is.
-    pub(crate) fn give_up(&mut self) {
-        self.steps_left = 0;
-    }
-
-    fn search(
-        &mut self,
-        set: &[Row],
-        target: usize,
-        limit: u64,
-        goal: Goal,
-        steps_left: &mut u64,
-    ) -> Result<u64, Stop> {
-        let mut walk = Walk {
-            set,
-            own: self.own,
-            tables: self.tables,
-            range: self.range,
-            instants: [0; LEVELS_MAX],
-            target,
-            limit,
-            goal,
-            reached: 0,
-            steps_left,
-        };
-        walk.descend(0)?;
-        Ok(walk.reached)
     }
 }
 
@@ -96,21 +58,21 @@ impl Bounds for InterferenceBounds<'_> {
     fn load(&mut self, _: &[Row]) {}
 
     fn at(&mut self, set: &[Row], level: usize, limit: u64) -> Bound {
-        let mut value_steps = VALUE_STEPS_MAX;
-        let mut found = match self.goal {
-            Goal::Value => self.search(set, level, limit, Goal::Value, &mut value_steps),
-            Goal::Decision => Err(Stop::OutOfSteps),
-        };
-        if let Err(Stop::OutOfSteps) = found {
-            let mut steps = self.steps_left;
-            found = self.search(set, level, limit, Goal::Decision, &mut steps);
-            self.steps_left = steps;
-        }
-        match found {
-            Ok(greatest) => Bound::Found(greatest),
-            Err(Stop::Exceeds(response)) => Bound::AtLeast(response),
-            Err(Stop::OutOfSteps) => Bound::AtLeast(limit.saturating_add(1)),
-        }
+        let (own, range) = (self.own, self.range);
+        let Self {
+            tables, searches, ..
+        } = self;
+        searches.greatest(level, limit, |path| {
+            let mut walk = Walk {
+                set,
+                own,
+                tables,
+                range,
+                path,
+            };
+            walk.descend(0)?;
+            Ok(walk.path.reached)
+        })
     }
 }
 
@@ -122,77 +84,35 @@ struct Walk<'a> {
     own: usize,
     tables: &'a mut InterferenceTables,
     range: Range,
-    /// s_{l + 1} at index l.
-    instants: [u64; LEVELS_MAX],
-    target: usize,
-    limit: u64,
-    goal: Goal,
-    /// The greatest value seen, bounds of pruned branches included.
-    reached: u64,
-    steps_left: &'a mut u64,
+    path: Path<'a>,
 }
 
 impl Walk<'_> {
     fn descend(&mut self, level: usize) -> Result<(), Stop> {
-        let response = match self.response(level) {
-            Bound::Found(response) => response,
-            Bound::AtLeast(response) => return Err(Stop::Exceeds(response)),
-        };
-        if level == self.target {
-            self.reached = self.reached.max(response);
+        let response = self.response(level);
+        let Some(response) = self.path.descend(level, response)? else {
             return Ok(());
-        }
+        };
         if let Bound::Found(bound) = self.branch_bound(level, response)
-            && self.settles(bound)
+            && self.path.settles(bound)
         {
             return Ok(());
         }
-        let latest = self.latest(level);
+        let latest = self.path.latest(level);
         let mut instant = self.next_after(latest);
         if instant > response {
             // Nothing lies in the range: the mode changes where it changed before.
-            self.step()?;
-            self.instants[level] = latest;
+            self.path.step()?;
+            self.path.instants[level] = latest;
             return self.descend(level + 1);
         }
         while instant <= response {
-            self.step()?;
-            self.instants[level] = instant;
+            self.path.step()?;
+            self.path.instants[level] = instant;
             self.descend(level + 1)?;
             instant = self.next_after(self.same_jobs_until(level, instant));
         }
         Ok(())
-    }
-
-    /// Whether a branch with this upper bound may be left out.
-    fn settles(&mut self, bound: u64) -> bool {
-        let enough = match self.goal {
-            Goal::Decision => self.limit,
-            Goal::Value => self.reached,
-        };
-        if bound > enough {
-            return false;
-        }
-        self.reached = self.reached.max(bound);
-        true
-    }
-
-    fn step(&mut self) -> Result<(), Stop> {
-        *self.steps_left = self.steps_left.saturating_sub(1);
-        if *self.steps_left == 0 {
-            return Err(Stop::OutOfSteps);
-        }
-        Ok(())
-    }
-
-    /// s_level, with s_0 = 0.
-    fn latest(&self, level: usize) -> u64 {
-        level.checked_sub(1).map_or(0, |index| self.instants[index])
-    }
-
-    /// The index in the set of the first task of at least this criticality.
-    fn start(&self, level: usize) -> usize {
-        self.set.partition_point(|row| row.criticality < level)
     }
 
     /// The first candidate after `instant`.
@@ -214,7 +134,7 @@ impl Walk<'_> {
 
     /// The last instant at which the tasks of criticality `level` have as many jobs as at `instant`.
     fn same_jobs_until(&self, level: usize, instant: u64) -> u64 {
-        let rows = &self.set[self.start(level)..self.start(level + 1)];
+        let rows = &self.set[start(self.set, level)..start(self.set, level + 1)];
         let others = rows.iter().filter(|row| row.task != self.own);
         let last = others.map(|row| instant.div_ceil(row.period).saturating_mul(row.period));
         last.min().unwrap_or(u64::MAX)
@@ -222,17 +142,11 @@ impl Walk<'_> {
 
     /// R(level; s_1, ..., s_level).
     fn response(&mut self, level: usize) -> Bound {
-        let start = self.start(level);
-        let fixed = &self.instants[..level];
+        let start = start(self.set, level);
+        let fixed = &self.path.instants[..level];
         let demand = &mut self.tables.exact;
         demand.clear();
-        for row in &self.set[..start] {
-            let (cost, confined) = confined(row, &fixed[..row.criticality]);
-            let jobs = fixed[row.criticality].div_ceil(row.period);
-            let rest = jobs.saturating_sub(confined);
-            let rest = rest.saturating_mul(row.wcet[row.criticality]);
-            demand.add_constant(cost.saturating_add(rest));
-        }
+        add_left(demand, &self.set[..start], fixed);
         for row in &self.set[start..] {
             if row.task == self.own {
                 demand.add_constant(row.wcet[level]);
@@ -247,44 +161,28 @@ impl Walk<'_> {
                 demand.add_running(next, row.period, row.wcet[level], 0);
             }
         }
-        demand.solve(0, self.limit)
+        demand.solve(0, self.path.limit)
     }
 
-    /// The bound of `amc-rtb` for R(target; s) with s_1, ..., s_level as they are and
-    /// R(level; s) = `response`.
+    /// See [`Path::branch_bound`].
     fn branch_bound(&mut self, level: usize, response: u64) -> Bound {
-        let start = self.start(level);
-        let fixed = &self.instants[..level];
+        let start = start(self.set, level);
         let demand = &mut self.tables.branch;
         demand.clear();
-        for row in &self.set[..start] {
-            let (cost, confined) = confined(row, &fixed[..row.criticality]);
-            let jobs = fixed[row.criticality].div_ceil(row.period);
-            let rest = jobs.saturating_sub(confined);
-            let rest = rest.saturating_mul(row.wcet[row.criticality]);
-            demand.add_constant(cost.saturating_add(rest));
-        }
-        for row in &self.set[start..] {
-            let jobs = if row.criticality == level && row.task != self.own {
-                response.div_ceil(row.period)
-            } else {
-                1
-            };
-            let next = jobs.saturating_mul(row.period);
-            demand.add_running(next, row.period, row.wcet[level], jobs);
-        }
-        let mut bound = Bound::Found(response);
-        for mode in level + 1..=self.target {
-            let below = self.start(mode) - start;
-            for (index, row) in self.set[start..].iter().enumerate().skip(below) {
-                self.tables.branch.raise(index, row.wcet[mode]);
-            }
-            bound = self.tables.branch.solve(below, self.limit);
-            if let Bound::AtLeast(_) = bound {
-                break;
-            }
-        }
-        bound
+        add_left(demand, &self.set[..start], &self.path.instants[..level]);
+        let (own, rows) = (Some(self.own), &self.set[start..]);
+        self.path.branch_bound(demand, rows, level, own, response)
+    }
+}
+
+/// The demand of tasks whose levels the mode has left at these instants.
+fn add_left(demand: &mut Demand, left: &[Row], fixed: &[u64]) {
+    for row in left {
+        let (cost, confined) = confined(row, &fixed[..row.criticality]);
+        let jobs = fixed[row.criticality].div_ceil(row.period);
+        let rest = jobs.saturating_sub(confined);
+        let rest = rest.saturating_mul(row.wcet[row.criticality]);
+        demand.add_constant(cost.saturating_add(rest));
     }
 }
 

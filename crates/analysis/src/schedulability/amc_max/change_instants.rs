@@ -31,15 +31,8 @@
 use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
 use crate::problem::Row;
+use crate::schedulability::instants::{Goal, Path, Searches, Stop, start};
 use vestal_core::model::LEVELS_MAX;
-
-/// After so many change instants one analysis ends undecided. Twenty tasks with two
-/// levels need some hundreds, with four up to a hundred thousand.
-pub(crate) const STEPS_MAX: u64 = 10_000_000;
-
-/// After so many change instants the search for one exact value is replaced by a decision, which
-/// finds an upper bound of it. With two levels no value needs a thousand.
-pub(crate) const VALUE_STEPS_MAX: u64 = 20_000;
 
 /// Memory of the search.
 #[derive(Clone, Debug, Default)]
@@ -63,43 +56,17 @@ struct Point {
     cost: u64,
 }
 
-/// What is asked of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Goal {
-    /// Whether the greatest response time is within the limit. What is found is an upper bound of
-    /// it that is within the limit.
-    Decision,
-    /// The greatest response time itself, or an upper bound that is within the limit if the search
-    /// for it takes more than [`VALUE_STEPS_MAX`] instants.
-    Value,
-}
-
 /// The greatest response times of sets over all change instants.
 #[derive(Debug)]
 pub(crate) struct MaxBounds<'a> {
     tables: &'a mut ChangeTables,
-    goal: Goal,
-    /// How many of the [`STEPS_MAX`] are left for all decisions together.
-    steps_left: u64,
+    pub(crate) searches: Searches,
 }
 
 impl<'a> MaxBounds<'a> {
-    pub(crate) fn new(goal: Goal, tables: &'a mut ChangeTables) -> Self {
-        Self {
-            tables,
-            goal,
-            steps_left: STEPS_MAX,
-        }
-    }
-
-    /// Whether a search reached its limit undecided.
-    pub(crate) fn gave_up(&self) -> bool {
-        self.steps_left == 0
-    }
-
-    /// Marks the search as undecided: another one on whose answer this one rests is.
-    pub(crate) fn give_up(&mut self) {
-        self.steps_left = 0;
+    pub(crate) const fn new(goal: Goal, tables: &'a mut ChangeTables) -> Self {
+        let searches = Searches::new(goal);
+        Self { tables, searches }
     }
 
     /// Whether every R_U(l) up to `level` is at most `limit`.
@@ -108,63 +75,18 @@ impl<'a> MaxBounds<'a> {
     }
 }
 
-impl MaxBounds<'_> {
-    fn search(
-        &mut self,
-        set: &[Row],
-        target: usize,
-        limit: u64,
-        goal: Goal,
-        steps_left: &mut u64,
-    ) -> Result<u64, Stop> {
-        self.tables.points.clear();
-        let mut walk = Walk {
-            set,
-            tables: self.tables,
-            instants: [0; LEVELS_MAX],
-            target,
-            limit,
-            goal,
-            reached: 0,
-            steps_left,
-        };
-        walk.descend(0)?;
-        Ok(walk.reached)
-    }
-}
-
 impl Bounds for MaxBounds<'_> {
     fn load(&mut self, _: &[Row]) {}
 
     fn at(&mut self, set: &[Row], level: usize, limit: u64) -> Bound {
-        let mut value_steps = VALUE_STEPS_MAX;
-        let found = match self.goal {
-            Goal::Value => self.search(set, level, limit, Goal::Value, &mut value_steps),
-            Goal::Decision => Err(Stop::OutOfSteps),
-        };
-        let found = match found {
-            Err(Stop::OutOfSteps) => {
-                let mut steps = self.steps_left;
-                let found = self.search(set, level, limit, Goal::Decision, &mut steps);
-                self.steps_left = steps;
-                found
-            }
-            Ok(_) | Err(Stop::Exceeds(_)) => found,
-        };
-        match found {
-            Ok(greatest) => Bound::Found(greatest),
-            Err(Stop::Exceeds(response)) => Bound::AtLeast(response),
-            Err(Stop::OutOfSteps) => Bound::AtLeast(limit.saturating_add(1)),
-        }
+        let Self { tables, searches } = self;
+        searches.greatest(level, limit, |path| {
+            tables.points.clear();
+            let mut walk = Walk { set, tables, path };
+            walk.descend(0)?;
+            Ok(walk.path.reached)
+        })
     }
-}
-
-/// Why a search ended before it had seen everything.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Stop {
-    /// One response time is at least this, and this is above the limit.
-    Exceeds(u64),
-    OutOfSteps,
 }
 
 /// One depth-first search. At depth l the instants s_1 to s_l are fixed.
@@ -172,36 +94,24 @@ struct Walk<'a> {
     /// Sorted by criticality, lowest first.
     set: &'a [Row],
     tables: &'a mut ChangeTables,
-    /// s_{l + 1} at index l.
-    instants: [u64; LEVELS_MAX],
-    /// The level whose greatest response time is sought.
-    target: usize,
-    limit: u64,
-    goal: Goal,
-    /// The greatest value seen, bounds of pruned branches included.
-    reached: u64,
-    steps_left: &'a mut u64,
+    path: Path<'a>,
 }
 
 impl Walk<'_> {
     /// Looks at all instants from s_{level + 1} on.
     fn descend(&mut self, level: usize) -> Result<(), Stop> {
-        let response = match self.response(level) {
-            Bound::Found(response) => response,
-            Bound::AtLeast(response) => return Err(Stop::Exceeds(response)),
-        };
-        if level == self.target {
-            self.reached = self.reached.max(response);
+        let response = self.response(level);
+        let Some(response) = self.path.descend(level, response)? else {
             return Ok(());
-        }
+        };
         if let Bound::Found(bound) = self.branch_bound(level, response)
-            && self.settles(bound)
+            && self.path.settles(bound)
         {
             return Ok(());
         }
         let first = self.tables.points.len();
         self.push_points(level);
-        if level + 1 == self.target {
+        if level + 1 == self.path.target {
             self.try_innermost(level, response, first)?;
         } else {
             self.try_instants(level, response, first)?;
@@ -210,25 +120,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether a branch with this upper bound may be left out.
-    fn settles(&mut self, bound: u64) -> bool {
-        let enough = match self.goal {
-            Goal::Decision => self.limit,
-            Goal::Value => self.reached,
-        };
-        if bound > enough {
-            return false;
-        }
-        self.reached = self.reached.max(bound);
-        true
-    }
-
     /// Tries each candidate for s_{level + 1}, from s_level on and below `response`.
     fn try_instants(&mut self, level: usize, response: u64, first: usize) -> Result<(), Stop> {
-        let mut instant = self.latest(level);
+        let mut instant = self.path.latest(level);
         loop {
-            self.step()?;
-            self.instants[level] = instant;
+            self.path.step()?;
+            self.path.instants[level] = instant;
             self.descend(level + 1)?;
             (instant, _) = next_instant(&mut self.tables.points[first..], instant);
             if instant >= response {
@@ -240,17 +137,17 @@ impl Walk<'_> {
     /// As [`Self::try_instants`] where s_{level + 1} is the last instant: the bound is counted
     /// along, so that most instants need nothing more.
     fn try_innermost(&mut self, level: usize, response: u64, first: usize) -> Result<(), Stop> {
-        let mut instant = self.latest(level);
+        let mut instant = self.path.latest(level);
         self.load_innermost(level);
         // Once the bound exceeds the limit it does so for all later instants.
         let mut bounded = true;
         loop {
-            self.step()?;
-            self.instants[level] = instant;
+            self.path.step()?;
+            self.path.instants[level] = instant;
             let mut settled = false;
             if bounded {
-                match self.tables.innermost.solve(0, self.limit) {
-                    Bound::Found(bound) => settled = self.settles(bound),
+                match self.tables.innermost.solve(0, self.path.limit) {
+                    Bound::Found(bound) => settled = self.path.settles(bound),
                     Bound::AtLeast(_) => bounded = false,
                 }
             }
@@ -266,37 +163,16 @@ impl Walk<'_> {
         }
     }
 
-    fn step(&mut self) -> Result<(), Stop> {
-        match self.steps_left.checked_sub(1) {
-            Some(left) if left > 0 => *self.steps_left = left,
-            Some(_) | None => {
-                *self.steps_left = 0;
-                return Err(Stop::OutOfSteps);
-            }
-        }
-        Ok(())
-    }
-
-    /// s_level, with s_0 = 0.
-    fn latest(&self, level: usize) -> u64 {
-        level.checked_sub(1).map_or(0, |index| self.instants[index])
-    }
-
-    /// The index in the set of the first task of at least this criticality.
-    fn start(&self, level: usize) -> usize {
-        self.set.partition_point(|row| row.criticality < level)
-    }
-
     /// R_U(level; s_1, ..., s_level).
     fn response(&mut self, level: usize) -> Bound {
-        let latest = self.latest(level);
-        let (left, running) = self.set.split_at(self.start(level));
+        let latest = self.path.latest(level);
+        let (left, running) = self.set.split_at(start(self.set, level));
         let demand = &mut self.tables.exact;
         demand.clear();
         for row in left {
-            demand.add_constant(demand_of_left(row, &self.instants));
+            demand.add_constant(demand_of_left(row, &self.path.instants));
         }
-        let fixed = &self.instants[..level];
+        let fixed = &self.path.instants[..level];
         for row in running {
             let full = fixed.partition_point(|&instant| instant < row.deadline);
             let jobs = latest / row.period + 1;
@@ -315,39 +191,20 @@ impl Walk<'_> {
                 demand.add_running(next, row.period, growth, passed + 1);
             }
         }
-        demand.solve(0, self.limit)
+        demand.solve(0, self.path.limit)
     }
 
     /// The bound of `amc-rtb` for R_U(target; s) with s_1, ..., s_level as they are and
     /// R_U(level; s) = `response`.
     fn branch_bound(&mut self, level: usize, response: u64) -> Bound {
-        let start = self.start(level);
+        let start = start(self.set, level);
         let demand = &mut self.tables.branch;
         demand.clear();
         for row in &self.set[..start] {
-            demand.add_constant(demand_of_left(row, &self.instants));
+            demand.add_constant(demand_of_left(row, &self.path.instants));
         }
-        for row in &self.set[start..] {
-            let jobs = if row.criticality == level {
-                response.div_ceil(row.period)
-            } else {
-                1
-            };
-            let next = jobs.saturating_mul(row.period);
-            demand.add_running(next, row.period, row.wcet[level], jobs);
-        }
-        let mut bound = Bound::Found(response);
-        for mode in level + 1..=self.target {
-            let below = self.start(mode) - start;
-            for (index, row) in self.set[start..].iter().enumerate().skip(below) {
-                self.tables.branch.raise(index, row.wcet[mode]);
-            }
-            bound = self.tables.branch.solve(below, self.limit);
-            if let Bound::AtLeast(_) = bound {
-                break;
-            }
-        }
-        bound
+        self.path
+            .branch_bound(demand, &self.set[start..], level, None, response)
     }
 
     /// The candidates for s_{level + 1} after s_level. The demand of a task of criticality `level`
@@ -355,14 +212,14 @@ impl Walk<'_> {
     /// s_{l'} + (T_j - D_j) + n T_j for each earlier change l'. Between these instants a later one
     /// only moves jobs of the tasks that stay from the higher execution time to the lower.
     fn push_points(&mut self, level: usize) {
-        let latest = self.latest(level);
-        for row in &self.set[self.start(level)..self.start(level + 1)] {
+        let latest = self.path.latest(level);
+        for row in &self.set[start(self.set, level)..start(self.set, level + 1)] {
             self.tables.points.push(Point {
                 next: (latest / row.period + 1).saturating_mul(row.period),
                 period: row.period,
                 cost: row.wcet[level],
             });
-            for &instant in &self.instants[..level] {
+            for &instant in &self.path.instants[..level] {
                 let gain = instant
                     .saturating_add(row.period - row.deadline)
                     .saturating_add(1);
@@ -381,12 +238,12 @@ impl Walk<'_> {
     /// The bound of the innermost loop at s_{level + 1} = s_level: all jobs of the tasks that stay
     /// need C(target), those of criticality `level` their own execution time.
     fn load_innermost(&mut self, level: usize) {
-        let latest = self.latest(level);
-        let (start, stay) = (self.start(level), self.start(level + 1));
+        let latest = self.path.latest(level);
+        let (start, stay) = (start(self.set, level), start(self.set, level + 1));
         let demand = &mut self.tables.innermost;
         demand.clear();
         for row in &self.set[..start] {
-            demand.add_constant(demand_of_left(row, &self.instants));
+            demand.add_constant(demand_of_left(row, &self.path.instants));
         }
         for row in &self.set[start..stay] {
             let jobs = latest / row.period + 1;

@@ -65,8 +65,9 @@ use crate::demand::{Bound, Demand};
 use crate::fixed_priority::{accepts_in_order, analyse_assigned, analyse_in_order};
 use crate::outcome::{Kind, Outcome, Reason};
 use crate::problem::{Problem, Row};
-use crate::schedulability::amc_max::change_instants::{ChangeTables, Goal, MaxBounds, STEPS_MAX};
+use crate::schedulability::amc_max::change_instants::{ChangeTables, MaxBounds};
 use crate::schedulability::amc_rtb::AdaptiveBounds;
+use crate::schedulability::instants::{Goal, STEPS_MAX};
 use crate::scratch::Scratch;
 use crate::tables::Tables;
 use vestal_core::order::ClassicOrder;
@@ -100,13 +101,13 @@ pub fn analyse(problem: &Problem) -> Outcome {
                     &mut decisions,
                     position,
                 );
-                if decisions.gave_up() {
-                    bounds.give_up();
+                if decisions.searches.is_undecided() {
+                    bounds.searches.set_undecided();
                 }
             },
         )
     };
-    if bounds.gave_up() && outcome.why.is_some() {
+    if bounds.searches.is_undecided() && outcome.why.is_some() {
         outcome.why = Some(Reason::SearchLimit { steps: STEPS_MAX });
     }
     outcome

@@ -20,10 +20,7 @@ impl<S: Store> Hierarchy<S> {
         let Server::Idling(server) = &mut seat.server else {
             return;
         };
-        let had = !server.remaining().is_zero();
-        server.idle_for(since_last);
-        let had = had && server.remaining().is_zero();
-        if had {
+        if server.idle_for(since_last) {
             self.notice(Event::Depleted { server: id });
         }
     }
