@@ -8,13 +8,14 @@ pub mod cms;
 pub mod dms;
 pub mod edf;
 pub mod edf_vd;
-mod instants;
 pub mod ocbp;
 pub mod plrs;
 pub mod pt;
 pub mod rms;
 pub mod smc;
 pub mod zss;
+
+mod instants;
 
 use crate::test::{Test, test};
 use vestal_core::Enforcement;
