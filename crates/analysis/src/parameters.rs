@@ -263,87 +263,24 @@ const SLICES: Range = Range::Numbers {
 const TIME: Range = Range::Times { zero: true };
 
 /// Every parameter, in the order of [`Parameter`].
+#[rustfmt::skip]
 pub static TABLE: [Row; 8] = [
-    row!(
-        Priorities,
-        priorities,
-        "a priority",
-        "priorities",
-        EachTask,
-        PRIORITY,
-        Distinct,
-        ""
-    ),
-    row!(
-        VirtualDeadlines,
-        virtual_deadlines,
-        "a virtual deadline",
-        "virtual deadlines",
-        EachTask,
-        Range::Times { zero: false },
-        Any,
-        "is zero or after its deadline"
-    ),
-    row!(
-        DeadlineFactor,
-        deadline_factor,
-        "a factor",
-        "the deadline factor",
-        Single,
-        Range::Fraction,
-        Any,
-        ""
-    ),
-    row!(
-        Slices,
-        slices,
-        "a number of slices",
-        "slices",
-        EachTask,
-        SLICES,
-        Any,
-        "is none into which its jobs can be cut"
-    ),
-    row!(
-        ZeroSlack,
-        zero_slack,
-        "a zero-slack instant",
-        "zero-slack instants",
-        EachTask,
-        TIME,
-        Any,
-        "is after its deadline"
-    ),
-    row!(
-        JobPriorities,
-        job_priorities,
-        "a list of job priorities",
-        "job priorities",
-        ListEachTask,
-        JOB_PRIORITY,
-        FallingLists,
-        "do not fall strictly, or stand for another task too"
-    ),
-    row!(
-        Patterns,
-        patterns,
-        "numbers of jobs",
-        "patterns",
-        ListEachTask,
-        PRIORITY,
-        NeverFalling,
-        ""
-    ),
-    row!(
-        BusyPeriods,
-        busy_periods,
-        "a busy period",
-        "busy periods",
-        EachLevel,
-        TIME,
-        NeverFalling,
-        ""
-    ),
+    row!(Priorities, priorities, "a priority", "priorities", EachTask, PRIORITY,
+        Distinct, ""),
+    row!(VirtualDeadlines, virtual_deadlines, "a virtual deadline", "virtual deadlines", EachTask, Range::Times { zero: false },
+        Any, "is zero or after its deadline"),
+    row!(DeadlineFactor, deadline_factor, "a factor", "the deadline factor", Single, Range::Fraction,
+        Any, ""),
+    row!(Slices, slices, "a number of slices", "slices", EachTask, SLICES,
+        Any, "is none into which its jobs can be cut"),
+    row!(ZeroSlack, zero_slack, "a zero-slack instant", "zero-slack instants", EachTask, TIME,
+        Any, "is after its deadline"),
+    row!(JobPriorities, job_priorities, "a list of job priorities", "job priorities", ListEachTask, JOB_PRIORITY,
+        FallingLists, "do not fall strictly, or stand for another task too"),
+    row!(Patterns, patterns, "numbers of jobs", "patterns", ListEachTask, PRIORITY,
+        NeverFalling, ""),
+    row!(BusyPeriods, busy_periods, "a busy period", "busy periods", EachLevel, TIME,
+        NeverFalling, ""),
 ];
 
 impl Parameter {

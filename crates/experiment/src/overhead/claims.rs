@@ -41,51 +41,20 @@ const EQUAL_LENGTH: f64 = 0.001;
 #[must_use]
 pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Vec<Finding> {
     use Column::{FtpAmc, FtpSmc, Plrs, Pt, Zss};
+    #[rustfmt::skip]
     let of_paper = [
-        (
-            "Busy periods are shorter under FTP-SMC than under ZSS.",
-            order(table, FtpSmc, Zss, false),
-        ),
-        (
-            "They are shorter under ZSS than under FTP-AMC.",
-            order(table, Zss, FtpAmc, false),
-        ),
-        (
-            "They are not longer under FTP-AMC than under PLRS.",
-            order(table, FtpAmc, Plrs, true),
-        ),
-        (
-            "They are shorter under PLRS than under PT.",
-            order(table, Plrs, Pt, false),
-        ),
-        (
-            "Overheads correlate strongly with thread switches.",
-            correlation(table),
-        ),
-        (
-            "FTP-AMC and PLRS switch threads equally often.",
-            equal_switches(table),
-        ),
-        (
-            "PLRS takes at most 4.2 % longer than FTP-SMC.",
-            plrs_at_most(table),
-        ),
-        (
-            "An invocation of the manager costs most under PLRS, then FTP-AMC, PT, ZSS.",
-            invocation_order(of_managers(table, whole)),
-        ),
-        (
-            "Preemption and return do not depend on the number of threads.",
-            fig_6::constant(preemptions),
-        ),
-        (
-            "The cost of adjusting priorities is linear in the number of threads.",
-            fig_6::linear(preemptions),
-        ),
-        (
-            "The first adjustment costs far more than later ones.",
-            fig_6::first_is_dearer(preemptions),
-        ),
+        ("Busy periods are shorter under FTP-SMC than under ZSS.", order(table, FtpSmc, Zss, false)),
+        ("They are shorter under ZSS than under FTP-AMC.", order(table, Zss, FtpAmc, false)),
+        ("They are not longer under FTP-AMC than under PLRS.", order(table, FtpAmc, Plrs, true)),
+        ("They are shorter under PLRS than under PT.", order(table, Plrs, Pt, false)),
+        ("Overheads correlate strongly with thread switches.", correlation(table)),
+        ("FTP-AMC and PLRS switch threads equally often.", equal_switches(table)),
+        ("PLRS takes at most 4.2 % longer than FTP-SMC.", plrs_at_most(table)),
+        ("An invocation of the manager costs most under PLRS, then FTP-AMC, PT, ZSS.",
+            invocation_order(of_managers(table, whole))),
+        ("Preemption and return do not depend on the number of threads.", fig_6::constant(preemptions)),
+        ("The cost of adjusting priorities is linear in the number of threads.", fig_6::linear(preemptions)),
+        ("The first adjustment costs far more than later ones.", fig_6::first_is_dearer(preemptions)),
     ];
     let finding = |of, (claim, (verdict, numbers))| Finding {
         of,
@@ -101,6 +70,7 @@ pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Ve
 }
 
 /// What is claimed of our mechanism, beside that of the paper.
+#[rustfmt::skip]
 fn of_ours(table: &Table, whole: &Table) -> [(&'static str, (Verdict, String)); 7] {
     let cpu = |table, ours, most, accounts| {
         let papers = if ours == AMC {
@@ -112,34 +82,18 @@ fn of_ours(table: &Table, whole: &Table) -> [(&'static str, (Verdict, String)); 
     };
     let (own, and_workers) = (Accounts::Own, Accounts::AndWorkers);
     [
-        (
-            "Our own threads' CPU time per busy period is at most a third of the paper's mechanism for amc.",
-            cpu(table, AMC, 1.0 / 3.0, own),
-        ),
-        (
-            "With the workers' time outside the bodies of jobs it is at most a third, too.",
-            cpu(table, AMC, 1.0 / 3.0, and_workers),
-        ),
-        (
-            "Our own threads' CPU time per hyperperiod is at most half of the paper's mechanism for pt.",
-            cpu(whole, PT, 0.5, own),
-        ),
-        (
-            "With the workers' time it is at most half for pt, too.",
-            cpu(whole, PT, 0.5, and_workers),
-        ),
-        (
-            "Our own threads' CPU time per hyperperiod is at most a third for amc.",
-            cpu(whole, AMC, 1.0 / 3.0, own),
-        ),
-        (
-            "With the workers' time it is at most a third per hyperperiod for amc, too.",
-            cpu(whole, AMC, 1.0 / 3.0, and_workers),
-        ),
-        (
-            "Native amc switches threads at most twice more per busy period than FTP-SMC.",
-            few_switches(table),
-        ),
+        ("Our own threads' CPU time per busy period is at most a third of the paper's mechanism for amc.",
+            cpu(table, AMC, 1.0 / 3.0, own)),
+        ("With the workers' time outside the bodies of jobs it is at most a third, too.",
+            cpu(table, AMC, 1.0 / 3.0, and_workers)),
+        ("Our own threads' CPU time per hyperperiod is at most half of the paper's mechanism for pt.",
+            cpu(whole, PT, 0.5, own)),
+        ("With the workers' time it is at most half for pt, too.", cpu(whole, PT, 0.5, and_workers)),
+        ("Our own threads' CPU time per hyperperiod is at most a third for amc.",
+            cpu(whole, AMC, 1.0 / 3.0, own)),
+        ("With the workers' time it is at most a third per hyperperiod for amc, too.",
+            cpu(whole, AMC, 1.0 / 3.0, and_workers)),
+        ("Native amc switches threads at most twice more per busy period than FTP-SMC.", few_switches(table)),
     ]
 }
 

@@ -98,9 +98,9 @@ pub const BASELINE: usize = 0;
 
 const fn native(
     name: &'static str,
-    what: &'static str,
     policy: &'static str,
     column: Column,
+    what: &'static str,
 ) -> Variant {
     Variant {
         name,
@@ -117,157 +117,72 @@ const fn native(
     }
 }
 
-const fn managed(
-    name: &'static str,
-    what: &'static str,
-    policy: &'static str,
-    column: Column,
-) -> Variant {
-    Variant {
-        dispatch: Dispatch::Managed,
-        monitor: Monitor::Manager,
-        ..native(name, what, policy, column)
+impl Variant {
+    const fn managed(mut self) -> Self {
+        (self.dispatch, self.monitor) = (Dispatch::Managed, Monitor::Manager);
+        self
+    }
+
+    /// With a manager thread that handles every release and completion, as in the paper.
+    const fn as_in_the_paper(mut self) -> Self {
+        (self.mechanism, self.monitor) = (Mechanism::Huang2014, Monitor::Manager);
+        self
+    }
+
+    const fn by_timers(mut self) -> Self {
+        self.monitor = Monitor::Manager;
+        self
+    }
+
+    const fn unenforced(mut self) -> Self {
+        self.enforced = false;
+        self
+    }
+
+    /// The sound test with the tightening accepts more sets at higher utilisations.
+    const fn tightened(mut self) -> Self {
+        self.options = &["instants=tightened"];
+        self
+    }
+
+    const fn in_hyperperiods(mut self) -> Self {
+        self.in_hyperperiods = true;
+        self
+    }
+
+    const fn in_hyperperiods_only(mut self) -> Self {
+        self.in_busy_periods = false;
+        self.in_hyperperiods()
     }
 }
 
-/// With a manager thread that handles every release and completion, as in the paper.
-const fn paper(
-    name: &'static str,
-    what: &'static str,
-    policy: &'static str,
-    column: Column,
-) -> Variant {
-    Variant {
-        mechanism: Mechanism::Huang2014,
-        monitor: Monitor::Manager,
-        ..native(name, what, policy, column)
-    }
-}
-
-/// The sound test with the tightening accepts more sets at higher utilisations.
-const TIGHTENED: &[&str] = &["instants=tightened"];
-
-/// Everything that is compared; of each column the paper's mechanism stands behind ours. What a build
+/// Everything that is compared; of each column the paper's mechanism stands behind Vestal's. What a build
 /// cannot run it says.
+///
+/// Under `pt` a job between two slices is suspended: the CPU idles, and the last job ends much later. The guard
+/// suspends jobs by the paper's mechanism, too; the paper's servers go on in the background.
+#[rustfmt::skip]
 pub const VARIANTS: &[Variant] = &[
-    Variant {
-        enforced: false,
-        in_hyperperiods: true,
-        ..native(
-            "smc/none",
-            "fixed priorities of the kernel, nothing enforced: the paper's FTP-SMC",
-            "smc",
-            Column::FtpSmc,
-        )
-    },
-    native(
-        "smc/perf",
-        "the same with static limits, monitored by perf counters",
-        "smc",
-        Column::FtpSmc,
-    ),
-    Variant {
-        options: TIGHTENED,
-        ..native(
-            "zss/native",
-            "zero-slack instants beside the kernel's priorities",
-            "zss",
-            Column::Zss,
-        )
-    },
-    Variant {
-        options: TIGHTENED,
-        ..managed(
-            "zss/managed",
-            "zero-slack instants, dispatched by the manager",
-            "zss",
-            Column::Zss,
-        )
-    },
-    Variant {
-        options: TIGHTENED,
-        in_hyperperiods: true,
-        ..paper(
-            "zss/huang2014",
-            "zero-slack instants by the paper's mechanism",
-            "zss",
-            Column::Zss,
-        )
-    },
-    Variant {
-        in_hyperperiods: true,
-        ..native(
-            "amc/perf",
-            "adaptive limits beside the kernel's priorities, monitored by perf counters",
-            "amc",
-            Column::FtpAmc,
-        )
-    },
-    Variant {
-        monitor: Monitor::Manager,
-        ..native(
-            "amc/timer",
-            "the same, monitored by wall timers and CPU clocks",
-            "amc",
-            Column::FtpAmc,
-        )
-    },
-    managed(
-        "amc/managed",
-        "adaptive limits, dispatched by the manager",
-        "amc",
-        Column::FtpAmc,
-    ),
-    Variant {
-        in_hyperperiods: true,
-        ..paper(
-            "amc/huang2014",
-            "adaptive limits by the paper's mechanism",
-            "amc",
-            Column::FtpAmc,
-        )
-    },
-    Variant {
-        in_hyperperiods: true,
-        ..managed(
-            "plrs/managed",
-            "fixed job priorities and adaptive limits, dispatched by the manager with three priorities",
-            "plrs",
-            Column::Plrs,
-        )
-    },
-    // A job between two slices is suspended: the CPU idles, and the last job ends much later.
-    Variant {
-        in_busy_periods: false,
-        in_hyperperiods: true,
-        ..native(
-            "pt/native",
-            "slices of jobs beside the kernel's priorities",
-            "pt",
-            Column::Pt,
-        )
-    },
-    Variant {
-        in_busy_periods: false,
-        in_hyperperiods: true,
-        ..managed(
-            "pt/managed",
-            "slices of jobs, dispatched by the manager",
-            "pt",
-            Column::Pt,
-        )
-    },
-    // The guard suspends jobs here, too; the paper's servers go on in the background.
-    Variant {
-        in_busy_periods: false,
-        in_hyperperiods: true,
-        ..paper(
-            "pt/huang2014",
-            "slices of jobs by the timers of the paper's mechanism",
-            "pt",
-            Column::Pt,
-        )
-    },
+    native("smc/none", "smc", Column::FtpSmc, "fixed priorities of the kernel, nothing enforced: the paper's FTP-SMC")
+        .unenforced().in_hyperperiods(),
+    native("smc/perf", "smc", Column::FtpSmc, "the same with static limits, monitored by perf counters"),
+    native("zss/native", "zss", Column::Zss, "zero-slack instants beside the kernel's priorities").tightened(),
+    native("zss/managed", "zss", Column::Zss, "zero-slack instants, dispatched by the manager").managed().tightened(),
+    native("zss/huang2014", "zss", Column::Zss, "zero-slack instants by the paper's mechanism")
+        .as_in_the_paper().tightened().in_hyperperiods(),
+    native("amc/perf", "amc", Column::FtpAmc, "adaptive limits beside the kernel's priorities, monitored by perf counters")
+        .in_hyperperiods(),
+    native("amc/timer", "amc", Column::FtpAmc, "the same, monitored by wall timers and CPU clocks").by_timers(),
+    native("amc/managed", "amc", Column::FtpAmc, "adaptive limits, dispatched by the manager").managed(),
+    native("amc/huang2014", "amc", Column::FtpAmc, "adaptive limits by the paper's mechanism")
+        .as_in_the_paper().in_hyperperiods(),
+    native("plrs/managed", "plrs", Column::Plrs,
+        "fixed job priorities and adaptive limits, dispatched by the manager with three priorities")
+        .managed().in_hyperperiods(),
+    native("pt/native", "pt", Column::Pt, "slices of jobs beside the kernel's priorities").in_hyperperiods_only(),
+    native("pt/managed", "pt", Column::Pt, "slices of jobs, dispatched by the manager").managed().in_hyperperiods_only(),
+    native("pt/huang2014", "pt", Column::Pt, "slices of jobs by the timers of the paper's mechanism")
+        .as_in_the_paper().in_hyperperiods_only(),
 ];
 
 impl Variant {

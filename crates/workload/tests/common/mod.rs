@@ -58,7 +58,7 @@ pub(crate) fn with_prelude(part: &str) -> String {
 pub(crate) fn file_text(sample: Sample) -> Option<String> {
     match sample {
         Sample::File(text) => Some(text.to_owned()),
-        Sample::Part(part) | Sample::Used(part) => Some(with_prelude(part)),
+        Sample::Part(part) => Some(with_prelude(part)),
         Sample::None | Sample::Spec(_) | Sample::Scenario(_) | Sample::Parameters(_) => None,
     }
 }
