@@ -539,7 +539,7 @@ mod tests {
     }
 
     /// The steps of a job's end, with the manager before the step `at`; says whether the worker took
-    /// itself for demoted when it looked, and whether it returned to its priority.
+    /// itself for demoted when it looked, and whether it got its priority back.
     fn end_with_the_manager_before(at: usize) -> (bool, bool, bool) {
         let task = task();
         let (mut looked_demoted, mut demoted, mut returned) = (false, false, false);

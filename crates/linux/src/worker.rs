@@ -339,7 +339,7 @@ pub(crate) struct Ended {
 /// Takes the job off, restores the worker's priority, and notes the job down. `trace`
 /// has an open group, in which the end of the job was read from the clock.
 ///
-/// Says whether the job was completed in its priority; then the span of its end is open.
+/// Says whether the job was completed at its priority; then the span of its end is open.
 fn end(
     shared: &Shared,
     task: &TaskShared,
