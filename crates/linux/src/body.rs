@@ -53,7 +53,7 @@ pub(crate) struct ClockLook {
     pub(crate) wall: u64,
     /// The thread's own clock.
     pub(crate) cpu: u64,
-    /// how many execution intervals of threads of the run had begun or ended, read just before or after.
+    /// How many execution intervals of threads of the run had begun or ended, read just before or after.
     pub(crate) activity: u64,
 }
 
@@ -217,7 +217,7 @@ impl JobContext<'_> {
 
     /// Looks at the clocks for the first time after something else than burning, and notes how long the thread
     /// was ready meanwhile and had no CPU: if no thread of the run had it, another one did.
-    pub(crate) fn note_away(&mut self) {
+    fn note_away(&mut self) {
         let before = self.looked;
         self.looked = ClockLook {
             activity: self.shared.occupancy.count(),
@@ -242,6 +242,14 @@ impl JobContext<'_> {
             };
             self.trace.stolen(self.shared, stolen);
             self.trace.close();
+        }
+    }
+
+    /// The body has returned. If it looked at the clock just before, nothing can be missing, and the clock of the
+    /// system alone, which costs no system call, says so.
+    pub(crate) fn end_looking(&mut self) {
+        if monotonic_nanos().saturating_sub(self.looked.wall) >= SWITCH_NANOS_MAX {
+            self.note_away();
         }
     }
 

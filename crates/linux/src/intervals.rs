@@ -163,7 +163,7 @@ pub(crate) struct Intervals {
     /// Clock and CPU clock when the present interval began; while the thread waits, when it began to.
     began: u64,
     cpu: u64,
-    /// how many execution intervals of all threads had begun or ended when the present interval began, or before.
+    /// How many execution intervals of all threads had begun or ended when the present interval began, or before.
     activity: u64,
     reactions: Reactions,
 }

@@ -51,7 +51,6 @@ mod late;
 mod left_behind;
 mod managed;
 mod manager;
-mod managing;
 mod mechanism;
 mod meter;
 mod occupancy;

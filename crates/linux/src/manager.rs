@@ -11,7 +11,6 @@ mod zss;
 use crate::allowance::Allowance;
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
-use crate::managing::{end_record, manage_to_the_end};
 use crate::mechanism::start_timers;
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
@@ -21,6 +20,7 @@ use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShar
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::sys::{self, futex};
+use crate::threads::{end_record, manage_to_the_end};
 use crate::worker::enter_real_time;
 use crate::zss::Slack;
 use std::sync::Arc;

@@ -246,7 +246,7 @@ impl Helper {
         while words.tid.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {
             sleep_until(monotonic_nanos() + SLEEP_NANOS);
         }
-        // Time to get to its index.
+        // Time to set itself up.
         sleep_until(monotonic_nanos() + SLEEP_NANOS);
         Ok(Self { words, thread })
     }

@@ -284,7 +284,7 @@ pub(crate) struct Shared {
     pub(crate) earliest_due: AtomicU64,
     /// What manager, idle detector and watchdog used; each writes its own when it leaves.
     pub(crate) own: OwnThreads,
-    /// Under managed dispatch: the wake_event of the manager, and the plan.
+    /// Under managed dispatch: the event that wakes the manager, and the plan.
     pub(crate) managed: Option<Managed>,
     /// Whether timers of the manager stand for the instants without slack of all jobs, as in the paper
     /// of [`crate::mechanism`]. Budgets are not monitored then.
@@ -442,9 +442,9 @@ impl Shared {
     pub(crate) fn kick_manager(&self) {
         self.occupancy.call(monotonic_nanos());
         match &self.managed {
-            Some(managed) if managed.waits_on_futex => managed.ring(),
+            Some(managed) if managed.waits_on_futex => managed.call(),
             Some(_) | None => match &self.wake_event {
-                Some(wake_event) => wake_event.ring(),
+                Some(wake_event) => wake_event.signal(),
                 None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
             },
         }
@@ -488,7 +488,7 @@ impl Shared {
             demote(task.tid.load(Ordering::SeqCst));
         }
         if let Some(managed) = &self.managed {
-            managed.ring();
+            managed.call();
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
         self.phase.store(STOP, Ordering::SeqCst);

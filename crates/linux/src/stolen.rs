@@ -71,7 +71,7 @@ struct Window {
 /// All stolen intervals of a run: their number and size, and where the newest ones were.
 ///
 /// Written by all burning threads without a lock. They share one CPU, and a torn entry would need
-/// one of them to be preempted between two stores and overtaken by 1023 of them.
+/// one of them to be preempted between two stores and overtaken by 1023 intervals.
 #[derive(Debug)]
 pub(crate) struct StolenLog {
     count: AtomicUsize,
@@ -113,10 +113,10 @@ impl StolenLog {
         }
     }
 
-    /// How much of the time from `start` until `end` lay in remembered ones.
+    /// How much of the time from `start` until `end` lay in remembered intervals.
     ///
     /// Several threads may have seen one and the same interval, for instance two workers that woke late
-    /// for one release; what they saw counts once. O(n log n) in the number of remembered ones.
+    /// for one release; what they saw counts once. O(n log n) in the number of remembered intervals.
     pub(crate) fn within(&self, start: u64, end: u64) -> Stolen {
         let load = |word: &AtomicU64| word.load(Ordering::Relaxed);
         let windows = self.windows.iter();

@@ -1,17 +1,23 @@
-//! Starting threads so that none runs before all is ready to run, and joining them again.
+//! Starting threads so that none runs before all are ready to run, how a manager's ends, and joining them again.
 //!
 //! A thread that enters SCHED_FIFO on a pinned CPU and then spins for the others can keep them from
 //! ever starting. Each therefore blocks on the phase word, and the starter waits for each one's
 //! report before it starts the next.
 
-use crate::shared::Shared;
+use crate::recording::Tracer;
+use crate::report::ManagerRecord;
+use crate::shared::{Shared, StopCause};
+use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex::wait_until;
+use crate::worker::message_of;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
-use vestal_core::Duration;
+use vestal_core::{ContractViolation, Duration, Scheduler};
+use vestal_trace::Recorder;
 
 /// How long a thread may take to set itself up.
 const SETUP_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
@@ -113,7 +119,7 @@ impl Threads {
         Ok(Started { result })
     }
 
-    /// Waits for all threads, `patience` at most; gives the index of the task whose workers are still
+    /// Waits for all threads, `patience` at most; gives the indices of the tasks whose workers are still
     /// busy.
     pub(crate) fn join(self, patience: Duration) -> Vec<usize> {
         const POLL_NANOS: u64 = 1_000_000;
@@ -130,4 +136,36 @@ impl Threads {
         }
         members.iter().filter_map(|(worker, _)| *worker).collect()
     }
+}
+
+/// What a manager's thread does until the run ends; that is halted whatever happens.
+pub(crate) fn manage_to_the_end(
+    shared: &Shared,
+    manage: impl FnOnce() -> Result<(), ContractViolation>,
+) {
+    let failed = match catch_unwind(AssertUnwindSafe(manage)) {
+        Ok(outcome) => outcome
+            .err()
+            .map(|violation| format!("contract violated: {violation}")),
+        Err(panic) => Some(message_of(panic.as_ref())),
+    };
+    if let Some(message) = failed {
+        shared.request_stop(StopCause::ManagerPanicked { message });
+    }
+    shared.halt();
+    let _ = sys::sched::set_other(sys::sched::own_tid());
+}
+
+/// The end of a manager's record, and of its trace.
+pub(crate) fn end_record<S: Scheduler>(
+    mut record: ManagerRecord,
+    scheduler: Recorder<S, Tracer>,
+    shared: &Shared,
+) -> ManagerRecord {
+    scheduler.sink().open();
+    let (scheduler, trace, end) = scheduler.leave(shared.instant(monotonic_nanos()));
+    trace.close();
+    record.lost_notices = scheduler.lost_notices();
+    record.end = Some(end);
+    record
 }

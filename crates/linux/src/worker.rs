@@ -65,7 +65,7 @@ impl Worker {
             slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
         }
         // Whatever a job body does, it does not rise above its priority: only the manager sets priorities.
-        sys::capability::give_up_scheduling()?;
+        sys::capability::drop_scheduling()?;
         task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
         Ok(())
     }
@@ -262,7 +262,7 @@ impl Worker {
             (self.body)(&mut job)
         }));
         job.observe(false);
-        job.note_away();
+        job.end_looking();
         if task.is_sliced() {
             let executed = job.executed().as_nanos();
             if task.suspension.leave(executed, shared.tolerance_nanos) {

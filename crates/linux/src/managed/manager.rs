@@ -1,4 +1,4 @@
-//! the manager that dispatches: reports to the scheduler what happened, and does what the plan says.
+//! The manager that dispatches: reports to the scheduler what happened, and does what the plan says.
 
 mod drops;
 mod facts;
@@ -11,7 +11,6 @@ use super::{BoxedScheduler, Managed};
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
 use crate::manager::BEAT_NANOS;
-use crate::managing::{end_record, manage_to_the_end};
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
@@ -20,6 +19,7 @@ use crate::shared::{QUANTUM_NANOS, STOP, Shared, StopCause};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::sys::{self, futex};
+use crate::threads::{end_record, manage_to_the_end};
 use crate::worker::enter_real_time;
 use facts::end_of;
 use std::cmp::Reverse;
@@ -34,7 +34,7 @@ use vestal_trace::{Edge, Mechanism, Recorder, What};
 
 /// The priorities of the run, the manager's own apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Classes {
+struct Classes {
     pub(crate) run: i32,
     pub(crate) suspended: i32,
 }

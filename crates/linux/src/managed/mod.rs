@@ -67,7 +67,7 @@ impl Managed {
     }
 
     /// Calls the manager.
-    pub(crate) fn ring(&self) {
+    pub(crate) fn call(&self) {
         self.wake_event.fetch_add(1, Ordering::SeqCst);
         futex::wake_all(&self.wake_event);
     }

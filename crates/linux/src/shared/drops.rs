@@ -49,7 +49,7 @@ impl TaskShared {
         self.has_used_up(sequence).then_some(at)
     }
 
-    /// Why job `sequence` lost its index.
+    /// Why job `sequence` lost its priority.
     pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
         let word = self.verdicts.dropped.load(Ordering::SeqCst);
         let index = usize::try_from(word % REASONS).unwrap_or(0);

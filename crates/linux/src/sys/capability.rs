@@ -26,7 +26,7 @@ struct Half {
 /// Gives up, for the calling thread and all it starts, the capabilities by which a thread gets a
 /// higher real-time priority: CAP_SYS_NICE, and CAP_SYS_RESOURCE, which could lift RLIMIT_RTPRIO.
 /// Other threads keep theirs.
-pub(crate) fn give_up_scheduling() -> io::Result<()> {
+pub(crate) fn drop_scheduling() -> io::Result<()> {
     let header = Header {
         version: VERSION_3,
         pid: 0,

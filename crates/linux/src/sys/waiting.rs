@@ -22,10 +22,10 @@ impl WakeEvent {
         owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) }).map(Self)
     }
 
-    pub(crate) fn ring(&self) {
+    pub(crate) fn signal(&self) {
         let one = 1_u64;
         // SAFETY: the descriptor is open; eight bytes are read from `one`. It fails only when the
-        // count is full, and then it rings already.
+        // count is full, and then it is signalled already.
         unsafe {
             libc::write(self.0.as_raw_fd(), (&raw const one).cast(), 8);
         }
@@ -64,7 +64,7 @@ impl Woken {
     }
 }
 
-/// Waits for a wake_event, and for the signals of [`super::timer::SignalTimer`]s to the thread that made it.
+/// Waits for a [`WakeEvent`], and for the signals of [`super::timer::SignalTimer`]s to the thread that made it.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     poll: OwnedFd,
