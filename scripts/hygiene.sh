@@ -188,7 +188,7 @@ check_directions() {
                 *) allowed "$code_may" "$name" ;;
             esac || echo "$manifest:$line: crate $crate may not know $name ($section)"
         done
-    done | report "see DIRECTIONS in scripts/hygiene.sh and 'Who may know whom' in ARCHITECTURE.md"
+    done | report "see DIRECTIONS in scripts/hygiene.sh and 'The crates' in ARCHITECTURE.md"
 }
 
 # A policy says what it is; who compares its name knows what only it should.

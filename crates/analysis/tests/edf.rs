@@ -192,7 +192,7 @@ fn the_border_is_met_exactly() {
 
 /// U = 1, deadlines below the periods, and a hyperperiod beyond all clocks: the search limit is reached, nothing is guessed.
 #[test]
-fn an_astronomic_busy_period_is_given_up() {
+fn an_astronomic_busy_period_reaches_the_search_limit() {
     // (p - 1) / 2p + (q - 1) / 2q + (p + q) / 2pq = 1.
     let (p, q) = (10_000_019, 10_000_079);
     let tasks = vec![

@@ -114,7 +114,7 @@ pub(crate) struct Measured {
     pub(crate) perf: bool,
     /// How late a thread woke that slept until an instant; null if that was not measured.
     pub(crate) wake_up: Option<WakeUp>,
-    /// Stretches in which a thread that never waits lost its CPU; null if that was not measured.
+    /// Intervals in which a thread that never waits lost its CPU; null if that was not measured.
     pub(crate) gaps: Option<Gaps>,
     /// By how much budgets were exceeded when that was noticed, by monitor.
     pub(crate) budgets: Vec<Budget>,

@@ -236,16 +236,16 @@ pub(crate) struct Enforced {
     /// How many records the traces got; null if there is none.
     pub(crate) records: Option<u64>,
     pub(crate) records_lost: u64,
-    pub(crate) own: Own,
+    pub(crate) own: ThreadCosts,
     pub(crate) busy_periods: BusyPeriods,
 }
 
 /// What the run's own threads used, and why its manager was woken.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Own {
-    pub(crate) manager: OwnThread,
-    pub(crate) idle: OwnThread,
-    pub(crate) watchdog: OwnThread,
+pub(crate) struct ThreadCosts {
+    pub(crate) manager: ThreadCost,
+    pub(crate) idle: ThreadCost,
+    pub(crate) watchdog: ThreadCost,
     /// CPU time of the workers outside the bodies of jobs.
     pub(crate) workers_cpu_ns: u64,
     pub(crate) wakeups: Wakeups,
@@ -254,7 +254,7 @@ pub(crate) struct Own {
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct OwnThread {
+pub(crate) struct ThreadCost {
     pub(crate) cpu_ns: u64,
     pub(crate) voluntary: u64,
     pub(crate) involuntary: u64,
@@ -272,7 +272,7 @@ pub(crate) struct Wakeups {
     pub(crate) other: u64,
 }
 
-/// Stretches in which there were jobs to do.
+/// Intervals in which there were jobs to do.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct BusyPeriods {
     pub(crate) count: u64,

@@ -179,7 +179,7 @@ impl Releases for Bounded<'_> {
     }
 
     /// Is asked at each instant.
-    fn given_up(&self) -> bool {
+    fn aborted(&self) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
         left == 0 || self.missed.get()

@@ -380,7 +380,7 @@ mod tests {
                     weight_by = \"utilization\"\ntests = [\"a\", \"b\"]\n[vary]\nutilization = [0.2, 0.6]\n";
         let experiment = Experiment::parse(&Source::new("x", text)).unwrap();
         let mut table = Table::new(2);
-        let (yes, no, given_up) = (Answer::Yes, Answer::No, Answer::Undecided);
+        let (yes, no, undecided) = (Answer::Yes, Answer::No, Answer::Undecided);
         let rows = [
             (0, [yes, yes]),
             (0, [yes, no]),
@@ -389,7 +389,7 @@ mod tests {
             (1, [no, yes]),
             (1, [yes, no]),
             (1, [no, no]),
-            (1, [no, given_up]),
+            (1, [no, undecided]),
         ];
         for (at, (point, answers)) in (0u32..).zip(rows) {
             table.push(point, at % 4, 100 + u64::from(at), &answers);

@@ -12,7 +12,7 @@
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// Shorter stretches are interrupts.
+/// Shorter ones are interrupts.
 const LONG: Duration = Duration::from_millis(2);
 /// So long it computes at a time; then it waits a little, so that RT throttling lets it be.
 const BURST: Duration = Duration::from_millis(40);

@@ -52,7 +52,7 @@ impl IdleDetector {
         }
         own.leave(shared);
         let _ = sys::sched::set_other(sys::sched::own_tid());
-        meter.stop(&shared.own.idle);
+        meter.stop(&shared.accounts.idle);
     }
 
     /// Runs, so no more urgent thread does: says so.

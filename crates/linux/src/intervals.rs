@@ -252,17 +252,18 @@ impl Intervals {
         };
         let before = shared.occupancy.begin(asked, now);
         self.activity = shared.occupancy.count();
-        let (looked, cpu) = (monotonic_nanos(), own_cpu_nanos());
+        let looked = monotonic_nanos();
         #[cfg(feature = "real")]
         if matches!(self.thread, Thread::Worker(_)) {
             crate::fault::delay(shared, crate::fault::Point::Woken);
         }
         // What it waited for the CPU until now is no part of the interval.
         let waited = self.open(self.cpu).map_or(0, |waited| waited.nanos);
-        // The interval seems to begin later than the look by what others took since.
+        // The interval seems to begin later than the look by what others took since, less what the thread
+        // executed before it looked: some microseconds, for which a system call would be too much.
         let lost = Unexplained {
             from: looked,
-            to: self.began.saturating_add(cpu.saturating_sub(self.cpu)),
+            to: self.began,
             burning: false,
         };
         if lost.nanos() >= SWITCH_NANOS_MAX && self.activity == shared.occupancy.count() {
@@ -319,7 +320,7 @@ impl Intervals {
     /// The thread leaves the run.
     pub(crate) fn leave(&self, shared: &Shared) {
         shared.consumed.set(self.thread, own_cpu_nanos());
-        let of_all = shared.own.reactions.lock();
+        let of_all = shared.accounts.reactions.lock();
         // No thread panics while holding this lock.
         let mut of_all = of_all.unwrap_or_else(PoisonError::into_inner);
         of_all.merge(&self.reactions);

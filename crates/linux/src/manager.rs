@@ -89,7 +89,7 @@ impl Manager {
         if let Some(own) = self.own.take() {
             own.leave(&shared);
         }
-        meter.stop(&shared.own.manager);
+        meter.stop(&shared.accounts.manager);
         end_record(self.record, self.guard, &shared)
     }
 

@@ -69,7 +69,7 @@ impl Account {
 
 /// The accounts of the threads that are not workers.
 #[derive(Debug, Default)]
-pub(crate) struct OwnThreads {
+pub(crate) struct Accounts {
     /// Of all threads, each of which adds its own when it leaves.
     pub(crate) reactions: Mutex<Reactions>,
     pub(crate) manager: Account,

@@ -48,7 +48,7 @@ pub struct Report {
     /// What the mechanisms of this world cost.
     pub overhead: Vec<Overhead>,
     /// What the run's own threads used, and why its manager was woken.
-    pub own: OwnReport,
+    pub threads: ThreadCosts,
     /// Intervals in which there were jobs to do.
     pub busy_periods: BusyReport,
     /// What the machine took away.
@@ -286,7 +286,7 @@ impl Wakeups {
 
 /// What the run's own threads used: everything beside the bodies of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OwnReport {
+pub struct ThreadCosts {
     /// The manager, on the CPU of the run.
     pub manager: ThreadCost,
     /// The idle detector, on the CPU of the run; managed dispatch has none.
@@ -301,7 +301,7 @@ pub struct OwnReport {
     pub reactions: Vec<Reaction>,
 }
 
-impl OwnReport {
+impl ThreadCosts {
     /// CPU time of manager, idle detector and watchdog.
     #[must_use]
     pub const fn cpu(&self) -> Service {

@@ -25,7 +25,7 @@ use crate::intervals::Consumed;
 use crate::late::Late;
 use crate::managed::{Handover, Managed};
 use crate::mechanism::ReleaseCounter;
-use crate::meter::OwnThreads;
+use crate::meter::Accounts;
 use crate::occupancy::Occupancy;
 use crate::overrun_report::OverrunReport;
 use crate::report::TaskRecord;
@@ -283,7 +283,7 @@ pub(crate) struct Shared {
     /// Until then no job is late that no thread has looked at.
     pub(crate) earliest_due: AtomicU64,
     /// What manager, idle detector and watchdog used; each writes its own when it leaves.
-    pub(crate) own: OwnThreads,
+    pub(crate) accounts: Accounts,
     /// Under managed dispatch: the event that wakes the manager, and the plan.
     pub(crate) managed: Option<Managed>,
     /// Whether timers of the manager stand for the instants without slack of all jobs, as in the paper
@@ -341,7 +341,7 @@ impl Shared {
             steal_reported: sys::clock::is_steal_reported(),
             guarantees: Guarantees::new(),
             earliest_due: AtomicU64::new(u64::MAX),
-            own: OwnThreads::default(),
+            accounts: Accounts::default(),
             managed: None,
             paper_zss: false,
             paper_pt: false,

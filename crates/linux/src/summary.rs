@@ -5,7 +5,7 @@ use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, MachineReport,
-    ManagerRecord, Overhead, OwnReport, Report, StolenTime, TaskRecord, TaskReport, Totals,
+    ManagerRecord, Overhead, Report, StolenTime, TaskRecord, TaskReport, ThreadCosts, Totals,
 };
 use crate::shared::{Shared, TaskShared};
 use crate::stats::{Distribution, Summary};
@@ -81,7 +81,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         modes_lost: manager.modes_lost,
         tasks,
         overhead: overhead.to_vec(),
-        own: own_report(shared, &totals, measured),
+        threads: thread_costs(shared, &totals, measured),
         busy_periods: busy_report(shared, &totals, stopped),
         machine: machine_report(&shared.stolen, measured, &totals),
         enforcement: EnforcementReport {
@@ -139,13 +139,13 @@ fn stolen_time(stolen: &StolenLog, foreign: &[ForeignThread]) -> Vec<StolenTime>
     .collect()
 }
 
-fn own_report(shared: &Shared, totals: &Totals, measured: &Measured<'_>) -> OwnReport {
-    let reactions = shared.own.reactions.lock();
+fn thread_costs(shared: &Shared, totals: &Totals, measured: &Measured<'_>) -> ThreadCosts {
+    let reactions = shared.accounts.reactions.lock();
     let reactions = reactions.unwrap_or_else(PoisonError::into_inner);
-    OwnReport {
-        manager: shared.own.manager.cost(),
-        idle: shared.own.idle.cost(),
-        watchdog: shared.own.watchdog.cost(),
+    ThreadCosts {
+        manager: shared.accounts.manager.cost(),
+        idle: shared.accounts.idle.cost(),
+        watchdog: shared.accounts.watchdog.cost(),
         workers: Service::from_nanos(totals.cpu_nanos.saturating_sub(totals.executed_nanos)),
         wakeups: measured.manager.wakeups,
         reactions: reactions.of_duties(&measured.continued),
@@ -163,7 +163,8 @@ fn busy_report(shared: &Shared, totals: &Totals, stopped: u64) -> BusyReport {
         }
     });
     let periods = periods.collect();
-    let own = [&shared.own.manager, &shared.own.idle].map(|account| account.cost().switches());
+    let own =
+        [&shared.accounts.manager, &shared.accounts.idle].map(|account| account.cost().switches());
     BusyReport {
         count: log.count(),
         length: length.summary(),

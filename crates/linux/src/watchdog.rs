@@ -116,7 +116,7 @@ impl Watchdog {
             own.leave(shared);
         }
         let _ = sys::sched::set_other(sys::sched::own_tid());
-        meter.stop(&shared.own.watchdog);
+        meter.stop(&shared.accounts.watchdog);
     }
 }
 

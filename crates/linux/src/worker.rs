@@ -478,7 +478,7 @@ fn ask_for_priority(shared: &Shared, task: &TaskShared, own: &mut Intervals, tra
 }
 
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
-/// in vain, while its job was preempted.
+/// without effect, while its job was preempted.
 fn resume_preempted(shared: &Shared) {
     if shared.monitor != Monitor::Manager || !shared.arms_monitors() {
         return;

@@ -6,7 +6,7 @@ use vestal_core::{ContractViolation, CpuId, Instant, JobId, TaskId};
 /// A simulation that had to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimulationError {
-    /// It was asked for ([`crate::Releases::given_up`]); the run got to this instant.
+    /// It was asked for ([`crate::Releases::aborted`]); the run got to this instant.
     Aborted(Instant),
     /// A [`crate::Releases`] whose instants of one task do not strictly ascend.
     ReleasesNotAscending {

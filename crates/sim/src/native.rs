@@ -140,7 +140,7 @@ struct NativeWorld<'a, G: ?Sized, O: ?Sized> {
 impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     fn run(&mut self) -> Result<(), SimulationError> {
         loop {
-            if self.releases.given_up() {
+            if self.releases.aborted() {
                 return Err(SimulationError::Aborted(self.now));
             }
             let next = self.next_instant();

@@ -30,7 +30,7 @@ impl JobState {
     }
 }
 
-/// An uninterrupted stretch of execution of one job on one CPU, `[start, end)`.
+/// An execution interval of one job on one CPU, `[start, end)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Where.

@@ -15,7 +15,7 @@ pub trait Releases {
 
     /// Whether the run is to be abandoned. The one answer here that may change: it is
     /// asked for at each instant, and decides about nothing else.
-    fn given_up(&self) -> bool {
+    fn aborted(&self) -> bool {
         false
     }
 }

@@ -178,7 +178,7 @@ where
         let end = self.setting.end;
         let mut decisions_here = 0;
         loop {
-            if self.releases.given_up() {
+            if self.releases.aborted() {
                 return Err(Box::new(SimulationError::Aborted(self.now)));
             }
             let next = self.next_instant();

@@ -6,7 +6,7 @@ use crate::timeline::{Ending, Item, Timeline};
 use std::collections::BTreeMap;
 use vestal_core::{CpuId, Duration, Instant, JobId, Level, TaskId};
 
-/// A stretch of time.
+/// An interval of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Its first instant.
@@ -67,7 +67,7 @@ pub struct Row {
     pub marks: Vec<(Instant, Mark)>,
 }
 
-/// A stretch in which the mode is raised.
+/// An interval in which the mode is raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Band {
     /// From when.

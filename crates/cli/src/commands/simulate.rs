@@ -211,7 +211,7 @@ impl Releases for FromFile<'_> {
         }
     }
 
-    fn given_up(&self) -> bool {
+    fn aborted(&self) -> bool {
         interrupt::asked()
     }
 }

@@ -1,7 +1,7 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
 use super::machine::{machine, machine_lines};
-use super::own;
+use super::threads;
 use super::work::Body;
 use super::{Cost as PrimitiveCost, Monitor, RealRun, Settings};
 use crate::failure::Failure;
@@ -387,7 +387,7 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
             preemptions: report.cpu.preemptions,
             migrations: 0,
         }],
-        overhead: own::overhead(&report.overhead),
+        overhead: threads::overhead(&report.overhead),
         machine: machine(report),
         proof: proof(session, settings),
         ..RunResult::of(session, World::Linux, dispatch(settings))

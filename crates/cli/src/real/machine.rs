@@ -1,7 +1,7 @@
 //! What the machine and the mechanisms did in a real run: lines for the page, and values for the result.
 
 use super::Settings;
-use super::own;
+use super::threads;
 use crate::quantity::short;
 use crate::report::{Enforced, Machine, Stolen};
 use vestal_core::Service;
@@ -33,13 +33,13 @@ pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String>
         "our own mechanisms cost {:.3}% of the time",
         share * 100.0
     ));
-    let (own, busy) = (&report.own, &report.busy_periods);
+    let (threads, busy) = (&report.threads, &report.busy_periods);
     lines.push(format!(
         "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, the idle detector and the watchdog used {} of CPU time",
         busy.count,
         busy.switches_each(),
-        own.wakeups.by_jobs(),
-        short(own.cpu().as_nanos()),
+        threads.wakeups.by_jobs(),
+        short(threads.cpu().as_nanos()),
     ));
     lines
 }
@@ -186,8 +186,8 @@ pub(super) fn machine(report: &Report) -> Machine {
             held_in_vain: report.suspensions.map(|held| held.ineffective),
             records: report.recorded.map(|recorded| recorded.records),
             records_lost: lost_in_all(report),
-            own: own::own(report),
-            busy_periods: own::busy_periods(report),
+            own: threads::costs(report),
+            busy_periods: threads::busy_periods(report),
         }),
     }
 }

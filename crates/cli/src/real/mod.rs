@@ -15,7 +15,7 @@ mod machine;
 #[cfg(target_os = "linux")]
 mod overhead;
 #[cfg(target_os = "linux")]
-mod own;
+mod threads;
 #[cfg(target_os = "linux")]
 mod work;
 #[cfg(target_os = "linux")]
@@ -138,7 +138,7 @@ pub(crate) struct ZssTrace {
     pub(crate) gaps_at_the_tick: TracedGaps,
 }
 
-/// One stretch of the schedule; instants count from the start of the hyperperiod, those measured are
+/// One execution interval of the schedule; instants count from the start of the hyperperiod, those measured are
 /// medians, null where no hyperperiod had the order.
 #[derive(Debug, Serialize)]
 pub(crate) struct TracedRun {

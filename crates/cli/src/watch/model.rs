@@ -131,8 +131,8 @@ pub(crate) struct Model {
     pub(crate) now: Instant,
     /// The jobs that were begun and are not over, in that order.
     begun: Vec<JobId>,
-    /// Under native dispatch the tasks that permits hold back for want of slack.
-    held_back: Vec<TaskId>,
+    /// Under native dispatch the tasks that permits suspend for want of slack.
+    suspended: Vec<TaskId>,
     busy_ns: u64,
     pub(crate) gaps: u64,
     pub(crate) longest_gap_ns: u64,
@@ -149,7 +149,7 @@ impl Model {
             modes: VecDeque::new(),
             now: Instant::EPOCH,
             begun: Vec::new(),
-            held_back: Vec::new(),
+            suspended: Vec::new(),
             busy_ns: 0,
             gaps: 0,
             longest_gap_ns: 0,
@@ -348,7 +348,7 @@ impl Model {
 
     /// The latest begun job that nothing holds back, or else the latest of all.
     fn goes_on(&self) -> Option<JobId> {
-        let free = |job: &&JobId| !self.held_back.contains(&job.task);
+        let free = |job: &&JobId| !self.suspended.contains(&job.task);
         let all = || self.begun.iter().rev();
         all().find(free).or_else(|| all().next()).copied()
     }
@@ -356,9 +356,9 @@ impl Model {
     /// A natively dispatched task is suspended, or so no more.
     fn hold_back(&mut self, id: TaskId, permit: Permit) {
         let before = self.goes_on();
-        self.held_back.retain(|held| *held != id);
+        self.suspended.retain(|held| *held != id);
         if matches!(permit, Permit::Suspended { .. } | Permit::Below { .. }) {
-            self.held_back.push(id);
+            self.suspended.push(id);
         }
         if before != self.goes_on()
             && let Some(left) = before

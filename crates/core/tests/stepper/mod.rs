@@ -305,10 +305,10 @@ impl World {
     }
 }
 
-/// The trace in which each of `stretches` (who, from, to) ran and nothing else, `ticks` long.
-pub(crate) fn drawn(stretches: &[(char, usize, usize)], ticks: usize) -> String {
+/// The trace in which each of `intervals` (who, from, to) ran and nothing else, `ticks` long.
+pub(crate) fn drawn(intervals: &[(char, usize, usize)], ticks: usize) -> String {
     let mut trace = vec!['.'; ticks];
-    for &(who, from, to) in stretches {
+    for &(who, from, to) in intervals {
         trace[from..to].fill(who);
     }
     trace.into_iter().collect()

@@ -4,14 +4,14 @@ use crate::verdict::Verdict::{self, Confirmed, NotDecided, Refuted};
 use std::ops::Range;
 
 /// Made-up answers: which of the sets of a point each test accepts, by the index on the axis, 0 to 4. Sets
-/// that are not named are rejected, or left undecided if they are in `given_up`. A check says *no* of the sets
+/// that are not named are rejected, or left undecided if they are in `undecided`. A check says *no* of the sets
 /// `missed`, *yes* of those `proved`.
 pub(super) struct Case {
     pub(super) claim: &'static str,
     pub(super) expected: Verdict,
     pub(super) sets: u32,
     pub(super) accepts: fn(&str, usize) -> Range<u32>,
-    pub(super) given_up: Range<u32>,
+    pub(super) undecided: Range<u32>,
     pub(super) missed: Range<u32>,
     pub(super) proved: Range<u32>,
 }
@@ -27,20 +27,20 @@ pub(super) const fn case(
         expected,
         sets,
         accepts,
-        given_up: 0..0,
+        undecided: 0..0,
         missed: 0..0,
         proved: 0..0,
     }
 }
 
 /// The set 500 reaches the search limit of the tests that do not accept it.
-pub(super) const fn with_one_given_up(
+pub(super) const fn with_one_undecided(
     claim: &'static str,
     expected: Verdict,
     accepts: fn(&str, usize) -> Range<u32>,
 ) -> Case {
     Case {
-        given_up: 500..501,
+        undecided: 500..501,
         ..case(claim, expected, 1000, accepts)
     }
 }
@@ -122,7 +122,7 @@ pub(super) const CASES: &[Case] = &[
         }
     }),
     // A search that reached its limit is no rejection.
-    with_one_given_up(MAX_DOMINATES, Confirmed, one_more_by_rtb),
+    with_one_undecided(MAX_DOMINATES, Confirmed, one_more_by_rtb),
     case(MAX_DOMINATES, NotDecided, 100, |test, _| match test {
         "amc-max" => 0..50,
         _ => 0..40,
@@ -348,7 +348,7 @@ pub(super) const CASES: &[Case] = &[
         "amc-ia" => 0..400,
         _ => 50..450,
     }),
-    with_one_given_up(NOT_DOMINANT, Refuted, |test, index| match (test, index) {
+    with_one_undecided(NOT_DOMINANT, Refuted, |test, index| match (test, index) {
         ("pt", 3) => 500..501,
         (_, _) => 0..500,
     }),

@@ -36,7 +36,7 @@ fn experiment(figure: &Figure, sets: u32) -> Experiment {
 fn answer(case: &Case, column: &str, position: usize, set: u32) -> Answer {
     let of = |holds| if holds { Answer::Yes } else { Answer::No };
     match column.strip_prefix("check:") {
-        None if case.given_up.contains(&set)
+        None if case.undecided.contains(&set)
             && !(case.accepts)(column, position).contains(&set) =>
         {
             Answer::Undecided
@@ -233,7 +233,7 @@ fn points_count_by_their_weights() {
 #[test]
 fn numbers_name_searches_that_were_given_up() {
     let figure = named("huang2014/fig1")[0];
-    let case = with_one_given_up(MAX_DOMINATES, Confirmed, one_more_by_rtb);
+    let case = with_one_undecided(MAX_DOMINATES, Confirmed, one_more_by_rtb);
     let summary = summary(figure, &case, &[]);
     let view = &View::all(figure, &summary)[0];
     let mut claims = figure.claims.iter();

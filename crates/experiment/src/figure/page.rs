@@ -131,7 +131,7 @@ they do not, and more sets may. *Depends on the reading*: confirmed under one, r
 3. *More* and *better* are strict: tests that answer alike confirm neither. They are refuted by the contrary,\n\
    and if what the test alone accepts is rare and no more than what the other one alone accepts.\n\
 4. *Every* and *none* are refuted by one set, *some* is confirmed by one. The contrary takes a share that is\n\
-   certainly rare. A set whose search was given up is not accepted, and no such set.\n\
+   certainly rare. A set whose search reached its limit is not accepted, and no such set.\n\
 5. What a published and refuted test accepts, and the sound test beside it does not, is looked at set by set: is\n\
    it proved by another sound test of the same policy, and if not, does a search find a run of it in which a\n\
    guaranteed deadline is missed, under the priorities that the test chose? Such a miss shows that the set was\n\

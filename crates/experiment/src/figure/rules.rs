@@ -54,12 +54,12 @@ fn counts(view: &View<'_>, first: &str, second: &str) -> String {
         shown(&examples),
         shown(&others),
         range(view.pairing(first, second).difference()),
-        given_up(view, &[first, second]),
+        undecided(view, &[first, second]),
     )
 }
 
 /// How many searches of the tests reached their limit, if any: such a set counts as not accepted.
-fn given_up(view: &View<'_>, tests: &[&str]) -> String {
+fn undecided(view: &View<'_>, tests: &[&str]) -> String {
     let each = tests.iter().map(|test| (view.undecided(test), test));
     let each = each.filter(|(count, _)| *count > 0);
     each.map(|(count, test)| format!("; {test} leaves {count} undecided"))
@@ -130,7 +130,7 @@ pub(super) fn better(view: &View<'_>, test: &str, rivals: &[&str], margin: Margi
             "{test} accepts {}; {}{}; ours for visible is {NEAR};{slight} {EQUAL} {RARE}",
             percent(view.accepted(test)),
             parts.join("; "),
-            given_up(view, &[&[test], rivals].concat())
+            undecided(view, &[&[test], rivals].concat())
         ),
     }
 }
@@ -421,7 +421,7 @@ pub(super) fn not_dominant(view: &View<'_>, test: &str, rivals: &[&str]) -> Chec
             false => format!(
                 "accepted, and not by {test}: {}{}",
                 parts.join(", "),
-                given_up(view, &[test])
+                undecided(view, &[test])
             ),
         },
     }

@@ -109,7 +109,7 @@ impl Dispatcher {
         let shared = Arc::clone(&self.shared);
         let meter = Meter::start();
         manage_to_the_end(&shared, || self.manage(&shared));
-        meter.stop(&shared.own.manager);
+        meter.stop(&shared.accounts.manager);
         self.scheduler.sink().close();
         self.account_for_the_rest(&shared);
         end_record(self.record, self.scheduler, &shared)

@@ -56,7 +56,7 @@ fn both_mechanisms_decide_alike_on_the_same_overruns() {
         }
         assert_eq!(verdicts(&reports[0]), verdicts(&reports[1]));
         assert_eq!(verdicts(&reports[0]).0, expected);
-        let [own, paper] = reports.map(|report| report.own.wakeups);
+        let [own, paper] = reports.map(|report| report.threads.wakeups);
         // An overrun that its monitor did not notice in time is reported at its completion.
         assert!(own.release == 0 && own.completion <= 1, "{own:?}");
         assert!(paper.release >= 80 && paper.completion >= 100, "{paper:?}");
@@ -169,7 +169,7 @@ fn both_mechanisms_suspend_alike_and_the_papers_wakes_for_complete_jobs_too() {
             }
         }
         assert_eq!(runs[0].1, runs[1].1, "the same jobs end in the same order");
-        let [own, paper] = runs.map(|(report, _)| report.own.wakeups);
+        let [own, paper] = runs.map(|(report, _)| report.threads.wakeups);
         assert_eq!((own.release, paper.release), (0, 0));
         // Instants of the critical jobs alone, against those of all: 20 of `high`, and 60 deadlines of `low`.
         assert!((10..=40).contains(&own.timer), "{own:?}");
@@ -239,7 +239,7 @@ fn both_mechanisms_hold_jobs_back_alike_and_the_papers_wakes_for_each_slice_and_
                 control.response
             );
         }
-        let [own, paper] = runs.map(|report| report.own.wakeups);
+        let [own, paper] = runs.map(|report| report.threads.wakeups);
         assert_eq!(own.release, 0, "{own:?}");
         assert!(own.completion < 10, "{own:?}");
         // 240 slices begin, 150 jobs end.
@@ -290,7 +290,7 @@ fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time(
     }
     for (run, reports) in runs.iter().zip(&reports) {
         for report in reports {
-            let (own, busy) = (&report.own, &report.busy_periods);
+            let (own, busy) = (&report.threads, &report.busy_periods);
             println!(
                 "{run:?}: {:.1} switches in each of {} busy periods of {:.0} ns; CPU time {:?} {:?} {:?}, workers {:?}; {:?}, {:?} taken",
                 busy.switches_each(),
@@ -310,21 +310,21 @@ fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time(
     let jobs = median(paper, |report| report.jobs.released);
     assert_eq!(jobs, 432);
     // Releases of one instant reach the paper's manager in few wake-ups; completions one by one.
-    assert!(median(paper, |report| report.own.wakeups.completion) >= jobs * 9 / 10);
-    assert!(median(paper, |report| report.own.wakeups.release) >= 20);
+    assert!(median(paper, |report| report.threads.wakeups.completion) >= jobs * 9 / 10);
+    assert!(median(paper, |report| report.threads.wakeups.release) >= 20);
     let switches = |reports| median(reports, |report| report.busy_periods.switches_each());
     assert!(
         switches(paper) > switches(smc) + 2.0,
         "a control that must exceed"
     );
-    let cpu = |reports| median(reports, |report| report.own.cpu());
+    let cpu = |reports| median(reports, |report| report.threads.cpu());
     for own in [perf, wall] {
         // No job is the reason for one; what the machine puts on the account of a job with a tenth of its
         // budget to spare is, so the runs that it took least from are asked.
-        let woken = median(&calmest(own), |report| report.own.wakeups.by_jobs());
+        let woken = median(&calmest(own), |report| report.threads.wakeups.by_jobs());
         assert!(woken * 100 <= jobs, "{woken} wake-ups for {jobs} jobs");
-        assert_eq!(median(own, |report| report.own.wakeups.release), 0);
-        assert_eq!(median(own, |report| report.own.wakeups.completion), 0);
+        assert_eq!(median(own, |report| report.threads.wakeups.release), 0);
+        assert_eq!(median(own, |report| report.threads.wakeups.completion), 0);
         let more = switches(own) - switches(smc);
         assert!(more <= 2.0, "{more} switches more in a busy period");
         assert!(
@@ -337,7 +337,7 @@ fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time(
     // Overruns of our own, in every tenth job of a task, are found.
     for monitor in [Monitor::Perf, Monitor::Manager] {
         let report = well(|| run_many(Adaptive, Vestal, monitor, 10));
-        let woken = report.own.wakeups.by_jobs();
+        let woken = report.threads.wakeups.by_jobs();
         assert!(woken * 100 > jobs, "{woken} wake-ups for {jobs} jobs");
     }
 }

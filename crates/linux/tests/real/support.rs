@@ -104,7 +104,7 @@ impl RunWell for Executive {
                 REACTION_MAX
             }
         };
-        let mut reactions = report.own.reactions.iter();
+        let mut reactions = report.threads.reactions.iter();
         match reactions.find(|reaction| reaction.longest > allowed(reaction.duty)) {
             None => report,
             Some(&slow) => {
@@ -341,7 +341,7 @@ pub(crate) const REACTION_MAX: Duration = Duration::from_millis(2);
 
 /// What the threads of the run took at most for `duty`.
 pub(crate) fn reaction(report: &Report, duty: Duty) -> Duration {
-    let mut reactions = report.own.reactions.iter();
+    let mut reactions = report.threads.reactions.iter();
     let of_duty = reactions.find(|reaction| reaction.duty == duty);
     of_duty.map_or(Duration::ZERO, |reaction| reaction.longest)
 }

@@ -275,7 +275,7 @@ fn a_job_that_keeps_its_slack_wakes_no_manager() {
             .run_well(Duration::from_millis(1_500));
         ended_well(&report, PERF);
         // Its instants are those of jobs that the machine delayed for more than 40 ms.
-        let wakeups = report.own.wakeups;
+        let wakeups = report.threads.wakeups;
         if report.machine.lost < Duration::from_millis(40) {
             assert_eq!((wakeups.timer, wakeups.completion), (0, 0), "{report:#?}");
         }

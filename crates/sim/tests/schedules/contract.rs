@@ -104,7 +104,7 @@ impl Releases for Impatient {
     fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant> {
         self.releases.release(task, sequence, previous)
     }
-    fn given_up(&self) -> bool {
+    fn aborted(&self) -> bool {
         let left = self.left.get().checked_sub(1);
         self.left.set(left.unwrap_or(0));
         left.is_none()
@@ -128,10 +128,10 @@ fn a_run_that_is_given_up_ends_where_it_stands() {
         releases: Periodic::synchronous(&tasks()),
         left: Cell::new(5),
     };
-    let given_up = Err(SimulationError::Aborted(at(20)));
+    let aborted = Err(SimulationError::Aborted(at(20)));
     let mut engine = Uniprocessor::new(&configuration).unwrap();
     let managed = run(&mut engine, 1, at(1_000_000), &impatient(), &demand);
-    assert_eq!(managed, given_up);
+    assert_eq!(managed, aborted);
     let mut guard = Guard::new(&configuration).unwrap();
     let setting = NativeSetting {
         tasks: &[entry],
@@ -139,7 +139,7 @@ fn a_run_that_is_given_up_ends_where_it_stands() {
         backlog: Backlog::UNLIMITED,
     };
     let native = simulate_native(&mut guard, &setting, &impatient(), &demand, &mut ());
-    assert_eq!(native, given_up);
+    assert_eq!(native, aborted);
 }
 
 #[test]

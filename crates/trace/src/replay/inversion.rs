@@ -1,6 +1,6 @@
 //! Did the operating system keep the order? (C8, native runs)
 //!
-//! A native world enacts permits and leaves the order to fixed priorities. An *inversion* is a stretch of
+//! A native world enacts permits and leaves the order to fixed priorities. An *inversion* is an interval of
 //! time in which a job runs on a CPU although a more urgent, permitted job of that CPU is ready. A job in
 //! the background is less urgent than every permitted one. Under native
 //! dispatch a job is in the background from the instant at which it used up its own limit, or at which

@@ -2,7 +2,7 @@
 //!
 //! | track | what |
 //! |---|---|
-//! | a thread for each task | a slice for each stretch of execution (ended at preemptions), instants for releases, deadlines, overruns, misses and drops |
+//! | a thread for each task | a slice for each execution interval (ended at preemptions), instants for releases, deadlines, overruns, misses and drops |
 //! | `mode` | a slice while the mode is raised, an instant for each change |
 //! | `budget NAME` | what is left of the budget, in nanoseconds |
 //! | `overhead CPU n` | a slice for each span of a mechanism; gaps of the machine |

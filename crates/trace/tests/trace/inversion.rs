@@ -91,21 +91,21 @@ fn a_late_wake_up_is_an_inversion_only_beyond_the_tolerance() {
     let elsewhere = [CpuId(0), CpuId(3)];
     assert_eq!(find(&header, &records, order(0, &elsewhere)), None);
     // A job that may run in the background only does not count as waiting.
-    let mut withdrawn = records.to_vec();
+    let mut demoted = records.to_vec();
     let permit = Permit::Below { limit: None };
     let what = What::Permit {
         task: TaskId(1),
         permit,
     };
     let at = Instant::from_nanos(10);
-    withdrawn.insert(3, Record { at, what });
-    let found = find(&header, &withdrawn[..5], order(0, &[]));
+    demoted.insert(3, Record { at, what });
+    let found = find(&header, &demoted[..5], order(0, &[]));
     assert_eq!(found, None);
 }
 
 /// Suspended jobs wait for as long as that lasts, and late ones go below all but those.
 #[test]
-fn who_is_suspended_has_no_place_until_the_permit_comes_back() {
+fn who_is_suspended_does_not_wait_until_the_permit_comes_back() {
     let (_, header, _) = recording(0, 1, true);
     let header = Header {
         dispatch: Dispatch::Native,

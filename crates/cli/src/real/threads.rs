@@ -1,25 +1,25 @@
 //! What the threads of a run cost that are not jobs, for the result of the run.
 
 use super::linux::whole;
-use crate::report::{BusyPeriods, Own, OwnThread, Reaction, Wakeups};
+use crate::report::{self, BusyPeriods, Reaction, ThreadCosts, Wakeups};
 use serde::Serialize;
 use vestal_linux::report::{Overhead, ThreadCost};
 use vestal_linux::{Report, Summary};
 
 /// The run's own threads.
-pub(super) fn own(report: &Report) -> Own {
-    let own = &report.own;
-    let thread = |cost: ThreadCost| OwnThread {
+pub(super) fn costs(report: &Report) -> ThreadCosts {
+    let threads = &report.threads;
+    let thread = |cost: ThreadCost| report::ThreadCost {
         cpu_ns: cost.cpu.as_nanos(),
         voluntary: cost.voluntary,
         involuntary: cost.involuntary,
     };
-    let woken = own.wakeups;
-    Own {
-        manager: thread(own.manager),
-        idle: thread(own.idle),
-        watchdog: thread(own.watchdog),
-        workers_cpu_ns: own.workers.as_nanos(),
+    let woken = threads.wakeups;
+    ThreadCosts {
+        manager: thread(threads.manager),
+        idle: thread(threads.idle),
+        watchdog: thread(threads.watchdog),
+        workers_cpu_ns: threads.workers.as_nanos(),
         wakeups: Wakeups {
             completion: woken.completion,
             release: woken.release,
@@ -29,7 +29,7 @@ pub(super) fn own(report: &Report) -> Own {
             beat: woken.beat,
             other: woken.other,
         },
-        reactions_ns: own
+        reactions_ns: threads
             .reactions
             .iter()
             .map(|reaction| {

@@ -25,9 +25,9 @@ fn a_run_within_its_limits_wakes_the_manager_for_no_job() {
         let report = two_tasks(Enforcement::Adaptive, false);
         // Without gaps that were charged to a job, which then overruns.
         if is_calm(&report, ms(1)) {
-            assert_eq!(report.own.wakeups.by_jobs(), 0, "{:?}", report.own);
+            assert_eq!(report.threads.wakeups.by_jobs(), 0, "{:?}", report.threads);
             // It went to sleep when it was started, and left when the run ended.
-            assert!(report.own.idle.switches() <= 3, "{:?}", report.own);
+            assert!(report.threads.idle.switches() <= 3, "{:?}", report.threads);
         }
         assert_eq!(report.busy_periods.count, 20, "{report:#?}");
         // Two jobs, of which the second one waits for the first.
@@ -37,9 +37,9 @@ fn a_run_within_its_limits_wakes_the_manager_for_no_job() {
         let expected = (0..20).map(|k| 50 * k * ms(1).as_nanos());
         assert!(starts.map(|at| at.as_nanos()).eq(expected));
         assert!(report.busy_periods.switches_each() >= 2.0);
-        assert!(report.own.manager.cpu > Service::ZERO);
-        assert!(report.own.workers > Service::ZERO);
-        assert!(report.own.workers < report.cpu.busy);
+        assert!(report.threads.manager.cpu > Service::ZERO);
+        assert!(report.threads.workers > Service::ZERO);
+        assert!(report.threads.workers < report.cpu.busy);
     });
 }
 
@@ -47,11 +47,11 @@ fn a_run_within_its_limits_wakes_the_manager_for_no_job() {
 fn overruns_wake_the_manager_by_its_monitor_and_by_the_idle_detector() {
     alone_and_well(|| {
         let report = two_tasks(Enforcement::Adaptive, true);
-        let wakeups = report.own.wakeups;
+        let wakeups = report.threads.wakeups;
         assert!(wakeups.budget >= 4, "{wakeups:?}");
         assert!(wakeups.idle >= 4, "{wakeups:?}");
         assert_eq!(wakeups.release, 0, "{wakeups:?}");
-        assert!(report.own.idle.switches() >= 4, "{:?}", report.own);
+        assert!(report.threads.idle.switches() >= 4, "{:?}", report.threads);
         assert_eq!(report.busy_periods.count, 20, "{report:#?}");
     });
 }
