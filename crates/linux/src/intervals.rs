@@ -246,27 +246,22 @@ impl Intervals {
     /// or since it asked the kernel to be woken, if that was later.
     pub(crate) fn wake(&mut self, shared: &Shared, wanted: Wanted, now: u64, trace: &mut Tracer) {
         shared.consumed.set(self.thread, AWAKE);
-        let asked = match wanted {
-            Wanted::Since(since) => Wanted::Since(since.max(self.began)),
-            Wanted::ByTheManager => wanted,
-        };
-        let before = shared.occupancy.begin(asked, now);
-        self.activity = shared.occupancy.count();
-        let looked = monotonic_nanos();
+        let asked = wanted.from(self.began);
+        let (activity, before) = shared.occupancy.begin(asked, now);
+        self.activity = activity;
         #[cfg(feature = "real")]
         if matches!(self.thread, Thread::Worker(_)) {
             crate::fault::delay(shared, crate::fault::Point::Woken);
         }
         // What it waited for the CPU until now is no part of the interval.
         let waited = self.open(self.cpu).map_or(0, |waited| waited.nanos);
-        // The interval seems to begin later than the look by what others took since, less what the thread
-        // executed before it looked: some microseconds, for which a system call would be too much.
-        let lost = Unexplained {
-            from: looked,
-            to: self.began,
-            burning: false,
+        // The interval seems to begin later than `now`, or than others of the run left the CPU since, by what was taken
+        // from it, less what the thread had executed before: some microseconds, for which a system call would be too much.
+        let lost = match self.activity == shared.occupancy.count() {
+            true => Unexplained::of_at_least(SWITCH_NANOS_MAX, now, self.began),
+            false => shared.occupancy.resume(now, self.began),
         };
-        if lost.nanos() >= SWITCH_NANOS_MAX && self.activity == shared.occupancy.count() {
+        if let Some(lost) = lost {
             let before = now.saturating_sub(asked.since().unwrap_or(now));
             let waited = waited.saturating_sub(before);
             note_unexplained(shared, lost, waited, trace);

@@ -158,7 +158,12 @@ impl Manager {
         let now = monotonic_nanos();
         let wanted = shared.occupancy.wanted_since(until, now);
         if let Some(own) = &mut self.own {
-            own.wake(shared, Wanted::Since(wanted), now, self.guard.sink_mut());
+            own.wake(
+                shared,
+                Wanted::AtOnceSince(wanted),
+                now,
+                self.guard.sink_mut(),
+            );
         }
         self.guard.sink().close();
         #[cfg(feature = "real")]

@@ -21,7 +21,7 @@ pub(crate) struct Unexplained {
 }
 
 impl Unexplained {
-    fn of_at_least(nanos: u64, from: u64, to: u64) -> Option<Self> {
+    pub(crate) fn of_at_least(nanos: u64, from: u64, to: u64) -> Option<Self> {
         (to.saturating_sub(from) >= nanos).then_some(Self {
             from,
             to,
@@ -44,6 +44,8 @@ impl Unexplained {
 pub(crate) enum Wanted {
     /// Since this clock reading.
     Since(u64),
+    /// The same of a thread that no other of the run keeps from the CPU.
+    AtOnceSince(u64),
     /// Since the manager, which called it, left the CPU.
     ByTheManager,
 }
@@ -52,8 +54,17 @@ impl Wanted {
     /// The clock reading, if it is known.
     pub(crate) const fn since(self) -> Option<u64> {
         match self {
-            Self::Since(since) => Some(since),
+            Self::Since(since) | Self::AtOnceSince(since) => Some(since),
             Self::ByTheManager => None,
+        }
+    }
+
+    /// The same, but not before `instant`.
+    pub(crate) fn from(self, instant: u64) -> Self {
+        match self {
+            Self::Since(since) => Self::Since(since.max(instant)),
+            Self::AtOnceSince(since) => Self::AtOnceSince(since.max(instant)),
+            Self::ByTheManager => self,
         }
     }
 }
@@ -80,14 +91,22 @@ impl Occupancy {
         self.activity.load(Ordering::Relaxed)
     }
 
-    /// A thread got the CPU at `now` that was `wanted` before. Returns the interval before that in which a
-    /// burning job ought to have looked at the clock, or in which no thread ran at all.
+    /// A thread got the CPU at `now` that was `wanted` before. Returns the [`Self::count`] that follows, and the
+    /// interval before `now` in which a burning job ought to have looked at the clock, or in which no thread ran
+    /// at all.
     ///
     /// A job that loses the CPU while the machine is away cannot tell; so it is told here. Of several
     /// threads that were wanted on a free CPU the most urgent one comes first, and need not be the one
     /// that was wanted first; so the others claim what it left.
-    pub(crate) fn begin(&self, wanted: Wanted, now: u64) -> Option<Unexplained> {
-        self.activity.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn begin(&self, wanted: Wanted, now: u64) -> (u64, Option<Unexplained>) {
+        let activity = self
+            .activity
+            .fetch_add(1, Ordering::Relaxed)
+            .wrapping_add(1);
+        (activity, self.before(wanted, now))
+    }
+
+    fn before(&self, wanted: Wanted, now: u64) -> Option<Unexplained> {
         let left = self.left.swap(0, Ordering::Relaxed);
         let burned = self.burning.swap(0, Ordering::Relaxed);
         if burned != 0 {
@@ -102,7 +121,11 @@ impl Occupancy {
             self.keep_free(left, now);
         }
         match wanted {
-            Wanted::Since(since) => self.claim(since),
+            // A thread that does not burn had the CPU, and gives it up at once.
+            Wanted::AtOnceSince(since) if left == 0 => {
+                Unexplained::of_at_least(LATE_WAKE_NANOS_MIN, since, now)
+            }
+            Wanted::Since(since) | Wanted::AtOnceSince(since) => self.claim(since),
             // The manager has not left the CPU.
             Wanted::ByTheManager if left == 0 => None,
             Wanted::ByTheManager => self.claim(left),
@@ -152,7 +175,7 @@ impl Occupancy {
         self.burning.store(0, Ordering::Relaxed);
     }
 
-    /// A preempted job that looked at the clock at `before` burns again at `now`. Returns the interval
+    /// A preempted thread that looked at the clock at `before` goes on at `now`. Returns the interval
     /// since the last execution interval of another thread.
     pub(crate) fn resume(&self, before: u64, now: u64) -> Option<Unexplained> {
         let left = self.left.swap(0, Ordering::Relaxed);
@@ -185,7 +208,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn since(occupancy: &Occupancy, wanted: u64, now: u64) -> Option<Unexplained> {
-        occupancy.begin(Wanted::Since(wanted), now)
+        occupancy.begin(Wanted::Since(wanted), now).1
     }
 
     fn free(from: u64, to: u64) -> Option<Unexplained> {
@@ -229,7 +252,7 @@ mod tests {
             None,
             "counted once"
         );
-        assert_eq!(occupancy.begin(Wanted::ByTheManager, 2_003 * MS), None);
+        assert_eq!(occupancy.begin(Wanted::ByTheManager, 2_003 * MS).1, None);
         occupancy.end(2_010 * MS);
         // A watchdog that sees nothing itself hides nothing.
         assert_eq!(since(&occupancy, 2_600 * MS, 2_600 * MS), None);
@@ -237,11 +260,34 @@ mod tests {
         assert_eq!(since(&occupancy, 2_050 * MS, 2_601 * MS), job);
         occupancy.end(2_700 * MS);
         let called = occupancy.begin(Wanted::ByTheManager, 2_702 * MS);
-        assert_eq!(called, free(2_700 * MS, 2_702 * MS));
+        assert_eq!(called.1, free(2_700 * MS, 2_702 * MS));
     }
 
     #[test]
-    fn a_stint_that_ends_by_an_old_clock_does_not_hide_a_later_one() {
+    fn a_late_thread_that_none_of_the_run_keeps_waiting_was_kept_by_others() {
+        let occupancy = Occupancy::default();
+        let at_once = |wanted, now| occupancy.begin(Wanted::AtOnceSince(wanted), now).1;
+        // A worker has begun; a thief comes, then the manager wants the CPU, and gets it after the thief.
+        assert_eq!(since(&occupancy, 10 * MS, 10 * MS), None);
+        assert_eq!(at_once(11 * MS, 15 * MS), free(11 * MS, 15 * MS));
+        occupancy.end(15 * MS + 1_000);
+        // The watchdog had the CPU until then.
+        assert_eq!(since(&occupancy, 20 * MS, 20 * MS), None);
+        occupancy.end(25 * MS);
+        assert_eq!(at_once(20 * MS, 25 * MS + 1_000), None);
+    }
+
+    #[test]
+    fn a_beginning_counts_what_follows_it_as_activity() {
+        let occupancy = Occupancy::default();
+        let (activity, _) = occupancy.begin(Wanted::Since(0), MS);
+        assert_eq!(activity, occupancy.count());
+        occupancy.end(2 * MS);
+        assert_ne!(activity, occupancy.count());
+    }
+
+    #[test]
+    fn an_interval_that_ends_by_an_old_clock_does_not_hide_a_later_one() {
         let occupancy = Occupancy::default();
         // A thread reads the clock at 10 ms in order to wait; another one has the CPU until 15 ms.
         assert_eq!(since(&occupancy, 10 * MS, 10 * MS + 1_000), None);

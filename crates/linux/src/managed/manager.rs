@@ -153,7 +153,7 @@ impl Dispatcher {
             let wanted = shared.occupancy.wanted_since(until, now);
             own.wake(
                 shared,
-                Wanted::Since(wanted),
+                Wanted::AtOnceSince(wanted),
                 now,
                 self.scheduler.sink_mut(),
             );
