@@ -101,7 +101,7 @@ fn a_late_job_is_judged_by_what_it_lacked_and_not_by_those_that_preempt_it_then(
 /// The job of `below` is late because others took the CPU in code of the run that comes before or after each body,
 /// and takes 3 or 5 ms of our own. By itself it has 3 ms to spare: more than a thread may take without being called
 /// slow, less than what is stolen.
-fn stolen_beside_a_body(point: Point, duty: Duty) {
+fn stolen_beside_a_body(point: Point, duty: Duty, monitor: Monitor) {
     alone_and_well(|| {
         let cpu = *affinity().unwrap().last().unwrap();
         let mut below = spec("below", HI, 1, 40, &[8, 10]);
@@ -111,7 +111,7 @@ fn stolen_beside_a_body(point: Point, duty: Duty) {
         } else {
             (8, 5)
         };
-        let executive = Executive::new(config(Enforcement::Static, Monitor::Perf))
+        let executive = Executive::new(config(Enforcement::Static, monitor))
             .task(spec("above", HI, 2, 20, &[4, 5]), |job| job.burn(ms(4)))
             .task(below, move |job| job.burn(ms(burn)))
             .with_fault(Fault::Delay(Delay {
@@ -132,12 +132,19 @@ fn stolen_beside_a_body(point: Point, duty: Duty) {
 
 #[test]
 fn what_others_take_at_the_end_of_a_job_is_stolen_too() {
-    stolen_beside_a_body(Point::JobEnd, Duty::JobEnd);
+    stolen_beside_a_body(Point::JobEnd, Duty::JobEnd, Monitor::Perf);
 }
 
 #[test]
 fn what_others_take_at_the_beginning_of_a_job_is_stolen_too() {
-    stolen_beside_a_body(Point::Woken, Duty::JobStart);
+    stolen_beside_a_body(Point::Woken, Duty::JobStart, Monitor::Perf);
+}
+
+/// The manager, which looks at the budgets each millisecond, comes between a job's wake-up and its beginning, before
+/// and after others do.
+#[test]
+fn what_others_take_is_stolen_also_where_the_manager_comes_in_between() {
+    stolen_beside_a_body(Point::Woken, Duty::JobStart, Monitor::Heartbeat);
 }
 
 #[test]
