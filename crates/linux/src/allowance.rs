@@ -29,11 +29,6 @@ impl Allowance {
         }
     }
 
-    /// The smaller one of both.
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self::from_bits(self.bits().min(other.bits()))
-    }
-
     const fn bits(self) -> u64 {
         match self {
             Self::NotAdmitted => 0,
@@ -83,13 +78,9 @@ mod tests {
             Allowance::Unlimited,
         ];
         let word = AllowanceWord::new(Allowance::Unlimited);
-        for (index, allowance) in all.into_iter().enumerate() {
+        for allowance in all {
             word.store(allowance);
             assert_eq!(word.load(), allowance);
-            for smaller in &all[..=index] {
-                assert_eq!(smaller.and(allowance), *smaller);
-                assert_eq!(allowance.and(*smaller), *smaller);
-            }
         }
         let limit = Some(Service::from_nanos(7));
         let until = [Until::Event, Until::At(Instant::EPOCH)];

@@ -1,5 +1,6 @@
 //! The executive: checks that a run is possible, starts its threads, ends it, and reports.
 
+use crate::allowance::Allowance;
 use crate::body::{Body, Cancelled, JobContext};
 use crate::calibrate::calibrate;
 use crate::config::{Config, Monitor, TaskSpec};
@@ -11,7 +12,7 @@ use crate::left_behind;
 use crate::managed::{BoxedScheduler, Dispatcher, MakeScheduler, Managed, NoScheduler};
 use crate::manager::Manager;
 use crate::mechanism;
-use crate::plan::{RunPlan, first_limit, tolerance};
+use crate::plan::{RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
 use crate::report::{Ended, ManagerRecord, Report};
@@ -35,7 +36,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Level, Service, TaskId};
+use vestal_core::{Duration, Guard, Level, Scheduler, Service, TaskId};
 use vestal_trace::{Record, Recorder};
 
 /// Threads get so long to set themselves up, and the first release is so far from the start.
@@ -209,18 +210,20 @@ impl Executive {
         self,
         plan: &RunPlan,
         tolerance: Service,
+        scheduler: &RunScheduler,
     ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
         let config = self.config;
         let (specs, bodies): (Vec<TaskSpec>, Vec<Bodies>) = self.tasks.into_iter().unzip();
         let tasks = specs
             .into_iter()
             .zip(&plan.fifo)
-            .map(|(spec, &fifo)| {
-                let limit = first_limit(&config, &spec.configuration);
+            .zip((0..).map(TaskId))
+            .map(|((spec, &fifo), id)| {
+                let limit = scheduler.first_limit(id);
                 let offset = spec.offset.as_nanos();
                 let task = TaskShared::new(spec.name, spec.configuration, offset, fifo, limit);
                 let task = match config.is_sliced() {
-                    true => task.in_slices(config.enforcement),
+                    true => task.in_slices(),
                     false => task,
                 };
                 match plan.suspends {
@@ -290,7 +293,7 @@ impl Executive {
         let consumer = consumer.map(|recording| begin(recording, plan, granted));
         let consumer = consumer.transpose()?;
         let manager_trace = tracers.remove(0);
-        let shared = self.share(plan, tolerance);
+        let shared = self.share(plan, tolerance, &scheduler);
         let (shared, bodies, config) =
             shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
@@ -384,6 +387,18 @@ fn finish(
 enum RunScheduler {
     Guard(Box<Guard>),
     Dispatching(BoxedScheduler),
+}
+
+impl RunScheduler {
+    /// What the first job of a task may execute. A dispatching scheduler says it of each job when it
+    /// gives it the CPU.
+    fn first_limit(&self, task: TaskId) -> Allowance {
+        let permit = match self {
+            Self::Guard(guard) => guard.permit(task),
+            Self::Dispatching(_) => return Allowance::Unlimited,
+        };
+        Allowance::of(permit).unwrap_or(Allowance::NotAdmitted)
+    }
 }
 
 /// The manager of a run.

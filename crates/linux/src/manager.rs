@@ -413,10 +413,7 @@ impl Manager {
         shared.mode.store(self.guard.mode().0, Ordering::SeqCst);
         for (index, task) in shared.tasks.iter().enumerate() {
             let id = id_of(index);
-            // Of a job in slices the worker knows better what it is granted when it begins.
-            if let Some(next) = Allowance::of(self.guard.permit(id))
-                && !task.is_sliced()
-            {
+            if let Some(next) = Allowance::of(self.guard.permit(id)) {
                 task.limit.store(next);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())

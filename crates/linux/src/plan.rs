@@ -1,6 +1,5 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
-use crate::allowance::Allowance;
 use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::error::RunError;
 use crate::executive::Executive;
@@ -8,7 +7,7 @@ use crate::managed::BoxedScheduler;
 use crate::rights::{Needs, Refusal, Rights, judge};
 use crate::zss::RANKS_BELOW;
 use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Interest, Level, OnMiss, Service, TaskConfiguration};
+use vestal_core::{Duration, Guard, Interest, OnMiss, Service, TaskConfiguration};
 
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
 const PRIORITIES_BESIDE_WORKERS: usize = 3;
@@ -199,15 +198,6 @@ pub(crate) fn tolerance(config: &Config, granularity: Option<Service>) -> Servic
     let obtained = granularity.unwrap_or(Service::ZERO);
     let usual = obtained.clamp(TOLERANCE_MIN, TOLERANCE_MAX);
     config.tolerance.unwrap_or(usual)
-}
-
-/// What a job may execute in mode 0.
-pub(crate) fn first_limit(config: &Config, entry: &TaskConfiguration) -> Allowance {
-    let rule = config.enforcement;
-    match rule.on_exhaustion(&entry.task, Level::LOWEST, config.exhaustion) {
-        Some(_) => Allowance::UpTo(rule.limit(&entry.task, Level::LOWEST).as_nanos().max(1)),
-        None => Allowance::Unlimited,
-    }
 }
 
 /// What the tasks may use of the CPU in the real-time class, in millionths: beyond its own C_i(z_i)

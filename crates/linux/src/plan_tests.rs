@@ -1,7 +1,7 @@
 use super::*;
 use crate::rights::Throttling;
 use vestal_core::model::LevelSet;
-use vestal_core::{Enforcement, Service, Task, TaskId, Wcet};
+use vestal_core::{Enforcement, Level, Service, Task, Wcet};
 
 fn spec(priority: u32, period_ms: u64, wcet_ms: &[u64]) -> TaskSpec {
     let wcet: Vec<_> = wcet_ms.iter().copied().map(Service::from_millis).collect();
@@ -112,20 +112,6 @@ fn without_perf_events_the_manager_monitors_and_the_report_will_say_why() {
     let plan = executive(&[spec(1, 100, &[1])]).prepare(&rights).unwrap();
     assert_eq!(plan.monitor, Monitor::Manager);
     assert!(plan.fallback.unwrap().contains("perf_event_paranoid"));
-}
-
-#[test]
-fn the_limit_before_the_first_decision_is_the_one_the_guard_would_give() {
-    for enforcement in [Enforcement::Static, Enforcement::Adaptive] {
-        for spec in [spec(1, 100, &[3]), spec(2, 100, &[3, 9])] {
-            let config = Config::new(LevelSet::new(2).unwrap(), enforcement);
-            let all = Executive::new(config.clone()).task(spec.clone(), |_| Ok(()));
-            let guard = all.guard(Service::ZERO).unwrap();
-            let permit = vestal_core::Scheduler::permit(&guard, TaskId(0));
-            let limit = first_limit(&config, &spec.configuration);
-            assert_eq!(Allowance::of(permit), Some(limit));
-        }
-    }
 }
 
 #[test]

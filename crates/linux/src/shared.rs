@@ -78,7 +78,7 @@ pub(crate) struct TaskShared {
     state: AtomicU64,
     /// Written by the worker before `state`: its CPU clock when that job began.
     pub(crate) base: AtomicU64,
-    /// Written by the manager: what a job may execute.
+    /// Written by the manager: what a job may execute from its beginning.
     pub(crate) limit: AllowanceWord,
     /// Into which slices its jobs are cut, if any.
     slicing: Slicing,

@@ -139,7 +139,7 @@ impl Worker {
         own.wake(shared, Wanted::Since(release), woken, &mut self.trace);
         self.note_woken(shared, woken);
         let no_room = self.queue.was_full(release);
-        task.grant_first(woken.saturating_sub(release));
+        task.grant_first();
         // First say what runs, then read whether it may: see `shared`.
         task.begin(sequence, own_cpu_nanos());
         let limit = task.limit.load();
@@ -356,7 +356,7 @@ fn end(
     let unfinished = stopping && !lost_its_priority;
     record_end(shared, task, id, job, trace, (completed, unfinished));
     // By the limit it ran under: the mode may fall when it is off.
-    let threshold = shared.threshold(task.limit.load());
+    let threshold = shared.threshold(task.present_limit());
     let overran = !demoted && threshold.is_some_and(|threshold| job.executed > threshold);
     task.take_off(job.sequence, job.release);
     shared.end_at_priority(task, job.sequence, job.executed, job.finished);

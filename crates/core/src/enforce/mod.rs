@@ -102,15 +102,6 @@ impl Enforcement {
         }
     }
 
-    /// What a job may execute so long after its release, if that is less than its limit will be.
-    #[must_use]
-    pub fn grant(self, entry: &TaskConfiguration, since_release: Duration) -> Option<Service> {
-        match self {
-            Self::Static | Self::Adaptive | Self::ZeroSlack => None,
-            Self::Slices => pt::grant(entry, since_release),
-        }
-    }
-
     /// What a native world reports.
     #[must_use]
     pub const fn interest(self) -> Interest {

@@ -58,18 +58,10 @@ impl Manager {
             // It goes on outside the real-time class.
             Some(Allowance::NotAdmitted) => self.let_go(shared, task, job),
             Some(allowance) => {
-                // Of a job that was never charged the worker knows better when it was released.
-                if self.was_charged(job) {
-                    task.grant(allowance);
-                }
+                task.grant(allowance);
                 self.go_on(shared, task, job);
             }
         }
-    }
-
-    fn was_charged(&self, job: JobId) -> bool {
-        let charged = self.charged.get(job.task.index());
-        charged.is_some_and(|&(number, _)| number == job.sequence + 1)
     }
 
     /// The job has executed what it was granted.

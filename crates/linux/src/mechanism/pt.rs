@@ -79,12 +79,9 @@ impl Budget {
                 self.wall.set(0);
             }
         } else if self.dirty || !self.armed {
-            if running.is_none()
-                && let Some(job) = pending
-            {
+            if running.is_none() {
                 // Not begun: its thread will find the same.
-                let now = shared.instant(monotonic_nanos()).as_nanos();
-                task.grant_first(now.saturating_sub(task.release_of(job)));
+                task.grant_first();
             }
             self.armed = true;
             self.arm(shared, task, running.is_some());

@@ -3,16 +3,14 @@
 use super::{Shared, TaskShared};
 use crate::allowance::{Allowance, AllowanceWord};
 use crate::report::Suspensions;
-use vestal_core::{Duration, Enforcement, Service};
 
 /// The slices of one task.
 #[derive(Debug)]
 pub(super) struct Slicing {
-    /// The rule that grants its jobs their limits slice by slice; `None`: they have them in one piece.
-    rule: Option<Enforcement>,
-    /// Under native dispatch: what the running job was granted so far. Written by the worker before it
-    /// says what runs, and by the manager for the job that runs; unlimited where no slice says
-    /// anything.
+    /// Whether its jobs are granted their limits slice by slice.
+    is_sliced: bool,
+    /// Under native dispatch, of a sliced task: what the running job was granted so far. Written by the
+    /// worker before it says what runs, and by the manager for the job that runs.
     granted: AllowanceWord,
 }
 
@@ -20,7 +18,7 @@ impl Slicing {
     /// Jobs in one piece.
     pub(super) const fn none() -> Self {
         Self {
-            rule: None,
+            is_sliced: false,
             granted: AllowanceWord::new(Allowance::Unlimited),
         }
     }
@@ -28,16 +26,16 @@ impl Slicing {
 
 impl TaskShared {
     /// The same with jobs in slices.
-    pub(crate) fn in_slices(self, rule: Enforcement) -> Self {
+    pub(crate) fn in_slices(self) -> Self {
         let slicing = Slicing {
-            rule: Some(rule),
+            is_sliced: true,
             ..Slicing::none()
         };
         Self { slicing, ..self }
     }
 
     pub(crate) const fn is_sliced(&self) -> bool {
-        self.slicing.rule.is_some()
+        self.slicing.is_sliced
     }
 
     /// Into how many slices its jobs are cut.
@@ -51,12 +49,11 @@ impl TaskShared {
             .filter(|_| !self.suspension.is_suspended())
     }
 
-    /// The worker is about to begin a job that was released so long ago.
-    pub(crate) fn grant_first(&self, since_nanos: u64) {
-        if let Some(rule) = self.slicing.rule {
-            let granted = rule.grant(&self.configuration, Duration::from_nanos(since_nanos));
-            let limit = |granted: Service| Allowance::UpTo(granted.as_nanos().max(1));
-            self.grant(granted.map_or(Allowance::Unlimited, limit));
+    /// The worker is about to begin a job. It is granted its first slice; later ones, which may have begun
+    /// by now, the guard grants when the job has executed that.
+    pub(crate) fn grant_first(&self) {
+        if self.is_sliced() {
+            self.grant(self.limit.load());
         }
     }
 
@@ -65,9 +62,13 @@ impl TaskShared {
         self.slicing.granted.store(granted);
     }
 
-    /// What the running job may execute until the manager has to look: the limit of its task, or less.
+    /// What the running job may execute until the manager has to look.
     pub(crate) fn present_limit(&self) -> Allowance {
-        self.limit.load().and(self.slicing.granted.load())
+        if self.is_sliced() {
+            self.slicing.granted.load()
+        } else {
+            self.limit.load()
+        }
     }
 
     /// When job `sequence` is released, in nanoseconds after the epoch.

@@ -278,6 +278,47 @@ fn in_one_piece_the_same_job_never_stands_still() {
     });
 }
 
+/// A job that begins when the third of its four slices has begun, and is at its third when the last one begins:
+/// it is never suspended.
+fn a_late_job_has_every_slice_that_has_begun(by: By, monitor: Monitor) {
+    alone_and_well(|| {
+        let front = ms(40);
+        let demand = ms(SLICE_MS * u64::from(SLICES));
+        let run = || {
+            executive(by, config(Enforcement::Slices, monitor))
+                .task_with_demand(control(), move |_| demand, |job| job.burn(job.demand()))
+                .task(spec("front", LO, 3, PERIOD_MS, &[41]), move |job| {
+                    job.burn(front)
+                })
+                .run_well(Duration::from_millis(SPAN_MS))
+        };
+        let report = undisturbed(ms(1), run, |report| report);
+        ended_well(&report);
+        let jobs = report.tasks[0].jobs;
+        assert_eq!(jobs.released, SPAN_MS / PERIOD_MS);
+        assert!(jobs.completed * 10 >= jobs.released * 8, "{report:#?}");
+        let suspended = report.suspensions.unwrap().times;
+        assert!(suspended * 8 <= jobs.completed, "{report:#?}");
+        let response = report.tasks[0].response.median;
+        assert!((52_000_000..54_000_000).contains(&response), "{report:#?}");
+    });
+}
+
+#[test]
+fn managed_jobs_that_begin_late_have_every_slice_that_has_begun() {
+    a_late_job_has_every_slice_that_has_begun(By::Managed, Monitor::Manager);
+}
+
+#[test]
+fn native_jobs_that_begin_late_have_every_slice_that_has_begun() {
+    a_late_job_has_every_slice_that_has_begun(By::Native, Monitor::Perf);
+}
+
+#[test]
+fn native_jobs_that_begin_late_have_every_slice_by_a_wall_timer() {
+    a_late_job_has_every_slice_that_has_begun(By::Native, Monitor::Manager);
+}
+
 /// A body that neither takes signals nor has cancellation points goes on, on a CPU that no thread wants;
 /// the other task has its share all the same.
 fn a_deaf_body_harms_nobody(by: By) {
