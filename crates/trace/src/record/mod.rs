@@ -18,10 +18,9 @@
 //! [`Record::from_bytes`] are inverse to each other, and bytes that no record is written as are
 //! refused: there is one representation for each record.
 
-mod decode;
-mod parse;
+mod kinds;
+mod line;
 mod raw;
-mod text;
 pub mod words;
 
 use vestal_core::{
@@ -29,9 +28,8 @@ use vestal_core::{
     Level, Permit, Service, Slot, TaskId, Wake,
 };
 
-pub use parse::LineError;
+pub use line::{COLUMNS, LineError};
 pub use raw::RecordError;
-pub use text::COLUMNS;
 
 /// The name of the schema, as it stands in every file.
 pub const SCHEMA: &str = "vestal-trace/1";
@@ -210,7 +208,30 @@ impl Refusal {
     }
 }
 
+impl What {
+    /// The same with a fact that was seen as one that was reported, and whether it was one.
+    pub(crate) const fn reported(self) -> (Self, bool) {
+        if let Self::Observed(fact) = self {
+            (Self::Fact(fact), true)
+        } else {
+            (self, false)
+        }
+    }
+
+    /// What the kind is called; an observed fact is called like one that was reported.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        kinds::Kinds::word(&self.reported().0)
+    }
+}
+
 impl Record {
+    /// What the record's kind is called.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        self.what.word()
+    }
+
     /// A record of a fact that was reported to the scheduler.
     #[must_use]
     pub const fn fact(at: Instant, fact: Fact) -> Self {

@@ -6,13 +6,10 @@
 //! ```
 //! Fields that a kind does not use are zero.
 
-use super::{Edge, Record, What};
-use crate::record::words::{DROP_REASONS, STOP_REASONS};
+use super::kinds::Kinds;
+use super::{Record, What};
 use core::fmt;
-use vestal_core::{
-    BudgetOwner, CpuId, DropReason, Event, Fact, Instant, JobId, OnExhaustion, Permit, Service,
-    Slot, TaskId, Until, Wake, WakeReason,
-};
+use vestal_core::Instant;
 
 /// Bytes that are no record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +69,85 @@ pub(super) struct Raw {
     pub(super) extra: u64,
 }
 
+/// Where a value stands in the layout.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Byte {
+    Kind,
+    A,
+    B,
+    C,
+    /// `a`, and `b` above it.
+    AAndB,
+    /// `a`, and `extra` above it.
+    AAndExtra,
+    /// `c`, and the upper half of `extra` above it.
+    CAndUpper,
+    /// The lower half of `extra`.
+    Lower,
+    Cpu,
+    Task,
+    Sequence,
+    Value,
+    Extra,
+}
+
+impl Raw {
+    /// What stands there.
+    #[inline]
+    pub(super) fn get(&self, byte: Byte) -> u64 {
+        match byte {
+            Byte::Kind => u64::from(self.kind),
+            Byte::A => u64::from(self.a),
+            Byte::B => u64::from(self.b),
+            Byte::C => u64::from(self.c),
+            Byte::AAndB => u64::from(u16::from_le_bytes([self.a, self.b])),
+            Byte::AAndExtra => u64::from(self.a) | self.extra << 8,
+            Byte::CAndUpper => u64::from(self.c) | (self.extra >> 32) << 8,
+            Byte::Lower => self.extra & u64::from(u32::MAX),
+            Byte::Cpu => u64::from(self.cpu),
+            Byte::Task => u64::from(self.task),
+            Byte::Sequence => self.sequence,
+            Byte::Value => self.value,
+            Byte::Extra => self.extra,
+        }
+    }
+
+    /// Puts `number` there, which has room.
+    #[inline]
+    pub(super) fn set(&mut self, byte: Byte, number: u64) {
+        let [low, high, ..] = number.to_le_bytes();
+        let short = u16::from_le_bytes([low, high]);
+        match byte {
+            Byte::Kind => self.kind = low,
+            Byte::A => self.a = low,
+            Byte::B => self.b = low,
+            Byte::C => self.c = low,
+            Byte::AAndB => (self.a, self.b) = (low, high),
+            Byte::AAndExtra => (self.a, self.extra) = (low, number >> 8),
+            Byte::CAndUpper => {
+                self.c = low;
+                self.extra |= (number >> 8) << 32;
+            }
+            Byte::Lower => self.extra |= number,
+            Byte::Cpu => self.cpu = short,
+            Byte::Task => self.task = short,
+            Byte::Sequence => self.sequence = number,
+            Byte::Value => self.value = number,
+            Byte::Extra => self.extra = number,
+        }
+    }
+
+    pub(super) const fn bad(&self, field: &'static str, found: u64) -> RecordError {
+        RecordError::Field {
+            kind: self.kind,
+            field,
+            found,
+        }
+    }
+}
+
 /// Facts that were seen but not reported have this added to their kind.
-pub(super) const OBSERVED: u8 = 0x40;
+const OBSERVED: u8 = 0x40;
 
 impl Record {
     /// The length of a record in files.
@@ -103,38 +177,20 @@ impl Record {
     /// # Errors
     /// [`RecordError`] for bytes that no record is written as.
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Result<Self, RecordError> {
-        let [
-            a0,
-            a1,
-            a2,
-            a3,
-            a4,
-            a5,
-            a6,
-            a7,
-            kind,
-            a,
-            b,
-            c,
-            c0,
-            c1,
-            t0,
-            t1,
-            rest @ ..,
-        ] = *bytes;
-        let [s0, s1, s2, s3, s4, s5, s6, s7, rest @ ..] = rest;
-        let [v0, v1, v2, v3, v4, v5, v6, v7, rest @ ..] = rest;
+        let mut words = [[0; 8]; 5];
+        words.as_flattened_mut().copy_from_slice(bytes);
+        let [at, [kind, a, b, c, c0, c1, t0, t1], sequence, value, extra] = words;
         let raw = Raw {
-            at: u64::from_le_bytes([a0, a1, a2, a3, a4, a5, a6, a7]),
+            at: u64::from_le_bytes(at),
             kind,
             a,
             b,
             c,
             cpu: u16::from_le_bytes([c0, c1]),
             task: u16::from_le_bytes([t0, t1]),
-            sequence: u64::from_le_bytes([s0, s1, s2, s3, s4, s5, s6, s7]),
-            value: u64::from_le_bytes([v0, v1, v2, v3, v4, v5, v6, v7]),
-            extra: u64::from_le_bytes(rest),
+            sequence: u64::from_le_bytes(sequence),
+            value: u64::from_le_bytes(value),
+            extra: u64::from_le_bytes(extra),
         };
         let record = Self {
             at: Instant::from_nanos(raw.at),
@@ -151,298 +207,25 @@ impl Record {
 
 impl Raw {
     fn of(record: &Record) -> Self {
-        let mut raw = match record.what {
-            What::Fact(fact) => Self::of_fact(fact),
-            What::Observed(fact) => {
-                let raw = Self::of_fact(fact);
-                Self {
-                    kind: raw.kind | OBSERVED,
-                    ..raw
-                }
-            }
-            What::Notice(event) => Self::of_event(event),
-            What::Decided {
-                mode,
-                slots,
-                facts,
-                hash,
-            } => Self {
-                kind: 0x10,
-                a: mode.0,
-                cpu: slots,
-                sequence: u64::from(facts),
-                value: hash,
-                ..Self::default()
-            },
-            What::Slot { cpu, slot } => Self::of_slot(cpu, slot),
-            What::Wake(wake) => Self::of_wake(wake),
-            What::Permit { task, permit } => Self::of_permit(task, permit),
-            What::Refused(refusal) => Self::tagged(0x14, refusal.0),
-            What::DecisionRefused { refusal, now } => Self {
-                value: now.as_nanos(),
-                ..Self::tagged(0x15, refusal.0)
-            },
-            What::Miss { .. }
-            | What::Overhead { .. }
-            | What::Gap { .. }
-            | What::Budget { .. }
-            | What::Dropped { .. }
-            | What::Lost { .. }
-            | What::End { .. } => Self::of_world(record.what),
+        let mut raw = Self {
+            at: record.at.as_nanos(),
+            ..Self::default()
         };
-        raw.at = record.at.as_nanos();
+        let (what, observed) = record.what.reported();
+        what.put(&mut raw);
+        if observed {
+            raw.kind |= OBSERVED;
+        }
         raw
     }
 
-    fn tagged(kind: u8, a: u8) -> Self {
-        Self {
-            kind,
-            a,
-            ..Self::default()
+    fn what(&self) -> Result<What, RecordError> {
+        let reported = u64::from(self.kind & !OBSERVED);
+        let observed = self.kind & OBSERVED != 0;
+        match (What::take(reported, self)?, observed) {
+            (Some(what), false) => Ok(what),
+            (Some(What::Fact(fact)), true) => Ok(What::Observed(fact)),
+            (None | Some(_), _) => Err(RecordError::UnknownKind { kind: self.kind }),
         }
     }
-
-    fn with_job(self, job: JobId) -> Self {
-        Self {
-            task: job.task.0,
-            sequence: job.sequence,
-            ..self
-        }
-    }
-
-    fn on(self, cpu: CpuId) -> Self {
-        Self { cpu: cpu.0, ..self }
-    }
-
-    fn of_fact(fact: Fact) -> Self {
-        let kind = |kind| Self::tagged(kind, 0);
-        match fact {
-            Fact::Released { job } => kind(1).with_job(job),
-            Fact::Completed { cpu, job } => kind(2).on(cpu).with_job(job),
-            Fact::Charged { cpu, job, amount } => Self {
-                value: amount.as_nanos(),
-                ..kind(3).on(cpu).with_job(job)
-            },
-            Fact::Started { cpu, job } => kind(4).on(cpu).with_job(job),
-            Fact::Stopped { cpu, job, why } => {
-                let place = STOP_REASONS.iter().position(|known| *known == why);
-                Self::tagged(5, small(place)).on(cpu).with_job(job)
-            }
-            Fact::Timer => kind(6),
-            Fact::Idle { cpu } => kind(7).on(cpu),
-            Fact::Interrupt { device, count } => Self {
-                value: u64::from(device.0),
-                extra: u64::from(count),
-                ..kind(8)
-            },
-            Fact::Woken { task, on_behalf_of } => Self {
-                task: task.0,
-                a: u8::from(on_behalf_of.is_some()),
-                value: on_behalf_of.map_or(0, |server| u64::from(server.0)),
-                ..kind(9)
-            },
-            Fact::BarrierReached { cpu, barrier } => Self {
-                value: u64::from(barrier.0),
-                ..kind(10).on(cpu)
-            },
-            Fact::ModeRequested { level } => Self::tagged(11, level.0),
-        }
-    }
-
-    fn of_event(event: Event) -> Self {
-        match event {
-            Event::ModeChanged { from, to, cause } => {
-                let raw = Self {
-                    b: to.0,
-                    c: u8::from(cause.is_some()),
-                    ..Self::tagged(0x20, from.0)
-                };
-                cause.map_or(raw, |job| raw.with_job(job))
-            }
-            Event::Overrun {
-                job,
-                level,
-                executed,
-            } => Self {
-                value: executed.as_nanos(),
-                ..Self::tagged(0x21, level.0).with_job(job)
-            },
-            Event::Dropped { job, why } => Self::of_drop(0x22, job, why),
-            Event::Depleted { server } => Self {
-                value: u64::from(server.0),
-                ..Self::tagged(0x24, 0)
-            },
-            Event::Postponed { server, amount } => Self {
-                value: amount.as_nanos(),
-                extra: u64::from(server.0),
-                ..Self::tagged(0x25, 0)
-            },
-            Event::FrameOverrun { frame } => Self {
-                value: frame,
-                ..Self::tagged(0x26, 0)
-            },
-            Event::FramesSkipped { first, count } => Self {
-                value: first,
-                extra: count,
-                ..Self::tagged(0x27, 0)
-            },
-            Event::Late { by } => Self {
-                value: by.as_nanos(),
-                ..Self::tagged(0x23, 0)
-            },
-        }
-    }
-
-    fn of_drop(kind: u8, job: JobId, why: DropReason) -> Self {
-        let place = DROP_REASONS.iter().position(|known| *known == why);
-        Self::tagged(kind, small(place)).with_job(job)
-    }
-
-    fn of_slot(cpu: CpuId, slot: Option<Slot>) -> Self {
-        let raw = Self::tagged(0x11, 0).on(cpu);
-        let Some(slot) = slot else { return raw };
-        let raw = Self { a: 1, ..raw }.with_job(slot.job);
-        let Some(budget) = slot.budget else {
-            return raw;
-        };
-        let (owner, id) = owner_code(budget.owner);
-        let (outcome, level) = match budget.on_exhaustion {
-            OnExhaustion::RaiseMode(level) => (1, level.0),
-            OnExhaustion::Demote => (2, 0),
-            OnExhaustion::Abort => (3, 0),
-            OnExhaustion::Suspend => (4, 0),
-        };
-        Self {
-            b: 1,
-            c: outcome,
-            value: budget.remaining.as_nanos(),
-            extra: u64::from(owner) | u64::from(id) << 8 | u64::from(level) << 32,
-            ..raw
-        }
-    }
-
-    fn of_wake(wake: Wake) -> Self {
-        let raw = |reason| Self {
-            value: wake.at.as_nanos(),
-            ..Self::tagged(0x12, reason)
-        };
-        match wake.why {
-            WakeReason::Deadline(job) => raw(0).with_job(job),
-            WakeReason::Replenishment => raw(1),
-            WakeReason::Consumption => raw(2),
-            WakeReason::TableSlot => raw(3),
-            WakeReason::Frame => raw(4),
-            WakeReason::ZeroSlack(job) => raw(5).with_job(job),
-        }
-    }
-
-    fn of_permit(task: TaskId, permit: Permit) -> Self {
-        let raw = |permit| Self {
-            task: task.0,
-            ..Self::tagged(0x13, permit)
-        };
-        let limited = |permit, limit: Option<Service>| Self {
-            b: u8::from(limit.is_some()),
-            value: limit.map_or(0, Service::as_nanos),
-            ..raw(permit)
-        };
-        match permit {
-            Permit::Run { limit } => limited(0, limit),
-            Permit::Below { limit } => limited(1, limit),
-            Permit::Dropped { why } => Self {
-                b: small(DROP_REASONS.iter().position(|known| *known == why)),
-                ..raw(2)
-            },
-            Permit::Suspended {
-                until: Until::Event,
-            } => raw(3),
-            Permit::Suspended {
-                until: Until::At(at),
-            } => Self {
-                b: 1,
-                value: at.as_nanos(),
-                ..raw(3)
-            },
-            Permit::NotAdmitted => raw(4),
-            Permit::Demoted => raw(5),
-        }
-    }
-
-    fn of_world(what: What) -> Self {
-        match what {
-            What::Miss {
-                job,
-                deadline,
-                guaranteed,
-            } => Self {
-                value: deadline.as_nanos(),
-                ..Self::tagged(0x30, u8::from(guaranteed)).with_job(job)
-            },
-            What::Overhead {
-                cpu,
-                mechanism,
-                edge,
-            } => {
-                let (a, b) = mechanism.code();
-                let kind = match edge {
-                    Edge::Begin => 0x31,
-                    Edge::End => 0x32,
-                };
-                Self {
-                    b,
-                    ..Self::tagged(kind, a).on(cpu)
-                }
-            }
-            What::Gap { cpu, length } => Self {
-                value: length.as_nanos(),
-                ..Self::tagged(0x33, 0).on(cpu)
-            },
-            What::Budget {
-                cpu,
-                job,
-                owner,
-                remaining,
-            } => {
-                let (a, id) = owner_code(owner);
-                Self {
-                    value: remaining.as_nanos(),
-                    extra: u64::from(id),
-                    ..Self::tagged(0x34, a).on(cpu).with_job(job)
-                }
-            }
-            What::Dropped { job, why } => Self::of_drop(0x37, job, why),
-            What::Lost { count } => Self {
-                value: count,
-                ..Self::tagged(0x35, 0)
-            },
-            What::End { facts } => Self {
-                value: u64::from(facts),
-                ..Self::tagged(0x36, 0)
-            },
-            What::Fact(_)
-            | What::Observed(_)
-            | What::Refused(_)
-            | What::Decided { .. }
-            | What::DecisionRefused { .. }
-            | What::Slot { .. }
-            | What::Wake(_)
-            | What::Permit { .. }
-            | What::Notice(_) => Self::default(),
-        }
-    }
-}
-
-fn owner_code(owner: BudgetOwner) -> (u8, u16) {
-    match owner {
-        BudgetOwner::Job => (0, 0),
-        BudgetOwner::Task(task) => (1, task.0),
-        BudgetOwner::Server(server) => (2, server.0),
-    }
-}
-
-/// The place of a reason in its list; the lists are complete and short.
-fn small(place: Option<usize>) -> u8 {
-    place
-        .and_then(|place| u8::try_from(place).ok())
-        .unwrap_or(u8::MAX)
 }

@@ -1,7 +1,210 @@
-//! The words that stand for kinds in readable files, each in one place for both directions.
+//! Values of records as numbers and as words, each said once for both directions.
 
-use super::{Edge, Mechanism, Record, Refusal, What};
-use vestal_core::{DropReason, Event, Fact, StopReason};
+use super::{Mechanism, Refusal};
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::ToString;
+use vestal_core::{
+    BarrierId, BudgetOwner, CpuId, DeviceId, DropReason, Duration, Instant, Level, OnExhaustion,
+    ServerId, Service, StopReason, TaskId,
+};
+
+/// What an error says was expected where any number would do.
+pub(super) const NUMBER: &str = "a whole number";
+
+/// What a field of a record can hold.
+pub(super) trait Field: Copy {
+    /// What an error calls it if its number is none of its type.
+    const NAME: &'static str;
+    /// What an error says was expected instead of a word that is none of its type.
+    const EXPECTED: &'static str = NUMBER;
+
+    fn number(self) -> u64;
+    fn of(number: u64) -> Option<Self>;
+
+    /// Without a number beside it.
+    fn word(self) -> &'static str {
+        ""
+    }
+    fn text(self) -> Cow<'static, str> {
+        Cow::Owned(self.number().to_string())
+    }
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().and_then(Self::of)
+    }
+}
+
+/// `Type(field type) name`: types of one number.
+macro_rules! numbers {
+    ($($type:ident($inner:ty) $name:literal)*) => { $(
+        impl Field for $type {
+            const NAME: &'static str = $name;
+            #[inline]
+            fn number(self) -> u64 { u64::from(self.0) }
+            fn of(number: u64) -> Option<Self> { <$inner>::try_from(number).ok().map($type) }
+        }
+    )* };
+}
+
+numbers! {
+    CpuId(u16) "the CPU"
+    TaskId(u16) "the task"
+    ServerId(u16) "the server"
+    DeviceId(u16) "the device"
+    BarrierId(u32) "the barrier"
+    Level(u8) "the level"
+}
+
+/// Plain numbers, as which `u64` counts everything.
+macro_rules! counts {
+    ($($type:ident)*) => { $(
+        impl Field for $type {
+            const NAME: &'static str = "the count";
+            const EXPECTED: &'static str = "a count";
+            #[inline]
+            fn number(self) -> u64 { u64::from(self) }
+            fn of(number: u64) -> Option<Self> { Self::try_from(number).ok() }
+        }
+    )* };
+}
+
+counts! { u8 u16 u32 u64 }
+
+macro_rules! nanoseconds {
+    ($($type:ident)*) => { $(
+        impl Field for $type {
+            const NAME: &'static str = "the time";
+            #[inline]
+            fn number(self) -> u64 { self.as_nanos() }
+            fn of(number: u64) -> Option<Self> { Some(Self::from_nanos(number)) }
+        }
+    )* };
+}
+
+nanoseconds! { Instant Duration Service }
+
+/// `code "word" Value`, or `code "word" Value(type)` with a number beside the code, written `word:number`.
+macro_rules! words {
+    ($type:ident, $name:literal, $expected:literal:
+        $($code:literal $word:literal $value:ident $(($inner:ty))?),* $(,)?) => {
+        impl Field for $type {
+            const NAME: &'static str = $name;
+            const EXPECTED: &'static str = $expected;
+
+            #[inline]
+            fn number(self) -> u64 {
+                match self { $( words!(@pattern inner, $value $($inner)?) => $code $(| words!(@number inner, $inner))?, )* }
+            }
+            fn of(number: u64) -> Option<Self> {
+                let (code, _beside) = (number & 0xff, number >> 8);
+                match code {
+                    $( $code => words!(@of _beside, $value $($inner)?), )*
+                    _ => None,
+                }
+                .filter(|value| value.number() == number)
+            }
+            fn word(self) -> &'static str {
+                match self { $( words!(@pattern _inner, $value $($inner)?) => $word, )* }
+            }
+            fn text(self) -> Cow<'static, str> {
+                match self { $( words!(@pattern inner, $value $($inner)?) => words!(@text inner, $word $($inner)?), )* }
+            }
+            fn parse(text: &str) -> Option<Self> {
+                let (word, _beside) = text.split_once(':').unwrap_or((text, ""));
+                match word {
+                    $( $word => words!(@parse _beside, $value $($inner)?), )*
+                    _ => None,
+                }
+            }
+        }
+    };
+    (@pattern $inner:ident, $value:ident) => { Self::$value };
+    (@pattern $inner:ident, $value:ident $type:ty) => { Self::$value($inner) };
+    (@number $inner:ident, $type:ty) => { $inner.number() << 8 };
+    (@of $beside:ident, $value:ident) => { Some(Self::$value) };
+    (@of $beside:ident, $value:ident $type:ty) => { <$type>::of($beside).map(Self::$value) };
+    (@text $inner:ident, $word:literal) => { Cow::Borrowed($word) };
+    (@text $inner:ident, $word:literal $type:ty) => { Cow::Owned(format!(concat!($word, ":{}"), $inner.number())) };
+    (@parse $beside:ident, $value:ident) => { Some(Self::$value) };
+    (@parse $beside:ident, $value:ident $type:ty) => { <$type as Field>::parse($beside).map(Self::$value) };
+}
+
+words! { StopReason, "the stop reason", "preempted, blocked or cancelled":
+    0 "preempted" Preempted,
+    1 "blocked" Blocked,
+    2 "cancelled" Cancelled,
+}
+
+words! { DropReason, "the reason", "a reason for dropping":
+    0 "mode" Mode,
+    1 "exhausted" Exhausted,
+    2 "superseded" Superseded,
+    3 "deadline" Deadline,
+    4 "backlog-full" BacklogFull,
+}
+
+words! { BudgetOwner, "the owner", "`owner=job`, `owner=task:N` or `owner=server:N`":
+    0 "job" Job,
+    1 "task" Task(TaskId),
+    2 "server" Server(ServerId),
+}
+
+words! { OnExhaustion, "the consequence", "`then=` and what":
+    1 "raise" RaiseMode(Level),
+    2 "demote" Demote,
+    3 "abort" Abort,
+    4 "suspend" Suspend,
+}
+
+words! { Mechanism, "the mechanism", "a mechanism":
+    0 "decide" Decide,
+    1 "switch" Switch,
+    2 "release" Release,
+    3 "monitor" Monitor,
+    4 "mode-change" ModeChange,
+    5 "migration" Migration,
+    6 "interrupt" Interrupt,
+    7 "wake-up" WakeUp,
+    8 "barrier" Barrier,
+    9 "tracing" Tracing,
+    10 "job-end" JobEnd,
+    255 "other" Other(u8),
+}
+
+impl Mechanism {
+    /// What the mechanism is called; a world's own ones share a word and differ by number.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Field::word(self)
+    }
+}
+
+/// What a reason for dropping is called.
+#[must_use]
+pub fn drop_word(why: DropReason) -> &'static str {
+    why.word()
+}
+
+/// A flag that has a word if it is set.
+impl Field for bool {
+    const NAME: &'static str = "the flag";
+    const EXPECTED: &'static str = "`guaranteed` or nothing";
+
+    fn number(self) -> u64 {
+        u64::from(self)
+    }
+    fn of(number: u64) -> Option<Self> {
+        (number < 2).then_some(number == 1)
+    }
+    fn text(self) -> Cow<'static, str> {
+        Cow::Borrowed(if self { "guaranteed" } else { "" })
+    }
+    fn parse(text: &str) -> Option<Self> {
+        ["", "guaranteed"]
+            .contains(&text)
+            .then_some(!text.is_empty())
+    }
+}
 
 /// What each number of a [`Refusal`] is called; the first stands for number 1.
 const REFUSALS: [&str; 14] = [
@@ -21,177 +224,24 @@ const REFUSALS: [&str; 14] = [
     "unknown-barrier",
 ];
 
-impl Refusal {
-    /// What the kind is called.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        REFUSALS
-            .get(usize::from(self.0).wrapping_sub(1))
-            .copied()
-            .unwrap_or("unknown")
+impl Field for Refusal {
+    const NAME: &'static str = "the rule";
+    const EXPECTED: &'static str = "a rule's name";
+
+    fn number(self) -> u64 {
+        u64::from(self.0)
     }
-
-    /// The kind that is called so.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        let place = REFUSALS.iter().position(|&known| known == word)?;
-        u8::try_from(place).ok()?.checked_add(1).map(Self)
+    fn of(number: u64) -> Option<Self> {
+        let known = 1..=REFUSALS.len() as u64;
+        let code = u8::try_from(number).ok()?;
+        known.contains(&number).then_some(Self(code))
     }
-
-    pub(super) fn from_code(code: u8) -> Option<Self> {
-        (1..=REFUSALS.len())
-            .contains(&usize::from(code))
-            .then_some(Self(code))
+    fn text(self) -> Cow<'static, str> {
+        let word = REFUSALS.get(usize::from(self.0).wrapping_sub(1));
+        Cow::Borrowed(word.copied().unwrap_or("unknown"))
     }
-}
-
-const MECHANISMS: [(Mechanism, &str); 11] = [
-    (Mechanism::Decide, "decide"),
-    (Mechanism::Switch, "switch"),
-    (Mechanism::Release, "release"),
-    (Mechanism::Monitor, "monitor"),
-    (Mechanism::ModeChange, "mode-change"),
-    (Mechanism::Migration, "migration"),
-    (Mechanism::Interrupt, "interrupt"),
-    (Mechanism::WakeUp, "wake-up"),
-    (Mechanism::Barrier, "barrier"),
-    (Mechanism::Tracing, "tracing"),
-    (Mechanism::JobEnd, "job-end"),
-];
-
-impl Mechanism {
-    /// What the mechanism is called; a world's own ones share a word and differ by number.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        MECHANISMS
-            .iter()
-            .find(|(known, _)| *known == self)
-            .map_or("other", |(_, word)| word)
-    }
-
-    /// The mechanism that is called so; `other` is none of them.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        MECHANISMS
-            .iter()
-            .find(|(_, known)| *known == word)
-            .map(|(mechanism, _)| *mechanism)
-    }
-
-    pub(super) fn code(self) -> (u8, u8) {
-        if let Self::Other(number) = self {
-            return (255, number);
-        }
-        let place = MECHANISMS.iter().position(|(known, _)| *known == self);
-        (
-            place
-                .and_then(|place| u8::try_from(place).ok())
-                .unwrap_or(255),
-            0,
-        )
-    }
-
-    pub(super) fn from_code(code: u8, number: u8) -> Option<Self> {
-        if code == 255 {
-            return Some(Self::Other(number));
-        }
-        MECHANISMS
-            .get(usize::from(code))
-            .map(|(mechanism, _)| *mechanism)
-    }
-}
-
-/// What a stop reason is called.
-#[must_use]
-pub const fn stop_word(why: StopReason) -> &'static str {
-    match why {
-        StopReason::Preempted => "preempted",
-        StopReason::Blocked => "blocked",
-        StopReason::Cancelled => "cancelled",
-    }
-}
-
-/// What a reason for dropping is called.
-#[must_use]
-pub const fn drop_word(why: DropReason) -> &'static str {
-    match why {
-        DropReason::Mode => "mode",
-        DropReason::Exhausted => "exhausted",
-        DropReason::Superseded => "superseded",
-        DropReason::Deadline => "deadline",
-        DropReason::BacklogFull => "backlog-full",
-    }
-}
-
-/// What stands before the reason in a permit of a dropped job.
-pub const DROPPED: &str = "dropped:";
-
-/// The reason for dropping that is called so.
-#[must_use]
-pub fn drop_reason(word: &str) -> Option<DropReason> {
-    DROP_REASONS.into_iter().find(|why| drop_word(*why) == word)
-}
-
-/// Every stop reason, for reading the words back.
-pub const STOP_REASONS: [StopReason; 3] = [
-    StopReason::Preempted,
-    StopReason::Blocked,
-    StopReason::Cancelled,
-];
-
-/// Every reason for dropping, for reading the words and the numbers back.
-pub const DROP_REASONS: [DropReason; 5] = DropReason::ALL;
-
-/// What a kind of fact is called.
-#[must_use]
-pub const fn fact_word(fact: &Fact) -> &'static str {
-    match fact {
-        Fact::Released { .. } => "release",
-        Fact::Completed { .. } => "complete",
-        Fact::Charged { .. } => "charge",
-        Fact::Started { .. } => "start",
-        Fact::Stopped { .. } => "stop",
-        Fact::Timer => "timer",
-        Fact::Idle { .. } => "idle",
-        Fact::Interrupt { .. } => "interrupt",
-        Fact::Woken { .. } => "wake",
-        Fact::BarrierReached { .. } => "barrier",
-        Fact::ModeRequested { .. } => "mode-request",
-    }
-}
-
-impl Record {
-    /// What the record's kind is called; an observed fact is called like one that was reported.
-    #[must_use]
-    pub const fn word(&self) -> &'static str {
-        match &self.what {
-            What::Fact(fact) | What::Observed(fact) => fact_word(fact),
-            What::Refused(_) => "refused",
-            What::Decided { .. } => "decide",
-            What::DecisionRefused { .. } => "decide-refused",
-            What::Slot { .. } => "slot",
-            What::Wake(_) => "wake-at",
-            What::Permit { .. } => "permit",
-            What::Notice(Event::ModeChanged { .. }) => "mode",
-            What::Notice(Event::Overrun { .. }) => "overrun",
-            What::Notice(Event::Dropped { .. }) => "drop",
-            What::Notice(Event::Depleted { .. }) => "depleted",
-            What::Notice(Event::Postponed { .. }) => "postponed",
-            What::Notice(Event::FrameOverrun { .. }) => "frame-overrun",
-            What::Notice(Event::FramesSkipped { .. }) => "frames-skipped",
-            What::Notice(Event::Late { .. }) => "late",
-            What::Miss { .. } => "miss",
-            What::Overhead {
-                edge: Edge::Begin, ..
-            } => "overhead-begin",
-            What::Overhead {
-                edge: Edge::End, ..
-            } => "overhead-end",
-            What::Gap { .. } => "gap",
-            What::Budget { .. } => "budget",
-            What::Dropped { .. } => "dropped",
-            What::Lost { .. } => "lost",
-            What::End { .. } => "end",
-        }
+    fn parse(text: &str) -> Option<Self> {
+        let index = REFUSALS.iter().position(|&known| known == text)?;
+        u8::try_from(index).ok()?.checked_add(1).map(Self)
     }
 }

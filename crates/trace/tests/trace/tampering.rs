@@ -102,7 +102,7 @@ fn is_of_the_world(what: &What) -> bool {
 /// A recording may begin and end anywhere.
 fn at_an_end(records: &[Record], index: usize, fact: &Fact) -> Option<&'static str> {
     let task = |mut what: What| job_of(&mut what).map(|job| job.task);
-    let word = vestal_trace::record::words::fact_word;
+    let word = |fact: &Fact| What::Fact(*fact).word();
     let same = |other: &Record| {
         let What::Observed(of) = &other.what else {
             return false;
