@@ -158,13 +158,15 @@ usage() {
     awk 'NF { printf "  %-10s %-4s", $1, $2; $1 = $2 = $3 = ""; print "  " $0 }' <<<"$TABLE"
 }
 
-# Runs one part and prints its row. Sets row_passed and row_failed.
+# Runs one part and prints its row. Sets row_passed, row_failed and row_cpu.
 run_part() {
-    local part="$1" log="$LOGS/$1.log" limit result start code seconds colour
+    local part="$1" log="$LOGS/$1.log" limit result start code seconds colour TIMEFORMAT='%U %S'
     limit="$(limit_of "$part")"
     start="$EPOCHREALTIME"
-    timeout -k 10 "$limit" bash "$0" --one "$part" >"$log" 2>&1 </dev/null
+    # User and system time of all the part's processes.
+    { time timeout -k 10 "$limit" bash "$0" --one "$part" >"$log" 2>&1 </dev/null; } 2>"$LOGS/cpu"
     code=$?
+    row_cpu="$(awk 'END { printf "%.1f", $1 + $2 }' "$LOGS/cpu")"
     seconds="$(elapsed "$start" "$EPOCHREALTIME")"
     row_passed="$(count passed "$log")"
     row_failed="$(count failed "$log")"
@@ -180,13 +182,13 @@ run_part() {
         tests:0:0 | loom:0:0 | soundness:0:0 | bench:0:0 | report:0:0 | perfetto:0:0 | simso:0:0 | real:0:0) result=FAILED code=1 && say "no test ran" >>"$log" ;;
     esac
     [ "$code" = 0 ] || [ "$row_failed" != 0 ] || row_failed=1
-    printf '%-10s %s%-8s%s %7d %7d %8ss\n' \
-        "$part" "$colour" "$result" "$PLAIN" "$row_passed" "$row_failed" "$seconds"
+    printf '%-10s %s%-8s%s %7d %7d %8ss %8ss\n' \
+        "$part" "$colour" "$result" "$PLAIN" "$row_passed" "$row_failed" "$seconds" "$row_cpu"
     [ "$code" = 0 ]
 }
 
 main() {
-    local parts=() bad=() part passed=0 failed=0 start="$EPOCHREALTIME"
+    local parts=() bad=() part passed=0 failed=0 cpu=0 start="$EPOCHREALTIME"
     case "${1:-}" in
         --help | -h) usage && return 0 ;;
         "") mapfile -t parts < <(names " on ") ;;
@@ -196,13 +198,14 @@ main() {
         [ -n "$(limit_of "$part")" ] || { usage >&2 && return 2; }
     done
     mkdir -p "$LOGS"
-    printf '%s%-10s %-8s %7s %7s %9s%s\n' "$BOLD" part result passed failed time "$PLAIN"
+    printf '%s%-10s %-8s %7s %7s %9s %9s%s\n' "$BOLD" part result passed failed time CPU "$PLAIN"
     for part in "${parts[@]}"; do
         run_part "$part" || bad+=("$part")
         passed=$((passed + row_passed))
         failed=$((failed + row_failed))
+        cpu="$(awk -v a="$cpu" -v b="$row_cpu" 'BEGIN { printf "%.1f", a + b }')"
     done
-    printf '%-10s %34ss\n' total "$(elapsed "$start" "$EPOCHREALTIME")"
+    printf '%-10s %34ss %8ss\n' total "$(elapsed "$start" "$EPOCHREALTIME")" "$cpu"
     for part in "${bad[@]}"; do
         printf '\n%s--- %s: the last lines of %s%s\n' "$BOLD" "$part" "$LOGS/$part.log" "$PLAIN"
         tail -n "$LOG_TAIL" "$LOGS/$part.log"
