@@ -26,12 +26,14 @@ core      -                        external
 workload  vestal-core,external     *
 analysis  vestal-core,external     *
 policy    vestal-core,vestal-analysis,vestal-workload,external *
-sim       vestal-core,external     *
+statistics external                -
+sim       vestal-core,vestal-statistics,external *
 trace     vestal-core,external     vestal-core,external
 report    vestal-core,vestal-trace,external *
-linux     vestal-core,vestal-trace,external *
-experiment vestal-core,vestal-workload,vestal-analysis,vestal-policy,vestal-sim,external *
+linux     vestal-core,vestal-statistics,vestal-trace,external *
+experiment vestal-core,vestal-workload,vestal-analysis,vestal-policy,vestal-sim,vestal-statistics,external *
 cli       *                        *
+testkit   vestal-core,vestal-sim  -
 own-policy vestal,vestal-core,vestal-analysis,vestal-policy *
 '
 

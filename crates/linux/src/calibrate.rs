@@ -2,7 +2,6 @@
 
 use crate::config::Monitor;
 use crate::shared::{Armed, QUANTUM_NANOS};
-use crate::stats::Distribution;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::signal::ManagerSignals;
 use crate::sys::{self, Tid};
@@ -11,6 +10,7 @@ use std::io;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
+use vestal_statistics::Histogram;
 
 /// Trials and their budget: 52 ms of burning. The rests in between let others use the CPU and its
 /// caches, as they do between the overruns of a run. Neither is a multiple of a usual heartbeat, so
@@ -42,7 +42,7 @@ pub(crate) fn calibrate(
     heartbeat_nanos: u64,
     cpu: usize,
     priorities: (i32, i32),
-) -> io::Result<Distribution> {
+) -> io::Result<Histogram> {
     let trial = Arc::new(Trial::default());
     let (burner_priority, observer_priority) = priorities;
     let observer = {
@@ -70,8 +70,8 @@ pub(crate) fn calibrate(
     observed
 }
 
-fn observe(trial: &Trial, beat: u64, cpu: usize, priority: i32) -> io::Result<Distribution> {
-    let mut overshoots = Distribution::new();
+fn observe(trial: &Trial, beat: u64, cpu: usize, priority: i32) -> io::Result<Histogram> {
+    let mut overshoots = Histogram::default();
     // Published even on failure, else the burner would wait for it.
     let ready = enter_real_time(cpu, priority);
     trial.manager.store(sys::sched::own_tid(), Ordering::SeqCst);

@@ -18,7 +18,6 @@ use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
-use crate::stats::Summary;
 use crate::stolen::Thief;
 use crate::stop::Watch;
 use crate::summary::{Measured, report};
@@ -37,6 +36,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::engine::Configuration;
 use vestal_core::{Duration, Guard, Level, Scheduler, Service, TaskId};
+use vestal_statistics::Summary;
 use vestal_trace::{Record, Recorder};
 
 /// Threads get so long to set themselves up, and the first release is so far from the start.

@@ -20,7 +20,6 @@
 
 use crate::error::RunError;
 use crate::rights::{Needs, Rights, judge};
-use crate::stats::{Distribution, Summary};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
 use crate::sys::{Tid, futex, sched};
@@ -29,6 +28,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
+use vestal_statistics::{Histogram, Summary};
 
 /// What each task executes in a round.
 const EXECUTION_NANOS: u64 = 2_000_000;
@@ -170,25 +170,25 @@ fn row(
 
 /// What the manager of a group writes down.
 struct Costs {
-    preemption: Distribution,
-    back: Distribution,
-    first: Distribution,
-    later: Distribution,
+    preemption: Histogram,
+    back: Histogram,
+    first: Histogram,
+    later: Histogram,
 }
 
 impl Costs {
     fn new() -> Self {
         Self {
-            preemption: Distribution::new(),
-            back: Distribution::new(),
-            first: Distribution::new(),
-            later: Distribution::new(),
+            preemption: Histogram::default(),
+            back: Histogram::default(),
+            first: Histogram::default(),
+            later: Histogram::default(),
         }
     }
 
     /// `None` if something was never seen.
     fn medians(&self) -> Option<GroupCost> {
-        let median = |of: &Distribution| {
+        let median = |of: &Histogram| {
             let found = of.summary();
             (found.count > 0).then_some(found.median)
         };

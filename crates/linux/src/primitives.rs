@@ -10,7 +10,6 @@ use crate::error::RunError;
 use crate::recording::{Recording, Rings};
 use crate::rights::{Needs, Rights, judge};
 use crate::shared::Armed;
-use crate::stats::{Distribution, Summary};
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos};
 use crate::sys::event::{PolledEvent, PthreadBarrier, TimerFd, sleep_until};
 use crate::sys::{Tid, futex, sched};
@@ -22,6 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Fact, Instant, TaskId};
+use vestal_statistics::{Histogram, Summary};
 
 /// One mechanism and what it costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +71,7 @@ pub fn measure() -> Result<Vec<Primitive>, RunError> {
 
 fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primitive>> {
     let mut rows = Vec::new();
-    let mut row = |name, cost: Distribution| {
+    let mut row = |name, cost: Histogram| {
         rows.push(Primitive {
             name,
             cost: cost.summary(),
@@ -142,8 +142,8 @@ fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primiti
     Ok(rows)
 }
 
-fn timed(rounds: u32, mut action: impl FnMut(u32)) -> Distribution {
-    let mut costs = Distribution::new();
+fn timed(rounds: u32, mut action: impl FnMut(u32)) -> Histogram {
+    let mut costs = Histogram::default();
     for round in 0..rounds {
         let before = monotonic_nanos();
         action(round);
@@ -152,7 +152,7 @@ fn timed(rounds: u32, mut action: impl FnMut(u32)) -> Distribution {
     costs
 }
 
-fn repriorities(tid: Tid) -> Distribution {
+fn repriorities(tid: Tid) -> Histogram {
     timed(ROUNDS, |round| {
         let priority = if round % 2 == 0 { HIGH } else { MIDDLE };
         // The helper lives until it is told to end.
@@ -162,12 +162,12 @@ fn repriorities(tid: Tid) -> Distribution {
 
 /// Records into a ring, in groups of four as workers write them, each time 64 for one figure; reading
 /// the clock for their instants is not part of it.
-fn trace_records() -> Distribution {
+fn trace_records() -> Histogram {
     const GROUPS: u64 = 16;
     const OF: u64 = 4;
     let mut rings = Rings::default();
     let mut trace = rings.add(Recording::RING_RECORDS);
-    let mut costs = Distribution::new();
+    let mut costs = Histogram::default();
     let job = job_of(TaskId(0), 0);
     for round in 0..u64::from(ROUNDS) {
         let before = monotonic_nanos();
@@ -186,21 +186,21 @@ fn trace_records() -> Distribution {
     costs
 }
 
-fn clock_reads(tid: Tid) -> Distribution {
+fn clock_reads(tid: Tid) -> Histogram {
     timed(ROUNDS, |_| {
         std::hint::black_box(cpu_nanos_of(tid));
     })
 }
 
-fn armings(armed: &Armed) -> Distribution {
+fn armings(armed: &Armed) -> Histogram {
     timed(ROUNDS, |_| {
         armed.start(PATIENCE_NANOS);
         armed.stop();
     })
 }
 
-fn sleeps(mut wait_until: impl FnMut(u64) -> io::Result<()>) -> io::Result<Distribution> {
-    let mut costs = Distribution::new();
+fn sleeps(mut wait_until: impl FnMut(u64) -> io::Result<()>) -> io::Result<Histogram> {
+    let mut costs = Histogram::default();
     for _ in 0..SLEEPS {
         let at = monotonic_nanos() + SLEEP_NANOS;
         wait_until(at)?;
@@ -293,10 +293,10 @@ impl Helper {
 }
 
 /// From the call that wakes a more urgent thread on `cpu` to its first instruction.
-fn ping_pong(cpu: usize) -> io::Result<Distribution> {
+fn ping_pong(cpu: usize) -> io::Result<Histogram> {
     let helper = Helper::start(cpu, HIGH, Helper::answer)?;
     let words = &helper.words;
-    let mut costs = Distribution::new();
+    let mut costs = Histogram::default();
     for round in 1..=ROUNDS {
         let before = monotonic_nanos();
         words.ask.store(round, Ordering::SeqCst);
@@ -317,7 +317,7 @@ fn ping_pong(cpu: usize) -> io::Result<Distribution> {
     Ok(costs)
 }
 
-fn event(cpu: usize) -> io::Result<Distribution> {
+fn event(cpu: usize) -> io::Result<Histogram> {
     let event = Arc::new(PolledEvent::new()?);
     let heard = Arc::clone(&event);
     let helper = Helper::start(cpu, HIGH, move |words| {
@@ -326,7 +326,7 @@ fn event(cpu: usize) -> io::Result<Distribution> {
             words.noticed.store(monotonic_nanos(), Ordering::SeqCst);
         }
     })?;
-    let mut costs = Distribution::new();
+    let mut costs = Histogram::default();
     for _ in 0..ROUNDS {
         let before = monotonic_nanos();
         event.signal();
@@ -344,8 +344,8 @@ fn event(cpu: usize) -> io::Result<Distribution> {
 
 /// From the call that lowers the priority of a thread running on `cpu` to the first instruction of
 /// the thread that waited for that CPU.
-fn stops(cpu: usize) -> io::Result<Distribution> {
-    let mut costs = Distribution::new();
+fn stops(cpu: usize) -> io::Result<Histogram> {
+    let mut costs = Histogram::default();
     // Short ones, so that the CPU gets its rest in between.
     for _ in 0..SLEEPS / 3 {
         let running = Helper::start(cpu, HIGH, Helper::spin)?;
@@ -403,7 +403,7 @@ impl Meeting for SpinBarrier {
 }
 
 /// One meeting after the other.
-fn barriers<B: Meeting>(cpu: usize, barrier: Arc<B>) -> io::Result<Distribution> {
+fn barriers<B: Meeting>(cpu: usize, barrier: Arc<B>) -> io::Result<Histogram> {
     let theirs = Arc::clone(&barrier);
     let helper = Helper::start(cpu, HIGH, move |_| {
         for _ in 0..ROUNDS {

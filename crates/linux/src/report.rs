@@ -3,8 +3,8 @@
 use crate::config::{Mechanism, Monitor};
 use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
-use crate::stats::{Distribution, Summary};
 use vestal_core::{DropReason, Drops, Duration, Event, Instant, JobId, Level, Notice, Service};
+use vestal_statistics::{Histogram, Summary};
 use vestal_trace::Record;
 
 /// How a run that took place came to its end.
@@ -443,12 +443,12 @@ impl Suspensions {
 #[derive(Clone, Debug)]
 pub(crate) struct TaskRecord {
     pub(crate) jobs: JobCounts,
-    pub(crate) response: Distribution,
-    pub(crate) execution: Distribution,
-    pub(crate) tardiness: Distribution,
-    pub(crate) lateness: Distribution,
-    pub(crate) start_cost: Distribution,
-    pub(crate) end_cost: Distribution,
+    pub(crate) response: Histogram,
+    pub(crate) execution: Histogram,
+    pub(crate) tardiness: Histogram,
+    pub(crate) lateness: Histogram,
+    pub(crate) start_cost: Histogram,
+    pub(crate) end_cost: Histogram,
     pub(crate) switches: u64,
     pub(crate) preemptions: u64,
     pub(crate) cpu_nanos: u64,
@@ -474,12 +474,12 @@ impl TaskRecord {
     pub(crate) fn new() -> Self {
         Self {
             jobs: JobCounts::default(),
-            response: Distribution::new(),
-            execution: Distribution::new(),
-            tardiness: Distribution::new(),
-            lateness: Distribution::new(),
-            start_cost: Distribution::new(),
-            end_cost: Distribution::new(),
+            response: Histogram::default(),
+            execution: Histogram::default(),
+            tardiness: Histogram::default(),
+            lateness: Histogram::default(),
+            start_cost: Histogram::default(),
+            end_cost: Histogram::default(),
             switches: 0,
             preemptions: 0,
             cpu_nanos: 0,
@@ -495,13 +495,13 @@ pub(crate) struct ManagerRecord {
     pub(crate) modes: Vec<ModeChange>,
     pub(crate) modes_lost: u64,
     pub(crate) overruns: Vec<u64>,
-    pub(crate) overshoot: Distribution,
+    pub(crate) overshoot: Histogram,
     pub(crate) late: u64,
     pub(crate) late_beyond_nanos: u64,
-    pub(crate) handling: Distribution,
-    pub(crate) demotion: Distribution,
+    pub(crate) handling: Histogram,
+    pub(crate) demotion: Histogram,
     /// Under managed dispatch: how late the manager woke for releases on a free CPU.
-    pub(crate) lateness: Distribution,
+    pub(crate) lateness: Histogram,
     pub(crate) wakeups: Wakeups,
     pub(crate) lost_notices: u64,
     /// The last record of a recording.
@@ -514,12 +514,12 @@ impl ManagerRecord {
             modes: Vec::with_capacity(MODES_MAX),
             modes_lost: 0,
             overruns: vec![0; tasks],
-            overshoot: Distribution::new(),
+            overshoot: Histogram::default(),
             late: 0,
             late_beyond_nanos,
-            handling: Distribution::new(),
-            demotion: Distribution::new(),
-            lateness: Distribution::new(),
+            handling: Histogram::default(),
+            demotion: Histogram::default(),
+            lateness: Histogram::default(),
             wakeups: Wakeups::default(),
             lost_notices: 0,
             end: None,
@@ -561,9 +561,9 @@ impl ManagerRecord {
 /// Sums the records of all tasks.
 pub(crate) struct Totals {
     pub(crate) jobs: JobCounts,
-    pub(crate) lateness: Distribution,
-    pub(crate) start_cost: Distribution,
-    pub(crate) end_cost: Distribution,
+    pub(crate) lateness: Histogram,
+    pub(crate) start_cost: Histogram,
+    pub(crate) end_cost: Histogram,
     pub(crate) switches: u64,
     pub(crate) preemptions: u64,
     pub(crate) cpu_nanos: u64,
@@ -574,9 +574,9 @@ impl Totals {
     pub(crate) fn of<'a>(records: impl Iterator<Item = &'a TaskRecord>) -> Self {
         let mut totals = Self {
             jobs: JobCounts::default(),
-            lateness: Distribution::new(),
-            start_cost: Distribution::new(),
-            end_cost: Distribution::new(),
+            lateness: Histogram::default(),
+            start_cost: Histogram::default(),
+            end_cost: Histogram::default(),
             switches: 0,
             preemptions: 0,
             cpu_nanos: 0,

@@ -8,11 +8,11 @@ use crate::report::{
     ManagerRecord, Overhead, Report, StolenTime, TaskRecord, TaskReport, ThreadCosts, Totals,
 };
 use crate::shared::{Shared, TaskShared};
-use crate::stats::{Distribution, Summary};
 use crate::stolen::{StolenLog, Thief};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use vestal_core::{Duration, Enforcement, Level, Service};
+use vestal_statistics::{Histogram, Summary};
 
 /// What there is beside the shared words.
 pub(crate) struct Measured<'a> {
@@ -154,7 +154,7 @@ fn thread_costs(shared: &Shared, totals: &Totals, measured: &Measured<'_>) -> Th
 
 fn busy_report(shared: &Shared, totals: &Totals, stopped: u64) -> BusyReport {
     let log = shared.guarantees.busy_periods(stopped);
-    let mut length = Distribution::new();
+    let mut length = Histogram::default();
     let periods = log.iter().map(|(from, to)| {
         length.record(to - from);
         BusyPeriod {
@@ -175,7 +175,7 @@ fn busy_report(shared: &Shared, totals: &Totals, stopped: u64) -> BusyReport {
     }
 }
 
-fn overhead(mechanism: &'static str, costs: &Distribution, run_nanos: u64) -> Overhead {
+fn overhead(mechanism: &'static str, costs: &Histogram, run_nanos: u64) -> Overhead {
     let summary = costs.summary();
     Overhead {
         mechanism,

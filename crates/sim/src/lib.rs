@@ -14,12 +14,11 @@
 //! | [`observer`] | what a world reports to observers |
 //! | [`guarantee`] | which deadlines a policy had guaranteed to keep |
 //! | [`statistics`] | counts, response times and percentiles in constant memory |
-//! | [`gantt`] | a schedule as text |
 //!
 //! ```
 //! use vestal_core::*;
 //! use vestal_sim::workload::{ListedDemand, Periodic};
-//! use vestal_sim::{Backlog, Gantt, Setting, Statistics, simulate};
+//! use vestal_sim::{Backlog, Setting, Statistics, simulate};
 //!
 //! let (ms, work) = (Duration::from_millis, Service::from_millis);
 //! let tasks = [
@@ -37,18 +36,13 @@
 //!     wake_granularity: Duration::ZERO,
 //! };
 //! let end = Instant::EPOCH.saturating_add(ms(40));
-//! let mut watch = (
-//!     Statistics::of(&configuration, 1),
-//!     Gantt::new(vec!["radio".into(), "motor".into()], end, Some(ms(1))),
-//! );
+//! let mut statistics = Statistics::of(&configuration, 1);
 //! let setting = Setting { tasks: &tasks, cpus: 1, end, backlog: Backlog::UNLIMITED };
 //! let releases = Periodic::synchronous(&tasks);
 //! let demand = ListedDemand::at_level(&tasks, Level(1)); // every job needs its own level's value
-//! simulate(&mut Uniprocessor::new(&configuration)?, &setting, &releases, &demand, &mut watch)?;
-//! let (statistics, gantt) = watch;
+//! simulate(&mut Uniprocessor::new(&configuration)?, &setting, &releases, &demand, &mut statistics)?;
 //! assert_eq!(statistics.jobs().missed_guaranteed, 0);
 //! assert_eq!(statistics.jobs().dropped.of(DropReason::Mode), 2); // each rise costs the radio a job
-//! assert!(gantt.text().contains("motor ···█████████"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -57,7 +51,6 @@ pub mod backlog;
 mod calendar;
 mod cpu;
 pub mod error;
-pub mod gantt;
 pub mod guarantee;
 pub mod native;
 pub mod observer;
@@ -68,7 +61,6 @@ pub mod world;
 
 pub use backlog::Backlog;
 pub use error::SimulationError;
-pub use gantt::Gantt;
 pub use native::{NativeSetting, simulate_native};
 pub use observer::{JobState, Observer, Segment};
 pub use statistics::Statistics;

@@ -311,10 +311,10 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
         overruns: found.overruns,
         preemptions: found.preemptions,
         response_ns: Response {
-            min: found.response.min(),
-            mean: found.response.mean(),
+            min: found.response.spread().min(),
+            mean: found.response.spread().mean(),
             p99: found.response.percentile(P99),
-            max: found.response.max(),
+            max: found.response.spread().max(),
         },
         execution_ns: Execution {
             min: found.execution.min(),

@@ -2,7 +2,7 @@
 //! what was measured.
 //!
 //! Intervals decide: those of the median of paired differences, or ratios, of runs of the same repetition, at
-//! each number of tasks ([`super::statistics::median_interval`]). All intervals of one claim are right together
+//! each number of tasks ([`vestal_statistics::median_interval`]). All intervals of one claim are right together
 //! with 99 % confidence: where one number of tasks refutes, each of eight may only be wrong with an eighth of
 //! one percent. What lies inside for certain confirms, what lies outside for certain refutes, and the rest is not
 //! decided. Thresholds behind words such as "strongly" are ours; every finding names them, and the numbers of
@@ -11,10 +11,10 @@
 use super::fig_6;
 use super::paper;
 use super::result::as_f64;
-use super::statistics::{Spread, median_interval, spearman};
 use super::{BASELINE, Cell, Column, Preemptions, Run, SIZES, Table, VARIANTS, Variant};
 use crate::verdict::Verdict;
 use serde::Serialize;
+use vestal_statistics::{Quartiles, median_interval, spearman};
 
 /// A claim with what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -144,7 +144,7 @@ fn order(table: &Table, first: Column, second: Column, or_equal: bool) -> (Verdi
 fn medians(table: &Table, first: usize, second: usize) -> String {
     let parts = table.sizes.iter().filter_map(|&size| {
         let differences = table.differences(size, first, second, |run| run.busy_ns);
-        let spread = Spread::of(differences)?;
+        let spread = Quartiles::of(differences)?;
         Some(format!("{:+.1}", spread.median / 1000.0))
     });
     format!("{} us", parts.collect::<Vec<_>>().join(", "))
@@ -195,7 +195,7 @@ fn correlation(table: &Table) -> (Verdict, String) {
         extra.extend(lengths);
         more.extend(switches);
     }
-    let (Some(all), Some(spread)) = (spearman(&extra, &more), Spread::of(each.clone())) else {
+    let (Some(all), Some(spread)) = (spearman(&extra, &more), Quartiles::of(each.clone())) else {
         return (
             Verdict::NotDecided,
             "too few variants were measured".to_owned(),
@@ -363,8 +363,8 @@ fn own_cpu(
         let sizes = table.sizes.iter();
         let sums = sizes.filter_map(|&size| {
             let pairs = || table.pairs(size, own, paper);
-            let own = Spread::of(pairs().map(|(own, _)| accounts.of(own)).collect())?;
-            let paper = Spread::of(pairs().map(|(_, paper)| accounts.of(paper)).collect())?;
+            let own = Quartiles::of(pairs().map(|(own, _)| accounts.of(own)).collect())?;
+            let paper = Quartiles::of(pairs().map(|(_, paper)| accounts.of(paper)).collect())?;
             Some((own.median, paper.median))
         });
         sums.fold((0.0, 0.0), |(a, b), (own, paper)| (a + own, b + paper))
@@ -423,7 +423,7 @@ fn by_size(
         let count = values.len();
         let interval = median_interval(values.clone(), table.sizes.len());
         let shown =
-            Spread::of(values).map_or_else(|| "-".to_owned(), |s| format!("{:+.2}", s.median));
+            Quartiles::of(values).map_or_else(|| "-".to_owned(), |s| format!("{:+.2}", s.median));
         let certain = interval.map_or_else(
             || format!("{count} are too few"),
             |(from, to)| format!("{from:+.2} to {to:+.2}"),

@@ -7,9 +7,9 @@
 use super::claims::inside;
 use super::paper;
 use super::result::as_f64;
-use super::statistics::{Spread, median_interval};
 use super::{Group, Preemptions};
 use crate::verdict::Verdict;
+use vestal_statistics::{Quartiles, median_interval};
 
 /// Costs that differ by no more than this factor over all numbers of threads do not depend on them.
 const CONSTANT: f64 = 1.5;
@@ -168,7 +168,7 @@ pub(super) fn first_is_dearer(rows: &[Preemptions]) -> (Verdict, String) {
     for row in rows {
         let found = median_interval(ratios(row), rows.len());
         let verdict = inside(found, FAR_MORE, f64::INFINITY);
-        let middle = Spread::of(ratios(row));
+        let middle = Quartiles::of(ratios(row));
         parts.push(format!(
             "{} ({}; {verdict})",
             middle.map_or_else(|| "-".to_owned(), |s| format!("{:.2}", s.median)),

@@ -13,7 +13,6 @@ pub mod page;
 pub mod paper;
 mod result;
 pub mod set;
-pub mod statistics;
 mod variant;
 
 pub use crate::verdict::Verdict;
@@ -21,5 +20,5 @@ pub use claims::Finding;
 pub use measurement::Measurement;
 pub use result::{Cell, Group, Invocations, Preemptions, Run, State, Table, Times};
 pub use set::SIZES;
-pub use statistics::Spread;
 pub use variant::{BASELINE, Column, Dispatch, Mechanism, Monitor, VARIANTS, Variant};
+pub use vestal_statistics::Quartiles;

@@ -2,7 +2,7 @@
 
 use super::paper;
 use super::result::as_f64;
-use super::{BASELINE, Finding, Measurement, Preemptions, Spread, Table, VARIANTS, Variant};
+use super::{BASELINE, Finding, Measurement, Preemptions, Quartiles, Table, VARIANTS, Variant};
 use std::fmt::Write as _;
 
 /// What a page says beside the data.
@@ -66,10 +66,10 @@ pub fn table_2_csv(table: &Table) -> String {
                     paper_busy_us,paper_overhead_percent,paper_switches\n"
         .to_owned();
     for cell in &table.cells {
-        let median = |spread: Option<Spread>, digits: usize| {
+        let median = |spread: Option<Quartiles>, digits: usize| {
             spread.map_or_else(String::new, |found| format!("{:.digits$}", found.median))
         };
-        let three = |spread: Option<Spread>, digits: usize| match spread {
+        let three = |spread: Option<Quartiles>, digits: usize| match spread {
             Some(found) => format!(
                 "{:.digits$},{:.digits$},{:.digits$}",
                 found.median, found.low, found.high
@@ -288,7 +288,7 @@ fn table_2(page: &mut String, table: &Table) {
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
     for cell in &table.cells {
-        let micros = |spread: Option<Spread>| {
+        let micros = |spread: Option<Quartiles>| {
             spread.map_or_else(|| "-".to_owned(), |s| format!("{:.1}", s.median / 1000.0))
         };
         let overhead = cell.overhead_percent.map_or_else(
@@ -361,7 +361,7 @@ fn hyperperiods(page: &mut String, heading: &str, whole: &Table) {
          |---|---|---|---|---|---|---|\n",
     );
     for cell in &whole.cells {
-        let number = |spread: Option<Spread>, unit: f64, digits: usize| {
+        let number = |spread: Option<Quartiles>, unit: f64, digits: usize| {
             spread.map_or_else(
                 || "-".to_owned(),
                 |found| format!("{:.digits$}", found.median / unit),

@@ -83,7 +83,7 @@ pub const ADJUSTMENT_OF_8_NS: u64 = 5_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::overhead::statistics::spearman;
+    use vestal_statistics::spearman;
 
     #[test]
     fn printed_overheads_are_those_of_the_printed_lengths() {

@@ -1,9 +1,9 @@
 //! What was measured, and what is made of it.
 
 use super::paper::{self, PaperCell};
-use super::statistics::Spread;
 use super::{BASELINE, Column, VARIANTS, Variant};
 use serde::{Deserialize, Serialize};
+use vestal_statistics::Quartiles;
 
 /// Whether a busy period can be compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,23 +74,23 @@ pub struct Cell {
     /// How many were no busy period of the set.
     pub others: usize,
     /// Lengths in nanoseconds.
-    pub busy_ns: Option<Spread>,
+    pub busy_ns: Option<Quartiles>,
     /// Lengths of those with a gap, too.
-    pub busy_with_gaps_ns: Option<Spread>,
+    pub busy_with_gaps_ns: Option<Quartiles>,
     /// Lengths minus the baseline's of the same repetition, in nanoseconds.
-    pub extra_ns: Option<Spread>,
+    pub extra_ns: Option<Quartiles>,
     /// The same in percent of the baseline's.
-    pub overhead_percent: Option<Spread>,
+    pub overhead_percent: Option<Quartiles>,
     /// Thread switches.
-    pub switches: Option<Spread>,
+    pub switches: Option<Quartiles>,
     /// CPU time of the run's own threads, in nanoseconds.
-    pub own_cpu_ns: Option<Spread>,
+    pub own_cpu_ns: Option<Quartiles>,
     /// The same minus the baseline's of the same repetition, which beginning and ending a run costs.
-    pub own_cpu_extra_ns: Option<Spread>,
+    pub own_cpu_extra_ns: Option<Quartiles>,
     /// CPU time of workers outside the bodies of jobs: releases, ends, and setting monitors.
-    pub workers_cpu_ns: Option<Spread>,
+    pub workers_cpu_ns: Option<Quartiles>,
     /// Wake-ups of the manager by jobs.
-    pub wakeups: Option<Spread>,
+    pub wakeups: Option<Quartiles>,
 }
 
 impl Cell {
@@ -210,7 +210,7 @@ impl Table {
         let clean = |value: fn(&Run) -> u64| {
             let runs = self.of_place(size, variant);
             let runs = runs.filter(|run| run.state == State::Clean);
-            Spread::of(runs.map(|run| as_f64(value(run))).collect())
+            Quartiles::of(runs.map(|run| as_f64(value(run))).collect())
         };
         let busy = |run: &Run| run.busy_ns;
         Some(Cell {
@@ -220,17 +220,17 @@ impl Table {
             gaps: counted(State::Gap),
             others: counted(State::Other),
             busy_ns: clean(busy),
-            busy_with_gaps_ns: Spread::of(
+            busy_with_gaps_ns: Quartiles::of(
                 self.of_place(size, variant)
                     .filter(|run| run.state != State::Other)
                     .map(|run| as_f64(run.busy_ns))
                     .collect(),
             ),
-            extra_ns: Spread::of(self.differences(size, BASELINE, variant, busy)),
-            overhead_percent: Spread::of(self.overheads_percent(size, variant)),
+            extra_ns: Quartiles::of(self.differences(size, BASELINE, variant, busy)),
+            overhead_percent: Quartiles::of(self.overheads_percent(size, variant)),
             switches: clean(|run| run.switches),
             own_cpu_ns: clean(|run| run.own_cpu_ns),
-            own_cpu_extra_ns: Spread::of(
+            own_cpu_extra_ns: Quartiles::of(
                 self.differences(size, BASELINE, variant, |run| run.own_cpu_ns),
             ),
             workers_cpu_ns: clean(|run| run.workers_cpu_ns),
@@ -314,7 +314,7 @@ impl Table {
             let count = all.iter().map(|one| one.count).sum::<u64>();
             let sum: f64 = all.iter().map(|one| one.mean_ns * as_f64(one.count)).sum();
             let medians = all.iter().map(|one| as_f64(one.median_ns)).collect();
-            let median = Spread::of(medians)?.median;
+            let median = Quartiles::of(medians)?.median;
             let paper = paper::table_3(variant.column);
             Some(Times {
                 variant: variant.name,

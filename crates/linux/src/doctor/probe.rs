@@ -4,7 +4,6 @@
 use crate::calibrate::calibrate;
 use crate::config::Monitor;
 use crate::rights::Rights;
-use crate::stats::{Distribution, Summary};
 use crate::stolen::STOLEN_NANOS_MIN;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
@@ -12,6 +11,7 @@ use crate::sys::event::sleep_until;
 use crate::worker::enter_real_time;
 use std::io;
 use std::thread;
+use vestal_statistics::{Histogram, Summary};
 
 /// Wake-ups of the latency probe, and the time between two of them: 0.4 s in all.
 const WAKE_UPS: u32 = 400;
@@ -139,7 +139,7 @@ fn wake_ups(cpu: usize, real_time: bool) -> io::Result<WakeUpProbe> {
         sys::sched::pin_to(cpu)?;
         sys::sched::no_timer_slack();
     }
-    let mut lateness = Distribution::new();
+    let mut lateness = Histogram::default();
     let end = monotonic_nanos() + WAKE_UPS_NANOS_MAX;
     for _ in 0..WAKE_UPS {
         let now = monotonic_nanos();
@@ -158,7 +158,7 @@ fn wake_ups(cpu: usize, real_time: bool) -> io::Result<WakeUpProbe> {
 
 fn look_for_gaps(cpu: usize) -> io::Result<GapProbe> {
     enter_real_time(cpu, PRIORITIES.0)?;
-    let mut gaps = Distribution::new();
+    let mut gaps = Histogram::default();
     let mut observed_nanos = 0;
     for _ in 0..BURSTS {
         let begun = monotonic_nanos();

@@ -1,5 +1,7 @@
 //! What execution intervals say: who ran in which order, and where none did.
 
+use vestal_statistics::median;
+
 /// An uninterrupted interval of execution of one task; nanoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
@@ -71,12 +73,6 @@ pub fn gaps_between(slices: &[Slice], ours: &[u64]) -> Vec<Gap> {
             length_nanos: after.start_nanos.saturating_sub(before.end_nanos),
         })
         .collect()
-}
-
-/// The middle one; 0 of none.
-fn median(mut values: Vec<u64>) -> u64 {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or(0)
 }
 
 impl Gaps {

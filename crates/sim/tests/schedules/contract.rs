@@ -291,7 +291,7 @@ fn statistics_of(releases: &[u64], demand: u64, end: u64) -> Statistics {
 fn a_job_of_no_execution_completes_when_it_is_first_given_the_cpu() {
     let statistics = statistics_of(&[0, 10], 0, 20);
     let task = &statistics.tasks()[0];
-    assert_eq!((task.completed, task.response.max()), (2, Some(0)));
+    assert_eq!((task.completed, task.response.spread().max()), (2, Some(0)));
     assert_eq!(statistics.cpus()[0].busy, Service::ZERO);
 }
 
@@ -385,6 +385,6 @@ fn two_cpus_exchange_their_jobs_and_both_migrate() {
         assert_eq!((cpu.switches, cpu.preemptions, cpu.migrations), (2, 1, 1));
     }
     for task in statistics.tasks() {
-        assert_eq!((task.completed, task.response.max()), (1, Some(6)));
+        assert_eq!((task.completed, task.response.spread().max()), (1, Some(6)));
     }
 }

@@ -7,7 +7,8 @@ use crate::common::system::{configuration, tasks_of, workload_of};
 use crate::reference::{self, AtLimit, Limits, Lists, Reason, ReferenceTask, Schedule, System};
 use std::path::Path;
 use vestal_core::{Duration, Instant, Level, Service, Task, Wcet};
-use vestal_sim::{Backlog, Gantt, Setting, Statistics, simulate};
+use vestal_sim::{Backlog, Setting, Statistics, simulate};
+use vestal_testkit::gantt::Gantt;
 
 fn task(criticality: u8, period: u64, deadline: u64, wcet: &[u64], priority: u32) -> ReferenceTask {
     let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();

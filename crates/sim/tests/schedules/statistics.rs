@@ -77,13 +77,13 @@ fn response_times_switches_and_busy_time_are_those_of_the_drawing() {
         (4, 4, 0, 0)
     );
     assert_eq!(
-        (short.response.min(), short.response.max()),
+        (short.response.spread().min(), short.response.spread().max()),
         (Some(3), Some(3))
     );
     // 3 units of interference at 0 and 10: the job takes 3..10 and 13..15.
     assert_eq!((long.completed, long.preemptions), (2, 2));
     assert_eq!(
-        (long.response.min(), long.response.max()),
+        (long.response.spread().min(), long.response.spread().max()),
         (Some(15), Some(15))
     );
     assert_eq!(long.execution.mean(), Some(9));

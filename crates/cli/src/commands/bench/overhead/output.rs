@@ -13,7 +13,8 @@ use std::fs;
 use std::path::Path;
 use vestal_experiment::overhead::page::{self, Circumstances};
 use vestal_experiment::overhead::{
-    Cell, Finding, Measurement, Preemptions, SIZES, Spread, Times, VARIANTS, Verdict, figures, set,
+    Cell, Finding, Measurement, Preemptions, Quartiles, SIZES, Times, VARIANTS, Verdict, figures,
+    set,
 };
 
 /// The whole result, for programs.
@@ -218,7 +219,7 @@ fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
     text
 }
 
-fn median(spread: Option<Spread>, digits: usize) -> String {
+fn median(spread: Option<Quartiles>, digits: usize) -> String {
     spread.map_or_else(
         || "-".to_owned(),
         |found| format!("{:.digits$}", found.median),
@@ -226,7 +227,7 @@ fn median(spread: Option<Spread>, digits: usize) -> String {
 }
 
 /// A median in nanoseconds.
-fn time(spread: Option<Spread>) -> String {
+fn time(spread: Option<Quartiles>) -> String {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -319,9 +320,9 @@ fn invocations(rows: &[Times], output: &Output) -> String {
     for row in rows {
         let found = row.invocations;
         let paper = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
-        let mean = Spread {
+        let mean = Quartiles {
             median: found.mean_ns,
-            ..Spread::default()
+            ..Quartiles::default()
         };
         grid.row(vec![
             row.variant.to_owned(),

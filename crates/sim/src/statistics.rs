@@ -4,10 +4,6 @@
 //! time is the time from its release to its completion. A miss is judged when the job ends, or when
 //! the run does ([`crate::guarantee`]).
 
-mod histogram;
-
-pub use histogram::Histogram;
-
 use crate::count;
 use crate::guarantee::{Ending, Guarantee, Verdict};
 use crate::observer::{JobState, Observer, Segment};
@@ -15,6 +11,7 @@ use vestal_core::{
     Configuration, CpuId, DropReason, Drops, Enforcement, Exhaustion, Instant, JobId, Level,
     Service, Task,
 };
+use vestal_statistics::{Histogram, Spread};
 
 /// How many mode changes are kept with instant and cause; later ones are only counted.
 pub const MODE_CHANGES_KEPT: usize = 1000;
@@ -61,84 +58,15 @@ impl TaskStatistics {
     /// The mean response time over the period.
     #[must_use]
     pub fn relative_response(&self, task: &Task) -> Option<f64> {
-        let count = self.response.count();
+        let spread = self.response.spread();
+        let count = spread.count();
         #[expect(
             clippy::cast_precision_loss,
             reason = "a figure for display, not for decisions"
         )]
-        let ratio = self.response.sum() as f64 / count as f64 / task.period.as_nanos() as f64;
+        let ratio = spread.sum() as f64 / count as f64 / task.period.as_nanos() as f64;
         (count > 0).then_some(ratio)
     }
-}
-
-/// Smallest, mean and largest of a number of values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spread {
-    count: u64,
-    sum: u128,
-    /// The largest number as long as nothing was counted.
-    min: u64,
-    max: u64,
-}
-
-impl Default for Spread {
-    fn default() -> Self {
-        Self {
-            count: 0,
-            sum: 0,
-            min: u64::MAX,
-            max: 0,
-        }
-    }
-}
-
-impl Spread {
-    /// Counts a value.
-    #[inline]
-    pub fn record(&mut self, value: u64) {
-        // Extremes change rarely: a comparison is cheaper than a store.
-        if value < self.min {
-            self.min = value;
-        }
-        if value > self.max {
-            self.max = value;
-        }
-        count(&mut self.count);
-        // As many values as can be counted do not overflow their sum.
-        self.sum = self.sum.wrapping_add(u128::from(value));
-    }
-    /// Counts a value of 0.
-    #[inline]
-    fn record_zero(&mut self) {
-        self.min = 0;
-        count(&mut self.count);
-    }
-    /// How many values were counted.
-    #[must_use]
-    pub const fn count(&self) -> u64 {
-        self.count
-    }
-    /// The smallest value.
-    #[must_use]
-    pub fn min(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.min)
-    }
-    /// The largest value.
-    #[must_use]
-    pub fn max(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.max)
-    }
-    /// The mean, rounded to the nearest integer (halves upwards).
-    #[must_use]
-    pub fn mean(&self) -> Option<u64> {
-        mean(self.sum, self.count)
-    }
-}
-
-fn mean(sum: u128, count: u64) -> Option<u64> {
-    let count = u128::from(count);
-    let rounded = (sum + count / 2).checked_div(count)?;
-    u64::try_from(rounded).ok()
 }
 
 /// What one CPU did.

@@ -1,6 +1,6 @@
 //! A log-linear histogram: percentiles of any number of values in constant memory.
 
-use crate::count;
+use crate::spread::Spread;
 
 /// Each power of two is divided into this many buckets of equal width.
 const BUCKETS_PER_OCTAVE: u64 = 64;
@@ -11,26 +11,39 @@ const BUCKETS: usize = (64 - OCTAVE_BITS as usize + 1) << OCTAVE_BITS;
 
 /// Counts values with a relative error below 1/64; values below 128 are kept exactly.
 ///
-/// 30 KiB, whatever is counted.
+/// 30 KiB, whatever is counted; allocates when it is made, and never after that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64]>,
-    count: u64,
-    sum: u128,
-    min: u64,
-    max: u64,
+    spread: Spread,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
         Self {
             counts: vec![0; BUCKETS].into_boxed_slice(),
-            count: 0,
-            sum: 0,
-            min: u64::MAX,
-            max: 0,
+            spread: Spread::NONE,
         }
     }
+}
+
+/// What many values have in common. All are 0 when `count` is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// How many values.
+    pub count: u64,
+    /// The smallest.
+    pub min: u64,
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// The median: that of a [`Histogram`], so up to 1/64 above it.
+    pub median: u64,
+    /// The 99th percentile, likewise.
+    pub p99: u64,
+    /// The largest.
+    pub max: u64,
+    /// The sum; saturates.
+    pub sum: u64,
 }
 
 /// Below 64 the value itself; above, 64 buckets for each position of the highest bit.
@@ -60,51 +73,24 @@ impl Histogram {
     /// Counts one value. O(1).
     #[inline]
     pub fn record(&mut self, value: u64) {
-        count(&mut self.counts[bucket_of(value)]);
-        count(&mut self.count);
-        // As many values as can be counted do not overflow their sum.
-        self.sum = self.sum.wrapping_add(u128::from(value));
-        // Extremes change rarely: a comparison is cheaper than a store.
-        if value < self.min {
-            self.min = value;
+        if let Some(count) = self.counts.get_mut(bucket_of(value)) {
+            *count = count.wrapping_add(1);
         }
-        if value > self.max {
-            self.max = value;
-        }
+        self.spread.record(value);
     }
 
-    /// How many values were counted.
-    #[must_use]
-    pub const fn count(&self) -> u64 {
-        self.count
-    }
-    /// The smallest value, exactly.
-    #[must_use]
-    pub const fn min(&self) -> Option<u64> {
-        if self.count == 0 {
-            None
-        } else {
-            Some(self.min)
+    /// Counts what `other` has counted. O(1), for each of its buckets.
+    pub fn merge(&mut self, other: &Self) {
+        for (own, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *own = own.wrapping_add(*theirs);
         }
+        self.spread.merge(&other.spread);
     }
-    /// The largest value, exactly.
+
+    /// How many values were counted, their sum, mean, and extremes, exactly.
     #[must_use]
-    pub const fn max(&self) -> Option<u64> {
-        if self.count == 0 {
-            None
-        } else {
-            Some(self.max)
-        }
-    }
-    /// The sum of all values, exactly.
-    #[must_use]
-    pub const fn sum(&self) -> u128 {
-        self.sum
-    }
-    /// The mean, rounded to the nearest integer (halves upwards).
-    #[must_use]
-    pub fn mean(&self) -> Option<u64> {
-        super::mean(self.sum, self.count)
+    pub const fn spread(&self) -> &Spread {
+        &self.spread
     }
 
     /// The value of rank `ceil(count * per_mille / 1000)` in ascending order (the nearest-rank
@@ -112,18 +98,35 @@ impl Histogram {
     /// maximum: at least the exact percentile, and less than 1/64 above it.
     #[must_use]
     pub fn percentile(&self, per_mille: u16) -> Option<u64> {
-        if self.count == 0 {
-            return None;
-        }
-        let rank = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1000);
+        let max = self.spread.max()?;
+        let rank = (u128::from(self.spread.count()) * u128::from(per_mille)).div_ceil(1000);
         let mut seen = 0;
         for (bucket, &count) in self.counts.iter().enumerate() {
             seen += u128::from(count);
             if seen >= rank && count > 0 {
-                return Some(largest_in(bucket).min(self.max));
+                return Some(largest_in(bucket).min(max));
             }
         }
-        Some(self.max)
+        Some(max)
+    }
+
+    /// All of it in a few numbers.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
+    pub fn summary(&self) -> Summary {
+        let spread = &self.spread;
+        let (Some(min), Some(max)) = (spread.min(), spread.max()) else {
+            return Summary::default();
+        };
+        Summary {
+            count: spread.count(),
+            min,
+            mean: spread.sum() as f64 / spread.count() as f64,
+            median: self.percentile(500).unwrap_or(max),
+            p99: self.percentile(990).unwrap_or(max),
+            max,
+            sum: u64::try_from(spread.sum()).unwrap_or(u64::MAX),
+        }
     }
 }
 
@@ -163,8 +166,8 @@ mod tests {
                 "{found} {exact}"
             );
         }
-        assert_eq!(histogram.percentile(1000), histogram.max());
-        assert_eq!(histogram.min(), values.first().copied());
+        assert_eq!(histogram.percentile(1000), histogram.spread().max());
+        assert_eq!(histogram.spread().min(), values.first().copied());
     }
 
     #[test]
@@ -179,6 +182,44 @@ mod tests {
         assert_eq!(histogram.percentile(990), Some(99));
         histogram.record(101);
         assert_eq!(histogram.percentile(990), Some(100));
-        assert_eq!(histogram.mean(), Some(51));
+        assert_eq!(histogram.spread().mean(), Some(51));
+    }
+
+    #[test]
+    fn a_summary_is_exact_but_for_its_percentiles() {
+        let mut histogram = Histogram::default();
+        assert_eq!(histogram.summary(), Summary::default());
+        for value in 1..=100 {
+            histogram.record(value * 1_000);
+        }
+        let summary = histogram.summary();
+        assert_eq!(
+            (summary.count, summary.min, summary.max, summary.sum),
+            (100, 1_000, 100_000, 5_050_000)
+        );
+        assert!((summary.mean - 50_500.0).abs() < 1e-9);
+        let within = |found: u64, exact: u64| (exact..=exact + exact / 64).contains(&found);
+        assert!(within(summary.p99, 99_000), "{}", summary.p99);
+        assert!(within(summary.median, 50_000), "{}", summary.median);
+    }
+
+    #[test]
+    fn merging_equals_recording_everything_in_one() {
+        let (mut left, mut right, mut all) = (
+            Histogram::default(),
+            Histogram::default(),
+            Histogram::default(),
+        );
+        for value in [3, 70_000, 12, 4_000_000] {
+            left.record(value);
+            all.record(value);
+        }
+        for value in [9, u64::MAX] {
+            right.record(value);
+            all.record(value);
+        }
+        left.merge(&right);
+        assert_eq!(left, all);
+        assert_eq!(left.summary().sum, u64::MAX);
     }
 }

@@ -1,11 +1,17 @@
 //! Medians, quartiles, and rank correlation. Order statistics only, because a machine that is taken away now
 //! and then would spoil every mean.
 
-use serde::Serialize;
+/// The middle one of these values, of an even number the upper of two; 0 of none. O(n log n).
+#[must_use]
+pub fn median(mut values: Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or(0)
+}
 
 /// A median with its quartiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spread {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Quartiles {
     /// The lower quartile.
     pub low: f64,
     /// The median.
@@ -16,7 +22,7 @@ pub struct Spread {
     pub count: usize,
 }
 
-impl Spread {
+impl Quartiles {
     /// Of these values; `None` without any. O(n log n).
     #[must_use]
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
@@ -117,16 +123,16 @@ mod tests {
 
     #[test]
     fn quartiles_are_between_values() {
-        let spread = Spread::of(vec![4.0, 1.0, 3.0, 2.0, 5.0]).unwrap();
-        assert_eq!((spread.low, spread.median, spread.high), (2.0, 3.0, 4.0));
-        let spread = Spread::of(vec![1.0, 2.0]).unwrap();
-        assert_eq!((spread.low, spread.median, spread.high), (1.25, 1.5, 1.75));
-        let one = Spread::of(vec![7.0]).unwrap();
+        let found = Quartiles::of(vec![4.0, 1.0, 3.0, 2.0, 5.0]).unwrap();
+        assert_eq!((found.low, found.median, found.high), (2.0, 3.0, 4.0));
+        let found = Quartiles::of(vec![1.0, 2.0]).unwrap();
+        assert_eq!((found.low, found.median, found.high), (1.25, 1.5, 1.75));
+        let one = Quartiles::of(vec![7.0]).unwrap();
         assert_eq!(
             (one.low, one.median, one.high, one.count),
             (7.0, 7.0, 7.0, 1)
         );
-        assert_eq!(Spread::of(Vec::new()), None);
+        assert_eq!(Quartiles::of(Vec::new()), None);
     }
 
     /// P(X < r) for X binomial with n and 1/2, by exact integers.

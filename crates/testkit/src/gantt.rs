@@ -14,9 +14,9 @@
 //! The upper line of a task has its arrivals, deadlines and drops, the lower one its execution. Only
 //! whole columns are kept, so that the memory does not grow with the run.
 
-use crate::observer::{JobState, Observer, Segment};
 use std::fmt::Write;
 use vestal_core::{DropReason, Duration, Instant, JobId, Level};
+use vestal_sim::{JobState, Observer, Segment};
 
 /// How many columns a drawing has at most when the unit is chosen automatically.
 pub const COLUMNS_AUTOMATIC: u64 = 120;
