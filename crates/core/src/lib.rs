@@ -40,6 +40,7 @@ mod configuration_error;
 pub mod enforce;
 pub mod engine;
 pub mod fact;
+pub mod guarantee;
 pub mod ids;
 pub mod job_table;
 pub mod model;

@@ -17,8 +17,9 @@ use crate::busy::BusyLog;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use vestal_core::guarantee::{bounds, covers};
 use vestal_core::model::{LEVELS_MAX, Task};
-use vestal_core::{Exhaustion, Level, Service};
+use vestal_core::{Exhaustion, Instant, Level, Service};
 
 const NEVER: u64 = u64::MAX;
 
@@ -105,21 +106,17 @@ impl Guarantees {
         now: u64,
         is_stopped: bool,
     ) {
-        for (level, exceeded_at) in (0_u8..).map(Level).zip(&self.exceeded_at) {
-            if is_stopped && level >= task.criticality {
-                break;
-            }
-            if let Some(since) = since(task.wcet.at(level), executed, tolerance, now) {
+        for ((_, bound), exceeded_at) in bounds(task, is_stopped).zip(&self.exceeded_at) {
+            if let Some(since) = since(bound, executed, tolerance, now) {
                 exceeded_at.fetch_min(since, Ordering::SeqCst);
             }
         }
     }
 
-    /// Whether the present busy period kept the guarantee to a job of level `level` due at `deadline`.
-    pub(crate) fn guaranteed(&self, level: Level, deadline: u64) -> bool {
-        self.exceeded_at
-            .get(level.index())
-            .is_some_and(|exceeded_at| exceeded_at.load(Ordering::SeqCst) >= deadline)
+    /// Since when the guarantee of `level` does not hold in the present busy period, if it does not.
+    fn exceeded(&self, level: Level) -> Option<Instant> {
+        let since = self.exceeded_at.get(level.index())?.load(Ordering::SeqCst);
+        (since != NEVER).then(|| Instant::from_nanos(since))
     }
 }
 
@@ -238,11 +235,12 @@ impl Shared {
         let by_account = self.used_up(task, executed, now);
         let epoch = self.epoch.load(Ordering::SeqCst);
         let by_scheduler = task.used_up_at(sequence).map(|at| epoch.saturating_add(at));
-        let mut used_up = by_account.into_iter().chain(by_scheduler);
+        let used_up = by_account.into_iter().chain(by_scheduler).min();
+        let exceeded = self.guarantees.exceeded(model.criticality);
+        let (due, used_up) = (Instant::from_nanos(due), used_up.map(Instant::from_nanos));
         self.guarantee
-            && used_up.all(|at| at >= due)
             && !task.blocked_by.blocks(sequence, release)
-            && self.guarantees.guaranteed(model.criticality, due)
+            && covers(due, exceeded, used_up)
     }
 }
 
@@ -258,6 +256,12 @@ mod tests {
     fn end(guarantees: &Guarantees, task: &Task, executed: u64, tolerance: u64, now: u64) {
         guarantees.note_execution(task, executed, tolerance, now, true);
         guarantees.leave(now);
+    }
+
+    impl Guarantees {
+        fn guaranteed(&self, level: Level, deadline: u64) -> bool {
+            covers(Instant::from_nanos(deadline), self.exceeded(level), None)
+        }
     }
 
     fn hi_task() -> Task {
@@ -378,8 +382,12 @@ mod tests {
             shared.end_at_priority(lo, 0, 36, 100);
             assert!(!shared.was_guaranteed(lo, (0, due(200)), (36, 100)));
             assert!(
-                shared.was_guaranteed(lo, (0, due(94)), (36, 100)),
+                shared.was_guaranteed(lo, (0, due(93)), (36, 100)),
                 "it was late before"
+            );
+            assert!(
+                !shared.was_guaranteed(lo, (0, due(94)), (36, 100)),
+                "it had had all of its limit by then"
             );
             assert!(
                 shared.was_guaranteed(lo, (0, due(200)), (35, 100)),

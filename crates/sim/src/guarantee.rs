@@ -36,7 +36,7 @@ use crate::observer::{JobState, Observer, Segment};
 use vestal_core::model::LEVELS_MAX;
 use vestal_core::{
     AtLimit, Configuration, CpuId, DropReason, Duration, Enforcement, Exhaustion, Instant, Level,
-    OnMiss, Service, Task, TaskId,
+    OnMiss, Service, Task, guarantee,
 };
 
 /// How a job left the world, or lost what it had been guaranteed.
@@ -123,14 +123,14 @@ impl Guarantee {
         }
     }
 
+    fn crossing(&self, level: Level) -> Option<Instant> {
+        self.crossings.get(level.index()).copied().flatten()
+    }
+
     /// Whether the assumption of `level` held from the last idle instant until `deadline`.
     #[must_use]
     pub fn holds_until(&self, level: Level, deadline: Instant) -> bool {
-        self.crossings
-            .get(level.index())
-            .copied()
-            .flatten()
-            .is_none_or(|crossing| crossing >= deadline)
+        guarantee::covers(deadline, self.crossing(level), None)
     }
 
     /// What became of the deadline of `job`, which ends at `at`. `None` if that was judged before,
@@ -159,16 +159,11 @@ impl Guarantee {
     }
 
     fn missed(&self, job: &JobState) -> Verdict {
-        let used_up_its_limit = job.demoted.is_some_and(|when| when <= job.deadline);
-        let guaranteed = !used_up_its_limit
-            && self
-                .task(job.id.task)
-                .is_some_and(|task| self.holds_until(task.criticality, job.deadline));
+        let guaranteed = self.tasks.get(job.id.task.index()).is_some_and(|task| {
+            let crossing = self.crossing(task.criticality);
+            guarantee::covers(job.deadline, crossing, job.demoted)
+        });
         Verdict::Missed { guaranteed }
-    }
-
-    fn task(&self, task: TaskId) -> Option<&Task> {
-        self.tasks.get(task.index())
     }
 
     /// Records what the execution of `job` from `start` on, `ran` long, means for each level.
@@ -192,20 +187,16 @@ impl Guarantee {
             return;
         }
         let before = job.executed.saturating_sub(ran);
-        for (level, crossing) in (0..).map(Level).zip(self.crossings.iter_mut()) {
-            let below_own = level < task.criticality;
-            if !below_own && self.exhaustion != Exhaustion::Continue {
-                break;
-            }
-            let limit = task.enforced_wcet(level);
+        let has_limit = self.exhaustion != Exhaustion::Continue;
+        let bounds = guarantee::bounds(task, has_limit);
+        for ((level, limit), crossing) in bounds.zip(self.crossings.iter_mut()) {
             let until = limit.saturating_sub(before).time_on_dedicated_cpu();
             let reached = start.saturating_add(until);
             let stands = job.executed == limit && job.demand > limit;
-            let has_limit = self.exhaustion != Exhaustion::Continue;
             let at = match self.enforcement.at_limit() {
                 _ if job.executed > limit => Some(reached),
                 _ if !stands => None,
-                AtLimit::RaisesMode => below_own.then_some(reached),
+                AtLimit::RaisesMode => (level < task.criticality).then_some(reached),
                 AtLimit::Suspends if has_limit && limit == task.own_wcet() => None,
                 AtLimit::Suspends => suspends.first(job, reached),
                 AtLimit::Harmless => None,
@@ -304,7 +295,7 @@ impl<F: FnMut(Instant, &JobState, bool)> Observer for Judge<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vestal_core::{JobId, LevelSet, TaskConfiguration, Wcet};
+    use vestal_core::{JobId, LevelSet, TaskConfiguration, TaskId, Wcet};
 
     const MISSED: Verdict = Verdict::Missed { guaranteed: true };
     const EXCUSED: Verdict = Verdict::Missed { guaranteed: false };
