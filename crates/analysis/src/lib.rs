@@ -39,6 +39,7 @@ pub mod controls;
 mod demand;
 mod finite_jobs;
 mod fixed_priority;
+#[cfg(feature = "oracle")]
 pub mod oracle;
 pub mod order;
 pub mod outcome;

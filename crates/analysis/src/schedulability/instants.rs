@@ -3,17 +3,114 @@
 //! A depth-first search: at depth l the instants s_1 <= ... <= s_l are fixed (the mode becomes l at s_l), and the
 //! greatest response time over all of them is sought.
 
+use crate::assumptions::{self, trivially_infeasible};
+use crate::audsley::{self, Heads};
+use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
-use crate::problem::Row;
+use crate::fixed_priority::{accepts_in_order, analyse_assigned, analyse_in_order};
+use crate::outcome::{Kind, Outcome, Reason};
+use crate::problem::{Problem, Row};
+use crate::schedulability::amc_rtb::AdaptiveBounds;
+use crate::scratch::Scratch;
+use crate::tables::Tables;
+use core::any::Any;
 use vestal_core::model::LEVELS_MAX;
+use vestal_core::order::ClassicOrder;
 
 /// After so many change instants one analysis ends undecided. Twenty tasks with two
 /// levels need some hundreds, with four up to a hundred thousand.
-pub(crate) const STEPS_MAX: u64 = 10_000_000;
+const STEPS_MAX: u64 = 10_000_000;
 
 /// After so many change instants the search for one exact value is replaced by a decision, which
 /// finds an upper bound of it. With two levels no value needs a thousand.
 const VALUE_STEPS_MAX: u64 = 20_000;
+
+/// The rule where the problem has priorities of its own, which go before every rule.
+const UNUSED: ClassicOrder = ClassicOrder::DeadlineMonotonic;
+
+/// Bounds that such a search finds.
+pub(crate) trait Searched: Bounds {
+    /// Memory of the search, used again for the next one.
+    type Memory: Any + Default + Send;
+
+    fn searches(&mut self) -> &mut Searches;
+    fn into_memory(self) -> Self::Memory;
+}
+
+/// The answer of a test with response times, by bounds that `make` makes.
+pub(crate) fn analyse<B: Searched>(
+    problem: &Problem,
+    kind: Kind,
+    make: impl Fn(Goal, B::Memory) -> B,
+) -> Outcome {
+    if let Some(reason) = assumptions::degraded(problem) {
+        return Outcome::outside(kind, reason, problem.tasks().len());
+    }
+    let mut bounds = make(Goal::Value, B::Memory::default());
+    let mut outcome = if problem.priorities().is_some() {
+        analyse_in_order(problem, kind, UNUSED, &mut bounds)
+    } else {
+        analyse_assigned(problem, kind, &mut bounds, |tables, bounds, position| {
+            let mut decisions = make(Goal::Decision, B::Memory::default());
+            let mut demand = Demand::default();
+            assign(problem, tables, &mut demand, &mut decisions, position);
+            if decisions.searches().is_undecided() {
+                bounds.searches().set_undecided();
+            }
+        })
+    };
+    if bounds.searches().is_undecided() && outcome.why.is_some() {
+        outcome.why = Some(Reason::SearchLimit { steps: STEPS_MAX });
+    }
+    outcome
+}
+
+/// Whether the condition of such a test holds.
+pub(crate) fn accepts<B: Searched>(
+    problem: &Problem,
+    scratch: &mut Scratch,
+    make: impl FnOnce(Goal, B::Memory) -> B,
+) -> bool {
+    if assumptions::degraded(problem).is_some() || trivially_infeasible(problem).is_some() {
+        return false;
+    }
+    let Scratch {
+        tables,
+        demands: [demand, ..],
+        own,
+        ..
+    } = scratch;
+    let memory: &mut B::Memory = own.of();
+    let mut bounds = make(Goal::Decision, core::mem::take(memory));
+    let holds = if problem.priorities().is_some() {
+        accepts_in_order(problem, UNUSED, tables, &mut bounds)
+    } else {
+        assign(problem, tables, demand, &mut bounds, |_| {})
+    };
+    *memory = bounds.into_memory();
+    holds
+}
+
+/// Audsley's algorithm: by the bounds of `amc-rtb`, and where they let no task pass, by those that are searched.
+fn assign(
+    problem: &Problem,
+    tables: &mut Tables,
+    demand: &mut Demand,
+    bounds: &mut impl Bounds,
+    position: impl FnMut(&Row),
+) -> bool {
+    let rescue = |left: &[Row], heads: &Heads| {
+        (0..heads.levels()).find(|&level| {
+            let Some(head) = heads.row(left, level) else {
+                return false;
+            };
+            bounds.least_urgent(head);
+            (0..=level).all(|l| matches!(bounds.at(left, l, head.deadline), Bound::Found(_)))
+        })
+    };
+    let mut simple = AdaptiveBounds::new(demand);
+    audsley::assign_with_rescue(problem, tables, &mut simple, rescue, position)
+}
 
 /// What is asked of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

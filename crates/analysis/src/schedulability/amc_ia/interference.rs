@@ -12,7 +12,7 @@
 use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
 use crate::problem::Row;
-use crate::schedulability::instants::{Goal, Path, Searches, Stop, start};
+use crate::schedulability::instants::{Goal, Path, Searched, Searches, Stop, start};
 
 /// Which instants are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,15 +32,15 @@ pub(crate) struct InterferenceTables {
 
 /// The greatest response times of the task named by [`Bounds::least_urgent`] in a set.
 #[derive(Debug)]
-pub(crate) struct InterferenceBounds<'a> {
-    tables: &'a mut InterferenceTables,
+pub(crate) struct InterferenceBounds {
+    tables: InterferenceTables,
     range: Range,
     own: usize,
-    pub(crate) searches: Searches,
+    searches: Searches,
 }
 
-impl<'a> InterferenceBounds<'a> {
-    pub(crate) const fn new(range: Range, goal: Goal, tables: &'a mut InterferenceTables) -> Self {
+impl InterferenceBounds {
+    pub(crate) const fn new(range: Range, goal: Goal, tables: InterferenceTables) -> Self {
         Self {
             tables,
             range,
@@ -50,7 +50,18 @@ impl<'a> InterferenceBounds<'a> {
     }
 }
 
-impl Bounds for InterferenceBounds<'_> {
+impl Searched for InterferenceBounds {
+    type Memory = InterferenceTables;
+
+    fn searches(&mut self) -> &mut Searches {
+        &mut self.searches
+    }
+    fn into_memory(self) -> InterferenceTables {
+        self.tables
+    }
+}
+
+impl Bounds for InterferenceBounds {
     fn least_urgent(&mut self, row: &Row) {
         self.own = row.task;
     }

@@ -38,22 +38,14 @@
 //! Slow twin: [`crate::schedulability::amc_ia::oracle::interference_response`] tries all instants and windows.
 
 mod interference;
+#[cfg(feature = "oracle")]
 pub mod oracle;
 
-use crate::assumptions::{self, trivially_infeasible};
-use crate::audsley;
-use crate::audsley::Heads;
-use crate::bounds::Bounds;
-use crate::demand::{Bound, Demand};
-use crate::fixed_priority::{accepts_in_order, analyse_assigned, analyse_in_order};
-use crate::outcome::{Kind, Outcome, Reason};
-use crate::problem::{Problem, Row};
-use crate::schedulability::amc_ia::interference::{InterferenceBounds, InterferenceTables, Range};
-use crate::schedulability::amc_rtb::AdaptiveBounds;
-use crate::schedulability::instants::{Goal, STEPS_MAX};
+use crate::outcome::{Kind, Outcome};
+use crate::problem::Problem;
+use crate::schedulability::amc_ia::interference::{InterferenceBounds, Range};
+use crate::schedulability::instants;
 use crate::scratch::Scratch;
-use crate::tables::Tables;
-use vestal_core::order::ClassicOrder;
 
 /// The test's answer with response times.
 #[must_use]
@@ -80,74 +72,11 @@ pub fn accepts_full(problem: &Problem, scratch: &mut Scratch) -> bool {
 }
 
 fn analyse_over(problem: &Problem, range: Range) -> Outcome {
-    if let Some(reason) = assumptions::degraded(problem) {
-        return Outcome::outside(Kind::Unsafe, reason, problem.tasks().len());
-    }
-    let mut memory = InterferenceTables::default();
-    let mut bounds = InterferenceBounds::new(range, Goal::Value, &mut memory);
-    let mut outcome = if problem.priorities().is_some() {
-        // The rule is not used: the problem's own priorities go before it.
-        let rule = ClassicOrder::DeadlineMonotonic;
-        analyse_in_order(problem, Kind::Unsafe, rule, &mut bounds)
-    } else {
-        analyse_assigned(
-            problem,
-            Kind::Unsafe,
-            &mut bounds,
-            |tables, bounds, position| {
-                let mut memory = InterferenceTables::default();
-                let mut decisions = InterferenceBounds::new(range, Goal::Decision, &mut memory);
-                let mut demand = Demand::default();
-                assign(problem, tables, &mut demand, &mut decisions, position);
-                if decisions.searches.is_undecided() {
-                    bounds.searches.set_undecided();
-                }
-            },
-        )
-    };
-    if bounds.searches.is_undecided() && outcome.why.is_some() {
-        outcome.why = Some(Reason::SearchLimit { steps: STEPS_MAX });
-    }
-    outcome
+    let make = |goal, tables| InterferenceBounds::new(range, goal, tables);
+    instants::analyse(problem, Kind::Unsafe, make)
 }
 
 fn accepts_over(problem: &Problem, range: Range, scratch: &mut Scratch) -> bool {
-    if assumptions::degraded(problem).is_some() || trivially_infeasible(problem).is_some() {
-        return false;
-    }
-    let Scratch {
-        tables,
-        demands: [demand, ..],
-        own,
-        ..
-    } = scratch;
-    let interference = own.of::<InterferenceTables>();
-    let mut bounds = InterferenceBounds::new(range, Goal::Decision, interference);
-    if problem.priorities().is_some() {
-        // The rule is not used: the problem's own priorities go before it.
-        let rule = ClassicOrder::DeadlineMonotonic;
-        return accepts_in_order(problem, rule, tables, &mut bounds);
-    }
-    assign(problem, tables, demand, &mut bounds, |_| {})
-}
-
-/// Audsley's algorithm: by the bounds of `amc-rtb`, and where they let no task pass, by those of this test.
-fn assign(
-    problem: &Problem,
-    tables: &mut Tables,
-    demand: &mut Demand,
-    bounds: &mut InterferenceBounds<'_>,
-    position: impl FnMut(&Row),
-) -> bool {
-    let rescue = |left: &[Row], heads: &Heads| {
-        (0..heads.levels()).find(|&level| {
-            let Some(head) = heads.row(left, level) else {
-                return false;
-            };
-            bounds.least_urgent(head);
-            (0..=level).all(|l| matches!(bounds.at(left, l, head.deadline), Bound::Found(_)))
-        })
-    };
-    let mut simple = AdaptiveBounds::new(demand);
-    audsley::assign_with_rescue(problem, tables, &mut simple, rescue, position)
+    let make = |goal, tables| InterferenceBounds::new(range, goal, tables);
+    instants::accepts(problem, scratch, make)
 }

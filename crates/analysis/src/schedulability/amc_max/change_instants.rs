@@ -31,7 +31,7 @@
 use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
 use crate::problem::Row;
-use crate::schedulability::instants::{Goal, Path, Searches, Stop, start};
+use crate::schedulability::instants::{Goal, Path, Searched, Searches, Stop, start};
 use vestal_core::model::LEVELS_MAX;
 
 /// Memory of the search.
@@ -58,24 +58,30 @@ struct Point {
 
 /// The greatest response times of sets over all change instants.
 #[derive(Debug)]
-pub(crate) struct MaxBounds<'a> {
-    tables: &'a mut ChangeTables,
-    pub(crate) searches: Searches,
+pub(crate) struct MaxBounds {
+    tables: ChangeTables,
+    searches: Searches,
 }
 
-impl<'a> MaxBounds<'a> {
-    pub(crate) const fn new(goal: Goal, tables: &'a mut ChangeTables) -> Self {
+impl MaxBounds {
+    pub(crate) const fn new(goal: Goal, tables: ChangeTables) -> Self {
         let searches = Searches::new(goal);
         Self { tables, searches }
     }
+}
 
-    /// Whether every R_U(l) up to `level` is at most `limit`.
-    pub(crate) fn all_within(&mut self, set: &[Row], level: usize, limit: u64) -> bool {
-        (0..=level).all(|level| matches!(self.at(set, level, limit), Bound::Found(_)))
+impl Searched for MaxBounds {
+    type Memory = ChangeTables;
+
+    fn searches(&mut self) -> &mut Searches {
+        &mut self.searches
+    }
+    fn into_memory(self) -> ChangeTables {
+        self.tables
     }
 }
 
-impl Bounds for MaxBounds<'_> {
+impl Bounds for MaxBounds {
     fn load(&mut self, _: &[Row]) {}
 
     fn at(&mut self, set: &[Row], level: usize, limit: u64) -> Bound {

@@ -55,84 +55,29 @@
 pub(crate) mod change_instants;
 #[cfg(feature = "controls")]
 pub(crate) mod control;
+#[cfg(feature = "oracle")]
 pub mod oracle;
 
-use crate::assumptions::{self, trivially_infeasible};
-use crate::audsley;
-use crate::audsley::Heads;
 use crate::bounds::Bounds;
-use crate::demand::{Bound, Demand};
-use crate::fixed_priority::{accepts_in_order, analyse_assigned, analyse_in_order};
-use crate::outcome::{Kind, Outcome, Reason};
+use crate::demand::Bound;
+use crate::outcome::{Kind, Outcome};
 use crate::problem::{Problem, Row};
 use crate::schedulability::amc_max::change_instants::{ChangeTables, MaxBounds};
-use crate::schedulability::amc_rtb::AdaptiveBounds;
-use crate::schedulability::instants::{Goal, STEPS_MAX};
+use crate::schedulability::instants::{self, Goal};
 use crate::scratch::Scratch;
-use crate::tables::Tables;
-use vestal_core::order::ClassicOrder;
 use vestal_core::{Duration, Level, TaskId};
 
 /// The test's answer with response times; `responses[L]` is R_i(L), or an upper bound of it where
 /// the value takes too long to find.
 #[must_use]
 pub fn analyse(problem: &Problem) -> Outcome {
-    if let Some(reason) = assumptions::degraded(problem) {
-        return Outcome::outside(Kind::Sufficient, reason, problem.tasks().len());
-    }
-    let mut changes = ChangeTables::default();
-    let mut bounds = MaxBounds::new(Goal::Value, &mut changes);
-    let mut outcome = if problem.priorities().is_some() {
-        // The rule is not used: the problem's own priorities go before it.
-        let rule = ClassicOrder::DeadlineMonotonic;
-        analyse_in_order(problem, Kind::Sufficient, rule, &mut bounds)
-    } else {
-        analyse_assigned(
-            problem,
-            Kind::Sufficient,
-            &mut bounds,
-            |tables, bounds, position| {
-                let mut changes = ChangeTables::default();
-                let mut decisions = MaxBounds::new(Goal::Decision, &mut changes);
-                assign(
-                    problem,
-                    tables,
-                    &mut Demand::default(),
-                    &mut decisions,
-                    position,
-                );
-                if decisions.searches.is_undecided() {
-                    bounds.searches.set_undecided();
-                }
-            },
-        )
-    };
-    if bounds.searches.is_undecided() && outcome.why.is_some() {
-        outcome.why = Some(Reason::SearchLimit { steps: STEPS_MAX });
-    }
-    outcome
+    instants::analyse(problem, Kind::Sufficient, MaxBounds::new)
 }
 
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    if assumptions::degraded(problem).is_some() || trivially_infeasible(problem).is_some() {
-        return false;
-    }
-    let Scratch {
-        tables,
-        demands: [demand, ..],
-        own,
-        ..
-    } = scratch;
-    let changes = own.of::<ChangeTables>();
-    let mut bounds = MaxBounds::new(Goal::Decision, changes);
-    if problem.priorities().is_some() {
-        // The rule is not used: the problem's own priorities go before it.
-        let rule = ClassicOrder::DeadlineMonotonic;
-        return accepts_in_order(problem, rule, tables, &mut bounds);
-    }
-    assign(problem, tables, demand, &mut bounds, |_| {})
+    instants::accepts(problem, scratch, MaxBounds::new)
 }
 
 /// R_i(L) of `task` below the tasks `more_urgent`, for a level up to the task's own. `limit` may be
@@ -162,8 +107,7 @@ pub fn response(
     }
     set.push(alone);
     set.sort_by_key(|row| row.criticality);
-    let mut changes = ChangeTables::default();
-    let mut bounds = MaxBounds::new(Goal::Value, &mut changes);
+    let mut bounds = MaxBounds::new(Goal::Value, ChangeTables::default());
     let mut greatest = None;
     for level in 0..=level.index() {
         match bounds.at(&set, level, limit.as_nanos()) {
@@ -172,22 +116,4 @@ pub fn response(
         }
     }
     greatest
-}
-
-/// Audsley's algorithm: by the bounds of `amc-rtb`, and where they let no task pass, by those of this test.
-fn assign(
-    problem: &Problem,
-    tables: &mut Tables,
-    demand: &mut Demand,
-    bounds: &mut MaxBounds<'_>,
-    position: impl FnMut(&Row),
-) -> bool {
-    let rescue = |left: &[Row], heads: &Heads| {
-        (0..heads.levels())
-            .filter_map(|level| Some((level, heads.deadline(left, level)?)))
-            .find(|&(level, deadline)| bounds.all_within(left, level, deadline))
-            .map(|(level, _)| level)
-    };
-    let mut simple = AdaptiveBounds::new(demand);
-    audsley::assign_with_rescue(problem, tables, &mut simple, rescue, position)
 }

@@ -40,6 +40,7 @@
 //! Slow twins: [`crate::schedulability::edf::oracle::first_overfull_window`] looks at every t, and `tests/edf.rs`
 //! executes the synchronous run tick by tick.
 
+#[cfg(feature = "oracle")]
 pub mod oracle;
 
 use crate::assumptions::{kind_for, trivially_infeasible};

@@ -7,6 +7,7 @@ pub mod fjp_ija;
 pub mod fjp_lb;
 pub mod fjp_mode;
 pub mod fjp_own;
+#[cfg(feature = "oracle")]
 pub mod oracle;
 
 pub(crate) mod lists;

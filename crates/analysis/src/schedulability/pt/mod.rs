@@ -47,6 +47,7 @@
 //! Slow twins: [`crate::schedulability::pt::oracle::sliced_response`] tries each window, and
 //! [`crate::schedulability::pt::oracle::sliced_schedule`] executes slices tick by tick.
 
+#[cfg(feature = "oracle")]
 pub mod oracle;
 pub mod servers;
 mod slices;

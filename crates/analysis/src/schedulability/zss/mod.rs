@@ -98,6 +98,7 @@
 
 #[cfg(feature = "controls")]
 pub(crate) mod control;
+#[cfg(feature = "oracle")]
 pub mod oracle;
 pub(crate) mod slack;
 
