@@ -11,6 +11,7 @@
 
 mod carried;
 pub mod checksum;
+pub mod columns;
 mod diagnose;
 pub mod evaluate;
 pub mod figure;

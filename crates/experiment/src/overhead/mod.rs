@@ -13,6 +13,7 @@ pub mod page;
 pub mod paper;
 mod result;
 pub mod set;
+pub mod tables;
 mod variant;
 
 pub use crate::verdict::Verdict;

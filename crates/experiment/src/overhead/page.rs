@@ -1,8 +1,9 @@
-//! What was measured as files: tables for programs, and a page for people.
+//! What was measured as a page for people.
 
-use super::paper;
 use super::result::as_f64;
-use super::{BASELINE, Finding, Measurement, Preemptions, Quartiles, Table, VARIANTS, Variant};
+use super::{BASELINE, Finding, Measurement, Preemptions, Table, VARIANTS, Variant};
+use super::{paper, tables};
+use crate::columns::markdown;
 use std::fmt::Write as _;
 
 /// What a page says beside the data.
@@ -18,140 +19,6 @@ pub struct Circumstances {
     pub repetitions: u32,
     /// Variants that could not be run: name and why.
     pub not_run: Vec<(&'static str, String)>,
-}
-
-/// The runs, one in a line, in the order of time.
-#[must_use]
-pub fn runs_csv(table: &Table) -> String {
-    let mut text =
-        "repetition,tasks,variant,state,busy_ns,switches,own_cpu_ns,workers_cpu_ns,wakeups,\
-                    lost_ns,longest_gap_ns,invocations,invocation_mean_ns,invocation_median_ns,invocation_max_ns\n"
-            .to_owned();
-    for run in table.runs() {
-        let name = VARIANTS
-            .get(run.variant)
-            .map_or("?", |variant| variant.name);
-        let state = match run.state {
-            super::State::Clean => "clean",
-            super::State::Gap => "gap",
-            super::State::Other => "other",
-        };
-        let manager = &run.manager;
-        let _ = writeln!(
-            text,
-            "{},{},{name},{state},{},{},{},{},{},{},{},{},{:.0},{},{}",
-            run.repetition,
-            run.size,
-            run.busy_ns,
-            run.switches,
-            run.own_cpu_ns,
-            run.workers_cpu_ns,
-            run.wakeups,
-            run.lost_ns,
-            run.longest_gap_ns,
-            manager.count,
-            manager.mean_ns,
-            manager.median_ns,
-            manager.max_ns
-        );
-    }
-    text
-}
-
-/// Table II: a line for each cell, with the paper's where it has one.
-#[must_use]
-pub fn table_2_csv(table: &Table) -> String {
-    let mut text = "tasks,variant,runs,gaps,others,busy_ns,busy_ns_low,busy_ns_high,busy_with_gaps_ns,overhead_percent,\
-                    overhead_percent_low,overhead_percent_high,switches,own_cpu_ns,own_cpu_extra_ns,workers_cpu_ns,wakeups,\
-                    paper_busy_us,paper_overhead_percent,paper_switches\n"
-        .to_owned();
-    for cell in &table.cells {
-        let median = |spread: Option<Quartiles>, digits: usize| {
-            spread.map_or_else(String::new, |found| format!("{:.digits$}", found.median))
-        };
-        let three = |spread: Option<Quartiles>, digits: usize| match spread {
-            Some(found) => format!(
-                "{:.digits$},{:.digits$},{:.digits$}",
-                found.median, found.low, found.high
-            ),
-            None => ",,".to_owned(),
-        };
-        let paper = match cell.paper() {
-            Some(paper) => format!(
-                "{},{:.3},{}",
-                paper.busy_us,
-                as_f64(paper.overhead_milli_percent) / 1000.0,
-                paper.switches
-            ),
-            None => ",,".to_owned(),
-        };
-        let _ = writeln!(
-            text,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{paper}",
-            cell.size,
-            cell.variant,
-            cell.runs,
-            cell.gaps,
-            cell.others,
-            three(cell.busy_ns, 0),
-            median(cell.busy_with_gaps_ns, 0),
-            three(cell.overhead_percent, 4),
-            median(cell.switches, 1),
-            median(cell.own_cpu_ns, 0),
-            median(cell.own_cpu_extra_ns, 0),
-            median(cell.workers_cpu_ns, 0),
-            median(cell.wakeups, 1),
-        );
-    }
-    text
-}
-
-/// Table III.
-#[must_use]
-pub fn table_3_csv(table: &Table) -> String {
-    let mut text =
-        "variant,invocations,mean_ns,median_ns,max_ns,paper_mean_ns,paper_max_ns\n".to_owned();
-    for row in table.invocations() {
-        let paper = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
-        let found = row.invocations;
-        let _ = writeln!(
-            text,
-            "{},{},{:.0},{},{},{},{}",
-            row.variant,
-            found.count,
-            found.mean_ns,
-            found.median_ns,
-            found.max_ns,
-            paper(row.paper_mean_ns),
-            paper(row.paper_max_ns)
-        );
-    }
-    text
-}
-
-/// Fig. 6.
-#[must_use]
-pub fn fig_6_csv(rows: &[Preemptions]) -> String {
-    let mut text = "threads,preemption_median_ns,preemption_p99_ns,return_median_ns,return_p99_ns,\
-                    first_median_ns,first_max_ns,later_median_ns,later_mean_ns,later_max_ns\n"
-        .to_owned();
-    for row in rows {
-        let _ = writeln!(
-            text,
-            "{},{},{},{},{},{},{},{},{:.0},{}",
-            row.threads,
-            row.preemption_ns.0,
-            row.preemption_ns.1,
-            row.return_ns.0,
-            row.return_ns.1,
-            row.first_ns.0,
-            row.first_ns.1,
-            row.later_ns.0,
-            row.later_ns.1,
-            row.later_ns.2
-        );
-    }
-    text
 }
 
 /// The claims with their verdicts.
@@ -283,68 +150,17 @@ fn table_2(page: &mut String, table: &Table) {
     page.push_str(
         "\n## Table II: busy periods\n\n\
          Medians; in brackets quartiles of the overhead, and the paper's numbers for the corresponding \
-         column.\n\n\
-         | tasks | variant | busy period, us | with gaps | overhead, % | switches | own CPU, us | workers, us | clean/gap/other | paper |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
+         column.\n\n",
     );
-    for cell in &table.cells {
-        let micros = |spread: Option<Quartiles>| {
-            spread.map_or_else(|| "-".to_owned(), |s| format!("{:.1}", s.median / 1000.0))
-        };
-        let overhead = cell.overhead_percent.map_or_else(
-            || "-".to_owned(),
-            |s| format!("{:.3} ({:.3} to {:.3})", s.median, s.low, s.high),
-        );
-        let switches = cell.switches;
-        let paper = cell.paper().map_or_else(String::new, |paper| {
-            format!(
-                "({} us, {:.3} %, {})",
-                paper.busy_us,
-                as_f64(paper.overhead_milli_percent) / 1000.0,
-                paper.switches
-            )
-        });
-        let _ = writeln!(
-            page,
-            "| {} | {} | {} | {} | {overhead} | {} | {} | {} | {}/{}/{} | {paper} |",
-            cell.size,
-            cell.variant,
-            micros(cell.busy_ns),
-            micros(cell.busy_with_gaps_ns),
-            switches.map_or_else(|| "-".to_owned(), |s| format!("{:.0}", s.median)),
-            micros(cell.own_cpu_ns),
-            micros(cell.workers_cpu_ns),
-            cell.runs - cell.gaps - cell.others,
-            cell.gaps,
-            cell.others,
-        );
-    }
+    page.push_str(&markdown(&tables::BUSY_PERIODS, &table.cells));
 }
 
 fn table_3(page: &mut String, table: &Table) {
     page.push_str(
         "\n## Table III: invocations of the manager\n\n\
-         In hyperperiods, or in busy periods if none were measured.\n\n\
-         | variant | invocations | median, us | mean, us | max, us | paper: mean, max |\n|---|---|---|---|---|---|\n",
+         In hyperperiods, or in busy periods if none were measured.\n\n",
     );
-    for row in table.invocations() {
-        let found = row.invocations;
-        let paper = match (row.paper_mean_ns, row.paper_max_ns) {
-            (Some(mean), Some(most)) => {
-                format!("{:.2}, {:.2}", as_f64(mean) / 1000.0, as_f64(most) / 1000.0)
-            }
-            (_, _) => "no manager".to_owned(),
-        };
-        let _ = writeln!(
-            page,
-            "| {} | {} | {:.2} | {:.2} | {:.2} | {paper} |",
-            row.variant,
-            found.count,
-            as_f64(found.median_ns) / 1000.0,
-            found.mean_ns / 1000.0,
-            as_f64(found.max_ns) / 1000.0,
-        );
-    }
+    page.push_str(&markdown(&tables::INVOCATIONS, &table.invocations()));
 }
 
 fn hyperperiods(page: &mut String, heading: &str, whole: &Table) {
@@ -356,31 +172,9 @@ fn hyperperiods(page: &mut String, heading: &str, whole: &Table) {
         "\n{heading}\n\n\
          What the runs' own threads (manager, idle detector, watchdog) and the workers outside the bodies of jobs use \
          in a second of every job at C(0), medians. Policies that suspend jobs on a free CPU have no busy period \
-         of the others' length; in a hyperperiod they have done the same work.\n\n\
-         | tasks | variant | own CPU, us | workers, us | wake-ups by jobs | switches | clean/gap/other |\n\
-         |---|---|---|---|---|---|---|\n",
+         of the others' length; in a hyperperiod they have done the same work.\n\n",
     );
-    for cell in &whole.cells {
-        let number = |spread: Option<Quartiles>, unit: f64, digits: usize| {
-            spread.map_or_else(
-                || "-".to_owned(),
-                |found| format!("{:.digits$}", found.median / unit),
-            )
-        };
-        let _ = writeln!(
-            page,
-            "| {} | {} | {} | {} | {} | {} | {}/{}/{} |",
-            cell.size,
-            cell.variant,
-            number(cell.own_cpu_ns, 1000.0, 1),
-            number(cell.workers_cpu_ns, 1000.0, 1),
-            number(cell.wakeups, 1.0, 0),
-            number(cell.switches, 1.0, 0),
-            cell.runs - cell.gaps - cell.others,
-            cell.gaps,
-            cell.others,
-        );
-    }
+    page.push_str(&markdown(&tables::HYPERPERIODS, &whole.cells));
 }
 
 fn fig_6(page: &mut String, rows: &[Preemptions]) {
@@ -391,26 +185,13 @@ fn fig_6(page: &mut String, rows: &[Preemptions]) {
     let _ = write!(
         page,
         "\n## Fig. 6: preemption and priority adjustment\n\n\
-         In microseconds. The paper: preemption about {:.0}, return about {:.0}, adjusting eight threads about {:.0}.\n\n\
-         | threads | preemption | return | first adjustment | later: median, mean, max |\n|---|---|---|---|---|\n",
+         In microseconds. The paper: preemption about {:.0}, return about {:.0}, adjusting eight threads about {:.0}.\n\n",
         as_f64(paper::PREEMPTION_NS) / 1000.0,
         as_f64(paper::RETURN_NS) / 1000.0,
         as_f64(paper::ADJUSTMENT_OF_8_NS) / 1000.0,
     );
+    page.push_str(&markdown(&tables::PREEMPTIONS, rows));
     let micros = |nanos: u64| as_f64(nanos) / 1000.0;
-    for row in rows {
-        let _ = writeln!(
-            page,
-            "| {} | {:.2} | {:.2} | {:.2} | {:.2}, {:.2}, {:.2} |",
-            row.threads,
-            micros(row.preemption_ns.0),
-            micros(row.return_ns.0),
-            micros(row.first_ns.0),
-            micros(row.later_ns.0),
-            row.later_ns.1 / 1000.0,
-            micros(row.later_ns.2),
-        );
-    }
     if let Some(row) = rows.iter().find(|row| row.threads == 8) {
         let sum = micros(row.preemption_ns.0 + row.later_ns.0 + row.return_ns.0);
         let _ = writeln!(
@@ -438,6 +219,7 @@ fn variants(page: &mut String, table: &Table, circumstances: &Circumstances) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::csv;
     use crate::overhead::measurement::tests::small;
 
     #[test]
@@ -456,16 +238,15 @@ mod tests {
         ] {
             assert!(page.contains(words), "{words} is not in {page}");
         }
-        assert_eq!(runs_csv(table).lines().count(), 3);
-        assert_eq!(table_2_csv(table).lines().count(), 3);
-        assert_eq!(table_3_csv(table).lines().count(), 3);
-        assert_eq!(fig_6_csv(rows).lines().count(), 2);
-        for csv in [
-            runs_csv(table),
-            table_2_csv(table),
-            table_3_csv(table),
-            fig_6_csv(rows),
-        ] {
+        let files = [
+            csv(&tables::RUNS, table.runs()),
+            csv(&tables::BUSY_PERIODS, &table.cells),
+            csv(&tables::INVOCATIONS, &table.invocations()),
+            csv(&tables::PREEMPTIONS, rows),
+        ];
+        let lines = files.each_ref().map(|csv| csv.lines().count());
+        assert_eq!(lines, [3, 3, 3, 2]);
+        for csv in files {
             let commas = |line: &str| line.matches(',').count();
             let columns = commas(csv.lines().next().unwrap());
             assert!(csv.lines().all(|line| commas(line) == columns), "{csv}");

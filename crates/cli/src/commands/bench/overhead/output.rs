@@ -11,10 +11,10 @@ use crate::table::{Column, Grid};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
+use vestal_experiment::columns::{self, csv};
 use vestal_experiment::overhead::page::{self, Circumstances};
 use vestal_experiment::overhead::{
-    Cell, Finding, Measurement, Preemptions, Quartiles, SIZES, Times, VARIANTS, Verdict, figures,
-    set,
+    Cell, Finding, Measurement, Preemptions, SIZES, Times, VARIANTS, Verdict, figures, set, tables,
 };
 
 /// The whole result, for programs.
@@ -150,14 +150,21 @@ fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
         ..
     } = measured;
     let file = |name: &str| directory.join(name);
-    put(&file("runs.csv"), &page::runs_csv(table))?;
-    put(&file("table2.csv"), &page::table_2_csv(table))?;
+    put(&file("runs.csv"), &csv(&tables::RUNS, table.runs()))?;
+    put(
+        &file("table2.csv"),
+        &csv(&tables::BUSY_PERIODS, &table.cells),
+    )?;
+    let invocations = measured.of_managers().invocations();
     put(
         &file("table3.csv"),
-        &page::table_3_csv(measured.of_managers()),
+        &csv(&tables::INVOCATIONS, &invocations),
     )?;
-    put(&file("hyperperiods.csv"), &page::table_2_csv(whole))?;
-    put(&file("fig6.csv"), &page::fig_6_csv(preemptions))?;
+    put(
+        &file("hyperperiods.csv"),
+        &csv(&tables::BUSY_PERIODS, &whole.cells),
+    )?;
+    put(&file("fig6.csv"), &csv(&tables::PREEMPTIONS, preemptions))?;
     for (name, chart) in figures::charts(table, preemptions) {
         put(&file(name), &chart.to_svg())?;
     }
@@ -192,21 +199,25 @@ fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
     };
     section(
         "Busy periods (Table II): medians; overhead over the baseline, +- half of what lies between its quartiles",
-        busy_periods(&measured.table.cells, output),
+        table(&tables::BUSY_PERIODS, &measured.table.cells, output),
     );
     if !measured.whole.cells.is_empty() {
         section(
             "Hyperperiods: what the runs' own threads use in a second",
-            hyperperiods(&measured.whole.cells, output),
+            table(&tables::HYPERPERIODS, &measured.whole.cells, output),
         );
     }
     section(
         "Invocations of the manager (Table III)",
-        invocations(&measured.of_managers().invocations(), output),
+        table(
+            &tables::INVOCATIONS,
+            &measured.of_managers().invocations(),
+            output,
+        ),
     );
     section(
         "Preemption and priority adjustment (Fig. 6)",
-        preemptions(&measured.preemptions, output),
+        table(&tables::PREEMPTIONS, &measured.preemptions, output),
     );
     let not_run: Vec<String> = measured
         .circumstances
@@ -219,143 +230,22 @@ fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
     text
 }
 
-fn median(spread: Option<Quartiles>, digits: usize) -> String {
-    spread.map_or_else(
-        || "-".to_owned(),
-        |found| format!("{:.digits$}", found.median),
-    )
-}
-
-/// A median in nanoseconds.
-fn time(spread: Option<Quartiles>) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a time; rounded for display"
-    )]
-    let nanos = |value: f64| value.round().max(0.0) as u64;
-    spread.map_or_else(|| "-".to_owned(), |found| short(nanos(found.median)))
-}
-
-fn busy_periods(cells: &[Cell], output: &Output) -> String {
-    let columns = [
-        Column::Number("tasks"),
-        Column::Text("variant"),
-        Column::Number("busy period"),
-        Column::Number("overhead %"),
-        Column::Number("+-"),
-        Column::Number("switches"),
-        Column::Number("own CPU"),
-        Column::Number("clean"),
-        Column::Number("gap"),
-        Column::Number("other"),
-        Column::Number("paper %"),
-        Column::Number("switches"),
-    ];
-    let mut grid = Grid::new(output, &columns);
-    for cell in cells {
-        let half = cell.overhead_percent.map_or_else(String::new, |found| {
-            format!("{:.3}", (found.high - found.low) / 2.0)
-        });
-        let paper = cell.paper();
-        grid.row(vec![
-            cell.size.to_string(),
-            cell.variant.to_owned(),
-            time(cell.busy_ns),
-            median(cell.overhead_percent, 3),
-            half,
-            median(cell.switches, 0),
-            time(cell.own_cpu_ns),
-            (cell.runs - cell.gaps - cell.others).to_string(),
-            cell.gaps.to_string(),
-            cell.others.to_string(),
-            paper.map_or_else(String::new, |paper| {
-                let milli = paper.overhead_milli_percent;
-                format!("{}.{:03}", milli / 1000, milli % 1000)
-            }),
-            paper.map_or_else(String::new, |paper| paper.switches.to_string()),
-        ]);
+fn table<R>(columns: &[columns::Column<R>], rows: &[R], output: &Output) -> String {
+    let mut grid = Grid::new(output, &[]);
+    for (name, is_text) in columns.iter().filter_map(columns::Column::terminal_name) {
+        if is_text {
+            grid.text(name);
+        } else {
+            grid.number(name);
+        }
     }
-    grid.render()
-}
-
-fn hyperperiods(cells: &[Cell], output: &Output) -> String {
-    let columns = [
-        Column::Number("tasks"),
-        Column::Text("variant"),
-        Column::Number("own CPU"),
-        Column::Number("wake-ups"),
-        Column::Number("switches"),
-        Column::Number("clean"),
-        Column::Number("gap"),
-        Column::Number("other"),
-    ];
-    let mut grid = Grid::new(output, &columns);
-    for cell in cells {
-        grid.row(vec![
-            cell.size.to_string(),
-            cell.variant.to_owned(),
-            time(cell.own_cpu_ns),
-            median(cell.wakeups, 0),
-            median(cell.switches, 0),
-            (cell.runs - cell.gaps - cell.others).to_string(),
-            cell.gaps.to_string(),
-            cell.others.to_string(),
-        ]);
-    }
-    grid.render()
-}
-
-fn invocations(rows: &[Times], output: &Output) -> String {
-    let columns = [
-        Column::Text("variant"),
-        Column::Number("invocations"),
-        Column::Number("median"),
-        Column::Number("mean"),
-        Column::Number("max"),
-        Column::Number("paper's mean"),
-        Column::Number("paper's max"),
-    ];
-    let mut grid = Grid::new(output, &columns);
     for row in rows {
-        let found = row.invocations;
-        let paper = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
-        let mean = Quartiles {
-            median: found.mean_ns,
-            ..Quartiles::default()
-        };
-        grid.row(vec![
-            row.variant.to_owned(),
-            found.count.to_string(),
-            short(found.median_ns),
-            time(Some(mean)),
-            short(found.max_ns),
-            paper(row.paper_mean_ns),
-            paper(row.paper_max_ns),
-        ]);
-    }
-    grid.render()
-}
-
-fn preemptions(rows: &[Preemptions], output: &Output) -> String {
-    let columns = [
-        Column::Number("threads"),
-        Column::Number("preemption"),
-        Column::Number("return"),
-        Column::Number("first adjustment"),
-        Column::Number("later: median"),
-        Column::Number("max"),
-    ];
-    let mut grid = Grid::new(output, &columns);
-    for row in rows {
-        grid.row(vec![
-            row.threads.to_string(),
-            short(row.preemption_ns.0),
-            short(row.return_ns.0),
-            short(row.first_ns.0),
-            short(row.later_ns.0),
-            short(row.later_ns.2),
-        ]);
+        let cells = columns.iter();
+        grid.row(
+            cells
+                .filter_map(|column| column.terminal_cell(row, short))
+                .collect(),
+        );
     }
     grid.render()
 }
