@@ -1,6 +1,6 @@
 # Every target is a script of its own, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help demo test soundness damage bench
+.PHONY: help demo check test soundness damage bench
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -8,6 +8,9 @@ help: ## this list
 demo: ## build, then check, analyse, simulate and run the flight management system
 	@scripts/setup.sh demo
 	@scripts/demo.sh
+
+check: ## formatting, lints and the tests of what changed: for while you work
+	@scripts/check.sh
 
 test: ## every test; parts with `scripts/test.sh PART...`
 	@scripts/setup.sh test

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # What a new policy touches: scripts/check-new-policy.sh
 #
-# For each example of examples/new-policy: lays its files over a copy of this tree, applies its list entries,
-# counts the files that are new or changed, tests apart, and lets everything be compiled and tested there: the
-# formatting, every crate, the laws that every policy keeps (crates/policy/tests), and the example's own tests.
+# For each example of examples/new-policy: lays its files over a copy of this tree, applies its list entries, and
+# counts the files that are new or changed, tests apart. Then everything is compiled and tested there: the
+# formatting, every crate, the laws that every policy keeps (crates/policy/tests), and the examples' own tests.
 # The last line is in the form of cargo's test programs.
 set -uo pipefail
 # shellcheck source=scripts/lib.sh
@@ -15,7 +15,8 @@ readonly LIMITS='
 gel     10
 rms-amc 3
 '
-readonly TREES="$ROOT/target/new-policy"
+readonly EXAMPLES="$ROOT/examples/new-policy"
+readonly TREE="$ROOT/target/new-policy"
 passed=0 failed=0
 
 # verdict CODE WHAT
@@ -29,42 +30,52 @@ verdict() {
     fi
 }
 
-# A copy of what git knows, with the example in it, in $TREES/NAME.
-lay_out() {
-    local tree="$TREES/$1"
-    rm -rf "$tree"
-    mkdir -p "$tree"
+# A copy of what git knows, in $TREE.
+copy_tree() {
+    rm -rf "$TREE"
+    mkdir -p "$TREE"
     git ls-files -z --cached --others --exclude-standard | tar --null --files-from - --create --ignore-failed-read |
-        tar --extract --directory "$tree" || return
-    cd "$tree" || return
-    git init --quiet && git add --all || return
-    cp -R "$ROOT/examples/new-policy/$1/." . && rm lists.patch && git apply "$ROOT/examples/new-policy/$1/lists.patch"
+        tar --extract --directory "$TREE" || return
+    git -C "$TREE" init --quiet && git -C "$TREE" add --all
 }
 
-# Only what concerns the example; third-party crates come from the workspace's own target directory.
+# lay_over NAME: the files of an example and its list entries, in the copy.
+lay_over() {
+    cp -R "$EXAMPLES/$1/." "$TREE" && rm "$TREE/lists.patch" && git -C "$TREE" apply "$EXAMPLES/$1/lists.patch"
+}
+
+# Only what concerns the examples; third-party crates come from the workspace's own target directory.
 build_and_test() {
+    cd "$TREE" || return
     export CARGO_TARGET_DIR="$ROOT/target"
     cargo fmt --check && cargo check --locked --workspace &&
-        cargo test --locked --package vestal-analysis --lib && cargo test --locked --package vestal-policy || return
-    [ ! -f "crates/sim/tests/$1.rs" ] || cargo test --locked --package vestal-sim --test "$1"
+        cargo test --locked --package vestal-analysis --lib &&
+        cargo test "${AS_TESTED[@]}" --test policies "${own[@]}"
 }
 
+copy_tree || die 1 "check-new-policy: the tree cannot be copied"
+while read -r name _; do
+    [ -n "$name" ] || continue
+    git -C "$TREE" apply --check "$EXAMPLES/$name/lists.patch"
+    verdict $? "$name: its list entries fit this tree"
+done <<<"$LIMITS"
+# Both at once, so that everything is compiled once.
+own=()
 while read -r name limit; do
     [ -n "$name" ] || continue
-    if ! (lay_out "$name"); then
-        verdict 1 "$name: its files and list entries fit this tree"
-        continue
-    fi
-    verdict 0 "$name: its files and list entries fit this tree"
-    touched="$(cd "$TREES/$name" && { git diff --name-only && git ls-files --others; } | grep -v '/tests/')"
+    lay_over "$name"
+    verdict $? "$name: its files and list entries fit beside those before it"
+    touched="$(cd "$TREE" && { git diff --name-only && git ls-files --others; } | grep -v '/tests/')"
     count="$(grep -c '' <<<"$touched")"
     sed 's/^/        /' <<<"$touched"
     [ "$count" -le "$limit" ]
     verdict $? "$name: it touches $count files, at most $limit"
-    (cd "$TREES/$name" && build_and_test "$name")
-    verdict $? "$name: it compiles and keeps the laws of policies"
-    rm -rf "${TREES:?}/$name"
+    [ ! -f "$TREE/crates/sim/tests/$name.rs" ] || own+=(--test "$name")
+    git -C "$TREE" add --all
 done <<<"$LIMITS"
+(build_and_test)
+verdict $? "they compile and keep the laws of policies"
+rm -rf "${TREE:?}"
 printf 'test result: %s. %d passed; %d failed; new policies\n' \
     "$([ "$failed" = 0 ] && echo ok || echo FAILED)" "$passed" "$failed"
 [ "$failed" = 0 ]

@@ -20,9 +20,9 @@ directory="${1:-}"
 if [ -z "$directory" ]; then
     directory="$(mktemp -d)"
     trap 'rm -rf "$directory"' EXIT
-    VESTAL_KEEP="$directory" cargo test --locked --quiet -p vestal-trace --test trace perfetto::
+    VESTAL_KEEP="$directory" cargo test "${AS_TESTED[@]}" --quiet --test trace perfetto::
     # As `cargo test` builds it, so that nothing is built twice.
-    cargo build --locked --quiet --profile test -p vestal --bin vestal
+    cargo build "${AS_TESTED[@]}" --quiet --profile test --bin vestal
     for dispatch in managed native; do
         for scenario in lo hi overrun=0.5; do
             base="$directory/fms-$dispatch-$scenario"

@@ -14,9 +14,9 @@ python3 -c 'import sys; sys.path.insert(0, "scripts"); import browser; sys.exit(
 directory="${1:-target/report-pages}"
 mkdir -p "$directory"
 rm -f "$directory"/*.html "$directory"/*.htm
-VESTAL_KEEP="$(realpath "$directory")" cargo test --locked --quiet --package vestal-report --test page
+VESTAL_KEEP="$(realpath "$directory")" cargo test "${AS_TESTED[@]}" --quiet --test page
 # As `cargo test` builds it, so that nothing is built twice.
-cargo build --locked --quiet --profile test --package vestal --bin vestal
+cargo build "${AS_TESTED[@]}" --quiet --profile test --bin vestal
 vestal="${CARGO_TARGET_DIR:-target}/debug/vestal"
 
 # pages NAME TIME: the proof and a simulation of the flight management system for that long.

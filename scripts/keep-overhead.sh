@@ -15,6 +15,6 @@ measured="$(realpath "$1")/measured.json"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mkdir -p docs/overhead
 cp "$measured" docs/overhead/measured.json
-VESTAL_BLESS=1 cargo test -q -p vestal-experiment --test kept_measurement -- what_the_documentation_says
+VESTAL_BLESS=1 cargo test -q -p vestal-experiment --test experiments -- what_the_documentation_says
 git status --short docs
-cargo test -q -p vestal-experiment --test kept_measurement
+cargo test -q -p vestal-experiment --test experiments kept_measurement

@@ -49,11 +49,11 @@ part_hygiene() { scripts/hygiene.sh && scripts/hygiene-selftest.sh; }
 # of "all targets".
 part_clippy() {
     cargo clippy --locked --workspace --all-targets --all-features -- -D warnings &&
-        cargo clippy --locked --workspace -- -D warnings &&
-        cargo clippy --locked --package vestal-sim --test soundness -- -D warnings
+        cargo clippy --locked --workspace --all-features --test soundness --test real -- -D warnings &&
+        cargo clippy --locked --workspace -- -D warnings
 }
 
-part_doc() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps; }
+part_doc() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --all-features; }
 
 part_bare-metal() {
     toolchain_for thumbv7m-none-eabi >/dev/null ||
@@ -62,11 +62,8 @@ part_bare-metal() {
     scripts/check-bare-metal.sh
 }
 
-# The real-time tests are no part of this: their target needs the feature `real`.
-part_tests() {
-    cargo test --locked --workspace --no-fail-fast &&
-        cargo test --locked --package vestal --features watch --lib watch
-}
+# The real-time tests and the campaign are parts of their own: their targets have `test = false`.
+part_tests() { cargo test "${AS_TESTED[@]}" --no-fail-fast; }
 
 part_new-policy() { scripts/check-new-policy.sh; }
 
@@ -75,7 +72,7 @@ part_loom() {
     RUSTFLAGS="--cfg loom" cargo test --locked --release --package vestal-trace --lib ring --target-dir target/loom
 }
 
-part_soundness() { cargo test --locked --release --package vestal-sim --test soundness; }
+part_soundness() { cargo test "${AS_TESTED[@]}" --test soundness; }
 
 # What is counted in instructions. Memory, times and the comparison with SimSo are for `make bench`.
 part_bench() {
@@ -117,7 +114,7 @@ part_install() {
 
 # Real-time tests want the machine for themselves: built first, then run one after the other.
 part_real() {
-    local run=(cargo test --locked --release --package vestal-linux --package vestal --package vestal-example-own-policy --features real,vestal/watch --test real)
+    local run=(cargo test "${AS_TESTED[@]}" --test real)
     chrt --fifo 10 true || not_run "this user may not use SCHED_FIFO. Run as root, or raise" \
         "RLIMIT_RTPRIO ('ulimit -r 90'; in /etc/security/limits.conf: '$(id -un) - rtprio 90')," \
         "or in a container add the capability SYS_NICE."

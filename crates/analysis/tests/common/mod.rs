@@ -1,6 +1,5 @@
 //! Task sets for the tests of this crate: written by hand, and random with a seed.
 #![allow(dead_code, reason = "each test file uses its part of this module")]
-#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 pub(crate) mod run;
 

@@ -12,5 +12,7 @@ mod against_reference;
 mod contract;
 mod drawings;
 mod plrs;
+mod pt_servers;
 mod random_systems;
+mod several_cpus;
 mod statistics;

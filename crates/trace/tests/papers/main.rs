@@ -95,7 +95,7 @@ fn plrs_lists_of_the_four_tasks() {
     );
     let need = |job: JobId| vec![[4, 3, 6, 2][usize::from(job.task.0)]];
     let chart = chart(&header, engine, 60, &periodic(&header), &need);
-    // The order that crates/core/tests/plrs_lists.rs derives.
+    // The order that crates/core/tests/engines/plrs.rs derives.
     let order = "4411112223111134433331111222..";
     for (name, digit) in [("t1", '1'), ("t2", '2'), ("t3", '3'), ("t4", '4')] {
         let sign = |who: char| if who == digit { '#' } else { '.' };

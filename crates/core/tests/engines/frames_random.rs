@@ -1,0 +1,137 @@
+//! Random frame tables against the sums of the rule itself.
+use crate::frames_world;
+
+use frames_world::{Report, Table, draw, events, job, task};
+use vestal_core::*;
+
+/// A small generator of its own, so that a run is the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// A random table over four frames with lengths that its jobs just fill.
+fn random_table(random: &mut Random, levels: usize, cpus: usize) -> (Vec<Task>, Table) {
+    let mut lists = vec![vec![vec![Vec::new(); cpus]; levels]; 4];
+    let mut models = Vec::new();
+    for number in 0..=random.below(7) {
+        let criticality = random.below(levels as u64) as usize;
+        let mut wcet: Vec<u64> = (0..=criticality).map(|_| 1 + random.below(5)).collect();
+        wcet.sort_unstable();
+        let (frames, cpu) = (1 << random.below(3), random.below(cpus as u64) as usize);
+        for first in (0..4).step_by(frames) {
+            let frame = first + random.below(frames as u64) as usize;
+            lists[frame][criticality][cpu].push(number as u16);
+        }
+        models.push((criticality as u8, frames as u64, wcet));
+    }
+    let wcet = |&number: &u16, level: usize| {
+        let values = &models[usize::from(number)].2;
+        values[level.min(values.len() - 1)]
+    };
+    let barriers: Vec<Vec<Vec<u64>>> = lists
+        .iter()
+        .map(|frame| {
+            let length = |cpus: &Vec<Vec<u16>>, level| {
+                let work = cpus
+                    .iter()
+                    .map(|list| list.iter().map(|task| wcet(task, level)).sum::<u64>());
+                work.max().unwrap()
+            };
+            let of = |cpus| (0..levels).map(|level| length(cpus, level)).collect();
+            frame.iter().map(of).collect()
+        })
+        .collect();
+    let need =
+        |frame: &Vec<Vec<u64>>, level: usize| frame[level..].iter().map(|b| b[level]).sum::<u64>();
+    let frame = (0..levels)
+        .flat_map(|level| barriers.iter().map(move |frame| need(frame, level)))
+        .max();
+    let frame = frame.unwrap();
+    let tasks = models
+        .iter()
+        .map(|(criticality, frames, wcet)| task(*criticality, frames * frame, wcet))
+        .collect();
+    let table = Table {
+        frame,
+        lists,
+        barriers,
+    };
+    (tasks, table)
+}
+
+/// The rule itself, frame after frame, with nothing but sums: the drawing of one cycle.
+fn reference(
+    tasks: &[Task],
+    table: &Table,
+    cpus: usize,
+    need: &dyn Fn(JobId) -> u64,
+) -> Vec<String> {
+    let mut rows = vec![vec![b'.'; 4 * table.frame as usize]; cpus];
+    for (number, (lists, barriers)) in table.lists.iter().zip(&table.barriers).enumerate() {
+        let begin = number * table.frame as usize;
+        let mut age = 0;
+        for level in (0..lists.len()).rev() {
+            let limit: u64 = barriers[level + 1..].iter().map(|b| b[level]).sum();
+            if age > limit {
+                break;
+            }
+            let mut longest = age;
+            for (row, list) in rows.iter_mut().zip(&lists[level]) {
+                let mut position = age;
+                for &task in list {
+                    let frames = tasks[usize::from(task)].period.as_nanos() / table.frame;
+                    for _ in 0..need(job(task, number as u64 / frames)) {
+                        row[begin + position as usize] = b'0' + task as u8;
+                        position += 1;
+                    }
+                }
+                longest = longest.max(position);
+            }
+            age = longest;
+        }
+    }
+    rows.into_iter()
+        .map(|row| String::from_utf8(row).unwrap())
+        .collect()
+}
+
+#[test]
+fn random_tables_are_run_as_the_sums_say() {
+    let mut random = Random(7);
+    let mut lost = 0;
+    for _ in 0..3000 {
+        let (levels, cpus) = (1 + random.below(3) as usize, 1 + random.below(3) as usize);
+        let (tasks, table) = random_table(&mut random, levels, cpus);
+        let salt = random.below(1000);
+        let need = |job: JobId| {
+            // At most what the task needs at its own level.
+            let own = tasks[job.task.index()].own_wcet().as_nanos();
+            1 + Random(salt + 97 * u64::from(job.task.0) + 31 * job.sequence).below(own)
+        };
+        let expected = reference(&tasks, &table, cpus, &need);
+        for report in [Report::Completions, Report::Barriers] {
+            let mut engine = table.build(&tasks, cpus as u16).unwrap();
+            let rows = draw(&mut engine, &tasks, 4 * table.frame, report, &need);
+            assert_eq!(rows, expected, "{tasks:?} {:?}", table.lists);
+            let events = events(&mut engine);
+            assert!(
+                !events
+                    .iter()
+                    .any(|event| matches!(event.1, Event::FrameOverrun { .. }))
+            );
+            lost += events
+                .iter()
+                .filter(|event| matches!(event.1, Event::Dropped { .. }))
+                .count();
+        }
+    }
+    assert!(lost > 1000, "the latch was hardly ever used: {lost}");
+}

@@ -1,0 +1,129 @@
+//! The measurement of overheads that the documentation shows: everything said of it follows from
+//! `docs/overhead/measured.json`. `scripts/keep-overhead.sh DIR` keeps another one; it calls this test with
+//! `VESTAL_BLESS=1`, which writes the pages and figures instead of comparing them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use vestal_experiment::overhead::{Measurement, figures, page};
+
+const BEGIN: &str = "<!-- begin: written by scripts/keep-overhead.sh -->\n";
+const END: &str = "<!-- end -->\n";
+const NOTHING: &str = "No measurement is kept in this version.\n";
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+fn kept() -> Option<Measurement> {
+    let text = fs::read_to_string(docs().join("overhead/measured.json")).ok()?;
+    Some(Measurement::from_json(&text).unwrap())
+}
+
+/// A page in three parts, of which the one in the middle is written by this test.
+fn parted(page: &str) -> (&str, &str, &str) {
+    let (head, rest) = page.split_once(BEGIN).unwrap();
+    let (block, tail) = rest.split_once(END).unwrap();
+    (head, block, tail)
+}
+
+/// Compares a file, or writes it.
+fn expect(path: &Path, text: &str) {
+    if std::env::var_os("VESTAL_BLESS").is_some() {
+        fs::write(path, text).unwrap();
+    }
+    let found = fs::read_to_string(path).unwrap_or_default();
+    let name = path.display();
+    assert!(
+        found == text,
+        "{name} is not what measured.json says; see the head of this test"
+    );
+}
+
+#[test]
+fn what_the_documentation_says_of_the_kept_measurement_follows_from_it() {
+    let overview = docs().join("overhead.md");
+    let text = fs::read_to_string(&overview).unwrap();
+    let (head, _, tail) = parted(&text);
+    let kept = kept();
+    let block = match &kept {
+        Some(measurement) => format!("\n{}\n", page::in_short(measurement, "overhead/claims.md")),
+        None => NOTHING.to_owned(),
+    };
+    expect(&overview, &format!("{head}{BEGIN}{block}{END}{tail}"));
+    let mut names = Vec::new();
+    if let Some(measurement) = kept {
+        let folder = docs().join("overhead");
+        expect(&folder.join("claims.md"), &page::claims_page(&measurement));
+        for (name, chart) in figures::charts(&measurement.table, &measurement.preemptions) {
+            expect(&folder.join(name), &chart.to_svg());
+            names.push(name.to_owned());
+        }
+        names.extend(["claims.md", "measured.json"].map(str::to_owned));
+    }
+    let files = fs::read_dir(docs().join("overhead"));
+    let mut files: Vec<String> = files
+        .into_iter()
+        .flatten()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    names.sort();
+    assert_eq!(
+        files, names,
+        "docs/overhead has what belongs to its measurement, and nothing else"
+    );
+}
+
+/// What is typed by hand for want of a measurement goes when there is one.
+#[test]
+fn words_for_want_of_a_measurement_are_there_as_long_as_there_is_none() {
+    for (name, words) in [
+        ("overhead.md", "## Figures of an earlier run"),
+        ("../CAVEATS.md", "No measurement of overheads is kept"),
+    ] {
+        let text = fs::read_to_string(docs().join(name)).unwrap();
+        let is_there = text.contains(words);
+        assert_eq!(is_there, kept().is_none(), "\"{words}\" in {name}");
+    }
+}
+
+/// A verdict stands in a cell of a table, or in bold. Words of a sentence that explain what a verdict means do
+/// not.
+fn verdicts(text: &str) -> Vec<&str> {
+    const VERDICTS: [&str; 4] = [
+        "confirmed",
+        "refuted",
+        "not decided",
+        "depends on the reading",
+    ];
+    let is_verdict = |part: &str| {
+        let part = part.trim().trim_matches('*').to_lowercase();
+        VERDICTS.iter().any(|verdict| part.starts_with(verdict))
+    };
+    let said = |line: &&str| {
+        let in_table = line.starts_with('|') && line.split('|').any(is_verdict);
+        let in_bold = line.split("**").skip(1).step_by(2).any(is_verdict);
+        in_table || in_bold
+    };
+    text.lines().filter(said).collect()
+}
+
+#[test]
+fn nobody_types_a_verdict_into_the_documentation() {
+    let read = |name: &str| fs::read_to_string(docs().join(name)).unwrap();
+    let overhead = read("overhead.md");
+    let (head, _, tail) = parted(&overhead);
+    for text in [head, tail, &read("experiments.md")] {
+        assert_eq!(verdicts(text), Vec::<&str>::new());
+    }
+    // What it looks for.
+    assert_eq!(
+        verdicts("| PLRS is shorter than PT | not decided: not run |").len(),
+        1
+    );
+    assert_eq!(verdicts("So that claim is **refuted**.").len(), 1);
+    assert_eq!(
+        verdicts("It is *refuted* if it is the other way round."),
+        Vec::<&str>::new()
+    );
+}

@@ -1,0 +1,5 @@
+//! Laws that every policy keeps.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fields;
+mod recordings;
