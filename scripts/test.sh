@@ -110,6 +110,10 @@ part_install() {
     done
     "$root/bin/vestal" manpages "$root/man" || return
     grep -q '^\.TH' "$root/man/vestal.1" || { say "no man page vestal.1"; return 1; }
+    # Without the feature of the live view, which every other test has.
+    "$root/bin/vestal" run examples/fms.toml --policy amc --watch 2>"$root/no-watch"
+    [ $? = 2 ] || { say "--watch without its feature does not end with 2"; return 1; }
+    grep -q -e '--features watch' "$root/no-watch" || { say "--watch without its feature does not name it"; return 1; }
 }
 
 # Real-time tests want the machine for themselves: built first, then run one after the other.
