@@ -7,7 +7,7 @@
 //!
 //! The result is that of the algorithm as printed, where each task is tried for each priority:
 //! longest deadline first, then lowest criticality, then lowest index (the twin is
-//! [`crate::oracle::assign`]). Three facts spare most of the trials:
+//! `crate::oracle::assign`). Three facts spare most of the trials:
 //!
 //! - R_U(l) is the same for every task of U, so one search a level decides for all candidates.
 //! - Of the tasks of one criticality the one with the longest deadline passes if any does (Baruah,

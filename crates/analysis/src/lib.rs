@@ -28,7 +28,7 @@
 //! its equation and its paper. What tests share stands beside it: `demand` (the least fixed point),
 //! `bounds` (response times of the least urgent task of a set), `fixed_priority` (walking a given order),
 //! `audsley` (finding one) and `rational` (exact sums of utilisations); what one test alone needs is in
-//! its room. So is its slow, obvious twin; [`oracle`] has those that several share.
+//! its room. So is its slow, obvious twin; `oracle` has those that several share.
 #![forbid(unsafe_code)]
 
 mod assumptions;

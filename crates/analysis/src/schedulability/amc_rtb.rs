@@ -28,8 +28,8 @@
 //! the tasks of level L count until R_i(L) and the others have grown. So R_i(L) <= R_i(L + 1), the
 //! search for L + 1 continues where the one for L ended, and R_i(z_i) <= D_i decides.
 //!
-//! Slow twins: [`crate::oracle::Formula::Adaptive`] with [`crate::oracle::assign`] and
-//! [`crate::oracle::some_order_passes`]. A campaign that simulates accepted sets under adaptive
+//! Slow twins: `crate::oracle::Formula::Adaptive` with `crate::oracle::assign` and
+//! `crate::oracle::some_order_passes`. A campaign that simulates accepted sets under adaptive
 //! enforcement would refute it by one miss at a guaranteed level; `crate::controls` (feature
 //! `controls`) holds the wrong variants that such a campaign has to find.
 

@@ -19,7 +19,7 @@
 //! at its instant. Kind: sufficient; a set that has no such order may have a schedule all the same, and
 //! discarding jobs below the mode is not taken into account. O(n^3) for n jobs.
 //!
-//! Slow twin: [`crate::schedulability::plrs::oracle::some_job_order_passes`] tries all orders, unit by unit.
+//! Slow twin: `plrs::oracle::some_job_order_passes` tries all orders, unit by unit.
 
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;

@@ -38,8 +38,8 @@
 //! order.
 //!
 //! In a set with one level this is the classic exact test for RM. Slow twin:
-//! [`crate::oracle::response`] with [`crate::oracle::Formula::Unenforced`], and
-//! [`crate::oracle::synchronous_response`], which executes the run of the second half tick by tick.
+//! `crate::oracle::response` with `crate::oracle::Formula::Unenforced`, and
+//! `crate::oracle::synchronous_response`, which executes the run of the second half tick by tick.
 //! Complexity: pseudo-polynomial; O(n) tasks counted into one growing demand for each level.
 
 use crate::bounds::{Charge, StaticBounds};

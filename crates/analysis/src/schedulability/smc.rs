@@ -29,8 +29,8 @@
 //! worst of every level at once: it is safe and needlessly pessimistic, so the variant is only
 //! sufficient.
 //!
-//! Slow twins: [`crate::oracle::Formula::Enforced`] and [`crate::oracle::Formula::Own`] with
-//! [`crate::oracle::assign`] and the exhaustive [`crate::oracle::some_order_passes`].
+//! Slow twins: `crate::oracle::Formula::Enforced` and `crate::oracle::Formula::Own` with
+//! `crate::oracle::assign` and the exhaustive `crate::oracle::some_order_passes`.
 //! A campaign that simulates accepted sets under static enforcement would refute it by one miss.
 
 use crate::assumptions::trivially_infeasible;

@@ -26,7 +26,7 @@
 //! # Why it is unsound all the same
 //!
 //! n_j counts as if j were released together with i. A job of j released slightly later is due
-//! after s and may need C_j(L): `tests/interference.rs` and the soundness campaign have the runs.
+//! after s and may need C_j(L): `tests/schedulability/amc_ia.rs` and the soundness campaign have the runs.
 //! And with deadlines alone a mode change before the first one is not seen at all: tau_1 (level 0, C
 //! 1, T = D = 4) above tau_2 (level 1, C 1/4, T = D = 4) has no deadline in (0, 2], the value is 4,
 //! and the job takes 5. The kind is therefore unsafe; the safe analysis is [`super::amc_max`].
@@ -35,7 +35,7 @@
 //! of amc-rtb, and no job costs more. Priorities are the problem's own, or Audsley's, where
 //! of each criticality only the task with the longest deadline is tried.
 //!
-//! Slow twin: [`crate::schedulability::amc_ia::oracle::interference_response`] tries all instants and windows.
+//! Slow twin: `amc_ia::oracle::interference_response` tries all instants and windows.
 
 mod interference;
 #[cfg(feature = "oracle")]

@@ -24,7 +24,7 @@
 //! maximum is therefore at s_l = s_{l-1} or where some j with z_j = l - 1 gains: a job at n T_j, or
 //! an upgraded job just after s_{l'} + (T_j - D_j) + n T_j for some l' < l, which in whole
 //! nanoseconds is one later. The last set is empty for two levels. Without it the search misses the
-//! maximum for three, also where all deadlines equal the periods: `tests/change_instants.rs` has a
+//! maximum for three, also where all deadlines equal the periods: `tests/schedulability/amc_max.rs` has a
 //! set of each kind.
 //!
 //! Kind: sufficient. The bound combines the worst releases for each task, which need not be
@@ -43,12 +43,12 @@
 //! # Limits
 //!
 //! The decisions of one analysis may visit ten million vectors of instants together; beyond that
-//! the answer is *not proven* with [`Reason::SearchLimit`]. A reported value may visit twenty
+//! the answer is *not proven* with [`crate::Reason::SearchLimit`]. A reported value may visit twenty
 //! thousand; beyond that the table has an upper bound of R_i(L) that is within the deadline. Two
 //! levels stay far below both.
 //!
-//! Slow twins: [`crate::schedulability::amc_max::oracle::greatest_response`] tries all integer instants and windows;
-//! [`crate::schedulability::amc_max::oracle::greatest_assign`] is Audsley's algorithm without reduction on top of it.
+//! Slow twins: `amc_max::oracle::greatest_response` tries all integer instants and windows;
+//! `amc_max::oracle::greatest_assign` is Audsley's algorithm without reduction on top of it.
 //! A campaign that simulates accepted sets would refute the test by one miss at a guaranteed level;
 //! `crate::controls` has the variant without the "+ 1", which it has to find.
 

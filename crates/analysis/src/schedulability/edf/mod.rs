@@ -37,7 +37,7 @@
 //! After a million evaluations of h the test ends with [`Reason::SearchLimit`]. That takes a
 //! set with U = 1 to within 2^-60, deadlines below the periods and an enormous hyperperiod.
 //!
-//! Slow twins: [`crate::schedulability::edf::oracle::first_overfull_window`] looks at every t, and `tests/edf.rs`
+//! Slow twins: `edf::oracle::first_overfull_window` looks at every t, and `tests/schedulability/edf.rs`
 //! executes the synchronous run tick by tick.
 
 #[cfg(feature = "oracle")]

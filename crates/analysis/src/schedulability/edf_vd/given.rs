@@ -38,7 +38,7 @@
 //! Releases and execution times are whole nanoseconds, so the work is a whole number, at most t, and
 //! no task misses.
 //!
-//! The V_i that [`super`] chooses pass by the first form of m_i. Slow twin: `tests/edf_vd.rs`
+//! The V_i that [`super`] chooses pass by the first form of m_i. Slow twin: `tests/schedulability/edf_vd.rs`
 //! repeats the conditions in fractions of machine words; runs with random V_i try to refute them.
 
 use crate::outcome::Reason;

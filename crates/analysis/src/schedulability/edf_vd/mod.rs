@@ -35,7 +35,7 @@
 //! whole numbers. Periods of microseconds and more lose nothing measurable; sets with periods of a
 //! few nanoseconds do.
 //!
-//! Slow twin: `tests/edf_vd.rs` repeats the condition in fractions of machine words, and looks for
+//! Slow twin: `tests/schedulability/edf_vd.rs` repeats the condition in fractions of machine words, and looks for
 //! integer deadlines by trying all of them. A campaign that simulates accepted sets would refute
 //! the test by one miss; `crate::controls` holds a variant without the guard and one with
 //! a factor rounded up, which it has to find.

@@ -19,7 +19,7 @@
 //! terms at own-level values B(m) only grows, so no n_i exceeds that of `fjp-own`, and lists remain
 //! valid when jobs are taken away.
 //!
-//! Slow twins: `tests/job_order.rs`. The campaign simulates accepted sets with two to four levels.
+//! Slow twins: `tests/schedulability/plrs.rs`. The campaign simulates accepted sets with two to four levels.
 
 use crate::outcome::Outcome;
 use crate::problem::Problem;

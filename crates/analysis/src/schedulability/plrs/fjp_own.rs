@@ -21,7 +21,7 @@
 //! of the busy period at level p it belongs to, as many as the lists have entries above p, and each
 //! takes at most C_j(min(z_i, z_j)) where task i has a guarantee.
 //!
-//! Slow twins: `tests/job_order.rs` counts jobs tick by tick, and tries all orders of small patterns. A
+//! Slow twins: `tests/schedulability/plrs.rs` counts jobs tick by tick, and tries all orders of small patterns. A
 //! campaign that simulates accepted sets would refute the test by one miss, or one list that runs out.
 
 use crate::outcome::Outcome;

@@ -44,8 +44,8 @@
 //! be done, not the job: with tau_1 (T 4, C 1) and tau_2 (T 15, C 3, three slices) it is 2, and the
 //! job takes 12. Refuted; kept to reproduce the paper.
 //!
-//! Slow twins: [`crate::schedulability::pt::oracle::sliced_response`] tries each window, and
-//! [`crate::schedulability::pt::oracle::sliced_schedule`] executes slices tick by tick.
+//! Slow twins: `pt::oracle::sliced_response` tries each window, and
+//! `pt::oracle::sliced_schedule` executes slices tick by tick.
 
 #[cfg(feature = "oracle")]
 pub mod oracle;

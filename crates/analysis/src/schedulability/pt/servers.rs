@@ -25,7 +25,7 @@
 //! interference alone instead, as one might read the paper, is wrong: the own budget may be used up
 //! when the job comes, and what a server leaves is lost at a replenishment.
 //!
-//! Slow twin: [`crate::schedulability::pt::oracle::server_response`].
+//! Slow twin: `pt::oracle::server_response`.
 
 use crate::assumptions::trivially_infeasible;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};

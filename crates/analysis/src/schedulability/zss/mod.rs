@@ -92,8 +92,8 @@
 //! Kind: sufficient, a no means nothing: the worst releases of all others are assumed together, and few
 //! instants are tried.
 //!
-//! Slow twins: [`crate::schedulability::zss::oracle::zero_slack_proves`] and [`crate::schedulability::zss::oracle::zero_slack_search`] try every
-//! R and raise all bounds round by round; [`crate::schedulability::zss::oracle::zero_slack_instants`] for the forms. A test
+//! Slow twins: `zss::oracle::zero_slack_proves` and `zss::oracle::zero_slack_search` try every
+//! R and raise all bounds round by round; `zss::oracle::zero_slack_instants` for the forms. A test
 //! runs all there is of small sets: every release pattern, every execution time.
 
 #[cfg(feature = "controls")]
