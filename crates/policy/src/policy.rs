@@ -79,6 +79,11 @@ pub enum Use {
     Ignored(&'static str),
 }
 
+impl Use {
+    /// What is made of a key that none of the [`Field`]s is: a new key is ignored, and not in silence.
+    pub const OF_OTHERS: Self = Self::Ignored("no policy of this version reads it");
+}
+
 macro_rules! fields {
     ($($variant:ident $field:ident $name:literal,)*) => {
         /// A field of a task set that not every policy makes use of.
@@ -90,6 +95,9 @@ macro_rules! fields {
         impl Field {
             /// All of them, in the order in which they are listed.
             pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
+
+            /// Optional keys of tasks that every policy and test reads.
+            pub const READ_BY_ALL: [&str; 1] = ["task.deadline"];
 
             /// The field as messages name it.
             #[must_use]

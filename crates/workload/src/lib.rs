@@ -20,14 +20,16 @@ mod read;
 pub mod scenario;
 pub mod schema;
 pub mod source;
+mod table;
 mod tree;
 mod usage;
+mod work;
 mod write;
 
 /// Reading further files of the same languages: trees whose values know where they stand, and typed values out
 /// of them.
 pub mod document {
-    pub use crate::read::fields::{Fields, Reader};
+    pub use crate::table::fields::{Fields, Reader};
     pub use crate::tree::{Entry, Node, Value, parse};
 }
 
@@ -38,7 +40,7 @@ pub use facts::{DEFAULT_DURATION_MAX, Utilisation};
 pub use input::read_file;
 pub use model::TaskSet;
 pub use number::{Ratio, Rational};
-pub use read::FORMAT;
 pub use scenario::{Scenario, ScenarioFile, ScenarioSpec, Workload};
 pub use source::Source;
+pub use table::kinds::FORMAT;
 pub use usage::GivenField;

@@ -1,7 +1,8 @@
 //! Which fields a file gives, so that commands can say what they make of each.
 
-use crate::model::TaskSet;
+use crate::model::{TaskSet, TaskTable};
 use crate::source::Place;
+use crate::table::{Keys, Need};
 
 /// A field that a file gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,14 @@ pub struct GivenField {
 }
 
 impl TaskSet {
+    /// The keys that a task may have and need not, named as in [`TaskSet::given_field`].
+    pub fn optional_fields() -> impl Iterator<Item = String> {
+        let optional = TaskTable::KEYS
+            .iter()
+            .filter(|key| matches!(key.need, Need::Optional));
+        optional.map(|key| format!("task.{}", key.name))
+    }
+
     /// How often the file gives a field, named as in diagnostics: `task.offset`, `platform.cpus` (counts from
     /// two on), `server`, `device`, or `task.wcet above the own level`. `None` if it does not.
     #[must_use]

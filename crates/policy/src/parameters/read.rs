@@ -27,11 +27,7 @@ pub fn read(source: &Arc<Source>, set: &TaskSet) -> Result<Parameters, Diagnosti
     let parameters = document::parse(source, &mut sink).and_then(|root| {
         // Where the set is not for this, that is said where it is used.
         let tasks = set.to_tasks("--parameters").unwrap_or_default();
-        let reader = Reader {
-            sink: &mut sink,
-            unit: set.unit,
-            levels: set.levels.clone(),
-        };
+        let reader = Reader::new(&mut sink, set.unit, set.levels.clone());
         File { set, tasks, reader }.read(&root)
     });
     let rest = sink.into_result()?;
@@ -53,19 +49,9 @@ impl File<'_> {
         let known: Vec<&str> = ["format"].into_iter().chain(used()).chain(LATER).collect();
         let mut top = Fields::open(root, String::new(), &known, &mut self.reader)?;
         top.span = Span::default();
-        if let Some(node) = top.get("format")
-            && let Some(text) = self.reader.text(node, "format")
-            && text != FORMAT
-        {
+        if let Some(node) = top.get("format") {
             let help = format!("use a file that `analyze --emit` wrote, with format `{FORMAT}`");
-            self.error(
-                codes::WRONG_FORMAT,
-                node,
-                "format",
-                quote(text),
-                quote(FORMAT),
-                help,
-            );
+            self.reader.format(node, "format", FORMAT, help);
         }
         for entry in LATER.iter().filter_map(|key| top.entry(key)) {
             let expected = format!(

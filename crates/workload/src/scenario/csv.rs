@@ -40,20 +40,17 @@ pub(super) fn rows(source: &Source, sink: &mut Sink) -> Vec<Row> {
 
 /// A line such as `task,job,release,execution` names the columns of the rows below it.
 fn header(cells: &[Cell]) -> Option<Kind> {
-    let is = |columns: &[&str]| {
-        cells.len() == columns.len()
-            && cells
-                .iter()
-                .zip(columns)
-                .all(|(cell, name)| cell.text == *name)
+    let names: Vec<&str> = cells.iter().map(|cell| cell.text.as_str()).collect();
+    let is = |first: &[&'static str], kind: Kind| {
+        let columns = kind.columns().iter().map(|column| column.name);
+        first
+            .iter()
+            .copied()
+            .chain(columns)
+            .eq(names.iter().copied())
     };
-    KINDS.into_iter().find(|kind| {
-        let with_kind: Vec<&str> = std::iter::once("kind")
-            .chain(kind.columns().iter().copied())
-            .collect();
-        is(kind.columns())
-            || is(&with_kind)
-            || (*kind == Kind::Mode && is(&["mode", "at", "level"]))
+    KINDS.into_iter().find(|&kind| {
+        is(&[], kind) || is(&["kind"], kind) || (kind == Kind::Mode && is(&["mode"], kind))
     })
 }
 
@@ -75,7 +72,8 @@ fn row(
         // Below a header the kind may be left out.
         (_, Some(kind)) if cells.len() == kind.columns().len() => kind,
         (Some(kind), _) => {
-            let columns = kind.columns().join(",");
+            let columns: Vec<&str> = kind.columns().iter().map(|column| column.name).collect();
+            let columns = columns.join(",");
             sink.error(
                 codes::ROW_LENGTH,
                 span,
@@ -110,7 +108,7 @@ fn row(
         .iter()
         .zip(cells)
         .filter(|(_, cell)| !cell.text.is_empty());
-    let entries = entries.map(|(column, cell)| entry(column, cell));
+    let entries = entries.map(|(column, cell)| entry(column.name, cell));
     let value = Value::Table(entries.collect());
     Some(Row {
         kind,

@@ -2,11 +2,14 @@
 
 use super::csv;
 use crate::codes;
-use crate::diagnostic::{Diagnostic, Diagnostics, Sink, did_you_mean, one_of, quote};
-use crate::model::TaskSet;
+use crate::diagnostic::{Diagnostic, Diagnostics, Sink, quote};
+use crate::model::{TaskSet, TaskSpec};
 use crate::quantity::{Unit, time_text};
-use crate::read::fields::{Fields, Reader};
 use crate::source::{Source, Span};
+use crate::table::fields::{Fields, Reader, join};
+use crate::table::kinds::{Count, LevelName, PositiveTime, Reference, Time, Word};
+use crate::table::names::{DeviceOfSet, TaskOfSet};
+use crate::table::{self, Key, Keys, no_rules, table};
 use crate::tree::{self, Node};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,24 +43,41 @@ pub struct JobRow {
     pub execution: Option<Service>,
 }
 
-/// Events of a device that arrive at one instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeviceEvents {
-    /// The place of the device in the device table.
-    pub device: usize,
-    /// When.
-    pub at: Instant,
-    /// How many.
-    pub count: u64,
+table! {
+    /// Events of a device that arrive at one instant.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DeviceEvents from DeviceRow, no_rules {
+        /// The place of the device in the device table.
+        device: usize = Reference<DeviceOfSet>, required "device = \"...\"";
+        /// When.
+        at: Instant = Time, required "at = \"5ms\"";
+        /// How many.
+        count: u64 = Count<1>, required "count = 1";
+    }
 }
 
-/// A request to change the mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ModeRequest {
-    /// When.
-    pub at: Instant,
-    /// The level to change to.
-    pub level: Level,
+table! {
+    /// A request to change the mode.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ModeRequest from ModeRow, no_rules {
+        /// When.
+        at: Instant = Time, required "at = \"5ms\"";
+        /// The level to change to.
+        level: Level = LevelName, required "level = \"HI\"";
+    }
+}
+
+table! {
+    pub(crate) struct TaskRow {
+        /// The task.
+        task: usize = Reference<TaskOfSet>, required "task = \"...\"";
+        /// The number of the job, from 0.
+        job: u64 = Count<0>, required "job = 0";
+        /// When it is released; default: a period after the job before it.
+        release: Option<Instant> = Time, optional;
+        /// How long it executes; default: C(0).
+        execution: Option<Service> = PositiveTime, optional;
+    }
 }
 
 /// What a row is about.
@@ -79,11 +99,11 @@ impl Kind {
         }
     }
     /// The columns after the kind, which are also the keys of the table in TOML.
-    pub(super) const fn columns(self) -> &'static [&'static str] {
+    pub(super) const fn columns(self) -> &'static [Key] {
         match self {
-            Self::Task => &["task", "job", "release", "execution"],
-            Self::Device => &["device", "at", "count"],
-            Self::Mode => &["at", "level"],
+            Self::Task => TaskRow::KEYS,
+            Self::Device => DeviceRow::KEYS,
+            Self::Mode => ModeRow::KEYS,
         }
     }
 }
@@ -129,16 +149,11 @@ pub(super) fn read(source: &Arc<Source>, set: &TaskSet) -> Result<ScenarioFile, 
     } else {
         (csv::rows(source, &mut sink), set.unit)
     };
-    let reader = Reader {
-        sink: &mut sink,
-        unit,
-        levels: set.levels.clone(),
-    };
+    let mut reader = Reader::new(&mut sink, unit, set.levels.clone());
+    reader.names = set.names();
     let mut collector = Collector {
         reader,
         set,
-        tasks: names(set.tasks.iter().map(|task| task.name.as_str())),
-        device_names: names(set.devices.iter().map(|device| device.name.as_str())),
         jobs: set.tasks.iter().map(|_| BTreeMap::new()).collect(),
         devices: Vec::new(),
         modes: BTreeMap::new(),
@@ -168,69 +183,35 @@ fn tree_rows(source: &Source, set: &TaskSet, sink: &mut Sink) -> (Vec<Row>, Opti
     let Some(root) = tree::parse(source, sink) else {
         return (rows, set.unit);
     };
-    let mut reader = Reader {
-        sink,
-        unit: set.unit,
-        levels: Vec::new(),
-    };
+    let mut reader = Reader::new(sink, set.unit, Vec::new());
     let known = ["format", "unit", "task", "device", "mode"];
     let Some(top) = Fields::open(&root, String::new(), &known, &mut reader) else {
         return (rows, set.unit);
     };
-    if let Some(node) = top.get("format")
-        && let Some(text) = reader.text(node, "format")
-        && text != FORMAT
-    {
+    if let Some(node) = top.get("format") {
         let help = format!("write `format = \"{FORMAT}\"`");
-        reader.sink.error(
-            codes::WRONG_FORMAT,
-            node.span,
-            "format",
-            quote(text),
-            quote(FORMAT),
-            help,
-        );
+        reader.format(node, "format", FORMAT, help);
     }
-    let units: Vec<(&str, Unit)> = Unit::ALL.iter().map(|unit| (unit.name(), *unit)).collect();
-    let unit = top
-        .get("unit")
-        .and_then(|node| reader.word(node, "unit", &units))
-        .or(set.unit);
+    let unit = top.get("unit");
+    let unit = unit.and_then(|node| reader.word(node, "unit", Unit::WORDS));
+    let unit = unit.or(set.unit);
     for kind in KINDS {
-        let Some(node) = top.get(kind.name()) else {
-            continue;
-        };
-        for (index, item) in reader
-            .list(node, kind.name())
-            .unwrap_or_default()
-            .iter()
-            .enumerate()
-        {
-            let path = format!("{}[{index}]", kind.name());
-            if Fields::open(item, path.clone(), kind.columns(), &mut reader).is_some() {
-                rows.push(Row {
-                    kind,
-                    path,
-                    node: item.clone(),
-                });
-            }
+        let key = kind.name();
+        let items = top.get(key).and_then(|node| reader.list(node, key));
+        for (index, item) in items.unwrap_or_default().iter().enumerate() {
+            rows.push(Row {
+                kind,
+                path: format!("{key}[{index}]"),
+                node: item.clone(),
+            });
         }
     }
     (rows, unit)
 }
 
-/// Names with their places in a table.
-type Names<'s> = BTreeMap<&'s str, usize>;
-
-fn names<'s>(names: impl Iterator<Item = &'s str>) -> Names<'s> {
-    names.enumerate().map(|(at, name)| (name, at)).collect()
-}
-
 struct Collector<'k, 's> {
     reader: Reader<'k>,
     set: &'s TaskSet,
-    tasks: Names<'s>,
-    device_names: Names<'s>,
     jobs: Vec<BTreeMap<u64, (JobRow, Span)>>,
     devices: Vec<DeviceEvents>,
     modes: BTreeMap<Instant, ModeRequest>,
@@ -238,127 +219,63 @@ struct Collector<'k, 's> {
 
 impl Collector<'_, '_> {
     fn row(&mut self, row: &Row) {
-        let known = row.kind.columns();
-        let Some(fields) = Fields::open(&row.node, row.path.clone(), known, &mut self.reader)
-        else {
-            return;
-        };
+        let (node, path) = (&row.node, row.path.clone());
+        let reader = &mut self.reader;
         match row.kind {
-            Kind::Task => self.job(&fields),
-            Kind::Device => self.device(&fields),
-            Kind::Mode => self.mode(&fields),
+            Kind::Task => {
+                if let Some(fields) = Fields::open(node, path, TaskRow::KEYS, reader) {
+                    let row = TaskRow::read(&fields, reader);
+                    self.job(&fields, &row);
+                }
+            }
+            Kind::Device => self
+                .devices
+                .extend(table::read::<DeviceRow>(node, path, reader)),
+            Kind::Mode => {
+                if let Some(request) = table::read::<ModeRow>(node, path.clone(), reader) {
+                    self.mode((node.span, join(&path, "at")), request);
+                }
+            }
         }
     }
 
-    fn job(&mut self, fields: &Fields<'_>) {
-        let task = named(fields, "task", &self.tasks, &mut self.reader);
-        let job = self.whole(fields, "job", 0);
-        let release = self.time(fields, "release");
-        let execution = match fields.get("execution") {
-            Some(node) => self
-                .reader
-                .positive_time(node, &fields.field("execution"))
-                .map(Service::from_nanos),
-            None => None,
-        };
-        let (Some(task), Some(job)) = (task, job) else {
+    fn job(&mut self, fields: &Fields<'_>, row: &TaskRow) {
+        let (Some(task), Some(job)) = (row.task, row.job) else {
             return;
         };
-        self.runs_away(fields, task, execution);
+        let (Some(spec), Some(rows)) = (self.set.tasks.get(task), self.jobs.get_mut(task)) else {
+            return;
+        };
+        self.reader.runs_away(fields, spec, row.execution);
         let row = JobRow {
             job,
-            release,
-            execution,
-        };
-        let Some(rows) = self.jobs.get_mut(task) else {
-            return;
+            release: row.release,
+            execution: row.execution,
         };
         if rows.insert(job, (row, fields.span)).is_some() {
-            let name = self
-                .set
-                .tasks
-                .get(task)
-                .map_or("", |spec| spec.name.as_str());
-            self.reader.sink.error(
+            self.reader.error(
                 codes::ROW_TWICE,
-                fields.span,
-                &fields.field("job"),
-                format!("job {job} of {} a second time", quote(name)),
+                (fields.span, fields.field("job")),
+                format!("job {job} of {} a second time", quote(&spec.name)),
                 "one row for each job",
                 "remove one of the two rows",
             );
         }
     }
 
-    /// Running longer than the own level allows is legal, and worth saying.
-    fn runs_away(&mut self, fields: &Fields<'_>, task: usize, execution: Option<Service>) {
-        let Some(spec) = self.set.tasks.get(task) else {
-            return;
-        };
-        let own = spec.wcet.get(spec.criticality.index()).copied().flatten();
-        if let (Some(execution), Some(own), Some(node)) = (execution, own, fields.get("execution"))
-            && execution > own
-        {
-            self.reader.sink.note(
-                codes::RUNS_AWAY,
-                node.span,
-                &fields.field("execution"),
-                time_text(execution.as_nanos()),
-                format!(
-                    "at most {} if {} keeps its contract",
-                    time_text(own.as_nanos()),
-                    quote(&spec.name)
-                ),
-                "legal: the task runs away, and nothing is guaranteed to it",
-            );
-        }
-    }
-
-    fn device(&mut self, fields: &Fields<'_>) {
-        let device = named(fields, "device", &self.device_names, &mut self.reader);
-        let at = self.required_time(fields);
-        let count = self.whole(fields, "count", 1);
-        if let (Some(device), Some(at), Some(count)) = (device, at, count) {
-            self.devices.push(DeviceEvents { device, at, count });
-        }
-    }
-
-    fn mode(&mut self, fields: &Fields<'_>) {
-        let at = self.required_time(fields);
-        let level = fields
-            .require("level", "level = \"HI\"", &mut self.reader)
-            .and_then(|node| self.reader.level(node, &fields.field("level")));
-        let (Some(at), Some(level)) = (at, level) else {
-            return;
-        };
-        if self.modes.insert(at, ModeRequest { at, level }).is_some() {
-            self.reader.sink.error(
+    fn mode(&mut self, at: (Span, String), request: ModeRequest) {
+        if self.modes.insert(request.at, request).is_some() {
+            self.reader.error(
                 codes::ROW_TWICE,
-                fields.span,
-                &fields.field("at"),
-                format!("a second mode request at {}", time_text(at.as_nanos())),
+                at,
+                format!(
+                    "a second mode request at {}",
+                    time_text(request.at.as_nanos())
+                ),
                 "one mode request at each instant",
                 "remove one of the two rows",
             );
         }
-    }
-
-    fn whole(&mut self, fields: &Fields<'_>, key: &str, least: u64) -> Option<u64> {
-        let node = fields.require(key, &format!("{key} = {least}"), &mut self.reader)?;
-        self.reader
-            .whole(node, &fields.field(key), least, u64::from(u32::MAX))
-    }
-
-    fn time(&mut self, fields: &Fields<'_>, key: &str) -> Option<Instant> {
-        let node = fields.get(key)?;
-        self.reader
-            .time(node, &fields.field(key))
-            .map(Instant::from_nanos)
-    }
-
-    fn required_time(&mut self, fields: &Fields<'_>) -> Option<Instant> {
-        fields.require("at", "at = \"5ms\"", &mut self.reader)?;
-        self.time(fields, "at")
     }
 
     /// No two releases of a task are closer than its period, and none is before its offset.
@@ -388,25 +305,26 @@ impl Collector<'_, '_> {
     }
 }
 
-/// The place of the thing that a row names.
-fn named(
-    fields: &Fields<'_>,
-    key: &str,
-    known: &Names<'_>,
-    reader: &mut Reader<'_>,
-) -> Option<usize> {
-    let node = fields.require(key, &format!("{key} = \"...\""), reader)?;
-    let field = fields.field(key);
-    let text = reader.text(node, &field)?;
-    let found = known.get(text).copied();
-    if found.is_none() {
-        let names = || known.keys().copied();
-        let help = did_you_mean(text, names(), "use a name of the task set");
-        let expected = format!("a {key} of the task set: {}", one_of(names()));
-        let code = codes::SCENARIO_UNKNOWN_TASK;
-        reader
-            .sink
-            .error(code, node.span, &field, quote(text), expected, help);
+impl Reader<'_> {
+    /// Running longer than the own level allows is legal, and worth saying.
+    fn runs_away(&mut self, fields: &Fields<'_>, spec: &TaskSpec, execution: Option<Service>) {
+        let own = spec.wcet.get(spec.criticality.index()).copied().flatten();
+        if let (Some(execution), Some(own)) = (execution, own)
+            && execution > own
+        {
+            let (span, field) = fields.value("execution");
+            self.sink.note(
+                codes::RUNS_AWAY,
+                span,
+                &field,
+                time_text(execution.as_nanos()),
+                format!(
+                    "at most {} if {} keeps its contract",
+                    time_text(own.as_nanos()),
+                    quote(&spec.name)
+                ),
+                "legal: the task runs away, and nothing is guaranteed to it",
+            );
+        }
     }
-    found
 }

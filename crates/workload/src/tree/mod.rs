@@ -52,6 +52,24 @@ pub struct Entry {
 }
 
 impl Node {
+    /// The value of a key, if this is a table that has it.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        let Value::Table(entries) = &self.value else {
+            return None;
+        };
+        let entry = entries.iter().find(|entry| entry.key == key)?;
+        Some(&entry.node)
+    }
+    /// The text, if this is one.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        if let Value::Text(text) = &self.value {
+            Some(text)
+        } else {
+            None
+        }
+    }
     /// What kind of value this is, for "found ...".
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -85,6 +103,15 @@ pub fn parse(source: &Source, sink: &mut Sink) -> Option<Node> {
         json::parse(source, sink)
     } else {
         toml::parse(source, sink)
+    }
+}
+
+/// The elements of a value that is a list.
+pub(crate) fn items(node: Option<&Node>) -> &[Node] {
+    if let Some(Value::List(items)) = node.map(|node| &node.value) {
+        items
+    } else {
+        &[]
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::common;
 
+use serde_json::{Value, json};
 use vestal_policy::parameters;
 use vestal_workload::codes::SCENARIO_SET;
 use vestal_workload::{Scenario, Source, TaskSet};
@@ -90,32 +91,123 @@ fn every_example_of_the_page_is_accepted_without_warning() {
     assert_eq!(kinds["csv"], 2);
 }
 
+/// What a key takes beyond its description: words, bounds, shapes.
+fn takes(property: &Value, schema: &Value) -> Option<String> {
+    let one = property["anyOf"]
+        .as_array()
+        .map_or(property, |parts| &parts[0]);
+    let name = one["$ref"]
+        .as_str()
+        .and_then(|name| name.rsplit('/').next());
+    let of = name.map_or(one, |name| &schema["$defs"][name]);
+    if let Some(words) = of["enum"].as_array() {
+        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        let (last, rest) = words.split_last()?;
+        return Some(match rest {
+            [] => last.clone(),
+            _ => format!("{} or {last}", rest.join(", ")),
+        });
+    }
+    let shape = |of: &Value| match of["$ref"].as_str() {
+        Some("#/$defs/Time") => Some("time"),
+        Some("#/$defs/Fraction") => Some("number above 0 and at most 1"),
+        _ => (of["format"] == "uint32").then_some("number"),
+    };
+    let per_level = |of: &Value| {
+        Some(format!(
+            "a table from level to {}",
+            shape(&of["additionalProperties"])?
+        ))
+    };
+    if let Some(parts) = of["anyOf"].as_array().filter(|_| name != Some("Time")) {
+        return Some(format!(
+            "one {}, or {}",
+            shape(&parts[0])?,
+            per_level(&parts[1])?
+        ));
+    }
+    let bound = |least: &str, most: &str| {
+        Some((
+            of[least].as_u64()?,
+            of[most].as_u64().filter(|&most| most < 65_535),
+        ))
+    };
+    match bound("minimum", "maximum").or_else(|| bound("minItems", "maxItems")) {
+        Some((least, Some(most))) => Some(format!("{least} to {most}")),
+        Some((1, None)) if of["type"] != json!(["array", "null"]) => Some("at least 1".to_owned()),
+        _ => per_level(of),
+    }
+}
+
+/// The rows of a table's keys: those that stand there keep their order, new ones follow.
+fn rows(table: &Value, there: &[&str], schema: &Value) -> String {
+    let is_top = table["$defs"].is_object();
+    let properties = table["properties"].as_object().unwrap();
+    let known = there
+        .iter()
+        .copied()
+        .filter(|key| properties.contains_key(*key));
+    let new = properties
+        .keys()
+        .map(String::as_str)
+        .filter(|key| !there.contains(key));
+    let row = |key: &str| {
+        let property = &properties[key];
+        let text = property["description"]
+            .as_str()
+            .unwrap()
+            .trim_end_matches('.');
+        let (text, default) = match text.split_once("; default: ") {
+            Some((text, default)) => (text, default),
+            None => {
+                let required = table["required"]
+                    .as_array()
+                    .is_some_and(|all| all.contains(&json!(key)));
+                assert!(required, "{key}: what holds if it is not given?");
+                (text, "required")
+            }
+        };
+        let takes = takes(property, schema).map_or(String::new(), |takes| format!(": {takes}"));
+        let shown = match (
+            property["items"]["$ref"].as_str(),
+            property["anyOf"][0]["$ref"].as_str(),
+        ) {
+            (Some(of), _) if is_top && of.ends_with("Table") => format!("[[{key}]]"),
+            (_, Some(of)) if is_top && of.ends_with("Table") => format!("[{key}]"),
+            _ => key.to_owned(),
+        };
+        format!("| `{shown}` | {text}{takes} | {default} |\n")
+    };
+    let head = "| key | value | default |\n|---|---|---|\n".to_owned();
+    known.chain(new).fold(head, |rows, key| rows + &row(key))
+}
+
 #[test]
-fn the_page_names_every_key_of_the_schema() {
+fn the_tables_of_the_page_are_those_of_the_schema() {
     let page = std::fs::read_to_string(common::root().join("docs/format.md")).unwrap();
     let schema = vestal_workload::schema::schema();
-    let tables = schema["$defs"]
-        .as_object()
-        .unwrap()
-        .values()
-        .chain([&schema]);
-    for table in tables {
-        for key in table["properties"]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(key, _)| key)
-        {
-            let named = [
-                format!("`{key}`"),
-                format!("`[{key}]`"),
-                format!("`[[{key}]]`"),
-                format!("`{key}",),
-            ];
-            assert!(
-                named.iter().any(|name| page.contains(name.as_str())),
-                "{key} is not on the page"
-            );
-        }
+    let mut written = String::new();
+    let mut described = std::collections::BTreeSet::new();
+    let mut parts = page.split("<!-- keys of ");
+    written.push_str(parts.next().unwrap());
+    for part in parts {
+        let (name, rest) = part.split_once(" -->\n").unwrap();
+        let (old, after) = rest.split_once("\n\n").unwrap();
+        let there: Vec<&str> = old
+            .lines()
+            .filter_map(|line| Some(line.split('`').nth(1)?.trim_matches(['[', ']'])))
+            .collect();
+        let table = match name {
+            "the file" => &schema,
+            name => &schema["$defs"][name],
+        };
+        let rows = rows(table, &there, &schema);
+        written.push_str(&format!("<!-- keys of {name} -->\n{rows}\n{after}"));
+        described.insert(name.to_owned());
+    }
+    common::assert_current("docs/format.md", &written);
+    let tables = schema["$defs"].as_object().unwrap().iter();
+    for (name, _) in tables.filter(|(_, one)| one["properties"].is_object()) {
+        assert!(described.contains(name), "{name} is not on the page");
     }
 }

@@ -8,6 +8,7 @@ mod examples;
 mod format_page;
 #[path = "../json_schema/mod.rs"]
 mod json_schema;
+mod keys;
 mod robust;
 mod schema;
 mod stranger;

@@ -407,3 +407,13 @@ fn the_largest_task_set_is_read() {
     let errors = TaskSet::parse("large.toml", &text).unwrap_err();
     assert_eq!(errors.list()[0].code, codes::TOO_MANY);
 }
+
+#[test]
+fn an_unknown_key_of_a_scenario_is_reported_once() {
+    let set = TaskSet::parse("set.toml", codes::SCENARIO_SET).unwrap();
+    let text =
+        "format = \"vestal-scenario/1\"\n[[task]]\ntask = \"control\"\njob = 0\nexecutoin = 1\n";
+    let errors = Scenario::from_source(&Source::new("s.toml", text), &set).unwrap_err();
+    assert_eq!(errors.list().len(), 1, "{errors}");
+    assert!(errors.to_string().contains("`execution`"), "{errors}");
+}

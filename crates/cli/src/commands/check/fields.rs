@@ -2,6 +2,7 @@
 
 use crate::output::{Output, Style};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use vestal_policy::{Field, Policy, Use};
 use vestal_workload::TaskSet;
@@ -9,7 +10,7 @@ use vestal_workload::TaskSet;
 /// A field that the file gives, and what each policy makes of it.
 #[derive(Serialize)]
 pub(super) struct FieldUses {
-    field: &'static str,
+    field: Cow<'static, str>,
     count: usize,
     /// The task that gives it first; empty where it belongs to no task.
     first: String,
@@ -29,7 +30,7 @@ struct PolicyUse {
 /// A field of which no policy makes any use.
 #[derive(Serialize)]
 pub(super) struct Unused {
-    field: &'static str,
+    field: Cow<'static, str>,
     count: usize,
     first: String,
     why: &'static str,
@@ -40,10 +41,11 @@ pub(super) fn uses<'a>(
     set: &TaskSet,
     policies: impl Iterator<Item = &'a dyn Policy> + Clone,
 ) -> Vec<FieldUses> {
-    let one = |field: Field| {
-        let given = set.given_field(field.name())?;
+    let one = |(name, field): (Cow<'static, str>, Option<Field>)| {
+        let given = set.given_field(&name)?;
         let policies = policies.clone().map(|policy| {
-            let (word, why) = match policy.fields().of(field) {
+            let made = field.map_or(Use::OF_OTHERS, |field| policy.fields().of(field));
+            let (word, why) = match made {
                 Use::Reads => ("reads", None),
                 Use::Rule(rule) => ("rule", Some(rule)),
                 Use::Ignored(why) => ("ignored", Some(why)),
@@ -55,13 +57,21 @@ pub(super) fn uses<'a>(
             }
         });
         Some(FieldUses {
-            field: field.name(),
+            field: name,
             count: given.count,
             first: given.first,
             policies: policies.collect(),
         })
     };
-    Field::ALL.into_iter().filter_map(one).collect()
+    let known = Field::ALL.map(|field| (Cow::from(field.name()), Some(field)));
+    let others = TaskSet::optional_fields().filter(|name| {
+        let of_policies = Field::ALL.map(Field::name).into_iter();
+        of_policies
+            .chain(Field::READ_BY_ALL)
+            .all(|known| known != name)
+    });
+    let others = others.map(|name| (Cow::from(name), None));
+    known.into_iter().chain(others).filter_map(one).collect()
 }
 
 impl FieldUses {
@@ -69,7 +79,7 @@ impl FieldUses {
     pub(super) fn unused(&self) -> Option<Unused> {
         let all = self.policies.iter().all(|one| one.word == "ignored");
         all.then(|| Unused {
-            field: self.field,
+            field: self.field.clone(),
             count: self.count,
             first: self.first.clone(),
             why: self
@@ -123,7 +133,7 @@ impl FieldUses {
 
     /// The field, and where it is given.
     fn heading(&self, output: &Output) -> String {
-        heading(self.field, self.count, &self.first, output)
+        heading(&self.field, self.count, &self.first, output)
     }
 }
 
@@ -144,7 +154,7 @@ pub(super) fn of_all(fields: &[FieldUses], output: &Output) -> String {
         text.push_str("\nAccepted, but no command of this version uses:\n");
     }
     for one in &unused {
-        let heading = heading(one.field, one.count, &one.first, output);
+        let heading = heading(&one.field, one.count, &one.first, output);
         let _ = writeln!(text, "{heading}: {}", one.why);
     }
     let used = || fields.iter().filter(|field| field.unused().is_none());

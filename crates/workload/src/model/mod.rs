@@ -1,18 +1,27 @@
 //! The resolved task set: everything a file said, in exact units, with defaults filled in.
 
+mod device;
+mod file;
+mod rules;
+mod server;
+
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::number::Ratio;
 use crate::quantity::Unit;
 use crate::source::{Place, Source};
+use crate::table::fields::Fields;
+pub use crate::table::kinds::{CPUS_MAX, PerLevel};
+use crate::table::kinds::{
+    Count, Cpu, Cpus, Inline, LevelName, List, Name, OneOrPerLevel, PerLevelOf, PositiveTime,
+    Reference, Time, Words, WorkText, words,
+};
+use crate::table::names::{ADevice, Names, Written};
+use crate::table::{no_rules, table};
+pub use crate::work::Work;
+pub(crate) use file::FileTable;
 use std::sync::Arc;
 pub use vestal_core::OnMiss;
 use vestal_core::{Duration, Instant, Level, Service};
-
-/// One value per level, lowest first; `None` where the file gives none.
-pub type PerLevel<T> = Vec<Option<T>>;
-
-/// The largest number of CPUs of a platform.
-pub const CPUS_MAX: u16 = 1024;
 
 /// A whole task-set file.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,34 +55,47 @@ pub struct Origin {
     pub warnings: Vec<Diagnostic>,
 }
 
+impl Origin {
+    pub(crate) fn none() -> Self {
+        Self {
+            source: Source::new("", ""),
+            warnings: Vec::new(),
+        }
+    }
+}
+
 impl PartialEq for Origin {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// `[platform]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Platform {
-    /// How many CPUs; 1 if the file does not say.
-    pub cpus: u16,
-    /// The tick of a tick-driven world; `None`: exact time.
-    pub tick: Option<Duration>,
-    /// The CPU that takes all interrupts (MC²).
-    pub interrupt_master: Option<u16>,
-    /// The memory bus (FTTS).
-    pub bus: Option<Bus>,
+table! {
+    /// `[platform]`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Platform from PlatformTable, no_rules {
+        /// How many CPUs; default: 1.
+        cpus: u16 = Cpus, or 1;
+        /// The tick of a tick-driven world; default: time is exact.
+        tick: Option<Duration> = PositiveTime, optional;
+        /// The CPU that takes all interrupts (mc2); default: none.
+        interrupt_master: Option<u16> = Cpu, optional;
+        /// The shared memory bus (ftts); default: no interference.
+        bus: Option<Bus> = Inline<BusTable>, optional;
+    }
     /// Where it stands.
-    pub place: Place,
+    place: Place = Fields::place
 }
 
-/// A shared memory bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bus {
-    /// Who goes next.
-    pub arbitration: Arbitration,
-    /// How long one access takes.
-    pub access: Duration,
+table! {
+    /// A shared memory bus.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Bus from BusTable, no_rules {
+        /// Who goes next.
+        arbitration: Arbitration = Words<Arbitration>, required "arbitration = \"round-robin\"";
+        /// How long one access takes.
+        access: Duration = PositiveTime, required "access = \"50ns\"";
+    }
 }
 
 /// Who gets the bus next.
@@ -85,39 +107,41 @@ pub enum Arbitration {
     Fcfs,
 }
 
-/// `[[task]]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskSpec {
-    /// The name, unique among the tasks.
-    pub name: String,
-    /// How critical it is: z_i.
-    pub criticality: Level,
-    /// Period, or the minimum inter-arrival time of a sporadic task.
-    pub period: Duration,
-    /// Relative deadline; the period if the file does not say.
-    pub deadline: Duration,
-    /// The release of the first job, or the earliest instant of it for a sporadic task.
-    pub offset: Duration,
-    /// How jobs arrive.
-    pub arrival: Arrival,
-    /// C_i(l) as given; values above the own level are estimates.
-    pub wcet: PerLevel<Service>,
-    /// The budget of a job while the mode is above the task's own level; `None`: not admitted.
-    pub degraded: PerLevel<Service>,
-    /// Larger is more urgent; `None`: the policy assigns it.
-    pub priority: Option<u32>,
-    /// The CPU; `None`: the policy partitions.
-    pub cpu: Option<u16>,
-    /// The largest number of memory accesses of a job.
-    pub accesses: PerLevel<u64>,
-    /// What happens to a job past its deadline; `None`: not said, which means `continue`.
-    pub on_miss: Option<OnMiss>,
-    /// Where a job blocks on a device, in the order of execution.
-    pub io: Vec<IoSpec>,
-    /// What a job does in `run`; `None`: not said, which means `spin`.
-    pub work: Option<Work>,
+table! {
+    /// `[[task]]`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct TaskSpec from TaskTable, rules::task {
+        /// The name, unique among the tasks.
+        name: String = Name, required "name = \"sensor\"";
+        /// One of the levels.
+        criticality: Level = LevelName, required "criticality = \"HI\"";
+        /// Period, or the minimum inter-arrival time of a sporadic task.
+        period: Duration = PositiveTime, required "period = \"10ms\"";
+        /// Relative deadline, at most the period; default: the period.
+        deadline: Duration = PositiveTime, or period;
+        /// The release of the first job, for a sporadic task the earliest instant of it; default: 0.
+        offset: Duration = Time, or Duration::ZERO;
+        /// How jobs arrive; default: periodic.
+        arrival: Arrival = Words<Arrival>, or Arrival::Periodic;
+        /// Worst-case execution times per level, never decreasing with the level.
+        wcet: PerLevel<Service> = PerLevelOf<Time>, required "wcet = { LO = 1 }";
+        /// The budget of a job while the mode is above the task's own level; default: such a job is not admitted.
+        degraded: PerLevel<Service> = PerLevelOf<PositiveTime>, empty;
+        /// Larger is more urgent; for all tasks or for none; default: the policy assigns it.
+        priority: Option<u32> = Count<0>, optional;
+        /// The CPU, counted from 0; default: the policy partitions.
+        cpu: Option<u16> = Cpu, optional;
+        /// The largest number of memory accesses of a job; default: none.
+        accesses: PerLevel<u64> = OneOrPerLevel<Count<0>>, empty;
+        /// What happens to a job past its deadline, unless the policy has a rule of its own; default: continue.
+        on_miss: Option<OnMiss> = Words<OnMiss>, optional;
+        /// Where a job blocks on a device, in the order of execution; default: it never blocks.
+        io: Vec<IoSpec> = List<Inline<IoTable>>, empty;
+        /// What a job does in `run`: spin, array:SIZE or alloc:COUNTxSIZE@PROBABILITY; default: spin.
+        work: Option<Work> = WorkText, optional;
+    }
     /// Where things stand, for later diagnostics.
-    pub places: TaskPlaces,
+    places: TaskPlaces = TaskPlaces::of
 }
 
 /// Where the fields of a task stand. Always equal, as [`Place`]s are.
@@ -140,6 +164,22 @@ impl PartialEq for TaskPlaces {
 }
 impl Eq for TaskPlaces {}
 
+impl TaskPlaces {
+    fn of(fields: &Fields<'_>) -> Self {
+        let name = fields.name_place();
+        let value = |key: &str| fields.get(key).map_or(name, |node| Place(node.span));
+        Self {
+            name,
+            wcet: value("wcet"),
+            degraded: value("degraded"),
+            keys: fields
+                .keys()
+                .map(|(key, span)| (key.to_owned(), Place(span)))
+                .collect(),
+        }
+    }
+}
+
 /// How jobs arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
@@ -149,36 +189,17 @@ pub enum Arrival {
     Sporadic,
 }
 
-/// One blocking operation inside a job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IoSpec {
-    /// How much of the job's execution comes before it.
-    pub after: Service,
-    /// The name of the device.
-    pub device: String,
-    /// How many events must have been served before the job goes on.
-    pub events: u64,
-}
-
-/// What a job does when it is run for real.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    /// Counts in registers.
-    Spin,
-    /// Walks over an array of this many bytes.
-    Array {
-        /// Size in bytes.
-        bytes: u64,
-    },
-    /// Allocates blocks of memory in some of its jobs, to provoke overruns.
-    Alloc {
-        /// How many blocks.
-        blocks: u64,
-        /// The size of each in bytes.
-        bytes: u64,
-        /// The probability with which a job does it.
-        probability: Ratio,
-    },
+table! {
+    /// One blocking operation inside a job.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct IoSpec from IoTable, no_rules {
+        /// How much of the job's execution comes before.
+        after: Service = Time, required "after = \"1ms\"";
+        /// The name of a device.
+        device: String = Reference<ADevice>, required "device = \"camera\"";
+        /// How many events must be served before the job goes on.
+        events: u64 = Count<1>, required "events = 1";
+    }
 }
 
 /// `[[server]]`.
@@ -300,24 +321,42 @@ pub enum DeviceArrival {
     },
 }
 
-/// `[[job]]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobSpec {
-    /// The name, unique among the jobs.
-    pub name: String,
-    /// When it is released.
-    pub release: Instant,
-    /// The instant by which it must be done.
-    pub deadline: Instant,
-    /// How critical it is.
-    pub criticality: Level,
-    /// C(l) as given.
-    pub wcet: PerLevel<Service>,
+table! {
+    /// `[[job]]`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct JobSpec from JobTable, rules::job {
+        /// The name, unique among the jobs.
+        name: String = Name, required "name = \"first\"";
+        /// When it is released.
+        release: Instant = Time, required "release = 0";
+        /// The instant by which it must be done, after its release, on the same clock.
+        deadline: Instant = PositiveTime, required "deadline = \"10ms\"";
+        /// One of the levels.
+        criticality: Level = LevelName, required "criticality = \"HI\"";
+        /// Execution times per level, never decreasing with the level.
+        wcet: PerLevel<Service> = PerLevelOf<Time>, required "wcet = { LO = 1 }";
+    }
     /// Where it stands.
-    pub place: Place,
+    place: Place = Fields::name_place
+}
+
+words! {
+    Arbitration "ArbitrationWord" { RoundRobin "round-robin", Fcfs "fcfs" }
+    Arrival "ArrivalWord" { Periodic "periodic", Sporadic "sporadic" }
+    LocalScheduler "SchedulerWord" { FixedPriority "fixed-priority", Edf "edf" }
+    MergeAt "FullWord" { Head "head", Tail "tail" }
 }
 
 impl TaskSet {
+    /// What tables refer to.
+    pub(crate) fn names(&self) -> Written {
+        Written {
+            levels: self.levels.clone(),
+            tasks: Names::of(self.tasks.iter().map(|task| task.name.clone())),
+            servers: Names::of(self.servers.iter().map(|server| server.name.clone())),
+            devices: Names::of(self.devices.iter().map(|device| device.name.clone())),
+        }
+    }
     /// The level of this name.
     #[must_use]
     pub fn level(&self, name: &str) -> Option<Level> {

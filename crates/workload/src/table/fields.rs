@@ -1,12 +1,14 @@
 //! Reading typed values out of the tree, one diagnostic per thing that is wrong.
 
+use super::names::Written;
 use crate::codes;
 use crate::diagnostic::{Sink, did_you_mean, one_of, quote};
-use crate::number::{Decimal, Ratio};
-use crate::quantity::{TimeError, Unit, time_from_number, time_from_text, time_text};
-use crate::source::Span;
+use crate::number::{Decimal, NumberError, Ratio};
+use crate::quantity::{TimeError, Unit, time_from_number, time_from_text};
+use crate::source::{Place, Span};
 use crate::tree::{Entry, Node, Value};
-use std::collections::BTreeMap;
+use crate::work::Work;
+use std::collections::BTreeSet;
 use vestal_core::Level;
 use vestal_core::time::HORIZON_NANOS;
 
@@ -21,6 +23,10 @@ pub struct Reader<'a> {
     pub unit: Option<Unit>,
     /// The names of the levels, lowest first.
     pub levels: Vec<String>,
+    /// How many CPUs there are.
+    pub(crate) cpus: u16,
+    /// What other tables may be referred to.
+    pub(crate) names: Written,
 }
 
 /// A table being read: which keys it may have, and where it stands in the file.
@@ -37,7 +43,7 @@ impl<'n> Fields<'n> {
     pub fn open(
         node: &'n Node,
         path: String,
-        known: &[&str],
+        known: &[impl AsRef<str>],
         reader: &mut Reader<'_>,
     ) -> Option<Self> {
         let Value::Table(entries) = &node.value else {
@@ -49,15 +55,16 @@ impl<'n> Fields<'n> {
             );
             return None;
         };
+        let known = || known.iter().map(AsRef::as_ref);
         for entry in entries {
             if reader.sink.is_full() {
                 break;
             }
-            if !known.contains(&entry.key.as_str()) {
+            if !known().any(|key| key == entry.key) {
                 let field = join(&path, &entry.key);
                 let otherwise = "remove it; unknown keys are not ignored";
-                let help = did_you_mean(&entry.key, known.iter().copied(), otherwise);
-                let expected = format!("one of {}", one_of(known.iter().copied()));
+                let help = did_you_mean(&entry.key, known(), otherwise);
+                let expected = format!("one of {}", one_of(known()));
                 let found = quote(&entry.key);
                 reader.sink.error(
                     codes::UNKNOWN_KEY,
@@ -88,8 +95,24 @@ impl<'n> Fields<'n> {
         self.entry(key).map(|entry| &entry.node)
     }
 
+    /// Where the value of a key stands, and what diagnostics call it.
+    pub(crate) fn value(&self, key: &str) -> (Span, String) {
+        let span = self.get(key).map_or(self.span, |node| node.span);
+        (span, self.field(key))
+    }
+
     pub(crate) fn has(&self, key: &str) -> bool {
         self.entry(key).is_some()
+    }
+
+    /// Where the table stands.
+    pub(crate) fn place(&self) -> Place {
+        Place(self.span)
+    }
+
+    /// Where its name stands; the table itself if it has none.
+    pub(crate) fn name_place(&self) -> Place {
+        Place(self.get("name").map_or(self.span, |node| node.span))
     }
 
     pub(crate) fn field(&self, key: &str) -> String {
@@ -124,6 +147,13 @@ impl<'n> Fields<'n> {
     }
 }
 
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text.trim() == text
+        && !text.chars().any(char::is_control)
+        && text.chars().nth(NAME_CHARS_MAX).is_none()
+}
+
 pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() {
         key.to_owned()
@@ -132,7 +162,19 @@ pub(crate) fn join(path: &str, key: &str) -> String {
     }
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// Reads what goes with a task set of this unit and these levels.
+    #[must_use]
+    pub fn new(sink: &'a mut Sink, unit: Option<Unit>, levels: Vec<String>) -> Self {
+        Self {
+            sink,
+            unit,
+            levels,
+            cpus: 1,
+            names: Written::default(),
+        }
+    }
+
     /// Says that a value is not of the type that is expected.
     pub fn wrong_type(&mut self, node: &Node, field: &str, expected: &str, help: &str) {
         self.sink.error(
@@ -143,6 +185,23 @@ impl Reader<'_> {
             expected,
             help,
         );
+    }
+
+    /// Notes an error at a place with its name.
+    pub(crate) fn error(
+        &mut self,
+        code: codes::Code,
+        (span, field): (Span, String),
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.sink.error(code, span, &field, found, expected, help);
+    }
+
+    /// The name of a level; empty for one that there is not.
+    pub(crate) fn level_name(&self, at: usize) -> String {
+        self.levels.get(at).cloned().unwrap_or_default()
     }
 
     /// A string.
@@ -171,11 +230,7 @@ impl Reader<'_> {
     /// A name: not empty, without control characters, not too long, not padded with blanks.
     pub(crate) fn name(&mut self, node: &Node, field: &str) -> Option<String> {
         let text = self.text(node, field)?;
-        let fine = !text.is_empty()
-            && text.trim() == text
-            && !text.chars().any(char::is_control)
-            && text.chars().nth(NAME_CHARS_MAX).is_none();
-        if fine {
+        if is_name(text) {
             return Some(text.to_owned());
         }
         self.sink.error(
@@ -216,35 +271,33 @@ impl Reader<'_> {
 
     /// A time in nanoseconds, zero allowed.
     pub fn time(&mut self, node: &Node, field: &str) -> Option<u64> {
-        let result = match &node.value {
-            Value::Text(text) => time_from_text(text, None),
-            Value::Number(text) => match self.unit {
-                Some(unit) => time_from_number(text, unit),
-                None => Err(TimeError::NoUnit),
-            },
-            Value::Null | Value::Bool | Value::List(_) | Value::Table(_) | Value::Date => {
-                self.wrong_type(
-                    node,
-                    field,
-                    "a time",
-                    "write a number, or a string such as \"1.45ms\"",
-                );
-                return None;
-            }
+        let (Value::Text(shown) | Value::Number(shown)) = &node.value else {
+            self.wrong_type(
+                node,
+                field,
+                "a time",
+                "write a number, or a string such as \"1.45ms\"",
+            );
+            return None;
         };
-        let shown = match &node.value {
-            Value::Text(text) | Value::Number(text) => quote(text),
-            Value::Null | Value::Bool | Value::List(_) | Value::Table(_) | Value::Date => {
-                String::new()
-            }
-        };
-        match result {
+        match self.time_of(node) {
             Ok(nanos) => Some(nanos),
             Err(error) => {
                 let (code, expected, help) = time_trouble(&error);
                 self.sink
-                    .error(code, node.span, field, shown, expected, help);
+                    .error(code, node.span, field, quote(shown), expected, help);
                 None
+            }
+        }
+    }
+
+    /// The same without a word about what is wrong.
+    pub(crate) fn time_of(&self, node: &Node) -> Result<u64, TimeError> {
+        match &node.value {
+            Value::Text(text) => time_from_text(text, None),
+            Value::Number(text) => time_from_number(text, self.unit.ok_or(TimeError::NoUnit)?),
+            Value::Null | Value::Bool | Value::List(_) | Value::Table(_) | Value::Date => {
+                Err(TimeError::Number(NumberError::Malformed))
             }
         }
     }
@@ -389,36 +442,14 @@ impl Reader<'_> {
         values
     }
 
-    /// One value for every level, or a table with one value per level.
-    pub(crate) fn one_or_per_level<T: Copy>(
-        &mut self,
-        node: &Node,
-        field: &str,
-        mut one: impl FnMut(&mut Self, &Node, &str) -> Option<T>,
-    ) -> Vec<Option<T>> {
-        if matches!(node.value, Value::Table(_)) {
-            return self.per_level(node, field, one);
-        }
-        let value = one(self, node, field);
-        self.levels.iter().map(|_| value).collect()
-    }
-
     /// Values must not fall with the level.
-    pub(crate) fn not_falling(
+    pub(crate) fn not_falling<T: Copy + Ord>(
         &mut self,
-        values: &[Option<u64>],
-        node: &Node,
-        field: &str,
-        is_time: bool,
+        values: &[Option<T>],
+        (node, field): (&Node, &str),
+        show: impl Fn(T) -> String,
     ) {
-        let show = |value: u64| {
-            if is_time {
-                time_text(value)
-            } else {
-                value.to_string()
-            }
-        };
-        let mut before: Option<(usize, u64)> = None;
+        let mut before: Option<(usize, T)> = None;
         for (at, value) in values.iter().enumerate() {
             let Some(value) = *value else { continue };
             if let Some((lower, least)) = before
@@ -440,41 +471,77 @@ impl Reader<'_> {
         }
     }
 
-    /// Every name once: reports each repetition at its own place.
-    pub(crate) fn unique(&mut self, what: &str, names: &[(String, Span)]) {
-        let mut first: BTreeMap<&str, Span> = BTreeMap::new();
-        for (name, span) in names {
-            if first.contains_key(name.as_str()) {
+    /// Every name once: reports each repetition at its own place. What is no name has its own error.
+    pub(crate) fn unique(&mut self, what: &str, items: &[Node]) {
+        let mut known = BTreeSet::new();
+        for node in items.iter().filter_map(|item| item.get("name")) {
+            let Some(name) = node.as_text().filter(|text| is_name(text)) else {
+                continue;
+            };
+            if !known.insert(name) {
                 self.sink.error(
                     codes::DUPLICATE_NAME,
-                    *span,
+                    node.span,
                     &format!("{what}.name"),
                     format!("{} a second time", quote(name)),
                     format!("a name that no other {what} has"),
                     format!("rename this {what}"),
                 );
-            } else {
-                first.insert(name, *span);
             }
         }
+    }
+
+    /// What a job does in `run`.
+    pub(crate) fn work(&mut self, node: &Node, field: &str) -> Option<Work> {
+        let text = self.text(node, field)?;
+        let work = Work::parse(text);
+        if work.is_none() {
+            self.sink.error(
+                codes::BAD_WORK,
+                node.span,
+                field,
+                quote(text),
+                "`spin`, `array:SIZE` or `alloc:COUNTxSIZE@PROBABILITY`",
+                "for instance \"array:32KiB\" or \"alloc:10x1MiB@0.5\"; sizes end in B, KiB, MiB or GiB",
+            );
+        }
+        work
+    }
+
+    /// Whether a file says that it has this format.
+    pub fn format(
+        &mut self,
+        node: &Node,
+        field: &str,
+        format: &str,
+        help: impl Into<String>,
+    ) -> bool {
+        let Some(text) = self.text(node, field) else {
+            return false;
+        };
+        if text != format {
+            self.sink.error(
+                codes::WRONG_FORMAT,
+                node.span,
+                field,
+                quote(text),
+                quote(format),
+                help,
+            );
+        }
+        text == format
     }
 }
 
 /// Where the value of `key` in a table stands; the table itself if it has none.
 pub(crate) fn value_span(node: &Node, key: &str) -> Span {
-    let Value::Table(entries) = &node.value else {
-        return node.span;
-    };
-    entries
-        .iter()
-        .find(|entry| entry.key == key)
-        .map_or(node.span, |entry| entry.node.span)
+    node.get(key).unwrap_or(node).span
 }
 
 /// Code, expectation and help for a time that cannot be read.
 pub(crate) fn time_trouble(error: &TimeError) -> (codes::Code, String, String) {
     match error {
-        TimeError::Number(crate::number::NumberError::NotFinite) => (
+        TimeError::Number(NumberError::NotFinite) => (
             codes::NOT_A_NUMBER,
             "a finite number".to_owned(),
             "every time of the model is finite; leave the field out if there is no bound"
