@@ -29,11 +29,12 @@ policy    vestal-core,vestal-analysis,vestal-workload,external *
 statistics external                -
 sim       vestal-core,vestal-statistics,external *
 trace     vestal-core,external     vestal-core,external
-report    vestal-core,vestal-trace,external *
+result    vestal-statistics,external -
+report    vestal-core,vestal-result,vestal-trace,external *
 linux     vestal-core,vestal-statistics,vestal-trace,external *
-experiment vestal-core,vestal-workload,vestal-analysis,vestal-policy,vestal-sim,vestal-statistics,external *
+experiment vestal-core,vestal-workload,vestal-analysis,vestal-policy,vestal-result,vestal-sim,vestal-statistics,external *
 cli       *                        *
-testkit   vestal-core,vestal-sim  -
+testkit   vestal-core,vestal-sim,external -
 own-policy vestal,vestal-core,vestal-analysis,vestal-policy *
 '
 

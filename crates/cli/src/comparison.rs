@@ -2,12 +2,12 @@
 
 use crate::output::Output;
 use crate::quantity::{exact, percent, short};
-use crate::report::RunResult;
 use crate::session::Session;
 use crate::table::{Column, Grid};
+use vestal_result::run::Run;
 
 /// How often each task raised the mode, the most frequent first.
-fn causes(run: &RunResult) -> Vec<(String, usize)> {
+fn causes(run: &Run) -> Vec<(String, usize)> {
     let mut causes: Vec<(String, usize)> = Vec::new();
     for cause in run.modes.iter().filter_map(|change| change.cause.as_ref()) {
         match causes.iter_mut().find(|(task, _)| task == cause) {
@@ -20,7 +20,7 @@ fn causes(run: &RunResult) -> Vec<(String, usize)> {
 }
 
 /// How often the mode rose, as far as the changes are listed.
-pub(crate) fn rises(run: &RunResult) -> usize {
+pub(crate) fn rises(run: &Run) -> usize {
     run.modes
         .iter()
         .filter(|change| change.cause.is_some())
@@ -35,7 +35,7 @@ fn times_text(times: usize) -> String {
 }
 
 /// For how long the mode was above the lowest, as far as the changes are listed.
-fn raised_ns(run: &RunResult, lowest: &str) -> u64 {
+fn raised_ns(run: &Run, lowest: &str) -> u64 {
     let mut since = None;
     let mut sum: u64 = 0;
     for change in &run.modes {
@@ -53,7 +53,7 @@ fn raised_ns(run: &RunResult, lowest: &str) -> u64 {
 }
 
 /// What happened, a sentence each, for a reader who has never seen such a run.
-pub(crate) fn story(run: &RunResult, session: &Session) -> Vec<String> {
+pub(crate) fn story(run: &Run, session: &Session) -> Vec<String> {
     let levels = &session.set.levels;
     let (Some(lowest), Some(highest)) = (levels.first(), levels.last()) else {
         return Vec::new();
@@ -83,7 +83,7 @@ pub(crate) fn story(run: &RunResult, session: &Session) -> Vec<String> {
     story
 }
 
-fn dropped(run: &RunResult, session: &Session, highest: &str) -> String {
+fn dropped(run: &Run, session: &Session, highest: &str) -> String {
     let tasks = run.tasks.iter().zip(&session.set.tasks);
     let (mut below, mut top) = (0, 0);
     for (row, spec) in tasks {
@@ -114,8 +114,8 @@ fn dropped(run: &RunResult, session: &Session, highest: &str) -> String {
 
 /// Both runs, figure by figure and task by task; `bounds` are the proved response times.
 pub(crate) fn table(
-    simulated: &RunResult,
-    real: &RunResult,
+    simulated: &Run,
+    real: &Run,
     bounds: &[Option<u64>],
     session: &Session,
     output: &Output,
@@ -178,7 +178,7 @@ pub(crate) fn table(
 }
 
 /// Whether a completed job of the real run took longer than was proved for an ideal machine.
-pub(crate) fn exceeds_bounds(real: &RunResult, bounds: &[Option<u64>]) -> bool {
+pub(crate) fn exceeds_bounds(real: &Run, bounds: &[Option<u64>]) -> bool {
     let rows = real.tasks.iter().zip(bounds);
     rows.filter_map(|(row, bound)| row.response_ns.max.zip(*bound))
         .any(|(found, bound)| found > bound)

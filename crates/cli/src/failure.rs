@@ -69,6 +69,11 @@ impl Failure {
         }
     }
 
+    /// What failed, and why.
+    pub(crate) fn message(&self) -> String {
+        format!("failed to {}: {}", self.what, self.why)
+    }
+
     /// The command line or an input is wrong.
     pub(crate) fn input(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::new(Exit::BadInput, what, why)

@@ -56,7 +56,6 @@ mod input;
 mod interrupt;
 mod markdown;
 mod names;
-mod ordered;
 mod output;
 mod progress;
 mod quantity;

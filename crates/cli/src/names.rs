@@ -1,15 +1,11 @@
 //! Names that are the interface: what exists, what is planned, and what was meant.
 
 use crate::failure::Failure;
-use vestal_analysis::Verdict;
 use vestal_workload::diagnostic::nearest;
 
 /// The version with its commit, as `vestal --version` prints it after the name.
 pub(crate) const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), " (", env!("VESTAL_COMMIT"), ")");
-
-/// The value of `format` in every JSON document.
-pub(crate) const RESULT_FORMAT: &str = "vestal-result/1";
 
 /// Commands of the interface that this version does not have.
 pub(crate) const PLANNED_COMMANDS: [&str; 2] = ["advise", "convert"];
@@ -21,15 +17,6 @@ pub(crate) fn unknown(what: &str, kind: &str, found: &str, known: &[String]) -> 
         failure = failure.with_help(format!("did you mean `{name}`?"));
     }
     failure.with_help(format!("this version knows: {}", known.join(", ")))
-}
-
-/// A verdict of a test, as documents write it.
-pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Schedulable => "schedulable",
-        Verdict::Unschedulable => "unschedulable",
-        Verdict::NotProven => "not-proven",
-    }
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@
 //! output gets exactly one JSON document. A reader that closes the pipe early ends the printing
 //! without a message: `vestal ... | head` is no error.
 
-use crate::args::Format;
+use crate::args;
 use crate::failure::{BUG_HELP, Failure};
 use serde::Serialize;
 use std::cell::Cell;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::{env, process};
+use vestal_result::Format;
+use vestal_result::failure::Diagnostic;
 use vestal_workload::Diagnostics;
 use vestal_workload::diagnostic::RenderOptions;
 
@@ -21,7 +23,7 @@ const WIDTH_MAX: usize = 120;
 /// Where a command prints, and how.
 #[derive(Debug)]
 pub(crate) struct Output {
-    format: Format,
+    format: args::Format,
     /// Whether standard output and standard error take colours.
     colour: [bool; 2],
     width: usize,
@@ -79,7 +81,7 @@ impl Painter {
 
 impl Output {
     /// An output for this process' standard streams.
-    pub(crate) fn new(format: Format) -> Self {
+    pub(crate) fn new(format: args::Format) -> Self {
         // https://no-color.org: any value but the empty one counts.
         let wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && env::var_os("TERM").is_none_or(|value| value != "dumb");
@@ -96,7 +98,7 @@ impl Output {
     }
 
     pub(crate) fn is_json(&self) -> bool {
-        self.format == Format::Json
+        self.format == args::Format::Json
     }
 
     pub(crate) fn is_terminal(&self) -> bool {
@@ -214,7 +216,7 @@ impl Output {
             self.diagnostics(diagnostics);
         }
         let label = painter.paint(Style::Bad, "error");
-        let mut text = format!("{label}: failed to {}: {}\n", failure.what, failure.why);
+        let mut text = format!("{label}: {}\n", failure.message());
         for help in &failure.help {
             let label = painter.paint(Style::Name, "help");
             text.push_str(&format!("  {label}: {help}\n"));
@@ -225,7 +227,7 @@ impl Output {
     /// The one JSON document for programs that asked for JSON, without a message for people.
     pub(crate) fn failure_document(&self, failure: &Failure) {
         // With standard output broken no one reads the document.
-        let document = FailureDocument::new(failure);
+        let document = failure_document(failure);
         if self.is_json() && self.state.get() == Stdout::Open && self.json(&document).is_err() {
             write_stderr("error: failed to write the error as JSON\n");
         }
@@ -233,36 +235,36 @@ impl Output {
 }
 
 /// The JSON form of a failure.
-#[derive(Serialize)]
-struct FailureDocument<'a> {
-    format: &'static str,
-    error: FailureBody<'a>,
-}
-
-#[derive(Serialize)]
-struct FailureBody<'a> {
-    exit: u8,
-    message: String,
-    help: &'a [String],
-    diagnostics: serde_json::Value,
-}
-
-impl<'a> FailureDocument<'a> {
-    fn new(failure: &'a Failure) -> Self {
-        let diagnostics = failure.diagnostics.as_ref();
-        Self {
-            format: crate::names::RESULT_FORMAT,
-            error: FailureBody {
-                exit: failure.exit.code(),
-                message: format!("failed to {}: {}", failure.what, failure.why),
-                help: &failure.help,
-                diagnostics: diagnostics.map_or_else(
-                    || serde_json::json!([]),
-                    |diagnostics| diagnostics.to_json(),
-                ),
-            },
-        }
+fn failure_document(failure: &Failure) -> vestal_result::failure::Failure {
+    vestal_result::failure::Failure {
+        format: Format::V1,
+        error: vestal_result::failure::Error {
+            exit: failure.exit.code(),
+            message: failure.message(),
+            help: failure.help.clone(),
+            diagnostics: failure
+                .diagnostics
+                .as_deref()
+                .map_or_else(Vec::new, diagnostics),
+        },
     }
+}
+
+/// The JSON form of diagnostics.
+pub(crate) fn diagnostics(found: &Diagnostics) -> Vec<Diagnostic> {
+    let one = |found: &vestal_workload::Diagnostic| Diagnostic {
+        code: found.code.to_string(),
+        severity: found.severity.to_string(),
+        file: found.file.clone(),
+        line: found.line,
+        column: found.column,
+        field: found.field.clone(),
+        message: found.message.clone(),
+        found: found.found.clone(),
+        expected: found.expected.clone(),
+        help: found.help.clone(),
+    };
+    found.list().iter().map(one).collect()
 }
 
 /// Tells a person that the program is at fault; called from the panic hook, so it relies on nothing.

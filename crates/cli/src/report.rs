@@ -1,286 +1,49 @@
 //! The result of a simulated or a real run: one JSON document, or a page for people.
 
 use crate::input::shown;
-use crate::names::RESULT_FORMAT;
-use crate::names::verdict_name;
 use crate::output::{Output, Style};
 use crate::quantity::{exact, percent, short};
 use crate::session::Session;
 use crate::table::{Column, Grid};
-use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use vestal_analysis::Verdict;
-use vestal_core::{DropReason, Drops};
+use vestal_core::Drops;
+use vestal_result::Ordered;
+use vestal_result::run::{Proof, Run};
 use vestal_trace::record::words::drop_word;
 use vestal_trace::{Dispatch, World};
 
-#[derive(Clone, Debug, Serialize)]
+/// A run's document, with what only people are told.
+#[derive(Clone, Debug)]
 pub(crate) struct RunResult {
-    pub(crate) format: &'static str,
-    pub(crate) file: String,
-    pub(crate) policy: String,
-    /// The last value of each key of `--set`.
-    pub(crate) options: BTreeMap<String, String>,
-    pub(crate) world: &'static str,
-    pub(crate) dispatch: &'static str,
-    pub(crate) scenario: String,
-    pub(crate) seed: u64,
-    /// What proves that no guaranteed deadline is missed; without it none is guaranteed.
-    pub(crate) proof: Option<Proof>,
-    pub(crate) duration_ns: u64,
-    /// Why a simulation ended early; null if it did not.
-    pub(crate) cut: Option<Cut>,
-    pub(crate) jobs: Jobs,
-    pub(crate) modes: Vec<ModeChange>,
-    pub(crate) tasks: Vec<TaskRow>,
-    pub(crate) cpus: Vec<CpuRow>,
-    /// Servers and devices are part of the format; no policy of this version has any.
-    pub(crate) servers: [(); 0],
-    pub(crate) devices: [(); 0],
-    pub(crate) frames: Frames,
-    pub(crate) overhead: serde_json::Value,
-    pub(crate) machine: Machine,
+    pub(crate) run: Run,
     /// Mode changes that happened, also those that are not listed.
-    #[serde(skip)]
     pub(crate) mode_changes: u64,
     /// Misses that a proof would have excluded, whether there is one or not; a real run without one does
     /// not judge that.
-    #[serde(skip)]
     pub(crate) excluded: u64,
 }
 
-/// A test that accepts the set as it runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Proof {
-    /// Its name, with the variant.
-    pub(crate) test: String,
-    pub(crate) verdict: &'static str,
+/// Dropped jobs by reason, in the words of traces.
+pub(crate) fn dropped_by(drops: Drops) -> Ordered<u64> {
+    let counts = drops.by_reason();
+    counts.map(|(why, count)| (drop_word(why), count)).collect()
 }
 
-impl Proof {
-    pub(crate) fn by(test: &str) -> Self {
-        Self {
-            test: test.to_owned(),
-            verdict: verdict_name(Verdict::Schedulable),
-        }
+/// The same in a cell of a table: shorter, and without reasons that dropped none.
+fn dropped(by: &Ordered<u64>) -> String {
+    let short = |why: &str| match why {
+        "exhausted" => "limit".to_owned(),
+        "backlog-full" => "backlog".to_owned(),
+        why => why.to_owned(),
+    };
+    let counts = by.0.iter().filter(|(_, count)| *count > 0);
+    let shown: Vec<String> = counts
+        .map(|(why, count)| format!("{count} {}", short(why)))
+        .collect();
+    match shown.is_empty() {
+        true => "0".to_owned(),
+        false => shown.join(" + "),
     }
-}
-
-/// Where a simulation ended before its time, and why.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Cut {
-    pub(crate) at_ns: u64,
-    pub(crate) why: String,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Jobs {
-    pub(crate) released: u64,
-    pub(crate) completed: u64,
-    pub(crate) dropped: u64,
-    pub(crate) dropped_by: DroppedBy,
-    pub(crate) missed: u64,
-    pub(crate) missed_guaranteed: u64,
-    /// Of those: which only stolen time explains.
-    pub(crate) missed_undecided: u64,
-}
-
-/// Dropped jobs by reason: in JSON in the words of traces, for people shorter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DroppedBy(pub(crate) Drops);
-
-impl Serialize for DroppedBy {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let counts = self.0.by_reason();
-        serializer.collect_map(counts.map(|(why, count)| (drop_word(why), count)))
-    }
-}
-
-impl std::fmt::Display for DroppedBy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut counts = self.0.by_reason().filter(|(_, count)| *count > 0);
-        let Some((why, count)) = counts.next() else {
-            return f.write_str("0");
-        };
-        write!(f, "{count} {}", short_word(why))?;
-        counts.try_for_each(|(why, count)| write!(f, " + {count} {}", short_word(why)))
-    }
-}
-
-/// A reason for dropping in a cell of a table.
-const fn short_word(why: DropReason) -> &'static str {
-    match why {
-        DropReason::Mode => "mode",
-        DropReason::Exhausted => "limit",
-        DropReason::Superseded => "superseded",
-        DropReason::Deadline => "deadline",
-        DropReason::BacklogFull => "backlog",
-    }
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct ModeChange {
-    pub(crate) at_ns: u64,
-    pub(crate) from: String,
-    pub(crate) to: String,
-    /// The task that overran; none for the return at an idle instant.
-    pub(crate) cause: Option<String>,
-    pub(crate) cpu: Option<u16>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct TaskRow {
-    pub(crate) name: String,
-    pub(crate) released: u64,
-    pub(crate) completed: u64,
-    pub(crate) missed: u64,
-    pub(crate) dropped: u64,
-    pub(crate) dropped_by: DroppedBy,
-    pub(crate) overruns: u64,
-    pub(crate) preemptions: u64,
-    pub(crate) response_ns: Response,
-    pub(crate) execution_ns: Execution,
-    pub(crate) tardiness_ns: Tardiness,
-    pub(crate) relative_response: Option<f64>,
-}
-
-/// Of the completed jobs; null if there is none.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(crate) struct Response {
-    pub(crate) min: Option<u64>,
-    pub(crate) mean: Option<u64>,
-    pub(crate) p99: Option<u64>,
-    pub(crate) max: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(crate) struct Execution {
-    pub(crate) min: Option<u64>,
-    pub(crate) mean: Option<u64>,
-    pub(crate) max: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(crate) struct Tardiness {
-    pub(crate) mean: Option<u64>,
-    pub(crate) max: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(crate) struct CpuRow {
-    pub(crate) cpu: u16,
-    pub(crate) busy_ns: u64,
-    pub(crate) switches: u64,
-    pub(crate) preemptions: u64,
-    pub(crate) migrations: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(crate) struct Frames {
-    pub(crate) total: u64,
-    pub(crate) lo_skipped: u64,
-    pub(crate) overrun: u64,
-}
-
-/// Time that was taken from a run.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Stolen {
-    pub(crate) cause: &'static str,
-    /// The threads, where it was threads.
-    pub(crate) name: Option<String>,
-    pub(crate) ns: u64,
-}
-
-/// How long the run's own threads took at most for one of their duties.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Reaction {
-    pub(crate) count: u64,
-    pub(crate) max: u64,
-}
-
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Machine {
-    pub(crate) gaps: u64,
-    pub(crate) longest_gap_ns: u64,
-    pub(crate) lost_ns: u64,
-    pub(crate) missed_outside_gaps: u64,
-    /// By cause; only causes that took something.
-    pub(crate) stolen: Vec<Stolen>,
-    /// How well limits were enforced; a simulated world enforces exactly.
-    #[serde(flatten)]
-    pub(crate) enforced: Option<Enforced>,
-}
-
-/// How well limits were enforced in a real run.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Enforced {
-    pub(crate) dispatch: &'static str,
-    /// How often a worker ran a job that the plan did not name; null under native dispatch.
-    pub(crate) inversions: Option<u64>,
-    /// Which threads handled what.
-    pub(crate) mechanism: &'static str,
-    /// Whether nothing was enforced.
-    pub(crate) observed_only: bool,
-    pub(crate) monitor: &'static str,
-    pub(crate) granularity_ns: Option<u64>,
-    pub(crate) tolerance_ns: u64,
-    pub(crate) overruns_noticed: u64,
-    pub(crate) overshoot_median_ns: u64,
-    pub(crate) overshoot_max_ns: u64,
-    pub(crate) noticed_late: u64,
-    /// How often jobs were suspended between their slices, and how often they went on all the same;
-    /// null if no job is cut into slices.
-    pub(crate) held: Option<u64>,
-    pub(crate) held_in_vain: Option<u64>,
-    /// How many records the traces got; null if there is none.
-    pub(crate) records: Option<u64>,
-    pub(crate) records_lost: u64,
-    pub(crate) own: ThreadCosts,
-    pub(crate) busy_periods: BusyPeriods,
-}
-
-/// What the run's own threads used, and why its manager was woken.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct ThreadCosts {
-    pub(crate) manager: ThreadCost,
-    pub(crate) idle: ThreadCost,
-    pub(crate) watchdog: ThreadCost,
-    /// CPU time of the workers outside the bodies of jobs.
-    pub(crate) workers_cpu_ns: u64,
-    pub(crate) wakeups: Wakeups,
-    /// By duty.
-    pub(crate) reactions_ns: BTreeMap<&'static str, Reaction>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct ThreadCost {
-    pub(crate) cpu_ns: u64,
-    pub(crate) voluntary: u64,
-    pub(crate) involuntary: u64,
-}
-
-/// How often the manager was woken, by cause.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Wakeups {
-    pub(crate) completion: u64,
-    pub(crate) release: u64,
-    pub(crate) budget: u64,
-    pub(crate) timer: u64,
-    pub(crate) idle: u64,
-    pub(crate) beat: u64,
-    pub(crate) other: u64,
-}
-
-/// Intervals in which there were jobs to do.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct BusyPeriods {
-    pub(crate) count: u64,
-    pub(crate) median_ns: u64,
-    pub(crate) mean_ns: u64,
-    pub(crate) max_ns: u64,
-    /// Switches of all threads of the run on its CPU.
-    pub(crate) switches: u64,
 }
 
 /// How many mode changes people are shown.
@@ -288,68 +51,56 @@ const MODES_SHOWN: usize = 6;
 
 impl RunResult {
     /// A result without figures.
-    pub(crate) fn of(session: &Session, world: World, dispatch: Dispatch) -> Self {
-        Self {
-            format: RESULT_FORMAT,
+    pub(crate) fn of(session: &Session, world: World, dispatch: Dispatch) -> Run {
+        Run {
             file: shown(&session.file),
             policy: session.system.policy.clone(),
             options: session.system.options.pairs().iter().cloned().collect(),
-            world: world.word(),
-            dispatch: dispatch.word(),
+            world: world.word().to_owned(),
+            dispatch: dispatch.word().to_owned(),
             scenario: session.scenario.clone(),
             seed: session.seed,
-            proof: session.system.proved_by().map(Proof::by),
+            proof: Some(session.system.proved_by().map(Proof::by)),
             duration_ns: session.duration.as_nanos(),
-            cut: None,
-            jobs: Jobs::default(),
-            modes: Vec::new(),
-            tasks: Vec::new(),
-            cpus: Vec::new(),
-            servers: [],
-            devices: [],
-            frames: Frames::default(),
-            overhead: serde_json::Value::Object(serde_json::Map::new()),
-            machine: Machine::default(),
-            mode_changes: 0,
-            excluded: 0,
+            ..Run::default()
         }
     }
 
     /// Head, mode changes and tables for people.
     pub(crate) fn page(&self, session: &Session, output: &Output) -> String {
         let painter = output.painter();
-        let done = if self.world == "simulator" {
+        let done = if self.run.world == "simulator" {
             "Simulated"
         } else {
             "Ran"
         };
         let mut text = format!(
             "{done} {} for {} under {} (scenario {}, seed {})\norder: {}\n\n",
-            painter.paint(Style::Bold, &self.file),
-            short(self.duration_ns),
-            painter.paint(Style::Bold, &self.policy),
+            painter.paint(Style::Bold, &self.run.file),
+            short(self.run.duration_ns),
+            painter.paint(Style::Bold, &self.run.policy),
             session.scenario,
-            self.seed,
+            self.run.seed,
             session.system.description(),
         );
-        if let Some(cut) = &self.cut {
+        if let Some(cut) = &self.run.cut {
             let cut = format!("Cut at {}: {}.", short(cut.at_ns), cut.why);
             let _ = writeln!(text, "{}\n", painter.paint(Style::Bad, &cut));
         }
         text.push_str(&self.task_table(session, output));
-        for cpu in &self.cpus {
+        for cpu in &self.run.cpus {
             let _ = writeln!(
                 text,
                 "\nCPU {}: busy {}, {} switches, {} preemptions",
                 cpu.cpu,
-                percent(cpu.busy_ns, self.duration_ns),
+                percent(cpu.busy_ns, self.run.duration_ns),
                 cpu.switches,
                 cpu.preemptions
             );
         }
         text.push('\n');
         text.push_str(&self.mode_list());
-        let jobs = &self.jobs;
+        let jobs = &self.run.jobs;
         let _ = writeln!(
             text,
             "jobs: {} released, {} completed, {} dropped, {} missed their deadline",
@@ -361,10 +112,14 @@ impl RunResult {
     /// The last line: whether what was guaranteed was kept.
     pub(crate) fn verdict(&self, output: &Output) -> String {
         let painter = output.painter();
-        let missed = self.jobs.missed_guaranteed;
-        let (style, text) = match (missed, self.jobs.missed, &self.proof) {
+        let missed = self.run.jobs.missed_guaranteed;
+        let (style, text) = match (
+            missed,
+            self.run.jobs.missed,
+            self.run.proof.as_ref().and_then(Option::as_ref),
+        ) {
             (0, _, Some(_)) => (Style::Good, "No guaranteed deadline was missed.".to_owned()),
-            (_, _, Some(_)) if missed == self.jobs.missed_undecided => (
+            (_, _, Some(_)) if missed == self.run.jobs.missed_undecided => (
                 Style::Caution,
                 format!(
                     "Not decided: {} missed, and only time that others took from the run explains it.",
@@ -420,14 +175,14 @@ impl RunResult {
         }
         let mut grid = Grid::new(output, &columns);
         let time = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
-        let mut rows: Vec<_> = (0..self.tasks.len())
+        let mut rows: Vec<_> = (0..self.run.tasks.len())
             .map(|task| {
                 (
                     session.urgency(task),
                     session.zero_slack(task).unwrap_or_default(),
                 )
             })
-            .zip(&self.tasks)
+            .zip(&self.run.tasks)
             .zip(&session.set.tasks)
             .collect();
         rows.sort_by_key(|((((rank, _), _), _), _)| *rank);
@@ -441,7 +196,7 @@ impl RunResult {
                 (instant, None),
                 (row.released.to_string(), None),
                 (
-                    row.dropped_by.to_string(),
+                    dropped(&row.dropped_by),
                     (row.dropped > 0).then_some(Style::Caution),
                 ),
                 mark(row.missed, Style::Bad),
@@ -463,7 +218,7 @@ impl RunResult {
             return "modes: no change\n".to_owned();
         }
         let mut text = format!("modes: {} changes\n", self.mode_changes);
-        for change in self.modes.iter().take(MODES_SHOWN) {
+        for change in self.run.modes.iter().take(MODES_SHOWN) {
             let why = match &change.cause {
                 Some(task) => format!("{task} used up its {} budget", change.from),
                 None => "nothing admitted was left to do".to_owned(),

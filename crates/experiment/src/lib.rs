@@ -23,7 +23,6 @@ pub mod store;
 pub mod summary;
 pub mod sweep;
 pub mod table;
-pub mod verdict;
 
 pub use evaluate::{Answer, Question, QuestionError};
 pub use file::Experiment;

@@ -2,8 +2,9 @@
 
 use crate::error::ReportError;
 use crate::recording::Recording;
-use crate::result::{Analysis, Run};
 use std::collections::BTreeMap;
+use vestal_result::analysis::Analysis;
+use vestal_result::run::{Run, TaskRow};
 
 /// What is known of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +101,7 @@ pub(crate) fn tasks_of_analysis(analysis: &Analysis) -> Vec<TaskFacts> {
         name: task.name.clone(),
         criticality: Some(task.criticality.clone()),
         period: None,
-        deadline: Some(task.deadline_ns.0),
+        deadline: Some(task.deadline_ns),
     });
     facts.collect()
 }
@@ -145,17 +146,13 @@ pub(crate) fn pair(runs: &[&Run], recordings: &[&Recording]) -> (Vec<Option<usiz
 
 fn same(run: &Run, recording: &Recording) -> bool {
     let header = &recording.header;
+    // Results of older versions say neither.
+    let old = run.dispatch.is_empty();
     let named = run.world == header.world.word()
         && run.policy == header.policy
-        && run.seed.0 == header.seed
-        && run
-            .dispatch
-            .as_deref()
-            .is_none_or(|word| word == header.dispatch.word())
-        && run.options.as_ref().is_none_or(|options| {
-            let of_trace: BTreeMap<_, _> = header.options.iter().cloned().collect();
-            *options == of_trace
-        });
+        && run.seed == header.seed
+        && (old || run.dispatch == header.dispatch.word())
+        && (old || run.options == header.options.iter().cloned().collect::<BTreeMap<_, _>>());
     let (mut found, mut wanted): (Vec<_>, Vec<_>) = (
         recording
             .rows
@@ -169,11 +166,6 @@ fn same(run: &Run, recording: &Recording) -> bool {
     named && (recording.lost > 0 || found == wanted)
 }
 
-fn counts(task: &crate::result::RunTask) -> (&str, u64, u64, u64) {
-    (
-        &task.name,
-        task.released.0,
-        task.completed.0,
-        task.dropped.0,
-    )
+fn counts(task: &TaskRow) -> (&str, u64, u64, u64) {
+    (&task.name, task.released, task.completed, task.dropped)
 }

@@ -2,7 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`result`] | the result files of `analyze`, `simulate`, `run` and `demo`, as far as the page shows them |
+//! | `document` | which results of commands stand in a file |
 //! | [`recording`] | a trace, reduced to what can be drawn, with exact statistics over all of it |
 //! | `columns` | the bytes in which a recording travels to the page |
 //! | `group` | which result and which trace are of the same run |
@@ -16,13 +16,13 @@
 //! worlds, only what they wrote.
 
 mod columns;
+mod document;
 pub mod error;
 mod group;
 mod model;
 mod page;
 pub mod recording;
 mod report;
-pub mod result;
 mod tally;
 
 pub use error::ReportError;

@@ -4,10 +4,16 @@ use crate::columns::Columns;
 use crate::group::{Tasks, pair};
 use crate::recording::{Recording, Row};
 use crate::report::{Origin, Report};
-use crate::result::{Analysis, Cost, Cpu, Exact, Jobs, ModeChange, Ordered, Proof, Run, RunTask};
 use crate::tally::Distribution;
 use serde::Serialize;
+use serde_json::Value;
 use vestal_core::Level;
+use vestal_result::Ordered;
+use vestal_result::analysis::{Analysis, Kind, Verdict};
+use vestal_result::run::{Cost, CpuRow, Jobs, Machine, ModeChange, Proof, Run, TaskRow};
+
+/// Keys with values, as the script reads them: its objects would sort keys that look like numbers.
+type Pairs<'a, T> = &'a [(String, T)];
 
 #[derive(Serialize)]
 pub(crate) struct Model<'a> {
@@ -26,8 +32,8 @@ struct Task<'a> {
     name: &'a str,
     /// The index in `levels`.
     level: Option<usize>,
-    period: Option<Exact>,
-    deadline: Option<Exact>,
+    period: Option<u64>,
+    deadline: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -37,28 +43,28 @@ struct Test<'a> {
     variant: Option<&'a str>,
     /// The policy whose response times it bounds.
     policy: Option<String>,
-    verdict: &'a str,
-    kind: &'a str,
-    claim: Option<&'a str>,
+    verdict: Verdict,
+    kind: Kind,
+    claim: Option<Verdict>,
     why: Option<&'a str>,
-    elapsed_us: Exact,
+    elapsed_us: u64,
     /// By task, in the order of the page's tasks; null for a task it does not speak of.
     tasks: Vec<Option<Bounds<'a>>>,
 }
 
 #[derive(Serialize)]
 struct Bounds<'a> {
-    priority: Option<Exact>,
+    priority: Option<u32>,
     cpu: Option<u32>,
-    response: &'a Ordered<Option<Exact>>,
+    response: Pairs<'a, Option<u64>>,
 }
 
 #[derive(Serialize)]
 struct Shown<'a> {
     world: &'a str,
     policy: &'a str,
-    duration: Exact,
-    seed: Exact,
+    duration: u64,
+    seed: u64,
     /// Null where a trace stands alone, which does not say it.
     scenario: Option<&'a str>,
     options: Vec<String>,
@@ -74,10 +80,11 @@ struct Shown<'a> {
     from_trace: bool,
     jobs: &'a Jobs,
     changes: &'a [ModeChange],
-    tasks: Vec<Option<&'a RunTask>>,
-    cpus: &'a [Cpu],
-    overhead: &'a Ordered<Cost>,
-    machine: Option<&'a Ordered<serde_json::Value>>,
+    tasks: Vec<Option<&'a TaskRow>>,
+    cpus: &'a [CpuRow],
+    overhead: Vec<(&'a str, Cost)>,
+    /// As it is, in the order of the result.
+    machine: Option<Vec<(String, Value)>>,
     trace: Option<Drawing<'a>>,
 }
 
@@ -85,11 +92,11 @@ struct Shown<'a> {
 #[derive(Serialize)]
 struct Drawing<'a> {
     dispatch: &'a str,
-    start: Exact,
-    tick: Exact,
-    end: Exact,
-    cut: Option<Exact>,
-    lost: Exact,
+    start: u64,
+    tick: u64,
+    end: u64,
+    cut: Option<u64>,
+    lost: u64,
     cpus: u16,
     rows: Vec<Columnar<'a>>,
     modes: Column,
@@ -99,8 +106,8 @@ struct Drawing<'a> {
 #[derive(Serialize)]
 struct Columnar<'a> {
     /// The first job's number; the others are relative to it.
-    sequence: Exact,
-    deadline: Exact,
+    sequence: u64,
+    deadline: u64,
     jobs: Column,
     slices: Column,
     marks: Column,
@@ -123,8 +130,8 @@ impl<'a> Model<'a> {
         let shown = tasks.list.iter().map(|task| Task {
             name: &task.name,
             level: level(&task.criticality),
-            period: task.period.map(Exact),
-            deadline: task.deadline.map(Exact),
+            period: task.period,
+            deadline: task.deadline,
         });
         let analyses = report
             .analyses
@@ -155,7 +162,7 @@ fn test<'a>(
             bounds[index] = Some(Bounds {
                 priority: task.priority,
                 cpu: task.cpu,
-                response: &task.response_ns,
+                response: &task.response_ns.0,
             });
         }
     }
@@ -164,9 +171,9 @@ fn test<'a>(
         test: &analysis.test,
         variant: analysis.variant.as_deref(),
         policy: origin.policy_of_test(&analysis.test),
-        verdict: &analysis.verdict,
-        kind: &analysis.kind,
-        claim: analysis.claim.as_deref(),
+        verdict: analysis.verdict,
+        kind: analysis.kind,
+        claim: analysis.claim,
         why: analysis.why.as_deref(),
         elapsed_us: analysis.elapsed_us,
         tasks: bounds,
@@ -187,9 +194,9 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
             policy: &run.policy,
             duration: run.duration_ns,
             seed: run.seed,
-            scenario: run.scenario.as_deref(),
-            options: options(run.options.iter().flatten()),
-            dispatch: run.dispatch.as_deref(),
+            scenario: said(&run.scenario),
+            options: options(&run.options),
+            dispatch: said(&run.dispatch),
             proof: proof_of(run),
             unproved: run.proof == Some(None),
             bounded_by: bounded_by(report, origin, &run.policy, run.proof.as_ref()),
@@ -199,8 +206,8 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
             changes: &run.modes,
             tasks: in_order(&run.tasks, tasks),
             cpus: &run.cpus,
-            overhead: &run.overhead,
-            machine: Some(&run.machine),
+            overhead: costs(&run.overhead),
+            machine: Some(facts(&run.machine)),
             trace: trace.map(|(_, recording)| drawing(recording, tasks)),
         });
     }
@@ -211,8 +218,8 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
         shown.push(Shown {
             world: recording.header.world.word(),
             policy: &recording.header.policy,
-            duration: Exact(recording.last - recording.first),
-            seed: Exact(recording.header.seed),
+            duration: recording.last - recording.first,
+            seed: recording.header.seed,
             scenario: None,
             options: options(
                 recording
@@ -231,7 +238,7 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
             changes: &recording.changes,
             tasks: in_order(recording.rows.iter().map(|row| &row.figures), tasks),
             cpus: &recording.cpus,
-            overhead: &recording.overhead,
+            overhead: costs(recording.overhead.iter().map(|(name, cost)| (name, cost))),
             machine: None,
             trace: Some(drawing(recording, tasks)),
         });
@@ -239,8 +246,32 @@ fn runs<'a>(report: &'a Report, tasks: &Tasks, origin: &dyn Origin) -> Vec<Shown
     shown
 }
 
-fn options<'a>(options: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<String> {
+/// What a result of an older version does not say is empty.
+fn said(word: &str) -> Option<&str> {
+    (!word.is_empty()).then_some(word)
+}
+
+/// In whole nanoseconds.
+fn costs<'a>(overhead: impl IntoIterator<Item = (&'a String, &'a Cost)>) -> Vec<(&'a str, Cost)> {
+    let whole = |cost: &Cost| Cost {
+        mean: cost.mean.map(f64::round),
+        ..*cost
+    };
+    let costs = overhead.into_iter();
+    costs
+        .map(|(name, cost)| (name.as_str(), whole(cost)))
+        .collect()
+}
+
+fn facts(machine: &Machine) -> Vec<(String, Value)> {
+    // Plain data always become text, and come back from it.
+    let text = serde_json::to_string(machine).unwrap_or_default();
+    serde_json::from_str(&text).map_or_else(|_| Vec::new(), |Ordered(facts)| facts)
+}
+
+fn options<'a>(options: impl IntoIterator<Item = (&'a String, &'a String)>) -> Vec<String> {
     options
+        .into_iter()
         .map(|(key, value)| format!("{key}={value}"))
         .collect()
 }
@@ -285,9 +316,9 @@ fn bounded_by(
 
 /// A run's tasks in the order of the page.
 fn in_order<'a>(
-    found: impl IntoIterator<Item = &'a RunTask>,
+    found: impl IntoIterator<Item = &'a TaskRow>,
     tasks: &Tasks,
-) -> Vec<Option<&'a RunTask>> {
+) -> Vec<Option<&'a TaskRow>> {
     let mut shown = vec![None; tasks.list.len()];
     for (index, task) in found.into_iter().enumerate() {
         if let Some(index) = tasks.index(index, &task.name) {
@@ -329,8 +360,8 @@ fn drawing<'a>(recording: &'a Recording, tasks: &Tasks) -> Drawing<'a> {
         let task = recording.header.tasks.get(index);
         let deadline = task.map_or(0, |task| task.deadline.as_nanos());
         Columnar {
-            sequence: Exact(row.jobs.first().map_or(0, |job| job.sequence)),
-            deadline: Exact(deadline),
+            sequence: row.jobs.first().map_or(0, |job| job.sequence),
+            deadline,
             jobs: jobs(row, &ticks),
             slices: slices(row, &ticks),
             marks: marks(row, &ticks),
@@ -338,16 +369,19 @@ fn drawing<'a>(recording: &'a Recording, tasks: &Tasks) -> Drawing<'a> {
         }
     });
     let header = &recording.header;
-    let cpus = recording.cpus.iter().map(|cpu| cpu.cpu + 1).max();
-    let cpus = u16::try_from(cpus.unwrap_or(1)).unwrap_or(u16::MAX);
+    let cpus = recording
+        .cpus
+        .iter()
+        .map(|cpu| cpu.cpu.saturating_add(1))
+        .max();
     Drawing {
         dispatch: header.dispatch.word(),
-        start: Exact(ticks.start),
-        tick: Exact(ticks.tick),
-        end: Exact(ticks.at(recording.last)),
-        cut: recording.cut.map(|at| Exact(ticks.at(at))),
-        lost: Exact(recording.lost),
-        cpus: header.cpus.max(cpus),
+        start: ticks.start,
+        tick: ticks.tick,
+        end: ticks.at(recording.last),
+        cut: recording.cut.map(|at| ticks.at(at)),
+        lost: recording.lost,
+        cpus: header.cpus.max(cpus.unwrap_or(1)),
         rows: rows.collect(),
         modes: modes(&recording.modes, &ticks),
         gaps: gaps(recording, &ticks),

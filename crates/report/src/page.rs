@@ -3,6 +3,9 @@
 use crate::error::ReportError;
 use crate::model::Model;
 use crate::report::{Origin, Report};
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+use std::io::{self, Write};
 
 const FRAME: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/style.css");
@@ -32,7 +35,7 @@ impl Report {
             return Err(ReportError::Empty);
         }
         let model = Model::new(self, &self.tasks, origin);
-        let data = serde_json::to_string(&model).map_err(|error| ReportError::NotAResult {
+        let data = exact(&model).map_err(|error| ReportError::NotAResult {
             what: error.to_string(),
         })?;
         // Inside a script element only `<` can begin something that ends it.
@@ -58,9 +61,42 @@ impl Report {
     }
 }
 
+/// As JSON whose integers the page's script reads exactly: those that its numbers would round are strings.
+fn exact(value: &impl Serialize) -> serde_json::Result<String> {
+    let mut bytes = Vec::new();
+    value.serialize(&mut Serializer::with_formatter(&mut bytes, SafeNumbers))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+struct SafeNumbers;
+
+impl Formatter for SafeNumbers {
+    fn write_u64<W: ?Sized + Write>(&mut self, writer: &mut W, value: u64) -> io::Result<()> {
+        /// The largest integer that a number of the script holds exactly.
+        const SAFE_MAX: u64 = (1 << 53) - 1;
+        if value > SAFE_MAX {
+            write!(writer, "\"{value}\"")
+        } else {
+            write!(writer, "{value}")
+        }
+    }
+}
+
 /// Text between tags.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_that_the_script_would_round_are_strings() {
+        let numbers = (0_u64, (1_u64 << 53) - 1, 1_u64 << 53, u64::MAX, 0.5);
+        let text = r#"[0,9007199254740991,"9007199254740992","18446744073709551615",0.5]"#;
+        assert_eq!(exact(&numbers).unwrap(), text);
+    }
 }

@@ -3,11 +3,10 @@
 //! What is drawn is bounded by a number of items; the figures are exact over the whole trace. Memory
 //! is about 40 bytes for an item and 8 for each further job.
 
-use crate::result::Jobs;
-use crate::result::{Cost, Cpu, Exact, ModeChange, Ordered, RunTask};
 use crate::tally::{Distribution, Tally};
 use std::collections::BTreeMap;
 use vestal_core::{CpuId, Instant, JobId, Level, StopReason};
+use vestal_result::run::{Cost, CpuRow, Jobs, ModeChange, TaskRow};
 use vestal_trace::header::Header;
 use vestal_trace::record::{Edge, Mechanism, Record};
 use vestal_trace::timeline::{Ending, Item, Timeline};
@@ -56,7 +55,7 @@ pub(crate) struct Row {
     pub(crate) jobs: Vec<Job>,
     pub(crate) slices: Vec<Slice>,
     pub(crate) marks: Vec<Mark>,
-    pub(crate) figures: RunTask,
+    pub(crate) figures: TaskRow,
     pub(crate) responses: Distribution,
     /// Jobs to come to an end: when they arrived, and their position.
     open: BTreeMap<u64, (u64, Option<u32>)>,
@@ -85,8 +84,8 @@ pub struct Recording {
     pub(crate) lost: u64,
     pub(crate) jobs: Jobs,
     pub(crate) changes: Vec<ModeChange>,
-    pub(crate) cpus: Vec<Cpu>,
-    pub(crate) overhead: Ordered<Cost>,
+    pub(crate) cpus: Vec<CpuRow>,
+    pub(crate) overhead: Vec<(String, Cost)>,
 }
 
 /// Makes a [`Recording`] of records.
@@ -101,7 +100,7 @@ pub struct Collector {
     items: usize,
     items_max: usize,
     running: BTreeMap<CpuId, (JobId, u64)>,
-    busy: BTreeMap<CpuId, Cpu>,
+    busy: BTreeMap<CpuId, CpuRow>,
     spans: Vec<(CpuId, Mechanism, u64)>,
     costs: Vec<(Mechanism, Tally)>,
 }
@@ -114,9 +113,9 @@ impl Collector {
     #[must_use]
     pub fn new(header: &Header, items_max: usize) -> Self {
         let row = |name: &String| Row {
-            figures: RunTask {
+            figures: TaskRow {
                 name: name.clone(),
-                ..RunTask::default()
+                ..TaskRow::default()
             },
             ..Row::default()
         };
@@ -132,7 +131,7 @@ impl Collector {
             jobs: Jobs::default(),
             changes: Vec::new(),
             cpus: Vec::new(),
-            overhead: Ordered(Vec::new()),
+            overhead: Vec::new(),
         };
         Self {
             timeline: Timeline::new(header),
@@ -181,24 +180,24 @@ impl Collector {
             row.figures.response_ns = row.responses.spread;
             row.marks.sort_by_key(|mark| mark.at);
             let (sum, figures) = (&mut recording.jobs, &row.figures);
-            sum.released.0 += figures.released.0;
-            sum.completed.0 += figures.completed.0;
-            sum.dropped.0 += figures.dropped.0;
-            sum.missed.0 += figures.missed.0;
+            sum.released += figures.released;
+            sum.completed += figures.completed;
+            sum.dropped += figures.dropped;
+            sum.missed += figures.missed;
         }
         recording.cpus = self.busy.into_values().collect();
         let costs = self.costs.into_iter().map(|(mechanism, tally)| {
             let found = tally.distribution();
             let cost = Cost {
                 count: found.count,
-                mean: found.spread.mean,
+                mean: found.spread.mean.map(|mean| mean as f64),
                 p99: found.spread.p99,
                 max: found.spread.max,
                 share: None,
             };
             (name_of(mechanism), cost)
         });
-        recording.overhead = Ordered(costs.collect());
+        recording.overhead = costs.collect();
         recording
     }
 
@@ -221,16 +220,16 @@ impl Collector {
             Item::Release { job, .. } => self.release(at, job),
             Item::Begin { cpu, job, .. } => {
                 self.running.insert(cpu, (job, now));
-                self.cpu(cpu).switches.0 += 1;
+                self.cpu(cpu).switches += 1;
             }
             Item::Finish { cpu, job, why } => self.finish_slice(at, cpu, job, why),
             Item::Overrun { job, .. } => {
                 self.mark(at, now, job, OVERRAN);
-                self.figures(job, |task| task.overruns.0 += 1);
+                self.figures(job, |task| task.overruns += 1);
             }
             Item::Drop { job, .. } => {
                 self.mark(at, now, job, DROPPED);
-                self.figures(job, |task| task.dropped.0 += 1);
+                self.figures(job, |task| task.dropped += 1);
             }
             Item::Miss { job, deadline } => {
                 if self.recording.header.judges_misses {
@@ -263,17 +262,16 @@ impl Collector {
         self.recording.rows.get_mut(job.task.index())
     }
 
-    fn figures(&mut self, job: JobId, change: impl FnOnce(&mut RunTask)) {
+    fn figures(&mut self, job: JobId, change: impl FnOnce(&mut TaskRow)) {
         if let Some(row) = self.row(job) {
             change(&mut row.figures);
         }
     }
 
-    fn cpu(&mut self, cpu: CpuId) -> &mut Cpu {
-        let number = u32::from(cpu.0);
-        self.busy.entry(cpu).or_insert(Cpu {
-            cpu: number,
-            ..Cpu::default()
+    fn cpu(&mut self, cpu: CpuId) -> &mut CpuRow {
+        self.busy.entry(cpu).or_insert(CpuRow {
+            cpu: cpu.0,
+            ..CpuRow::default()
         })
     }
 
@@ -281,7 +279,7 @@ impl Collector {
         let room = self.room(at);
         let release = self.own.as_nanos();
         let Some(row) = self.row(job) else { return };
-        row.figures.released.0 += 1;
+        row.figures.released += 1;
         let position = room.then_some(row.jobs.len() as u32);
         if room {
             row.jobs.push(Job {
@@ -303,7 +301,7 @@ impl Collector {
             && running == job
             && to > from
         {
-            let busy = &mut self.cpu(cpu).busy_ns.0;
+            let busy = &mut self.cpu(cpu).busy_ns;
             *busy = busy.saturating_add(to - from);
             if self.room(at) {
                 let position = self.position(job);
@@ -322,8 +320,8 @@ impl Collector {
         match why {
             Ending::Completed => self.complete(at, job),
             Ending::Stopped(StopReason::Preempted) => {
-                self.figures(job, |task| task.preemptions.0 += 1);
-                self.cpu(cpu).preemptions.0 += 1;
+                self.figures(job, |task| task.preemptions += 1);
+                self.cpu(cpu).preemptions += 1;
             }
             Ending::Stopped(StopReason::Blocked | StopReason::Cancelled) | Ending::Recording => {}
         }
@@ -334,7 +332,7 @@ impl Collector {
         let judged = header.judges_misses;
         let deadline = header.tasks.get(job.task.index()).map(|task| task.deadline);
         let Some(row) = self.row(job) else { return };
-        row.figures.completed.0 += 1;
+        row.figures.completed += 1;
         let Some((release, position)) = row.open.remove(&job.sequence) else {
             return;
         };
@@ -355,7 +353,7 @@ impl Collector {
 
     fn miss(&mut self, at: Instant, due: u64, job: JobId) {
         self.mark(at, due, job, MISSED);
-        self.figures(job, |task| task.missed.0 += 1);
+        self.figures(job, |task| task.missed += 1);
     }
 
     /// The position of a job; it may have ended already.
@@ -387,10 +385,11 @@ impl Collector {
         if self.recording.changes.len() < CHANGES_MAX {
             let name = |level| self.recording.header.level_name(level);
             let change = ModeChange {
-                at_ns: Exact(at.as_nanos()),
+                at_ns: at.as_nanos(),
                 from: name(from),
                 to: name(to),
                 cause: None,
+                cpu: None,
             };
             self.recording.changes.push(change);
         }

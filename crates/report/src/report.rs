@@ -1,10 +1,12 @@
 //! What goes on a page: results and recordings of the same tasks.
 
+use crate::document::Document;
 use crate::error::ReportError;
 use crate::group::{Tasks, tasks_of_analysis, tasks_of_recording, tasks_of_run};
 use crate::recording::Recording;
-use crate::result::{Analysis, Document, Run};
 use vestal_core::{Duration, Level};
+use vestal_result::analysis::Analysis;
+use vestal_result::run::Run;
 use vestal_trace::TaskInfo;
 
 /// What the page asks about names.

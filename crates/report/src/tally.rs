@@ -1,7 +1,7 @@
 //! Exact figures of a set of durations, and the buckets of its distribution.
 
-use crate::result::{Exact, Spread};
 use serde::Serialize;
+use vestal_result::run::Response;
 
 /// Durations in nanoseconds. Eight bytes for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,11 +11,11 @@ pub(crate) struct Tally(Vec<u64>);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Distribution {
     /// How many.
-    pub count: Exact,
+    pub count: u64,
     /// Exact figures.
-    pub spread: Spread,
+    pub spread: Response,
     /// `[bucket, count]`, ascending, those with a count only; see [`bucket`].
-    pub buckets: Vec<(u16, Exact)>,
+    pub buckets: Vec<(u16, u64)>,
 }
 
 /// The bucket of a duration: below 16 ns the duration itself, above it each octave has 16 buckets of
@@ -44,21 +44,21 @@ impl Tally {
         let sum: u128 = self.0.iter().map(|nanos| u128::from(*nanos)).sum();
         let mean = sum.checked_div(u128::from(count)).unwrap_or(0);
         let rank = (u128::from(count) * 99).div_ceil(100).saturating_sub(1);
-        let at = |index: usize| self.0.get(index).copied().map(Exact);
-        let mut buckets: Vec<(u16, Exact)> = Vec::new();
+        let at = |index: usize| self.0.get(index).copied();
+        let mut buckets: Vec<(u16, u64)> = Vec::new();
         for nanos in &self.0 {
             let bucket = bucket(*nanos);
             match buckets.last_mut() {
-                Some((last, sum)) if *last == bucket => sum.0 += 1,
-                Some(_) | None => buckets.push((bucket, Exact(1))),
+                Some((last, sum)) if *last == bucket => *sum += 1,
+                Some(_) | None => buckets.push((bucket, 1)),
             }
         }
         Distribution {
-            count: Exact(count),
-            spread: Spread {
+            count,
+            spread: Response {
                 min: at(0),
                 // The mean of numbers is none that is larger.
-                mean: at(0).map(|_| Exact(u64::try_from(mean).unwrap_or(u64::MAX))),
+                mean: at(0).map(|_| u64::try_from(mean).unwrap_or(u64::MAX)),
                 p99: at(usize::try_from(rank).unwrap_or(usize::MAX)),
                 max: at(self.0.len().wrapping_sub(1)),
             },
@@ -94,13 +94,13 @@ mod tests {
             tally.add(nanos);
         }
         let found = tally.distribution();
-        let exact = |value| Some(Exact(value));
+        let exact = Some;
         assert_eq!(found.spread.min, exact(1));
         assert_eq!(found.spread.mean, exact(100));
         assert_eq!(found.spread.p99, exact(198));
         assert_eq!(found.spread.max, exact(200));
-        let sum: u64 = found.buckets.iter().map(|(_, count)| count.0).sum();
-        assert_eq!((sum, found.count), (200, Exact(200)));
+        let sum: u64 = found.buckets.iter().map(|(_, count)| count).sum();
+        assert_eq!((sum, found.count), (200, 200));
         assert_eq!(Tally::default().distribution(), Distribution::default());
         let mut one = Tally::default();
         one.add(7);

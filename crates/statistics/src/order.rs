@@ -10,7 +10,10 @@ pub fn median(mut values: Vec<u64>) -> u64 {
 
 /// A median with its quartiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)
+)]
 pub struct Quartiles {
     /// The lower quartile.
     pub low: f64,

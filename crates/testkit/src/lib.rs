@@ -3,6 +3,8 @@
 //! | module | what |
 //! |---|---|
 //! | [`gantt`] | the golden drawings of simulated schedules |
+//! | [`json_schema`] | a validator for the schemas of this repository |
 #![forbid(unsafe_code)]
 
 pub mod gantt;
+pub mod json_schema;

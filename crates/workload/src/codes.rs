@@ -4,7 +4,6 @@
 //! produced stays in the table as retired. What each means, with an example of wrong and right, is in
 //! `docs/diagnostics.md`, of which `vestal explain CODE` prints a section.
 
-use serde::{Serialize, Serializer};
 use std::fmt;
 use std::fmt::Write as _;
 
@@ -140,12 +139,6 @@ impl fmt::Display for Code {
 impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
-    }
-}
-
-impl Serialize for Code {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 

@@ -3,13 +3,11 @@
 use crate::codes::Code;
 use crate::source::{Source, Span};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
-use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 
 /// How much a diagnostic weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The file cannot be used.
     Error,
@@ -19,8 +17,18 @@ pub enum Severity {
     Note,
 }
 
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        })
+    }
+}
+
 /// One thing to say about one place of a source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The stable code, which `vestal explain` expands.
     pub code: Code,
@@ -43,7 +51,6 @@ pub struct Diagnostic {
     /// How to mend it.
     pub help: String,
     /// The stretch of text in bytes.
-    #[serde(skip)]
     pub span: Span,
 }
 
@@ -118,13 +125,6 @@ impl Diagnostics {
             }
         }
         text
-    }
-
-    /// The same as data: an array of objects with `code`, `severity`, `file`, `line`, `column`,
-    /// `field`, `message`, `found`, `expected`, `help`.
-    #[must_use]
-    pub fn to_json(&self) -> serde_json::Value {
-        serde_json::to_value(&self.list).unwrap_or_default()
     }
 }
 

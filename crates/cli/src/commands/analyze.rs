@@ -4,60 +4,30 @@ use crate::args::AnalyzeArgs;
 use crate::clock::Stopwatch;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
-use crate::names::{RESULT_FORMAT, verdict_name};
-use crate::ordered::Ordered;
 use crate::output::{Output, Painter, Style};
 use crate::progress::Progress;
 use crate::quantity::exact;
 use crate::registry::{find_test, registry};
 use crate::session::read_parameters;
 use crate::table::{Column, Grid};
-use serde::Serialize;
-use serde_json::Value;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::Path;
 use vestal_analysis::{Kind, Names, Outcome as TestOutcome, Parameter, Parameters, Test, Verdict};
 use vestal_core::Level;
 use vestal_policy::{Given, parameters};
+use vestal_result::Format;
+use vestal_result::analysis::{self as said, Analyses, Analysis, TaskBound};
 use vestal_workload::TaskSet;
 
 /// How many job priorities of a task people are shown.
 const PRIORITIES_SHOWN: usize = 12;
 
-#[derive(Serialize)]
-pub(crate) struct Document {
-    format: &'static str,
-    file: String,
-    results: Vec<TestResult>,
-}
-
-/// What one test found, as results show it.
-#[derive(Serialize)]
+/// What one test said, with what only commands are told.
 pub(crate) struct TestResult {
-    test: &'static str,
-    variant: Option<&'static str>,
-    verdict: &'static str,
-    kind: &'static str,
-    claim: Option<&'static str>,
-    tasks: Vec<TaskResult>,
-    parameters: Value,
-    why: Option<String>,
-    elapsed_us: u64,
-    #[serde(skip)]
+    pub(crate) said: Analysis,
     chosen: Parameters,
-    #[serde(skip)]
     sound: bool,
-}
-
-#[derive(Serialize)]
-struct TaskResult {
-    name: String,
-    criticality: String,
-    priority: Option<u32>,
-    cpu: u16,
-    deadline_ns: u64,
-    response_ns: Ordered<Option<u64>>,
 }
 
 pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
@@ -92,7 +62,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
             Some(proved) => output.warning(&format!(
                 "{} was not written: {} leaves nothing to choose, its policy orders tasks by a rule",
                 path.display(),
-                proved.name()
+                proved.said.name()
             )),
             None => output.warning(&format!(
                 "{} was not written: no test proved the set schedulable, so there is nothing to use",
@@ -100,10 +70,10 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
             )),
         }
     }
-    output.json(&Document {
-        format: RESULT_FORMAT,
+    output.json(&Analyses {
+        format: Format::V1,
         file: shown(&args.file),
-        results,
+        results: results.into_iter().map(|result| result.said).collect(),
     })?;
     Ok(exit)
 }
@@ -213,36 +183,38 @@ impl TestResult {
         let tasks = subjects
             .iter()
             .zip(&found.tasks)
-            .map(|(task, outcome)| TaskResult {
+            .map(|(task, outcome)| TaskBound {
                 name: task.name.to_owned(),
                 criticality: set.level_name(task.criticality).to_owned(),
                 priority: outcome.priority,
-                cpu: 0,
+                cpu: Some(0),
                 deadline_ns: task.deadline_ns,
-                response_ns: Ordered(
-                    set.levels
-                        .iter()
-                        .zip(task.criticality.up_to_self())
-                        .map(|(name, level)| {
-                            let bound = outcome.responses.get(level.index()).copied().flatten();
-                            (name.clone(), bound.map(|bound| bound.as_nanos()))
-                        })
-                        .collect(),
-                ),
+                response_ns: set
+                    .levels
+                    .iter()
+                    .zip(task.criticality.up_to_self())
+                    .map(|(name, level)| {
+                        let bound = outcome.responses.get(level.index()).copied().flatten();
+                        (name.clone(), bound.map(|bound| bound.as_nanos()))
+                    })
+                    .collect(),
             });
-        Self {
-            test: test.name,
-            variant: test.variant,
-            verdict: verdict_name(found.verdict),
-            kind: kind_name(found.kind),
-            claim: found.claim.map(verdict_name),
+        let said = Analysis {
+            test: test.name.to_owned(),
+            variant: test.variant.map(str::to_owned),
+            verdict: verdict(found.verdict),
+            kind: kind(found.kind),
+            claim: found.claim.map(verdict),
             tasks: tasks.collect(),
-            parameters: Value::Object(parameters::to_json(&chosen, set)),
+            parameters: parameters::to_json(&chosen, set),
             why: found
                 .why
                 .as_ref()
                 .map(|why| why.with_names(names).to_string()),
             elapsed_us,
+        };
+        Self {
+            said,
             chosen,
             sound: test.is_sound(),
         }
@@ -250,20 +222,13 @@ impl TestResult {
 
     /// The bound on the response time of a task in the runs of its own level.
     pub(crate) fn own_bound(&self, task: usize) -> Option<u64> {
-        let (_, bound) = self.tasks.get(task)?.response_ns.0.last()?;
+        let (_, bound) = self.said.tasks.get(task)?.response_ns.0.last()?;
         *bound
     }
 
     /// Whether a sound test says schedulable.
     pub(crate) fn is_proved(&self) -> bool {
-        self.sound && self.verdict == verdict_name(Verdict::Schedulable)
-    }
-
-    fn name(&self) -> String {
-        match self.variant {
-            Some(variant) => format!("{}:{variant}", self.test),
-            None => self.test.to_owned(),
-        }
+        self.sound && self.said.verdict == said::Verdict::Schedulable
     }
 }
 
@@ -291,40 +256,48 @@ impl<'a> Subject<'a> {
     }
 }
 
-fn kind_name(kind: Kind) -> &'static str {
+fn kind(kind: Kind) -> said::Kind {
     match kind {
-        Kind::Exact => "exact",
-        Kind::Sufficient => "sufficient",
-        Kind::Necessary => "necessary",
-        Kind::Unsafe => "unsafe",
+        Kind::Exact => said::Kind::Exact,
+        Kind::Sufficient => said::Kind::Sufficient,
+        Kind::Necessary => said::Kind::Necessary,
+        Kind::Unsafe => said::Kind::Unsafe,
     }
 }
 
-fn verdict_style(verdict: &str) -> Style {
+fn verdict(verdict: Verdict) -> said::Verdict {
     match verdict {
-        "schedulable" => Style::Good,
-        "unschedulable" => Style::Bad,
-        _ => Style::Caution,
+        Verdict::Schedulable => said::Verdict::Schedulable,
+        Verdict::Unschedulable => said::Verdict::Unschedulable,
+        Verdict::NotProven => said::Verdict::NotProven,
+    }
+}
+
+fn verdict_style(verdict: said::Verdict) -> Style {
+    match verdict {
+        said::Verdict::Schedulable => Style::Good,
+        said::Verdict::Unschedulable => Style::Bad,
+        said::Verdict::NotProven => Style::Caution,
     }
 }
 
 /// One test for people: its verdict, its table, its reason.
 pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> String {
-    let painter = output.painter();
+    let (painter, said) = (output.painter(), &result.said);
     let mut text = format!(
         "{}: {} ({} test, took {} us)\n",
-        painter.paint(Style::Bold, &result.name()),
-        painter.paint(verdict_style(result.verdict), result.verdict),
-        result.kind,
-        result.elapsed_us
+        painter.paint(Style::Bold, &said.name()),
+        painter.paint(verdict_style(said.verdict), &said.verdict.to_string()),
+        said.kind,
+        said.elapsed_us
     );
-    if let Some(claim) = result.claim {
+    if let Some(claim) = said.claim {
         let _ = writeln!(
             text,
             "  its paper claims: {claim}; this test is refuted and kept for comparison"
         );
     }
-    if let Some(why) = &result.why {
+    if let Some(why) = &said.why {
         let _ = writeln!(text, "  why: {why}");
     }
     let columns = [
@@ -337,7 +310,7 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
     for level in &set.levels {
         grid.number(&format!("response {level}"));
     }
-    let mut tasks: Vec<&TaskResult> = result.tasks.iter().collect();
+    let mut tasks: Vec<&TaskBound> = said.tasks.iter().collect();
     tasks.sort_by_key(|task| Reverse(task.priority));
     for task in tasks {
         let mut cells = vec![
@@ -415,7 +388,7 @@ fn conclusion(set: &TaskSet, results: &[TestResult], painter: Painter) -> String
     let proved: Vec<String> = results
         .iter()
         .filter(|result| result.is_proved())
-        .map(TestResult::name)
+        .map(|result| result.said.name())
         .collect();
     let name = if set.name.is_empty() {
         "The task set"

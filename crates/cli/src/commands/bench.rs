@@ -5,20 +5,12 @@ mod zss_trace;
 
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::names::RESULT_FORMAT;
 use crate::output::Output;
 use crate::quantity::short;
-use crate::real::{self, Cost};
+use crate::real;
 use crate::table::{Column, Grid};
-use serde::Serialize;
-
-/// The whole table, for programs.
-#[derive(Serialize)]
-struct Document {
-    format: &'static str,
-    bench: &'static str,
-    primitives: Vec<Cost>,
-}
+use vestal_result::Format;
+use vestal_result::bench::Primitives;
 
 pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
     match args.what.as_str() {
@@ -47,7 +39,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
     let mut grid = Grid::new(output, &columns);
     for cost in &primitives {
         grid.row(vec![
-            cost.name.to_owned(),
+            cost.name.clone(),
             cost.count.to_string(),
             short(cost.median_ns),
             short(cost.p99_ns),
@@ -55,9 +47,9 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
         ]);
     }
     output.human(&grid.render());
-    output.json(&Document {
-        format: RESULT_FORMAT,
-        bench: "primitives",
+    output.json(&Primitives {
+        format: Format::V1,
+        bench: "primitives".to_owned(),
         primitives,
     })?;
     Ok(Exit::Holds)

@@ -5,53 +5,17 @@ mod fields;
 use crate::args::CheckArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input;
-use crate::names::RESULT_FORMAT;
-use crate::output::{Output, Style};
+use crate::output::{self, Output, Style};
 use crate::quantity::{count, exact};
 use crate::registry::{find_policy, registry};
 use crate::table::{Column, Grid};
-use fields::{FieldUses, Unused};
-use serde::Serialize;
-use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
 use vestal_core::{Duration, Level};
 use vestal_policy::{Field, Policy};
+use vestal_result::Format;
+use vestal_result::check::{self, Check, Summary};
 use vestal_workload::{TaskSet, Utilisation};
-
-#[derive(Serialize)]
-struct Document {
-    format: &'static str,
-    file: String,
-    valid: bool,
-    diagnostics: Value,
-    set: Option<Summary>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Summary {
-    name: String,
-    tasks: usize,
-    jobs: usize,
-    servers: usize,
-    devices: usize,
-    levels: Vec<LevelSummary>,
-    hyperperiod_ns: Option<u64>,
-    largest_offset_ns: u64,
-    /// The policy that was asked about; `None`: all of them.
-    policy: Option<&'static str>,
-    fields: Vec<FieldUses>,
-    unused: Vec<Unused>,
-    on_miss: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct LevelSummary {
-    name: String,
-    tasks: usize,
-    /// Of the tasks of at least this level, with this level's execution times.
-    utilization: Option<f64>,
-}
 
 pub(crate) fn check(args: &CheckArgs, output: &Output) -> Outcome {
     let what = format!("check {}", input::shown(&args.file));
@@ -64,17 +28,15 @@ pub(crate) fn check(args: &CheckArgs, output: &Output) -> Outcome {
         Ok(set) => set,
         Err(failure) => return invalid(&args.file, failure, output),
     };
-    let summary = Summary::new(&set, policy);
+    let summary = summary(&set, policy);
     output.human(&page(&args.file, &summary, output));
-    let diagnostics = set
-        .warnings()
-        .map_or_else(|| Value::Array(Vec::new()), |warnings| warnings.to_json());
+    let warnings = set.warnings();
     let file = input::shown(&args.file);
-    output.json(&Document {
-        format: RESULT_FORMAT,
+    output.json(&Check {
+        format: Format::V1,
         file,
         valid: true,
-        diagnostics,
+        diagnostics: warnings.as_ref().map_or_else(Vec::new, output::diagnostics),
         set: Some(summary),
     })?;
     Ok(Exit::Holds)
@@ -86,57 +48,55 @@ fn invalid(path: &Path, failure: Failure, output: &Output) -> Outcome {
         return Err(failure);
     };
     output.diagnostics(diagnostics);
-    output.json(&Document {
-        format: RESULT_FORMAT,
+    output.json(&Check {
+        format: Format::V1,
         file: input::shown(path),
         valid: false,
-        diagnostics: diagnostics.to_json(),
+        diagnostics: output::diagnostics(diagnostics),
         set: None,
     })?;
     Ok(failure.exit)
 }
 
-impl Summary {
-    /// What there is to say of a set, for one policy or for all.
-    pub(crate) fn new(set: &TaskSet, policy: Option<&'static dyn Policy>) -> Self {
-        let levels = (0..).map(Level).zip(&set.levels);
-        let levels = levels.map(|(level, name)| LevelSummary {
-            name: name.clone(),
-            tasks: set
-                .tasks
-                .iter()
-                .filter(|task| task.criticality == level)
-                .count(),
-            utilization: match set.utilisation(level) {
-                Utilisation::Exact(value) => Some(value.approximate()),
-                Utilisation::Approximate(value) => Some(value),
-                Utilisation::Unknown { .. } => None,
-            },
-        });
-        let offset = set
+/// What there is to say of a set, for one policy or for all.
+pub(crate) fn summary(set: &TaskSet, policy: Option<&'static dyn Policy>) -> Summary {
+    let levels = (0..).map(Level).zip(&set.levels);
+    let levels = levels.map(|(level, name)| check::Level {
+        name: name.clone(),
+        tasks: set
             .tasks
             .iter()
-            .map(|task| task.offset)
-            .max()
-            .unwrap_or(Duration::ZERO);
-        let fields = match policy {
-            Some(policy) => fields::uses(set, [policy].into_iter()),
-            None => fields::uses(set, registry().policies()),
-        };
-        Self {
-            name: set.name.clone(),
-            tasks: set.tasks.len(),
-            jobs: set.jobs.len(),
-            servers: set.servers.len(),
-            devices: set.devices.len(),
-            levels: levels.collect(),
-            hyperperiod_ns: set.hyperperiod().map(Duration::as_nanos),
-            largest_offset_ns: offset.as_nanos(),
-            unused: fields.iter().filter_map(FieldUses::unused).collect(),
-            on_miss: FieldUses::of(&fields, Field::OnMiss),
-            policy: policy.map(|policy| policy.about().name),
-            fields,
-        }
+            .filter(|task| task.criticality == level)
+            .count(),
+        utilization: match set.utilisation(level) {
+            Utilisation::Exact(value) => Some(value.approximate()),
+            Utilisation::Approximate(value) => Some(value),
+            Utilisation::Unknown { .. } => None,
+        },
+    });
+    let offset = set
+        .tasks
+        .iter()
+        .map(|task| task.offset)
+        .max()
+        .unwrap_or(Duration::ZERO);
+    let fields = match policy {
+        Some(policy) => fields::uses(set, [policy].into_iter()),
+        None => fields::uses(set, registry().policies()),
+    };
+    Summary {
+        name: set.name.clone(),
+        tasks: set.tasks.len(),
+        jobs: set.jobs.len(),
+        servers: set.servers.len(),
+        devices: set.devices.len(),
+        levels: levels.collect(),
+        hyperperiod_ns: set.hyperperiod().map(Duration::as_nanos),
+        largest_offset_ns: offset.as_nanos(),
+        unused: fields.iter().filter_map(fields::unused).collect(),
+        on_miss: fields::sentences_of(&fields, Field::OnMiss),
+        policy: policy.map(|policy| policy.about().name.to_owned()),
+        fields,
     }
 }
 
@@ -173,7 +133,7 @@ pub(crate) fn page(path: &Path, summary: &Summary, output: &Output) -> String {
     };
     let _ = writeln!(text, "{}{hyperperiod}{offset}\n", what.join(", "));
     text.push_str(&levels_table(summary, output));
-    text.push_str(&match summary.policy {
+    text.push_str(&match &summary.policy {
         Some(policy) => fields::of_one(&summary.fields, policy, output),
         None => fields::of_all(&summary.fields, output),
     });

@@ -7,17 +7,16 @@ use crate::commands::{check, report, run, simulate};
 use crate::comparison;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
-use crate::names::RESULT_FORMAT;
 use crate::output::{Output, Style};
 use crate::real::{self, RealRun, Settings};
 use crate::registry::find_test;
-use crate::report::RunResult;
 use crate::session::Session;
-use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use vestal_policy::Given;
 use vestal_report::Report;
+use vestal_result::Format;
+use vestal_result::run::{Demo, Refused, Run};
 use vestal_trace::Dispatch;
 use vestal_workload::TaskSet;
 
@@ -30,25 +29,6 @@ const TEST: &str = "amc-rtb";
 const SCENARIO: &str = "overrun=0.5";
 const DURATION: &str = "10s";
 const SEED: u64 = 1;
-
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    file: &'static str,
-    analysis: &'a TestResult,
-    simulation: &'a RunResult,
-    run: Option<&'a RunResult>,
-    /// Why there was no real run.
-    refused: Option<Refused<'a>>,
-    /// Where the page is; null if it could not be written.
-    page: Option<&'a Path>,
-}
-
-#[derive(Serialize)]
-struct Refused<'a> {
-    message: String,
-    help: &'a [String],
-}
 
 pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
     let show = Show::open(&args.output, output);
@@ -82,35 +62,37 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
     step(output, 5, "What to take home", "", "");
     output.human(&summary(
         &analysis,
-        &simulation,
+        &simulation.run,
         real.as_ref(),
         &session,
         output,
     ));
-    let document = Document {
-        format: RESULT_FORMAT,
-        file: FILE,
-        analysis: &analysis,
-        simulation: &simulation,
-        run: real.as_ref().map(|real| &real.result),
+    let mut document = Demo {
+        format: Format::V1,
+        file: FILE.to_owned(),
+        analysis: analysis.said.clone(),
+        simulation: simulation.run.clone(),
+        run: real.as_ref().map(|real| real.result.run.clone()),
         refused: failure.as_ref().map(|failure| Refused {
-            message: format!("failed to {}: {}", failure.what, failure.why),
-            help: &failure.help,
+            message: failure.message(),
+            help: failure.help.clone(),
         }),
         page: None,
     };
-    let page = show.page(&document, output)?;
-    let page = page.as_deref();
-    output.json(&Document { page, ..document })?;
+    document.page = show.page(&document, output)?;
+    output.json(&document)?;
     if let Some(failure) = failure {
         output.complaint(&failure);
         return Ok(failure.exit);
     }
-    let holds = analysis.is_proved() && simulation.jobs.missed_guaranteed == 0;
+    let holds = analysis.is_proved() && simulation.run.jobs.missed_guaranteed == 0;
     let Some(real) = real.filter(|real| holds && !real.interrupted) else {
         return Ok(Exit::DoesNotHold);
     };
-    let (jobs, missed) = (&real.result.jobs, real.result.machine.missed_outside_gaps);
+    let (jobs, missed) = (
+        &real.result.run.jobs,
+        real.result.run.machine.missed_outside_gaps,
+    );
     Ok(run::exit(missed, jobs.missed_undecided, false))
 }
 
@@ -118,7 +100,7 @@ pub(crate) fn demo(args: &DemoArgs, output: &Output) -> Outcome {
 fn check_and_analyze(path: &Path, set: &TaskSet, output: &Output) -> Result<TestResult, Failure> {
     let line = format!("vestal check {FILE}");
     step(output, 1, "Is the file a valid task set?", &line, CHECK);
-    let checked = check::Summary::new(set, None);
+    let checked = check::summary(set, None);
     output.human(&check::page(path, &checked, output));
 
     let title = "Is it schedulable, whatever happens?";
@@ -183,7 +165,7 @@ impl Show {
     }
 
     /// Writes the page and says where it is.
-    fn page(&self, document: &Document, output: &Output) -> Result<Option<PathBuf>, Failure> {
+    fn page(&self, document: &Demo, output: &Output) -> Result<Option<String>, Failure> {
         let Some(directory) = &self.directory else {
             return Ok(None);
         };
@@ -200,7 +182,7 @@ impl Show {
         let path = directory.join("report.html");
         let bytes = report::write_page(&page, &path, &[])?;
         output.human(&format!("\n{}", report::written(&path, bytes)));
-        Ok(Some(path))
+        Ok(Some(path.display().to_string()))
     }
 }
 
@@ -267,7 +249,7 @@ fn step(output: &Output, number: u32, title: &str, command: &str, why: &str) {
 
 fn summary(
     analysis: &TestResult,
-    simulation: &RunResult,
+    simulation: &Run,
     real: Option<&RealRun>,
     session: &Session,
     output: &Output,
@@ -282,7 +264,7 @@ fn summary(
     };
     let mut text = format!("- {TEST} says: the set is {not}schedulable under {POLICY}.\n");
     let (shown, world) = match real {
-        Some(real) => (&real.result, "in the real run"),
+        Some(real) => (&real.result.run, "in the real run"),
         None => (simulation, "in the simulation"),
     };
     let _ = writeln!(text, "- What happened {world}:");
@@ -291,17 +273,17 @@ fn summary(
     }
     let _ = writeln!(text, "- {}", guarantee("In the simulation", simulation));
     if let Some(real) = real {
-        let _ = writeln!(text, "- {}", guarantee("In the real run", &real.result));
+        let _ = writeln!(text, "- {}", guarantee("In the real run", &real.result.run));
         let _ = writeln!(text, "\nThe same jobs in both worlds:\n");
         text.push_str(&comparison::table(
             simulation,
-            &real.result,
+            &real.result.run,
             &bounds,
             session,
             output,
         ));
         text.push_str("\nThe simulation has exact time and no overheads.\n");
-        text.push_str(if comparison::exceeds_bounds(&real.result, &bounds) {
+        text.push_str(if comparison::exceeds_bounds(&real.result.run, &bounds) {
             "Where a real response time is above the proved bound, waking, switching, measuring and the rest\nof this machine took the difference: the analysis counts none of it.\n"
         } else {
             "The real run has them, and stayed within the proved bounds all the same.\n"
@@ -311,7 +293,7 @@ fn summary(
 }
 
 /// Whether a run kept what was guaranteed.
-fn guarantee(world: &str, run: &RunResult) -> String {
+fn guarantee(world: &str, run: &Run) -> String {
     let (missed, outside) = (run.jobs.missed_guaranteed, run.machine.missed_outside_gaps);
     match (missed, outside) {
         (0, _) => format!("{world} no guaranteed deadline was missed."),

@@ -1,11 +1,12 @@
 //! `vestal doctor`: is this machine fit for real-time runs, and what should change?
 
 use crate::args::DoctorArgs;
-use crate::examination::{Basis, Examination, Finding, Section, State, Verdict, Wish};
+use crate::examination::Wish;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Painter, Style};
 use crate::real;
 use std::fmt::Write as _;
+use vestal_result::doctor::{Basis, Examination, Finding, Section, State, Verdict};
 
 pub(crate) fn doctor(args: &DoctorArgs, output: &Output) -> Outcome {
     let wish = Wish {
@@ -112,7 +113,9 @@ fn conclusion(examination: &Examination, painter: Painter, width: usize) -> Stri
     let titles = |state: State| {
         let findings = examination.findings.iter();
         let of_state = findings.filter(|finding| finding.state == state);
-        of_state.map(|finding| finding.title).collect::<Vec<_>>()
+        of_state
+            .map(|finding| finding.title.as_str())
+            .collect::<Vec<_>>()
     };
     let (missing, matters) = (titles(State::Missing), titles(State::Matters));
     let (style, verdict) = match examination.verdict {
@@ -174,12 +177,12 @@ fn wrapped(words: &str, indent: usize, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::names::RESULT_FORMAT;
+    use vestal_result::Format;
 
     fn finding(state: State, remedy: Option<&str>) -> Finding {
         Finding {
-            check: "governor",
-            title: "frequency governor",
+            check: "governor".to_owned(),
+            title: "frequency governor".to_owned(),
             section: Section::Cpu,
             required: false,
             state,
@@ -193,7 +196,7 @@ mod tests {
 
     fn examination(verdict: Verdict, findings: Vec<Finding>) -> Examination {
         Examination {
-            format: RESULT_FORMAT,
+            format: Format::V1,
             verdict,
             root: None,
             kernel: Some("6.1".to_owned()),
@@ -232,24 +235,5 @@ Nothing was tried or measured.
         let plain = page(&good, Painter { colour: false }, 80);
         assert!(!plain.contains('\x1b') && !plain.contains("execution times vary"));
         assert!(page(&good, Painter { colour: true }, 80).contains("\x1b[1;32m"));
-    }
-
-    /// The schema that is checked in; `VESTAL_BLESS=1` writes it.
-    #[test]
-    fn the_schema_is_current() {
-        let path = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../docs/schema/doctor-1.schema.json"
-        );
-        let schema = schemars::schema_for!(Examination);
-        let text = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
-        if std::env::var_os("VESTAL_BLESS").is_some() {
-            std::fs::write(path, &text).unwrap();
-        }
-        let stored = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(
-            stored == text,
-            "docs/schema/doctor-1.schema.json differs: VESTAL_BLESS=1 cargo test -p vestal --lib doctor"
-        );
     }
 }

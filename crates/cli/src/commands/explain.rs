@@ -9,32 +9,12 @@ use crate::names;
 use crate::output::Output;
 use crate::registry::registry;
 use crate::table::{Column, Grid};
-use serde::Serialize;
+use vestal_result::Format;
+use vestal_result::files::{Explanation, Topic, Topics};
 use vestal_workload::codes;
 
 /// All pages by name, embedded when the program is built.
 const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
-
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    topic: &'a str,
-    kind: &'static str,
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-struct ListDocument {
-    format: &'static str,
-    topics: Vec<Entry>,
-}
-
-#[derive(Serialize)]
-struct Entry {
-    topic: String,
-    kind: &'static str,
-    summary: &'static str,
-}
 
 pub(crate) fn explain(args: &ExplainArgs, output: &Output) -> Outcome {
     let Some(topic) = &args.topic else {
@@ -59,11 +39,11 @@ pub(crate) fn explain(args: &ExplainArgs, output: &Output) -> Outcome {
 }
 
 fn print(topic: &str, kind: &'static str, text: &str, output: &Output) -> Outcome {
-    output.json(&Document {
-        format: names::RESULT_FORMAT,
-        topic,
-        kind,
-        text,
+    output.json(&Explanation {
+        format: Format::V1,
+        topic: topic.to_owned(),
+        kind: kind.to_owned(),
+        text: text.to_owned(),
     })?;
     if output.is_terminal() {
         output.human(&markdown::render(text, output.painter(), output.width()));
@@ -98,27 +78,25 @@ fn unknown(topic: &str, wanted: &str) -> Failure {
     .with_help("`vestal explain` without a name lists all of them, diagnostic codes included")
 }
 
-fn entries() -> Vec<Entry> {
-    let policies = registry().policies().map(|policy| Entry {
-        topic: policy.about().name.to_owned(),
-        kind: "policy",
-        summary: policy.about().summary,
-    });
-    let tests = registry().tests().iter().map(|test| Entry {
-        topic: test.to_string(),
-        kind: "test",
-        summary: test.summary,
-    });
+fn entry(topic: String, kind: &str, summary: &str) -> Topic {
+    Topic {
+        topic,
+        kind: kind.to_owned(),
+        summary: summary.to_owned(),
+    }
+}
+
+fn entries() -> Vec<Topic> {
+    let policies = registry().policies().map(|policy| policy.about());
+    let policies = policies.map(|about| entry(about.name.to_owned(), "policy", about.summary));
+    let tests = registry().tests().iter();
+    let tests = tests.map(|test| entry(test.to_string(), "test", test.summary));
     policies.chain(tests).collect()
 }
 
 fn list(output: &Output) -> Outcome {
     let mut topics = entries();
-    topics.extend(codes::all().map(|info| Entry {
-        topic: info.code.to_string(),
-        kind: "code",
-        summary: info.title,
-    }));
+    topics.extend(codes::all().map(|info| entry(info.code.to_string(), "code", info.title)));
     let mut grid = Grid::new(
         output,
         &[
@@ -135,8 +113,8 @@ fn list(output: &Output) -> Outcome {
         ]);
     }
     output.human(&grid.render());
-    output.json(&ListDocument {
-        format: names::RESULT_FORMAT,
+    output.json(&Topics {
+        format: Format::V1,
         topics,
     })?;
     Ok(Exit::Holds)

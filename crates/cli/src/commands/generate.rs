@@ -3,25 +3,17 @@
 use crate::args::GenerateArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
-use crate::names::{self, RESULT_FORMAT};
+use crate::names;
 use crate::output::Output;
 use crate::progress::Progress;
-use serde::Serialize;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use vestal_result::Format;
+use vestal_result::files::Generated;
 use vestal_workload::diagnostic::nearest;
 use vestal_workload::generate::{ParameterError, Recipe, derived_seed};
-
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    recipe: &'static str,
-    seed: u64,
-    directory: String,
-    files: &'a [String],
-}
 
 pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
     let what = || format!("generate task sets into {}", args.directory.display());
@@ -55,21 +47,20 @@ pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
         args.seed,
         args.directory.display()
     ));
-    output.json(&Document {
-        format: RESULT_FORMAT,
-        recipe: recipe.name(),
+    let missing = args.count - files.len() as u64;
+    output.json(&Generated {
+        format: Format::V1,
+        recipe: recipe.name().to_owned(),
         seed: args.seed,
         directory: args.directory.display().to_string(),
-        files: &files,
+        files,
     })?;
-    let complete = files.len() as u64 == args.count;
-    if !complete {
-        let missing = args.count - files.len() as u64;
+    if missing > 0 {
         output.warning(&format!(
             "interrupted; the files that are there are whole, {missing} more were asked for"
         ));
     }
-    Ok(Exit::holds(complete))
+    Ok(Exit::holds(missing == 0))
 }
 
 /// The recipe with what the command line sets, its own options first.

@@ -9,18 +9,18 @@ mod foreign;
 use crate::args::{ReplayArgs, WorldArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
-use crate::names::RESULT_FORMAT;
 use crate::output::{Output, Style};
 use crate::quantity::short;
-use crate::report::DroppedBy;
+use crate::report::dropped_by;
 use crate::session::Session;
-use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use vestal_core::{Duration, Scheduler};
 use vestal_policy::{Precision, parameters};
+use vestal_result::Format as Version;
+use vestal_result::replay::{Differs, Inverted, Jobs, Replay};
 use vestal_trace::record::COLUMNS;
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
 use vestal_trace::replay::{self, Difference};
@@ -30,65 +30,6 @@ use vestal_workload::{Source, TaskSet};
 /// What a job may run on while a more urgent one is ready before that is an inversion, on Linux: a
 /// thread that was woken may have to wait for the manager.
 const SWITCH: Duration = Duration::from_micros(100);
-
-/// The result of `vestal replay`.
-#[derive(Debug, Serialize)]
-struct Document {
-    format: &'static str,
-    file: String,
-    world: &'static str,
-    dispatch: &'static str,
-    policy: String,
-    /// The replay gives what was recorded, and no job overtook a more urgent one.
-    equal: bool,
-    /// Up to the first difference; all, if there is none.
-    records: u64,
-    /// None if there is a difference: it is not known what the rest would be.
-    facts: Option<u64>,
-    decisions: Option<u64>,
-    permits: Option<u64>,
-    notices: Option<u64>,
-    jobs: Option<Jobs>,
-    modes: Option<u64>,
-    gaps: Option<u64>,
-    difference: Option<Differs>,
-    inversion: Option<Inverted>,
-    /// What the other task set says otherwise than the recorded one.
-    task_set: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Jobs {
-    released: u64,
-    completed: u64,
-    dropped: u64,
-    dropped_by: DroppedBy,
-    missed: u64,
-    missed_guaranteed: u64,
-    overruns: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct Differs {
-    /// The number of the record, from 0.
-    number: u64,
-    /// The record, as in a `.csv` trace; none where the trace ends.
-    recorded: Option<String>,
-    why: String,
-    /// What the replay gives here.
-    replayed: Vec<String>,
-    before: Vec<String>,
-    after: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Inverted {
-    cpu: u16,
-    from_ns: u64,
-    to_ns: u64,
-    running: String,
-    waiting: String,
-}
 
 /// What a replay found.
 struct Found {
@@ -368,16 +309,16 @@ fn parts(text: &str) -> Vec<(String, Vec<&str>)> {
     named.collect()
 }
 
-fn document(path: &Path, found: &Found) -> Document {
+fn document(path: &Path, found: &Found) -> Replay {
     let summary = found.outcome.as_ref().ok();
     let difference = found.outcome.as_ref().err();
     let lines =
         |records: &[vestal_trace::Record]| records.iter().map(ToString::to_string).collect();
-    Document {
-        format: RESULT_FORMAT,
+    Replay {
+        format: Version::V1,
         file: shown(path),
-        world: found.header.world.word(),
-        dispatch: found.header.dispatch.word(),
+        world: found.header.world.word().to_owned(),
+        dispatch: found.header.dispatch.word().to_owned(),
         policy: found.header.policy.clone(),
         equal: difference.is_none() && found.inversion.is_none(),
         records: match (summary, difference) {
@@ -393,7 +334,7 @@ fn document(path: &Path, found: &Found) -> Document {
             released: summary.counts.released,
             completed: summary.counts.completed,
             dropped: summary.counts.dropped.total(),
-            dropped_by: DroppedBy(summary.counts.dropped),
+            dropped_by: dropped_by(summary.counts.dropped),
             missed: summary.counts.missed,
             missed_guaranteed: summary.counts.missed_guaranteed,
             overruns: summary.counts.overruns,
@@ -408,17 +349,13 @@ fn document(path: &Path, found: &Found) -> Document {
             before: lines(&difference.before),
             after: lines(&difference.after),
         }),
-        inversion: found.inversion.as_ref().map(|inversion| Inverted {
-            running: inversion.running.clone(),
-            waiting: inversion.waiting.clone(),
-            ..*inversion
-        }),
+        inversion: found.inversion.clone(),
         task_set: found.task_set.clone(),
     }
 }
 
 /// The result for people.
-fn page(path: &Path, found: &Found, document: &Document, output: &Output) -> String {
+fn page(path: &Path, found: &Found, document: &Replay, output: &Output) -> String {
     let painter = output.painter();
     let mut text = format!(
         "Replayed {}: {}, {} dispatch, under {}\n",

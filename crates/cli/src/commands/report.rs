@@ -3,10 +3,9 @@
 use crate::args::ReportArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::shown;
-use crate::names::{RESULT_FORMAT, VERSION};
+use crate::names::VERSION;
 use crate::output::Output;
 use crate::registry::registry;
-use serde::Serialize;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
@@ -14,19 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process;
 use vestal_report::recording::ITEMS_MAX;
 use vestal_report::{Collector, Origin, Report, ReportError};
+use vestal_result::Format as Version;
+use vestal_result::files::Page;
 use vestal_trace::read::ftrace::{self, Options};
 use vestal_trace::{Format, Problem, TaskInfo, Trace};
 
 /// Results larger than this are no results.
 const RESULT_BYTES_MAX: u64 = 256 << 20;
-
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    page: String,
-    bytes: usize,
-    sources: &'a [PathBuf],
-}
 
 pub(crate) fn report(args: &ReportArgs, output: &Output) -> Outcome {
     let mut report = Report::new(&generator());
@@ -42,11 +35,12 @@ pub(crate) fn report(args: &ReportArgs, output: &Output) -> Outcome {
     }
     let bytes = write_page(&report, &args.output, &args.results)?;
     output.human(&written(&args.output, bytes));
-    output.json(&Document {
-        format: RESULT_FORMAT,
+    let sources = args.results.iter().map(|path| path.display().to_string());
+    output.json(&Page {
+        format: Version::V1,
         page: shown(&args.output),
         bytes,
-        sources: &args.results,
+        sources: sources.collect(),
     })?;
     Ok(Exit::Holds)
 }

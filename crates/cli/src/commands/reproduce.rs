@@ -3,52 +3,18 @@
 use crate::args::ReproduceArgs;
 use crate::commands::sweep::{self, Asked};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::names::{self, RESULT_FORMAT, VERSION};
+use crate::names::{self, VERSION};
 use crate::output::Output;
 use crate::registry::registry;
 use crate::table::{Column, Grid};
-use serde::Serialize;
 use std::path::Path;
 use vestal_experiment::figure::{self, Figure};
 use vestal_experiment::{Shard, Store, Summary};
+use vestal_result::Format;
+use vestal_result::files::{self, Claim, FigureEntry, Figures, Reproduced};
 
 /// Sets at each point for a quick look.
 const QUICK_SETS: u32 = 100;
-
-#[derive(Serialize)]
-struct ListDocument {
-    format: &'static str,
-    figures: Vec<Entry>,
-}
-
-#[derive(Serialize)]
-struct Entry {
-    figure: &'static str,
-    caption: &'static str,
-    missing: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Document {
-    format: &'static str,
-    directory: String,
-    figures: Vec<FigureDocument>,
-}
-
-#[derive(Serialize)]
-struct FigureDocument {
-    figure: &'static str,
-    sets: u32,
-    missing: Vec<String>,
-    plots: Vec<String>,
-    claims: Vec<ClaimDocument>,
-}
-
-#[derive(Serialize)]
-struct ClaimDocument {
-    claim: &'static str,
-    found: String,
-}
 
 pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
     if args.list {
@@ -160,11 +126,11 @@ fn summary(prepared: &figure::Prepared<'_>, store: &Store) -> Result<Summary, Fa
 }
 
 fn list(output: &Output) -> Outcome {
-    let entries: Vec<Entry> = figure::figures()
+    let entries: Vec<FigureEntry> = figure::figures()
         .iter()
-        .map(|figure| Entry {
-            figure: figure.name,
-            caption: figure.caption,
+        .map(|figure| FigureEntry {
+            figure: figure.name.to_owned(),
+            caption: figure.caption.to_owned(),
             missing: figure
                 .prepare(None, registry())
                 .map(|prepared| prepared.missing)
@@ -175,15 +141,11 @@ fn list(output: &Output) -> Outcome {
     let mut grid = Grid::new(output, &columns);
     for entry in &entries {
         let missing = entry.missing.join(", ");
-        grid.row(vec![
-            entry.figure.to_owned(),
-            entry.caption.to_owned(),
-            missing,
-        ]);
+        grid.row(vec![entry.figure.clone(), entry.caption.clone(), missing]);
     }
     output.human(&grid.render());
-    output.json(&ListDocument {
-        format: RESULT_FORMAT,
+    output.json(&Figures {
+        format: Format::V1,
         figures: entries,
     })?;
     Ok(Exit::Holds)
@@ -208,23 +170,23 @@ fn page(outcomes: &[figure::Outcome], directory: &Path, output: &Output) -> Stri
     )
 }
 
-fn document(outcomes: Vec<figure::Outcome>, directory: &Path) -> Document {
-    let figures = outcomes.into_iter().map(|outcome| FigureDocument {
-        figure: outcome.figure,
+fn document(outcomes: Vec<figure::Outcome>, directory: &Path) -> Reproduced {
+    let figures = outcomes.into_iter().map(|outcome| files::Figure {
+        figure: outcome.figure.to_owned(),
         sets: outcome.sets,
         missing: outcome.missing,
         plots: outcome.plots,
         claims: outcome
             .findings
             .into_iter()
-            .map(|(claim, finding)| ClaimDocument {
-                claim,
+            .map(|(claim, finding)| Claim {
+                claim: str::to_owned(claim),
                 found: finding.to_string(),
             })
             .collect(),
     });
-    Document {
-        format: RESULT_FORMAT,
+    Reproduced {
+        format: Format::V1,
         directory: directory.display().to_string(),
         figures: figures.collect(),
     }

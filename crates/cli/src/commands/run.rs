@@ -31,10 +31,10 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     output.human(&run.result.page(&session, output));
     output.human(&machine_page(&run, output));
     output.human(&run.result.verdict(output));
-    output.json(&run.result)?;
+    output.json(&run.result.run)?;
     Ok(exit(
-        run.result.machine.missed_outside_gaps,
-        run.result.jobs.missed_undecided,
+        run.result.run.machine.missed_outside_gaps,
+        run.result.run.jobs.missed_undecided,
         args.tolerate_stolen_time,
     ))
 }

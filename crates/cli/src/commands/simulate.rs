@@ -8,16 +8,16 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::quantity::short;
 use crate::registry::{check_native, find_policy};
-use crate::report::{
-    CpuRow, Cut, DroppedBy, Execution, Jobs, Machine, ModeChange, Response, RunResult, Tardiness,
-    TaskRow,
-};
+use crate::report::{RunResult, dropped_by};
 use crate::session::Session;
 use crate::tracing::{self, TraceFiles};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use vestal_core::{Instant, Service, Task, TaskId};
 use vestal_policy::Precision;
+use vestal_result::run::{
+    CpuRow, Cut, Execution, Jobs, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
+};
 use vestal_sim::statistics::TaskStatistics;
 use vestal_sim::{
     Backlog, Demand, Effort, JobState, NativeSetting, Observer, Releases, Setting, SimulationError,
@@ -33,8 +33,8 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     let result = run(&session, dispatch, &args.traces, output)?;
     output.human(&result.page(&session, output));
     output.human(&result.verdict(output));
-    output.json(&result)?;
-    Ok(match &result.cut {
+    output.json(&result.run)?;
+    Ok(match &result.run.cut {
         Some(cut) => {
             output.warning(&format!(
                 "the simulation ended at {}, with what was known by then: {}; --set backlog=N limits \
@@ -44,7 +44,7 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
             ));
             Exit::Machine
         }
-        None => Exit::holds(result.jobs.missed_guaranteed == 0),
+        None => Exit::holds(result.run.jobs.missed_guaranteed == 0),
     })
 }
 
@@ -272,21 +272,19 @@ fn result(
         preemptions: found.preemptions,
         migrations: found.migrations,
     });
-    RunResult {
+    let run = Run {
         duration_ns: statistics.end().as_nanos(),
         cut,
         jobs: Jobs {
             released: totals.released,
             completed: totals.completed,
             dropped: totals.dropped.total(),
-            dropped_by: DroppedBy(totals.dropped),
+            dropped_by: dropped_by(totals.dropped),
             missed: totals.missed,
             missed_guaranteed: guaranteed,
             missed_undecided: 0,
         },
         modes: modes.collect(),
-        mode_changes: statistics.mode_changes_count(),
-        excluded: totals.missed_guaranteed,
         tasks: tasks
             .map(|((spec, task), found)| row(spec.name.clone(), task, found))
             .collect(),
@@ -296,6 +294,11 @@ fn result(
             ..Machine::default()
         },
         ..RunResult::of(session, World::Simulator, dispatch)
+    };
+    RunResult {
+        run,
+        mode_changes: statistics.mode_changes_count(),
+        excluded: totals.missed_guaranteed,
     }
 }
 
@@ -307,7 +310,7 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
         completed: found.completed,
         missed: found.missed,
         dropped: found.dropped.total(),
-        dropped_by: DroppedBy(found.dropped),
+        dropped_by: dropped_by(found.dropped),
         overruns: found.overruns,
         preemptions: found.preemptions,
         response_ns: Response {
@@ -444,19 +447,22 @@ mod tests {
             .with_policy(InFileOrder(about("doubting", &[])))
             .unwrap();
         let trusting = result(&own, "trusting", None);
-        assert_eq!(trusting.proof.as_ref().unwrap().test, "always");
-        assert!(trusting.jobs.missed_guaranteed > 0);
-        assert!(trusting.jobs.missed > trusting.jobs.missed_guaranteed);
+        assert_eq!(
+            trusting.run.proof.as_ref().unwrap().as_ref().unwrap().test,
+            "always"
+        );
+        assert!(trusting.run.jobs.missed_guaranteed > 0);
+        assert!(trusting.run.jobs.missed > trusting.run.jobs.missed_guaranteed);
         // The same schedule, judged without a proof, and where the proof speaks of something else.
         let doubting = result(&own, "doubting", None);
-        assert_eq!(doubting.jobs.missed, trusting.jobs.missed);
+        assert_eq!(doubting.run.jobs.missed, trusting.run.jobs.missed);
         for run in [
             doubting,
             result(&own, "trusting", Some("exhaustion=continue")),
         ] {
-            assert_eq!((&run.proof, run.jobs.missed_guaranteed), (&None, 0));
-            assert_eq!(run.machine.missed_outside_gaps, 0);
-            assert!(run.jobs.missed > 0 && run.excluded > 0);
+            assert_eq!((&run.run.proof, run.run.jobs.missed_guaranteed), (&None, 0));
+            assert_eq!(run.run.machine.missed_outside_gaps, 0);
+            assert!(run.run.jobs.missed > 0 && run.excluded > 0);
         }
     }
 }

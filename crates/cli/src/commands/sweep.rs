@@ -5,11 +5,10 @@ use crate::commands::generate;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input;
 use crate::interrupt;
-use crate::names::{RESULT_FORMAT, VERSION};
+use crate::names::VERSION;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::registry::{find_test, registry};
-use serde::Serialize;
 use std::fs::File;
 use std::sync::{Mutex, PoisonError};
 use vestal_experiment::checksum;
@@ -18,30 +17,9 @@ use vestal_experiment::{
     Damage, Experiment, Manifest, Program, Question, QuestionError, Report, Running, Shard, Store,
     StoreError, SweepError,
 };
+use vestal_result::Format;
+use vestal_result::files::{Regenerated, Swept};
 use vestal_workload::Source;
-
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    experiment: &'a str,
-    directory: String,
-    computed: u64,
-    chunks: u64,
-    chunks_total: u64,
-    complete: bool,
-    stopped: bool,
-    mended: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct RegeneratedDocument {
-    format: &'static str,
-    experiment: String,
-    point: usize,
-    index: u32,
-    seed: u64,
-    file: String,
-}
 
 pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
     if args.cluster.is_some() {
@@ -67,9 +45,9 @@ pub(crate) fn sweep(args: &SweepArgs, output: &Output) -> Outcome {
     let store = asked.open(&args.directory, args.resume)?;
     let report = asked.run(&store, shard, args.jobs.unwrap_or(0), output)?;
     output.human(&page(&report, &experiment, args, shard));
-    output.json(&Document {
-        format: RESULT_FORMAT,
-        experiment: &experiment.name,
+    output.json(&Swept {
+        format: Format::V1,
+        experiment: experiment.name.clone(),
         directory: args.directory.display().to_string(),
         computed: report.computed,
         chunks: report.chunks.0,
@@ -292,8 +270,8 @@ pub(crate) fn regenerate(args: &RegenerateArgs, output: &Output) -> Outcome {
         "set {} of point {} (seed {seed}) in {file}\n",
         args.index, args.point
     ));
-    output.json(&RegeneratedDocument {
-        format: RESULT_FORMAT,
+    output.json(&Regenerated {
+        format: Format::V1,
         experiment: experiment.name,
         point: args.point,
         index: args.index,

@@ -1,17 +1,17 @@
 //! Between the command line and the examination of this machine.
 
-use crate::examination::{
-    Basis, Budget, Examination, Finding, Gaps, Measured, Section, State, Times, Verdict, WakeUp,
-    Wish,
-};
+use crate::examination::Wish;
 use crate::failure::Failure;
-use crate::names::RESULT_FORMAT;
 use crate::output::Output;
 use crate::progress::ClockProgress;
 use std::path::Path;
 use std::time::Duration;
 use vestal_linux::Summary;
 use vestal_linux::doctor::{self, Facts, Probes};
+use vestal_result::Format;
+use vestal_result::doctor::{
+    Basis, Budget, Examination, Finding, Gaps, Measured, Section, State, Times, Verdict, WakeUp,
+};
 
 /// Reads, measures and judges.
 pub(crate) fn examine(wish: &Wish, output: &Output) -> Result<Examination, Failure> {
@@ -26,7 +26,7 @@ pub(crate) fn examine(wish: &Wish, output: &Output) -> Result<Examination, Failu
     });
     let findings = doctor::judge(&facts, probes.as_ref());
     Ok(Examination {
-        format: RESULT_FORMAT,
+        format: Format::V1,
         verdict: match doctor::Verdict::of(&findings) {
             doctor::Verdict::Fit => Verdict::Fit,
             doctor::Verdict::Findings => Verdict::Findings,
@@ -43,8 +43,8 @@ pub(crate) fn examine(wish: &Wish, output: &Output) -> Result<Examination, Failu
 
 fn finding(finding: doctor::Finding) -> Finding {
     Finding {
-        check: finding.check,
-        title: finding.title,
+        check: finding.check.to_owned(),
+        title: finding.title.to_owned(),
         section: match finding.section {
             doctor::Section::Process => Section::Process,
             doctor::Section::Kernel => Section::Kernel,
@@ -89,7 +89,7 @@ fn measured(probes: &Probes) -> Measured {
             .budgets
             .iter()
             .map(|budget| Budget {
-                monitor: budget.monitor.name(),
+                monitor: budget.monitor.name().to_owned(),
                 overshoot_ns: budget.overshoot.as_ref().ok().map(times),
             })
             .collect(),

@@ -1,7 +1,7 @@
 //! Real runs where there is no Linux: none.
 
 use super::{Cost, RealRun, Settings, ShortRun, ZssTrace};
-use crate::examination::{Examination, Wish};
+use crate::examination::Wish;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;

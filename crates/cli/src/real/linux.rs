@@ -3,17 +3,14 @@
 use super::machine::{machine, machine_lines};
 use super::threads;
 use super::work::Body;
-use super::{Cost as PrimitiveCost, Monitor, RealRun, Settings};
+use super::{Monitor, RealRun, Settings};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::ClockProgress;
 use crate::quantity::short;
-use crate::report::Proof;
-use crate::report::{
-    CpuRow, DroppedBy, Execution, Jobs, ModeChange, Response, RunResult, Tardiness, TaskRow,
-};
+use crate::report::{RunResult, dropped_by};
 use crate::session::Session;
 use crate::tracing::{self, Reserved, TraceFiles};
 use crate::watch::{Feed, View};
@@ -28,6 +25,10 @@ use vestal_linux::{
     RunError, Summary, TaskSpec, Termination,
 };
 use vestal_policy::Precision;
+use vestal_result::bench::Primitive;
+use vestal_result::run::{
+    CpuRow, Execution, Jobs, ModeChange, Proof, Response, Run, Tardiness, TaskRow,
+};
 use vestal_trace::{Dispatch, Header, Record, Sink, World};
 use vestal_workload::Scenario;
 use vestal_workload::model::{Arrival, Work};
@@ -218,13 +219,13 @@ fn scheduler_of(
 }
 
 /// Measures what the mechanisms of real runs cost here.
-pub(crate) fn primitives(output: &Output) -> Result<Vec<PrimitiveCost>, Failure> {
+pub(crate) fn primitives(output: &Output) -> Result<Vec<Primitive>, Failure> {
     let progress = ClockProgress::start(output, "measuring", Duration::from_secs(4));
     let measured = vestal_linux::primitives::measure();
     drop(progress);
     let measured = measured.map_err(|error| blame("measure the primitives".to_owned(), error))?;
-    let costs = measured.iter().map(|primitive| PrimitiveCost {
-        name: primitive.name,
+    let costs = measured.iter().map(|primitive| Primitive {
+        name: primitive.name.to_owned(),
         count: primitive.cost.count,
         median_ns: primitive.cost.median,
         p99_ns: primitive.cost.p99,
@@ -320,8 +321,8 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
             "{inversions} times a job ran that the plan did not name; does a body block, or a plan leave the CPU free while a begun job waits?"
         ));
     }
-    let outside = result.machine.missed_outside_gaps;
-    let inside = result.jobs.missed_guaranteed.saturating_sub(outside);
+    let outside = result.run.machine.missed_outside_gaps;
+    let inside = result.run.jobs.missed_guaranteed.saturating_sub(outside);
     if inside > 0 {
         warnings.push(format!(
             "{inside} guaranteed deadlines were missed, and only time that others took from the run explains it: not decided, exit code 5 (--tolerate-stolen-time makes it 0)"
@@ -364,19 +365,18 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
     });
     let jobs = &report.jobs;
     let tasks = session.tasks.iter().zip(&report.tasks);
-    RunResult {
+    let run = Run {
         duration_ns: report.duration.as_nanos(),
         jobs: Jobs {
             released: jobs.released,
             completed: jobs.completed,
             dropped: jobs.dropped,
-            dropped_by: DroppedBy(jobs.dropped_by),
+            dropped_by: dropped_by(jobs.dropped_by),
             missed: jobs.missed,
             missed_guaranteed: jobs.missed_guaranteed,
             missed_undecided: jobs.missed_undecided(),
         },
         modes: modes.collect(),
-        mode_changes: (report.modes.len() as u64).saturating_add(report.modes_lost),
         tasks: tasks
             .map(|(task, found)| row(task.period.as_nanos(), found))
             .collect(),
@@ -389,8 +389,13 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
         }],
         overhead: threads::overhead(&report.overhead),
         machine: machine(report),
-        proof: proof(session, settings),
+        proof: Some(proof(session, settings)),
         ..RunResult::of(session, World::Linux, dispatch(settings))
+    };
+    RunResult {
+        run,
+        mode_changes: (report.modes.len() as u64).saturating_add(report.modes_lost),
+        excluded: 0,
     }
 }
 
@@ -407,7 +412,7 @@ fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
         completed: found.jobs.completed,
         missed: found.jobs.missed,
         dropped: found.jobs.dropped,
-        dropped_by: DroppedBy(found.jobs.dropped_by),
+        dropped_by: dropped_by(found.jobs.dropped_by),
         overruns: found.overruns,
         preemptions: found.preemptions,
         response_ns: Response {

@@ -3,10 +3,10 @@
 use super::Settings;
 use super::threads;
 use crate::quantity::short;
-use crate::report::{Enforced, Machine, Stolen};
 use vestal_core::Service;
 use vestal_linux::report::{Cause, MachineReport, StolenTime};
 use vestal_linux::{Mechanism, Report};
+use vestal_result::run::{Enforced, Machine, Stolen};
 use vestal_trace::Dispatch;
 
 /// What the machine and the mechanisms did.
@@ -153,7 +153,7 @@ fn stolen(stolen: &StolenTime) -> Stolen {
         Cause::Hypervisor | Cause::Unknown => None,
     };
     Stolen {
-        cause: stolen.cause.name(),
+        cause: stolen.cause.name().to_owned(),
         name,
         ns: stolen.time.as_nanos(),
     }
@@ -171,11 +171,12 @@ pub(super) fn machine(report: &Report) -> Machine {
             dispatch: match report.inversions {
                 Some(_) => Dispatch::Managed.word(),
                 None => Dispatch::Native.word(),
-            },
+            }
+            .to_owned(),
             inversions: report.inversions,
-            mechanism: report.mechanism.name(),
+            mechanism: report.mechanism.name().to_owned(),
             observed_only: !report.enforced,
-            monitor: report.monitor.name(),
+            monitor: report.monitor.name().to_owned(),
             granularity_ns: enforcement.granularity.map(Service::as_nanos),
             tolerance_ns: enforcement.tolerance.as_nanos(),
             overruns_noticed: enforcement.overshoot.count,

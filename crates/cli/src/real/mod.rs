@@ -1,7 +1,6 @@
 //! Real runs: what the command line may ask of this machine, and what comes back.
 
 use crate::report::RunResult;
-use serde::Serialize;
 use vestal_experiment::overhead::Invocations;
 
 #[cfg(target_os = "linux")]
@@ -107,54 +106,4 @@ pub(crate) struct RealRun {
     pub(crate) machine: Vec<String>,
     /// What a person must know before trusting the result.
     pub(crate) warnings: Vec<String>,
-}
-
-/// What one mechanism of this machine costs.
-#[derive(Debug, Serialize)]
-pub(crate) struct Cost {
-    pub(crate) name: &'static str,
-    pub(crate) count: u64,
-    pub(crate) median_ns: u64,
-    pub(crate) p99_ns: u64,
-    pub(crate) max_ns: u64,
-}
-
-/// Who had the CPU when under zero slack, simulated and measured, and where none had.
-#[derive(Debug, Serialize)]
-pub(crate) struct ZssTrace {
-    pub(crate) cpu: usize,
-    pub(crate) duration_ns: u64,
-    /// The typical step between two readings of the clock, and beyond what it is another thread's.
-    pub(crate) step_ns: u64,
-    pub(crate) threshold_ns: u64,
-    pub(crate) hyperperiods: u64,
-    /// In how many the tasks had the CPU in the simulated order.
-    pub(crate) in_order: u64,
-    pub(crate) schedule: Vec<TracedRun>,
-    /// The period of the kernel's tick, and how many are due while the tasks have the CPU.
-    pub(crate) tick_ns: u64,
-    pub(crate) ticks_due: u64,
-    pub(crate) gaps: TracedGaps,
-    pub(crate) gaps_at_the_tick: TracedGaps,
-}
-
-/// One execution interval of the schedule; instants count from the start of the hyperperiod, those measured are
-/// medians, null where no hyperperiod had the order.
-#[derive(Debug, Serialize)]
-pub(crate) struct TracedRun {
-    pub(crate) task: &'static str,
-    pub(crate) simulated_start_ns: u64,
-    pub(crate) simulated_end_ns: u64,
-    pub(crate) measured_start_ns: Option<u64>,
-    pub(crate) measured_end_ns: Option<u64>,
-}
-
-/// What many gaps have in common.
-#[derive(Debug, Serialize)]
-pub(crate) struct TracedGaps {
-    pub(crate) count: u64,
-    pub(crate) median_length_ns: u64,
-    pub(crate) longest_ns: u64,
-    /// From the beginning of one to that of the next.
-    pub(crate) median_distance_ns: u64,
 }

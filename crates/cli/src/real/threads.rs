@@ -1,15 +1,15 @@
 //! What the threads of a run cost that are not jobs, for the result of the run.
 
 use super::linux::whole;
-use crate::report::{self, BusyPeriods, Reaction, ThreadCosts, Wakeups};
-use serde::Serialize;
-use vestal_linux::report::{Overhead, ThreadCost};
-use vestal_linux::{Report, Summary};
+use std::collections::BTreeMap;
+use vestal_linux::Report;
+use vestal_linux::report::{self, Overhead};
+use vestal_result::run::{BusyPeriods, Cost, Reaction, ThreadCost, ThreadCosts, Wakeups};
 
 /// The run's own threads.
 pub(super) fn costs(report: &Report) -> ThreadCosts {
     let threads = &report.threads;
-    let thread = |cost: ThreadCost| report::ThreadCost {
+    let thread = |cost: report::ThreadCost| ThreadCost {
         cpu_ns: cost.cpu.as_nanos(),
         voluntary: cost.voluntary,
         involuntary: cost.involuntary,
@@ -34,7 +34,7 @@ pub(super) fn costs(report: &Report) -> ThreadCosts {
             .iter()
             .map(|reaction| {
                 let (count, max) = (reaction.count, reaction.longest.as_nanos());
-                (reaction.duty.name(), Reaction { count, max })
+                (reaction.duty.name().to_owned(), Reaction { count, max })
             })
             .collect(),
     }
@@ -52,37 +52,18 @@ pub(super) fn busy_periods(report: &Report) -> BusyPeriods {
     }
 }
 
-#[derive(Serialize)]
-struct Cost {
-    count: u64,
-    mean: f64,
-    p99: u64,
-    max: u64,
-    share: f64,
-}
-
 /// What each mechanism cost, by its name.
-pub(super) fn overhead(found: &[Overhead]) -> serde_json::Value {
+pub(super) fn overhead(found: &[Overhead]) -> BTreeMap<String, Cost> {
     let entries = found.iter().map(|overhead| {
-        let Summary {
-            count,
-            mean,
-            p99,
-            max,
-            ..
-        } = overhead.summary;
+        let summary = &overhead.summary;
         let cost = Cost {
-            count,
-            mean,
-            p99,
-            max,
-            share: overhead.share,
+            count: summary.count,
+            mean: Some(summary.mean),
+            p99: Some(summary.p99),
+            max: Some(summary.max),
+            share: Some(overhead.share),
         };
-        // Plain numbers always become a value.
-        (
-            overhead.mechanism.to_owned(),
-            serde_json::to_value(cost).unwrap_or_default(),
-        )
+        (overhead.mechanism.to_owned(), cost)
     });
-    serde_json::Value::Object(entries.collect())
+    entries.collect()
 }

@@ -1,7 +1,6 @@
 //! The two tasks of Table I of Huang, Gill and Lu (2014) under zero slack, simulated and measured.
 
 use super::linux::blame;
-use super::{TracedGaps, TracedRun, ZssTrace};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::Output;
@@ -12,6 +11,8 @@ use vestal_core::{
     Uniprocessor,
 };
 use vestal_linux::zss_trace::{self, Followed, Gaps, Run, TracedTask};
+use vestal_result::Format;
+use vestal_result::bench::{TracedGaps, TracedRun, ZeroSlackTrace};
 use vestal_sim::workload::{ListedDemand, ListedReleases};
 use vestal_sim::{Backlog, JobState, Observer, Segment, Setting};
 
@@ -23,7 +24,7 @@ const HYPERPERIOD: Duration = Duration::from_millis(10);
 
 const WHAT: &str = "trace zero slack";
 
-pub(crate) fn zss_trace(output: &Output) -> Result<ZssTrace, Failure> {
+pub(crate) fn zss_trace(output: &Output) -> Result<ZeroSlackTrace, Failure> {
     let bug = |why: String| Failure::bug(WHAT, why);
     interrupt::watch()?;
     let tasks = zss_trace::table_one().ok_or_else(|| bug("no Table I".to_owned()))?;
@@ -47,7 +48,9 @@ pub(crate) fn zss_trace(output: &Output) -> Result<ZssTrace, Failure> {
     let schedule = expected.iter().enumerate().map(|(place, run)| {
         let measured = followed.medians.get(place);
         TracedRun {
-            task: tasks.get(run.task).map_or("", |task| task.name),
+            task: tasks
+                .get(run.task)
+                .map_or_else(String::new, |task| task.name.to_owned()),
             simulated_start_ns: run.start_nanos,
             simulated_end_ns: run.end_nanos,
             measured_start_ns: measured.map(|run| run.start_nanos),
@@ -55,7 +58,9 @@ pub(crate) fn zss_trace(output: &Output) -> Result<ZssTrace, Failure> {
         }
     });
     let tick_ns = trace.tick.as_nanos();
-    Ok(ZssTrace {
+    Ok(ZeroSlackTrace {
+        format: Format::V1,
+        bench: "zero-slack-trace".to_owned(),
         cpu: trace.cpu,
         duration_ns: trace.duration.as_nanos(),
         step_ns: trace.step_nanos,

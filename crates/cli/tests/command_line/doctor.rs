@@ -1,10 +1,10 @@
 //! `vestal doctor`: exit codes and the shape of its JSON. What it finds is tested in `crates/linux`; what
 //! it prints for people stands in docs/doctor.md, which is compared with it.
 
-use crate::json_schema::violations;
 use crate::keys;
 use crate::support::{Scratch, repository, vestal};
 use serde_json::{Value, json};
+use vestal_testkit::json_schema::{strict, violations};
 
 const BENCH: &str = "crates/linux/tests/machines/bench";
 const GUEST: &str = "crates/linux/tests/machines/guest";
@@ -12,7 +12,8 @@ const GUEST: &str = "crates/linux/tests/machines/guest";
 /// What in `document` is not as the schema says.
 fn misfits(document: &Value) -> Vec<String> {
     let path = repository().join("docs/schema/doctor-1.schema.json");
-    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let schema = strict(&schema);
     let mut found = Vec::new();
     violations(document, &schema, &schema, "", &mut found);
     found

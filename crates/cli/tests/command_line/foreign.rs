@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 
 /// Eight, four and two jobs of three SCHED_FIFO threads, rate-monotonic, as real tools printed them.
-const RECORDED: [&str; 2] = [
+pub(crate) const RECORDED: [&str; 2] = [
     "crates/trace/tests/trace/recordings/perf-script.txt",
     "crates/trace/tests/trace/recordings/tracefs.txt",
 ];
 
 /// The threads as tasks.
-const SET: &str = r#"format = "vestal/1"
+pub(crate) const SET: &str = r#"format = "vestal/1"
 name = "three threads"
 levels = ["LO", "HI"]
 

@@ -6,13 +6,11 @@ mod backlog;
 mod deadlines;
 #[cfg(target_os = "linux")]
 mod doctor;
+mod documents;
 mod files;
 mod foreign;
 mod interface;
 mod job_orders;
-#[cfg(target_os = "linux")]
-#[path = "../../../workload/tests/json_schema/mod.rs"]
-mod json_schema;
 mod pt;
 mod replay;
 mod report;

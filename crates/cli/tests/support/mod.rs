@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod shape;
 #[cfg(unix)]
 pub(crate) mod stops;
 pub(crate) mod traces;
@@ -84,12 +85,7 @@ impl From<Output> for Done {
 impl Done {
     /// The one JSON document on standard output.
     pub(crate) fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
-            panic!(
-                "{error} in standard output:\n{}\n{}",
-                self.stdout, self.stderr
-            )
-        })
+        shape::document(&self.stdout, &self.stderr)
     }
 }
 

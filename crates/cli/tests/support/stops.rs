@@ -41,8 +41,7 @@ pub(crate) struct Stopped<'a> {
 impl Stopped<'_> {
     /// The one JSON document on standard output.
     pub(crate) fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.stdout)
-            .unwrap_or_else(|error| panic!("{error} in:\n{}\n{}", self.stdout, self.stderr))
+        super::shape::document(&self.stdout, &self.stderr)
     }
 
     /// What is in its directory, hidden files too.

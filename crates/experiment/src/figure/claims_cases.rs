@@ -1,7 +1,7 @@
 //! Made-up answers of which the verdict is known: the rules' boundaries, on both sides.
 
-use crate::verdict::Verdict::{self, Confirmed, NotDecided, Refuted};
 use std::ops::Range;
+use vestal_result::claim::Verdict::{self, Confirmed, NotDecided, Refuted};
 
 /// Made-up answers: which of the sets of a point each test accepts, by the index on the axis, 0 to 4. Sets
 /// that are not named are rejected, or left undecided if they are in `undecided`. A check says *no* of the sets

@@ -4,8 +4,8 @@ use super::claims_cases::*;
 use super::*;
 use crate::evaluate::Answer;
 use crate::table::Table;
-use crate::verdict::Verdict::{Confirmed, NotDecided, Refuted};
 use std::collections::BTreeSet;
+use vestal_result::claim::Verdict::{Confirmed, NotDecided, Refuted};
 
 /// The figure's axis with five values, and the claims of the figure.
 fn experiment(figure: &Figure, sets: u32) -> Experiment {
@@ -226,7 +226,7 @@ fn points_count_by_their_weights() {
         let found = pairing.difference();
         assert!((f64::midpoint(found.low, found.high) - 0.5).abs() < 1e-12);
         assert_eq!((pairing.first(), pairing.second()), (100, 100));
-        assert_eq!(pairing.sign(), crate::verdict::Sign::Above);
+        assert_eq!(pairing.sign(), super::compare::Sign::Above);
     }
 }
 

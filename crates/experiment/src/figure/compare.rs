@@ -12,7 +12,17 @@
 //!    each kind of set: an interval is never empty.
 
 use crate::summary::Share;
-use crate::verdict::Sign;
+
+/// On which side of zero something lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// Above, for certain.
+    Above,
+    /// Below, for certain.
+    Below,
+    /// Neither can be said.
+    Open,
+}
 
 /// Standard errors to each side.
 pub(super) const Z: f64 = 4.0;

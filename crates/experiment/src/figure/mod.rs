@@ -18,9 +18,9 @@ use crate::evaluate::{Question, check_label};
 use crate::file::Experiment;
 use crate::plot::{Chart, Curve, YAxis};
 use crate::summary::Summary;
-use crate::verdict::Verdict;
 use vestal_analysis::Kind;
 use vestal_policy::Registry;
+use vestal_result::claim::Verdict;
 use vestal_workload::{Diagnostics, Source};
 
 /// A figure of a paper.

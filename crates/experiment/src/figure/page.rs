@@ -3,9 +3,9 @@
 use super::huang2014::STAND_INS;
 use super::{Claim, Figure, Prepared, View, unsafe_tests};
 use crate::summary::Summary;
-use crate::verdict::Verdict;
 use std::fmt;
 use std::fmt::Write as _;
+use vestal_result::claim::Verdict;
 
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,7 +276,7 @@ pub fn index(outcomes: &[Outcome], command: &str, version: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::Finding::{self, DependsOnReading};
-    use crate::verdict::Verdict::{Confirmed, NotDecided, Refuted};
+    use vestal_result::claim::Verdict::{Confirmed, NotDecided, Refuted};
 
     #[test]
     fn a_finding_is_that_of_all_readings() {

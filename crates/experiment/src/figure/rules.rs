@@ -4,10 +4,10 @@
 //! decided*. A sentence that compares ("more", "better") is strict: tests that answer alike do not confirm it.
 //! Numbers behind the words of a paper are ours, and each finding names those that it used.
 
-use super::compare::{Interval, Level, Pairing};
+use super::compare::{Interval, Level, Pairing, Sign};
 use super::{Checked, View};
 use crate::evaluate::check_label;
-use crate::verdict::{Sign, Verdict};
+use vestal_result::claim::Verdict;
 
 /// Two curves differ visibly from here on.
 const NEAR: f64 = 0.05;

@@ -12,22 +12,8 @@ use super::fig_6;
 use super::paper;
 use super::result::as_f64;
 use super::{BASELINE, Cell, Column, Preemptions, Run, SIZES, Table, VARIANTS, Variant};
-use crate::verdict::Verdict;
-use serde::Serialize;
+use vestal_result::claim::{Finding, Verdict};
 use vestal_statistics::{Quartiles, median_interval, spearman};
-
-/// A claim with what became of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// Whose it is: `paper` or `vestal`.
-    pub of: &'static str,
-    /// The claim in a sentence.
-    pub claim: &'static str,
-    /// What became of it.
-    pub verdict: Verdict,
-    /// By which numbers.
-    pub numbers: String,
-}
 
 /// Rank correlations from here on are strong.
 const STRONG: f64 = 0.7;
@@ -57,8 +43,8 @@ pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Ve
         ("The first adjustment costs far more than later ones.", fig_6::first_is_dearer(preemptions)),
     ];
     let finding = |of, (claim, (verdict, numbers))| Finding {
-        of,
-        claim,
+        of: str::to_owned(of),
+        claim: str::to_owned(claim),
         verdict,
         numbers,
     };

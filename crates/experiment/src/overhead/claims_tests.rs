@@ -243,14 +243,14 @@ const PAPERS: [&str; 11] = [
 
 /// Which claims had which verdict.
 #[derive(Default)]
-struct Seen(BTreeSet<(&'static str, String)>);
+struct Seen(BTreeSet<(String, String)>);
 
 impl Seen {
     fn expect(&mut self, expected: Verdict, found: &[Finding], words: &[&str]) {
         for words in words {
             let finding = of(found, words);
             assert_eq!(finding.verdict, expected, "{finding:?}");
-            self.0.insert((finding.claim, expected.to_string()));
+            self.0.insert((finding.claim.clone(), expected.to_string()));
         }
     }
 }
@@ -352,7 +352,7 @@ fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
     expect_of_ours(&mut seen);
     for finding in &paper {
         for verdict in [Confirmed, Refuted, NotDecided] {
-            let claim = (finding.claim, verdict.to_string());
+            let claim = (finding.claim.clone(), verdict.to_string());
             assert!(seen.0.contains(&claim), "no data for {claim:?}");
         }
     }

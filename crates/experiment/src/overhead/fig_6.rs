@@ -8,7 +8,7 @@ use super::claims::inside;
 use super::paper;
 use super::result::as_f64;
 use super::{Group, Preemptions};
-use crate::verdict::Verdict;
+use vestal_result::claim::Verdict;
 use vestal_statistics::{Quartiles, median_interval};
 
 /// Costs that differ by no more than this factor over all numbers of threads do not depend on them.

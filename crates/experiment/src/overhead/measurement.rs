@@ -1,9 +1,9 @@
 //! A measurement with everything that was made of it, as a file that can be kept: all tables, figures, and
 //! verdicts follow from it again.
 
-use super::claims::{self, Finding, findings};
+use super::claims::{self, findings};
 use super::page::Circumstances;
-use super::{Invocations, Preemptions, Run, State, Table, VARIANTS, Variant};
+use super::{Finding, Invocations, Preemptions, Run, State, Table, VARIANTS, Variant};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 

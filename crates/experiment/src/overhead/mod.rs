@@ -16,10 +16,10 @@ pub mod set;
 pub mod tables;
 mod variant;
 
-pub use crate::verdict::Verdict;
-pub use claims::Finding;
 pub use measurement::Measurement;
-pub use result::{Cell, Group, Invocations, Preemptions, Run, State, Table, Times};
+pub use result::{Run, State, Table};
 pub use set::SIZES;
 pub use variant::{BASELINE, Column, Dispatch, Mechanism, Monitor, VARIANTS, Variant};
+pub use vestal_result::bench::{Cell, Group, Invocations, Preemptions, Times};
+pub use vestal_result::claim::{Finding, Verdict};
 pub use vestal_statistics::Quartiles;

@@ -3,6 +3,7 @@
 use super::paper::{self, PaperCell};
 use super::{BASELINE, Column, VARIANTS, Variant};
 use serde::{Deserialize, Serialize};
+use vestal_result::bench::{Cell, Invocations, Times};
 use vestal_statistics::Quartiles;
 
 /// Whether a busy period can be compared with others.
@@ -18,21 +19,8 @@ pub enum State {
     Other,
 }
 
-/// How long invocations of the manager took, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Invocations {
-    /// How many.
-    pub count: u64,
-    /// On average.
-    pub mean_ns: f64,
-    /// The median.
-    pub median_ns: u64,
-    /// The longest.
-    pub max_ns: u64,
-}
-
 /// One busy period.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
     /// The number of the repetition; runs of one repetition are neighbours in time.
     pub repetition: u32,
@@ -60,96 +48,10 @@ pub struct Run {
     pub manager: Invocations,
 }
 
-/// The runs of one variant with one number of tasks. Spreads are of the clean ones.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cell {
-    /// How many tasks.
-    pub size: usize,
-    /// The variant's name.
-    pub variant: &'static str,
-    /// How many runs.
-    pub runs: usize,
-    /// How many of them had a gap of the machine.
-    pub gaps: usize,
-    /// How many were no busy period of the set.
-    pub others: usize,
-    /// Lengths in nanoseconds.
-    pub busy_ns: Option<Quartiles>,
-    /// Lengths of those with a gap, too.
-    pub busy_with_gaps_ns: Option<Quartiles>,
-    /// Lengths minus the baseline's of the same repetition, in nanoseconds.
-    pub extra_ns: Option<Quartiles>,
-    /// The same in percent of the baseline's.
-    pub overhead_percent: Option<Quartiles>,
-    /// Thread switches.
-    pub switches: Option<Quartiles>,
-    /// CPU time of the run's own threads, in nanoseconds.
-    pub own_cpu_ns: Option<Quartiles>,
-    /// The same minus the baseline's of the same repetition, which beginning and ending a run costs.
-    pub own_cpu_extra_ns: Option<Quartiles>,
-    /// CPU time of workers outside the bodies of jobs: releases, ends, and setting monitors.
-    pub workers_cpu_ns: Option<Quartiles>,
-    /// Wake-ups of the manager by jobs.
-    pub wakeups: Option<Quartiles>,
-}
-
-impl Cell {
-    /// The paper's cell for the same number of tasks.
-    #[must_use]
-    pub fn paper(&self) -> Option<PaperCell> {
-        let (_, variant) = Variant::named(self.variant)?;
-        paper::table_2(self.size, variant.column)
-    }
-
-    /// The median switches; 0 without a clean run.
-    #[must_use]
-    pub fn median_switches(&self) -> f64 {
-        self.switches.map_or(0.0, |spread| spread.median)
-    }
-}
-
-/// Invocations of a variant's manager over all numbers of tasks: a row of Table III.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Times {
-    /// The variant's name.
-    pub variant: &'static str,
-    /// All of them.
-    #[serde(flatten)]
-    pub invocations: Invocations,
-    /// The paper's mean in nanoseconds, if it has one.
-    pub paper_mean_ns: Option<u64>,
-    /// The paper's maximum in nanoseconds.
-    pub paper_max_ns: Option<u64>,
-}
-
-/// What the micro-benchmark found for a number of threads, in nanoseconds: a point of Fig. 6.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Preemptions {
-    /// How many threads were suspended and resumed.
-    pub threads: usize,
-    /// Preemption: median and 99th percentile.
-    pub preemption_ns: (u64, u64),
-    /// Return: median and 99th percentile.
-    pub return_ns: (u64, u64),
-    /// The first adjustment in fresh threads: median and maximum.
-    pub first_ns: (u64, u64),
-    /// Later adjustments: median, mean and maximum.
-    pub later_ns: (u64, f64, u64),
-    /// What each group of fresh threads came to: the repetitions of this benchmark.
-    pub groups: Vec<Group>,
-}
-
-/// A group of fresh threads in the micro-benchmark: medians of its rounds, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Group {
-    /// Preemption.
-    pub preemption_ns: u64,
-    /// Return.
-    pub return_ns: u64,
-    /// The first adjustment, of which there is one.
-    pub first_ns: u64,
-    /// Later adjustments.
-    pub later_ns: u64,
+/// The paper's cell for the same number of tasks.
+pub(super) fn paper_of(cell: &Cell) -> Option<PaperCell> {
+    let (_, variant) = Variant::named(&cell.variant)?;
+    paper::table_2(cell.size, variant.column)
 }
 
 /// All runs, by number of tasks and variant.
@@ -215,7 +117,7 @@ impl Table {
         let busy = |run: &Run| run.busy_ns;
         Some(Cell {
             size,
-            variant: name,
+            variant: name.to_owned(),
             runs: self.of_place(size, variant).count(),
             gaps: counted(State::Gap),
             others: counted(State::Other),
@@ -317,7 +219,7 @@ impl Table {
             let median = Quartiles::of(medians)?.median;
             let paper = paper::table_3(variant.column);
             Some(Times {
-                variant: variant.name,
+                variant: variant.name.to_owned(),
                 invocations: Invocations {
                     count,
                     mean_ns: sum / as_f64(count),
@@ -404,7 +306,7 @@ pub(super) mod tests {
             (10_000.0, 10_000.0, 10)
         );
         assert!((cell.overhead_percent.unwrap().high - 0.5).abs() < 0.3);
-        assert_eq!(cell.paper().unwrap().switches, 7);
+        assert_eq!(paper_of(cell).unwrap().switches, 7);
     }
 
     #[test]

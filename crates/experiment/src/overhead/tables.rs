@@ -1,6 +1,6 @@
 //! The columns of every table of what was measured, a line for each.
 
-use super::result::as_f64;
+use super::result::{as_f64, paper_of};
 use super::{Cell, Preemptions, Quartiles, Run, State, Times, VARIANTS};
 use crate::columns::{Column, Value};
 
@@ -71,7 +71,7 @@ fn state(state: State) -> Value {
 #[rustfmt::skip]
 pub const BUSY_PERIODS: [Column<Cell>; 27] = [
     Column::new(|cell: &Cell| size(cell.size)).csv("tasks", 0).page("tasks", 0).terminal("tasks", 0),
-    Column::text(|cell: &Cell| word(cell.variant)).csv("variant", 0).page("variant", 0).terminal("variant", 0),
+    Column::text(|cell: &Cell| word(&cell.variant)).csv("variant", 0).page("variant", 0).terminal("variant", 0),
     Column::new(|cell: &Cell| size(cell.runs)).csv("runs", 0),
     Column::new(|cell: &Cell| size(cell.gaps)).csv("gaps", 0),
     Column::new(|cell: &Cell| size(cell.others)).csv("others", 0),
@@ -96,10 +96,10 @@ pub const BUSY_PERIODS: [Column<Cell>; 27] = [
     Column::new(|cell: &Cell| size(clean(cell))).terminal("clean", 0),
     Column::new(|cell: &Cell| size(cell.gaps)).terminal("gap", 0),
     Column::new(|cell: &Cell| size(cell.others)).terminal("other", 0),
-    Column::new(|cell: &Cell| paper(cell.paper(), |paper| number(paper.busy_us))).csv("paper_busy_us", 0),
-    Column::new(|cell: &Cell| paper(cell.paper(), |paper| Value::Number(percent(paper.overhead_milli_percent))))
+    Column::new(|cell: &Cell| paper(paper_of(cell), |paper| number(paper.busy_us))).csv("paper_busy_us", 0),
+    Column::new(|cell: &Cell| paper(paper_of(cell), |paper| Value::Number(percent(paper.overhead_milli_percent))))
         .csv("paper_overhead_percent", 3).terminal("paper %", 3),
-    Column::new(|cell: &Cell| paper(cell.paper(), |paper| number(paper.switches))).csv("paper_switches", 0).terminal("switches", 0),
+    Column::new(|cell: &Cell| paper(paper_of(cell), |paper| number(paper.switches))).csv("paper_switches", 0).terminal("switches", 0),
     Column::new(of_paper).page("paper", 0),
 ];
 
@@ -120,7 +120,7 @@ fn half(cell: &Cell) -> Value {
 }
 
 fn of_paper(cell: &Cell) -> Value {
-    paper(cell.paper(), |paper| {
+    paper(paper_of(cell), |paper| {
         let (us, percent, switches) = (
             paper.busy_us,
             percent(paper.overhead_milli_percent),
@@ -134,7 +134,7 @@ fn of_paper(cell: &Cell) -> Value {
 #[rustfmt::skip]
 pub const HYPERPERIODS: [Column<Cell>; 10] = [
     Column::new(|cell: &Cell| size(cell.size)).page("tasks", 0).terminal("tasks", 0),
-    Column::text(|cell: &Cell| word(cell.variant)).page("variant", 0).terminal("variant", 0),
+    Column::text(|cell: &Cell| word(&cell.variant)).page("variant", 0).terminal("variant", 0),
     Column::new(|cell: &Cell| median(cell.own_cpu_ns, Value::Time)).page("own CPU, us", 1).terminal("own CPU", 0),
     Column::new(|cell: &Cell| median(cell.workers_cpu_ns, Value::Time)).page("workers, us", 1),
     Column::new(|cell: &Cell| median(cell.wakeups, Value::Number)).page("wake-ups by jobs", 0).terminal("wake-ups", 0),
@@ -148,7 +148,7 @@ pub const HYPERPERIODS: [Column<Cell>; 10] = [
 /// Table III.
 #[rustfmt::skip]
 pub const INVOCATIONS: [Column<Times>; 9] = [
-    Column::text(|row: &Times| word(row.variant)).csv("variant", 0).page("variant", 0).terminal("variant", 0),
+    Column::text(|row: &Times| word(&row.variant)).csv("variant", 0).page("variant", 0).terminal("variant", 0),
     Column::new(|row: &Times| number(row.invocations.count))
         .csv("invocations", 0).page("invocations", 0).terminal("invocations", 0),
     Column::new(|row: &Times| Value::Time(row.invocations.mean_ns)).csv("mean_ns", 0),

@@ -6,8 +6,6 @@ mod codes;
 mod common;
 mod examples;
 mod format_page;
-#[path = "../json_schema/mod.rs"]
-mod json_schema;
 mod keys;
 mod robust;
 mod schema;

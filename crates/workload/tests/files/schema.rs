@@ -1,10 +1,8 @@
 //! The JSON Schema is current, and the examples validate against it.
 
 use crate::common;
-use crate::json_schema;
-
-use json_schema::violations;
 use serde_json::{Value, json};
+use vestal_testkit::json_schema::violations;
 use vestal_workload::schema::{schema, schema_text};
 
 #[test]

@@ -1,39 +1,26 @@
 //! `vestal bench zero-slack-trace`: who runs when under zero slack, and the gaps in which no task does.
 
 use crate::failure::{Exit, Outcome};
-use crate::names::RESULT_FORMAT;
 use crate::output::Output;
 use crate::quantity::short;
-use crate::real::{self, TracedGaps, ZssTrace};
+use crate::real;
 use crate::table::{Column, Grid};
-use serde::Serialize;
 use std::fmt::Write as _;
+use vestal_result::bench::{TracedGaps, ZeroSlackTrace};
 
 /// What the paper found (section 5.4): a gap of about 3 us about every 1000 us, its kernel's tick.
 const PAPER_LENGTH_NS: u64 = 3_000;
 const PAPER_DISTANCE_NS: u64 = 1_000_000;
 
 /// The whole trace, for programs.
-#[derive(Serialize)]
-struct Document {
-    format: &'static str,
-    bench: &'static str,
-    #[serde(flatten)]
-    trace: ZssTrace,
-}
-
 pub(super) fn zss_trace(output: &Output) -> Outcome {
     let trace = real::zss_trace(output)?;
     output.human(&page(&trace, output));
-    output.json(&Document {
-        format: RESULT_FORMAT,
-        bench: "zero-slack-trace",
-        trace,
-    })?;
+    output.json(&trace)?;
     Ok(Exit::Holds)
 }
 
-fn page(trace: &ZssTrace, output: &Output) -> String {
+fn page(trace: &ZeroSlackTrace, output: &Output) -> String {
     let mut text = format!(
         "Table I of Huang, Gill and Lu (2014) under zss on CPU {} for {}: low runs 2ms of 5ms, high 4ms of 10ms, Z = 6ms\n\n",
         trace.cpu,
@@ -50,7 +37,7 @@ fn page(trace: &ZssTrace, output: &Output) -> String {
     let measured = |instant: Option<u64>| instant.map_or_else(|| "-".to_owned(), short);
     for run in &trace.schedule {
         grid.row(vec![
-            run.task.to_owned(),
+            run.task.clone(),
             short(run.simulated_start_ns),
             short(run.simulated_end_ns),
             measured(run.measured_start_ns),
@@ -75,7 +62,7 @@ fn page(trace: &ZssTrace, output: &Output) -> String {
     text
 }
 
-fn gap_table(trace: &ZssTrace, output: &Output) -> String {
+fn gap_table(trace: &ZeroSlackTrace, output: &Output) -> String {
     let columns = [
         Column::Text("no task runs"),
         Column::Number("gaps"),

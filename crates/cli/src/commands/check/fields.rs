@@ -1,40 +1,11 @@
 //! What policies make of the fields that a file gives, in their own words.
 
 use crate::output::{Output, Style};
-use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use vestal_policy::{Field, Policy, Use};
+use vestal_result::check::{FieldUses, PolicyUse, Unused};
 use vestal_workload::TaskSet;
-
-/// A field that the file gives, and what each policy makes of it.
-#[derive(Serialize)]
-pub(super) struct FieldUses {
-    field: Cow<'static, str>,
-    count: usize,
-    /// The task that gives it first; empty where it belongs to no task.
-    first: String,
-    policies: Vec<PolicyUse>,
-}
-
-#[derive(Clone, Copy, Serialize)]
-struct PolicyUse {
-    policy: &'static str,
-    /// `reads`, `rule` or `ignored`.
-    #[serde(rename = "use")]
-    word: &'static str,
-    /// The rule, or why it has no effect.
-    why: Option<&'static str>,
-}
-
-/// A field of which no policy makes any use.
-#[derive(Serialize)]
-pub(super) struct Unused {
-    field: Cow<'static, str>,
-    count: usize,
-    first: String,
-    why: &'static str,
-}
 
 /// What these policies make of each field that the file gives.
 pub(super) fn uses<'a>(
@@ -51,13 +22,13 @@ pub(super) fn uses<'a>(
                 Use::Ignored(why) => ("ignored", Some(why)),
             };
             PolicyUse {
-                policy: policy.about().name,
-                word,
-                why,
+                policy: policy.about().name.to_owned(),
+                word: str::to_owned(word),
+                why: why.map(str::to_owned),
             }
         });
         Some(FieldUses {
-            field: name,
+            field: name.into_owned(),
             count: given.count,
             first: given.first,
             policies: policies.collect(),
@@ -74,67 +45,57 @@ pub(super) fn uses<'a>(
     known.into_iter().chain(others).filter_map(one).collect()
 }
 
-impl FieldUses {
-    /// If none of the policies makes any use of it: so, with the reason of the first one.
-    pub(super) fn unused(&self) -> Option<Unused> {
-        let all = self.policies.iter().all(|one| one.word == "ignored");
-        all.then(|| Unused {
-            field: self.field.clone(),
-            count: self.count,
-            first: self.first.clone(),
-            why: self
-                .policies
-                .first()
-                .and_then(|one| one.why)
-                .unwrap_or_default(),
-        })
-    }
+/// If none of the policies makes any use of a field: so, with the reason of the first one.
+pub(super) fn unused(uses: &FieldUses) -> Option<Unused> {
+    let all = uses.policies.iter().all(|one| one.word == "ignored");
+    let first = uses.policies.first();
+    all.then(|| Unused {
+        field: uses.field.clone(),
+        count: uses.count,
+        first: uses.first.clone(),
+        why: first.and_then(|one| one.why.clone()).unwrap_or_default(),
+    })
+}
 
-    /// One sentence for each thing that policies make of a field, if the file gives it.
-    pub(super) fn of(all: &[Self], field: Field) -> Vec<String> {
-        let given = all.iter().find(|one| one.field == field.name());
-        let sentences = given.into_iter().flat_map(|one| {
-            let (name, first) = (one.field.trim_start_matches("task."), &one.first);
-            let said = one.sentences().into_iter();
-            said.map(move |sentence| format!("{name} (first given by task {first}) {sentence}"))
-        });
-        sentences.collect()
-    }
+/// One sentence for each thing that policies make of a field, if the file gives it.
+pub(super) fn sentences_of(all: &[FieldUses], field: Field) -> Vec<String> {
+    let given = all.iter().find(|one| one.field == field.name());
+    let sentences = given.into_iter().flat_map(|one| {
+        let (name, first) = (one.field.trim_start_matches("task."), &one.first);
+        let said = sentences(one).into_iter();
+        said.map(move |sentence| format!("{name} (first given by task {first}) {sentence}"))
+    });
+    sentences.collect()
+}
 
-    fn sentences(&self) -> Vec<String> {
-        let grouped = self.grouped().into_iter();
-        grouped
-            .map(|(says, policies)| format!("under {policies}: {says}"))
-            .collect()
-    }
+fn sentences(uses: &FieldUses) -> Vec<String> {
+    let grouped = grouped(uses).into_iter();
+    grouped
+        .map(|(says, policies)| format!("under {policies}: {says}"))
+        .collect()
+}
 
-    /// What is made of it, and by which policies.
-    fn grouped(&self) -> Vec<(String, String)> {
-        let mut groups: Vec<(PolicyUse, Vec<&str>)> = Vec::new();
-        for one in &self.policies {
-            let known = groups
-                .iter_mut()
-                .find(|(other, _)| (other.word, other.why) == (one.word, one.why));
-            match known {
-                Some((_, policies)) => policies.push(one.policy),
-                None => groups.push((*one, vec![one.policy])),
-            }
+/// What is made of it, and by which policies.
+fn grouped(uses: &FieldUses) -> Vec<(String, String)> {
+    let mut groups: Vec<(&PolicyUse, Vec<&str>)> = Vec::new();
+    for one in &uses.policies {
+        let known = groups
+            .iter_mut()
+            .find(|(other, _)| (&other.word, &other.why) == (&one.word, &one.why));
+        match known {
+            Some((_, policies)) => policies.push(&one.policy),
+            None => groups.push((one, vec![&one.policy])),
         }
-        let said = groups.into_iter().map(|(one, policies)| {
-            let says = match (one.word, one.why) {
-                ("ignored", Some(why)) => format!("ignored: {why}"),
-                (_, Some(rule)) => rule.to_owned(),
-                (_, None) => "read".to_owned(),
-            };
-            (says, policies.join(", "))
-        });
-        said.collect()
     }
-
-    /// The field, and where it is given.
-    fn heading(&self, output: &Output) -> String {
-        heading(&self.field, self.count, &self.first, output)
-    }
+    let said = groups.into_iter().map(|(one, policies)| {
+        let says = match (one.word.as_str(), &one.why) {
+            ("ignored", Some(why)) => format!("ignored: {why}"),
+            (_, Some(rule)) => rule.to_owned(),
+            (_, None) => "read".to_owned(),
+        };
+        (says, policies.join(", "))
+    });
+    said.collect()
 }
 
 fn heading(field: &str, count: usize, first: &str, output: &Output) -> String {
@@ -149,21 +110,25 @@ fn heading(field: &str, count: usize, first: &str, output: &Output) -> String {
 /// For people: what no policy uses, and what the policies make of the rest.
 pub(super) fn of_all(fields: &[FieldUses], output: &Output) -> String {
     let mut text = String::new();
-    let unused: Vec<Unused> = fields.iter().filter_map(FieldUses::unused).collect();
-    if !unused.is_empty() {
+    let without: Vec<Unused> = fields.iter().filter_map(unused).collect();
+    if !without.is_empty() {
         text.push_str("\nAccepted, but no command of this version uses:\n");
     }
-    for one in &unused {
+    for one in &without {
         let heading = heading(&one.field, one.count, &one.first, output);
         let _ = writeln!(text, "{heading}: {}", one.why);
     }
-    let used = || fields.iter().filter(|field| field.unused().is_none());
+    let used = || fields.iter().filter(|field| unused(field).is_none());
     if used().next().is_some() {
         text.push_str("\nPolicies make different things of (--policy NAME: one of them alone):\n");
     }
     for field in used() {
-        let _ = writeln!(text, "{}", field.heading(output));
-        for sentence in field.sentences() {
+        let _ = writeln!(
+            text,
+            "{}",
+            heading(&field.field, field.count, &field.first, output)
+        );
+        for sentence in sentences(field) {
             let _ = writeln!(text, "  - {sentence}");
         }
     }
@@ -177,8 +142,12 @@ pub(super) fn of_one(fields: &[FieldUses], policy: &str, output: &Output) -> Str
         text.push_str("every field that the file gives means what it says\n");
     }
     for field in fields {
-        for (says, _) in field.grouped() {
-            let _ = writeln!(text, "{}: {says}", field.heading(output));
+        for (says, _) in grouped(field) {
+            let _ = writeln!(
+                text,
+                "{}: {says}",
+                heading(&field.field, field.count, &field.first, output)
+            );
         }
     }
     text

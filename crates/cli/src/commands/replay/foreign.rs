@@ -8,15 +8,15 @@ mod page;
 use crate::args::{ReplayArgs, WorldArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
-use crate::names::RESULT_FORMAT;
 use crate::output::Output;
-use crate::report::DroppedBy;
+use crate::report::dropped_by;
 use crate::session::Session;
-use serde::Serialize;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use vestal_core::{CpuId, Duration, JobId, Level, Task};
+use vestal_core::{CpuId, Drops, Duration, JobId, Level, Task};
+use vestal_result::Format as Version;
+use vestal_result::replay::{Beyond, Compared, Comparison, Inverted, Jobs, Late};
 use vestal_trace::read::ftrace::{self, Options, Recording};
 use vestal_trace::replay::conformance::{Conformance, Observed};
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
@@ -24,76 +24,11 @@ use vestal_trace::{Format, Problem, TaskInfo, What};
 use vestal_workload::TaskSet;
 use vestal_workload::quantity::parse_time;
 
-use super::{Inverted, Jobs, SWITCH, unreadable};
+use super::{SWITCH, unreadable};
 
 /// How to record what is needed.
 const RECORD: &str = "perf record -a -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup; \
                       perf script > recording.txt";
-
-/// The result. The keys that it shares with other replays have their meaning.
-#[derive(Debug, Serialize)]
-struct Document {
-    format: &'static str,
-    file: String,
-    world: &'static str,
-    dispatch: &'static str,
-    /// None if the priorities are those of the task-set file.
-    policy: Option<String>,
-    /// Everything that was compared agrees, and no event is missing.
-    equal: bool,
-    records: u64,
-    jobs: Jobs,
-    inversion: Option<Inverted>,
-    task_set_file: String,
-    tolerance_ns: u64,
-    cpu: u16,
-    tasks: Vec<Row>,
-    /// The first job beyond its own level's execution time.
-    beyond: Option<Beyond>,
-    /// The first missed deadline that was guaranteed.
-    missed: Option<Late>,
-    withheld_ns: u64,
-    longest_withheld_ns: u64,
-    /// From when on events are missing.
-    lost_at_ns: Option<u64>,
-    /// Tasks without a thread.
-    not_seen: Vec<String>,
-    /// What cannot be known from such a recording.
-    unknown: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Row {
-    name: String,
-    criticality: String,
-    priority: u32,
-    released: u64,
-    completed: u64,
-    /// Jobs that ran and whose arrival was not seen.
-    unseen: u64,
-    missed: u64,
-    missed_guaranteed: u64,
-    execution_max_ns: Option<u64>,
-    wcet_ns: Vec<u64>,
-    exceeded: Vec<u64>,
-    response_max_ns: Option<u64>,
-    deadline_ns: u64,
-    distance_min_ns: Option<u64>,
-    period_ns: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct Beyond {
-    job: String,
-    executed_ns: u64,
-    limit_ns: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct Late {
-    job: String,
-    deadline_ns: u64,
-}
 
 /// The set, and the order that its tasks should have kept.
 struct Expected {
@@ -370,7 +305,7 @@ fn document(
     inversion: Option<Inverted>,
     cpu: u16,
     not_seen: Vec<String>,
-) -> Document {
+) -> Comparison {
     let sum = |of: fn(&Observed) -> u64| found.tasks.iter().map(of).sum();
     let rows = expected.tasks.iter().zip(&expected.set.tasks);
     let rows = rows.zip(&expected.priorities).zip(&found.tasks);
@@ -378,11 +313,11 @@ fn document(
         && found.beyond.is_none()
         && found.missed.is_none()
         && found.lost_at.is_none();
-    Document {
-        format: RESULT_FORMAT,
+    Comparison {
+        format: Version::V1,
         file: shown(&args.trace),
-        world: recording.header.world.word(),
-        dispatch: recording.header.dispatch.word(),
+        world: recording.header.world.word().to_owned(),
+        dispatch: recording.header.dispatch.word().to_owned(),
         policy: expected.policy.clone(),
         equal,
         records: recording.records.len() as u64,
@@ -390,7 +325,7 @@ fn document(
             released: sum(|task| task.released),
             completed: sum(|task| task.completed),
             dropped: 0,
-            dropped_by: DroppedBy::default(),
+            dropped_by: dropped_by(Drops::default()),
             missed: sum(|task| task.missed),
             missed_guaranteed: sum(|task| task.missed_guaranteed),
             overruns: sum(|task| task.exceeded.iter().sum()),
@@ -400,7 +335,7 @@ fn document(
         tolerance_ns: expected.tolerance.as_nanos(),
         cpu,
         tasks: rows
-            .map(|(((task, spec), priority), observed)| Row {
+            .map(|(((task, spec), priority), observed)| Compared {
                 name: spec.name.clone(),
                 criticality: level_name(&expected.set, task.criticality),
                 priority: *priority,

@@ -3,55 +3,22 @@
 use super::{Measured, baseline};
 use crate::args::BenchArgs;
 use crate::failure::Failure;
-use crate::names::{RESULT_FORMAT, VERSION};
+use crate::names::VERSION;
 use crate::output::{Output, Style};
 use crate::quantity::short;
 use crate::real;
 use crate::table::{Column, Grid};
-use serde::Serialize;
 use std::fs;
 use std::path::Path;
 use vestal_experiment::columns::{self, csv};
 use vestal_experiment::overhead::page::{self, Circumstances};
 use vestal_experiment::overhead::{
-    Cell, Finding, Measurement, Preemptions, SIZES, Times, VARIANTS, Verdict, figures, set, tables,
+    Finding, Measurement, SIZES, VARIANTS, Verdict, figures, set, tables,
 };
+use vestal_result::Format;
+use vestal_result::bench::{Drawn, Overhead, Variant};
 
 /// The whole result, for programs.
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    bench: &'static str,
-    paper: &'static str,
-    set: SetDocument,
-    machine: &'a str,
-    repetitions: u32,
-    interrupted: bool,
-    baseline: &'static str,
-    variants: Vec<VariantDocument>,
-    busy_periods: &'a [Cell],
-    hyperperiods: &'a [Cell],
-    invocations: Vec<Times>,
-    preemptions: &'a [Preemptions],
-    claims: &'a [Finding],
-}
-
-#[derive(Serialize)]
-struct SetDocument {
-    utilization_permille: u32,
-    index: u64,
-    seed: u64,
-}
-
-#[derive(Serialize)]
-struct VariantDocument {
-    name: &'static str,
-    what: &'static str,
-    policy: &'static str,
-    /// Why it was not run; null if it was.
-    not_run: Option<String>,
-}
-
 /// Makes the directory, before anything is measured for it.
 pub(super) fn reserve(directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|error| refused(directory, &error))
@@ -80,25 +47,25 @@ pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Res
     let measured = &measurement;
     let found = measured.findings();
     output.human(&human(measured, &found, output));
-    let document = Document {
-        format: RESULT_FORMAT,
-        bench: "overhead",
-        paper: "huang2014",
-        set: SetDocument {
+    let document = Overhead {
+        format: Format::V1,
+        bench: "overhead".to_owned(),
+        paper: "huang2014".to_owned(),
+        set: Drawn {
             utilization_permille: set::CHOSEN.utilization_permille,
             index: set::CHOSEN.index,
             seed: set::SEED,
         },
-        machine: &measured.circumstances.machine,
+        machine: measured.circumstances.machine.clone(),
         repetitions: measured.circumstances.repetitions,
         interrupted,
-        baseline: baseline(),
+        baseline: baseline().to_owned(),
         variants: variants(measured),
-        busy_periods: &measured.table.cells,
-        hyperperiods: &measured.whole.cells,
+        busy_periods: measured.table.cells.clone(),
+        hyperperiods: measured.whole.cells.clone(),
         invocations: measured.of_managers().invocations(),
-        preemptions: &measured.preemptions,
-        claims: &found,
+        preemptions: measured.preemptions.clone(),
+        claims: found,
     };
     if let Some(directory) = &args.directory {
         write(directory, measured)?;
@@ -127,11 +94,11 @@ fn command(args: &BenchArgs) -> String {
     command
 }
 
-fn variants(measured: &Measurement) -> Vec<VariantDocument> {
-    let all = VARIANTS.iter().map(|variant| VariantDocument {
-        name: variant.name,
-        what: variant.what,
-        policy: variant.policy,
+fn variants(measured: &Measurement) -> Vec<Variant> {
+    let all = VARIANTS.iter().map(|variant| Variant {
+        name: variant.name.to_owned(),
+        what: variant.what.to_owned(),
+        policy: variant.policy.to_owned(),
         not_run: measured
             .circumstances
             .not_run

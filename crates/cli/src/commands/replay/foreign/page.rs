@@ -1,13 +1,13 @@
 //! What `replay` says of a recording of perf or ftrace, for people.
 
-use super::Document;
 use crate::output::{Output, Style};
 use crate::quantity::{count, exact, short};
 use crate::table::{Column, Grid};
 use std::fmt::Write as _;
+use vestal_result::replay::Comparison;
 
 /// The result for people.
-pub(super) fn page(origin: &str, document: &Document, output: &Output) -> String {
+pub(super) fn page(origin: &str, document: &Comparison, output: &Output) -> String {
     let mut text = format!(
         "Checked {} against {}: {} on CPU {}, {} records\norder: {}; tolerance {}\n\n",
         document.file,
@@ -38,7 +38,7 @@ pub(super) fn page(origin: &str, document: &Document, output: &Output) -> String
 }
 
 /// Task by task the longest execution and response, and the shortest distance of arrivals.
-fn table(document: &Document, output: &Output) -> String {
+fn table(document: &Comparison, output: &Output) -> String {
     let mut grid = Grid::new(
         output,
         &[
@@ -78,7 +78,7 @@ fn table(document: &Document, output: &Output) -> String {
 }
 
 /// Each thing that was compared, and whether it holds.
-fn verdicts(document: &Document) -> Vec<(bool, String)> {
+fn verdicts(document: &Comparison) -> Vec<(bool, String)> {
     let mut lines = Vec::new();
     let tolerance = exact(document.tolerance_ns);
     lines.push(match &document.inversion {
@@ -142,7 +142,7 @@ fn verdicts(document: &Document) -> Vec<(bool, String)> {
 }
 
 /// What a reader should know besides.
-fn notes(document: &Document) -> Vec<String> {
+fn notes(document: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     if document.withheld_ns > 0 {
         lines.push(format!(

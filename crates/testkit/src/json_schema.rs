@@ -1,10 +1,16 @@
 //! A validator for the schemas of this repository.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test fails by panicking"
+)]
+
 use serde_json::{Map, Value};
 
 /// Structural validation by the keywords that the generated schema uses. A keyword that is not
 /// known here fails the test instead of being skipped.
-pub(crate) fn violations(
+pub fn violations(
     value: &Value,
     schema: &Value,
     root: &Value,
@@ -67,7 +73,7 @@ pub(crate) fn violations(
                     .as_object()
                     .is_none_or(|table| table.contains_key(key.as_str().unwrap()))
             }),
-            "items" | "properties" | "additionalProperties" => {
+            "items" | "prefixItems" | "properties" | "additionalProperties" => {
                 for (item, sub, path) in parts(value, rule, want, rules, path) {
                     violations(item, sub, root, &path, found);
                 }
@@ -102,6 +108,13 @@ fn parts<'a>(
                 .map(|(index, item)| (item, want, format!("{path}[{index}]")))
                 .collect()
         }
+        "prefixItems" => {
+            let items = value.as_array().into_iter().flatten();
+            let items = items.zip(want.as_array().unwrap()).enumerate();
+            items
+                .map(|(index, (item, want))| (item, want, format!("{path}[{index}]")))
+                .collect()
+        }
         "properties" => table()
             .filter_map(|(key, item)| Some((item, want.get(key)?, format!("{path}.{key}"))))
             .collect(),
@@ -123,4 +136,21 @@ fn is_type(value: &Value, name: &Value) -> bool {
         "number" => value.is_number(),
         other => panic!("unknown type {other}"),
     }
+}
+
+/// The schema that allows no property beside those it knows.
+#[must_use]
+pub fn strict(schema: &Value) -> Value {
+    if let Value::Object(rules) = schema {
+        let rules = rules.iter().map(|(key, rule)| (key.clone(), strict(rule)));
+        let mut rules: Map<String, Value> = rules.collect();
+        if rules.get("properties").is_some_and(Value::is_object) {
+            rules.entry("additionalProperties").or_insert(false.into());
+        }
+        return rules.into();
+    }
+    let parts = schema
+        .as_array()
+        .map(|rules| rules.iter().map(strict).collect());
+    parts.unwrap_or_else(|| schema.clone())
 }

@@ -1,11 +1,13 @@
 //! What data say of a claim.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What became of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "ClaimVerdict")]
 pub enum Verdict {
     /// The data say yes, for certain.
     Confirmed,
@@ -62,15 +64,18 @@ impl Verdict {
     }
 }
 
-/// On which side of zero something lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// Above, for certain.
-    Above,
-    /// Below, for certain.
-    Below,
-    /// Neither can be said.
-    Open,
+/// A claim with what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ClaimFinding")]
+pub struct Finding {
+    /// Whose it is: `paper` or `vestal`.
+    pub of: String,
+    /// The claim in a sentence.
+    pub claim: String,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// By which numbers.
+    pub numbers: String,
 }
 
 #[cfg(test)]

@@ -1,0 +1,122 @@
+//! What schedulability tests say.
+
+use crate::{Format, Ordered};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// The result of `analyze`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Analyses {
+    /// The format.
+    pub format: Format,
+    /// The task-set file.
+    pub file: String,
+    /// What each test said.
+    pub results: Vec<Analysis>,
+}
+
+/// What one test said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Analysis {
+    /// The test.
+    pub test: String,
+    /// Its variant.
+    pub variant: Option<String>,
+    /// What it says.
+    pub verdict: Verdict,
+    /// What its word is worth.
+    pub kind: Kind,
+    /// What the paper of an unsafe test claims.
+    pub claim: Option<Verdict>,
+    /// By task, or by job of a finite set.
+    #[serde(default)]
+    pub tasks: Vec<TaskBound>,
+    /// What the test chose, as in a parameters file (`vestal-parameters/1`).
+    #[serde(default)]
+    pub parameters: Map<String, Value>,
+    /// Why it is not proved.
+    pub why: Option<String>,
+    /// How long it took, in microseconds.
+    #[serde(default)]
+    pub elapsed_us: u64,
+}
+
+/// What a schedulability test says of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// No guaranteed deadline is missed, whatever happens.
+    Schedulable,
+    /// Some guaranteed deadline can be missed.
+    Unschedulable,
+    /// The test cannot say.
+    NotProven,
+}
+
+/// What the word of a test is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Right either way.
+    Exact,
+    /// Right where it accepts.
+    Sufficient,
+    /// Right where it rejects.
+    Necessary,
+    /// Refuted; for comparison.
+    Unsafe,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        crate::word(self, f)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        crate::word(self, f)
+    }
+}
+
+/// What a test says about one task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskBound {
+    /// Its name.
+    pub name: String,
+    /// The name of its criticality level.
+    pub criticality: String,
+    /// Larger is more urgent; null without fixed priorities.
+    pub priority: Option<u32>,
+    /// Its CPU.
+    pub cpu: Option<u32>,
+    /// Its relative deadline.
+    pub deadline_ns: u64,
+    /// A bound on the response time for each level up to its own; null where there is none.
+    #[serde(default)]
+    pub response_ns: Ordered<Option<u64>>,
+}
+
+impl Analysis {
+    /// The test's name with its variant.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.variant {
+            Some(variant) => format!("{}:{variant}", self.test),
+            None => self.test.clone(),
+        }
+    }
+
+    /// The names of the tasks by priority, the most urgent first; none if the test has no priorities.
+    #[must_use]
+    pub fn order(&self) -> Option<Vec<&str>> {
+        let mut order: Vec<(u32, &str)> = Vec::new();
+        for task in &self.tasks {
+            order.push((task.priority?, &task.name));
+        }
+        order.sort_unstable_by(|a, b| b.cmp(a));
+        Some(order.into_iter().map(|(_, name)| name).collect())
+    }
+}

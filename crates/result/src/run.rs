@@ -1,0 +1,427 @@
+//! What simulated and real runs give.
+
+use crate::analysis::{Analysis, Verdict};
+use crate::{Format, Ordered};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The result of `simulate` and of `run`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// The format.
+    #[serde(default)]
+    pub format: Format,
+    /// The task-set file.
+    pub file: String,
+    /// The policy.
+    pub policy: String,
+    /// Its options: the last value of each key of `--set`.
+    #[serde(default)]
+    pub options: BTreeMap<String, String>,
+    /// `simulator` or `linux`.
+    pub world: String,
+    /// `native` or `managed`; empty when read from a result of an older version, which did not say it.
+    #[serde(default)]
+    pub dispatch: String,
+    /// How long jobs execute; empty when read from a result of an older version.
+    #[serde(default)]
+    pub scenario: String,
+    /// What random numbers came from.
+    #[serde(default)]
+    pub seed: u64,
+    /// What proves that no guaranteed deadline is missed; null: nothing does, and none is guaranteed. `None`
+    /// when read from a result of an older version, which did not say it.
+    #[serde(default, deserialize_with = "said")]
+    #[schemars(with = "Option<Proof>")]
+    pub proof: Option<Option<Proof>>,
+    /// How long it was.
+    pub duration_ns: u64,
+    /// Why a simulation ended early; null if it did not.
+    pub cut: Option<Cut>,
+    /// Counts over all tasks.
+    pub jobs: Jobs,
+    /// Mode changes; of very many the first ones.
+    #[serde(default)]
+    pub modes: Vec<ModeChange>,
+    /// By task, as in the file.
+    pub tasks: Vec<TaskRow>,
+    /// By CPU.
+    #[serde(default)]
+    pub cpus: Vec<CpuRow>,
+    /// By server; no policy of this version has any.
+    #[serde(default)]
+    pub servers: Vec<Value>,
+    /// By device; no policy of this version has any.
+    #[serde(default)]
+    pub devices: Vec<Value>,
+    /// Of frame tables.
+    #[serde(default)]
+    pub frames: Frames,
+    /// What each mechanism cost, by its name; empty for a simulated run.
+    #[serde(default)]
+    pub overhead: BTreeMap<String, Cost>,
+    /// What the machine did.
+    #[serde(default)]
+    pub machine: Machine,
+}
+
+/// A value that may be null, and is told apart from one that is not there.
+fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// The result of `demo`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Demo {
+    /// The format.
+    pub format: Format,
+    /// The task-set file.
+    pub file: String,
+    /// What the test said.
+    pub analysis: Analysis,
+    /// What was simulated.
+    pub simulation: Run,
+    /// What ran; null if this machine refused.
+    pub run: Option<Run>,
+    /// Why there was no real run.
+    pub refused: Option<Refused>,
+    /// Where the page is; null if it could not be written.
+    pub page: Option<String>,
+}
+
+/// Why there was no real run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Refused {
+    /// What failed, and why.
+    pub message: String,
+    /// What to do about it.
+    pub help: Vec<String>,
+}
+
+/// A test that accepts the set as it runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Proof {
+    /// Its name, with its variant behind a colon.
+    pub test: String,
+    /// What it says; when read from a result that does not say it, what a proof says.
+    #[serde(default = "Proof::verdict")]
+    pub verdict: Verdict,
+}
+
+impl Proof {
+    /// The proof by a test, with its variant behind a colon.
+    #[must_use]
+    pub fn by(test: &str) -> Self {
+        Self {
+            test: test.to_owned(),
+            verdict: Self::verdict(),
+        }
+    }
+
+    const fn verdict() -> Verdict {
+        Verdict::Schedulable
+    }
+}
+
+/// Where a simulation ended before its time, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cut {
+    /// When.
+    pub at_ns: u64,
+    /// Why.
+    pub why: String,
+}
+
+/// Counts of jobs over all tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Jobs {
+    /// Jobs that arrived.
+    pub released: u64,
+    /// Jobs that finished.
+    pub completed: u64,
+    /// Jobs that were dropped.
+    pub dropped: u64,
+    /// The same by reason, in the words of traces.
+    #[serde(default)]
+    pub dropped_by: Ordered<u64>,
+    /// Jobs that were late.
+    pub missed: u64,
+    /// Jobs that were late against a guarantee.
+    #[serde(default)]
+    pub missed_guaranteed: u64,
+    /// Of those: which only stolen time explains.
+    #[serde(default)]
+    pub missed_undecided: u64,
+}
+
+/// A change of mode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModeChange {
+    /// When.
+    pub at_ns: u64,
+    /// The level before.
+    pub from: String,
+    /// The level after.
+    pub to: String,
+    /// The task that overran; null for the return at an idle instant.
+    pub cause: Option<String>,
+    /// The CPU; null if the mode is that of the whole system.
+    pub cpu: Option<u16>,
+}
+
+/// What became of a task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskRow {
+    /// Its name.
+    pub name: String,
+    /// Jobs that arrived.
+    pub released: u64,
+    /// Jobs that finished.
+    pub completed: u64,
+    /// Jobs that were late.
+    pub missed: u64,
+    /// Jobs that were dropped.
+    pub dropped: u64,
+    /// The same by reason, in the words of traces.
+    #[serde(default)]
+    pub dropped_by: Ordered<u64>,
+    /// Jobs that used up a limit.
+    #[serde(default)]
+    pub overruns: u64,
+    /// How often a pending job lost a CPU.
+    #[serde(default)]
+    pub preemptions: u64,
+    /// From arrival to completion.
+    #[serde(default)]
+    pub response_ns: Response,
+    /// What jobs executed.
+    #[serde(default)]
+    pub execution_ns: Execution,
+    /// By how much late jobs were late.
+    #[serde(default)]
+    pub tardiness_ns: Tardiness,
+    /// The mean response in periods; null if no job completed.
+    pub relative_response: Option<f64>,
+}
+
+/// Response times of the completed jobs; null if there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Response {
+    /// The least.
+    pub min: Option<u64>,
+    /// The mean.
+    pub mean: Option<u64>,
+    /// The 99th percentile.
+    pub p99: Option<u64>,
+    /// The largest.
+    pub max: Option<u64>,
+}
+
+/// Execution times of the completed jobs; null if there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Execution {
+    /// The least.
+    pub min: Option<u64>,
+    /// The mean.
+    pub mean: Option<u64>,
+    /// The largest.
+    pub max: Option<u64>,
+}
+
+/// Tardiness of the completed jobs; null if there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tardiness {
+    /// The mean.
+    pub mean: Option<u64>,
+    /// The largest.
+    pub max: Option<u64>,
+}
+
+/// What a CPU did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuRow {
+    /// Its number.
+    pub cpu: u16,
+    /// How long it executed jobs.
+    #[serde(default)]
+    pub busy_ns: u64,
+    /// How often a job got it.
+    #[serde(default)]
+    pub switches: u64,
+    /// How often a pending job lost it.
+    #[serde(default)]
+    pub preemptions: u64,
+    /// How often a job got it that had last run elsewhere.
+    #[serde(default)]
+    pub migrations: u64,
+}
+
+/// What became of the frames of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Frames {
+    /// How many began.
+    pub total: u64,
+    /// How often the LO sub-frame was skipped.
+    pub lo_skipped: u64,
+    /// How many took longer than their length.
+    pub overrun: u64,
+}
+
+/// What a mechanism cost, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cost {
+    /// How often it was measured.
+    pub count: u64,
+    /// The mean.
+    pub mean: Option<f64>,
+    /// The 99th percentile.
+    pub p99: Option<u64>,
+    /// The largest.
+    pub max: Option<u64>,
+    /// Its share of the interval.
+    pub share: Option<f64>,
+}
+
+/// What the machine did during a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Machine {
+    /// How often it took the CPU away.
+    pub gaps: u64,
+    /// For how long at most.
+    pub longest_gap_ns: u64,
+    /// For how long in all.
+    pub lost_ns: u64,
+    /// Guaranteed deadlines that were missed and that no gap explains.
+    pub missed_outside_gaps: u64,
+    /// By cause; only causes that took something.
+    pub stolen: Vec<Stolen>,
+    /// How well limits were enforced; a simulated world enforces exactly.
+    #[serde(flatten)]
+    pub enforced: Option<Enforced>,
+}
+
+/// Time that was taken from a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stolen {
+    /// By what.
+    pub cause: String,
+    /// The threads, where it was threads.
+    pub name: Option<String>,
+    /// How much.
+    pub ns: u64,
+}
+
+/// How well limits were enforced in a real run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Enforced {
+    /// `native` or `managed`.
+    pub dispatch: String,
+    /// How often a worker ran a job that the plan did not name; null under native dispatch.
+    pub inversions: Option<u64>,
+    /// Which threads handled what.
+    pub mechanism: String,
+    /// Whether nothing was enforced.
+    pub observed_only: bool,
+    /// What watched budgets.
+    pub monitor: String,
+    /// In which steps it sees execution; null if that is not known.
+    pub granularity_ns: Option<u64>,
+    /// By how much a limit may be exceeded when that is noticed.
+    pub tolerance_ns: u64,
+    /// How many overruns were noticed.
+    pub overruns_noticed: u64,
+    /// The median of what was executed beyond limits.
+    pub overshoot_median_ns: u64,
+    /// The most that was executed beyond a limit.
+    pub overshoot_max_ns: u64,
+    /// How many overruns were noticed later than the tolerance allows.
+    pub noticed_late: u64,
+    /// How often jobs were suspended between their slices; null if no job is cut into slices.
+    pub held: Option<u64>,
+    /// How often they went on all the same.
+    pub held_in_vain: Option<u64>,
+    /// How many records the traces got; null if there is none.
+    pub records: Option<u64>,
+    /// Notices, mode changes and trace records that are missing.
+    pub records_lost: u64,
+    /// What the run's own threads used.
+    pub own: ThreadCosts,
+    /// Intervals in which there were jobs to do.
+    pub busy_periods: BusyPeriods,
+}
+
+/// What the run's own threads used, and why its manager was woken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadCosts {
+    /// Who decides and enforces.
+    pub manager: ThreadCost,
+    /// Who notices idle instants.
+    pub idle: ThreadCost,
+    /// Who ends a run that does not end itself.
+    pub watchdog: ThreadCost,
+    /// CPU time of the workers outside the bodies of jobs.
+    pub workers_cpu_ns: u64,
+    /// Of the manager.
+    pub wakeups: Wakeups,
+    /// How long they took at most for their duties.
+    pub reactions_ns: BTreeMap<String, Reaction>,
+}
+
+/// What a thread used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadCost {
+    /// CPU time.
+    pub cpu_ns: u64,
+    /// How often it gave the CPU up.
+    pub voluntary: u64,
+    /// How often it lost the CPU.
+    pub involuntary: u64,
+}
+
+/// How often the manager was woken, by cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Wakeups {
+    /// A job completed.
+    pub completion: u64,
+    /// A job arrived.
+    pub release: u64,
+    /// A budget was used up.
+    pub budget: u64,
+    /// An instant came that it waited for.
+    pub timer: u64,
+    /// There was nothing to do.
+    pub idle: u64,
+    /// To look after what else may have gone wrong.
+    pub beat: u64,
+    /// Something else.
+    pub other: u64,
+}
+
+/// How long the run's own threads took at most for one of their duties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reaction {
+    /// How often they had it to do.
+    pub count: u64,
+    /// The longest.
+    pub max: u64,
+}
+
+/// Intervals in which there were jobs to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BusyPeriods {
+    /// How many.
+    pub count: u64,
+    /// Their median length.
+    pub median_ns: u64,
+    /// Their mean length.
+    pub mean_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// Switches of all threads of the run on its CPU.
+    pub switches: u64,
+}
