@@ -460,7 +460,10 @@ mod tests {
             doubting,
             result(&own, "trusting", Some("exhaustion=continue")),
         ] {
-            assert_eq!((&run.run.proof, run.run.jobs.missed_guaranteed), (&None, 0));
+            assert_eq!(
+                (&run.run.proof, run.run.jobs.missed_guaranteed),
+                (&Some(None), 0)
+            );
             assert_eq!(run.run.machine.missed_outside_gaps, 0);
             assert!(run.run.jobs.missed > 0 && run.excluded > 0);
         }
