@@ -14,7 +14,7 @@
 //! Every level has a task to begin with. A set draws the levels of the others, and then, for A, B and C in
 //! turn, the level's utilisations and for each of its tasks the period.
 
-use super::parameter::{Given, Parameter, ParameterError};
+use super::parameter::{Given, Parameter, ParameterError, recipe};
 use super::periods::Periods;
 use super::set::{nanos_of, task_set};
 use super::utilization::{RandFixedSum, from_count};
@@ -23,56 +23,13 @@ use crate::model::{Arrival, TaskSet};
 use crate::number::Ratio;
 use vestal_core::{Duration, Level, Service, Task, Wcet};
 
-pub(super) const SUMMARY: &str = "Herman et al. (2012), section 3.3: MC2 on several CPUs";
-
-pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "tasks",
-        default: "20",
-        meaning: "number of tasks of the levels A, B and C together, at least 3",
-    },
-    Parameter {
-        name: "cpus",
-        default: "6",
-        meaning: "number of CPUs, at least 2; CPU 0 takes the interrupts",
-    },
-    Parameter {
-        name: "capacity_a",
-        default: "0.05",
-        meaning: "utilization of level A, as a share of all CPUs",
-    },
-    Parameter {
-        name: "capacity_b",
-        default: "0.05",
-        meaning: "utilization of level B, as a share of all CPUs",
-    },
-    Parameter {
-        name: "capacity_c",
-        default: "0.65",
-        meaning: "utilization of level C, as a share of all CPUs",
-    },
-];
-
-/// The recipe's parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Herman2012 {
-    /// n, at least 3.
-    pub tasks: usize,
-    /// m, at least 2.
-    pub cpus: u16,
-    /// The shares of all CPUs that the levels A, B and C use.
-    pub capacities: [Ratio; 3],
-}
-
-impl Default for Herman2012 {
-    fn default() -> Self {
-        let percent = |value| Ratio::new(value, 100).unwrap_or(Ratio::ONE);
-        Self {
-            tasks: 20,
-            cpus: 6,
-            capacities: [percent(5), percent(5), percent(65)],
-        }
-    }
+recipe! { Herman2012, "Herman et al. (2012), section 3.3: MC2 on several CPUs";
+    tasks: usize = "20",
+        "number of tasks of the levels A, B and C together, at least 3", count(3, super::parameter::DRAWN_TASKS_MAX);
+    cpus: u16 = "6", "number of CPUs, at least 2; CPU 0 takes the interrupts", cpus(2);
+    capacity_a: Ratio = "0.05", "utilization of level A, as a share of all CPUs", positive_ratio(1);
+    capacity_b: Ratio = "0.05", "utilization of level B, as a share of all CPUs", positive_ratio(1);
+    capacity_c: Ratio = "0.65", "utilization of level C, as a share of all CPUs", positive_ratio(1);
 }
 
 const MS_NANOS: u64 = 1_000_000;
@@ -83,28 +40,13 @@ const TRIES: u32 = 10_000;
 const LEVELS: [&str; 4] = ["D", "C", "B", "A"];
 
 impl Herman2012 {
-    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
-        let given = Given { name, text };
-        let [a, b, c] = &mut self.capacities;
-        match name {
-            "tasks" => self.tasks = given.count(3, super::parameter::DRAWN_TASKS_MAX)?,
-            "cpus" => self.cpus = u16::try_from(given.whole(2, 256)?).unwrap_or(2),
-            "capacity_a" => *a = given.positive_ratio(1)?,
-            "capacity_b" => *b = given.positive_ratio(1)?,
-            "capacity_c" => *c = given.positive_ratio(1)?,
-            _ => return Err(given.unknown(PARAMETERS)),
-        }
-        Ok(())
-    }
-
     /// The next set.
     ///
     /// # Errors
     /// [`DrawError`] if a level has more capacity than its tasks can use.
     pub fn draw(&self, random: &mut Random) -> Result<TaskSet, DrawError> {
-        let totals = self
-            .capacities
-            .map(|capacity| capacity.approximate() * f64::from(self.cpus));
+        let capacities = [self.capacity_a, self.capacity_b, self.capacity_c];
+        let totals = capacities.map(|capacity| capacity.approximate() * f64::from(self.cpus));
         let counts = self.counts(totals, random)?;
         let mut tasks = Vec::with_capacity(self.tasks);
         let mut hyperperiod = 25;
@@ -219,7 +161,7 @@ mod tests {
         for tasks in [20, 60, 120] {
             let recipe = Herman2012 {
                 tasks,
-                ..Herman2012::default()
+                ..Herman2012::new().unwrap()
             };
             for _ in 0..20 {
                 let set = recipe.draw(&mut random).unwrap();

@@ -12,88 +12,25 @@
 //!
 //! A set draws all utilisations, and then for each task its x.
 
-use super::parameter::{Given, Parameter, ParameterError, scaled_floor};
+use super::parameter::{Given, Parameter, ParameterError, recipe, scaled_floor};
 use super::set::{nanos_of, task_set};
-use super::{Random, utilization::uunifast};
+use super::{DrawError, Random, utilization::uunifast};
 use crate::model::TaskSet;
 use crate::number::Ratio;
 use vestal_core::{Duration, Level, Service, Task, Wcet};
 
-pub(super) const SUMMARY: &str = "Huang, Gill and Lu (2014), section 4.1";
-
-pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "tasks",
-        default: "20",
-        meaning: "number of tasks",
-    },
-    Parameter {
-        name: "utilization",
-        default: "0.5",
-        meaning: "sum of C(0)/T before rounding",
-    },
-    Parameter {
-        name: "levels",
-        default: "2",
-        meaning: "number of criticality levels",
-    },
-    Parameter {
-        name: "criticality_factor",
-        default: "1.5",
-        meaning: "C(own level)/C(0)",
-    },
-    Parameter {
-        name: "inflate_level0",
-        default: "false",
-        meaning: "whether the factor also applies to tasks of level 0",
-    },
-];
-
-/// The recipe's parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Huang2014 {
-    /// n.
-    pub tasks: usize,
-    /// U, the sum of the utilisations at level 0.
-    pub utilization: Ratio,
-    /// How many criticality levels.
-    pub levels: usize,
-    /// CF, at least 1.
-    pub criticality_factor: Ratio,
-    /// Whether CF also applies to tasks of level 0.
-    pub inflate_level0: bool,
+recipe! { Huang2014, "Huang, Gill and Lu (2014), section 4.1";
+    tasks: usize = "20", "number of tasks", tasks();
+    utilization: Ratio = "0.5", "sum of C(0)/T before rounding", positive_ratio(1);
+    levels: usize = "2", "number of criticality levels", levels();
+    criticality_factor: Ratio = "1.5", "C(own level)/C(0)", ratio(1, 1000);
+    inflate_level0: bool = "false", "whether the factor also applies to tasks of level 0", flag();
 }
 
 /// A tick of the paper in nanoseconds.
 const TICK_NANOS: u64 = 1_000;
 
-impl Default for Huang2014 {
-    fn default() -> Self {
-        let ratio = |num, den| Ratio::new(num, den).unwrap_or(Ratio::ONE);
-        Self {
-            tasks: 20,
-            utilization: ratio(1, 2),
-            levels: 2,
-            criticality_factor: ratio(3, 2),
-            inflate_level0: false,
-        }
-    }
-}
-
 impl Huang2014 {
-    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
-        let given = Given { name, text };
-        match name {
-            "tasks" => self.tasks = given.tasks()?,
-            "utilization" => self.utilization = given.positive_ratio(1)?,
-            "levels" => self.levels = given.levels()?,
-            "criticality_factor" => self.criticality_factor = given.ratio(1, 1000)?,
-            "inflate_level0" => self.inflate_level0 = given.flag()?,
-            _ => return Err(given.unknown(PARAMETERS)),
-        }
-        Ok(())
-    }
-
     /// The tasks of the next set; O(n).
     #[must_use]
     pub fn tasks(&self, random: &mut Random) -> Vec<Task> {
@@ -105,13 +42,15 @@ impl Huang2014 {
     }
 
     /// The next set.
-    #[must_use]
-    pub fn draw(&self, random: &mut Random) -> TaskSet {
+    ///
+    /// # Errors
+    /// None.
+    pub fn draw(&self, random: &mut Random) -> Result<TaskSet, DrawError> {
         let name = format!(
             "huang2014, U = {}, {} tasks, CF = {}",
             self.utilization, self.tasks, self.criticality_factor
         );
-        task_set(name, self.levels, &self.tasks(random))
+        Ok(task_set(name, self.levels, &self.tasks(random)))
     }
 
     fn task(&self, number: usize, utilization: f64, random: &mut Random) -> Task {

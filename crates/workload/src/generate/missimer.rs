@@ -9,80 +9,23 @@
 //! A set draws the utilisations of the main tasks, for each of them its period and its level, then the
 //! utilisations of the PIBS, and for each of them its level and whom it serves.
 
-use super::parameter::{Given, Parameter, ParameterError};
+use super::parameter::{Given, Parameter, ParameterError, recipe};
 use super::periods::Periods;
 use super::set::{nanos_of, task_set};
-use super::{Random, utilization::uunifast};
+use super::{DrawError, Random, utilization::uunifast};
 use crate::generate::parameter::scaled_floor;
 use crate::model::{LocalScheduler, PerLevel, ServerKind, ServerRule, ServerSpec, TaskSet};
 use crate::number::Ratio;
 use crate::source::Place;
 use vestal_core::{Duration, Level, Service, Task, Wcet};
 
-pub(super) const SUMMARY: &str = "Missimer et al., Table I: sporadic servers and PIBS";
-
-pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "tasks",
-        default: "15",
-        meaning: "number of main tasks",
-    },
-    Parameter {
-        name: "io_tasks",
-        default: "5",
-        meaning: "number of PIBS",
-    },
-    Parameter {
-        name: "utilization",
-        default: "0.5",
-        meaning: "sum of C(LO)/T, I/O included",
-    },
-    Parameter {
-        name: "io_utilization",
-        default: "0.05",
-        meaning: "the part of it that is I/O",
-    },
-    Parameter {
-        name: "criticality_factor",
-        default: "2",
-        meaning: "C(HI)/C(LO) of HI tasks",
-    },
-    Parameter {
-        name: "share_high",
-        default: "0.5",
-        meaning: "probability that a task is of level HI",
-    },
-];
-
-/// The recipe's parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missimer {
-    /// Main tasks.
-    pub tasks: usize,
-    /// PIBS.
-    pub io_tasks: usize,
-    /// U, I/O included.
-    pub utilization: Ratio,
-    /// The part of U that is I/O.
-    pub io_utilization: Ratio,
-    /// CF, at least 1.
-    pub criticality_factor: Ratio,
-    /// The probability of HI.
-    pub share_high: Ratio,
-}
-
-impl Default for Missimer {
-    fn default() -> Self {
-        let ratio = |num, den| Ratio::new(num, den).unwrap_or(Ratio::ONE);
-        Self {
-            tasks: 15,
-            io_tasks: 5,
-            utilization: ratio(1, 2),
-            io_utilization: ratio(1, 20),
-            criticality_factor: ratio(2, 1),
-            share_high: ratio(1, 2),
-        }
-    }
+recipe! { Missimer, "Missimer et al., Table I: sporadic servers and PIBS";
+    tasks: usize = "15", "number of main tasks", tasks();
+    io_tasks: usize = "5", "number of PIBS", count(0, super::parameter::DRAWN_TASKS_MAX);
+    utilization: Ratio = "0.5", "sum of C(LO)/T, I/O included", positive_ratio(1);
+    io_utilization: Ratio = "0.05", "the part of it that is I/O", ratio(0, 1);
+    criticality_factor: Ratio = "2", "C(HI)/C(LO) of HI tasks", ratio(1, 1000);
+    share_high: Ratio = "0.5", "probability that a task is of level HI", ratio(0, 1);
 }
 
 const MS_NANOS: u64 = 1_000_000;
@@ -90,23 +33,11 @@ const MS_NANOS: u64 = 1_000_000;
 const BILLION: u64 = 1_000_000_000;
 
 impl Missimer {
-    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
-        let given = Given { name, text };
-        match name {
-            "tasks" => self.tasks = given.tasks()?,
-            "io_tasks" => self.io_tasks = given.count(0, super::parameter::DRAWN_TASKS_MAX)?,
-            "utilization" => self.utilization = given.positive_ratio(1)?,
-            "io_utilization" => self.io_utilization = given.ratio(0, 1)?,
-            "criticality_factor" => self.criticality_factor = given.ratio(1, 1000)?,
-            "share_high" => self.share_high = given.ratio(0, 1)?,
-            _ => return Err(given.unknown(PARAMETERS)),
-        }
-        Ok(())
-    }
-
     /// The next set.
-    #[must_use]
-    pub fn draw(&self, random: &mut Random) -> TaskSet {
+    ///
+    /// # Errors
+    /// None.
+    pub fn draw(&self, random: &mut Random) -> Result<TaskSet, DrawError> {
         let io = if self.io_tasks == 0 {
             0.0
         } else {
@@ -137,7 +68,7 @@ impl Missimer {
             let server = self.pibs(number, share, &tasks, random);
             set.servers.push(server);
         }
-        set
+        Ok(set)
     }
 
     fn is_high(&self, random: &mut Random) -> bool {
@@ -235,9 +166,9 @@ mod tests {
     #[test]
     fn servers_carry_the_tasks_and_pibs_serve_their_own_level() {
         let mut random = Random::new(4);
-        let recipe = Missimer::default();
+        let recipe = Missimer::new().unwrap();
         for _ in 0..100 {
-            let set = recipe.draw(&mut random);
+            let set = recipe.draw(&mut random).unwrap();
             assert_eq!((set.tasks.len(), set.servers.len()), (15, 20));
             let mut used = 0.0;
             for (at, server) in set.servers.iter().enumerate() {

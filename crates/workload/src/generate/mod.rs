@@ -39,21 +39,6 @@ pub use standard::Standard;
 use crate::model::TaskSet;
 use std::fmt;
 
-/// How task sets are drawn, with its parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Recipe {
-    /// Huang, Gill and Lu (2014), section 4.1.
-    Huang2014(Huang2014),
-    /// Sigrist et al. (2015), section VII-A.
-    Sigrist2015(Sigrist2015),
-    /// Herman et al. (2012), section 3.3.
-    Herman2012(Herman2012),
-    /// Missimer et al., Table I.
-    Missimer(Missimer),
-    /// What a study of today would draw.
-    Standard(Standard),
-}
-
 /// Why no set was drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawError(pub(crate) String);
@@ -66,93 +51,86 @@ impl fmt::Display for DrawError {
 
 impl std::error::Error for DrawError {}
 
-impl Recipe {
-    /// The names of all recipes.
-    pub const NAMES: [&'static str; 5] = [
-        "huang2014",
-        "sigrist2015",
-        "herman2012",
-        "missimer",
-        "standard",
-    ];
-
-    /// The recipe of this name with its default parameters.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "huang2014" => Some(Self::Huang2014(Huang2014::default())),
-            "sigrist2015" => Some(Self::Sigrist2015(Sigrist2015::default())),
-            "herman2012" => Some(Self::Herman2012(Herman2012::default())),
-            "missimer" => Some(Self::Missimer(Missimer::default())),
-            "standard" => Some(Self::Standard(Standard::default())),
-            _ => None,
+macro_rules! recipes {
+    ($($(#[$doc:meta])* $name:ident => $recipe:ident;)*) => {
+        /// How task sets are drawn, with its parameters.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Recipe {
+            $($(#[$doc])* $recipe($recipe),)*
         }
-    }
 
-    /// The recipe's name.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Huang2014(_) => "huang2014",
-            Self::Sigrist2015(_) => "sigrist2015",
-            Self::Herman2012(_) => "herman2012",
-            Self::Missimer(_) => "missimer",
-            Self::Standard(_) => "standard",
-        }
-    }
+        impl Recipe {
+            /// The names of all recipes.
+            pub const NAMES: [&'static str; [$(stringify!($name)),*].len()] = [$(stringify!($name)),*];
 
-    /// One line on what it is.
-    #[must_use]
-    pub const fn summary(&self) -> &'static str {
-        match self {
-            Self::Huang2014(_) => huang2014::SUMMARY,
-            Self::Sigrist2015(_) => sigrist2015::SUMMARY,
-            Self::Herman2012(_) => herman2012::SUMMARY,
-            Self::Missimer(_) => missimer::SUMMARY,
-            Self::Standard(_) => standard::SUMMARY,
-        }
-    }
+            /// The recipe of this name with its default parameters.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    $(stringify!($name) => $recipe::new().ok().map(Self::$recipe),)*
+                    _ => None,
+                }
+            }
 
-    /// What can be set, with defaults.
-    #[must_use]
-    pub const fn parameters(&self) -> &'static [Parameter] {
-        match self {
-            Self::Huang2014(_) => huang2014::PARAMETERS,
-            Self::Sigrist2015(_) => sigrist2015::PARAMETERS,
-            Self::Herman2012(_) => herman2012::PARAMETERS,
-            Self::Missimer(_) => missimer::PARAMETERS,
-            Self::Standard(_) => standard::PARAMETERS,
-        }
-    }
+            /// The recipe's name.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$recipe(_) => stringify!($name),)*
+                }
+            }
 
-    /// Sets a parameter from its text, such as `0.6`, `20` or `true`.
-    ///
-    /// # Errors
-    /// [`ParameterError`] if the recipe has no such parameter, or the value does not fit.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParameterError> {
-        match self {
-            Self::Huang2014(recipe) => recipe.set(name, value),
-            Self::Sigrist2015(recipe) => recipe.set(name, value),
-            Self::Herman2012(recipe) => recipe.set(name, value),
-            Self::Missimer(recipe) => recipe.set(name, value),
-            Self::Standard(recipe) => recipe.set(name, value),
-        }
-    }
+            /// One line on what it is.
+            #[must_use]
+            pub const fn summary(&self) -> &'static str {
+                match self {
+                    $(Self::$recipe(_) => $recipe::SUMMARY,)*
+                }
+            }
 
-    /// The task set of this seed.
-    ///
-    /// # Errors
-    /// [`DrawError`] if there is no set with these parameters.
-    pub fn draw(&self, seed: u64) -> Result<TaskSet, DrawError> {
-        let mut random = Random::new(seed);
-        match self {
-            Self::Huang2014(recipe) => Ok(recipe.draw(&mut random)),
-            Self::Sigrist2015(recipe) => recipe.draw(&mut random),
-            Self::Herman2012(recipe) => recipe.draw(&mut random),
-            Self::Missimer(recipe) => Ok(recipe.draw(&mut random)),
-            Self::Standard(recipe) => recipe.draw(&mut random),
+            /// What can be set, with defaults.
+            #[must_use]
+            pub const fn parameters(&self) -> &'static [Parameter] {
+                match self {
+                    $(Self::$recipe(_) => $recipe::PARAMETERS,)*
+                }
+            }
+
+            /// Sets a parameter from its text, such as `0.6`, `20` or `true`.
+            ///
+            /// # Errors
+            /// [`ParameterError`] if the recipe has no such parameter, or the value does not fit.
+            pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParameterError> {
+                match self {
+                    $(Self::$recipe(recipe) => recipe.set(name, value),)*
+                }
+            }
+
+            /// The task set of this seed.
+            ///
+            /// # Errors
+            /// [`DrawError`] if there is no set with these parameters.
+            pub fn draw(&self, seed: u64) -> Result<TaskSet, DrawError> {
+                let mut random = Random::new(seed);
+                match self {
+                    $(Self::$recipe(recipe) => recipe.draw(&mut random),)*
+                }
+            }
         }
-    }
+    };
+}
+
+recipes! {
+    /// Huang, Gill and Lu (2014), section 4.1.
+    huang2014 => Huang2014;
+    /// Sigrist et al. (2015), section VII-A.
+    sigrist2015 => Sigrist2015;
+    /// Herman et al. (2012), section 3.3.
+    herman2012 => Herman2012;
+    /// Missimer et al., Table I.
+    missimer => Missimer;
+    /// What a study of today would draw.
+    standard => Standard;
 }
 
 #[cfg(test)]

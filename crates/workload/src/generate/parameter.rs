@@ -15,6 +15,46 @@ pub struct Parameter {
     pub meaning: &'static str,
 }
 
+/// Declares a recipe, with one row for each of its parameters: type, default, meaning, and which method of [`Given`]
+/// reads it from text.
+macro_rules! recipe {
+    ($recipe:ident, $summary:literal; $($name:ident: $type:ty = $default:literal, $meaning:literal,
+        $read:ident($($argument:expr),*);)*) => {
+        /// The recipe's parameters.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $recipe {
+            $(#[doc = $meaning] pub $name: $type,)*
+        }
+
+        impl $recipe {
+            pub(super) const SUMMARY: &'static str = $summary;
+
+            pub(super) const PARAMETERS: &'static [Parameter] = &[$(Parameter {
+                name: stringify!($name),
+                default: $default,
+                meaning: $meaning,
+            }),*];
+
+            /// With the defaults.
+            pub(super) fn new() -> Result<Self, ParameterError> {
+                Ok(Self {
+                    $($name: Given { name: stringify!($name), text: $default }.$read($($argument),*)?,)*
+                })
+            }
+
+            pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
+                let given = Given { name, text };
+                match name {
+                    $(stringify!($name) => self.$name = given.$read($($argument),*)?,)*
+                    _ => return Err(given.unknown(Self::PARAMETERS)),
+                }
+                Ok(())
+            }
+        }
+    };
+}
+pub(super) use recipe;
+
 /// Why a parameter was not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterError {
@@ -130,6 +170,11 @@ impl Given<'_> {
             return Err(self.wrong(format!("a number above 0, at most {most}")));
         }
         Ok(value)
+    }
+
+    /// How many CPUs.
+    pub(super) fn cpus(&self, least: u64) -> Result<u16, ParameterError> {
+        Ok(u16::try_from(self.whole(least, 256)?).unwrap_or(u16::MAX))
     }
 
     pub(super) fn flag(&self) -> Result<bool, ParameterError> {

@@ -12,7 +12,7 @@
 //!
 //! A set draws its chain, and then for each task its level, u, Z if it is HI, and its period.
 
-use super::parameter::{Given, Parameter, ParameterError};
+use super::parameter::{Given, Parameter, ParameterError, recipe};
 use super::periods::Periods;
 use super::set::{nanos_of, task_set};
 use super::{DrawError, Random};
@@ -20,45 +20,11 @@ use crate::model::TaskSet;
 use crate::number::Ratio;
 use vestal_core::{Duration, Level, Service, Task, Wcet};
 
-pub(super) const SUMMARY: &str = "Sigrist et al. (2015), section VII-A: several CPUs, two levels";
-
-pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "utilization",
-        default: "1.6",
-        meaning: "the larger of the utilizations of the two modes, for all CPUs together",
-    },
-    Parameter {
-        name: "cpus",
-        default: "8",
-        meaning: "number of CPUs, for the file only",
-    },
-    Parameter {
-        name: "share_high",
-        default: "0.4",
-        meaning: "probability that a task is of level HI",
-    },
-];
-
-/// The recipe's parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sigrist2015 {
-    /// U, which the larger of the two modes' utilisations meets.
-    pub utilization: Ratio,
-    /// CPUs of the platform.
-    pub cpus: u16,
-    /// P, the probability of HI.
-    pub share_high: Ratio,
-}
-
-impl Default for Sigrist2015 {
-    fn default() -> Self {
-        Self {
-            utilization: Ratio::new(8, 5).unwrap_or(Ratio::ONE),
-            cpus: 8,
-            share_high: Ratio::new(2, 5).unwrap_or(Ratio::ONE),
-        }
-    }
+recipe! { Sigrist2015, "Sigrist et al. (2015), section VII-A: several CPUs, two levels";
+    utilization: Ratio = "1.6",
+        "the larger of the utilizations of the two modes, for all CPUs together", positive_ratio(128);
+    cpus: u16 = "8", "number of CPUs, for the file only", cpus(1);
+    share_high: Ratio = "0.4", "probability that a task is of level HI", ratio(0, 1);
 }
 
 /// Periods in units of 100 ms.
@@ -92,17 +58,6 @@ impl Sums {
 }
 
 impl Sigrist2015 {
-    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
-        let given = Given { name, text };
-        match name {
-            "utilization" => self.utilization = given.positive_ratio(128)?,
-            "cpus" => self.cpus = u16::try_from(given.whole(1, 256)?).unwrap_or(1),
-            "share_high" => self.share_high = given.ratio(0, 1)?,
-            _ => return Err(given.unknown(PARAMETERS)),
-        }
-        Ok(())
-    }
-
     /// The next set.
     ///
     /// # Errors
@@ -182,7 +137,7 @@ mod tests {
         for (num, den) in [(1, 5), (8, 5), (32, 5)] {
             let recipe = Sigrist2015 {
                 utilization: Ratio::new(num, den).unwrap(),
-                ..Sigrist2015::default()
+                ..Sigrist2015::new().unwrap()
             };
             for _ in 0..100 {
                 let set = recipe.draw(&mut random).unwrap();

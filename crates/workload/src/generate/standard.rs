@@ -10,7 +10,7 @@
 //! A set draws the levels of all tasks, the utilisations at HI, those at LO, and then for each task its
 //! period and its deadline.
 
-use super::parameter::{Given, Parameter, ParameterError, scaled_floor};
+use super::parameter::{Given, Parameter, ParameterError, recipe, scaled_floor};
 use super::periods::Periods;
 use super::set::{nanos_of, task_set};
 use super::utilization::{BoundedSum, RandFixedSum};
@@ -20,80 +20,27 @@ use crate::number::Ratio;
 use crate::quantity::parse_time;
 use vestal_core::{Duration, Level, Service, Task, Wcet};
 
-pub(super) const SUMMARY: &str = "RandFixedSum or bounded sums, log-uniform periods, two levels";
+recipe! { Standard, "RandFixedSum or bounded sums, log-uniform periods, two levels";
+    tasks: usize = "20", "number of tasks", tasks();
+    utilization: Ratio = "0.5", "sum of C(LO)/T", positive_ratio(1);
+    utilization_high: Ratio = "0", "sum of C(HI)/T of HI tasks; 0: by the factor", ratio(0, 1);
+    criticality_factor: Ratio = "2", "C(HI)/C(LO) of HI tasks", ratio(1, 1000);
+    share_high: Ratio = "0.5", "probability that a task is of level HI", ratio(0, 1);
+    periods: PeriodRule = "log-uniform",
+        "log-uniform, uniform, harmonic (the shortest, doubled) or a list such as 10ms,20ms,50ms", period_rule();
+    period_min: u64 = "10ms", "the shortest period", time();
+    period_max: u64 = "1s", "the longest period", time();
+    granularity: u64 = "1us", "periods are multiples of it", time();
+    deadlines: Deadlines = "implicit", "implicit: D = T; constrained: uniform from C(own level) to T", deadlines();
+}
 
-pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "tasks",
-        default: "20",
-        meaning: "number of tasks",
-    },
-    Parameter {
-        name: "utilization",
-        default: "0.5",
-        meaning: "sum of C(LO)/T",
-    },
-    Parameter {
-        name: "utilization_high",
-        default: "0",
-        meaning: "sum of C(HI)/T of HI tasks; 0: by the factor",
-    },
-    Parameter {
-        name: "criticality_factor",
-        default: "2",
-        meaning: "C(HI)/C(LO) of HI tasks",
-    },
-    Parameter {
-        name: "share_high",
-        default: "0.5",
-        meaning: "probability that a task is of level HI",
-    },
-    Parameter {
-        name: "periods",
-        default: "log-uniform",
-        meaning: "log-uniform, uniform, harmonic (the shortest, doubled) or a list such as 10ms,20ms,50ms",
-    },
-    Parameter {
-        name: "period_min",
-        default: "10ms",
-        meaning: "the shortest period",
-    },
-    Parameter {
-        name: "period_max",
-        default: "1s",
-        meaning: "the longest period",
-    },
-    Parameter {
-        name: "granularity",
-        default: "1us",
-        meaning: "periods are multiples of it",
-    },
-    Parameter {
-        name: "deadlines",
-        default: "implicit",
-        meaning: "implicit: D = T; constrained: uniform from C(own level) to T",
-    },
-];
-
-/// The recipe's parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standard {
-    /// n.
-    pub tasks: usize,
-    /// The sum of C(LO)/T.
-    pub utilization: Ratio,
-    /// The sum of C(HI)/T of HI tasks; zero: by the factor.
-    pub utilization_high: Ratio,
-    /// CF, at least 1.
-    pub criticality_factor: Ratio,
-    /// The probability of HI.
-    pub share_high: Ratio,
-    /// How periods are drawn.
-    pub periods: PeriodRule,
-    /// The shortest, the longest and the step of periods, in ns.
-    pub range: [u64; 3],
-    /// Whether deadlines may be before the periods' ends.
-    pub constrained: bool,
+/// Where deadlines are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deadlines {
+    /// At the periods' ends.
+    Implicit,
+    /// Uniform from the own level's execution time to the period.
+    Constrained,
 }
 
 /// Which periods are drawn between the ends of the range.
@@ -109,59 +56,12 @@ pub enum PeriodRule {
     List(Vec<u64>),
 }
 
-impl Default for Standard {
-    fn default() -> Self {
-        let ratio = |num, den| Ratio::new(num, den).unwrap_or(Ratio::ONE);
-        Self {
-            tasks: 20,
-            utilization: ratio(1, 2),
-            utilization_high: ratio(0, 1),
-            criticality_factor: ratio(2, 1),
-            share_high: ratio(1, 2),
-            periods: PeriodRule::LogUniform,
-            range: [10_000_000, 1_000_000_000, 1_000],
-            constrained: false,
-        }
-    }
-}
-
 /// How often levels are drawn before it is said that they do not come out.
 const TRIES: u32 = 10_000;
 /// Times of recipes are below 104 days, so that floating-point numbers have them exactly.
 const TIME_NANOS_MAX: u64 = 1 << 53;
 
-fn time(given: &Given<'_>, text: &str) -> Result<u64, ParameterError> {
-    parse_time(text)
-        .filter(|time| (1..TIME_NANOS_MAX).contains(time))
-        .ok_or_else(|| given.wrong("a time with its unit such as 10ms, at most 100 days"))
-}
-
 impl Standard {
-    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
-        let given = Given { name, text };
-        let [least, most, step] = &mut self.range;
-        match name {
-            "tasks" => self.tasks = given.tasks()?,
-            "utilization" => self.utilization = given.positive_ratio(1)?,
-            "utilization_high" => self.utilization_high = given.ratio(0, 1)?,
-            "criticality_factor" => self.criticality_factor = given.ratio(1, 1000)?,
-            "share_high" => self.share_high = given.ratio(0, 1)?,
-            "periods" => self.periods = period_rule(&given)?,
-            "period_min" => *least = time(&given, text)?,
-            "period_max" => *most = time(&given, text)?,
-            "granularity" => *step = time(&given, text)?,
-            "deadlines" => {
-                self.constrained = match text {
-                    "implicit" => false,
-                    "constrained" => true,
-                    _ => return Err(given.wrong("implicit or constrained")),
-                }
-            }
-            _ => return Err(given.unknown(PARAMETERS)),
-        }
-        Ok(())
-    }
-
     /// The next set.
     ///
     /// # Errors
@@ -190,7 +90,7 @@ impl Standard {
     }
 
     fn drawn_periods(&self) -> Result<Periods, DrawError> {
-        let [least, most, step] = self.range;
+        let (least, most, step) = (self.period_min, self.period_max, self.granularity);
         if least > most || most / step < least.div_ceil(step) {
             return Err(DrawError(
                 "no multiple of `granularity` lies between `period_min` and `period_max`"
@@ -279,7 +179,7 @@ impl Standard {
             .map(|&value| Service::from_nanos(value))
             .collect();
         let own = values.last().copied().unwrap_or(1);
-        let deadline = if self.constrained {
+        let deadline = if self.deadlines == Deadlines::Constrained {
             own.min(period) + random.below(period - own.min(period) + 1)
         } else {
             period
@@ -294,19 +194,35 @@ impl Standard {
     }
 }
 
-fn period_rule(given: &Given<'_>) -> Result<PeriodRule, ParameterError> {
-    match given.text {
-        "log-uniform" => Ok(PeriodRule::LogUniform),
-        "uniform" => Ok(PeriodRule::Uniform),
-        "harmonic" => Ok(PeriodRule::Harmonic),
-        list => {
-            let times: Option<Vec<u64>> = list
-                .split(',')
-                .map(|text| time(given, text.trim()).ok())
-                .collect();
-            times.map(PeriodRule::List).ok_or_else(|| {
-                given.wrong("log-uniform, uniform, harmonic or times such as 10ms,20ms,50ms")
-            })
+fn time(text: &str) -> Option<u64> {
+    parse_time(text).filter(|time| (1..TIME_NANOS_MAX).contains(time))
+}
+
+impl Given<'_> {
+    fn time(&self) -> Result<u64, ParameterError> {
+        let expected = "a time with its unit such as 10ms, at most 100 days";
+        time(self.text).ok_or_else(|| self.wrong(expected))
+    }
+
+    fn period_rule(&self) -> Result<PeriodRule, ParameterError> {
+        let rule = match self.text {
+            "log-uniform" => Some(PeriodRule::LogUniform),
+            "uniform" => Some(PeriodRule::Uniform),
+            "harmonic" => Some(PeriodRule::Harmonic),
+            list => {
+                let times: Option<_> = list.split(',').map(|text| time(text.trim())).collect();
+                times.map(PeriodRule::List)
+            }
+        };
+        let expected = "log-uniform, uniform, harmonic or times such as 10ms,20ms,50ms";
+        rule.ok_or_else(|| self.wrong(expected))
+    }
+
+    fn deadlines(&self) -> Result<Deadlines, ParameterError> {
+        match self.text {
+            "implicit" => Ok(Deadlines::Implicit),
+            "constrained" => Ok(Deadlines::Constrained),
+            _ => Err(self.wrong("implicit or constrained")),
         }
     }
 }
@@ -316,7 +232,7 @@ mod tests {
     use super::*;
 
     fn drawn(settings: &[(&str, &str)]) -> Result<Vec<TaskSet>, DrawError> {
-        let mut recipe = Standard::default();
+        let mut recipe = Standard::new().unwrap();
         for (name, value) in settings {
             recipe.set(name, value).unwrap();
         }
@@ -386,7 +302,7 @@ mod tests {
         assert!(error.0.contains("period_min"), "{error}");
         let error = drawn(&[("utilization_high", "0.4"), ("share_high", "1")]).unwrap_err();
         assert!(error.0.contains("share_high"), "{error}");
-        let mut recipe = Standard::default();
+        let mut recipe = Standard::new().unwrap();
         assert!(recipe.set("periods", "10").is_err() && recipe.set("period_min", "0ms").is_err());
     }
 }
