@@ -284,6 +284,25 @@ const DIAGNOSTICS_MAX: usize = 200;
 /// Quoted text in a diagnostic is cut after this many characters.
 const QUOTE_CHARS_MAX: usize = 60;
 
+/// A function for each severity: found, expected and help after the place.
+macro_rules! notes {
+    ($($(#[$doc:meta])* $visible:vis $name:ident: $severity:ident;)*) => {$(
+        $(#[$doc])*
+        $visible fn $name(
+            &mut self,
+            code: Code,
+            span: Span,
+            field: &str,
+            found: impl Into<String>,
+            expected: impl Into<String>,
+            help: impl Into<String>,
+        ) {
+            let words = [found.into(), expected.into(), help.into()];
+            self.push(Severity::$severity, code, span, field, words);
+        }
+    )*};
+}
+
 impl Sink {
     /// Nothing found so far in this source.
     pub fn new(source: Arc<Source>) -> Self {
@@ -311,59 +330,11 @@ impl Sink {
         }
     }
 
-    /// Notes an error at this place.
-    pub fn error(
-        &mut self,
-        code: Code,
-        span: Span,
-        field: &str,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.push(
-            Severity::Error,
-            code,
-            span,
-            field,
-            [found.into(), expected.into(), help.into()],
-        );
-    }
-
-    pub(crate) fn warning(
-        &mut self,
-        code: Code,
-        span: Span,
-        field: &str,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.push(
-            Severity::Warning,
-            code,
-            span,
-            field,
-            [found.into(), expected.into(), help.into()],
-        );
-    }
-
-    pub(crate) fn note(
-        &mut self,
-        code: Code,
-        span: Span,
-        field: &str,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.push(
-            Severity::Note,
-            code,
-            span,
-            field,
-            [found.into(), expected.into(), help.into()],
-        );
+    notes! {
+        /// Notes an error at this place.
+        pub error: Error;
+        pub(crate) warning: Warning;
+        pub(crate) note: Note;
     }
 
     fn push(
