@@ -22,13 +22,13 @@ readonly MANIFESTS='^(crates|examples)/[^/]*/Cargo\.toml$'
 # crate: what it may depend on | what its tests may use besides. `-` is none, `*` is any.
 # Only vestal crates are named; `external` allows others at all.
 readonly DIRECTIONS='
-core      -                        external
+core      -                        vestal-testkit,external
 workload  vestal-core,external     *
 analysis  vestal-core,external     *
 policy    vestal-core,vestal-analysis,vestal-workload,external *
 statistics external                -
 sim       vestal-core,vestal-statistics,external *
-trace     vestal-core,external     vestal-core,external
+trace     vestal-core,external     vestal-core,vestal-testkit,external
 result    vestal-statistics,external -
 report    vestal-core,vestal-result,vestal-trace,external *
 linux     vestal-core,vestal-statistics,vestal-trace,external *

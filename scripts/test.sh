@@ -20,7 +20,6 @@ clippy       on     1200     lints, on every target and feature
 doc          on     900      documentation builds without a broken link
 bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU
 tests        on     1800     unit tests, doctests and integration tests of every crate
-new-policy   on     600      examples of new policies over a copy of the tree: files counted, compiled, tested
 loom         on     300      the trace ring under a model checker: every interleaving of small cases
 soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted
 bench        on     600      instructions of the analyses and the simulator against their limits
@@ -29,6 +28,7 @@ perfetto     on     300      traces against the schema of Perfetto, and against 
 simso        on     300      completions in overload that the tests compare with, against SimSo
 install      on     1200     cargo install, version, completions, man pages
 real         on      900     enforcement on the real kernel, one test at a time
+new-policy   on     600      examples of new policies over a copy of the tree: files counted, compiled, tested
 demo         on      420     make demo: build, then the demo itself within 120 s
 '
 
@@ -69,11 +69,9 @@ part_bare-metal() {
 # The real-time tests and the campaign are parts of their own: their targets have `test = false`.
 part_tests() { cargo test "${AS_TESTED[@]}" --no-fail-fast; }
 
-part_new-policy() { scripts/check-new-policy.sh; }
-
 # Built apart: the cfg changes every crate.
 part_loom() {
-    RUSTFLAGS="--cfg loom" cargo test --locked --release --package vestal-trace --lib ring --target-dir target/loom
+    RUSTFLAGS="--cfg loom" cargo test --locked --package vestal-trace --lib ring --target-dir target/loom
 }
 
 part_soundness() { cargo test "${AS_TESTED[@]}" --test soundness; }
@@ -128,6 +126,9 @@ part_real() {
         "or in a container add the capability SYS_NICE."
     "${run[@]}" --no-run && "${run[@]}" -- --test-threads=1
 }
+
+# After all that is tested of this tree: the copy's crates take the place of this tree's in the target directory.
+part_new-policy() { scripts/check-new-policy.sh; }
 
 # What a newcomer must be told stands in the summary; a demo that says nothing has not been shown.
 part_demo() {

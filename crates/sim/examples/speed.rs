@@ -27,6 +27,7 @@ use vestal_core::{
 };
 use vestal_sim::workload::Periodic;
 use vestal_sim::{Backlog, Demand, Setting, Statistics, simulate};
+use vestal_testkit::Random;
 use vestal_trace::write::{Options, TraceWriter, writer};
 use vestal_trace::{Format, Header, Record, Recorder, Sink};
 
@@ -155,7 +156,7 @@ impl Demand for Low<'_> {
         let Some(model) = self.tasks.get(task.index()) else {
             return Service::ZERO;
         };
-        let drawn = Random(u64::from(task.0) << 48 | sequence).next();
+        let drawn = Random::new(u64::from(task.0) << 48 | sequence).next();
         let level = Level(u8::from(self.overruns && drawn.is_multiple_of(100)));
         model.enforced_wcet(level)
     }
@@ -183,23 +184,10 @@ impl Sink for Counted {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014): small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in the open interval (0, 1).
-    #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
-    fn fraction(&mut self) -> f64 {
-        ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
+/// Uniform in the open interval (0, 1).
+#[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+fn fraction(random: &mut Random) -> f64 {
+    ((random.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
 
 #[expect(
@@ -209,18 +197,18 @@ impl Random {
     reason = "the set is random, and rounded to whole nanoseconds here"
 )]
 fn generate(count: usize, seed: u64) -> Result<Vec<Task>, Box<dyn Error>> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut tasks = Vec::new();
     let mut rest = 0.8;
     for index in 0..count {
         let behind = (count - index - 1) as f64;
         let after = match behind {
             0.0 => 0.0,
-            behind => rest * random.fraction().powf(1.0 / behind),
+            behind => rest * fraction(&mut random).powf(1.0 / behind),
         };
         let utilisation = rest - after;
         rest = after;
-        let period = 1e7 * 100.0_f64.powf(random.fraction());
+        let period = 1e7 * 100.0_f64.powf(fraction(&mut random));
         let low = ((period * utilisation) as u64).max(1);
         let high = random.next() >> 63;
         let span = Duration::from_nanos(period as u64);

@@ -1,11 +1,5 @@
 //! A validator for the schemas of this repository.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::missing_panics_doc,
-    reason = "a test fails by panicking"
-)]
-
 use serde_json::{Map, Value};
 
 /// Structural validation by the keywords that the generated schema uses. A keyword that is not

@@ -2,6 +2,7 @@
 
 use vestal_analysis::Problem;
 use vestal_core::{Duration, Level, LevelSet, Service, Task, Wcet};
+use vestal_testkit::Random;
 
 const SEED: u64 = 2026;
 const TASKS: u32 = 20;
@@ -14,7 +15,7 @@ const LONGEST_NS: f64 = 1000e6;
 /// U = 0.8 at level 0, T log-uniform in 10 to 1000 ms, D = T, each task HI with probability 1/2,
 /// C(HI) = 2 C(LO). With one level all tasks have C(LO).
 pub(crate) fn problem(index: u64, levels: usize) -> Problem {
-    let mut random = Random(
+    let mut random = Random::new(
         SEED.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ index.wrapping_mul(0xD1B5_4A32_D192_ED03),
     );
     let mut left = UTILIZATION;
@@ -24,14 +25,14 @@ pub(crate) fn problem(index: u64, levels: usize) -> Problem {
             let share = if remaining == 1 {
                 left
             } else {
-                let rest = left * libm::pow(random.unit(), 1.0 / f64::from(remaining - 1));
+                let rest = left * libm::pow(unit(&mut random), 1.0 / f64::from(remaining - 1));
                 let share = left - rest;
                 left = rest;
                 share
             };
-            let exponent = random.unit() * libm::log(LONGEST_NS / SHORTEST_NS);
+            let exponent = unit(&mut random) * libm::log(LONGEST_NS / SHORTEST_NS);
             let period = nanos(SHORTEST_NS * libm::exp(exponent));
-            let high = random.unit() < 0.5 && levels > 1;
+            let high = unit(&mut random) < 0.5 && levels > 1;
             task(period, nanos(share * period as f64).max(1), high)
         })
         .collect();
@@ -49,17 +50,7 @@ fn nanos(value: f64) -> u64 {
     value as u64
 }
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-struct Random(u64);
-
-impl Random {
-    /// A number in (0, 1).
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        ((mixed >> 12) as f64 + 0.5) / (1u64 << 52) as f64
-    }
+/// A number in (0, 1).
+fn unit(random: &mut Random) -> f64 {
+    ((random.next() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
 }

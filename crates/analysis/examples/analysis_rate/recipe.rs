@@ -2,6 +2,7 @@
 
 use vestal_analysis::Problem;
 use vestal_core::{Duration, Level, LevelSet, Service, Task, Wcet};
+use vestal_testkit::Random;
 
 const TASKS: u32 = 20;
 const LEVELS: u64 = 4;
@@ -20,19 +21,19 @@ pub(crate) fn problem(index: u64, percent: u64) -> Problem {
 /// The same with another number of tasks.
 pub(crate) fn problem_of(count: u32, index: u64, percent: u64) -> Problem {
     let seed = (index << 8 | percent).wrapping_mul(0xD1B5_4A32_D192_ED03);
-    let mut random = Random(seed ^ 0x9E37_79B9_7F4A_7C15);
+    let mut random = Random::new(seed ^ 0x9E37_79B9_7F4A_7C15);
     let mut left = percent as f64 / 100.0;
     let tasks = (0..count).map(|position| {
         let remaining = count - position;
         let share = if remaining == 1 {
             left
         } else {
-            let rest = left * libm::pow(random.unit(), 1.0 / f64::from(remaining - 1));
+            let rest = left * libm::pow(unit(&mut random), 1.0 / f64::from(remaining - 1));
             let share = left - rest;
             left = rest;
             share
         };
-        let period = 100 * (1 + (random.unit() * PERIODS) as u64);
+        let period = 100 * (1 + (unit(&mut random) * PERIODS) as u64);
         let level = u64::from(position) % LEVELS;
         task(level as u8, period, ((share * period as f64) as u64).max(1))
     });
@@ -53,17 +54,7 @@ fn task(level: u8, period: u64, low: u64) -> Task {
     Task::new(Level(level), period, period, Wcet::new(&wcet).unwrap()).unwrap()
 }
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-struct Random(u64);
-
-impl Random {
-    /// A number in (0, 1).
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        ((mixed >> 12) as f64 + 0.5) / (1u64 << 52) as f64
-    }
+/// A number in (0, 1).
+fn unit(random: &mut Random) -> f64 {
+    ((random.next() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
 }

@@ -26,42 +26,7 @@ pub(crate) fn problem(levels: usize, tasks: Vec<Task>) -> Problem {
     Problem::new(tasks, LevelSet::new(levels).unwrap()).unwrap()
 }
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): the same sets on every machine.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number in `low..=high`.
-    pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
-        low + self.next() % (high - low + 1)
-    }
-
-    /// True once in `times`.
-    pub(crate) fn once_in(&mut self, times: u64) -> bool {
-        self.next().is_multiple_of(times)
-    }
-
-    /// A random order of 0..count.
-    pub(crate) fn permutation(&mut self, count: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..count).collect();
-        for position in (1..count).rev() {
-            let other = usize::try_from(self.between(0, position as u64)).unwrap();
-            order.swap(position, other);
-        }
-        order
-    }
-}
+pub(crate) use vestal_testkit::Random;
 
 /// A set of 1 to 5 tasks with 1 to 4 levels, periods 2 to 30, deadlines on both sides of half the
 /// period, execution times that put the set near the border of schedulability, zero at level 0 now

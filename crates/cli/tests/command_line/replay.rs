@@ -7,6 +7,7 @@ use crate::{FMS, THREE};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use vestal_testkit::Random;
 
 fn replay(path: &Path, arguments: &[&str]) -> Done {
     vestal(&[&["replay", path.to_str().unwrap()], arguments].concat())
@@ -215,23 +216,10 @@ fn files_that_are_no_whole_trace_are_named_with_their_code() {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((z ^ (z >> 31)) % bound as u64).unwrap()
-    }
-}
-
 #[test]
 fn whatever_is_done_to_a_trace_the_answer_is_an_exit_code_of_the_interface() {
     let scratch = Scratch::new("mutated");
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut exits = BTreeSet::new();
     for (dispatch, name) in [
         ("managed", "x.vtrace"),
@@ -241,17 +229,17 @@ fn whatever_is_done_to_a_trace_the_answer_is_an_exit_code_of_the_interface() {
         let whole = fs::read(overload(&scratch, dispatch, name)).unwrap();
         for round in 0..60 {
             let mut bytes = whole.clone();
-            for _ in 0..=random.below(3) {
-                let index = random.below(bytes.len());
-                let end = (index + random.below(60)).min(bytes.len());
-                match random.below(5) {
-                    0 => bytes[index] = u8::try_from(random.below(256)).unwrap(),
+            for _ in 0..=random.index(3) {
+                let index = random.index(bytes.len());
+                let end = (index + random.index(60)).min(bytes.len());
+                match random.index(5) {
+                    0 => bytes[index] = u8::try_from(random.index(256)).unwrap(),
                     // Another digit keeps a line of text well formed.
-                    1 => bytes[index] = b'0' + u8::try_from(random.below(10)).unwrap(),
+                    1 => bytes[index] = b'0' + u8::try_from(random.index(10)).unwrap(),
                     2 => drop(bytes.drain(index..end)),
                     3 => {
                         let part = bytes[index..end].to_vec();
-                        let at = random.below(bytes.len());
+                        let at = random.index(bytes.len());
                         drop(bytes.splice(at..at, part));
                     }
                     _ => bytes.truncate(index.max(1)),

@@ -262,6 +262,7 @@ const fn task_of(position: usize, word: u64) -> TaskId {
 mod tests {
     use super::*;
     use crate::store::Boxed;
+    use vestal_testkit::Random;
 
     #[test]
     fn tasks_come_out_in_ascending_order_once_each() {
@@ -292,11 +293,9 @@ mod tests {
         for tasks in [1, 20, 64, 65, 200, 4096, 4097, 65_535] {
             let mut set = TaskBits::<Boxed>::new(tasks).unwrap();
             let mut model = std::collections::BTreeSet::new();
-            let mut state = 7_u64;
+            let mut random = Random::new(7);
             for _ in 0..3_000 {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
+                let state = random.next();
                 // Few of the numbers, so that members are removed and words become empty.
                 let among = (state >> 40) % 29 * (tasks as u64) / 29;
                 let task = TaskId(among as u16);

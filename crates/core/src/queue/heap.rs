@@ -196,16 +196,15 @@ mod tests {
     use super::*;
     use crate::store::Boxed;
     use std::collections::BTreeMap;
+    use vestal_testkit::Random;
 
     #[test]
     fn the_heap_agrees_with_a_sorted_map_over_a_long_random_history() {
         let mut heap = ReadyHeap::<Boxed>::new(12).unwrap();
         let mut model: BTreeMap<u16, u64> = BTreeMap::new();
-        let mut state = 42_u64;
+        let mut random = Random::new(42);
         for _ in 0..20_000 {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            let state = random.next();
             let task = (state >> 33) as u16 % 12;
             let urgency = (state >> 40) % 5;
             if (state >> 60) < 9 {

@@ -93,6 +93,7 @@ impl<S: Store> ReadyRanks<S> {
 mod tests {
     use super::*;
     use crate::store::Boxed;
+    use vestal_testkit::Random;
 
     #[test]
     fn ranks_agree_with_the_heap_over_a_long_random_history() {
@@ -100,11 +101,9 @@ mod tests {
             let urgency = |task: u16| Urgency::of_priority(u32::from(task) * 37 % 11);
             let mut ranks = ReadyRanks::<Boxed>::new((0..count).map(urgency)).unwrap();
             let mut heap = ReadyHeap::<Boxed>::new(usize::from(count)).unwrap();
-            let mut state = 3_u64;
+            let mut random = Random::new(3);
             for _ in 0..10_000 {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
+                let state = random.next();
                 let task = TaskId((state >> 33) as u16 % count);
                 if state >> 63 == 0 {
                     ranks.insert(task);

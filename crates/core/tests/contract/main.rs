@@ -1,16 +1,16 @@
 //! The contract C1 to C8 as tests, over random runs of every one-CPU policy; C9, and C5 for several CPUs,
 //! in `contract_domains.rs`. For each rule something breaks it, a world or a scheduler, and is found.
-#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 #![expect(
     clippy::cast_possible_truncation,
     reason = "numbers drawn here are small"
 )]
 
 mod rules;
-mod world;
 
 use vestal_core::*;
-use world::{CPU, Random, Setup, Step, run};
+use vestal_testkit::Random;
+use vestal_testkit::short::CPU;
+use vestal_testkit::systems::{Setup, Step, run};
 
 const RUNS: u64 = 400;
 const TICKS: u64 = 200;

@@ -1,10 +1,12 @@
 //! The rules that random runs alone do not show: C2 and C5, and for the others a world or a scheduler
 //! that breaks them and is found.
 
-use crate::world::{CPU, Random, Setup, Step, run};
 use crate::{RUNS, TICKS, for_each_run, plain, without_facts};
 use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_core::*;
+use vestal_testkit::Random;
+use vestal_testkit::short::CPU;
+use vestal_testkit::systems::{Setup, Step, run};
 
 /// A scheduler between the world and the engine that sees, and may change, what passes.
 struct Between<E> {

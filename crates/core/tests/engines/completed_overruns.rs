@@ -2,6 +2,7 @@
 //! decision begins, by the engine and by the guard alike.
 
 use vestal_core::*;
+use vestal_testkit::Random;
 
 const CPU: CpuId = CpuId(0);
 
@@ -146,19 +147,6 @@ fn a_job_within_its_budget_has_not_overrun_if_the_same_decision_raises_the_mode(
 #[test]
 fn a_job_within_the_granularity_has_not_overrun_if_the_same_decision_raises_the_mode() {
     one_of_two_overran(task(0, &[5], None, 2), 6, 1);
-}
-
-/// A small generator, so that a case is named by its seed (Steele, Lea and Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
 }
 
 /// How a job stands in the twin.
@@ -343,7 +331,7 @@ fn run(seed: u64, configuration: &Configuration<'_>, rounds: &[Vec<Ran>]) -> Vec
 fn engine_and_guard_tell_what_a_twin_tells_whatever_the_numbers_of_the_tasks() {
     let (mut of_completed, mut several, mut degraded) = (0, 0, 0);
     for seed in 0..20_000 {
-        let random = &mut Random(seed);
+        let random = &mut Random::new(seed);
         let count = 2 + random.below(4) as usize;
         let tasks: Vec<_> = (0..count as u32)
             .map(|priority| random_task(random, priority))

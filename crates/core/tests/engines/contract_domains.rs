@@ -1,9 +1,7 @@
 //! The contract between several domains: C9, and C5 where a job may go to another CPU.
 
-use crate::levelled_world;
-
+use crate::containers::{How, configuration, slot, task, tick, world};
 use core::cell::{Cell, RefCell};
-use levelled_world::{Calls, World, configuration, slot, task};
 use vestal_core::engine::levelled::{LocalDomain, SharedDomain, step};
 use vestal_core::*;
 
@@ -35,11 +33,11 @@ fn for_each_tick(mut look: impl FnMut(&Levelled, &[Option<JobId>], Instant)) {
     let tables = [table(&slots), table(&[])];
     let configuration = configuration(&tasks, &tables, 4);
     let need = |job: JobId| 1 + (job.sequence * 5 + u64::from(job.task.0)) % 4;
-    for calls in [Calls::Always, Calls::WhenDue, Calls::ByDomain(7)] {
-        let mut world = World::new(&configuration, calls, &need);
+    for calls in [How::Always, How::WhenDue, How::ByDomain(7)] {
+        let mut world = world(&configuration, calls, &need);
         for now in 0..400 {
             look(&world.engine, &world.running, Instant::from_nanos(now));
-            world.tick(now, true);
+            tick(&mut world, &tasks, true);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! FTTS, drawn tick by tick: one row per CPU, one character per tick, the task's number or a dot.
-use crate::frames_world;
-
-use frames_world::{Report, Table, at, draw, events, job, task};
 use vestal_core::*;
+use vestal_testkit::frames::{Table, draw};
+use vestal_testkit::short::{at, job, task};
+use vestal_testkit::world::{Report, events};
 
 /// Two CPUs and two frames of 10: HI tasks 0 (every frame) and 1 (frame 0), LO tasks 2 and 3.
 fn two_cpus() -> (Vec<Task>, Table) {

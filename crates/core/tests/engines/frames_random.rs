@@ -1,21 +1,9 @@
 //! Random frame tables against the sums of the rule itself.
-use crate::frames_world;
-
-use frames_world::{Report, Table, draw, events, job, task};
 use vestal_core::*;
-
-/// A small generator of its own, so that a run is the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
+use vestal_testkit::Random;
+use vestal_testkit::frames::{Table, draw};
+use vestal_testkit::short::{job, task};
+use vestal_testkit::world::{Report, events};
 
 /// A random table over four frames with lengths that its jobs just fill.
 fn random_table(random: &mut Random, levels: usize, cpus: usize) -> (Vec<Task>, Table) {
@@ -105,7 +93,7 @@ fn reference(
 
 #[test]
 fn random_tables_are_run_as_the_sums_say() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut lost = 0;
     for _ in 0..3000 {
         let (levels, cpus) = (1 + random.below(3) as usize, 1 + random.below(3) as usize);
@@ -114,7 +102,7 @@ fn random_tables_are_run_as_the_sums_say() {
         let need = |job: JobId| {
             // At most what the task needs at its own level.
             let own = tasks[job.task.index()].own_wcet().as_nanos();
-            1 + Random(salt + 97 * u64::from(job.task.0) + 31 * job.sequence).below(own)
+            1 + Random::new(salt + 97 * u64::from(job.task.0) + 31 * job.sequence).below(own)
         };
         let expected = reference(&tasks, &table, cpus, &need);
         for report in [Report::Completions, Report::Barriers] {

@@ -1,11 +1,10 @@
 //! The contract between the hierarchical engine and its world: wake-ups, blocking, confirmations,
 //! violations, granularity, modes.
 
-use crate::stepper;
-
-use stepper::*;
 use vestal_core::store::Inline;
 use vestal_core::*;
+use vestal_testkit::hierarchies::*;
+use vestal_testkit::short::{CPU, at, ns, span};
 
 fn job(task: u16, sequence: u64) -> JobId {
     JobId {
@@ -29,10 +28,10 @@ fn deferrable(capacity: u64, period: u64) -> ServerKind {
 }
 
 /// One task of 100 units in one server.
-fn alone(kind: ServerKind) -> World {
+fn alone(kind: ServerKind) -> World<'static> {
     let configuration_of = [server(kind, 1)];
     let tasks = [task(0, 1, 100)];
-    World::new(
+    world(
         &configuration(&configuration_of, &tasks, &[]),
         vec![vec![100]],
     )
@@ -158,13 +157,13 @@ fn e_an_interrupt_at_the_instant_a_burst_runs_out_of_work_extends_it() {
     }];
     let trace = |second: u64| {
         let configuration = configuration(&servers, std::slice::from_ref(&bottom_half), &devices);
-        let mut world = World::new(&configuration, vec![vec![1]]);
+        let mut world = world(&configuration, vec![vec![1]]);
         while world.now < 12 {
             let count = u32::from(world.now == 0) + u32::from(world.now == second);
             let device = DeviceId(0);
             world.step(&[Fact::Interrupt { device, count }]);
         }
-        world.trace
+        world.rows.remove(0)
     };
     assert_eq!(trace(1), "00..........");
     assert_eq!(trace(2), "0...0.......");
@@ -177,7 +176,7 @@ fn interrupts_queue_without_end_and_become_jobs_one_by_one() {
     let devices = [DeviceConfiguration {
         bottom_half: TaskId(0),
     }];
-    let mut world = World::new(&configuration(&servers, &tasks, &devices), vec![vec![1]]);
+    let mut world = world(&configuration(&servers, &tasks, &devices), vec![vec![1]]);
     let pending = |world: &World| world.engine.interrupts_pending(DeviceId(0));
     world.step(&[Fact::Interrupt {
         device: DeviceId(0),
@@ -210,7 +209,7 @@ fn a_requested_mode_changes_capacities_at_once_and_ends_when_nothing_is_pending(
     let servers = [server(by_mode(2, 0), 2), server(by_mode(3, 6), 1)];
     let tasks = [task(0, 1, 100), task(1, 1, 100)];
     let programs = vec![vec![100], vec![7]];
-    let mut world = World::new(&configuration(&servers, &tasks, &[]), programs);
+    let mut world = world(&configuration(&servers, &tasks, &[]), programs);
     let releases = [world.release(0), world.release(1)];
     world.step(&releases);
     while world.now < 5 {
@@ -228,7 +227,7 @@ fn a_requested_mode_changes_capacities_at_once_and_ends_when_nothing_is_pending(
         world.step(&[]);
     }
     // The job of server 1 is complete at 11: back to mode 0, with 2 more units for server 0 at once.
-    assert_eq!(world.trace, "00111111..100...");
+    assert_eq!(world.rows[0], "00111111..100...");
     assert_eq!(world.engine.mode(), Level(0));
 }
 

@@ -1,10 +1,10 @@
 //! Any sequence of facts, sensible or not: refused ones change nothing, the invariants hold, and a
 //! decision made twice is made once.
 
-use crate::stepper;
-
-use stepper::*;
 use vestal_core::*;
+use vestal_testkit::Random;
+use vestal_testkit::hierarchies::*;
+use vestal_testkit::short::{CPU, at, ns, span};
 
 const SERVERS: u64 = 5;
 const TASKS: u64 = 7;
@@ -99,7 +99,7 @@ fn random_fact(random: &mut Random, engine: &Hierarchy, planned: Option<Slot>) -
 fn no_sequence_of_facts_breaks_an_invariant() {
     let (mut refused, mut accepted, mut raised, mut ran) = (0, 0, 0, 0);
     for seed in 0..1500 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut engine = engine(&mut random);
         let mut now = 0;
         let mut planned = None;
@@ -163,7 +163,7 @@ fn a_world_that_stops_late_gives_no_server_more_than_its_share() {
             task: TaskId(0),
             sequence: 0,
         };
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (mut executed, mut now) = (0, 0);
         engine.apply(at(0), Fact::Released { job }).unwrap();
         while now < 10_000 {

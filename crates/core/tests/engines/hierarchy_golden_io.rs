@@ -1,14 +1,18 @@
 //! Missimer, Missimer and West (2016), Figures 5 and 6: a task that waits for I/O, its bottom halves in
 //! a sporadic server or in a PIBS.
 
-use crate::stepper;
-
-use stepper::*;
 use vestal_core::*;
+use vestal_testkit::hierarchies::*;
+use vestal_testkit::short::ns;
+use vestal_testkit::world::drawn;
 
 /// Task 0 executes 8, waits until four bottom halves (task 1) are done, and goes on with 8 more. Its
 /// server is number 0 with C = 8, T = 16; interrupts arrive at 9, 11, 13 and 15.
-fn run(bottom_half_server: ServerKind, ticks: u64, mut watch: impl FnMut(&mut World)) -> World {
+fn run(
+    bottom_half_server: ServerKind,
+    ticks: u64,
+    mut watch: impl FnMut(&mut World<'_>),
+) -> World<'static> {
     let servers = [server(sporadic(8, 16, 3), 2), server(bottom_half_server, 1)];
     let mut bottom_half = task(1, 1, 16);
     bottom_half.on_behalf_of = Some(ServerId(0));
@@ -17,7 +21,7 @@ fn run(bottom_half_server: ServerKind, ticks: u64, mut watch: impl FnMut(&mut Wo
         bottom_half: TaskId(1),
     }];
     let programs = vec![vec![8, 8], vec![1]];
-    let mut world = World::new(&configuration(&servers, &tasks, &devices), programs);
+    let mut world = world(&configuration(&servers, &tasks, &devices), programs);
     while world.now < ticks {
         let mut arrivals = Vec::new();
         match world.now {
@@ -45,7 +49,7 @@ fn figure_5_a_sporadic_server_runs_out_of_places_and_postpones_the_last_bottom_h
     let mut lists = Vec::new();
     let world = run(sporadic(4, 16, 3), 34, |world| {
         // The list as it stands after the decision of this tick.
-        lists.push(world.list(1));
+        lists.push(list(world, 1));
     });
     let expected = [
         ('0', 0, 8),
@@ -55,20 +59,20 @@ fn figure_5_a_sporadic_server_runs_out_of_places_and_postpones_the_last_bottom_h
         ('1', 25, 26),
         ('0', 26, 34),
     ];
-    assert_eq!(world.trace, drawn(&expected, 34));
+    assert_eq!(world.rows[0], drawn(&expected, 34));
     assert_eq!(lists[8], [(0, 4)]);
     assert_eq!(lists[10], [(9, 3), (25, 1)]);
     assert_eq!(lists[12], [(11, 2), (25, 1), (27, 1)]);
     assert_eq!(lists[14], [(25, 2), (27, 1), (29, 1)]);
     assert_eq!(lists[26], [(27, 2), (29, 1), (41, 1)]);
     // Of the 8 units that task 0 owes until its deadline at 32 it gets 6.
-    assert_eq!(world.trace[16..32].matches('0').count(), 6);
+    assert_eq!(world.rows[0][16..32].matches('0').count(), 6);
 }
 
 #[test]
 fn figure_5_the_first_burst_of_task_0_comes_back_at_16() {
     let world = run(sporadic(4, 16, 3), 9, |_| {});
-    assert_eq!(world.list(0), [(16, 8)]);
+    assert_eq!(list(&world, 0), [(16, 8)]);
 }
 
 #[test]
@@ -96,7 +100,7 @@ fn figure_6_a_pibs_gathers_two_interrupts_and_task_0_resumes_at_16() {
         eligible.push(pibs.eligible().as_nanos());
     });
     let expected = [('0', 0, 8), ('1', 9, 10), ('1', 13, 16), ('0', 16, 24)];
-    assert_eq!(world.trace, drawn(&expected, 24));
+    assert_eq!(world.rows[0], drawn(&expected, 24));
     assert_eq!(eligible[10], 13, "1 unit from 9 on");
     assert_eq!(eligible[16], 25, "3 of 4 units from 13 on");
 }

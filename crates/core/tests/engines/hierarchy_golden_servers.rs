@@ -1,13 +1,13 @@
 //! Holenderski, Cools, Bril and Lukkien (2010), Figure 14: a deferrable server above an idling one.
 
-use crate::stepper;
-
-use stepper::*;
 use vestal_core::*;
+use vestal_testkit::hierarchies::*;
+use vestal_testkit::short::{ns, span};
+use vestal_testkit::world::drawn;
 
 /// Server 0 (deferrable, more urgent) runs task 0: period 30, 5 units, from 5 on. Server 1 (idling)
 /// runs task 1: 5 units, from 0 on. Both servers have 10 units every 25. An `b` is server 1 idling.
-fn run(period_of_task_1: u64, ticks: u64) -> World {
+fn run(period_of_task_1: u64, ticks: u64) -> World<'static> {
     let capacity = ByLevel::constant(ns(10));
     let period = span(25);
     let servers = [
@@ -16,7 +16,7 @@ fn run(period_of_task_1: u64, ticks: u64) -> World {
     ];
     let tasks = [task(0, 1, 30), task(1, 1, period_of_task_1)];
     let programs = vec![vec![5], vec![5]];
-    let mut world = World::new(&configuration(&servers, &tasks, &[]), programs);
+    let mut world = world(&configuration(&servers, &tasks, &[]), programs);
     while world.now < ticks {
         let mut arrivals = Vec::new();
         if world.now % 30 == 5 {
@@ -47,7 +47,7 @@ fn figure_14_with_period_30() {
         ('1', 100, 105),
         ('b', 105, 110),
     ];
-    assert_eq!(run(30, 125).trace, drawn(&expected, 125));
+    assert_eq!(run(30, 125).rows[0], drawn(&expected, 125));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn figure_14_with_period_40_the_release_at_40_is_postponed_until_50() {
         ('0', 95, 100),
         ('b', 100, 110),
     ];
-    assert_eq!(run(40, 120).trace, drawn(&expected, 120));
+    assert_eq!(run(40, 120).rows[0], drawn(&expected, 120));
 }
 
 #[test]

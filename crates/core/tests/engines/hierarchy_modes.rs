@@ -1,10 +1,10 @@
 //! Soundness of budgets by mode: a job of high criticality that its server can carry in the raised mode
 //! is done by the bound of adaptive mixed criticality, whenever the mode rises.
 
-use crate::stepper;
-
-use stepper::*;
 use vestal_core::*;
+use vestal_testkit::Random;
+use vestal_testkit::hierarchies::*;
+use vestal_testkit::short::{ns, span};
 
 const TICKS: u64 = 400;
 
@@ -85,7 +85,7 @@ impl System {
         })
     }
 
-    fn world(&self) -> World {
+    fn world(&self) -> World<'static> {
         let servers: Vec<_> = (0..)
             .zip(&self.0)
             .map(|(index, entry)| ServerConfiguration {
@@ -106,7 +106,7 @@ impl System {
             .map(|(index, entry)| task(index, 1, entry.period))
             .collect();
         let programs = vec![vec![1]; tasks.len()];
-        World::new(&configuration(&servers, &tasks, &[]), programs)
+        vestal_testkit::hierarchies::world(&configuration(&servers, &tasks, &[]), programs)
     }
 }
 
@@ -171,9 +171,8 @@ fn run(system: &System, random: &mut Random, late_by: u64, outcome: &mut Outcome
         let before = std::mem::replace(&mut mode, world.engine.mode());
         outcome.rises += u32::from(before < mode);
         outcome.returns += u32::from(before > mode);
-        let ran = world.trace.chars().last().and_then(|who| who.to_digit(10));
-        if let Some(task) = ran {
-            executed[task as usize] += 1;
+        if let Some(task) = world.ran(0) {
+            executed[task.index()] += 1;
         }
     }
 }
@@ -181,7 +180,7 @@ fn run(system: &System, random: &mut Random, late_by: u64, outcome: &mut Outcome
 fn campaign(systems: u64, late_by: u64) -> Outcome {
     let mut outcome = Outcome::default();
     for seed in 0..systems {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let system = random_system(&mut random);
         if system.is_schedulable() {
             run(&system, &mut random, late_by, &mut outcome);

@@ -1,11 +1,11 @@
 //! The engine against a per-tick reference scheduler: equal schedules on thousands of random systems.
 
-use crate::reference;
-use crate::stepper;
-
-use reference::{Kind, Reference, Server, Task};
-use stepper::*;
+use crate::hierarchy_per_tick::{Kind, Reference, Server, Task};
 use vestal_core::*;
+use vestal_testkit::Random;
+use vestal_testkit::hierarchies::*;
+use vestal_testkit::short::{ns, span};
+use vestal_testkit::world::{Calls, Told};
 
 const SYSTEMS: u64 = 6000;
 const TICKS: u64 = 240;
@@ -110,7 +110,7 @@ fn kind(server: &Server) -> ServerKind {
     }
 }
 
-fn world(system: &System) -> (World, Vec<Option<DeviceId>>) {
+fn world(system: &System) -> (World<'static>, Vec<Option<DeviceId>>) {
     let servers: Vec<_> = system
         .servers
         .iter()
@@ -142,12 +142,13 @@ fn world(system: &System) -> (World, Vec<Option<DeviceId>>) {
     }
     let programs = system.tasks.iter().map(|task| task.program.clone());
     let configuration = configuration(&servers, &tasks, &devices);
-    (World::new(&configuration, programs.collect()), device_of)
+    let world = vestal_testkit::hierarchies::world(&configuration, programs.collect());
+    (world, device_of)
 }
 
 /// How long the n-th blocking of a task lasts; often it is over at once.
 fn delay(task: usize, nth: u64) -> u64 {
-    Random((task as u64) << 32 | nth).below(6)
+    Random::new((task as u64) << 32 | nth).below(6)
 }
 
 /// How the world calls the engine.
@@ -164,12 +165,15 @@ enum How {
 
 /// Runs both on the same arrivals; returns the two drawings and the number of decisions.
 fn compare(seed: u64, how: How) -> (String, String, u64) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let system = random_system(&mut random);
     let (mut world, device_of) = world(&system);
-    world.shuffle = (how == How::Shuffled).then_some(Random(!seed));
-    world.lazy = how == How::Lazy;
-    world.eager = how == How::Eager;
+    match how {
+        How::EveryTick => {}
+        How::Shuffled => world.told = Told::Shuffled(Random::new(!seed)),
+        How::Eager => world.eager = true,
+        How::Lazy => world.calls = Calls::WhenDue,
+    }
     let mut reference = Reference::new(&system.servers, &system.tasks, &delay);
     let count = system.tasks.len();
     let mut next: Vec<u64> = (0..count).map(|_| random.below(10)).collect();
@@ -208,7 +212,7 @@ fn compare(seed: u64, how: How) -> (String, String, u64) {
         world.step(&facts);
         reference.tick(now, &arrivals);
     }
-    (world.trace, reference.trace, world.decisions)
+    (world.rows.remove(0), reference.trace, world.decisions)
 }
 
 #[test]

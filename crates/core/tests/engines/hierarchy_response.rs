@@ -1,9 +1,9 @@
 //! Soundness: no simulated response exceeds the published bounds for sporadic servers and PIBS.
 
-use crate::stepper;
-
-use stepper::*;
 use vestal_core::*;
+use vestal_testkit::Random;
+use vestal_testkit::hierarchies::*;
+use vestal_testkit::short::{ns, span};
 
 const TICKS: u64 = 400;
 
@@ -77,7 +77,7 @@ impl System {
         }
     }
 
-    fn world(&self, kind: Kind) -> World {
+    fn world(&self, kind: Kind) -> World<'static> {
         let mut servers = Vec::new();
         let mut tasks = Vec::new();
         let count = self.servers.len();
@@ -101,7 +101,7 @@ impl System {
             })
             .collect();
         let programs = vec![vec![1]; tasks.len()];
-        World::new(&configuration(&servers, &tasks, &devices), programs)
+        world(&configuration(&servers, &tasks, &devices), programs)
     }
 }
 
@@ -172,7 +172,7 @@ struct Outcome {
 fn campaign(systems: u64, kind: Kind) -> Outcome {
     let mut outcome = Outcome::default();
     for seed in 0..systems {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let system = random_system(&mut random);
         for of in 0..system.servers.len() {
             let Some(bound) = system.response_bound(of) else {

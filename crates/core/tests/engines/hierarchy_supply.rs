@@ -1,10 +1,11 @@
 //! Soundness: what polling, idling and deferrable servers supply is enough for every task that the
 //! supply-bound test accepts.
 
-use crate::stepper;
-
-use stepper::*;
 use vestal_core::*;
+use vestal_testkit::Random;
+use vestal_testkit::hierarchies::*;
+use vestal_testkit::short::{ns, span};
+use vestal_testkit::world::drawn;
 
 const TICKS: u64 = 400;
 
@@ -139,7 +140,7 @@ impl System {
         (1..=own.period).find(|&t| supply(&server, t) >= demand(t))
     }
 
-    fn world(&self) -> World {
+    fn world(&self) -> World<'static> {
         let servers: Vec<_> = (0..)
             .zip(&self.servers)
             .map(|(index, entry)| server(entry.kind(), 100 - index))
@@ -149,7 +150,7 @@ impl System {
             .map(|(index, entry)| task(entry.server as u16, 100 - index, entry.period))
             .collect();
         let programs = self.tasks.iter().map(|task| vec![task.demand]).collect();
-        World::new(&configuration(&servers, &tasks, &[]), programs)
+        world(&configuration(&servers, &tasks, &[]), programs)
     }
 
     /// The longest response of each task over one run of sporadic releases.
@@ -190,7 +191,7 @@ struct Outcome {
 fn campaign(systems: u64, kinds: &[Kind], supply: fn(&Server, u64) -> u64) -> Outcome {
     let (mut compared, mut exceeded, mut reached) = (0, 0, 0);
     for seed in 0..systems {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let system = random_system(&mut random, kinds);
         if !system.servers_are_schedulable() {
             continue;
@@ -258,7 +259,7 @@ fn a_polling_server_is_silent_for_longer_than_the_periodic_resource_model_says()
         };
         world.step(&facts);
     }
-    assert_eq!(world.trace, drawn(&[('0', 4, 6), ('1', 6, 8)], 10));
+    assert_eq!(world.rows[0], drawn(&[('0', 4, 6), ('1', 6, 8)], 10));
     assert_eq!(system.response_bound(1, Server::supply), Some(6));
     assert_eq!(system.response_bound(1, Server::supply_of_kind), Some(8));
 }

@@ -1,9 +1,10 @@
 //! How much a server that is not preempted executes in any window of one period.
 
-use crate::stepper;
-
-use stepper::*;
 use vestal_core::*;
+use vestal_testkit::Random;
+use vestal_testkit::hierarchies::*;
+use vestal_testkit::short::{CPU, at, ns, span};
+use vestal_testkit::world::drawn;
 
 const TICKS: u64 = 300;
 
@@ -21,7 +22,7 @@ fn run(kind: ServerKind, capacity: u64, period: u64, random: &mut Random) -> Str
     let mut only = task(0, 1, period);
     only.on_behalf_of = Some(ServerId(1));
     let tasks = [only];
-    let mut world = World::new(&configuration(&servers, &tasks, &[]), vec![vec![1]]);
+    let mut world = world(&configuration(&servers, &tasks, &[]), vec![vec![1]]);
     while world.now < TICKS {
         let mut arrivals = Vec::new();
         if random.below(period) < 3 {
@@ -30,13 +31,13 @@ fn run(kind: ServerKind, capacity: u64, period: u64, random: &mut Random) -> Str
         }
         world.step(&arrivals);
     }
-    world.trace
+    world.rows.remove(0)
 }
 
 fn most_of_many(runs: u64, kind: impl Fn(u64, u64, &mut Random) -> ServerKind) -> (u64, u64) {
     let (mut reached, mut exceeded) = (0, 0);
     for seed in 0..runs {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let period = 4 + random.below(20);
         let capacity = 1 + random.below(period - 1);
         let kind = kind(capacity, period, &mut random);
@@ -82,7 +83,7 @@ fn pibs_bound(numerator: u64, denominator: u64, period: u64) -> u64 {
 fn largest_pibs_window(numerator: u64, denominator: u64, period: u64) -> u64 {
     let capacity = numerator * period / denominator;
     let window = |seed| {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let trace = run(pibs(numerator, denominator), capacity, period, &mut random);
         most_in_a_window(&trace, period as usize) as u64
     };
@@ -109,7 +110,7 @@ fn the_worst_window_of_a_pibs_is_the_one_of_figure_3() {
     let servers = [server(pibs(1, 4), 1), server(sporadic(1, 16, 2), 0)];
     let mut only = task(0, 1, 16);
     only.on_behalf_of = Some(ServerId(1));
-    let mut world = World::new(&configuration(&servers, &[only], &[]), vec![vec![3]]);
+    let mut world = world(&configuration(&servers, &[only], &[]), vec![vec![3]]);
     let first = world.release(0);
     world.step(&[first]);
     while world.now < 8 {
@@ -122,8 +123,8 @@ fn the_worst_window_of_a_pibs_is_the_one_of_figure_3() {
         world.step(&[]);
     }
     let expected = [('0', 0, 3), ('0', 12, 16), ('0', 28, 32)];
-    assert_eq!(world.trace, drawn(&expected, 40));
-    assert_eq!(most_in_a_window(&world.trace, 16), 7);
+    assert_eq!(world.rows[0], drawn(&expected, 40));
+    assert_eq!(most_in_a_window(&world.rows[0], 16), 7);
     assert_eq!(pibs_bound(1, 4, 16), 7);
 }
 

@@ -1,7 +1,5 @@
 //! MC², drawn tick by tick: one row per CPU, one character per tick, the task's number or a dot.
-use crate::levelled_world;
-
-use levelled_world::{Calls, World, configuration, slot, task};
+use crate::containers::{How, configuration, ghosts, slot, task, tick, world};
 use vestal_core::*;
 
 const CPU: CpuId = CpuId(0);
@@ -10,27 +8,25 @@ const CPU: CpuId = CpuId(0);
 fn draw(
     configuration: &LevelledConfiguration<'_>,
     ticks: u64,
-    calls: Calls,
+    calls: How,
     need: &dyn Fn(JobId) -> u64,
 ) -> (Vec<String>, Vec<[String; 2]>) {
     let cpus = configuration.tables.len();
-    let mut world = World::new(configuration, calls, need);
-    let mut rows = vec![String::new(); cpus];
-    let mut ghosts = vec![[String::new(), String::new()]; cpus];
+    let mut world = world(configuration, calls, need);
+    let mut beneath = vec![[String::new(), String::new()]; cpus];
     let sign = |task: Option<TaskId>| task.map_or('.', |task| char::from(b'1' + task.0 as u8));
-    for now in 0..ticks {
-        let tick = world.tick(now, true);
-        for cpu in 0..cpus {
-            rows[cpu].push(sign(tick.ran[cpu]));
-            for (row, &ghost) in ghosts[cpu].iter_mut().zip(&tick.ghosts[cpu]) {
+    for _ in 0..ticks {
+        tick(&mut world, configuration.tasks, true);
+        for (cpu, rows) in beneath.iter_mut().enumerate() {
+            for (row, ghost) in rows.iter_mut().zip(ghosts(&world, cpu)) {
                 row.push(sign(ghost));
             }
         }
     }
-    (rows, ghosts)
+    (world.rows, beneath)
 }
 
-const EVERY_WAY: [Calls; 3] = [Calls::Always, Calls::WhenDue, Calls::ByDomain(5)];
+const EVERY_WAY: [How; 3] = [How::Always, How::WhenDue, How::ByDomain(5)];
 
 /// Herman et al. 2012, Table 1: seven tasks on one CPU, and the level-A table they imply.
 fn table_1() -> (Vec<LevelledTask>, Vec<TableSlot>) {
@@ -86,7 +82,7 @@ fn ghosts_use_up_budgets_while_lower_levels_run() {
     let configuration = configuration(&tasks, &tables, 4);
     let need = [1, 2, 2, 1, 2, 2, 99];
     let need = |job: JobId| need[job.task.index()];
-    let (_, ghosts) = draw(&configuration, 10, Calls::WhenDue, &need);
+    let (_, ghosts) = draw(&configuration, 10, How::WhenDue, &need);
     // T4 needs 1 of its 2 at level C: its ghost uses up the rest beneath T5.
     assert_eq!(ghosts[0], [".......4..", ".........."]);
 }
@@ -178,8 +174,8 @@ fn a_job_that_overruns_goes_on_with_its_tasks_next_budget() {
     };
     let (rows, _) = drawn(&configuration, 8, &need);
     assert_eq!(rows, ["11221122"]);
-    let mut world = World::new(&configuration, Calls::Always, &need);
-    (0..8).for_each(|now| drop(world.tick(now, true)));
+    let mut world = world(&configuration, How::Always, &need);
+    (0..8).for_each(|_| tick(&mut world, &tasks, true));
     let overrun = Event::Overrun {
         job: JobId {
             task: TaskId(0),

@@ -1,24 +1,9 @@
 //! Random sets on 1 to 3 CPUs: every tick of the engine is compared with the tick-by-tick reference,
 //! however the engine is called.
-use crate::levelled_reference;
-use crate::levelled_world;
-
-use levelled_reference::{Kind, RefTask, RefTick, Reference};
-use levelled_world::{Calls, World, configuration, slot, task};
+use crate::containers::{How, configuration, ghosts, slot, task, tick, world};
+use crate::levelled_reference::{Kind, RefTask, RefTick, Reference};
 use vestal_core::*;
-
-/// A small generator of its own, so that a run is the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
+use vestal_testkit::Random;
 
 /// How long every level-A cycle is.
 const CYCLE: u64 = 8;
@@ -140,7 +125,7 @@ fn translate(set: &Set) -> (Vec<LevelledTask>, Vec<Vec<TableSlot>>) {
 fn needs(set: &Set, salt: u64) -> impl Fn(usize, u64) -> u64 {
     let tasks = set.tasks.clone();
     move |task: usize, sequence: u64| {
-        let mut random = Random(salt + 7919 * task as u64 + 104_729 * sequence);
+        let mut random = Random::new(salt + 7919 * task as u64 + 104_729 * sequence);
         random.below(3);
         match tasks[task].kind {
             Kind::D => 1 + random.below(6),
@@ -159,7 +144,7 @@ fn compare(
     set: &Set,
     backlog: usize,
     salt: u64,
-    calls: Calls,
+    calls: How,
     budgets: Budgets,
 ) -> (usize, Vec<RefTick>) {
     let (tasks, slots) = translate(set);
@@ -174,7 +159,7 @@ fn compare(
     };
     let need = needs(set, salt);
     let need_of_job = |job: JobId| need(job.task.index(), job.sequence);
-    let mut world = World::new(&configuration, calls, &need_of_job);
+    let mut world = world(&configuration, calls, &need_of_job);
     let mut reference = Reference::new(
         &set.tasks,
         &set.tables,
@@ -193,15 +178,12 @@ fn compare(
             set.tasks
         );
         let expected = reference.tick(now, releases);
-        let tick = world.tick(now, releases);
+        tick(&mut world, &tasks, releases);
         let index = |task: Option<TaskId>| task.map(TaskId::index);
+        let cpus = 0..tables.len();
         let found = RefTick {
-            ran: tick.ran.into_iter().map(index).collect(),
-            ghosts: tick
-                .ghosts
-                .into_iter()
-                .map(|both| both.map(index))
-                .collect(),
+            ran: cpus.clone().map(|cpu| index(world.ran(cpu))).collect(),
+            ghosts: cpus.map(|cpu| ghosts(&world, cpu).map(index)).collect(),
         };
         assert_eq!(
             found, expected,
@@ -215,18 +197,18 @@ fn compare(
 
 #[test]
 fn every_tick_is_as_the_rule_says_however_the_engine_is_called() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let (mut dropped, mut migrated, mut ghosts) = (0, 0, 0);
     for round in 0..2400 {
         let set = random_set(&mut random);
         let backlog = 1 + random.below(6) as usize;
         let salt = random.below(1 << 20);
         let every_tick = if round % 3 == 0 {
-            Calls::Always
+            How::Always
         } else {
-            Calls::ByDomain(round)
+            How::ByDomain(round)
         };
-        for calls in [Calls::WhenDue, every_tick] {
+        for calls in [How::WhenDue, every_tick] {
             let (lost, ticks) = compare(&set, backlog, salt, calls, Budgets::Enforced);
             dropped += lost;
             ghosts += ticks
@@ -258,7 +240,7 @@ fn every_tick_is_as_the_rule_says_however_the_engine_is_called() {
 
 #[test]
 fn each_budget_is_used_up_once_by_jobs_and_ghost_together() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     let mut periods = 0;
     for _ in 0..500 {
         let set = random_set(&mut random);
@@ -267,7 +249,7 @@ fn each_budget_is_used_up_once_by_jobs_and_ghost_together() {
             &set,
             200,
             random.below(1 << 20),
-            Calls::WhenDue,
+            How::WhenDue,
             Budgets::Enforced,
         );
         assert_eq!(dropped, 0);
@@ -319,11 +301,11 @@ fn each_budget_is_used_up_once_by_jobs_and_ghost_together() {
 
 #[test]
 fn with_budgets_ignored_jobs_run_to_their_completion_by_their_own_deadlines() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for round in 0..600 {
         let set = random_set(&mut random);
         let (backlog, salt) = (1 + random.below(6) as usize, random.below(1 << 20));
-        for calls in [Calls::WhenDue, Calls::ByDomain(round)] {
+        for calls in [How::WhenDue, How::ByDomain(round)] {
             let (_, ticks) = compare(&set, backlog, salt, calls, Budgets::Ignored);
             let ghosts = ticks.iter().flat_map(|tick| tick.ghosts.iter().flatten());
             assert_eq!(ghosts.flatten().count(), 0);
@@ -335,7 +317,7 @@ fn with_budgets_ignored_jobs_run_to_their_completion_by_their_own_deadlines() {
 /// and charges what really ran.
 #[test]
 fn a_late_world_never_has_a_job_offered_on_a_second_cpu() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     let mut moved = 0;
     for _ in 0..600 {
         let set = random_set(&mut random);

@@ -3,18 +3,7 @@
 use vestal_core::TaskId;
 use vestal_core::order::{JobPriority, ReusedLists, lists_of};
 use vestal_core::store::Boxed;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-}
+use vestal_testkit::Random;
 
 /// The rule word by word.
 struct Copied {
@@ -51,7 +40,7 @@ impl Copied {
 fn pieces_are_the_lists_they_stand_for() {
     let (mut takes, mut exceeded, mut cuts, mut whole_again) = (0_u64, 0, 0_u64, 0);
     for seed in 0..3_000 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let tasks = 1 + random.below(6) as usize;
         let total = random.below(60) as u32;
         let mut whole = vec![Vec::new(); tasks];

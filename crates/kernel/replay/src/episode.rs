@@ -2,7 +2,7 @@
 //! demands at and beyond budgets, several CPUs. Part of the recorder, which needs a host.
 
 use crate::Recorder;
-use crate::world::Random;
+use vestal_testkit::Random;
 use vestal_core::*;
 use vestal_replay::engines::Engine;
 

@@ -75,7 +75,7 @@ fn a_guard_that_hears_only_of_exceptions_gives_the_schedule_of_the_engine() {
         let system = System {
             by_deadline: false,
             lists: Lists::No,
-            ..draw(&mut Random(!seed))
+            ..draw(&mut Random::new(!seed))
         };
         let (schedule, effort) = run_native(&system);
         jobs += system.releases.iter().map(Vec::len).sum::<usize>() as u64;
@@ -108,7 +108,7 @@ fn zero_slack_systems(count: u64) -> impl Iterator<Item = System> {
     let systems = (0..).map(|seed| System {
         by_deadline: false,
         lists: Lists::No,
-        ..draw(&mut Random(seed))
+        ..draw(&mut Random::new(seed))
     });
     systems
         .filter(|system| system.limits == Limits::ZeroSlack)

@@ -17,7 +17,7 @@ fn engine_and_unit_step_reference_give_the_same_schedule() {
     let mut reasons = [0_u64; 5];
     let (mut reused, mut recomputed, mut beyond) = (0, 0, 0);
     for seed in 0..systems {
-        let system = draw(&mut Random(seed));
+        let system = draw(&mut Random::new(seed));
         let expected = cross_check(&system);
         crowded += u64::from(most_pending(&system, &expected.0) > 5);
         rises += u64::from(expected.0.rises > 0);

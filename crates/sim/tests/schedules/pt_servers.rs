@@ -6,20 +6,9 @@ use vestal_analysis::{Parameters, Problem, Scratch, find};
 use vestal_core::*;
 use vestal_sim::workload::{ListedDemand, ListedReleases};
 use vestal_sim::{Backlog, JobState, Observer, Setting, simulate};
+use vestal_testkit::Random;
 
 const SETS: u64 = 40_000;
-
-struct Random(u64);
-
-impl Random {
-    fn between(&mut self, low: u64, high: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        low + (z ^ (z >> 31)) % (high - low + 1)
-    }
-}
 
 /// The longest response time of each task.
 struct Longest(Vec<u64>);
@@ -109,7 +98,7 @@ fn simulated(
 
 #[test]
 fn response_times_keep_to_the_bound_and_need_the_price_of_the_grid() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let mut scratch = Scratch::default();
     let (servers, aligned) = (
         find("pt", Some("servers")).unwrap(),

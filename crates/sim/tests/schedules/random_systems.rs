@@ -8,14 +8,14 @@ use vestal_core::{Duration, Level, Service, Task, Wcet};
 /// schedulable.
 pub(crate) fn draw(random: &mut Random) -> System {
     let levels = random.between(2, 4);
-    let limits = random.pick(&[
+    let limits = random.one_of(&[
         Limits::Static,
         Limits::Static,
         Limits::Adaptive,
         Limits::Adaptive,
         Limits::ZeroSlack,
     ]);
-    let at_limit = random.pick(&[
+    let at_limit = random.one_of(&[
         AtLimit::Background,
         AtLimit::Background,
         AtLimit::Abort,
@@ -58,11 +58,11 @@ pub(crate) fn draw(random: &mut Random) -> System {
     let may_have_lists = !sliced && !by_deadline && limits != Limits::ZeroSlack;
     let lists = if may_have_lists && random.once_in(2) {
         draw_lists(random, &mut tasks);
-        random.pick(&[Lists::Reused, Lists::Recomputed])
+        random.one_of(&[Lists::Reused, Lists::Recomputed])
     } else {
         Lists::No
     };
-    let backlog = random.pick(&[None, None, None, Some(0), Some(1), Some(4), Some(6)]);
+    let backlog = random.one_of(&[None, None, None, Some(0), Some(1), Some(4), Some(6)]);
     System {
         tasks,
         levels: levels as usize,
@@ -79,7 +79,7 @@ pub(crate) fn draw(random: &mut Random) -> System {
 
 /// Falling lists over all priorities, interleaved at random, some of them too short for what comes.
 fn draw_lists(random: &mut Random, tasks: &mut [ReferenceTask]) {
-    let jobs = random.pick(&[4, 12, 30]);
+    let jobs = random.one_of(&[4, 12, 30]);
     for priority in (0..random.between(0, jobs)).rev() {
         let owner = random.between(0, tasks.len() as u64 - 1) as usize;
         tasks[owner].list.push(priority as u32);
@@ -111,8 +111,8 @@ fn draw_task(random: &mut Random, levels: u64, with_degraded: bool) -> Task {
 /// Periodic with an offset, sporadic, or so close together that jobs pile up.
 fn draw_releases(random: &mut Random, task: &Task, end: u64, crowded: bool) -> Vec<u64> {
     let period = task.period.as_nanos();
-    let slack = random.pick(&[0, 0, 1, 5]);
-    let mut at = random.pick(&[0, 0, 1, 3]) * random.between(0, 4);
+    let slack = random.one_of(&[0, 0, 1, 5]);
+    let mut at = random.one_of(&[0, 0, 1, 3]) * random.between(0, 4);
     let mut instants = Vec::new();
     while at < end {
         instants.push(at);

@@ -1,9 +1,9 @@
 //! Draws sets, runs what is accepted, and sums up.
 
 use crate::busy;
+use crate::common::Random;
 use crate::common::judgement::cross_check;
 use crate::common::system::{shrink, text};
-use crate::common::{Random, mix};
 use crate::patterns;
 use crate::reference::{Lists, System};
 use crate::sets::{DrawnSet, Sets};
@@ -12,6 +12,7 @@ use crate::summary::Summary;
 use crate::trial::{Bounds, Broken, observe};
 use vestal_analysis::{Problem, Scratch};
 use vestal_core::Exhaustion;
+use vestal_testkit::random::mix;
 
 pub(super) const SETS_SMOKE: u64 = 3_000;
 const SETS_SIEVED: u64 = 200_000;
@@ -104,7 +105,7 @@ pub(crate) fn run(campaign: &Campaign, subject: &Subject) -> Summary {
             break;
         }
         // Each set has its own seed, so that a campaign can start at any of them.
-        let mut random = Random(mix(campaign.seed ^ mix(number)));
+        let mut random = Random::new(mix(campaign.seed ^ mix(number)));
         let mut set = subject.sets.draw(&mut random);
         summary.drawn += 1;
         if subject.accepts(&set.problem(), &mut scratch) {
@@ -138,7 +139,7 @@ fn try_set(
     } else {
         deadlines_of(problem)
     };
-    let guaranteed = random.pick(&[
+    let guaranteed = random.one_of(&[
         Exhaustion::Background,
         Exhaustion::Background,
         Exhaustion::Abort,
@@ -186,7 +187,7 @@ pub(crate) fn compare(campaign: &Campaign, subject: &Subject) -> Comparison {
     let mut found = Comparison::default();
     let mut scratch = Scratch::default();
     for number in campaign.from..campaign.sets {
-        let mut random = Random(mix(campaign.seed ^ mix(number)));
+        let mut random = Random::new(mix(campaign.seed ^ mix(number)));
         let set = subject.sets.draw(&mut random);
         let problem = set.problem();
         if !subject.accepts(&problem, &mut scratch) {

@@ -27,7 +27,7 @@ fn lengthen(found: &[Vec<u32>], random: &mut Random) -> Vec<Vec<u32>> {
         left[task] -= 1;
         let complete: Vec<usize> = (0..left.len()).filter(|&task| left[task] == 0).collect();
         for _ in 0..random.between(0, 2) * u64::from(!complete.is_empty()) {
-            owners.push(random.pick(&complete));
+            owners.push(random.one_of(&complete));
         }
     }
     let mut lists = vec![Vec::new(); found.len()];
@@ -43,7 +43,7 @@ fn what_fjp_mode_leaves_of_longer_lists_keeps_its_guarantees_and_the_whole_lists
     let guaranteed = Exhaustion::Background;
     let (mut accepted, mut broken_by_whole_lists) = (0, 0);
     for number in 0..SETS {
-        let mut random = Random(number);
+        let mut random = Random::new(number);
         let set = Sets::General.draw(&mut random);
         let problem = set.problem();
         let Some(found) = subject.test.analyse(&problem).parameters.job_priorities else {

@@ -34,8 +34,12 @@ pub(crate) fn draw(system: &mut System, unit: u64, random: &mut Random) {
         let plan = draw_plan(&tasks, system.levels, random);
         // All together, or each up to a few ticks later: a job that was released just before the
         // critical instant of another one carries its work in.
-        let shift = if unit > 1 { random.pick(&[1, unit]) } else { 1 };
-        let spread = shift * random.pick(&[0, 0, 1, 2, 6]);
+        let shift = if unit > 1 {
+            random.one_of(&[1, unit])
+        } else {
+            1
+        };
+        let spread = shift * random.one_of(&[0, 0, 1, 2, 6]);
         let is_late = random.once_in(4);
         let meeting = draw_meeting(system, random);
         for (i, task) in tasks.iter().enumerate() {

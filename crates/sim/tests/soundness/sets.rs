@@ -73,7 +73,7 @@ fn needs_nothing_below_its_level(wcet: &mut [u64], random: &mut Random) {
 
 impl DrawnSet {
     fn draw(random: &mut Random, levels: &[u64]) -> Self {
-        let levels = random.pick(levels);
+        let levels = random.one_of(levels);
         let is_large = random.once_in(12);
         let count = if is_large {
             random.between(6, 10)
@@ -93,7 +93,7 @@ impl DrawnSet {
                 let period = if is_large {
                     random.between(10, 200)
                 } else {
-                    random.pick(&[3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40])
+                    random.one_of(&[3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40])
                 };
                 let deadline = if implicit || random.once_in(3) {
                     period
@@ -139,7 +139,7 @@ impl DrawnSet {
             if !tasks.any(|task| set.tasks.iter().any(|other| goes_before(task, other))) {
                 continue;
             }
-            return set.in_units_of(random.pick(&[1, 1, 6, 12]));
+            return set.in_units_of(random.one_of(&[1, 1, 6, 12]));
         }
     }
 
@@ -158,14 +158,14 @@ impl DrawnSet {
 
     /// Two levels, deadlines equal to the periods, half of the sets in a finer unit.
     fn draw_two_levels(random: &mut Random) -> Self {
-        let unit = random.pick(&[1, 1, 12, 60]);
+        let unit = random.one_of(&[1, 1, 12, 60]);
         let count = random.between(2, 5);
         let total = random.between(700, 1500);
         let mut cuts: Vec<u64> = (1..count).map(|_| random.between(0, total)).collect();
         cuts.extend([0, total]);
         cuts.sort_unstable();
         let task = |cut: &[u64]| {
-            let period = unit * random.pick(&[3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40]);
+            let period = unit * random.one_of(&[3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40]);
             let own = (period * (cut[1] - cut[0]) / 1000).clamp(1, period);
             let critical = random.once_in(2);
             let mut wcet = vec![own];
@@ -198,7 +198,7 @@ impl DrawnSet {
                 return task.period;
             }
             let shorter = random.between(100, 1000);
-            let further = random.pick(&[1000, shorter]);
+            let further = random.one_of(&[1000, shorter]);
             (task.period * common * further / 1_000_000).max(1)
         });
         set.given = Some(given.collect());
@@ -210,7 +210,7 @@ impl DrawnSet {
     /// go before the critical job to the last tick. What that takes from the critical job cannot be
     /// made up where the set is on the border, to which the campaign moves every one of these.
     fn draw_for_late_deadlines(random: &mut Random) -> Self {
-        let unit = random.pick(&[1, 10]);
+        let unit = random.one_of(&[1, 10]);
         let low_period = unit * random.between(3, 8);
         let mut tasks = Vec::new();
         for _ in 0..random.between(1, 2) {

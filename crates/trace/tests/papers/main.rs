@@ -2,30 +2,14 @@
 //! asserted beside the drawing; `VESTAL_BLESS=1` rewrites the drawings.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
-#[path = "../../../core/tests/frames_world/mod.rs"]
-#[allow(dead_code, reason = "only the table is used here")]
-mod frames_world;
-#[path = "../../../core/tests/stepper/mod.rs"]
-mod stepper;
 mod ticks;
 
-use stepper::{configuration, ns, pibs, server, span, sporadic};
 use ticks::{chart, header, periodic, released, row, same_as_golden};
 use vestal_core::order::lists_of;
 use vestal_core::*;
-
-const CPU: CpuId = CpuId(0);
-
-fn task(criticality: u8, period: u64, wcet: &[u64]) -> Task {
-    let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
-    Task::new(
-        Level(criticality),
-        span(period),
-        span(period),
-        Wcet::new(&values).unwrap(),
-    )
-    .unwrap()
-}
+use vestal_testkit::frames;
+use vestal_testkit::hierarchies::{self, configuration, pibs, server, sporadic};
+use vestal_testkit::short::{CPU, ns, span, task};
 
 fn configured(task: Task, priority: u32) -> TaskConfiguration {
     TaskConfiguration::new(task, priority)
@@ -188,7 +172,7 @@ fn ftts_frames() {
         task(0, 10, &[3]),
         task(0, 20, &[4]),
     ];
-    let table = frames_world::Table {
+    let table = frames::Table {
         frame: 10,
         lists: vec![
             vec![vec![vec![2], vec![]], vec![vec![0], vec![1]]],
@@ -224,9 +208,9 @@ fn ftts_frames() {
 #[test]
 fn pibs_figure_6() {
     let servers = [server(sporadic(8, 16, 3), 2), server(pibs(1, 4), 1)];
-    let mut bottom_half = stepper::task(1, 1, 16);
+    let mut bottom_half = hierarchies::task(1, 1, 16);
     bottom_half.on_behalf_of = Some(ServerId(0));
-    let tasks = [stepper::task(0, 1, 16), bottom_half];
+    let tasks = [hierarchies::task(0, 1, 16), bottom_half];
     let devices = [DeviceConfiguration {
         bottom_half: TaskId(1),
     }];
@@ -266,7 +250,7 @@ fn hsf_figure_14() {
         server(ServerKind::Deferrable { period, capacity }, 2),
         server(ServerKind::IdlingPeriodic { period, capacity }, 1),
     ];
-    let tasks = [stepper::task(0, 1, 30), stepper::task(1, 1, 40)];
+    let tasks = [hierarchies::task(0, 1, 30), hierarchies::task(1, 1, 40)];
     let engine = Hierarchy::new(&configuration(&servers, &tasks, &[])).unwrap();
     let header = header("hsf", &["LO"], 1, &[("t0", 0, 30, 30), ("t1", 0, 40, 40)]);
     let arrivals = |now: u64, _: &[u64]| {

@@ -1,9 +1,11 @@
 //! Records of every kind, and runs of the core's random one-CPU world.
 
-use crate::world::{CPU, Random, Setup, run};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use vestal_core::*;
+use vestal_testkit::Random;
+use vestal_testkit::short::CPU;
+use vestal_testkit::systems::{Setup, run};
 use vestal_trace::write::Options;
 use vestal_trace::{
     Edge, Format, Header, Mechanism, Record, Recorder, Refusal, TaskInfo, What, writer,

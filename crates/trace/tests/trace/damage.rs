@@ -1,7 +1,7 @@
 //! Files that were cut, changed or are something else: a diagnostic with its place, never a panic.
 
 use crate::common::{random_record, recording, written};
-use crate::world::Random;
+use vestal_testkit::Random;
 use vestal_trace::write::Options;
 use vestal_trace::{Format, Place, Problem, Record, Trace, TraceError};
 

@@ -2,8 +2,8 @@
 //! is put in by hand, so that every mark occurs.
 
 use crate::common::written;
-use crate::world::CPU;
 use vestal_core::*;
+use vestal_testkit::short::CPU;
 use vestal_trace::write::Options;
 use vestal_trace::{Edge, Format, Header, Mechanism, Record, Recorder, TaskInfo, What};
 

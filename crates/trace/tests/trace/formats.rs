@@ -1,8 +1,8 @@
 //! What was written comes back.
 
 use crate::common::{random_record, recording, written};
-use crate::world::Random;
 use std::path::Path;
+use vestal_testkit::Random;
 use vestal_trace::write::Options;
 use vestal_trace::{Format, Header, Record, Trace};
 

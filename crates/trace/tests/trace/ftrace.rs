@@ -5,8 +5,8 @@
 //! and 2 jobs. Names of threads that have nothing to do with it are replaced.
 
 use crate::common::written;
-use crate::world::Random;
 use vestal_core::*;
+use vestal_testkit::Random;
 use vestal_trace::read::ftrace::{Options, Recording, read};
 use vestal_trace::{Format, Problem, Record, TaskInfo, What};
 

@@ -20,9 +20,3 @@ mod inversion;
 mod perfetto;
 mod recorded;
 mod tampering;
-#[path = "../../../core/tests/contract/world.rs"]
-#[allow(
-    dead_code,
-    reason = "the world of the core's contract tests; not all of it is needed here"
-)]
-mod world;

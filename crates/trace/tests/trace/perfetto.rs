@@ -4,9 +4,9 @@
 
 use crate::common::{random_record, recording, written};
 use crate::example;
-use crate::world::Random;
 use std::collections::BTreeMap;
 use vestal_core::*;
+use vestal_testkit::Random;
 use vestal_trace::timeline::{Item, Timeline};
 use vestal_trace::write::Options;
 use vestal_trace::write::proto::{Decoder, Value};

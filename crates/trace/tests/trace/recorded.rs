@@ -1,8 +1,9 @@
 //! A recorded run replays to the same plans.
 
 use crate::common::recording;
-use crate::world::{CPU, Random};
 use vestal_core::*;
+use vestal_testkit::Random;
+use vestal_testkit::short::CPU;
 use vestal_trace::replay::{Failure, Mismatch};
 use vestal_trace::{Dispatch, Header, Record, Recorder, What, replay};
 
@@ -89,7 +90,7 @@ fn refused_calls_are_recorded_and_replayed() {
 }
 
 /// What a native world tells the guard: exhaustion, completion after it, idle; and what it sees.
-pub(crate) fn native_recording(seed: u64) -> (Header, crate::world::Setup, Vec<Record>) {
+pub(crate) fn native_recording(seed: u64) -> (Header, vestal_testkit::systems::Setup, Vec<Record>) {
     let (setup, mut header, _) = recording(seed, 1, false);
     header.dispatch = Dispatch::Native;
     header.records_permits = true;

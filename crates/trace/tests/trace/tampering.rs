@@ -3,9 +3,9 @@
 
 use crate::common::recording;
 use crate::recorded::native_recording;
-use crate::world::Setup;
 use std::collections::BTreeMap;
 use vestal_core::*;
+use vestal_testkit::systems::Setup;
 use vestal_trace::{Header, Record, What, replay};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,16 +1,36 @@
 //! Rules (a) and (b) of [`crate::server::Pibs`] can be broken here, to show what they are good for.
 
-#[path = "../../../tests/stepper/mod.rs"]
-mod stepper;
+/// A unit test's core is not the one that the kit of tests is built with, so its world is built with this one.
+#[allow(
+    dead_code,
+    unreachable_pub,
+    clippy::cast_possible_truncation,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "not all of a public kit is used here, and a test may fail loudly"
+)]
+#[path = "."]
+mod kit {
+    #[path = "../../../../testkit/src/hierarchies.rs"]
+    pub(super) mod hierarchies;
+    #[path = "../../../../testkit/src/random.rs"]
+    pub(super) mod random;
+    #[path = "../../../../testkit/src/short.rs"]
+    pub(super) mod short;
+    #[path = "../../../../testkit/src/world.rs"]
+    pub(super) mod world;
+}
 
 use super::Hierarchy;
 use crate::server::Server;
 use crate::store::Store;
 use crate::*;
 use core::cell::Cell;
+use kit::hierarchies::*;
+use kit::random::Random;
+use kit::short::{ns, span};
 use std::vec;
 use std::vec::Vec;
-use stepper::*;
 
 std::thread_local! {
     static BREAK_A: Cell<bool> = const { Cell::new(false) };
@@ -56,7 +76,7 @@ fn interrupt_for(server: u16, count: u32) -> [Fact; 2] {
 
 /// Servers T = 21, C = 1 and T = 7, C = 1, and between them in the order of ties a PIBS with U = 1/7
 /// that runs on behalf of either. A task in each, one unit a job.
-fn system_a() -> World {
+fn system_a() -> World<'static> {
     let servers = [
         server(sporadic(1, 21, 4), 1),
         server(pibs(1, 7), 0),
@@ -68,7 +88,7 @@ fn system_a() -> World {
         bottom_half: TaskId(1),
     }];
     let programs = vec![vec![1], vec![1], vec![1]];
-    World::new(&configuration(&servers, &tasks, &devices), programs)
+    world(&configuration(&servers, &tasks, &devices), programs)
 }
 
 /// Response time of the task of the server with T = 7, when an event on its behalf arrives together
@@ -84,7 +104,7 @@ fn response_a() -> usize {
     for _ in 2..7 {
         world.step(&[]);
     }
-    end_of(&world.trace, '2', 7) - 1
+    end_of(&world.rows[0], '2', 7) - 1
 }
 
 /// Response-time bound of that task: 1 + (1 + 1 - U) U T = 20/7 (Missimer et al. 2016, equation 1).
@@ -103,7 +123,7 @@ fn rule_a_a_burst_keeps_the_priority_of_whom_it_was_started_for() {
 fn longest_response_a(runs: u64) -> usize {
     let mut longest = 0;
     for seed in 0..runs {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut world = system_a();
         let (mut next_short, mut next_long) = (random.below(10), random.below(10));
         let mut released = None;
@@ -150,7 +170,7 @@ fn by_mode(low: u64, high: u64, period: u64) -> ServerKind {
 /// Servers T = 5, C = 1 (LO); T = 11, C = 1 (HI); T = 25, C = 6 or 11 (HI); a LO PIBS with U = 1/5
 /// that serves the first. All always want to run; the job of the last needs 11. Returns the
 /// world after 40 ticks; the mode rises at the instant at which that job has used up its 6.
-fn run_b() -> World {
+fn run_b() -> World<'static> {
     let mut servers = [
         server(by_mode(1, 0, 5), 3),
         server(pibs(1, 5), 0),
@@ -165,7 +185,7 @@ fn run_b() -> World {
         bottom_half: TaskId(1),
     }];
     let programs = vec![vec![1], vec![1], vec![1], vec![11]];
-    let mut world = World::new(&configuration(&servers, &tasks, &devices), programs);
+    let mut world = kit::hierarchies::world(&configuration(&servers, &tasks, &devices), programs);
     while world.now < 40 {
         let mut facts = Vec::new();
         if world.now == 0 {
@@ -178,7 +198,7 @@ fn run_b() -> World {
         if world.now.is_multiple_of(11) {
             facts.push(world.release(2));
         }
-        if world.trace.matches('3').count() == 6 && world.engine.mode() == Level(0) {
+        if world.rows[0].matches('3').count() == 6 && world.engine.mode() == Level(0) {
             facts.push(Fact::ModeRequested { level: Level(1) });
         }
         world.step(&facts);
@@ -187,7 +207,7 @@ fn run_b() -> World {
 }
 
 fn response_b() -> usize {
-    end_of(&run_b().trace, '3', 25)
+    end_of(&run_b().rows[0], '3', 25)
 }
 
 #[test]
@@ -195,7 +215,7 @@ fn events_that_rule_b_holds_back_do_not_hold_up_the_return_to_mode_0() {
     let world = run_b();
     // The HI job ends at 19, and with it the raised mode: task 0 goes on with its job of 15, the PIBS
     // with the next event; the job of 20 has to wait until 24.
-    assert_eq!(world.trace[14..22], *"3333301.");
+    assert_eq!(world.rows[0][14..22], *"3333301.");
     assert_eq!(world.engine.mode(), Level(0));
 }
 

@@ -1,17 +1,14 @@
 //! Records random runs of every one-CPU policy: `record FILE` writes the recording and prints the
 //! hash of the plans as they were made, after checking that a replay on this host gives the same.
 
-#[path = "../../../../core/tests/contract/world.rs"]
-#[allow(dead_code, reason = "the tests of the contract use more of it")]
-mod world;
-
 #[path = "../episode.rs"]
 mod episode;
 
 use vestal_core::*;
 use vestal_replay::engines::BUILT_IN;
 use vestal_replay::replay;
-use world::{Random, Setup, run};
+use vestal_testkit::Random;
+use vestal_testkit::systems::{Setup, run};
 
 const RUNS: u64 = 24;
 const TICKS: u64 = 150;

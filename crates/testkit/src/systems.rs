@@ -1,52 +1,37 @@
-//! A world of one CPU that moves in whole ticks and records every fact it tells.
+//! Random systems of one CPU near full load, and every step of them in the world of whole ticks.
 
+use super::random::Random;
+use super::world::World;
+use std::cell::RefCell;
 use vestal_core::*;
 
-pub(crate) const CPU: CpuId = CpuId(0);
-
-/// A small generator, so that a run is named by its seed alone (Steele, Lea and Flood 2014).
-#[derive(Clone)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last as u64 + 1) as usize);
-        }
-    }
-}
-
 /// A random configuration near full load, kept so that engines can be built from it again.
-pub(crate) struct Setup {
-    pub(crate) tasks: Vec<TaskConfiguration>,
-    pub(crate) levels: LevelSet,
-    pub(crate) enforcement: Enforcement,
-    pub(crate) exhaustion: Exhaustion,
-    pub(crate) virtual_deadlines: Option<Vec<Duration>>,
-    pub(crate) lists: Option<Vec<Vec<u32>>>,
+pub struct Setup {
+    /// The tasks.
+    pub tasks: Vec<TaskConfiguration>,
+    /// Their levels.
+    pub levels: LevelSet,
+    /// How long jobs may execute.
+    pub enforcement: Enforcement,
+    /// What happens then.
+    pub exhaustion: Exhaustion,
+    /// The order is by these, if there are some.
+    pub virtual_deadlines: Option<Vec<Duration>>,
+    /// The order is by these, if there are some.
+    pub lists: Option<Vec<Vec<u32>>>,
     /// Whether the priorities in the lists are computed anew rather than reused.
-    pub(crate) recomputed: bool,
-    pub(crate) offsets: Vec<u64>,
+    pub recomputed: bool,
+    /// When tasks arrive first.
+    pub offsets: Vec<u64>,
 }
 
 impl Setup {
-    pub(crate) fn random(random: &mut Random) -> Self {
+    /// Two to five tasks.
+    ///
+    /// # Panics
+    /// Never: what is drawn is valid.
+    #[must_use]
+    pub fn random(random: &mut Random) -> Self {
         let levels = LevelSet::new(2 + random.below(3) as usize).unwrap();
         let enforcement = [
             Enforcement::Adaptive,
@@ -96,7 +81,9 @@ impl Setup {
         }
     }
 
-    pub(crate) fn configuration(&self) -> Configuration<'_> {
+    /// What an engine is made of.
+    #[must_use]
+    pub fn configuration(&self) -> Configuration<'_> {
         Configuration {
             tasks: &self.tasks,
             levels: self.levels,
@@ -107,7 +94,12 @@ impl Setup {
         }
     }
 
-    pub(crate) fn engine(&self) -> Uniprocessor {
+    /// The engine.
+    ///
+    /// # Panics
+    /// Never: what is drawn is valid.
+    #[must_use]
+    pub fn engine(&self) -> Uniprocessor {
         let lists = self.lists.iter().flatten();
         let lists = lists.map(|list| list.into()).collect();
         let order = match (&self.virtual_deadlines, &self.lists) {
@@ -128,7 +120,7 @@ fn random_slices(random: &mut Random, entry: &TaskConfiguration) -> SliceCount {
 }
 
 /// How many jobs of a task a random list has room for.
-pub(crate) const LIST_LENGTH: usize = 5;
+pub const LIST_LENGTH: usize = 5;
 
 /// Decreasing lists over all priorities, as an analysis would interleave them.
 fn random_lists(random: &mut Random, tasks: usize) -> Vec<Vec<u32>> {
@@ -177,128 +169,64 @@ fn random_task(random: &mut Random, levels: LevelSet, count: u64) -> TaskConfigu
 
 /// Facts of one instant, and the plan that followed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Step {
-    pub(crate) at: u64,
-    pub(crate) facts: Vec<Fact>,
-    pub(crate) slot: Option<Slot>,
-    pub(crate) next: Option<Wake>,
-    pub(crate) mode: Level,
-}
-
-/// What the world itself remembers of a task.
-#[derive(Clone, Copy)]
-struct Source {
-    next: u64,
-    sequence: u64,
-    /// Demand left of the job that was started last, and its number.
-    job: Option<(u64, u64)>,
+pub struct Step {
+    /// When.
+    pub at: u64,
+    /// What was told.
+    pub facts: Vec<Fact>,
+    /// Who was to run.
+    pub slot: Option<Slot>,
+    /// When the scheduler wanted to be asked again.
+    pub next: Option<Wake>,
+    /// The mode.
+    pub mode: Level,
 }
 
 /// Runs `setup` for `ticks` and returns every step. `disturb` may reorder or add to the facts of an
 /// instant before they are reported.
-pub(crate) fn run(
+///
+/// # Panics
+/// If the engine refuses what it is told.
+pub fn run(
     setup: &Setup,
     engine: &mut dyn Scheduler,
     random: &mut Random,
     ticks: u64,
     mut disturb: impl FnMut(&mut Vec<Fact>),
 ) -> Vec<Step> {
-    let mut sources: Vec<Source> = setup
-        .offsets
-        .iter()
-        .map(|&next| Source {
-            next,
-            sequence: 0,
-            job: None,
-        })
-        .collect();
-    let mut running: Option<JobId> = None;
+    let (random, mut next) = (RefCell::new(random), setup.offsets.clone());
+    let program = |job: JobId| {
+        let task = &setup.tasks[job.task.index()].task;
+        vec![demand(task, &mut random.borrow_mut())]
+    };
+    let mut world = World::new(engine, 1, setup.tasks.len(), program);
     let mut steps = Vec::new();
     for at in 0..ticks {
-        let mut facts = Vec::new();
-        if let Some(job) = running {
-            facts.push(Fact::Charged {
-                cpu: CPU,
-                job,
-                amount: Service::from_nanos(1),
-            });
-            let source = &mut sources[job.task.index()];
-            if let Some((_, left)) = source.job.as_mut() {
-                *left -= 1;
-                if *left == 0 {
-                    facts.push(Fact::Completed { cpu: CPU, job });
-                    running = None;
-                }
-            }
-        }
-        for (index, source) in sources.iter_mut().enumerate() {
-            if source.next == at {
-                let job = JobId {
-                    task: TaskId(index as u16),
-                    sequence: source.sequence,
-                };
-                facts.push(Fact::Released { job });
-                source.sequence += 1;
-                let period = setup.tasks[index].task.period.as_nanos();
-                source.next = at + period + random.below(2) * random.below(5);
-            }
+        let mut facts = world.facts();
+        for (number, next) in (0..).zip(&mut next).filter(|(_, next)| **next == at) {
+            facts.push(world.release(number));
+            let period = setup.tasks[usize::from(number)].task.period.as_nanos();
+            let mut random = random.borrow_mut();
+            *next = at + period + random.below(2) * random.below(5);
         }
         disturb(&mut facts);
-        for fact in &facts {
-            engine.apply(Instant::from_nanos(at), *fact).unwrap();
-        }
-        let plan = engine.decide(Instant::from_nanos(at)).unwrap();
-        let slot = plan.slot(CPU);
+        world.tell(&facts);
+        world.settle();
         steps.push(Step {
             at,
             facts,
-            slot,
-            next: plan.next,
-            mode: plan.mode,
+            slot: world.decided.slots[0],
+            next: world.decided.next,
+            mode: world.decided.mode,
         });
-        running = follow(setup, engine, random, &mut sources, running, slot, at);
+        world.enact();
+        world.run();
     }
     steps
 }
 
-/// Confirms what the plan asked for, and draws the demand of a job that starts for the first time.
-fn follow(
-    setup: &Setup,
-    engine: &mut dyn Scheduler,
-    random: &mut Random,
-    sources: &mut [Source],
-    running: Option<JobId>,
-    slot: Option<Slot>,
-    at: u64,
-) -> Option<JobId> {
-    let wanted = slot.map(|slot| slot.job);
-    if running == wanted {
-        return running;
-    }
-    let now = Instant::from_nanos(at);
-    if let Some(job) = running {
-        let stopped = Fact::Stopped {
-            cpu: CPU,
-            job,
-            why: StopReason::Preempted,
-        };
-        engine.apply(now, stopped).unwrap();
-    }
-    if let Some(job) = wanted {
-        engine.apply(now, Fact::Started { cpu: CPU, job }).unwrap();
-        let task = &setup.tasks[job.task.index()].task;
-        let source = &mut sources[job.task.index()];
-        if source
-            .job
-            .is_none_or(|(sequence, _)| sequence != job.sequence)
-        {
-            // At a budget, one past it, at the own level's, one past that.
-            let lower = task
-                .wcet
-                .at(Level(random.below(3) as u8).min(task.criticality));
-            let demand = lower.as_nanos() + random.below(2);
-            source.job = Some((job.sequence, demand.max(1)));
-        }
-    }
-    wanted
+/// At a budget, one past it, at the own level's, one past that.
+fn demand(task: &Task, random: &mut Random) -> u64 {
+    let level = Level(random.below(3) as u8).min(task.criticality);
+    (task.wcet.at(level).as_nanos() + random.below(2)).max(1)
 }
