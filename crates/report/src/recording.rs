@@ -193,7 +193,7 @@ impl Collector {
                 mean: found.spread.mean.map(|mean| mean as f64),
                 p99: found.spread.p99,
                 max: found.spread.max,
-                share: None,
+                ..Cost::default()
             };
             (name_of(mechanism), cost)
         });

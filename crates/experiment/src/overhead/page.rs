@@ -152,7 +152,7 @@ fn table_2(page: &mut String, table: &Table) {
          Medians; in brackets quartiles of the overhead, and the paper's numbers for the corresponding \
          column.\n\n",
     );
-    page.push_str(&markdown(&tables::BUSY_PERIODS, &table.cells));
+    page.push_str(&markdown(tables::BUSY_PERIODS, &table.cells));
 }
 
 fn table_3(page: &mut String, table: &Table) {
@@ -160,7 +160,7 @@ fn table_3(page: &mut String, table: &Table) {
         "\n## Table III: invocations of the manager\n\n\
          In hyperperiods, or in busy periods if none were measured.\n\n",
     );
-    page.push_str(&markdown(&tables::INVOCATIONS, &table.invocations()));
+    page.push_str(&markdown(tables::INVOCATIONS, &table.invocations()));
 }
 
 fn hyperperiods(page: &mut String, heading: &str, whole: &Table) {
@@ -174,7 +174,7 @@ fn hyperperiods(page: &mut String, heading: &str, whole: &Table) {
          in a second of every job at C(0), medians. Policies that suspend jobs on a free CPU have no busy period \
          of the others' length; in a hyperperiod they have done the same work.\n\n",
     );
-    page.push_str(&markdown(&tables::HYPERPERIODS, &whole.cells));
+    page.push_str(&markdown(tables::HYPERPERIODS, &whole.cells));
 }
 
 fn fig_6(page: &mut String, rows: &[Preemptions]) {
@@ -190,7 +190,7 @@ fn fig_6(page: &mut String, rows: &[Preemptions]) {
         as_f64(paper::RETURN_NS) / 1000.0,
         as_f64(paper::ADJUSTMENT_OF_8_NS) / 1000.0,
     );
-    page.push_str(&markdown(&tables::PREEMPTIONS, rows));
+    page.push_str(&markdown(tables::PREEMPTIONS, rows));
     let micros = |nanos: u64| as_f64(nanos) / 1000.0;
     if let Some(row) = rows.iter().find(|row| row.threads == 8) {
         let sum = micros(row.preemption_ns.0 + row.later_ns.0 + row.return_ns.0);
@@ -239,10 +239,10 @@ mod tests {
             assert!(page.contains(words), "{words} is not in {page}");
         }
         let files = [
-            csv(&tables::RUNS, table.runs()),
-            csv(&tables::BUSY_PERIODS, &table.cells),
-            csv(&tables::INVOCATIONS, &table.invocations()),
-            csv(&tables::PREEMPTIONS, rows),
+            csv(tables::RUNS, table.runs()),
+            csv(tables::BUSY_PERIODS, &table.cells),
+            csv(tables::INVOCATIONS, &table.invocations()),
+            csv(tables::PREEMPTIONS, rows),
         ];
         let lines = files.each_ref().map(|csv| csv.lines().count());
         assert_eq!(lines, [3, 3, 3, 2]);

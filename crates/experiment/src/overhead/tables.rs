@@ -41,7 +41,7 @@ fn percent(milli_percent: u64) -> f64 {
 
 /// The runs, in the order of time.
 #[rustfmt::skip]
-pub const RUNS: [Column<Run>; 15] = [
+pub const RUNS: &[Column<Run>] = &[
     Column::new(|run: &Run| Value::Word(run.repetition.to_string())).csv("repetition", 0),
     Column::new(|run: &Run| size(run.size)).csv("tasks", 0),
     Column::new(|run: &Run| word(VARIANTS.get(run.variant).map_or("?", |v| v.name))).csv("variant", 0),
@@ -69,7 +69,7 @@ fn state(state: State) -> Value {
 
 /// Table II.
 #[rustfmt::skip]
-pub const BUSY_PERIODS: [Column<Cell>; 27] = [
+pub const BUSY_PERIODS: &[Column<Cell>] = &[
     Column::new(|cell: &Cell| size(cell.size)).csv("tasks", 0).page("tasks", 0).terminal("tasks", 0),
     Column::text(|cell: &Cell| word(&cell.variant)).csv("variant", 0).page("variant", 0).terminal("variant", 0),
     Column::new(|cell: &Cell| size(cell.runs)).csv("runs", 0),
@@ -132,7 +132,7 @@ fn of_paper(cell: &Cell) -> Value {
 
 /// What the runs' own threads use in a second.
 #[rustfmt::skip]
-pub const HYPERPERIODS: [Column<Cell>; 10] = [
+pub const HYPERPERIODS: &[Column<Cell>] = &[
     Column::new(|cell: &Cell| size(cell.size)).page("tasks", 0).terminal("tasks", 0),
     Column::text(|cell: &Cell| word(&cell.variant)).page("variant", 0).terminal("variant", 0),
     Column::new(|cell: &Cell| median(cell.own_cpu_ns, Value::Time)).page("own CPU, us", 1).terminal("own CPU", 0),
@@ -147,7 +147,7 @@ pub const HYPERPERIODS: [Column<Cell>; 10] = [
 
 /// Table III.
 #[rustfmt::skip]
-pub const INVOCATIONS: [Column<Times>; 9] = [
+pub const INVOCATIONS: &[Column<Times>] = &[
     Column::text(|row: &Times| word(&row.variant)).csv("variant", 0).page("variant", 0).terminal("variant", 0),
     Column::new(|row: &Times| number(row.invocations.count))
         .csv("invocations", 0).page("invocations", 0).terminal("invocations", 0),
@@ -173,7 +173,7 @@ fn papers_manager(row: &Times) -> Value {
 
 /// Fig. 6.
 #[rustfmt::skip]
-pub const PREEMPTIONS: [Column<Preemptions>; 11] = [
+pub const PREEMPTIONS: &[Column<Preemptions>] = &[
     Column::new(|row: &Preemptions| size(row.threads)).csv("threads", 0).page("threads", 0).terminal("threads", 0),
     Column::new(|row: &Preemptions| time(row.preemption_ns.0))
         .csv("preemption_median_ns", 0).page("preemption", 2).terminal("preemption", 0),

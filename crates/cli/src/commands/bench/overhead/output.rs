@@ -117,21 +117,18 @@ fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
         ..
     } = measured;
     let file = |name: &str| directory.join(name);
-    put(&file("runs.csv"), &csv(&tables::RUNS, table.runs()))?;
+    put(&file("runs.csv"), &csv(tables::RUNS, table.runs()))?;
     put(
         &file("table2.csv"),
-        &csv(&tables::BUSY_PERIODS, &table.cells),
+        &csv(tables::BUSY_PERIODS, &table.cells),
     )?;
     let invocations = measured.of_managers().invocations();
-    put(
-        &file("table3.csv"),
-        &csv(&tables::INVOCATIONS, &invocations),
-    )?;
+    put(&file("table3.csv"), &csv(tables::INVOCATIONS, &invocations))?;
     put(
         &file("hyperperiods.csv"),
-        &csv(&tables::BUSY_PERIODS, &whole.cells),
+        &csv(tables::BUSY_PERIODS, &whole.cells),
     )?;
-    put(&file("fig6.csv"), &csv(&tables::PREEMPTIONS, preemptions))?;
+    put(&file("fig6.csv"), &csv(tables::PREEMPTIONS, preemptions))?;
     for (name, chart) in figures::charts(table, preemptions) {
         put(&file(name), &chart.to_svg())?;
     }
@@ -166,25 +163,25 @@ fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
     };
     section(
         "Busy periods (Table II): medians; overhead over the baseline, +- half of what lies between its quartiles",
-        table(&tables::BUSY_PERIODS, &measured.table.cells, output),
+        table(tables::BUSY_PERIODS, &measured.table.cells, output),
     );
     if !measured.whole.cells.is_empty() {
         section(
             "Hyperperiods: what the runs' own threads use in a second",
-            table(&tables::HYPERPERIODS, &measured.whole.cells, output),
+            table(tables::HYPERPERIODS, &measured.whole.cells, output),
         );
     }
     section(
         "Invocations of the manager (Table III)",
         table(
-            &tables::INVOCATIONS,
+            tables::INVOCATIONS,
             &measured.of_managers().invocations(),
             output,
         ),
     );
     section(
         "Preemption and priority adjustment (Fig. 6)",
-        table(&tables::PREEMPTIONS, &measured.preemptions, output),
+        table(tables::PREEMPTIONS, &measured.preemptions, output),
     );
     let not_run: Vec<String> = measured
         .circumstances
