@@ -1,8 +1,8 @@
 //! From drawn numbers to a task set.
 
-use crate::model::{Arrival, Origin, Platform, TaskPlaces, TaskSet, TaskSpec};
+use crate::model::{Arrival, Origin, Platform, TaskSet, TaskSpec};
 use crate::source::{Place, Source};
-use vestal_core::{Duration, Level, Service, Task};
+use vestal_core::{Level, Service, Task};
 
 /// A set on one CPU of these tasks, named `t1`, `t2`, ... in their order. Sets of two levels call
 /// them LO and HI, others L0, L1, ...
@@ -49,17 +49,11 @@ pub(super) fn spec(name: String, task: &Task, levels: usize) -> TaskSpec {
         criticality: task.criticality,
         period: task.period,
         deadline: task.deadline,
-        offset: Duration::ZERO,
         arrival: Arrival::Sporadic,
         wcet: wcet.collect(),
         degraded: vec![None::<Service>; levels],
-        priority: None,
-        cpu: None,
         accesses: vec![None; levels],
-        on_miss: None,
-        io: Vec::new(),
-        work: None,
-        places: TaskPlaces::default(),
+        ..TaskSpec::default()
     }
 }
 

@@ -109,7 +109,7 @@ pub enum Arbitration {
 
 table! {
     /// `[[task]]`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct TaskSpec from TaskTable, rules::task {
         /// The name, unique among the tasks.
         name: String = Name, required "name = \"sensor\"";
@@ -181,9 +181,10 @@ impl TaskPlaces {
 }
 
 /// How jobs arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrival {
     /// Every period.
+    #[default]
     Periodic,
     /// At least a period apart.
     Sporadic,
