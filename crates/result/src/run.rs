@@ -278,8 +278,6 @@ pub struct Cost {
     pub count: u64,
     /// The mean.
     pub mean: Option<f64>,
-    /// The least.
-    pub min: Option<u64>,
     /// The 99th percentile.
     pub p99: Option<u64>,
     /// The largest.

@@ -59,7 +59,6 @@ pub(super) fn overhead(found: &[Overhead]) -> BTreeMap<String, Cost> {
         let cost = Cost {
             count: summary.count,
             mean: Some(summary.mean),
-            min: Some(summary.min),
             p99: Some(summary.p99),
             max: Some(summary.max),
             share: Some(overhead.share),

@@ -74,7 +74,6 @@ pub const BUSY_PERIODS: &[Column<Cell>] = &[
     Column::text(|cell: &Cell| word(&cell.variant)).csv("variant", 0).page("variant", 0).terminal("variant", 0),
     Column::new(|cell: &Cell| size(cell.runs)).csv("runs", 0),
     Column::new(|cell: &Cell| size(cell.gaps)).csv("gaps", 0),
-    Column::new(|cell: &Cell| high(cell.wakeups)).csv("wakeups_high", 1).terminal("wake-ups", 0),
     Column::new(|cell: &Cell| size(cell.others)).csv("others", 0),
     Column::new(|cell: &Cell| median(cell.busy_ns, Value::Time))
         .csv("busy_ns", 0).page("busy period, us", 1).terminal("busy period", 0),

@@ -262,7 +262,6 @@ kinds! { What, Byte::Kind, "the kind", Cell::Kind, "a kind of record of this sch
     0x33 "gap"            (What::Gap { cpu, length }) cpu: CPU, length: VALUE;
     0x34 "budget" (What::Budget { cpu, job, owner, remaining })
         cpu: CPU, job: Job, owner: At(Byte::AAndExtra, Cell::Key("owner")), remaining: VALUE;
-    0x38 "frequency"      (What::Frequency { cpu, hertz }) cpu: CPU, hertz: VALUE;
     0x37 "dropped"        (What::Dropped { job, why }) job: Job, why: At(Byte::A, Cell::Detail);
 
     // About the recording.

@@ -113,13 +113,6 @@ pub enum What {
         /// For how long.
         length: Duration,
     },
-    /// From now on a CPU has this frequency.
-    Frequency {
-        /// Which CPU.
-        cpu: CpuId,
-        /// In hertz.
-        hertz: u64,
-    },
     /// What is left of a budget.
     Budget {
         /// The CPU it is spent on.

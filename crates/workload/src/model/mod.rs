@@ -121,8 +121,6 @@ table! {
         deadline: Duration = PositiveTime, or period;
         /// The release of the first job, for a sporadic task the earliest instant of it; default: 0.
         offset: Duration = Time, or Duration::ZERO;
-        /// By how much a release may be late; default: 0.
-        jitter: Duration = Time, or Duration::ZERO;
         /// How jobs arrive; default: periodic.
         arrival: Arrival = Words<Arrival>, or Arrival::Periodic;
         /// Worst-case execution times per level, never decreasing with the level.

@@ -24,7 +24,6 @@ criticality = "LO"
 period = 20
 deadline = 15
 offset = 3
-jitter = 1
 arrival = "sporadic"
 wcet = { LO = 5 }
 degraded = { HI = 2 }
