@@ -478,3 +478,47 @@ fn column(count: usize, bytes: &Columns) -> Column {
     let data = bytes.base64();
     Column { count, data }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_mechanisms_cost_is_shown_in_whole_nanoseconds() {
+        let cost = Cost {
+            count: 3,
+            mean: Some(16_894.5),
+            share: Some(0.25),
+            ..Cost::default()
+        };
+        let overhead = [("arm".to_owned(), cost)];
+        let shown = costs(overhead.iter().map(|(name, cost)| (name, cost)));
+        assert_eq!(shown.len(), 1);
+        assert_eq!((shown[0].0, shown[0].1.mean), ("arm", Some(16_895.0)));
+        assert_eq!(shown[0].1.share, Some(0.25));
+    }
+
+    #[test]
+    fn what_the_machine_did_is_shown_in_the_order_of_the_result() {
+        let machine = Machine {
+            lost_ns: 7,
+            ..Machine::default()
+        };
+        let facts = facts(&machine);
+        let keys: Vec<&str> = facts.iter().map(|(key, _)| key.as_str()).collect();
+        let expected = [
+            "gaps",
+            "longest_gap_ns",
+            "lost_ns",
+            "missed_outside_gaps",
+            "stolen",
+        ];
+        assert_eq!(keys, expected);
+        assert_eq!(facts[2].1, 7);
+    }
+
+    #[test]
+    fn what_an_older_result_does_not_say_is_not_shown() {
+        assert_eq!((said(""), said("native")), (None, Some("native")));
+    }
+}

@@ -1,7 +1,10 @@
 //! Short constructors: tests count in nanoseconds, one for each unit of time of a drawing.
 
 use std::vec::Vec;
-use vestal_core::{Duration, Instant, JobId, Level, Service, Task, TaskId, Wcet};
+use vestal_core::{
+    Configuration, Duration, Enforcement, Exhaustion, Instant, JobId, Level, LevelSet, Service,
+    Task, TaskConfiguration, TaskId, Wcet,
+};
 
 /// The only CPU, or the first.
 pub const CPU: vestal_core::CpuId = vestal_core::CpuId(0);
@@ -40,4 +43,24 @@ pub fn task(criticality: u8, period: u64, wcet: &[u64]) -> Task {
     let values: Vec<Service> = wcet.iter().copied().map(ns).collect();
     let wcet = Wcet::new(&values).expect("execution times that never decrease");
     Task::new(Level(criticality), span(period), span(period), wcet).expect("a task")
+}
+
+/// Tasks on one CPU, with used-up jobs in the background and a granularity of nothing.
+///
+/// # Panics
+/// If there are not so many levels.
+#[must_use]
+pub fn configuration(
+    tasks: &[TaskConfiguration],
+    levels: usize,
+    enforcement: Enforcement,
+) -> Configuration<'_> {
+    Configuration {
+        tasks,
+        levels: LevelSet::new(levels).expect("so many levels"),
+        enforcement,
+        exhaustion: Exhaustion::Background,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    }
 }

@@ -1,14 +1,12 @@
 //! What the one-CPU engine does, stepped by hand: one line per instant.
 use vestal_core::*;
+use vestal_testkit::short::{self, configuration, job};
 
 const CPU: CpuId = CpuId(0);
 
 /// A task of criticality 0 or 1 with equal period and deadline; times in ns.
 fn task(criticality: u8, period: u64, wcet: &[u64], priority: u32) -> TaskConfiguration {
-    let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
-    let span = Duration::from_nanos(period);
-    let task = Task::new(Level(criticality), span, span, Wcet::new(&values).unwrap()).unwrap();
-    TaskConfiguration::new(task, priority)
+    TaskConfiguration::new(short::task(criticality, period, wcet), priority)
 }
 
 fn engine(
@@ -99,13 +97,6 @@ impl Stepped {
         std::iter::from_fn(|| self.engine.take_notice())
             .map(|notice| notice.what)
             .collect()
-    }
-}
-
-fn job(task: u16, sequence: u64) -> JobId {
-    JobId {
-        task: TaskId(task),
-        sequence,
     }
 }
 
@@ -326,14 +317,7 @@ fn a_violation_leaves_the_state_as_it_was() {
 #[test]
 fn a_guard_fed_with_exceptions_only_gives_the_permits_of_the_engine() {
     let tasks = [task(0, 10, &[3], 2), task(1, 20, &[4, 9], 1)];
-    let configuration = Configuration {
-        tasks: &tasks,
-        levels: LevelSet::new(2).unwrap(),
-        enforcement: Enforcement::Adaptive,
-        exhaustion: Exhaustion::Background,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    };
+    let configuration = configuration(&tasks, 2, Enforcement::Adaptive);
     let mut guard = Guard::new(&configuration).unwrap();
     let at = Instant::from_nanos;
     let full = |ns| Permit::Run {
@@ -394,14 +378,7 @@ fn a_guard_fed_with_exceptions_only_gives_the_permits_of_the_engine() {
 #[test]
 fn a_guard_is_charged_for_the_jobs_of_a_task_in_their_order() {
     let tasks = [task(0, 10, &[3], 2), task(1, 20, &[4, 9], 1)];
-    let configuration = Configuration {
-        tasks: &tasks,
-        levels: LevelSet::new(2).unwrap(),
-        enforcement: Enforcement::Adaptive,
-        exhaustion: Exhaustion::Background,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    };
+    let configuration = configuration(&tasks, 2, Enforcement::Adaptive);
     let mut guard = Guard::new(&configuration).unwrap();
     let at = Instant::from_nanos;
     let charge = |task, sequence, amount| Fact::Charged {
@@ -445,14 +422,7 @@ fn edf_vd_orders_hi_jobs_by_virtual_deadlines_until_the_mode_rises() {
     let order = TaskOrder::EarliestDeadline {
         virtual_deadlines: vec![span(10), span(6), span(11)].into(),
     };
-    let configuration = Configuration {
-        tasks: &tasks,
-        levels: LevelSet::new(2).unwrap(),
-        enforcement: Enforcement::Adaptive,
-        exhaustion: Exhaustion::Background,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    };
+    let configuration = configuration(&tasks, 2, Enforcement::Adaptive);
     let engine = Uniprocessor::with_order(&configuration, &order).unwrap();
     let mut world = Stepped { engine, now: 0 };
     for number in 0..3 {
@@ -498,14 +468,7 @@ fn edf_vd_orders_background_jobs_by_the_deadlines_in_force_when_they_went_there(
     let order = TaskOrder::EarliestDeadline {
         virtual_deadlines: vec![span(10), span(15), span(15)].into(),
     };
-    let configuration = Configuration {
-        tasks: &tasks,
-        levels: LevelSet::new(2).unwrap(),
-        enforcement: Enforcement::Adaptive,
-        exhaustion: Exhaustion::Background,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    };
+    let configuration = configuration(&tasks, 2, Enforcement::Adaptive);
     let engine = Uniprocessor::with_order(&configuration, &order).unwrap();
     let mut world = Stepped { engine, now: 0 };
     world.release(0, 0);

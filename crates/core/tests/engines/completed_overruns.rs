@@ -7,9 +7,7 @@ use vestal_testkit::Random;
 const CPU: CpuId = CpuId(0);
 
 fn task(criticality: u8, wcet: &[u64], degraded: Option<u64>, priority: u32) -> TaskConfiguration {
-    let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
-    let span = Duration::from_nanos(1_000);
-    let mut task = Task::new(Level(criticality), span, span, Wcet::new(&values).unwrap()).unwrap();
+    let mut task = vestal_testkit::short::task(criticality, 1_000, wcet);
     task.degraded = degraded.map(Service::from_nanos);
     TaskConfiguration::new(task, priority)
 }

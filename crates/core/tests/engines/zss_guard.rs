@@ -2,19 +2,14 @@
 //! of facts in any order. That it gives the schedule of the engine is shown by the simulator's tests.
 
 use vestal_core::*;
+use vestal_testkit::short::{self, at, job};
 
 const CPU: CpuId = CpuId(0);
 
 fn task(criticality: u8, span: u64, wcet: &[u64], after: Option<u64>) -> TaskConfiguration {
-    let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
-    let period = Duration::from_nanos(span);
-    let wcet = Wcet::new(&values).unwrap();
     TaskConfiguration {
         zero_slack: after.map(Duration::from_nanos),
-        ..TaskConfiguration::new(
-            Task::new(Level(criticality), period, period, wcet).unwrap(),
-            1,
-        )
+        ..TaskConfiguration::new(short::task(criticality, span, wcet), 1)
     }
 }
 
@@ -28,15 +23,6 @@ fn guard(tasks: &[TaskConfiguration]) -> Guard {
         wake_granularity: Duration::ZERO,
     })
     .unwrap()
-}
-
-fn job(task: u16, sequence: u64) -> JobId {
-    let task = TaskId(task);
-    JobId { task, sequence }
-}
-
-fn at(now: u64) -> Instant {
-    Instant::from_nanos(now)
 }
 
 fn released(task: u16, sequence: u64) -> Fact {

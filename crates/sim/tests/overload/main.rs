@@ -10,9 +10,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use vestal_core::{
-    ClassicOrder, Configuration, DropReason, Duration, Enforcement, Exhaustion, Guard, Instant,
-    Level, LevelSet, Scheduler, Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor,
-    Wcet,
+    ClassicOrder, Configuration, DropReason, Duration, Enforcement, Guard, Instant, Level,
+    Scheduler, Service, Task, TaskConfiguration, TaskId, TaskOrder, Uniprocessor, Wcet,
 };
 use vestal_sim::workload::{ListedDemand, Periodic};
 use vestal_sim::{Backlog, JobState, NativeSetting, Observer, Setting, simulate, simulate_native};
@@ -181,14 +180,11 @@ fn configured(tasks: &[Task]) -> Vec<TaskConfiguration> {
 }
 
 fn with_configuration<T>(tasks: &[Task], make: impl FnOnce(&Configuration<'_>) -> T) -> T {
-    make(&Configuration {
-        tasks: &configured(tasks),
-        levels: LevelSet::new(1).unwrap(),
-        enforcement: Enforcement::Static,
-        exhaustion: Exhaustion::Background,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    })
+    make(&vestal_testkit::short::configuration(
+        &configured(tasks),
+        1,
+        Enforcement::Static,
+    ))
 }
 
 fn releases(set: &Overloaded) -> Periodic {

@@ -3,9 +3,9 @@
 
 use std::cell::Cell;
 use vestal_core::{
-    Configuration, ContractViolation, CpuId, Duration, Enforcement, Exhaustion, Fact, Guard,
-    Instant, JobId, Level, LevelSet, Notice, Permit, Plan, Scheduler, Sequences, Service, Slot,
-    Task, TaskConfiguration, TaskId, Uniprocessor, Wake, WakeReason, Wcet,
+    ContractViolation, CpuId, Duration, Enforcement, Exhaustion, Fact, Guard, Instant, JobId,
+    Level, Notice, Permit, Plan, Scheduler, Sequences, Service, Slot, Task, TaskConfiguration,
+    TaskId, Uniprocessor, Wake, WakeReason, Wcet,
 };
 use vestal_sim::workload::{ListedDemand, ListedReleases, Periodic};
 use vestal_sim::{
@@ -115,14 +115,8 @@ impl Releases for Impatient {
 #[test]
 fn a_run_that_is_given_up_ends_where_it_stands() {
     let entry = TaskConfiguration::new(tasks()[0], 1);
-    let configuration = Configuration {
-        tasks: &[entry],
-        levels: LevelSet::new(1).unwrap(),
-        enforcement: Enforcement::Static,
-        exhaustion: Exhaustion::Background,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    };
+    let entries = [entry];
+    let configuration = vestal_testkit::short::configuration(&entries, 1, Enforcement::Static);
     let demand = ListedDemand::at_level(&tasks(), Level(0));
     let impatient = || Impatient {
         releases: Periodic::synchronous(&tasks()),
@@ -256,14 +250,11 @@ fn releases_have_to_ascend() {
 
 fn engine() -> Uniprocessor {
     let configured = tasks().map(|task| TaskConfiguration::new(task, 1));
-    Uniprocessor::new(&Configuration {
-        tasks: &configured,
-        levels: LevelSet::new(1).unwrap(),
-        enforcement: Enforcement::Static,
-        exhaustion: Exhaustion::Background,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    })
+    Uniprocessor::new(&vestal_testkit::short::configuration(
+        &configured,
+        1,
+        Enforcement::Static,
+    ))
     .unwrap()
 }
 

@@ -4,6 +4,7 @@
 use vestal_core::*;
 use vestal_sim::workload::{ListedDemand, Periodic};
 use vestal_sim::{Backlog, JobState, Observer, Segment, Setting, simulate};
+use vestal_testkit::short::task;
 
 /// One row per CPU, one character per tick: the task counted from 1, or a dot.
 struct Rows(Vec<Vec<u8>>);
@@ -13,12 +14,6 @@ impl Observer for Rows {
         let ticks = segment.start.as_nanos() as usize..segment.end.as_nanos() as usize;
         self.0[segment.cpu.index()][ticks].fill(b'1' + job.id.task.0 as u8);
     }
-}
-
-fn task(criticality: u8, period: u64, wcet: &[u64]) -> Task {
-    let values: Vec<Service> = wcet.iter().copied().map(Service::from_nanos).collect();
-    let span = Duration::from_nanos(period);
-    Task::new(Level(criticality), span, span, Wcet::new(&values).unwrap()).unwrap()
 }
 
 /// Runs synchronous periodic tasks; `needs` has for each task what its first jobs execute, and the

@@ -2,24 +2,14 @@
 
 use vestal_core::{
     Configuration, Duration, Enforcement, Exhaustion, Instant, Level, LevelSet, Service, Task,
-    TaskConfiguration, Uniprocessor, Wcet,
+    TaskConfiguration, Uniprocessor,
 };
 use vestal_sim::workload::{ListedDemand, Periodic};
 use vestal_sim::{Backlog, Setting, Statistics, simulate};
+use vestal_testkit::short::task;
 
 fn ns(values: &[u64]) -> Vec<Service> {
     values.iter().copied().map(Service::from_nanos).collect()
-}
-
-fn task(criticality: u8, period: u64, wcet: &[u64]) -> Task {
-    let span = Duration::from_nanos(period);
-    Task::new(
-        Level(criticality),
-        span,
-        span,
-        Wcet::new(&ns(wcet)).unwrap(),
-    )
-    .unwrap()
 }
 
 fn run(tasks: &[Task], enforcement: Enforcement, demand: &[&[u64]], end: u64) -> Statistics {

@@ -76,14 +76,7 @@ fn switch(at: Instant, edge: Edge) -> Record {
 /// instant.
 pub(crate) fn records() -> Vec<Record> {
     let tasks = tasks();
-    let configuration = Configuration {
-        tasks: &tasks,
-        levels: LevelSet::new(2).unwrap(),
-        enforcement: Enforcement::Adaptive,
-        exhaustion: Exhaustion::Background,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    };
+    let configuration = vestal_testkit::short::configuration(&tasks, 2, Enforcement::Adaptive);
     let mut world = Recorder::new(Uniprocessor::new(&configuration).unwrap(), Vec::new());
     let mut running: Option<JobId> = None;
     let mut done = std::collections::BTreeMap::new();

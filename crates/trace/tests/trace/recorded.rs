@@ -268,14 +268,7 @@ fn one_task() -> Uniprocessor {
     let span = Duration::from_nanos(10);
     let task = Task::new(Level(0), span, span, Wcet::constant(Service::from_nanos(9))).unwrap();
     let tasks = [TaskConfiguration::new(task, 1)];
-    let configuration = Configuration {
-        tasks: &tasks,
-        levels: LevelSet::new(1).unwrap(),
-        enforcement: Enforcement::Static,
-        exhaustion: Exhaustion::Background,
-        granularity: Service::ZERO,
-        wake_granularity: Duration::ZERO,
-    };
+    let configuration = vestal_testkit::short::configuration(&tasks, 1, Enforcement::Static);
     let order = TaskOrder::EarliestDeadline {
         virtual_deadlines: vec![span].into(),
     };

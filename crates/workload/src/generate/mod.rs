@@ -152,4 +152,82 @@ mod tests {
             assert_ne!(recipe.draw(9).unwrap(), recipe.draw(10).unwrap());
         }
     }
+
+    fn refuses(name: &str, wrong: &[(&str, &str)]) {
+        let mut recipe = Recipe::named(name).unwrap();
+        let before = recipe.clone();
+        for (parameter, value) in wrong {
+            let error = recipe.set(parameter, value).unwrap_err().to_string();
+            assert!(error.contains(parameter), "{error}");
+            assert_eq!(recipe, before, "{name}: {parameter} = {value}");
+        }
+    }
+
+    #[test]
+    fn sigrist2015_refuses_what_does_not_fit() {
+        let wrong = [
+            ("utilization", "0"),
+            ("utilization", "129"),
+            ("cpus", "0"),
+            ("cpus", "257"),
+            ("share_high", "1.1"),
+        ];
+        refuses("sigrist2015", &wrong);
+    }
+
+    #[test]
+    fn herman2012_refuses_what_does_not_fit() {
+        let wrong = [
+            ("tasks", "2"),
+            ("cpus", "1"),
+            ("capacity_a", "0"),
+            ("capacity_b", "1.01"),
+            ("capacity_c", "-1"),
+        ];
+        refuses("herman2012", &wrong);
+    }
+
+    #[test]
+    fn missimer_refuses_what_does_not_fit() {
+        let wrong = [
+            ("tasks", "0"),
+            ("io_tasks", "-1"),
+            ("io_utilization", "2"),
+            ("criticality_factor", "0.5"),
+            ("share_high", "x"),
+        ];
+        refuses("missimer", &wrong);
+    }
+
+    #[test]
+    fn standard_refuses_what_does_not_fit() {
+        let wrong = [
+            ("periods", "often"),
+            ("periods", "10ms,"),
+            ("period_min", "0ms"),
+            ("period_max", "105d"),
+            ("granularity", "1"),
+            ("deadlines", "late"),
+            ("utilization_high", "1.5"),
+        ];
+        refuses("standard", &wrong);
+        let mut recipe = Recipe::named("standard").unwrap();
+        recipe.set("periods", "10ms, 20ms").unwrap();
+        recipe.set("deadlines", "constrained").unwrap();
+    }
+
+    #[test]
+    fn each_parameter_is_listed_once_with_a_meaning() {
+        for name in Recipe::NAMES {
+            let parameters = Recipe::named(name).unwrap().parameters();
+            for (place, parameter) in parameters.iter().enumerate() {
+                assert!(!parameter.meaning.is_empty());
+                let before = &parameters[..place];
+                assert!(
+                    before.iter().all(|other| other.name != parameter.name),
+                    "{name}"
+                );
+            }
+        }
+    }
 }

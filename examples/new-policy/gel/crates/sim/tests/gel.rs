@@ -8,18 +8,7 @@ use vestal_core::{
 };
 use vestal_sim::workload::{ListedDemand, Periodic};
 use vestal_sim::{Backlog, Setting, Statistics, simulate};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) % end
-    }
-}
+use vestal_testkit::Random;
 
 /// Two to four tasks whose work is from nothing to twice the shortest deadline.
 fn draw(random: &mut Random) -> (Vec<Task>, Vec<Duration>) {
@@ -76,7 +65,7 @@ fn missed(tasks: &[Task], points: &[Duration], random: &mut Random) -> u64 {
 fn nothing_accepted_is_late_and_without_the_factor_something_is() {
     let test = find("gel", None).unwrap();
     let (mut accepted, mut late) = (0, 0);
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     const SETS: u64 = 4_000;
     for _ in 0..SETS {
         let (tasks, points) = draw(&mut random);
