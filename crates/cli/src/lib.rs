@@ -50,7 +50,6 @@ mod args;
 mod clock;
 mod commands;
 mod comparison;
-mod examination;
 mod failure;
 mod input;
 mod interrupt;

@@ -1,10 +1,9 @@
 //! `vestal doctor`: is this machine fit for real-time runs, and what should change?
 
 use crate::args::DoctorArgs;
-use crate::examination::Wish;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Painter, Style};
-use crate::real;
+use crate::real::{self, Wish};
 use std::fmt::Write as _;
 use vestal_result::doctor::{Basis, Examination, Finding, Section, State, Verdict};
 

@@ -1,6 +1,6 @@
 //! Between the command line and the examination of this machine.
 
-use crate::examination::Wish;
+use super::Wish;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::ClockProgress;

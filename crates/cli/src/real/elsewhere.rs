@@ -1,13 +1,13 @@
 //! Real runs where there is no Linux: none.
 
-use super::{Cost, RealRun, Settings, ShortRun, ZssTrace};
-use crate::examination::Wish;
+use super::{RealRun, Settings, ShortRun, Wish};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use vestal_experiment::overhead::Preemptions;
+use vestal_result::bench::{Preemptions, Primitive, ZeroSlackTrace};
+use vestal_result::doctor::Examination;
 
 pub(crate) fn execute(
     session: &Session,
@@ -22,14 +22,14 @@ pub(crate) fn execute(
     .with_help("`vestal simulate` takes the same options and works here"))
 }
 
-pub(crate) fn primitives(_: &Output) -> Result<Vec<Cost>, Failure> {
+pub(crate) fn primitives(_: &Output) -> Result<Vec<Primitive>, Failure> {
     Err(Failure::machine(
         "measure the primitives",
         "real runs need Linux with SCHED_FIFO",
     ))
 }
 
-pub(crate) fn zss_trace(_: &Output) -> Result<ZssTrace, Failure> {
+pub(crate) fn zss_trace(_: &Output) -> Result<ZeroSlackTrace, Failure> {
     Err(Failure::machine(
         "trace zero slack",
         "real runs need Linux with SCHED_FIFO",

@@ -1,6 +1,7 @@
 //! Real runs: what the command line may ask of this machine, and what comes back.
 
 use crate::report::RunResult;
+use std::path::PathBuf;
 use vestal_experiment::overhead::Invocations;
 
 #[cfg(target_os = "linux")]
@@ -94,6 +95,16 @@ pub(crate) enum Monitor {
     Heartbeat,
     /// A POSIX timer on the thread's CPU time, bound to the tick.
     PosixTimer,
+}
+
+/// What `doctor` is asked for.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    /// Where the files are: the machine's own if there is none.
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) cpu: Option<usize>,
+    /// Whether to try and to measure.
+    pub(crate) probes: bool,
 }
 
 /// What came of a real run.
