@@ -23,6 +23,7 @@ pub mod store;
 pub mod summary;
 pub mod sweep;
 pub mod table;
+mod verdict;
 
 pub use evaluate::{Answer, Question, QuestionError};
 pub use file::Experiment;

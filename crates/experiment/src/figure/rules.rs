@@ -7,6 +7,7 @@
 use super::compare::{Interval, Level, Pairing, Sign};
 use super::{Checked, View};
 use crate::evaluate::check_label;
+use crate::verdict;
 use vestal_result::claim::Verdict;
 
 /// Two curves differ visibly from here on.
@@ -73,7 +74,7 @@ pub(super) fn more(view: &View<'_>, first: &str, second: &str) -> Checked {
     let verdict = match pairing.sign() {
         Sign::Above => Verdict::Confirmed,
         Sign::Below => Verdict::Refuted,
-        Sign::Open => Verdict::from_evidence(false, are_equal(&pairing)),
+        Sign::Open => verdict::from_evidence(false, are_equal(&pairing)),
     };
     Checked {
         verdict,
@@ -95,7 +96,7 @@ pub(super) fn dominates(view: &View<'_>, more: &str, less: &str) -> Checked {
     let against = view.pairing(less, more);
     let rare = against.share_of_first().high < RARE;
     Checked {
-        verdict: Verdict::from_evidence(rare, view.rejected(less, more) > 0),
+        verdict: verdict::from_evidence(rare, view.rejected(less, more) > 0),
         numbers: format!(
             "{}; sets to the contrary are certainly fewer than {:.2} %; ours for none is {RARE}",
             counts(view, more, less),
@@ -125,7 +126,7 @@ pub(super) fn better(view: &View<'_>, test: &str, rivals: &[&str], margin: Margi
     };
     let parts: Vec<&str> = each.iter().map(|(_, numbers)| numbers.as_str()).collect();
     Checked {
-        verdict: Verdict::all(each.iter().map(|(verdict, _)| *verdict)),
+        verdict: verdict::all(each.iter().map(|(verdict, _)| *verdict)),
         numbers: format!(
             "{test} accepts {}; {}{}; ours for visible is {NEAR};{slight} {EQUAL} {RARE}",
             percent(view.accepted(test)),
@@ -162,7 +163,7 @@ fn better_than(view: &View<'_>, test: &str, rival: &str, margin: Margin) -> (Ver
             false => at.join(" "),
         }
     );
-    (Verdict::from_evidence(for_it, against), numbers)
+    (verdict::from_evidence(for_it, against), numbers)
 }
 
 /// The tests differ nowhere visibly.
@@ -175,7 +176,7 @@ pub(super) fn close(view: &View<'_>, tests: &[&str]) -> Checked {
                 let found = pairing.difference();
                 let inside = found.low > -NEAR && found.high < NEAR;
                 let outside = found.low > NEAR || found.high < -NEAR;
-                verdicts.push(Verdict::from_evidence(inside, outside));
+                verdicts.push(verdict::from_evidence(inside, outside));
                 let most = f64::midpoint(found.low, found.high).abs();
                 if most > widest.0 {
                     let text = format!("{} between {first} and {second} at {x:.2}", range(found));
@@ -185,7 +186,7 @@ pub(super) fn close(view: &View<'_>, tests: &[&str]) -> Checked {
         }
     }
     Checked {
-        verdict: Verdict::all(verdicts),
+        verdict: verdict::all(verdicts),
         numbers: format!(
             "the largest difference is {}; ours for very small is {NEAR}",
             widest.1
@@ -209,7 +210,7 @@ pub(super) fn all_or_none_outside(view: &View<'_>, (from, to): (f64, f64)) -> Ch
                 continue;
             }
             let at_the_edge = share.high < EDGE || share.low > 1.0 - EDGE;
-            verdicts.push(Verdict::from_evidence(at_the_edge, between));
+            verdicts.push(verdict::from_evidence(at_the_edge, between));
             if between && !wrong.contains(&test) {
                 wrong.push(test);
             }
@@ -224,7 +225,7 @@ pub(super) fn all_or_none_outside(view: &View<'_>, (from, to): (f64, f64)) -> Ch
         false => format!("; outside the range: {}", wrong.join(", ")),
     };
     Checked {
-        verdict: Verdict::all(verdicts),
+        verdict: verdict::all(verdicts),
         numbers: format!(
             "fractions other than 0 and 1 {inside}{but}; ours for 0 and 1 is within {EDGE} of them"
         ),
@@ -241,7 +242,7 @@ pub(super) fn flat(view: &View<'_>, tests: &[&str]) -> Checked {
                 let found = Level::contrast(&[(1.0, *high), (-1.0, *low)]);
                 let inside = found.low > -FLAT && found.high < FLAT;
                 let outside = found.low > FLAT || found.high < -FLAT;
-                verdicts.push(Verdict::from_evidence(inside, outside));
+                verdicts.push(verdict::from_evidence(inside, outside));
             }
         }
         let values = || levels.iter().map(|(_, level)| level.value);
@@ -249,7 +250,7 @@ pub(super) fn flat(view: &View<'_>, tests: &[&str]) -> Checked {
         parts.push(format!("{test} {low:.3} to {high:.3}"));
     }
     Checked {
-        verdict: Verdict::all(verdicts),
+        verdict: verdict::all(verdicts),
         numbers: format!("{}; ours for flat is a span of {FLAT}", parts.join(", ")),
     }
 }
@@ -289,7 +290,7 @@ pub(super) fn monotone(view: &View<'_>, tests: &[&str], course: Course) -> Check
         let count = |sign| steps.iter().filter(|step| **step == sign).count();
         let (with, against) = (count(Sign::Above), count(Sign::Below));
         let all = !steps.is_empty() && with == steps.len();
-        verdicts.push(Verdict::from_evidence(all, against > 0));
+        verdicts.push(verdict::from_evidence(all, against > 0));
         let end = |level: Option<&(f64, Level)>| level.map_or(0.0, |(_, level)| level.value);
         parts.push(format!(
             "{test} {:.3} to {:.3}, {with} of {} steps this way and {against} the other way for certain",
@@ -299,7 +300,7 @@ pub(super) fn monotone(view: &View<'_>, tests: &[&str], course: Course) -> Check
         ));
     }
     Checked {
-        verdict: Verdict::all(verdicts),
+        verdict: verdict::all(verdicts),
         numbers: parts.join("; "),
     }
 }
@@ -324,7 +325,7 @@ pub(super) fn rises_early(view: &View<'_>, tests: &[&str]) -> Checked {
         let against = rise == Sign::Below || early == Sign::Below || falls;
         verdicts.push(match levels.len() {
             0..=2 => Verdict::NotDecided,
-            _ => Verdict::from_evidence(both, against),
+            _ => verdict::from_evidence(both, against),
         });
         let dip = match falls {
             true => ", with a certain fall on the way",
@@ -336,7 +337,7 @@ pub(super) fn rises_early(view: &View<'_>, tests: &[&str]) -> Checked {
         ));
     }
     Checked {
-        verdict: Verdict::all(verdicts),
+        verdict: verdict::all(verdicts),
         numbers: parts.join("; "),
     }
 }
@@ -345,7 +346,7 @@ pub(super) fn rises_early(view: &View<'_>, tests: &[&str]) -> Checked {
 pub(super) fn far_better(view: &View<'_>, better: &str, worse: &str) -> Checked {
     let sign = view.pairing(better, worse).sign_of_scores(1.0, -2.0, -1.0);
     Checked {
-        verdict: Verdict::from_evidence(sign == Sign::Above, sign == Sign::Below),
+        verdict: verdict::from_evidence(sign == Sign::Above, sign == Sign::Below),
         numbers: format!(
             "{}; ours for far is twice as many",
             counts(view, better, worse)
@@ -358,7 +359,7 @@ pub(super) fn none(view: &View<'_>, test: &str) -> Checked {
     let (yes, sets) = view.accepted(test);
     let found = Interval::of_share(yes, sets);
     Checked {
-        verdict: Verdict::from_evidence(found.high < RARE, yes > 0),
+        verdict: verdict::from_evidence(found.high < RARE, yes > 0),
         numbers: format!(
             "{test} accepts {yes} of {sets} sets, at most {:.2} % of all; ours for none is {RARE}",
             100.0 * found.high
@@ -392,7 +393,7 @@ pub(super) fn very_badly(view: &View<'_>, test: &str, others: &[&str]) -> Checke
         false => format!("fewer: {}", below.join(", ")),
     };
     Checked {
-        verdict: Verdict::from_evidence(sign == Sign::Above, sign == Sign::Below),
+        verdict: verdict::from_evidence(sign == Sign::Above, sign == Sign::Below),
         numbers: format!(
             "{}; {below}; ours for very badly is less than half of the best",
             counts(view, best, test)
@@ -414,7 +415,7 @@ pub(super) fn not_dominant(view: &View<'_>, test: &str, rivals: &[&str]) -> Chec
     Checked {
         verdict: match some {
             true => Verdict::Confirmed,
-            false => Verdict::from_evidence(false, rare),
+            false => verdict::from_evidence(false, rare),
         },
         numbers: match parts.is_empty() {
             true => format!("no set is accepted by another test only; ours for none is {RARE}"),
@@ -443,7 +444,7 @@ pub(super) fn gain(view: &View<'_>, test: &str, sound: &str) -> Checked {
     );
     let (_, examples) = view.only(test, sound);
     Checked {
-        verdict: Verdict::from_evidence(right.low > MOST, wrong.low > MOST),
+        verdict: verdict::from_evidence(right.low > MOST, wrong.low > MOST),
         numbers: format!(
             "{only} sets are accepted by {test} and not by the sound {sound}{}, {lost} the other way round; of the {only}, {missed} are shown to miss a guaranteed deadline ({}; {:.1} to {:.1} % in general), {proved} are proved by another sound test, and {open} are open; ours for a gain is that more than half are proved, for none that more than half miss",
             shown(&examples),

@@ -12,6 +12,7 @@ use super::fig_6;
 use super::paper;
 use super::result::as_f64;
 use super::{BASELINE, Cell, Column, Preemptions, Run, SIZES, Table, VARIANTS, Variant};
+use crate::verdict;
 use vestal_result::claim::{Finding, Verdict};
 use vestal_statistics::{Quartiles, median_interval, spearman};
 
@@ -105,7 +106,7 @@ fn order(table: &Table, first: Column, second: Column, or_equal: bool) -> (Verdi
         sizes.push(size);
     }
     let half = table.sizes.len().div_ceil(2);
-    let verdict = Verdict::from_evidence(certain.len() >= half, !contrary.is_empty());
+    let verdict = verdict::from_evidence(certain.len() >= half, !contrary.is_empty());
     let (yes, no) = match or_equal {
         true => ("not shorter", "shorter"),
         false => ("longer", "not longer"),
@@ -286,7 +287,7 @@ fn invocation_order(table: &Table) -> (Verdict, String) {
         // What is there can refute the order, and not confirm it.
         verdicts.push(Verdict::NotDecided);
     }
-    (Verdict::all(verdicts), numbers)
+    (verdict::all(verdicts), numbers)
 }
 
 /// An interval of nanoseconds.
@@ -390,7 +391,7 @@ fn few_switches(table: &Table) -> (Verdict, String) {
 pub(super) fn inside(interval: Option<(f64, f64)>, low: f64, high: f64) -> Verdict {
     match interval {
         Some((from, to)) => {
-            Verdict::from_evidence(low <= from && to <= high, to < low || high < from)
+            verdict::from_evidence(low <= from && to <= high, to < low || high < from)
         }
         None => Verdict::NotDecided,
     }
@@ -422,7 +423,7 @@ fn by_size(
         true => "nothing was measured".to_owned(),
         false => parts.join(", "),
     };
-    (Verdict::all(verdicts), shown)
+    (verdict::all(verdicts), shown)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::claims::inside;
 use super::paper;
 use super::result::as_f64;
 use super::{Group, Preemptions};
+use crate::verdict;
 use vestal_result::claim::Verdict;
 use vestal_statistics::{Quartiles, median_interval};
 
@@ -34,7 +35,7 @@ pub(super) fn constant(rows: &[Preemptions]) -> (Verdict, String) {
         threads(rows),
     );
     (
-        Verdict::all([&preemption, &back].map(|one| within(one, CONSTANT))),
+        verdict::all([&preemption, &back].map(|one| within(one, CONSTANT))),
         numbers,
     )
 }
@@ -57,7 +58,7 @@ fn within(intervals: &[Option<(f64, f64)>], factor: f64) -> Verdict {
     let all = known.len() == intervals.len() && !known.is_empty();
     let for_it = all && most(|one| one.1) <= factor * least(|one| one.0);
     let against = most(|one| one.0) > factor * least(|one| one.1);
-    Verdict::from_evidence(for_it, against)
+    verdict::from_evidence(for_it, against)
 }
 
 /// A straight line through the medians explains all but a tenth of their variance, and rises. Noise, too, leaves
@@ -75,7 +76,7 @@ pub(super) fn linear(rows: &[Preemptions]) -> (Verdict, String) {
     let (slopes, explained): (Vec<f64>, Vec<f64>) = lines
         .map(|(slope, _, explained)| (slope, explained))
         .unzip();
-    let both = Verdict::all([
+    let both = verdict::all([
         inside(median_interval(slopes, 2), f64::MIN_POSITIVE, f64::INFINITY),
         inside(median_interval(explained.clone(), 2), LINEAR, 1.0),
     ]);
@@ -187,7 +188,7 @@ pub(super) fn first_is_dearer(rows: &[Preemptions]) -> (Verdict, String) {
             parts.join(", ")
         ),
     };
-    (Verdict::all(verdicts), numbers)
+    (verdict::all(verdicts), numbers)
 }
 
 fn too_few() -> (Verdict, String) {
