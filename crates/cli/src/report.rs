@@ -6,7 +6,7 @@ use crate::quantity::{exact, percent, short};
 use crate::session::Session;
 use crate::table::{Column, Grid};
 use std::fmt::Write as _;
-use vestal_core::Drops;
+use vestal_core::{DropReason, Drops};
 use vestal_result::Ordered;
 use vestal_result::run::{Proof, Run};
 use vestal_trace::record::words::drop_word;
@@ -29,16 +29,24 @@ pub(crate) fn dropped_by(drops: Drops) -> Ordered<u64> {
     counts.map(|(why, count)| (drop_word(why), count)).collect()
 }
 
+const fn short_word(why: DropReason) -> &'static str {
+    match why {
+        DropReason::Mode => "mode",
+        DropReason::Exhausted => "limit",
+        DropReason::Superseded => "superseded",
+        DropReason::Deadline => "deadline",
+        DropReason::BacklogFull => "backlog",
+    }
+}
+
 /// The same in a cell of a table: shorter, and without reasons that dropped none.
 fn dropped(by: &Ordered<u64>) -> String {
-    let short = |why: &str| match why {
-        "exhausted" => "limit".to_owned(),
-        "backlog-full" => "backlog".to_owned(),
-        why => why.to_owned(),
-    };
-    let counts = by.0.iter().filter(|(_, count)| *count > 0);
+    let none = Drops::default();
+    let reasons = none.by_reason();
+    let counts = reasons.filter_map(|(why, _)| Some((why, *by.get(drop_word(why))?)));
+    let counts = counts.filter(|(_, count)| *count > 0);
     let shown: Vec<String> = counts
-        .map(|(why, count)| format!("{count} {}", short(why)))
+        .map(|(why, count)| format!("{count} {}", short_word(why)))
         .collect();
     match shown.is_empty() {
         true => "0".to_owned(),
