@@ -120,7 +120,7 @@ pub struct World<'a, S> {
     pub rows: Vec<String>,
     /// By task, how many jobs completed.
     pub completed: Vec<u64>,
-    /// By CPU, who runs, as it was confirmed.
+    /// By CPU, who runs, as it was confirmed; an end counts once it is told.
     pub running: Vec<Option<JobId>>,
     /// What was decided last.
     pub decided: Decided,
@@ -222,11 +222,7 @@ impl<'a, S: Scheduler> World<'a, S> {
     /// The task that a CPU executed in the tick that has just passed.
     #[must_use]
     pub fn ran(&self, cpu: usize) -> Option<TaskId> {
-        let sign = self.rows[cpu].chars().last();
-        let sign = sign
-            .filter(|sign| !sign.is_ascii_lowercase())?
-            .to_digit(36)?;
-        Some(TaskId((sign - self.first) as u16))
+        self.running[cpu].map(|job| job.task)
     }
 
     /// Whether the tick that has just passed ended with the completion of a job of `task`.
