@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 use crate::setup::Setup;
 use crate::system::System;
 use vestal_analysis::Parameter;
-use vestal_core::order::BY_JOB;
+use vestal_core::order::{BY_DEADLINE, BY_JOB};
 use vestal_core::{ClassicOrder, Enforcement, TaskOrder};
 
 /// A policy that is nothing but parts.
@@ -159,4 +159,33 @@ pub(super) const OCBP: Composed = Composed {
     build: |setup, about| {
         job_priorities::system(setup, about, |lists| TaskOrder::RecomputedLists { lists })
     },
+};
+
+/// The job that is due first goes first.
+pub(super) const EDF: Composed = Composed {
+    about: About {
+        name: "edf",
+        summary: "earliest deadline first, static limits C_i(z_i)",
+        page: include_str!("../../../../docs/explain/edf.md"),
+        tests: &["edf"],
+        native: Native::No(BY_DEADLINE),
+        ..NATIVE
+    },
+    fields: Fields::ONE_CPU,
+    build: |setup, about| Ok(one_cpu::by_deadline(setup, about, Enforcement::Static)),
+};
+
+/// In mode 0 jobs are due at virtual deadlines.
+pub(super) const EDF_VD: Composed = Composed {
+    about: About {
+        name: "edf-vd",
+        summary: "earliest virtual deadline first, limits C_i(mode), mode 0 at idle",
+        page: include_str!("../../../../docs/explain/edf-vd.md"),
+        parameters: &[Parameter::VirtualDeadlines],
+        tests: &["edf-vd", "edf-vd-util"],
+        native: Native::No(BY_DEADLINE),
+        ..NATIVE
+    },
+    fields: Fields::ADAPTIVE,
+    build: |setup, about| Ok(one_cpu::by_deadline(setup, about, Enforcement::Adaptive)),
 };
