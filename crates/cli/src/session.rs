@@ -12,8 +12,8 @@ use vestal_core::{
     Duration, Enforcement, Exhaustion, LevelSet, Rank, Scheduler, Service, Task, TaskId,
 };
 use vestal_policy::{
-    Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System, Terms,
-    assemble, parameters,
+    Analysis, BACKLOG, Configuration, Options, Policy, Precision, Registry, System, assemble,
+    parameters,
 };
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
@@ -63,23 +63,6 @@ impl<'a> Opening<'a> {
                 .transpose()?,
             what,
         })
-    }
-}
-
-/// The limits under which the only domain of the only cluster guarantees deadlines.
-fn limits_of(system: &System) -> Option<(Enforcement, Exhaustion)> {
-    let [Cluster { domains, .. }] = system.clusters.as_slice() else {
-        return None;
-    };
-    match domains.as_slice() {
-        [domain] => match domain.guarantee.terms {
-            Terms::Deadlines {
-                enforcement,
-                exhaustion,
-            } => Some((enforcement, exhaustion)),
-            Terms::Tardiness(_) => None,
-        },
-        _ => None,
     }
 }
 
@@ -157,7 +140,11 @@ impl Session {
         } = opening;
         let system = assemble(registry, (policy, &options), &set, parameters, analysis);
         let system = system.map_err(|refusal| Failure::refused(&what, refusal))?;
-        let limits = limits_of(&system).ok_or_else(|| {
+        let limits = match system.clusters.as_slice() {
+            [cluster] => cluster.limits(),
+            _ => None,
+        };
+        let limits = limits.ok_or_else(|| {
             Failure::input(
                 what,
                 format!(
@@ -194,14 +181,9 @@ impl Session {
         })
     }
 
-    /// The cluster, of which this version's policies have one.
-    pub(crate) fn cluster(&self) -> &Cluster {
-        &self.system.clusters[0]
-    }
-
-    /// From what its schedulers are made.
+    /// From what the schedulers of its cluster are made, of which this version's policies have one.
     pub(crate) fn configuration(&self) -> &Configuration {
-        &self.cluster().configuration
+        &self.system.clusters[0].configuration
     }
 
     /// What is guaranteed about which tasks, if it is proved: what worlds judge by.

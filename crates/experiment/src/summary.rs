@@ -2,6 +2,7 @@
 
 use crate::evaluate::Answer;
 use crate::file::{Experiment, Point};
+use crate::number::as_f64;
 use crate::table::Table;
 use std::fmt::Write as _;
 
@@ -35,7 +36,7 @@ impl Share {
                 high: 1.0,
             };
         }
-        let (n, p) = (from(count), from(yes) / from(count));
+        let (n, p) = (as_f64(count), as_f64(yes) / as_f64(count));
         let square = z * z;
         let centre = p + square / (2.0 * n);
         let spread = z * (p * (1.0 - p) / n + square / (4.0 * n * n)).sqrt();
@@ -54,11 +55,6 @@ impl Share {
             },
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn from(count: u64) -> f64 {
-    count as f64
 }
 
 /// The answers to one question at one point.
@@ -248,7 +244,7 @@ impl Summary {
             let share = count.share().value;
             total += weight;
             sum += weight * share;
-            variance += weight * weight * share * (1.0 - share) / from(count.sets.max(1));
+            variance += weight * weight * share * (1.0 - share) / as_f64(count.sets.max(1));
         }
         let total = if total > 0.0 { total } else { 1.0 };
         let (value, spread) = (sum / total, Z95 * variance.sqrt() / total);

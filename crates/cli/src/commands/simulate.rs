@@ -13,18 +13,17 @@ use crate::session::Session;
 use crate::tracing::{self, TraceFiles};
 use std::cell::RefCell;
 use std::path::PathBuf;
-use vestal_core::{Instant, Service, Task, TaskId};
+use vestal_core::{Instant, Task};
+use vestal_experiment::Jobs;
 use vestal_policy::Precision;
 use vestal_result::run::{
-    CpuRow, Cut, Execution, Jobs, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
+    self, CpuRow, Cut, Execution, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
 };
 use vestal_sim::statistics::TaskStatistics;
 use vestal_sim::{
-    Backlog, Demand, Effort, JobState, NativeSetting, Observer, Releases, Setting, SimulationError,
-    Statistics,
+    Backlog, Effort, JobState, NativeSetting, Observer, Setting, SimulationError, Statistics,
 };
 use vestal_trace::{Dispatch, Recorder, World};
-use vestal_workload::Workload;
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
@@ -118,7 +117,7 @@ fn world(
     let backlog = session
         .backlog()
         .map_or(Backlog::UNLIMITED, Backlog::at_most);
-    let jobs = FromFile(&session.workload);
+    let jobs = Jobs::new(&session.workload, interrupt::asked);
     let outcome = match dispatch {
         Dispatch::Managed => {
             let mut scheduler = session.scheduler(&what())?;
@@ -200,28 +199,6 @@ fn failure(what: String, error: &SimulationError) -> Failure {
     }
 }
 
-/// The workload of a file as the simulator asks for it.
-struct FromFile<'a>(&'a Workload);
-
-impl Releases for FromFile<'_> {
-    fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant> {
-        match previous {
-            None => self.0.release(task, sequence),
-            Some(previous) => self.0.next_release(task, sequence, previous),
-        }
-    }
-
-    fn aborted(&self) -> bool {
-        interrupt::asked()
-    }
-}
-
-impl Demand for FromFile<'_> {
-    fn execution(&self, task: TaskId, sequence: u64) -> Service {
-        self.0.execution(task, sequence)
-    }
-}
-
 /// Moves the progress bar, without looking at the clock for each job.
 struct Watched {
     progress: Progress,
@@ -275,7 +252,7 @@ fn result(
     let run = Run {
         duration_ns: statistics.end().as_nanos(),
         cut,
-        jobs: Jobs {
+        jobs: run::Jobs {
             released: totals.released,
             completed: totals.completed,
             dropped: totals.dropped.total(),

@@ -166,10 +166,10 @@ fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question<'static
     }
     for spec in &experiment.simulations {
         let question = Question::simulation(registry(), spec).map_err(|error| match error {
-            QuestionError::Unknown { name, .. } if registry().is_planned(&name) => {
+            QuestionError::Unknown(name) if registry().is_planned(&name) => {
                 Failure::not_in_this_version(&format!("the policy `{name}` in a sweep"))
             }
-            QuestionError::Unknown { .. } | QuestionError::Simulation(_) => {
+            QuestionError::Unknown(_) | QuestionError::Simulation(_) => {
                 Failure::input(what, error.to_string())
             }
         })?;

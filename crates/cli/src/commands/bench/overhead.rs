@@ -18,10 +18,9 @@ use crate::session::Session;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use vestal_experiment::overhead::Monitor as Watch;
 use vestal_experiment::overhead::set::{self, BusyPeriod};
 use vestal_experiment::overhead::{
-    BASELINE, Column, Dispatch, Mechanism, Preemptions, Run, SIZES, State, Table, VARIANTS, Variant,
+    Column, Preemptions, Run, SIZES, State, Table, VARIANTS, Variant,
 };
 
 /// How much is measured.
@@ -212,16 +211,15 @@ fn preemptions(
 }
 
 fn settings(variant: &Variant, cpu: Option<usize>) -> Settings {
-    let of_paper = variant.mechanism == Mechanism::Huang2014;
-    let monitor = match variant.monitor {
-        Watch::Perf => Monitor::Perf,
-        Watch::Manager => Monitor::Manager,
+    let monitor = match variant.by_timers {
+        true => Monitor::Manager,
+        false => Monitor::Perf,
     };
     Settings {
-        managed: variant.dispatch == Dispatch::Managed,
-        of_paper,
+        managed: variant.managed,
+        of_paper: variant.of_paper,
         // The paper's mechanisms have timers of their own.
-        monitor: (!of_paper).then_some(monitor),
+        monitor: (!variant.of_paper).then_some(monitor),
         observe: !variant.enforced,
         cpu,
         tolerance_ns: Some(match variant.column {
@@ -390,11 +388,6 @@ fn state(run: &ShortRun, busy: &BusyPeriod, whole: bool) -> State {
         (_, true) => State::Clean,
         (_, false) => State::Other,
     }
-}
-
-/// The variant that all others are compared with.
-fn baseline() -> &'static str {
-    VARIANTS.get(BASELINE).map_or("?", |variant| variant.name)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What `bench overhead` prints and writes.
 
-use super::{Measured, baseline};
+use super::Measured;
 use crate::args::BenchArgs;
 use crate::failure::Failure;
 use crate::names::VERSION;
@@ -13,7 +13,7 @@ use std::path::Path;
 use vestal_experiment::columns::{self, csv};
 use vestal_experiment::overhead::page::{self, Circumstances};
 use vestal_experiment::overhead::{
-    Finding, Measurement, SIZES, VARIANTS, Verdict, figures, set, tables,
+    self, Finding, Measurement, SIZES, VARIANTS, Verdict, figures, set, tables,
 };
 use vestal_result::Format;
 use vestal_result::bench::{Drawn, Overhead, Variant};
@@ -59,7 +59,7 @@ pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Res
         machine: measured.circumstances.machine.clone(),
         repetitions: measured.circumstances.repetitions,
         interrupted,
-        baseline: baseline().to_owned(),
+        baseline: overhead::Variant::name_at(overhead::BASELINE).to_owned(),
         variants: variants(measured),
         busy_periods: measured.table.cells.clone(),
         hyperperiods: measured.whole.cells.clone(),
