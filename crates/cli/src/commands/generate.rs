@@ -96,8 +96,8 @@ fn recipe(args: &GenerateArgs) -> Result<Recipe, Failure> {
 /// The recipe of this name with its defaults.
 pub(crate) fn named(name: &str) -> Result<Recipe, Failure> {
     Recipe::named(name).ok_or_else(|| {
-        let known: Vec<String> = Recipe::NAMES.iter().map(|&name| name.to_owned()).collect();
-        names::unknown(&format!("use the recipe `{name}`"), "recipe", name, &known)
+        let what = format!("use the recipe `{name}`");
+        names::unknown(&what, "recipe", name, Recipe::NAMES)
     })
 }
 

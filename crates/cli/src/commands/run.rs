@@ -95,52 +95,49 @@ fn check_watch(output: &Output) -> Result<(), Failure> {
 }
 
 fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
-    let unknown = |option: &str, value: &str, known: &str| {
-        Failure::input(
-            format!("use {option} {value}"),
-            format!("`{value}` is no value of {option}"),
-        )
-        .with_help(format!("this version knows: {known}"))
-    };
-    let managed = match args.dispatch.as_deref() {
-        // The kernel keeps the order where it can.
-        None => policy.about().native != Native::Yes,
-        Some("native") => false,
-        Some("managed") => true,
-        Some(other) => return Err(unknown("--dispatch", other, "native, managed")),
-    };
-    let monitor = match args.monitor.as_deref() {
-        None => None,
-        Some("perf") => Some(Monitor::Perf),
-        Some("manager") => Some(Monitor::Manager),
-        Some("heartbeat") => Some(Monitor::Heartbeat),
-        Some("posix-timer") => Some(Monitor::PosixTimer),
-        Some(other) => {
-            let known = "perf, manager, heartbeat, posix-timer";
-            return Err(unknown("--monitor", other, known));
-        }
-    };
-    let of_paper = match args.mechanism.as_deref() {
-        None | Some("vestal") => false,
-        Some("huang2014") => true,
-        Some(other) => return Err(unknown("--mechanism", other, "vestal, huang2014")),
-    };
-    let deferred = match args.termination.as_deref() {
-        None | Some("immediate") => false,
-        Some("deferred") => true,
-        Some(other) => return Err(unknown("--termination", other, "immediate, deferred")),
-    };
+    let managed = [("native", false), ("managed", true)];
+    let managed = chosen("--dispatch", args.dispatch.as_deref(), &managed)?;
+    let monitors = [
+        ("perf", Monitor::Perf),
+        ("manager", Monitor::Manager),
+        ("heartbeat", Monitor::Heartbeat),
+        ("posix-timer", Monitor::PosixTimer),
+    ];
+    let monitor = chosen("--monitor", args.monitor.as_deref(), &monitors)?;
+    let of_paper = [("vestal", false), ("huang2014", true)];
+    let of_paper = chosen("--mechanism", args.mechanism.as_deref(), &of_paper)?;
+    let deferred = [("immediate", false), ("deferred", true)];
+    let deferred = chosen("--termination", args.termination.as_deref(), &deferred)?;
     Ok(Settings {
-        managed,
-        of_paper,
+        // The kernel keeps the order where it can.
+        managed: managed.unwrap_or(policy.about().native != Native::Yes),
+        of_paper: of_paper.unwrap_or(false),
         monitor,
-        deferred,
+        deferred: deferred.unwrap_or(false),
         observe: args.observe,
         watch: args.watch,
         cpu: args.cpus.as_deref().map(cpu).transpose()?,
         priorities: args.rt_priority.as_deref().map(priorities).transpose()?,
         tolerance_ns: None,
     })
+}
+
+/// What the value of an option stands for; nothing without one.
+pub(super) fn chosen<T: Copy>(
+    option: &str,
+    value: Option<&str>,
+    known: &[(&str, T)],
+) -> Result<Option<T>, Failure> {
+    let Some(value) = value else {
+        return Ok(None);
+    };
+    if let Some((_, meaning)) = known.iter().find(|(name, _)| *name == value) {
+        return Ok(Some(*meaning));
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let why = format!("`{value}` is no value of {option}");
+    Err(Failure::input(format!("use {option} {value}"), why)
+        .with_help(format!("this version knows: {}", names.join(", "))))
 }
 
 /// The CPU of `--cpus`: every policy of this version runs on one.

@@ -1,6 +1,7 @@
 //! `vestal simulate FILE --policy P`: the task set in exact simulated time.
 
 use crate::args::SimulateArgs;
+use crate::commands::run::chosen;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::shown;
 use crate::interrupt;
@@ -49,23 +50,14 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
 
 /// Who keeps the order in the simulated world.
 fn dispatch(args: &SimulateArgs) -> Result<Dispatch, Failure> {
-    let native = match args.dispatch.as_str() {
-        "managed" => false,
-        "native" => true,
-        other => {
-            return Err(Failure::input(
-                format!("use --dispatch {other}"),
-                format!("`{other}` is no value of --dispatch"),
-            )
-            .with_help("this version knows: managed, native"));
-        }
-    };
-    if !native {
-        return Ok(Dispatch::Managed);
+    let known = [("managed", Dispatch::Managed), ("native", Dispatch::Native)];
+    let dispatch = chosen("--dispatch", args.dispatch.as_deref(), &known)?;
+    let dispatch = dispatch.unwrap_or(Dispatch::Managed);
+    if dispatch == Dispatch::Native {
+        let policy = find_policy(&args.world.policy, "simulate a task set")?;
+        check_native(policy, "simulate native dispatch")?;
     }
-    let policy = find_policy(&args.world.policy, "simulate a task set")?;
-    check_native(policy, "simulate native dispatch")?;
-    Ok(Dispatch::Native)
+    Ok(dispatch)
 }
 
 /// Simulates a session from beginning to end.
@@ -88,18 +80,10 @@ pub(crate) fn run(
     }
     let header = tracing::header(session, dispatch);
     let files = RefCell::new(TraceFiles::create(traces, &header)?);
-    let cut = match dispatch {
-        Dispatch::Managed => {
-            let mut reported = tracing::reported(session, &files);
-            observers.push(&mut reported);
-            world(session, dispatch, Some(&files), &mut observers)?
-        }
-        Dispatch::Native => {
-            let mut observed = tracing::observed(session, &files);
-            observers.push(&mut observed);
-            world(session, dispatch, Some(&files), &mut observers)?
-        }
-    };
+    let mut recorded = tracing::recorded(session, dispatch, &files);
+    observers.push(&mut *recorded);
+    let cut = world(session, dispatch, Some(&files), &mut observers)?;
+    drop(recorded);
     files.into_inner().finish(output)?;
     Ok(result(session, dispatch, &statistics, cut))
 }
