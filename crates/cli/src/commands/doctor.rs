@@ -2,6 +2,7 @@
 
 use crate::args::DoctorArgs;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::markdown::wrapped;
 use crate::output::{Output, Painter, Style};
 use crate::real::{self, Wish};
 use std::fmt::Write as _;
@@ -150,25 +151,6 @@ fn conclusion(examination: &Examination, painter: Painter, width: usize) -> Stri
     }
     if examination.measured.is_none() {
         text.push_str("Nothing was tried or measured.\n");
-    }
-    text
-}
-
-/// Words in lines of at most `width`, of which all but the first are indented.
-fn wrapped(words: &str, indent: usize, width: usize) -> String {
-    let mut text = String::new();
-    let mut column = indent;
-    for word in words.split_whitespace() {
-        let length = word.chars().count();
-        if column > indent && column + 1 + length > width {
-            let _ = write!(text, "\n{:indent$}", "");
-            column = indent;
-        } else if column > indent {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += length;
     }
     text
 }
