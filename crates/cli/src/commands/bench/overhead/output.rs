@@ -8,6 +8,7 @@ use crate::output::{Output, Style};
 use crate::quantity::short;
 use crate::real;
 use crate::table::{Column, Grid};
+use crate::whole;
 use std::fs;
 use std::path::Path;
 use vestal_experiment::columns::{self, csv};
@@ -145,12 +146,8 @@ fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
     put(&file("claims.md"), &page::claims_page(measured))
 }
 
-/// Under another name first: the file is there completely or not at all.
 fn put(path: &Path, text: &str) -> Result<(), Failure> {
-    let part = path.with_extension("part");
-    fs::write(&part, text)
-        .and_then(|()| fs::rename(&part, path))
-        .map_err(|error| refused(path, &error))
+    whole::write(path, text.as_bytes()).map_err(|error| refused(path, &error))
 }
 
 fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
