@@ -25,6 +25,11 @@ pub(crate) fn short(nanos: u64) -> String {
     format!("{whole}.{}{name}", fraction.trim_end_matches('0'))
 }
 
+/// The same of a time that there may be; a dash where there is none.
+pub(crate) fn short_or_dash(nanos: Option<u64>) -> String {
+    nanos.map_or_else(|| "-".to_owned(), short)
+}
+
 /// `part` of `whole` in percent.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {

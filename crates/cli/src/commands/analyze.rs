@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::quantity::exact;
 use crate::registry::{find_test, registry};
 use crate::session::read_parameters;
-use crate::table::{Column, Grid};
+use crate::table::{Grid, styled};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -300,41 +300,27 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
     if let Some(why) = &said.why {
         let _ = writeln!(text, "  why: {why}");
     }
-    let columns = [
-        Column::Text("task"),
-        Column::Text("criticality"),
-        Column::Number("priority"),
-        Column::Number("deadline"),
-    ];
-    let mut grid = Grid::new(output, &columns);
-    for level in &set.levels {
-        grid.number(&format!("response {level}"));
-    }
     let mut tasks: Vec<&TaskBound> = said.tasks.iter().collect();
     tasks.sort_by_key(|task| Reverse(task.priority));
-    for task in tasks {
-        let mut cells = vec![
-            (task.name.clone(), None),
-            (task.criticality.clone(), None),
-            (
-                task.priority
-                    .map_or_else(|| "-".to_owned(), |priority| priority.to_string()),
-                None,
-            ),
-            (exact(task.deadline_ns), None),
-        ];
-        for level in &set.levels {
-            let bound = task.response_ns.0.iter().find(|(name, _)| name == level);
-            cells.push(match bound {
-                None => (String::new(), None),
-                Some((_, None)) => ("-".to_owned(), Some(Style::Bad)),
-                Some((_, Some(bound))) if *bound > task.deadline_ns => {
-                    (exact(*bound), Some(Style::Bad))
+    let mut grid = Grid::of(&tasks, output)
+        .text("task", |task| &task.name)
+        .text("criticality", |task| &task.criticality)
+        .number("priority", |task| match task.priority {
+            Some(priority) => priority.to_string(),
+            None => "-".to_owned(),
+        })
+        .number("deadline", |task| exact(task.deadline_ns));
+    for level in &set.levels {
+        grid = grid.number(&format!("response {level}"), |task| {
+            match task.response_ns.get(level) {
+                None => styled("", None),
+                Some(None) => styled("-", Some(Style::Bad)),
+                Some(Some(bound)) => {
+                    let late = *bound > task.deadline_ns;
+                    styled(exact(*bound), late.then_some(Style::Bad))
                 }
-                Some((_, Some(bound))) => (exact(*bound), None),
-            });
-        }
-        grid.styled_row(cells);
+            }
+        });
     }
     text.push_str(&grid.render());
     text.push_str(&job_order(&result.chosen, set));

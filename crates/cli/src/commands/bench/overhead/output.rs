@@ -7,7 +7,7 @@ use crate::names::VERSION;
 use crate::output::{Output, Style};
 use crate::quantity::short;
 use crate::real;
-use crate::table::{Column, Grid};
+use crate::table::{Grid, styled};
 use crate::whole;
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,6 @@ use vestal_experiment::overhead::{
 use vestal_result::Format;
 use vestal_result::bench::{Drawn, Overhead, Variant};
 
-/// The whole result, for programs.
 /// Makes the directory, before anything is measured for it.
 pub(super) fn reserve(directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|error| refused(directory, &error))
@@ -192,41 +191,31 @@ fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
 }
 
 fn table<R>(columns: &[columns::Column<R>], rows: &[R], output: &Output) -> String {
-    let mut grid = Grid::new(output, &[]);
-    for (name, is_text) in columns.iter().filter_map(columns::Column::terminal_name) {
-        if is_text {
-            grid.text(name);
-        } else {
-            grid.number(name);
-        }
-    }
-    for row in rows {
-        let cells = columns.iter();
-        grid.row(
-            cells
-                .filter_map(|column| column.terminal_cell(row, short))
-                .collect(),
-        );
+    let mut grid = Grid::of(rows, output);
+    for column in columns {
+        let cell = |row| column.terminal_cell(row, short).unwrap_or_default();
+        grid = match column.terminal_name() {
+            Some((name, true)) => grid.text(name, cell),
+            Some((name, false)) => grid.number(name, cell),
+            None => grid,
+        };
     }
     grid.render()
 }
 
 fn claims_grid(found: &[Finding], output: &Output) -> String {
-    let columns = ["found", "claim", "by which numbers"].map(Column::Text);
-    let mut grid = Grid::new(output, &columns);
-    for finding in found {
-        let style = match finding.verdict {
-            Verdict::Confirmed => Some(Style::Good),
-            Verdict::Refuted => Some(Style::Bad),
-            Verdict::NotDecided => Some(Style::Caution),
-        };
-        grid.styled_row(vec![
-            (finding.verdict.to_string(), style),
-            (finding.claim.to_owned(), None),
-            (finding.numbers.clone(), None),
-        ]);
-    }
-    grid.render()
+    Grid::of(found, output)
+        .text("found", |finding| {
+            let style = match finding.verdict {
+                Verdict::Confirmed => Style::Good,
+                Verdict::Refuted => Style::Bad,
+                Verdict::NotDecided => Style::Caution,
+            };
+            styled(finding.verdict, Some(style))
+        })
+        .text("claim", |finding| &finding.claim)
+        .text("by which numbers", |finding| &finding.numbers)
+        .render()
 }
 
 #[cfg(test)]
