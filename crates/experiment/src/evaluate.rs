@@ -55,7 +55,7 @@ pub enum Question<'a> {
 }
 
 /// A check of what a test accepts.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Check<'a> {
     test: &'a Test,
     registry: &'a Registry,
@@ -110,12 +110,6 @@ impl<'a> Check<'a> {
     }
 }
 
-impl fmt::Debug for Check<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Check({}, {})", self.test, self.policy.about().name)
-    }
-}
-
 /// What the names of checks begin with.
 const CHECK: &str = "check:";
 
@@ -132,7 +126,7 @@ pub fn is_check(label: &str) -> bool {
 }
 
 /// A simulation of every set.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Simulation<'a> {
     registry: &'a Registry,
     policy: &'a dyn Policy,
@@ -147,12 +141,6 @@ impl<'a> Simulation<'a> {
     #[must_use]
     pub const fn policy(&self) -> &'a dyn Policy {
         self.policy
-    }
-}
-
-impl fmt::Debug for Simulation<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Simulation({}, {:?})", self.label, self.duration)
     }
 }
 

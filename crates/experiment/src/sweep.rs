@@ -119,8 +119,9 @@ struct Chunk {
 }
 
 impl Chunk {
+    /// The name of its file.
     fn name(self) -> String {
-        Store::chunk_name(self.point, self.number)
+        format!("chunks/{:05}-{:05}.parquet", self.point, self.number)
     }
 }
 

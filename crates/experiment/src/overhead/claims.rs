@@ -59,27 +59,19 @@ pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Ve
 /// What is claimed of our mechanism, beside that of the paper.
 #[rustfmt::skip]
 fn of_ours(table: &Table, whole: &Table) -> [(&'static str, (Verdict, String)); 7] {
-    let cpu = |table, ours, most, accounts| {
-        let papers = if ours == AMC {
-            "amc/huang2014"
-        } else {
-            "pt/huang2014"
-        };
-        own_cpu(table, ours, papers, most, accounts)
-    };
     let (own, and_workers) = (Accounts::Own, Accounts::AndWorkers);
     [
         ("Our own threads' CPU time per busy period is at most a third of the paper's mechanism for amc.",
-            cpu(table, AMC, 1.0 / 3.0, own)),
+            own_cpu(table, AMC, 1.0 / 3.0, own)),
         ("With the workers' time outside the bodies of jobs it is at most a third, too.",
-            cpu(table, AMC, 1.0 / 3.0, and_workers)),
+            own_cpu(table, AMC, 1.0 / 3.0, and_workers)),
         ("Our own threads' CPU time per hyperperiod is at most half of the paper's mechanism for pt.",
-            cpu(whole, PT, 0.5, own)),
-        ("With the workers' time it is at most half for pt, too.", cpu(whole, PT, 0.5, and_workers)),
+            own_cpu(whole, PT, 0.5, own)),
+        ("With the workers' time it is at most half for pt, too.", own_cpu(whole, PT, 0.5, and_workers)),
         ("Our own threads' CPU time per hyperperiod is at most a third for amc.",
-            cpu(whole, AMC, 1.0 / 3.0, own)),
+            own_cpu(whole, AMC, 1.0 / 3.0, own)),
         ("With the workers' time it is at most a third per hyperperiod for amc, too.",
-            cpu(whole, AMC, 1.0 / 3.0, and_workers)),
+            own_cpu(whole, AMC, 1.0 / 3.0, and_workers)),
         ("Native amc switches threads at most twice more per busy period than FTP-SMC.", few_switches(table)),
     ]
 }
@@ -299,9 +291,10 @@ fn micros(interval: Option<(f64, f64)>) -> String {
     )
 }
 
-/// Ours for amc, and for pt: the first that was measured.
-const AMC: &[&str] = &["amc/perf"];
-const PT: &[&str] = &["pt/native", "pt/managed"];
+/// Mechanisms of ours, of which the first that was measured counts, and the paper's.
+type Mechanisms = (&'static [&'static str], &'static str);
+const AMC: Mechanisms = (&["amc/perf"], "amc/huang2014");
+const PT: Mechanisms = (&["pt/native", "pt/managed"], "pt/huang2014");
 
 /// Whose CPU time is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -324,8 +317,7 @@ impl Accounts {
 /// CPU time against that of the paper's mechanism, as a ratio in each repetition, at each number of tasks.
 fn own_cpu(
     table: &Table,
-    ours: &[&str],
-    theirs: &str,
+    (ours, theirs): Mechanisms,
     share: f64,
     accounts: Accounts,
 ) -> (Verdict, String) {
