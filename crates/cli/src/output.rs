@@ -129,13 +129,8 @@ impl Output {
     /// The human form of a result; nothing with `--format json`.
     pub(crate) fn human(&self, text: &str) {
         if !self.is_json() {
-            self.write(text);
+            self.raw(text);
         }
-    }
-
-    /// A result that has one form only, such as a completion script.
-    pub(crate) fn raw(&self, text: &str) {
-        self.write(text);
     }
 
     /// The JSON form of a result; nothing without `--format json`.
@@ -146,11 +141,12 @@ impl Output {
         let mut text = serde_json::to_string_pretty(document)
             .map_err(|error| Failure::bug("write the result as JSON", error.to_string()))?;
         text.push('\n');
-        self.write(&text);
+        self.raw(&text);
         Ok(())
     }
 
-    fn write(&self, text: &str) {
+    /// A result that has one form only, such as a completion script.
+    pub(crate) fn raw(&self, text: &str) {
         if self.state.get() != Stdout::Open {
             return;
         }

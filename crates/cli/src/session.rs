@@ -67,13 +67,9 @@ impl<'a> Opening<'a> {
 }
 
 impl Session {
-    /// Reads and checks what the command line names. `verb` is what is about to be done.
-    pub(crate) fn open(args: &WorldArgs, verb: &str, output: &Output) -> Result<Self, Failure> {
-        Self::open_in(registry(), args, verb, output)
-    }
-
-    /// The same with the policies and tests of this registry.
-    pub(crate) fn open_in(
+    /// Reads and checks what the command line names, with the policies and tests of this registry. `verb` is what is
+    /// about to be done.
+    pub(crate) fn open(
         registry: &Registry,
         args: &WorldArgs,
         verb: &str,
@@ -130,15 +126,9 @@ impl Session {
         (parameters, analysis): (&Parameters, Analysis),
         output: &Output,
     ) -> Result<Self, Failure> {
-        let Opening {
-            args,
-            registry,
-            policy,
-            options,
-            duration,
-            what,
-        } = opening;
-        let system = assemble(registry, (policy, &options), &set, parameters, analysis);
+        let (args, what) = (opening.args, opening.what);
+        let by = (opening.policy, &opening.options);
+        let system = assemble(opening.registry, by, &set, parameters, analysis);
         let system = system.map_err(|refusal| Failure::refused(&what, refusal))?;
         let limits = match system.clusters.as_slice() {
             [cluster] => cluster.limits(),
@@ -154,11 +144,9 @@ impl Session {
             )
         })?;
         let clusters = system.clusters.iter();
-        let tasks = clusters
-            .flat_map(|cluster| cluster.configuration.tasks())
-            .map(|entry| entry.task);
-        let tasks: Vec<Task> = tasks.collect();
-        let duration = duration.unwrap_or_else(|| {
+        let entries = clusters.flat_map(|cluster| cluster.configuration.tasks());
+        let tasks: Vec<Task> = entries.map(|entry| entry.task).collect();
+        let duration = opening.duration.unwrap_or_else(|| {
             let duration = set.default_duration();
             output.note(&format!(
                 "for {}: two hyperperiods plus the largest offset, at most 10s; --for changes that",

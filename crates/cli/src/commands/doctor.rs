@@ -31,13 +31,6 @@ pub(crate) fn doctor(args: &DoctorArgs, output: &Output) -> Outcome {
     })
 }
 
-const SECTIONS: [(Section, &str); 4] = [
-    (Section::Process, "This process"),
-    (Section::Kernel, "The kernel"),
-    (Section::Cpu, "CPU"),
-    (Section::Measured, "Measured"),
-];
-
 /// The width of the column of states, and of the one of titles.
 const STATE_WIDTH: usize = 9;
 const TITLE_WIDTH: usize = 27;
@@ -54,7 +47,13 @@ fn page(examination: &Examination, painter: Painter, width: usize) -> String {
         let _ = write!(text, ", as the files in {root} say");
     }
     text.push('\n');
-    for (section, title) in SECTIONS {
+    let sections = [
+        (Section::Process, "This process".to_owned()),
+        (Section::Kernel, "The kernel".to_owned()),
+        (Section::Cpu, format!("CPU {}", examination.cpu)),
+        (Section::Measured, "Measured".to_owned()),
+    ];
+    for (section, title) in sections {
         let mut findings = examination
             .findings
             .iter()
@@ -63,10 +62,6 @@ fn page(examination: &Examination, painter: Painter, width: usize) -> String {
         if findings.peek().is_none() {
             continue;
         }
-        let title = match section {
-            Section::Cpu => format!("{title} {}", examination.cpu),
-            Section::Process | Section::Kernel | Section::Measured => title.to_owned(),
-        };
         let _ = writeln!(text, "\n{}", painter.paint(Style::Bold, &title));
         for finding in findings {
             show(&mut text, finding, painter, width);

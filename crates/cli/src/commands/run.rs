@@ -4,7 +4,7 @@ use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::real::{self, Monitor, RealRun, Settings};
-use crate::registry::{check_native, find_policy};
+use crate::registry::{check_native, find_policy, registry};
 use crate::session::Session;
 use crate::tracing;
 use crate::watch;
@@ -22,15 +22,10 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     if !settings.managed {
         check_native(policy, "run")?;
     }
-    let session = Session::open(&args.world, "run", output)?;
+    let session = Session::open(registry(), &args.world, "run", output)?;
     check_mechanism(&session, &settings)?;
     let run = real::execute(&session, &settings, &args.traces, output)?;
-    for warning in &run.warnings {
-        output.warning(warning);
-    }
-    output.human(&run.result.page(&session, output));
-    output.human(&machine_page(&run, output));
-    output.human(&run.result.verdict(output));
+    show(&run, &session, output);
     output.json(&run.result.run)?;
     Ok(exit(
         run.result.run.machine.missed_outside_gaps,
@@ -146,17 +141,12 @@ pub(super) fn cpu(text: &str) -> Result<usize, Failure> {
         return Ok(cpu);
     }
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let failure = format!("use --cpus {text}");
-    if text.split([',', '-']).all(digits) {
-        return Err(
-            Failure::input(failure, "the policies of this version run on one CPU")
-                .with_help("name one, for instance --cpus 1"),
-        );
-    }
-    Err(
-        Failure::input(failure, format!("`{text}` is no list of CPUs"))
-            .with_help("name one, for instance --cpus 1"),
-    )
+    let why = match text.split([',', '-']).all(digits) {
+        true => "the policies of this version run on one CPU".to_owned(),
+        false => format!("`{text}` is no list of CPUs"),
+    };
+    let failure = Failure::input(format!("use --cpus {text}"), why);
+    Err(failure.with_help("name one, for instance --cpus 1"))
 }
 
 /// `LOW-HIGH` of `--rt-priority`.
@@ -174,14 +164,19 @@ fn priorities(text: &str) -> Result<(u8, u8), Failure> {
     }
 }
 
-/// What the machine and the mechanisms did, for people.
-pub(crate) fn machine_page(run: &RealRun, output: &Output) -> String {
+/// What came of a run, and what the machine and the mechanisms did, for people.
+pub(crate) fn show(run: &RealRun, session: &Session, output: &Output) {
+    for warning in &run.warnings {
+        output.warning(warning);
+    }
+    output.human(&run.result.page(session, output));
     let mut text = format!("\n{}\n", output.painter().paint(Style::Bold, "the machine"));
     for line in &run.machine {
         let _ = writeln!(text, "  {line}");
     }
     text.push('\n');
-    text
+    output.human(&text);
+    output.human(&run.result.verdict(output));
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::quantity::short;
-use crate::registry::{check_native, find_policy};
+use crate::registry::{check_native, find_policy, registry};
 use crate::report::{RunResult, dropped_by};
 use crate::session::Session;
 use crate::tracing::{self, TraceFiles};
@@ -29,7 +29,7 @@ use vestal_trace::{Dispatch, Recorder, World};
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
     let dispatch = dispatch(args)?;
-    let session = Session::open(&args.world, "simulate", output)?;
+    let session = Session::open(registry(), &args.world, "simulate", output)?;
     let result = run(&session, dispatch, &args.traces, output)?;
     output.human(&result.page(&session, output));
     output.human(&result.verdict(output));
@@ -377,7 +377,7 @@ mod tests {
             parameters: None,
         };
         let output = Output::new(Format::Json);
-        Session::open_in(registry, &world, "simulate", &output).map(|session| (session, output))
+        Session::open(registry, &world, "simulate", &output).map(|session| (session, output))
     }
 
     fn result(registry: &Registry, policy: &str, option: Option<&str>) -> RunResult {

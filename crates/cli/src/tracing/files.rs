@@ -36,8 +36,6 @@ pub(crate) fn check(paths: &[PathBuf]) -> Result<(), Failure> {
 #[derive(Debug)]
 pub(crate) struct TraceFiles {
     sink: WriterSink,
-    /// How many records were put.
-    records: u64,
     files: Vec<Unfinished>,
 }
 
@@ -74,7 +72,6 @@ impl Reserved {
     pub(crate) fn begin(self, header: &Header) -> io::Result<TraceFiles> {
         let mut traces = TraceFiles {
             sink: WriterSink::new(),
-            records: 0,
             files: Vec::new(),
         };
         for (unfinished, format, file) in self.0 {
@@ -100,16 +97,12 @@ impl TraceFiles {
         })
     }
 
-    /// Ends the traces and gives them their names. Says how many records they have.
+    /// Ends the traces and gives them their names.
     ///
     /// # Errors
     /// What could not be written, now or before; such a trace does not get its name.
-    pub(crate) fn finish(self, output: &Output) -> Result<u64, Failure> {
-        let Self {
-            sink,
-            records,
-            files,
-        } = self;
+    pub(crate) fn finish(self, output: &Output) -> Result<(), Failure> {
+        let Self { sink, files } = self;
         let names: Vec<String> = files.iter().map(|file| shown(file.path())).collect();
         sink.finish().map_err(|error| unwritten(&names, &error))?;
         for (file, name) in files.into_iter().zip(names) {
@@ -119,13 +112,12 @@ impl TraceFiles {
             })?;
             output.note(&format!("wrote the trace {name}"));
         }
-        Ok(records)
+        Ok(())
     }
 }
 
 impl Sink for TraceFiles {
     fn put(&mut self, record: Record) {
-        self.records += 1;
         self.sink.put(record);
     }
 }
@@ -180,7 +172,7 @@ mod tests {
             TraceFiles::create(std::slice::from_ref(&path), &Header::new("amc")).unwrap();
         whole.put(end());
         let output = Output::new(PrintFormat::Json);
-        assert_eq!(whole.finish(&output).unwrap(), 1);
+        whole.finish(&output).unwrap();
         assert!(
             fs::read_to_string(&path)
                 .unwrap()

@@ -1,18 +1,15 @@
 //! What `bench overhead` prints and writes.
 
-use super::Measured;
 use crate::args::BenchArgs;
 use crate::failure::Failure;
-use crate::names::VERSION;
 use crate::output::{Output, Style};
 use crate::quantity::short;
-use crate::real;
 use crate::table::{Grid, styled};
 use crate::whole;
 use std::fs;
 use std::path::Path;
 use vestal_experiment::columns::{self, csv};
-use vestal_experiment::overhead::page::{self, Circumstances};
+use vestal_experiment::overhead::page;
 use vestal_experiment::overhead::{
     self, Finding, Measurement, SIZES, VARIANTS, Verdict, figures, set, tables,
 };
@@ -30,21 +27,12 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Prints everything, and writes it into the directory if there is one.
-pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Result<(), Failure> {
-    let interrupted = measured.interrupted;
-    let measurement = Measurement {
-        circumstances: Circumstances {
-            command: command(args),
-            version: VERSION.to_owned(),
-            machine: real::machine(),
-            repetitions: measured.repetitions,
-            not_run: measured.not_run,
-        },
-        table: measured.table,
-        whole: measured.whole,
-        preemptions: measured.preemptions,
-    };
-    let measured = &measurement;
+pub(super) fn show(
+    measured: &Measurement,
+    interrupted: bool,
+    args: &BenchArgs,
+    output: &Output,
+) -> Result<(), Failure> {
     let found = measured.findings();
     output.human(&human(measured, &found, output));
     let document = Overhead {
@@ -79,7 +67,7 @@ pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Res
 }
 
 /// The command with everything that changes what is measured.
-fn command(args: &BenchArgs) -> String {
+pub(super) fn command(args: &BenchArgs) -> String {
     let mut command = "vestal bench overhead --paper huang2014".to_owned();
     if args.quick {
         command.push_str(" --quick");
@@ -116,33 +104,28 @@ fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
         preemptions,
         ..
     } = measured;
-    let file = |name: &str| directory.join(name);
-    put(&file("runs.csv"), &csv(tables::RUNS, table.runs()))?;
-    put(
-        &file("table2.csv"),
-        &csv(tables::BUSY_PERIODS, &table.cells),
-    )?;
     let invocations = measured.of_managers().invocations();
-    put(&file("table3.csv"), &csv(tables::INVOCATIONS, &invocations))?;
-    put(
-        &file("hyperperiods.csv"),
-        &csv(tables::BUSY_PERIODS, &whole.cells),
-    )?;
-    put(&file("fig6.csv"), &csv(tables::PREEMPTIONS, preemptions))?;
-    for (name, chart) in figures::charts(table, preemptions) {
-        put(&file(name), &chart.to_svg())?;
-    }
-    for size in SIZES {
-        put(
-            &file(&format!("set-{size}.toml")),
-            &set::subset(size).to_toml(),
-        )?;
-    }
     let kept = measured
         .to_json()
         .map_err(|error| Failure::bug("write the measurement as JSON", error.to_string()))?;
-    put(&file("measured.json"), &kept)?;
-    put(&file("claims.md"), &page::claims_page(measured))
+    let tables = [
+        ("runs.csv", csv(tables::RUNS, table.runs())),
+        ("table2.csv", csv(tables::BUSY_PERIODS, &table.cells)),
+        ("table3.csv", csv(tables::INVOCATIONS, &invocations)),
+        ("hyperperiods.csv", csv(tables::BUSY_PERIODS, &whole.cells)),
+        ("fig6.csv", csv(tables::PREEMPTIONS, preemptions)),
+        ("measured.json", kept),
+    ];
+    let charts = figures::charts(table, preemptions).into_iter();
+    let charts = charts.map(|(name, chart)| (name, chart.to_svg()));
+    for (name, text) in tables.into_iter().chain(charts) {
+        put(&directory.join(name), &text)?;
+    }
+    for size in SIZES {
+        let path = directory.join(format!("set-{size}.toml"));
+        put(&path, &set::subset(size).to_toml())?;
+    }
+    put(&directory.join("claims.md"), &page::claims_page(measured))
 }
 
 fn put(path: &Path, text: &str) -> Result<(), Failure> {
