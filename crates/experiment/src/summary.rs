@@ -193,15 +193,11 @@ impl Summary {
         let Some(axis) = self.weight_by else {
             return Vec::new();
         };
-        let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
-        for (point, values) in self.points.iter().enumerate() {
+        let groups = grouped(self.points.iter().enumerate().map(|(point, values)| {
             let mut others = values.clone();
             others.remove(axis);
-            match groups.iter_mut().find(|(known, _)| *known == others) {
-                Some((_, points)) => points.push(point),
-                None => groups.push((others, vec![point])),
-            }
-        }
+            (others, point)
+        }));
         let shares = |points: &[usize]| -> Vec<Share> {
             (0..self.columns.len())
                 .map(|question| self.weighted_share(points, question))
@@ -334,6 +330,20 @@ impl Summary {
         }
         Some(text)
     }
+}
+
+/// The values of each key, in the order in which keys come first.
+pub(crate) fn grouped<K: PartialEq, V>(
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
 }
 
 /// Cells, each with its comma.

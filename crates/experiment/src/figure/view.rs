@@ -3,7 +3,7 @@
 use super::compare::{Interval, Level, Pairing, Stratum};
 use super::{Figure, READING};
 use crate::evaluate::is_check;
-use crate::summary::{Count, Pair, Share, Summary};
+use crate::summary::{Count, Pair, Share, Summary, grouped};
 
 /// The part of a summary that belongs to one reading.
 #[derive(Debug)]
@@ -23,19 +23,15 @@ impl<'a> View<'a> {
         let Some(axis) = summary.axis(READING) else {
             return Vec::new();
         };
-        let mut views: Vec<Self> = Vec::new();
-        for (point, values) in summary.points.iter().enumerate() {
-            match views.iter_mut().find(|view| view.reading == values[axis]) {
-                Some(view) => view.points.push(point),
-                None => views.push(Self {
-                    summary,
-                    reading: values[axis].clone(),
-                    x: figure.x.0,
-                    points: vec![point],
-                }),
-            }
-        }
-        views
+        let points = summary.points.iter().enumerate();
+        let views = grouped(points.map(|(point, values)| (values[axis].clone(), point)));
+        let view = |(reading, points)| Self {
+            summary,
+            reading,
+            x: figure.x.0,
+            points,
+        };
+        views.into_iter().map(view).collect()
     }
 
     /// The reading for a title.
@@ -137,15 +133,8 @@ impl<'a> View<'a> {
     /// The points with the same value of the axis, with that value, in the order of the axis.
     fn positions(&self) -> Vec<(f64, Vec<usize>)> {
         let x = self.summary.axis(self.x).unwrap_or(0);
-        let mut positions: Vec<(f64, Vec<usize>)> = Vec::new();
-        for &point in &self.points {
-            let value = number(&self.summary.points[point][x]);
-            match positions.iter_mut().find(|(known, _)| *known == value) {
-                Some((_, points)) => points.push(point),
-                None => positions.push((value, vec![point])),
-            }
-        }
-        positions
+        let points = self.points.iter();
+        grouped(points.map(|&point| (number(&self.summary.points[point][x]), point)))
     }
 
     fn paired(&self, first: &str, second: &str, points: &[usize]) -> Pairing {
