@@ -112,6 +112,9 @@ fn dropped(run: &Run, session: &Session, highest: &str) -> String {
     text
 }
 
+/// A figure of a run.
+type Figure = fn(&Run) -> u64;
+
 /// Both runs, figure by figure and task by task; `bounds` are the proved response times.
 pub(crate) fn table(
     simulated: &Run,
@@ -120,7 +123,7 @@ pub(crate) fn table(
     session: &Session,
     output: &Output,
 ) -> String {
-    let figures: [(&str, fn(&Run) -> u64); 6] = [
+    let figures: [(&str, Figure); 6] = [
         ("jobs released", |run| run.jobs.released),
         ("jobs completed", |run| run.jobs.completed),
         ("jobs dropped", |run| run.jobs.dropped),

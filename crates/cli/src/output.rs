@@ -24,8 +24,9 @@ const WIDTH_MAX: usize = 120;
 #[derive(Debug)]
 pub(crate) struct Output {
     format: args::Format,
-    /// Whether standard output and standard error take colours.
-    colour: [bool; 2],
+    /// Colours for standard output and for standard error.
+    stdout: Painter,
+    stderr: Painter,
     width: usize,
     /// Standard output took all that was written so far.
     state: Cell<Stdout>,
@@ -88,10 +89,12 @@ impl Output {
         let width = terminal_width().unwrap_or(WIDTH_DEFAULT).min(WIDTH_MAX);
         Self {
             format,
-            colour: [
-                wanted && io::stdout().is_terminal(),
-                wanted && io::stderr().is_terminal(),
-            ],
+            stdout: Painter {
+                colour: wanted && io::stdout().is_terminal(),
+            },
+            stderr: Painter {
+                colour: wanted && io::stderr().is_terminal(),
+            },
             width,
             state: Cell::new(Stdout::Open),
         }
@@ -116,14 +119,7 @@ impl Output {
 
     /// Colours for standard output.
     pub(crate) fn painter(&self) -> Painter {
-        let [colour, _] = self.colour;
-        Painter { colour }
-    }
-
-    /// Colours for standard error.
-    fn error_painter(&self) -> Painter {
-        let [_, colour] = self.colour;
-        Painter { colour }
+        self.stdout
     }
 
     /// The human form of a result; nothing with `--format json`.
@@ -184,15 +180,14 @@ impl Output {
     }
 
     fn label(&self, style: Style, label: &str, text: &str) {
-        let label = self.error_painter().paint(style, label);
+        let label = self.stderr.paint(style, label);
         write_stderr(&format!("{label}: {text}\n"));
     }
 
     /// Diagnostics about a source, with excerpts.
     pub(crate) fn diagnostics(&self, diagnostics: &Diagnostics) {
-        let [_, colour] = self.colour;
         let options = RenderOptions {
-            colour,
+            colour: self.stderr.colour,
             width: self.width,
         };
         write_stderr(&diagnostics.render(options));
@@ -207,7 +202,7 @@ impl Output {
 
     /// Why something failed, for people.
     pub(crate) fn complaint(&self, failure: &Failure) {
-        let painter = self.error_painter();
+        let painter = self.stderr;
         if let Some(diagnostics) = &failure.diagnostics {
             self.diagnostics(diagnostics);
         }

@@ -32,7 +32,7 @@ impl Progress {
     }
 
     /// So much is done.
-    pub(crate) fn at(&mut self, done: u64) {
+    pub(crate) fn at(&self, done: u64) {
         if !self.wanted {
             return;
         }

@@ -43,6 +43,15 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
+/// The first numbers of a list, and dots if there are more.
+pub(crate) fn first_few(list: &[u32], most: usize) -> String {
+    let mut shown: Vec<String> = list.iter().take(most).map(u32::to_string).collect();
+    if list.len() > most {
+        shown.push("...".to_owned());
+    }
+    shown.join(" ")
+}
+
 /// `1 task`, `2 tasks`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     match number {

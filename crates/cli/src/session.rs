@@ -4,7 +4,7 @@ use crate::args::WorldArgs;
 use crate::failure::{Exit, Failure};
 use crate::input::{self, shown};
 use crate::output::Output;
-use crate::quantity::exact;
+use crate::quantity::{exact, first_few};
 use crate::registry::{policy_of, registry};
 use std::path::{Path, PathBuf};
 use vestal_analysis::Parameters;
@@ -219,12 +219,8 @@ impl Session {
             Some(Rank::Priority(priority)) => (by_priority(priority), priority.to_string()),
             Some(Rank::DueAfter(due)) => (due.as_nanos(), exact(due.as_nanos())),
             Some(Rank::Jobs(list)) => {
-                let mut shown: Vec<String> = list.iter().take(SHOWN).map(u32::to_string).collect();
-                if list.len() > SHOWN {
-                    shown.push("...".to_owned());
-                }
                 let first = list.first().copied().unwrap_or(0);
-                (by_priority(first), shown.join(" "))
+                (by_priority(first), first_few(list, SHOWN))
             }
             None => (0, "-".to_owned()),
         }

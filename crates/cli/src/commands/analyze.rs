@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
 use crate::output::{Output, Painter, Style};
 use crate::progress::Progress;
-use crate::quantity::exact;
+use crate::quantity::{exact, first_few};
 use crate::registry::{find_test, registry};
 use crate::session::read_parameters;
 use crate::table::{Grid, styled};
@@ -42,7 +42,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     let given = given
         .map_err(|refusal| Failure::refused(format!("read {}", shown(&args.file)), refusal))?;
     say_what_is_given(&tests, &given, output);
-    let mut progress = Progress::new(output, "analyzing", tests.len() as u64);
+    let progress = Progress::new(output, "analyzing", tests.len() as u64);
     let mut results = Vec::with_capacity(tests.len());
     for (done, test) in tests.iter().enumerate() {
         progress.at(done as u64);
@@ -347,17 +347,9 @@ fn job_order(chosen: &Parameters, set: &TaskSet) -> String {
         let lists = lists.chain(std::iter::repeat(&[][..]));
         for ((task, jobs), list) in set.tasks.iter().zip(patterns).zip(lists) {
             let jobs: Vec<String> = jobs.iter().map(u64::to_string).collect();
-            let mut shown: Vec<String> = list
-                .iter()
-                .take(PRIORITIES_SHOWN)
-                .map(u32::to_string)
-                .collect();
-            if list.len() > PRIORITIES_SHOWN {
-                shown.push("...".to_owned());
-            }
-            let priorities = match shown.is_empty() {
+            let priorities = match list.is_empty() {
                 true => String::new(),
-                false => format!(", priorities {}", shown.join(" ")),
+                false => format!(", priorities {}", first_few(list, PRIORITIES_SHOWN)),
             };
             let _ = writeln!(
                 text,

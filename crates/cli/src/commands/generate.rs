@@ -23,7 +23,7 @@ pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
             .with_help("name a directory that exists or can be created")
     })?;
     let digits = args.count.saturating_sub(1).to_string().len().max(4);
-    let mut progress = Progress::new(output, "generating", args.count);
+    let progress = Progress::new(output, "generating", args.count);
     let mut files = Vec::new();
     let stop = interrupt::watch()?;
     for index in 0..args.count {

@@ -153,12 +153,6 @@ fn unreadable(path: &Path, error: &TraceError) -> Failure {
         .with_help(format!("`vestal explain {code}` says more about {code}"))
 }
 
-fn bad_header(path: &Path, what: &str) -> Failure {
-    Failure::input(format!("read {}", shown(path)), format!("V0805: {what}"))
-        .with_help("undo the change to the file, or record the run again")
-        .with_help("`vestal explain V0805` says more about V0805")
-}
-
 fn recorded_set(path: &Path, header: &Header) -> Result<TaskSet, Failure> {
     let name = format!("{} (its task set)", shown(path));
     let source = Source::new(&name, &header.task_set);
@@ -197,8 +191,10 @@ fn agree(path: &Path, header: &Header, session: &Session) -> Result<(), Failure>
     if listed.tasks == header.tasks && listed.levels == header.levels {
         return Ok(());
     }
-    let what = "its tasks and levels are not those of its task set";
-    Err(bad_header(path, what))
+    let why = "V0805: its tasks and levels are not those of its task set";
+    Err(Failure::input(format!("read {}", shown(path)), why)
+        .with_help("undo the change to the file, or record the run again")
+        .with_help("`vestal explain V0805` says more about V0805"))
 }
 
 /// A fresh scheduler of the recorded configuration.

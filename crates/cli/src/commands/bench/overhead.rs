@@ -202,7 +202,7 @@ fn preemptions(
     stop: &AtomicBool,
     output: &Output,
 ) -> Result<Vec<Preemptions>, Failure> {
-    let mut progress = Progress::new(output, "preemptions", plan.threads.len() as u64);
+    let progress = Progress::new(output, "preemptions", plan.threads.len() as u64);
     let mut rows = Vec::new();
     for (done, threads) in (1..).zip(plan.threads) {
         rows.extend(real::preemptions(&[*threads], plan.effort, cpu, stop)?);
@@ -298,7 +298,7 @@ impl Series<'_> {
             }
         }
         let total = sessions.len() as u64 * u64::from(repetitions);
-        let mut progress = Progress::new(self.output, label, total);
+        let progress = Progress::new(self.output, label, total);
         let mut runs = Vec::new();
         for repetition in 0..repetitions {
             if self.since.elapsed() > self.most {
