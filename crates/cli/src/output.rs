@@ -217,27 +217,20 @@ impl Output {
 
     /// The one JSON document for programs that asked for JSON, without a message for people.
     pub(crate) fn failure_document(&self, failure: &Failure) {
+        let diagnostics = failure.diagnostics.as_deref();
+        let document = vestal_result::failure::Failure {
+            format: Format::V1,
+            error: vestal_result::failure::Error {
+                exit: failure.exit.code(),
+                message: failure.message(),
+                help: failure.help.clone(),
+                diagnostics: diagnostics.map_or_else(Vec::new, self::diagnostics),
+            },
+        };
         // With standard output broken no one reads the document.
-        let document = failure_document(failure);
         if self.is_json() && self.state.get() == Stdout::Open && self.json(&document).is_err() {
             write_stderr("error: failed to write the error as JSON\n");
         }
-    }
-}
-
-/// The JSON form of a failure.
-fn failure_document(failure: &Failure) -> vestal_result::failure::Failure {
-    vestal_result::failure::Failure {
-        format: Format::V1,
-        error: vestal_result::failure::Error {
-            exit: failure.exit.code(),
-            message: failure.message(),
-            help: failure.help.clone(),
-            diagnostics: failure
-                .diagnostics
-                .as_deref()
-                .map_or_else(Vec::new, diagnostics),
-        },
     }
 }
 

@@ -56,6 +56,10 @@ impl Drop for Unfinished {
 
 /// Writes a whole file.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // The root of all files has no name.
+    if fs::canonicalize(path).is_ok_and(|place| place.file_name().is_none()) {
+        return Err(io::Error::other("the path names no file"));
+    }
     let (unfinished, mut file) = Unfinished::create(path)?;
     file.write_all(bytes)?;
     if unfinished.temporary.is_some() {
