@@ -114,18 +114,11 @@ fn unknown_command(words: &[OsString]) -> Failure {
     if names::PLANNED_COMMANDS.contains(&word.as_str()) {
         return Failure::not_in_this_version(&format!("the command `{word}`"));
     }
-    let known: Vec<String> = Cli::command()
-        .get_subcommands()
-        .filter(|command| !command.is_hide_set())
-        .map(|command| command.get_name().to_owned())
-        .collect();
-    names::unknown(
-        &format!("run the command `{word}`"),
-        "command",
-        &word,
-        &known,
-    )
-    .with_help("`vestal --help` says what each does")
+    let cli = Cli::command();
+    let known = cli.get_subcommands().filter(|known| !known.is_hide_set());
+    let what = format!("run the command `{word}`");
+    names::unknown(&what, "command", &word, known.map(clap::Command::get_name))
+        .with_help("`vestal --help` says what each does")
 }
 
 #[cfg(test)]

@@ -146,13 +146,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) world: WorldArgs,
     /// Who orders the jobs in the simulated world: managed has the scheduler pick each one, native
     /// imitates fixed priorities of an operating system, with enforcement beside them
-    #[arg(
-        long,
-        value_name = "native|managed",
-        default_value = "managed",
-        hide_default_value = true
-    )]
-    pub(crate) dispatch: String,
+    #[arg(long, value_name = "native|managed")]
+    pub(crate) dispatch: Option<String>,
     /// Write what happened, in the format that the extension names: .vtrace or .csv (complete, for
     /// `replay`), .txt, .svg or .tex (Gantt charts), .pftrace (Perfetto), .vcd; may be repeated
     #[arg(long = "trace", value_name = "FILE")]

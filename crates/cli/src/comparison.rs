@@ -1,9 +1,9 @@
 //! What a run was like, in sentences; and a simulated run beside the real one.
 
 use crate::output::Output;
-use crate::quantity::{exact, percent, short};
+use crate::quantity::{exact, percent, short_or_dash};
 use crate::session::Session;
-use crate::table::{Column, Grid};
+use crate::table::Grid;
 use vestal_result::run::Run;
 
 /// How often each task raised the mode, the most frequent first.
@@ -112,6 +112,9 @@ fn dropped(run: &Run, session: &Session, highest: &str) -> String {
     text
 }
 
+/// A figure of a run.
+type Figure = fn(&Run) -> u64;
+
 /// Both runs, figure by figure and task by task; `bounds` are the proved response times.
 pub(crate) fn table(
     simulated: &Run,
@@ -120,61 +123,36 @@ pub(crate) fn table(
     session: &Session,
     output: &Output,
 ) -> String {
-    let columns = [
-        Column::Text(""),
-        Column::Number("simulated"),
-        Column::Number("real"),
+    let figures: [(&str, Figure); 6] = [
+        ("jobs released", |run| run.jobs.released),
+        ("jobs completed", |run| run.jobs.completed),
+        ("jobs dropped", |run| run.jobs.dropped),
+        ("mode rises", |run| rises(run) as u64),
+        ("deadlines missed", |run| run.jobs.missed),
+        ("guaranteed deadlines missed", |run| {
+            run.jobs.missed_guaranteed
+        }),
     ];
-    let mut grid = Grid::new(output, &columns);
-    let figures: [(&str, u64, u64); 6] = [
-        ("jobs released", simulated.jobs.released, real.jobs.released),
-        (
-            "jobs completed",
-            simulated.jobs.completed,
-            real.jobs.completed,
-        ),
-        ("jobs dropped", simulated.jobs.dropped, real.jobs.dropped),
-        ("mode rises", rises(simulated) as u64, rises(real) as u64),
-        ("deadlines missed", simulated.jobs.missed, real.jobs.missed),
-        (
-            "guaranteed deadlines missed",
-            simulated.jobs.missed_guaranteed,
-            real.jobs.missed_guaranteed,
-        ),
-    ];
-    for (what, one, other) in figures {
-        grid.row(vec![what.to_owned(), one.to_string(), other.to_string()]);
-    }
-    let mut text = grid.render();
-    text.push('\n');
-    let columns = [
-        Column::Text("longest response time"),
-        Column::Text("level"),
-        Column::Number("simulated"),
-        Column::Number("real"),
-        Column::Number("proved bound"),
-        Column::Number("deadline"),
-    ];
-    let mut grid = Grid::new(output, &columns);
-    let time = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
-    let rows = simulated
-        .tasks
-        .iter()
-        .zip(&real.tasks)
-        .zip(&session.set.tasks)
-        .zip(bounds);
-    for (((one, other), spec), bound) in rows {
-        grid.row(vec![
-            one.name.clone(),
-            session.set.level_name(spec.criticality).to_owned(),
-            time(one.response_ns.max),
-            time(other.response_ns.max),
-            time(*bound),
-            exact(spec.deadline.as_nanos()),
-        ]);
-    }
-    text.push_str(&grid.render());
-    text
+    let in_all = Grid::of(&figures, output)
+        .text("", |(what, _)| what)
+        .number("simulated", |(_, of)| of(simulated))
+        .number("real", |(_, of)| of(real));
+    let runs = simulated.tasks.iter().zip(&real.tasks);
+    let rows: Vec<_> = runs.zip(session.set.tasks.iter().zip(bounds)).collect();
+    let by_task = Grid::of(&rows, output)
+        .text("longest response time", |((one, _), _)| &one.name)
+        .text("level", |(_, (spec, _))| {
+            session.set.level_name(spec.criticality)
+        })
+        .number("simulated", |((one, _), _)| {
+            short_or_dash(one.response_ns.max)
+        })
+        .number("real", |((_, other), _)| {
+            short_or_dash(other.response_ns.max)
+        })
+        .number("proved bound", |(_, (_, bound))| short_or_dash(**bound))
+        .number("deadline", |(_, (spec, _))| exact(spec.deadline.as_nanos()));
+    in_all.render() + "\n" + &by_task.render()
 }
 
 /// Whether a completed job of the real run took longer than was proved for an ideal machine.

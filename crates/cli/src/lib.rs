@@ -69,5 +69,6 @@ mod watch;
 #[cfg(not(all(feature = "watch", target_os = "linux")))]
 #[path = "watch/without.rs"]
 mod watch;
+mod whole;
 
 pub use app::main_with;

@@ -2,6 +2,7 @@
 //! and paragraphs wrapped to the width. Elsewhere the page is printed as it is written.
 
 use crate::output::{Painter, Style};
+use std::fmt::Write as _;
 
 /// A page as a terminal shows it.
 pub(crate) fn render(page: &str, painter: Painter, width: usize) -> String {
@@ -47,8 +48,9 @@ fn push_line(text: &mut String, line: &str) {
 /// Lines that belong together: a paragraph or an item of a list.
 #[derive(Default)]
 struct Paragraph {
-    indent: usize,
-    words: Vec<String>,
+    /// What an item begins with, and a space.
+    marker: String,
+    words: String,
 }
 
 impl Paragraph {
@@ -56,30 +58,44 @@ impl Paragraph {
         let item = line.starts_with("- ") || starts_with_number(line);
         if item {
             self.flush(text, painter, width);
-            self.indent = line.find(' ').map_or(0, |space| space + 1);
         }
-        self.words
-            .extend(line.split_whitespace().map(str::to_owned));
+        let words = match line.split_once(' ') {
+            Some((marker, words)) if item => {
+                self.marker = format!("{marker} ");
+                words
+            }
+            Some(_) | None => line,
+        };
+        self.words.push_str(words);
+        self.words.push('\n');
     }
 
     fn flush(&mut self, text: &mut String, painter: Painter, width: usize) {
-        let mut line = String::new();
-        for word in &self.words {
-            let used = line.chars().count();
-            if used > self.indent && used + 1 + word.chars().count() > width {
-                push_line(text, &inline(&line, painter));
-                line = " ".repeat(self.indent);
-            }
-            if !line.trim().is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
+        let Self { marker, words } = std::mem::take(self);
+        let lines = wrapped(&words, marker.len(), width);
+        for line in (marker + &lines).lines() {
+            push_line(text, &inline(line, painter));
         }
-        if !line.trim().is_empty() {
-            push_line(text, &inline(&line, painter));
-        }
-        *self = Self::default();
     }
+}
+
+/// Words in lines of at most `width`, of which all but the first are indented.
+pub(crate) fn wrapped(words: &str, indent: usize, width: usize) -> String {
+    let mut text = String::new();
+    let mut column = indent;
+    for word in words.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > width {
+            let _ = write!(text, "\n{:indent$}", "");
+            column = indent;
+        } else if column > indent {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text
 }
 
 fn starts_with_number(line: &str) -> bool {

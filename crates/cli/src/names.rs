@@ -11,7 +11,13 @@ pub(crate) const VERSION: &str =
 pub(crate) const PLANNED_COMMANDS: [&str; 2] = ["advise", "convert"];
 
 /// The failure for an unknown name: a guess, and the names that are known.
-pub(crate) fn unknown(what: &str, kind: &str, found: &str, known: &[String]) -> Failure {
+pub(crate) fn unknown(
+    what: &str,
+    kind: &str,
+    found: &str,
+    known: impl IntoIterator<Item = impl ToString>,
+) -> Failure {
+    let known: Vec<String> = known.into_iter().map(|name| name.to_string()).collect();
     let mut failure = Failure::input(what, format!("no {kind} is called `{found}`"));
     if let Some(name) = nearest(found, known.iter().map(String::as_str)) {
         failure = failure.with_help(format!("did you mean `{name}`?"));

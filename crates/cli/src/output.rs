@@ -24,8 +24,9 @@ const WIDTH_MAX: usize = 120;
 #[derive(Debug)]
 pub(crate) struct Output {
     format: args::Format,
-    /// Whether standard output and standard error take colours.
-    colour: [bool; 2],
+    /// Colours for standard output and for standard error.
+    stdout: Painter,
+    stderr: Painter,
     width: usize,
     /// Standard output took all that was written so far.
     state: Cell<Stdout>,
@@ -88,10 +89,12 @@ impl Output {
         let width = terminal_width().unwrap_or(WIDTH_DEFAULT).min(WIDTH_MAX);
         Self {
             format,
-            colour: [
-                wanted && io::stdout().is_terminal(),
-                wanted && io::stderr().is_terminal(),
-            ],
+            stdout: Painter {
+                colour: wanted && io::stdout().is_terminal(),
+            },
+            stderr: Painter {
+                colour: wanted && io::stderr().is_terminal(),
+            },
             width,
             state: Cell::new(Stdout::Open),
         }
@@ -116,26 +119,14 @@ impl Output {
 
     /// Colours for standard output.
     pub(crate) fn painter(&self) -> Painter {
-        let [colour, _] = self.colour;
-        Painter { colour }
-    }
-
-    /// Colours for standard error.
-    fn error_painter(&self) -> Painter {
-        let [_, colour] = self.colour;
-        Painter { colour }
+        self.stdout
     }
 
     /// The human form of a result; nothing with `--format json`.
     pub(crate) fn human(&self, text: &str) {
         if !self.is_json() {
-            self.write(text);
+            self.raw(text);
         }
-    }
-
-    /// A result that has one form only, such as a completion script.
-    pub(crate) fn raw(&self, text: &str) {
-        self.write(text);
     }
 
     /// The JSON form of a result; nothing without `--format json`.
@@ -146,11 +137,12 @@ impl Output {
         let mut text = serde_json::to_string_pretty(document)
             .map_err(|error| Failure::bug("write the result as JSON", error.to_string()))?;
         text.push('\n');
-        self.write(&text);
+        self.raw(&text);
         Ok(())
     }
 
-    fn write(&self, text: &str) {
+    /// A result that has one form only, such as a completion script.
+    pub(crate) fn raw(&self, text: &str) {
         if self.state.get() != Stdout::Open {
             return;
         }
@@ -188,15 +180,14 @@ impl Output {
     }
 
     fn label(&self, style: Style, label: &str, text: &str) {
-        let label = self.error_painter().paint(style, label);
+        let label = self.stderr.paint(style, label);
         write_stderr(&format!("{label}: {text}\n"));
     }
 
     /// Diagnostics about a source, with excerpts.
     pub(crate) fn diagnostics(&self, diagnostics: &Diagnostics) {
-        let [_, colour] = self.colour;
         let options = RenderOptions {
-            colour,
+            colour: self.stderr.colour,
             width: self.width,
         };
         write_stderr(&diagnostics.render(options));
@@ -211,7 +202,7 @@ impl Output {
 
     /// Why something failed, for people.
     pub(crate) fn complaint(&self, failure: &Failure) {
-        let painter = self.error_painter();
+        let painter = self.stderr;
         if let Some(diagnostics) = &failure.diagnostics {
             self.diagnostics(diagnostics);
         }
@@ -226,27 +217,20 @@ impl Output {
 
     /// The one JSON document for programs that asked for JSON, without a message for people.
     pub(crate) fn failure_document(&self, failure: &Failure) {
+        let diagnostics = failure.diagnostics.as_deref();
+        let document = vestal_result::failure::Failure {
+            format: Format::V1,
+            error: vestal_result::failure::Error {
+                exit: failure.exit.code(),
+                message: failure.message(),
+                help: failure.help.clone(),
+                diagnostics: diagnostics.map_or_else(Vec::new, self::diagnostics),
+            },
+        };
         // With standard output broken no one reads the document.
-        let document = failure_document(failure);
         if self.is_json() && self.state.get() == Stdout::Open && self.json(&document).is_err() {
             write_stderr("error: failed to write the error as JSON\n");
         }
-    }
-}
-
-/// The JSON form of a failure.
-fn failure_document(failure: &Failure) -> vestal_result::failure::Failure {
-    vestal_result::failure::Failure {
-        format: Format::V1,
-        error: vestal_result::failure::Error {
-            exit: failure.exit.code(),
-            message: failure.message(),
-            help: failure.help.clone(),
-            diagnostics: failure
-                .diagnostics
-                .as_deref()
-                .map_or_else(Vec::new, diagnostics),
-        },
     }
 }
 

@@ -18,32 +18,26 @@ const REDRAW: Duration = Duration::from_millis(200);
 pub(crate) struct Progress {
     bar: ProgressBar,
     since: Stopwatch,
-    shown: bool,
     wanted: bool,
 }
 
 impl Progress {
     /// A bar of `total` units; `label` says what goes on.
     pub(crate) fn new(output: &Output, label: &'static str, total: u64) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        bar.set_style(style());
-        bar.set_message(label);
         Self {
-            bar,
+            bar: bar(ProgressDrawTarget::hidden(), label, total),
             since: Stopwatch::start(),
-            shown: false,
             wanted: output.shows_progress(),
         }
     }
 
     /// So much is done.
-    pub(crate) fn at(&mut self, done: u64) {
+    pub(crate) fn at(&self, done: u64) {
         if !self.wanted {
             return;
         }
-        if !self.shown && self.since.elapsed() >= DELAY {
+        if self.bar.is_hidden() && self.since.elapsed() >= DELAY {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
-            self.shown = true;
         }
         self.bar.set_position(done);
     }
@@ -89,9 +83,7 @@ impl Drop for ClockProgress {
 fn draw(done: &AtomicBool, label: &'static str, expected: Duration) {
     let since = Stopwatch::start();
     let total = u64::try_from(expected.as_millis()).unwrap_or(u64::MAX);
-    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    bar.set_style(style());
-    bar.set_message(label);
+    let bar = bar(ProgressDrawTarget::stderr(), label, total);
     while !done.load(Ordering::Relaxed) {
         let elapsed = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
         bar.set_position(elapsed.min(total));
@@ -100,8 +92,10 @@ fn draw(done: &AtomicBool, label: &'static str, expected: Duration) {
     bar.finish_and_clear();
 }
 
-fn style() -> ProgressStyle {
+fn bar(target: ProgressDrawTarget, label: &'static str, total: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {bar:40} {percent}% ({eta} left)");
     // The template is a constant; were it wrong, the default bar would do.
-    ProgressStyle::with_template("{msg} {bar:40} {percent}% ({eta} left)")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    bar.with_style(style).with_message(label)
 }

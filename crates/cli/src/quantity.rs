@@ -25,6 +25,11 @@ pub(crate) fn short(nanos: u64) -> String {
     format!("{whole}.{}{name}", fraction.trim_end_matches('0'))
 }
 
+/// The same of a time that there may be; a dash where there is none.
+pub(crate) fn short_or_dash(nanos: Option<u64>) -> String {
+    nanos.map_or_else(|| "-".to_owned(), short)
+}
+
 /// `part` of `whole` in percent.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
@@ -36,6 +41,15 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     )]
     let share = part as f64 / whole as f64;
     format!("{:.1}%", share * 100.0)
+}
+
+/// The first numbers of a list, and dots if there are more.
+pub(crate) fn first_few(list: &[u32], most: usize) -> String {
+    let mut shown: Vec<String> = list.iter().take(most).map(u32::to_string).collect();
+    if list.len() > most {
+        shown.push("...".to_owned());
+    }
+    shown.join(" ")
 }
 
 /// `1 task`, `2 tasks`.

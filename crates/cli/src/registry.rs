@@ -44,11 +44,8 @@ pub(crate) fn policy_of<'a>(
             "the policy `{name}`"
         )));
     }
-    let known: Vec<String> = registry
-        .policies()
-        .map(|policy| policy.about().name.to_owned())
-        .collect();
-    Err(names::unknown(what, "policy", name, &known))
+    let known = registry.policies().map(|policy| policy.about().name);
+    Err(names::unknown(what, "policy", name, known))
 }
 
 /// The test written as `name` or `name:variant`. `what` is about to be done with it.
@@ -67,8 +64,7 @@ pub(crate) fn find_test(text: &str, what: &str) -> Result<&'static Test, Failure
     } else {
         "test"
     };
-    let known: Vec<String> = registry.tests().iter().map(Test::to_string).collect();
-    Err(names::unknown(what, kind, text, &known))
+    Err(names::unknown(what, kind, text, registry.tests()))
 }
 
 /// Whether fixed priorities can keep the policy's order. `verb` is what is about to be done.

@@ -2,9 +2,9 @@
 
 use crate::input::shown;
 use crate::output::{Output, Style};
-use crate::quantity::{exact, percent, short};
+use crate::quantity::{exact, percent, short, short_or_dash};
 use crate::session::Session;
-use crate::table::{Column, Grid};
+use crate::table::{Grid, styled};
 use std::fmt::Write as _;
 use vestal_core::{DropReason, Drops};
 use vestal_result::Ordered;
@@ -162,63 +162,40 @@ impl RunResult {
     }
 
     fn task_table(&self, session: &Session, output: &Output) -> String {
-        let by = session.urgency_column();
-        let with_instants = session.zero_slack(0).is_some();
-        let mut columns = vec![
-            Column::Text("task"),
-            Column::Text("level"),
-            Column::Number(by),
-            Column::Number("zero slack"),
-            Column::Number("jobs"),
-            Column::Number("dropped"),
-            Column::Number("missed"),
-            Column::Number("overruns"),
-            Column::Number("mean response"),
-            Column::Number("max response"),
-            Column::Number("deadline"),
-        ];
-        const INSTANT: usize = 3;
-        if !with_instants {
-            columns.remove(INSTANT);
-        }
-        let mut grid = Grid::new(output, &columns);
-        let time = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), short);
-        let mut rows: Vec<_> = (0..self.run.tasks.len())
-            .map(|task| {
-                (
-                    session.urgency(task),
-                    session.zero_slack(task).unwrap_or_default(),
-                )
-            })
-            .zip(&self.run.tasks)
-            .zip(&session.set.tasks)
+        let tasks = self.run.tasks.iter().zip(&session.set.tasks).enumerate();
+        let mut rows: Vec<_> = tasks
+            .map(|(task, (row, spec))| (session.urgency(task), task, row, spec))
             .collect();
-        rows.sort_by_key(|((((rank, _), _), _), _)| *rank);
-        for ((((_, urgency), instant), row), spec) in rows {
-            let level = session.set.level_name(spec.criticality).to_owned();
-            let mark = |number: u64, style| (number.to_string(), (number > 0).then_some(style));
-            let mut cells = vec![
-                (row.name.clone(), None),
-                (level, None),
-                (urgency, None),
-                (instant, None),
-                (row.released.to_string(), None),
-                (
-                    dropped(&row.dropped_by),
-                    (row.dropped > 0).then_some(Style::Caution),
-                ),
-                mark(row.missed, Style::Bad),
-                mark(row.overruns, Style::Caution),
-                (time(row.response_ns.mean), None),
-                (time(row.response_ns.max), None),
-                (exact(spec.deadline.as_nanos()), None),
-            ];
-            if !with_instants {
-                cells.remove(INSTANT);
-            }
-            grid.styled_row(cells);
+        rows.sort_by_key(|((rank, _), ..)| *rank);
+        let mut grid = Grid::of(&rows, output)
+            .text("task", |(_, _, row, _)| &row.name)
+            .text("level", |(.., spec)| {
+                session.set.level_name(spec.criticality)
+            })
+            .number(session.urgency_column(), |((_, urgency), ..)| urgency);
+        if session.zero_slack(0).is_some() {
+            grid = grid.number("zero slack", |(_, task, ..)| {
+                session.zero_slack(*task).unwrap_or_default()
+            });
         }
-        grid.render()
+        let mark = |text, number, style| styled(text, (number > 0).then_some(style));
+        let count = |number: u64, style| mark(number.to_string(), number, style);
+        grid.number("jobs", |(_, _, row, _)| row.released)
+            .number("dropped", |(_, _, row, _)| {
+                mark(dropped(&row.dropped_by), row.dropped, Style::Caution)
+            })
+            .number("missed", |(_, _, row, _)| count(row.missed, Style::Bad))
+            .number("overruns", |(_, _, row, _)| {
+                count(row.overruns, Style::Caution)
+            })
+            .number("mean response", |(_, _, row, _)| {
+                short_or_dash(row.response_ns.mean)
+            })
+            .number("max response", |(_, _, row, _)| {
+                short_or_dash(row.response_ns.max)
+            })
+            .number("deadline", |(.., spec)| exact(spec.deadline.as_nanos()))
+            .render()
     }
 
     fn mode_list(&self) -> String {

@@ -4,7 +4,7 @@ use crate::args::WorldArgs;
 use crate::failure::{Exit, Failure};
 use crate::input::{self, shown};
 use crate::output::Output;
-use crate::quantity::exact;
+use crate::quantity::{exact, first_few};
 use crate::registry::{policy_of, registry};
 use std::path::{Path, PathBuf};
 use vestal_analysis::Parameters;
@@ -12,8 +12,8 @@ use vestal_core::{
     Duration, Enforcement, Exhaustion, LevelSet, Rank, Scheduler, Service, Task, TaskId,
 };
 use vestal_policy::{
-    Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System, Terms,
-    assemble, parameters,
+    Analysis, BACKLOG, Configuration, Options, Policy, Precision, Registry, System, assemble,
+    parameters,
 };
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
@@ -66,31 +66,10 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// The limits under which the only domain of the only cluster guarantees deadlines.
-fn limits_of(system: &System) -> Option<(Enforcement, Exhaustion)> {
-    let [Cluster { domains, .. }] = system.clusters.as_slice() else {
-        return None;
-    };
-    match domains.as_slice() {
-        [domain] => match domain.guarantee.terms {
-            Terms::Deadlines {
-                enforcement,
-                exhaustion,
-            } => Some((enforcement, exhaustion)),
-            Terms::Tardiness(_) => None,
-        },
-        _ => None,
-    }
-}
-
 impl Session {
-    /// Reads and checks what the command line names. `verb` is what is about to be done.
-    pub(crate) fn open(args: &WorldArgs, verb: &str, output: &Output) -> Result<Self, Failure> {
-        Self::open_in(registry(), args, verb, output)
-    }
-
-    /// The same with the policies and tests of this registry.
-    pub(crate) fn open_in(
+    /// Reads and checks what the command line names, with the policies and tests of this registry. `verb` is what is
+    /// about to be done.
+    pub(crate) fn open(
         registry: &Registry,
         args: &WorldArgs,
         verb: &str,
@@ -147,17 +126,15 @@ impl Session {
         (parameters, analysis): (&Parameters, Analysis),
         output: &Output,
     ) -> Result<Self, Failure> {
-        let Opening {
-            args,
-            registry,
-            policy,
-            options,
-            duration,
-            what,
-        } = opening;
-        let system = assemble(registry, (policy, &options), &set, parameters, analysis);
+        let (args, what) = (opening.args, opening.what);
+        let by = (opening.policy, &opening.options);
+        let system = assemble(opening.registry, by, &set, parameters, analysis);
         let system = system.map_err(|refusal| Failure::refused(&what, refusal))?;
-        let limits = limits_of(&system).ok_or_else(|| {
+        let limits = match system.clusters.as_slice() {
+            [cluster] => cluster.limits(),
+            _ => None,
+        };
+        let limits = limits.ok_or_else(|| {
             Failure::input(
                 what,
                 format!(
@@ -167,11 +144,9 @@ impl Session {
             )
         })?;
         let clusters = system.clusters.iter();
-        let tasks = clusters
-            .flat_map(|cluster| cluster.configuration.tasks())
-            .map(|entry| entry.task);
-        let tasks: Vec<Task> = tasks.collect();
-        let duration = duration.unwrap_or_else(|| {
+        let entries = clusters.flat_map(|cluster| cluster.configuration.tasks());
+        let tasks: Vec<Task> = entries.map(|entry| entry.task).collect();
+        let duration = opening.duration.unwrap_or_else(|| {
             let duration = set.default_duration();
             output.note(&format!(
                 "for {}: two hyperperiods plus the largest offset, at most 10s; --for changes that",
@@ -194,14 +169,9 @@ impl Session {
         })
     }
 
-    /// The cluster, of which this version's policies have one.
-    pub(crate) fn cluster(&self) -> &Cluster {
-        &self.system.clusters[0]
-    }
-
-    /// From what its schedulers are made.
+    /// From what the schedulers of its cluster are made, of which this version's policies have one.
     pub(crate) fn configuration(&self) -> &Configuration {
-        &self.cluster().configuration
+        &self.system.clusters[0].configuration
     }
 
     /// What is guaranteed about which tasks, if it is proved: what worlds judge by.
@@ -249,12 +219,8 @@ impl Session {
             Some(Rank::Priority(priority)) => (by_priority(priority), priority.to_string()),
             Some(Rank::DueAfter(due)) => (due.as_nanos(), exact(due.as_nanos())),
             Some(Rank::Jobs(list)) => {
-                let mut shown: Vec<String> = list.iter().take(SHOWN).map(u32::to_string).collect();
-                if list.len() > SHOWN {
-                    shown.push("...".to_owned());
-                }
                 let first = list.first().copied().unwrap_or(0);
-                (by_priority(first), shown.join(" "))
+                (by_priority(first), first_few(list, SHOWN))
             }
             None => (0, "-".to_owned()),
         }

@@ -1,8 +1,9 @@
 //! A set of tasks under a policy on one CPU, as searches and simulations carry it out.
 
-use vestal_core::{Enforcement, Exhaustion, Scheduler, Task};
-use vestal_policy::{Configuration, Engine, Precision, System, Terms, Visitor};
+use vestal_core::{Enforcement, Exhaustion, Instant, Scheduler, Service, Task, TaskId};
+use vestal_policy::{Configuration, Engine, Precision, System, Visitor};
 use vestal_sim::{Demand, Observer, Releases, Setting, SimulationError, simulate};
+use vestal_workload::Workload;
 
 /// A set on one CPU under a policy.
 pub(crate) struct Carried<'a> {
@@ -21,22 +22,15 @@ impl<'a> Carried<'a> {
         let [cluster] = &system.clusters[..] else {
             return Err(format!("{} has several clusters", system.policy));
         };
-        let mut domains = cluster.domains.iter().map(|domain| &domain.guarantee.terms);
-        match (domains.next(), domains.next()) {
-            (
-                Some(&Terms::Deadlines {
-                    enforcement,
-                    exhaustion,
-                }),
-                None,
-            ) => Ok(Self {
-                tasks,
-                configuration: &cluster.configuration,
-                enforcement,
-                exhaustion,
-            }),
-            _ => Err(format!("{} guarantees no deadlines", system.policy)),
-        }
+        let Some((enforcement, exhaustion)) = cluster.limits() else {
+            return Err(format!("{} guarantees no deadlines", system.policy));
+        };
+        Ok(Self {
+            tasks,
+            configuration: &cluster.configuration,
+            enforcement,
+            exhaustion,
+        })
     }
 
     /// A scheduler before its first job.
@@ -46,6 +40,40 @@ impl<'a> Carried<'a> {
     pub(crate) fn engine(&self) -> Result<Engine, String> {
         let engine = self.configuration.engine(Precision::EXACT);
         engine.map_err(|refusal| refusal.to_string())
+    }
+}
+
+/// The jobs of a workload as the simulator asks for them.
+#[derive(Clone, Copy, Debug)]
+pub struct Jobs<'a> {
+    workload: &'a Workload,
+    aborted: fn() -> bool,
+}
+
+impl<'a> Jobs<'a> {
+    /// All jobs of this workload; `aborted` says whether a simulation is to end before its time.
+    #[must_use]
+    pub const fn new(workload: &'a Workload, aborted: fn() -> bool) -> Self {
+        Self { workload, aborted }
+    }
+}
+
+impl Releases for Jobs<'_> {
+    fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant> {
+        match previous {
+            None => self.workload.release(task, sequence),
+            Some(previous) => self.workload.next_release(task, sequence, previous),
+        }
+    }
+
+    fn aborted(&self) -> bool {
+        (self.aborted)()
+    }
+}
+
+impl Demand for Jobs<'_> {
+    fn execution(&self, task: TaskId, sequence: u64) -> Service {
+        self.workload.execution(task, sequence)
     }
 }
 

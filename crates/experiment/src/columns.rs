@@ -15,6 +15,18 @@ pub enum Value {
     Missing,
 }
 
+impl Value {
+    /// As text, with so many digits after the point; `time` writes nanoseconds.
+    fn text(self, digits: usize, time: impl Fn(f64) -> String, missing: &str) -> String {
+        match self {
+            Self::Word(word) => word,
+            Self::Number(number) => format!("{number:.digits$}"),
+            Self::Time(nanos) => time(nanos),
+            Self::Missing => missing.to_owned(),
+        }
+    }
+}
+
 /// A column where it is shown.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -85,31 +97,20 @@ impl<R> Column<R> {
             reason = "a time; rounded for display"
         )]
         let nanos = |nanos: f64| time(nanos.round().max(0.0) as u64);
-        let digits = self.terminal?.digits;
-        Some(match (self.value)(row) {
-            Value::Word(word) => word,
-            Value::Number(number) => format!("{number:.digits$}"),
-            Value::Time(time) => nanos(time),
-            Value::Missing => "-".to_owned(),
-        })
+        Some((self.value)(row).text(self.terminal?.digits, nanos, "-"))
     }
 }
 
 /// A file: a line of names, and a line for each row.
 #[must_use]
 pub fn csv<R>(columns: &[Column<R>], rows: &[R]) -> String {
-    let shown = || {
-        columns
-            .iter()
-            .filter_map(|column| Some((column, column.csv?)))
-    };
-    let names: Vec<&str> = shown().map(|(_, place)| place.name).collect();
+    let columns = columns.iter();
+    let columns: Vec<_> = columns.filter_map(|c| Some((c.value, c.csv?))).collect();
+    let names: Vec<&str> = columns.iter().map(|(_, place)| place.name).collect();
     let mut text = names.join(",") + "\n";
     for row in rows {
-        let cells = shown().map(|(column, Place { digits, .. })| match (column.value)(row) {
-            Value::Word(word) => word,
-            Value::Number(value) | Value::Time(value) => format!("{value:.digits$}"),
-            Value::Missing => String::new(),
+        let cells = columns.iter().map(|(value, Place { digits, .. })| {
+            value(row).text(*digits, |nanos| format!("{nanos:.digits$}"), "")
         });
         text.push_str(&cells.collect::<Vec<_>>().join(","));
         text.push('\n');
@@ -120,27 +121,16 @@ pub fn csv<R>(columns: &[Column<R>], rows: &[R]) -> String {
 /// The same as a table of a Markdown page.
 #[must_use]
 pub fn markdown<R>(columns: &[Column<R>], rows: &[R]) -> String {
-    let shown = || {
-        columns
-            .iter()
-            .filter_map(|column| Some((column, column.page?)))
-    };
-    let names: Vec<&str> = shown().map(|(_, place)| place.name).collect();
-    let mut text = String::new();
-    // Writing into a string cannot fail.
-    let _ = writeln!(
-        text,
-        "| {} |\n|{}",
-        names.join(" | "),
-        "---|".repeat(names.len())
-    );
+    let columns = columns.iter();
+    let columns: Vec<_> = columns.filter_map(|c| Some((c.value, c.page?))).collect();
+    let names: Vec<&str> = columns.iter().map(|(_, place)| place.name).collect();
+    let line = "---|".repeat(names.len());
+    let mut text = format!("| {} |\n|{line}\n", names.join(" | "));
     for row in rows {
-        let cells = shown().map(|(column, Place { digits, .. })| match (column.value)(row) {
-            Value::Word(word) => word,
-            Value::Number(number) => format!("{number:.digits$}"),
-            Value::Time(nanos) => format!("{:.digits$}", nanos / 1000.0),
-            Value::Missing => "-".to_owned(),
+        let cells = columns.iter().map(|(value, Place { digits, .. })| {
+            value(row).text(*digits, |nanos| format!("{:.digits$}", nanos / 1000.0), "-")
         });
+        // Writing into a string cannot fail.
         let _ = writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | "));
     }
     text

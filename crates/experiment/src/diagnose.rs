@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 use vestal_workload::codes;
-use vestal_workload::diagnostic::Severity;
+use vestal_workload::diagnostic::Sink;
 use vestal_workload::generate::ParameterError;
 use vestal_workload::source::Span;
-use vestal_workload::{Diagnostic, Diagnostics, Source};
+use vestal_workload::{Diagnostics, Source};
 
 /// A single `V0700` about an experiment file.
 pub(crate) fn problem(
@@ -18,21 +18,12 @@ pub(crate) fn problem(
     help: impl Into<String>,
 ) -> Diagnostics {
     let span = span.map_or(Span::default(), |span| Span::new(span.start, span.end));
-    let (line, column) = source.line_and_column(span.start);
-    let diagnostic = Diagnostic {
-        code: codes::EXPERIMENT,
-        severity: Severity::Error,
-        file: source.name.clone(),
-        line,
-        column,
-        field: field.to_owned(),
-        message: "an experiment says what is drawn and asked".to_owned(),
-        found,
-        expected: expected.into(),
-        help: help.into(),
-        span,
-    };
-    Diagnostics::from_list(Arc::clone(source), vec![diagnostic])
+    let mut sink = Sink::new(Arc::clone(source));
+    sink.error(codes::EXPERIMENT, span, field, found, expected, help);
+    match sink.into_result() {
+        Err(found) => found,
+        Ok(list) => Diagnostics::from_list(Arc::clone(source), list),
+    }
 }
 
 /// The same for a parameter that the recipe refused.

@@ -4,15 +4,15 @@
 //! machine. Tests that may take too long count their own steps instead and stop at a fixed number
 //! ([`vestal_analysis::Reason::SearchLimit`]); such a set is *not decided* and counted apart.
 
-use crate::carried::{Carried, Run};
+use crate::carried::{Carried, Jobs, Run};
 use crate::file::SimulationSpec;
 use crate::misses;
 use std::cell::LazyCell;
 use std::fmt;
 use vestal_analysis::{Parameters, Problem, Reason, Scratch, Test};
-use vestal_core::{Duration, Instant, LevelSet, Service, Task, TaskId};
+use vestal_core::{Duration, Instant, LevelSet, Task};
 use vestal_policy::{Analysis, Cluster, Options, Policy, Refusal, Registry, System, assemble};
-use vestal_sim::{Backlog, Demand, Releases, Setting, SimulationError, Statistics};
+use vestal_sim::{Backlog, Setting, SimulationError, Statistics};
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
 
@@ -31,7 +31,7 @@ pub enum Answer {
 impl Answer {
     /// From the number that files hold.
     #[must_use]
-    pub const fn from_number(number: i32) -> Option<Self> {
+    pub const fn from_number(number: u8) -> Option<Self> {
         match number {
             0 => Some(Self::No),
             1 => Some(Self::Yes),
@@ -55,7 +55,7 @@ pub enum Question<'a> {
 }
 
 /// A check of what a test accepts.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Check<'a> {
     test: &'a Test,
     registry: &'a Registry,
@@ -110,12 +110,6 @@ impl<'a> Check<'a> {
     }
 }
 
-impl fmt::Debug for Check<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Check({}, {})", self.test, self.policy.about().name)
-    }
-}
-
 /// What the names of checks begin with.
 const CHECK: &str = "check:";
 
@@ -132,7 +126,7 @@ pub fn is_check(label: &str) -> bool {
 }
 
 /// A simulation of every set.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Simulation<'a> {
     registry: &'a Registry,
     policy: &'a dyn Policy,
@@ -150,22 +144,11 @@ impl<'a> Simulation<'a> {
     }
 }
 
-impl fmt::Debug for Simulation<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Simulation({}, {:?})", self.label, self.duration)
-    }
-}
-
 /// Why a question cannot be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuestionError {
-    /// There is no test or policy of this name.
-    Unknown {
-        /// `test` or `policy`.
-        kind: &'static str,
-        /// The name.
-        name: String,
-    },
+    /// There is no policy of this name.
+    Unknown(String),
     /// The simulation is not described well.
     Simulation(String),
 }
@@ -173,7 +156,7 @@ pub enum QuestionError {
 impl fmt::Display for QuestionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { kind, name } => write!(f, "there is no {kind} `{name}`"),
+            Self::Unknown(name) => write!(f, "there is no policy `{name}`"),
             Self::Simulation(why) => f.write_str(why),
         }
     }
@@ -227,10 +210,7 @@ impl<'a> Question<'a> {
         registry: &'a Registry,
         spec: &SimulationSpec,
     ) -> Result<Self, QuestionError> {
-        let unknown = || QuestionError::Unknown {
-            kind: "policy",
-            name: spec.policy.clone(),
-        };
+        let unknown = || QuestionError::Unknown(spec.policy.clone());
         let policy = registry.policy(&spec.policy).ok_or_else(unknown)?;
         let named = match Scenario::parse(&spec.scenario) {
             Ok(ScenarioSpec::Named(scenario)) => scenario,
@@ -358,7 +338,7 @@ impl Simulation<'_> {
         };
         let workload = Workload::new(set, tasks, self.scenario.clone(), seed);
         let mut statistics = Statistics::new(tasks, 1, carried.enforcement, carried.exhaustion);
-        let jobs = Jobs(&workload);
+        let jobs = Jobs::new(&workload, || false);
         let ended = carried.engine()?.visit(Run {
             setting: &setting,
             releases: &jobs,
@@ -401,28 +381,10 @@ fn weak_tasks(problem: &Problem, priorities: Option<&[u32]>, sound: Vec<&Test>) 
     }
 }
 
-/// The jobs of a workload as the simulator asks for them.
-struct Jobs<'a>(&'a Workload);
-
-impl Releases for Jobs<'_> {
-    fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant> {
-        match previous {
-            None => self.0.release(task, sequence),
-            Some(previous) => self.0.next_release(task, sequence, previous),
-        }
-    }
-}
-
-impl Demand for Jobs<'_> {
-    fn execution(&self, task: TaskId, sequence: u64) -> Service {
-        self.0.execution(task, sequence)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vestal_core::{Level, Wcet};
+    use vestal_core::{Level, Service, Wcet};
 
     /// z, T = D, and C(0), ..., C(z) in nanoseconds.
     fn problem(rows: &[(u8, u64, &[u64])]) -> Problem {

@@ -294,33 +294,21 @@ fn in_order(table: &BTreeMap<String, Spanned<Value>>) -> Vec<(&String, &Spanned<
 }
 
 fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Float(number) => number.to_string(),
-        Value::Integer(_)
-        | Value::Boolean(_)
-        | Value::Datetime(_)
-        | Value::Array(_)
-        | Value::Table(_) => value.to_string(),
+    match (value.as_str(), value.as_float()) {
+        (Some(text), _) => text.to_owned(),
+        (_, Some(number)) => number.to_string(),
+        (None, None) => value.to_string(),
     }
 }
 
 /// The values of an axis; `None` if they are no axis.
 fn axis(value: &Value) -> Option<Vec<String>> {
-    let values = match value {
-        Value::Array(list) => list.iter().map(text_of).collect(),
-        Value::Table(table) => {
-            let number = |key: &str| table.get(key).and_then(billionths);
-            if table.len() != 3 {
-                return None;
-            }
-            range(number("from")?, number("to")?, number("step")?)?
-        }
-        Value::String(_)
-        | Value::Integer(_)
-        | Value::Float(_)
-        | Value::Boolean(_)
-        | Value::Datetime(_) => return None,
+    let values: Vec<String> = if let Some(list) = value.as_array() {
+        list.iter().map(text_of).collect()
+    } else {
+        let table = value.as_table().filter(|table| table.len() == 3)?;
+        let number = |key: &str| table.get(key).and_then(billionths);
+        range(number("from")?, number("to")?, number("step")?)?
     };
     (!values.is_empty() && values.len() <= POINTS_MAX).then_some(values)
 }
@@ -335,15 +323,8 @@ const BILLION: u64 = 1_000_000_000;
     reason = "the number is between 0 and 10^6, so its billionths are below 2^53"
 )]
 fn billionths(value: &Value) -> Option<u64> {
-    let number = match value {
-        Value::Float(number) => *number,
-        Value::Integer(number) => *number as f64,
-        Value::String(_)
-        | Value::Boolean(_)
-        | Value::Datetime(_)
-        | Value::Array(_)
-        | Value::Table(_) => return None,
-    };
+    let whole = || value.as_integer().map(|number| number as f64);
+    let number = value.as_float().or_else(whole)?;
     (0.0..=1e6)
         .contains(&number)
         .then(|| (number * BILLION as f64).round() as u64)

@@ -17,6 +17,7 @@ pub mod evaluate;
 pub mod figure;
 pub mod file;
 mod misses;
+mod number;
 pub mod overhead;
 pub mod plot;
 pub mod store;
@@ -25,6 +26,7 @@ pub mod sweep;
 pub mod table;
 mod verdict;
 
+pub use carried::Jobs;
 pub use evaluate::{Answer, Question, QuestionError};
 pub use file::Experiment;
 pub use store::{Damage, Manifest, Program, Store, StoreError};

@@ -157,44 +157,27 @@ impl Chart {
         }
     }
 
+    /// For shares from 0 to 1, or the tenths around the data if they need much less; for numbers over the values
+    /// and zero. Intervals that go beyond are cut.
     fn y_scale(&self) -> Scale {
-        match self.y_axis {
-            YAxis::Shares => self.shares(),
-            YAxis::Numbers => self.numbers(),
-        }
-    }
-
-    /// Over the values and zero; intervals that go beyond are cut.
-    fn numbers(&self) -> Scale {
         let values = || {
-            self.curves
-                .iter()
-                .flat_map(|curve| curve.points.iter().map(|(_, y)| y.value))
+            let points = self.curves.iter().flat_map(|curve| &curve.points);
+            points.map(|(_, y)| y.value)
         };
-        let low = values().fold(0.0, f64::min);
-        let high = values().fold(0.0, f64::max);
-        let room = if high > low { (high - low) * 0.05 } else { 1.0 };
-        Scale {
-            low: if low < 0.0 { low - room } else { 0.0 },
-            high: high + room,
-            ends: (TOP + PLOT_HEIGHT, TOP),
-        }
-    }
-
-    /// From 0 to 1, or the tenths around the data if they need much less.
-    fn shares(&self) -> Scale {
-        let values = || {
-            self.curves
-                .iter()
-                .flat_map(|curve| curve.points.iter().map(|(_, y)| y.value))
-        };
-        let tenths = |value: f64| value * 10.0;
-        let low = tenths(values().fold(1.0, f64::min)).floor() / 10.0;
-        let high = tenths(values().fold(0.0, f64::max)).ceil() / 10.0;
-        let (low, high) = if high - low > 0.65 || high <= low {
-            (0.0, 1.0)
-        } else {
-            (low, high)
+        let (low, high) = match self.y_axis {
+            YAxis::Shares => {
+                let low = (values().fold(1.0, f64::min) * 10.0).floor() / 10.0;
+                let high = (values().fold(0.0, f64::max) * 10.0).ceil() / 10.0;
+                match high - low > 0.65 || high <= low {
+                    true => (0.0, 1.0),
+                    false => (low, high),
+                }
+            }
+            YAxis::Numbers => {
+                let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
+                let room = if high > low { (high - low) * 0.05 } else { 1.0 };
+                (if low < 0.0 { low - room } else { 0.0 }, high + room)
+            }
         };
         Scale {
             low,
@@ -312,7 +295,12 @@ fn marker(svg: &mut String, (x, y): (f64, f64), style: usize) {
             corners.collect::<Vec<_>>().join(" ")
         )
     };
-    let stroke = |path: String| {
+    let strokes = |lines: [[(f64, f64); 2]; 2]| {
+        let path = lines.map(|[from, to]| {
+            let (from, to) = ((x + from.0, y + from.1), (x + to.0, y + to.1));
+            format!("M{:.2} {:.2}L{:.2} {:.2}", from.0, from.1, to.0, to.1)
+        });
+        let path = path.concat();
         format!("<path d=\"{path}\" stroke=\"{colour}\" stroke-width=\"1\" fill=\"none\"/>")
     };
     let shape = match style % 8 {
@@ -321,24 +309,8 @@ fn marker(svg: &mut String, (x, y): (f64, f64), style: usize) {
         2 => polygon(&[(0.0, -2.4), (2.2, 1.6), (-2.2, 1.6)]),
         3 => polygon(&[(0.0, -2.5), (2.5, 0.0), (0.0, 2.5), (-2.5, 0.0)]),
         4 => polygon(&[(0.0, 2.4), (2.2, -1.6), (-2.2, -1.6)]),
-        5 => stroke(format!(
-            "M{:.2} {:.2}L{:.2} {:.2}M{:.2} {:.2}L{:.2} {:.2}",
-            x - 2.0,
-            y - 2.0,
-            x + 2.0,
-            y + 2.0,
-            x - 2.0,
-            y + 2.0,
-            x + 2.0,
-            y - 2.0
-        )),
-        6 => stroke(format!(
-            "M{:.2} {y:.2}L{:.2} {y:.2}M{x:.2} {:.2}L{x:.2} {:.2}",
-            x - 2.4,
-            x + 2.4,
-            y - 2.4,
-            y + 2.4
-        )),
+        5 => strokes([[(-2.0, -2.0), (2.0, 2.0)], [(-2.0, 2.0), (2.0, -2.0)]]),
+        6 => strokes([[(-2.4, 0.0), (2.4, 0.0)], [(0.0, -2.4), (0.0, 2.4)]]),
         _ => format!(
             "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"2\" fill=\"#fff\" stroke=\"{colour}\" stroke-width=\"0.8\"/>"
         ),

@@ -176,6 +176,22 @@ fn damaged(path: &Path, what: impl Into<String>) -> StoreError {
     })
 }
 
+fn foreign(path: &Path, what: impl Into<String>) -> StoreError {
+    StoreError::Foreign {
+        path: path.to_owned(),
+        what: what.into(),
+    }
+}
+
+/// The bytes of a file, if it is there.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io_error(path)(error)),
+    }
+}
+
 /// A result directory.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -232,10 +248,7 @@ impl Store {
             let is_ours =
                 fs::read(root.join(EXPERIMENT)).is_ok_and(|found| found == text.as_bytes());
             if !(resume && is_ours) {
-                return Err(StoreError::Foreign {
-                    path: root.to_owned(),
-                    what: "it has files, but no manifest.json".to_owned(),
-                });
+                return Err(foreign(root, "it has files, but no manifest.json"));
             }
         }
         // The manifest comes first: whatever else is there is this experiment's from then on.
@@ -257,10 +270,8 @@ impl Store {
     /// [`StoreError::Foreign`] if it is none or of another version, [`StoreError::Damaged`] if manifest
     /// and experiment do not belong together, or what the operating system says.
     pub fn existing(root: &Path, version: &str) -> Result<Self, StoreError> {
-        let manifest = read_manifest(root)?.ok_or_else(|| StoreError::Foreign {
-            path: root.to_owned(),
-            what: "it has no manifest.json; name the directory that a sweep wrote".to_owned(),
-        })?;
+        let none = "it has no manifest.json; name the directory that a sweep wrote";
+        let manifest = read_manifest(root)?.ok_or_else(|| foreign(root, none))?;
         let path = root.join(EXPERIMENT);
         let text = fs::read(&path).map_err(io_error(&path))?;
         let text = String::from_utf8(text).map_err(|_| damaged(&path, "it is no text"))?;
@@ -270,10 +281,7 @@ impl Store {
         }
         if manifest.version != version {
             let what = format!("written by version {}, this is {version}", manifest.version);
-            return Err(StoreError::Foreign {
-                path: root.to_owned(),
-                what,
-            });
+            return Err(foreign(root, what));
         }
         Ok(Self {
             root: root.to_owned(),
@@ -317,22 +325,13 @@ impl Store {
         } else {
             "the experiment file was changed since".to_owned()
         };
-        Err(StoreError::Foreign {
-            path: self.root.clone(),
-            what,
-        })
+        Err(foreign(&self.root, what))
     }
 
     /// The path of a file of the result.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
-    }
-
-    /// The name of a chunk's file.
-    #[must_use]
-    pub fn chunk_name(point: usize, chunk: u32) -> String {
-        format!("chunks/{point:05}-{chunk:05}.parquet")
     }
 
     /// Writes a file completely or not at all. Two writers of the same file do no harm: they write
@@ -390,19 +389,17 @@ impl Store {
     /// [`StoreError::Foreign`] if it is whole, but of another result, or what the operating system says.
     pub(crate) fn rows(&self, name: &str) -> Result<Rows, StoreError> {
         let path = self.path(name);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Rows::Absent),
-            Err(error) => return Err(io_error(&path)(error)),
+        let Some(bytes) = read(&path)? else {
+            return Ok(Rows::Absent);
         };
         let (columns, fingerprint) = (self.manifest.columns.len(), &self.manifest.fingerprint);
         match Table::read(bytes, columns, fingerprint) {
             Ok(table) => Ok(Rows::Whole(table)),
             Err(Unfit::Damaged(what)) => Ok(Rows::Damaged(Damage { path, what })),
-            Err(Unfit::Foreign) => Err(StoreError::Foreign {
-                path,
-                what: "it is a file of another experiment, program or version".to_owned(),
-            }),
+            Err(Unfit::Foreign) => {
+                let what = "it is a file of another experiment, program or version";
+                Err(foreign(&path, what))
+            }
         }
     }
 
@@ -431,10 +428,8 @@ fn is_visible(entry: io::Result<fs::DirEntry>) -> bool {
 
 fn read_manifest(root: &Path) -> Result<Option<Manifest>, StoreError> {
     let path = root.join(MANIFEST);
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io_error(&path)(error)),
+    let Some(bytes) = read(&path)? else {
+        return Ok(None);
     };
     let no_manifest =
         |error: serde_json::Error| damaged(&path, format!("it is no manifest: {error}"));
@@ -442,10 +437,8 @@ fn read_manifest(root: &Path) -> Result<Option<Manifest>, StoreError> {
     if let Some(format) = json.get("format").and_then(serde_json::Value::as_str)
         && format != FORMAT
     {
-        return Err(StoreError::Foreign {
-            path: root.to_owned(),
-            what: format!("its format is {format}, not {FORMAT}"),
-        });
+        let what = format!("its format is {format}, not {FORMAT}");
+        return Err(foreign(root, what));
     }
     serde_json::from_value(json).map(Some).map_err(no_manifest)
 }

@@ -2,6 +2,7 @@
 
 use crate::evaluate::Answer;
 use crate::file::{Experiment, Point};
+use crate::number::as_f64;
 use crate::table::Table;
 use std::fmt::Write as _;
 
@@ -35,7 +36,7 @@ impl Share {
                 high: 1.0,
             };
         }
-        let (n, p) = (from(count), from(yes) / from(count));
+        let (n, p) = (as_f64(count), as_f64(yes) / as_f64(count));
         let square = z * z;
         let centre = p + square / (2.0 * n);
         let spread = z * (p * (1.0 - p) / n + square / (4.0 * n * n)).sqrt();
@@ -54,11 +55,6 @@ impl Share {
             },
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn from(count: u64) -> f64 {
-    count as f64
 }
 
 /// The answers to one question at one point.
@@ -197,15 +193,11 @@ impl Summary {
         let Some(axis) = self.weight_by else {
             return Vec::new();
         };
-        let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
-        for (point, values) in self.points.iter().enumerate() {
+        let groups = grouped(self.points.iter().enumerate().map(|(point, values)| {
             let mut others = values.clone();
             others.remove(axis);
-            match groups.iter_mut().find(|(known, _)| *known == others) {
-                Some((_, points)) => points.push(point),
-                None => groups.push((others, vec![point])),
-            }
-        }
+            (others, point)
+        }));
         let shares = |points: &[usize]| -> Vec<Share> {
             (0..self.columns.len())
                 .map(|question| self.weighted_share(points, question))
@@ -248,7 +240,7 @@ impl Summary {
             let share = count.share().value;
             total += weight;
             sum += weight * share;
-            variance += weight * weight * share * (1.0 - share) / from(count.sets.max(1));
+            variance += weight * weight * share * (1.0 - share) / as_f64(count.sets.max(1));
         }
         let total = if total > 0.0 { total } else { 1.0 };
         let (value, spread) = (sum / total, Z95 * variance.sqrt() / total);
@@ -338,6 +330,20 @@ impl Summary {
         }
         Some(text)
     }
+}
+
+/// The values of each key, in the order in which keys come first.
+pub(crate) fn grouped<K: PartialEq, V>(
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
 }
 
 /// Cells, each with its comma.

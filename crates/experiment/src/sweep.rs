@@ -119,8 +119,9 @@ struct Chunk {
 }
 
 impl Chunk {
+    /// The name of its file.
     fn name(self) -> String {
-        Store::chunk_name(self.point, self.number)
+        format!("chunks/{:05}-{:05}.parquet", self.point, self.number)
     }
 }
 
@@ -171,7 +172,7 @@ pub fn sweep(
         shard
             .par_iter()
             .try_for_each_init(Evaluator::default, |evaluator, chunk| {
-                let found = work.load(*chunk)?;
+                let found = load(experiment, store, *chunk)?;
                 if matches!(found, Rows::Whole(_)) {
                     return Ok(());
                 }
@@ -215,13 +216,10 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn load(&self, chunk: Chunk) -> Result<Rows, StoreError> {
-        load(self.experiment, self.store, chunk)
-    }
-
     /// The chunks that are whole, in their order, and what is wrong with those that are not.
     fn load_all(&self, chunks: &[Chunk]) -> Result<(Vec<Table>, Vec<Damage>), StoreError> {
-        let found = chunks.par_iter().map(|chunk| self.load(*chunk));
+        let found = chunks.par_iter();
+        let found = found.map(|chunk| load(self.experiment, self.store, *chunk));
         let found: Vec<Rows> = found.collect::<Result<_, _>>()?;
         let (mut tables, mut damaged) = (Vec::new(), Vec::new());
         for rows in found {

@@ -8,13 +8,13 @@ use crate::evaluate::Answer;
 use crate::file::{Experiment, Point};
 use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::record::RowAccessor;
 use parquet::schema::types::Type;
 use std::sync::Arc;
 
@@ -256,17 +256,25 @@ impl Table {
         if owner.and_then(|fact| fact.value.as_deref()) != Some(fingerprint) {
             return Err(Unfit::Foreign);
         }
+        let columns = reader.metadata().file_metadata().schema_descr();
+        let columns = columns.num_columns();
+        // The answers stand last.
+        let first = columns.checked_sub(questions).filter(|first| *first >= 3);
+        let first = first.ok_or_else(|| wrong("a column is missing"))?;
         let mut table = Self::new(questions);
-        for group in 0..reader.num_row_groups() {
-            let part = read_group(&reader, group, questions).map_err(damaged)?;
-            table.append(part.ok_or_else(|| wrong("a column is missing, or an answer is none"))?);
+        for row in reader.get_row_iter(None).map_err(damaged)? {
+            let row = row.map_err(damaged)?;
+            let (point, index) = (row.get_uint(0), row.get_uint(1));
+            let seed = row.get_ulong(2).map_err(damaged)?;
+            let answers = (first..columns).map(|at| row.get_ubyte(at));
+            let answers: Vec<u8> = answers.collect::<Result<_, _>>().map_err(damaged)?;
+            let answers = answers.into_iter().map(Answer::from_number);
+            let answers: Option<Vec<Answer>> = answers.collect();
+            let answers = answers.ok_or_else(|| wrong("an answer is none"))?;
+            let (point, index) = (point.map_err(damaged)?, index.map_err(damaged)?);
+            table.push(point, index, seed, &answers);
         }
-        let rows = table.rows();
-        let complete = table.answers.iter().all(|column| column.len() == rows);
-        match complete && table.indices.len() == rows && table.seeds.len() == rows {
-            true => Ok(table),
-            false => Err(wrong("its columns differ in length")),
-        }
+        Ok(table)
     }
 }
 
@@ -279,57 +287,6 @@ fn column<T: DataType>(
     };
     writer.typed::<T>().write_batch(&values, None, None)?;
     writer.close()
-}
-
-/// The rows of a group; `None` if they are not those of a result with so many questions, whose columns
-/// stand last.
-fn read_group(
-    reader: &SerializedFileReader<Bytes>,
-    group: usize,
-    questions: usize,
-) -> Result<Option<Table>, ParquetError> {
-    let group = reader.get_row_group(group)?;
-    let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-    let small = |at: usize| -> Result<Option<Vec<i32>>, ParquetError> {
-        let ColumnReader::Int32ColumnReader(mut column) = group.get_column_reader(at)? else {
-            return Ok(None);
-        };
-        let mut values = Vec::new();
-        column.read_records(rows, None, None, &mut values)?;
-        Ok(Some(values))
-    };
-    let unsigned = |values: Vec<i32>| values.into_iter().map(i32::cast_unsigned).collect();
-    let Some(first) = group.num_columns().checked_sub(questions) else {
-        return Ok(None);
-    };
-    if first < 3 {
-        return Ok(None);
-    }
-    let (Some(points), Some(indices)) = (small(0)?, small(1)?) else {
-        return Ok(None);
-    };
-    let mut table = Table {
-        points: unsigned(points),
-        indices: unsigned(indices),
-        ..Table::default()
-    };
-    let ColumnReader::Int64ColumnReader(mut column) = group.get_column_reader(2)? else {
-        return Ok(None);
-    };
-    let mut seeds = Vec::new();
-    column.read_records(rows, None, None, &mut seeds)?;
-    table.seeds = seeds.into_iter().map(i64::cast_unsigned).collect();
-    for question in 0..questions {
-        let Some(numbers) = small(first + question)? else {
-            return Ok(None);
-        };
-        let answers: Option<Vec<Answer>> = numbers.into_iter().map(Answer::from_number).collect();
-        let Some(answers) = answers else {
-            return Ok(None);
-        };
-        table.answers.push(answers);
-    }
-    Ok(Some(table))
 }
 
 #[cfg(test)]

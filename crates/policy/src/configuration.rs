@@ -107,15 +107,6 @@ impl OneCpu {
             wake_granularity: precision.wake_granularity,
         }
     }
-
-    fn guard(&self, precision: Precision) -> Result<Guard, Refusal> {
-        match self.order.beyond_fixed_priorities() {
-            Some(why) => Err(Refusal::input(why)),
-            None => {
-                Guard::new(&self.with(precision)).map_err(|error| Refusal::input(error.to_string()))
-            }
-        }
-    }
 }
 
 /// Why fixed priorities cannot carry out what a scheduler plans.
@@ -168,11 +159,15 @@ impl Configuration {
     /// # Errors
     /// Why they cannot, or what is wrong with the parameters.
     pub fn guard(&self, precision: Precision) -> Result<Guard, Refusal> {
-        match self {
-            Self::OneCpu(one) => one.guard(precision),
-            Self::Servers(_) => Err(Refusal::input(BY_SERVER)),
-            Self::User(_) => Err(Refusal::input(BY_SCHEDULER)),
+        let one = match self {
+            Self::OneCpu(one) => one,
+            Self::Servers(_) => return Err(Refusal::input(BY_SERVER)),
+            Self::User(_) => return Err(Refusal::input(BY_SCHEDULER)),
+        };
+        if let Some(why) = one.order.beyond_fixed_priorities() {
+            return Err(Refusal::input(why));
         }
+        Guard::new(&one.with(precision)).map_err(|error| Refusal::input(error.to_string()))
     }
 
     /// Why only the simulator has a world for it, if so.

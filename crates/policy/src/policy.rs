@@ -4,6 +4,7 @@ use crate::options::{OptionKey, Options};
 use crate::refusal::Refusal;
 use crate::setup::Setup;
 use crate::system::System;
+use std::fmt;
 use vestal_analysis::{Parameter, Parameters};
 use vestal_core::Task;
 
@@ -38,6 +39,12 @@ pub trait Policy: Send + Sync {
     /// # Errors
     /// What is wrong with the setup.
     fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal>;
+}
+
+impl fmt::Debug for dyn Policy + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.about().name)
+    }
 }
 
 /// What there is to know of a policy before there is a task set.

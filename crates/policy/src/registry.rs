@@ -4,7 +4,6 @@ use crate::options::{BACKLOG, OptionKey, Options, Values};
 use crate::policies;
 use crate::policy::Policy;
 use crate::refusal::Refusal;
-use std::fmt;
 use std::sync::Arc;
 use vestal_analysis::Test;
 
@@ -27,7 +26,7 @@ const PLANNED_TESTS: [&str; 9] = [
 /// Policies and tests: the built-in ones, and then a program's own.
 ///
 /// A value: a program, a test and a notebook may each have one.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Registry {
     policies: Vec<Arc<dyn Policy>>,
     /// How many of them are not the program's own.
@@ -46,13 +45,6 @@ impl Default for Registry {
             tests: vestal_analysis::tests().to_vec(),
             pages: Vec::new(),
         }
-    }
-}
-
-impl fmt::Debug for Registry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.policies().map(|policy| policy.about().name);
-        f.debug_list().entries(names).finish()
     }
 }
 
@@ -75,27 +67,16 @@ impl Registry {
     pub fn with_policy(mut self, policy: impl Policy + 'static) -> Result<Self, Refusal> {
         let about = policy.about();
         self.check_name(about.name)?;
-        if let Some(taken) = about
-            .options
-            .iter()
-            .find(|option| option.name == BACKLOG.name)
-        {
-            let why = format!(
-                "the option `{}` of the policy `{}` is taken",
-                taken.name, about.name
-            );
-            return Err(
-                Refusal::input(why).with_help("every policy has it: it is the business of worlds")
-            );
+        let (name, taken) = (about.name, BACKLOG.name);
+        if about.options.iter().any(|option| option.name == taken) {
+            let why = format!("the option `{taken}` of the policy `{name}` is taken");
+            let help = "every policy has it: it is the business of worlds";
+            return Err(Refusal::input(why).with_help(help));
         }
         if let Some(unknown) = about.tests.iter().find(|test| self.test(test).is_none()) {
-            let why = format!(
-                "the policy `{}` names `{unknown}`, which is no test",
-                about.name
-            );
-            return Err(
-                Refusal::input(why).with_help("name a test that exists, and give own ones first")
-            );
+            let why = format!("the policy `{name}` names `{unknown}`, which is no test");
+            let help = "name a test that exists, and give own ones first";
+            return Err(Refusal::input(why).with_help(help));
         }
         self.policies.push(Arc::new(policy));
         Ok(self)
@@ -209,13 +190,8 @@ impl Registry {
         policy: &dyn Policy,
         given: &[(String, String)],
     ) -> Result<Options, Refusal> {
-        let known: Vec<OptionKey> = policy
-            .about()
-            .options
-            .iter()
-            .copied()
-            .chain([BACKLOG])
-            .collect();
+        let known = policy.about().options.iter().copied();
+        let known: Vec<OptionKey> = known.chain([BACKLOG]).collect();
         let options = Options::read(given, &known)?;
         policy.test(&options)?;
         Ok(options)

@@ -99,6 +99,23 @@ pub enum Proof {
     NotAsked,
 }
 
+impl Cluster {
+    /// The limits under which its only domain guarantees deadlines, if that is what it guarantees.
+    #[must_use]
+    pub fn limits(&self) -> Option<(Enforcement, Exhaustion)> {
+        match self.domains.as_slice() {
+            [domain] => match domain.guarantee.terms {
+                Terms::Deadlines {
+                    enforcement,
+                    exhaustion,
+                } => Some((enforcement, exhaustion)),
+                Terms::Tardiness(_) => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 impl System {
     /// The test that proves every domain; `None` if one of them is not proved.
     #[must_use]

@@ -18,6 +18,13 @@ impl Columns {
         self.0.push(value as u8);
     }
 
+    /// How far a number is after the last one; one that is before it counts as equal.
+    pub(crate) fn after(&mut self, last: &mut u64, value: u64) {
+        let value = value.max(*last);
+        self.number(value - *last);
+        *last = value;
+    }
+
     /// A number of either sign: 0, -1, 1, -2 become 0, 1, 2, 3.
     pub(crate) fn signed(&mut self, value: i64) {
         self.number(((value << 1) ^ (value >> 63)).cast_unsigned());

@@ -7,7 +7,7 @@ use vestal_result::analysis::Analysis;
 use vestal_result::run::{Run, TaskRow};
 
 /// What is known of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TaskFacts {
     pub(crate) name: String,
     /// The name of its level.
@@ -47,7 +47,7 @@ impl Tasks {
         }
         let mut indices = Vec::new();
         for (index, task) in tasks.iter().enumerate() {
-            let Some(known) = index_of(&self.list, index, &task.name) else {
+            let Some(known) = self.index(index, &task.name) else {
                 let name = task.name.escape_debug();
                 return differs(format!("its task `{name}` is not there"));
             };
@@ -81,27 +81,27 @@ impl Tasks {
         }
     }
 
-    /// Where a task of an input stands in the list.
+    /// Where a task of an input stands in the list. Most inputs have the tasks in the same order; traces of others
+    /// may repeat names.
     pub(crate) fn index(&self, index: usize, name: &str) -> Option<usize> {
-        index_of(&self.list, index, name)
+        let is_there = |index: &usize| self.list.get(*index).is_some_and(|task| task.name == name);
+        let anywhere = || self.list.iter().position(|task| task.name == name);
+        Some(index).filter(is_there).or_else(anywhere)
     }
-}
 
-/// Most inputs have the tasks in the same order; traces of others may repeat names.
-fn index_of(list: &[TaskFacts], index: usize, name: &str) -> Option<usize> {
-    let there = list.get(index).is_some_and(|task| task.name == name);
-    if there {
-        return Some(index);
+    /// The index of a task's level in the levels, as far as inputs tell both.
+    pub(crate) fn level(&self, task: &TaskFacts) -> Option<usize> {
+        let name = task.criticality.as_ref()?;
+        self.levels.iter().position(|level| level == name)
     }
-    list.iter().position(|task| task.name == name)
 }
 
 pub(crate) fn tasks_of_analysis(analysis: &Analysis) -> Vec<TaskFacts> {
     let facts = analysis.tasks.iter().map(|task| TaskFacts {
         name: task.name.clone(),
         criticality: Some(task.criticality.clone()),
-        period: None,
         deadline: Some(task.deadline_ns),
+        ..TaskFacts::default()
     });
     facts.collect()
 }
@@ -109,9 +109,7 @@ pub(crate) fn tasks_of_analysis(analysis: &Analysis) -> Vec<TaskFacts> {
 pub(crate) fn tasks_of_run(run: &Run) -> Vec<TaskFacts> {
     let facts = run.tasks.iter().map(|task| TaskFacts {
         name: task.name.clone(),
-        criticality: None,
-        period: None,
-        deadline: None,
+        ..TaskFacts::default()
     });
     facts.collect()
 }

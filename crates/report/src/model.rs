@@ -120,16 +120,21 @@ struct Column {
     data: String,
 }
 
+impl Column {
+    /// What `write` makes of each item.
+    fn of<T>(items: &[T], mut write: impl FnMut(&mut Columns, &T)) -> Self {
+        let mut bytes = Columns::default();
+        items.iter().for_each(|item| write(&mut bytes, item));
+        let (count, data) = (items.len(), bytes.base64());
+        Self { count, data }
+    }
+}
+
 impl<'a> Model<'a> {
     pub(crate) fn new(report: &'a Report, tasks: &'a Tasks, origin: &dyn Origin) -> Self {
-        let levels = &tasks.levels;
-        let level = |name: &Option<String>| {
-            name.as_ref()
-                .and_then(|name| levels.iter().position(|level| level == name))
-        };
         let shown = tasks.list.iter().map(|task| Task {
             name: &task.name,
-            level: level(&task.criticality),
+            level: tasks.level(task),
             period: task.period,
             deadline: task.deadline,
         });
@@ -141,7 +146,7 @@ impl<'a> Model<'a> {
             title: report.title(),
             file: report.file.as_deref(),
             generator: &report.generator,
-            levels,
+            levels: &tasks.levels,
             tasks: shown.collect(),
             analyses: analyses.collect(),
             runs: runs(report, tasks, origin),
@@ -393,12 +398,9 @@ fn drawing<'a>(recording: &'a Recording, tasks: &Tasks) -> Drawing<'a> {
 fn jobs(row: &Row, ticks: &Ticks) -> Column {
     const JUMP: u8 = 8;
     const DISTANCE_MAX: u64 = 1 << 40;
-    let mut bytes = Columns::default();
     let (mut last, mut next) = (0, row.jobs.first().map_or(0, |job| job.sequence));
-    for job in &row.jobs {
-        let release = ticks.at(job.release).max(last);
-        bytes.number(release - last);
-        last = release;
+    Column::of(&row.jobs, |bytes, job| {
+        bytes.after(&mut last, ticks.at(job.release));
         let distance = job.sequence.saturating_sub(next).min(DISTANCE_MAX);
         bytes.number(u64::from(job.flags | if distance > 0 { JUMP } else { 0 }));
         if distance > 0 {
@@ -406,39 +408,32 @@ fn jobs(row: &Row, ticks: &Ticks) -> Column {
         }
         next = job.sequence.saturating_add(1);
         bytes.number(job.response.map_or(0, |response| response / ticks.tick + 1));
-    }
-    column(row.jobs.len(), &bytes)
+    })
 }
 
 /// For each slice: begin after the end of the one before, which may be later; length; why it ends;
 /// CPU; the index of its job as a difference to the one before, where -1 is no job.
 fn slices(row: &Row, ticks: &Ticks) -> Column {
-    let mut bytes = Columns::default();
     let (mut last, mut job) = (0_u64, 0_i64);
-    for slice in &row.slices {
+    Column::of(&row.slices, |bytes, slice| {
         let (from, to) = (ticks.at(slice.from), ticks.at(slice.to));
         bytes.signed(from.cast_signed() - last.cast_signed());
         bytes.number(to - from);
         last = to;
         bytes.number(u64::from(slice.why));
         bytes.number(u64::from(slice.cpu));
-        job = step(&mut bytes, job, slice.job);
-    }
-    column(row.slices.len(), &bytes)
+        job = step(bytes, job, slice.job);
+    })
 }
 
 /// For each mark: after the one before; its kind; its job as in slices.
 fn marks(row: &Row, ticks: &Ticks) -> Column {
-    let mut bytes = Columns::default();
     let (mut last, mut job) = (0, 0);
-    for mark in &row.marks {
-        let at = ticks.at(mark.at).max(last);
-        bytes.number(at - last);
-        last = at;
+    Column::of(&row.marks, |bytes, mark| {
+        bytes.after(&mut last, ticks.at(mark.at));
         bytes.number(u64::from(mark.kind));
-        job = step(&mut bytes, job, mark.job);
-    }
-    column(row.marks.len(), &bytes)
+        job = step(bytes, job, mark.job);
+    })
 }
 
 fn step(bytes: &mut Columns, last: i64, job: Option<u32>) -> i64 {
@@ -449,34 +444,21 @@ fn step(bytes: &mut Columns, last: i64, job: Option<u32>) -> i64 {
 
 /// For each change: after the one before; the mode from then on.
 fn modes(modes: &[(u64, Level)], ticks: &Ticks) -> Column {
-    let mut bytes = Columns::default();
     let mut last = 0;
-    for (at, level) in modes {
-        let at = ticks.at(*at).max(last);
-        bytes.number(at - last);
-        last = at;
+    Column::of(modes, |bytes, (at, level)| {
+        bytes.after(&mut last, ticks.at(*at));
         bytes.number(u64::from(level.0));
-    }
-    column(modes.len(), &bytes)
+    })
 }
 
 /// For each gap: its end after the end of the one before; its length; its CPU.
 fn gaps(recording: &Recording, ticks: &Ticks) -> Column {
-    let mut bytes = Columns::default();
     let mut last = 0;
-    for gap in &recording.gaps {
-        let to = ticks.at(gap.to).max(last);
-        bytes.number(to - last);
-        last = to;
+    Column::of(&recording.gaps, |bytes, gap| {
+        bytes.after(&mut last, ticks.at(gap.to));
         bytes.number(gap.length / ticks.tick);
         bytes.number(u64::from(gap.cpu));
-    }
-    column(recording.gaps.len(), &bytes)
-}
-
-fn column(count: usize, bytes: &Columns) -> Column {
-    let data = bytes.base64();
-    Column { count, data }
+    })
 }
 
 #[cfg(test)]

@@ -83,10 +83,8 @@ impl Report {
     /// What the inputs so far say of their tasks, in their order; nothing before the first one.
     pub fn tasks(&self) -> impl Iterator<Item = TaskInfo> {
         self.tasks.list.iter().map(|task| {
-            let level = task.criticality.as_ref();
-            let index =
-                level.and_then(|name| self.tasks.levels.iter().position(|other| other == name));
-            let index = index.and_then(|index| u8::try_from(index).ok());
+            let level = self.tasks.level(task);
+            let index = level.and_then(|index| u8::try_from(index).ok());
             TaskInfo {
                 name: task.name.clone(),
                 criticality: index.map_or(Level::LOWEST, Level),

@@ -6,10 +6,10 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
 use crate::output::{Output, Painter, Style};
 use crate::progress::Progress;
-use crate::quantity::exact;
+use crate::quantity::{exact, first_few};
 use crate::registry::{find_test, registry};
 use crate::session::read_parameters;
-use crate::table::{Column, Grid};
+use crate::table::{Grid, styled};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     let given = given
         .map_err(|refusal| Failure::refused(format!("read {}", shown(&args.file)), refusal))?;
     say_what_is_given(&tests, &given, output);
-    let mut progress = Progress::new(output, "analyzing", tests.len() as u64);
+    let progress = Progress::new(output, "analyzing", tests.len() as u64);
     let mut results = Vec::with_capacity(tests.len());
     for (done, test) in tests.iter().enumerate() {
         progress.at(done as u64);
@@ -300,41 +300,27 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
     if let Some(why) = &said.why {
         let _ = writeln!(text, "  why: {why}");
     }
-    let columns = [
-        Column::Text("task"),
-        Column::Text("criticality"),
-        Column::Number("priority"),
-        Column::Number("deadline"),
-    ];
-    let mut grid = Grid::new(output, &columns);
-    for level in &set.levels {
-        grid.number(&format!("response {level}"));
-    }
     let mut tasks: Vec<&TaskBound> = said.tasks.iter().collect();
     tasks.sort_by_key(|task| Reverse(task.priority));
-    for task in tasks {
-        let mut cells = vec![
-            (task.name.clone(), None),
-            (task.criticality.clone(), None),
-            (
-                task.priority
-                    .map_or_else(|| "-".to_owned(), |priority| priority.to_string()),
-                None,
-            ),
-            (exact(task.deadline_ns), None),
-        ];
-        for level in &set.levels {
-            let bound = task.response_ns.0.iter().find(|(name, _)| name == level);
-            cells.push(match bound {
-                None => (String::new(), None),
-                Some((_, None)) => ("-".to_owned(), Some(Style::Bad)),
-                Some((_, Some(bound))) if *bound > task.deadline_ns => {
-                    (exact(*bound), Some(Style::Bad))
+    let mut grid = Grid::of(&tasks, output)
+        .text("task", |task| &task.name)
+        .text("criticality", |task| &task.criticality)
+        .number("priority", |task| match task.priority {
+            Some(priority) => priority.to_string(),
+            None => "-".to_owned(),
+        })
+        .number("deadline", |task| exact(task.deadline_ns));
+    for level in &set.levels {
+        grid = grid.number(&format!("response {level}"), |task| {
+            match task.response_ns.get(level) {
+                None => styled("", None),
+                Some(None) => styled("-", Some(Style::Bad)),
+                Some(Some(bound)) => {
+                    let late = *bound > task.deadline_ns;
+                    styled(exact(*bound), late.then_some(Style::Bad))
                 }
-                Some((_, Some(bound))) => (exact(*bound), None),
-            });
-        }
-        grid.styled_row(cells);
+            }
+        });
     }
     text.push_str(&grid.render());
     text.push_str(&job_order(&result.chosen, set));
@@ -361,17 +347,9 @@ fn job_order(chosen: &Parameters, set: &TaskSet) -> String {
         let lists = lists.chain(std::iter::repeat(&[][..]));
         for ((task, jobs), list) in set.tasks.iter().zip(patterns).zip(lists) {
             let jobs: Vec<String> = jobs.iter().map(u64::to_string).collect();
-            let mut shown: Vec<String> = list
-                .iter()
-                .take(PRIORITIES_SHOWN)
-                .map(u32::to_string)
-                .collect();
-            if list.len() > PRIORITIES_SHOWN {
-                shown.push("...".to_owned());
-            }
-            let priorities = match shown.is_empty() {
+            let priorities = match list.is_empty() {
                 true => String::new(),
-                false => format!(", priorities {}", shown.join(" ")),
+                false => format!(", priorities {}", first_few(list, PRIORITIES_SHOWN)),
             };
             let _ = writeln!(
                 text,

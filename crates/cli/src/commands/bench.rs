@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::output::Output;
 use crate::quantity::short;
 use crate::real;
-use crate::table::{Column, Grid};
+use crate::table::Grid;
 use vestal_result::Format;
 use vestal_result::bench::Primitives;
 
@@ -29,23 +29,12 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
         }
     }
     let primitives = real::primitives(output)?;
-    let columns = [
-        Column::Text("mechanism"),
-        Column::Number("count"),
-        Column::Number("median"),
-        Column::Number("p99"),
-        Column::Number("max"),
-    ];
-    let mut grid = Grid::new(output, &columns);
-    for cost in &primitives {
-        grid.row(vec![
-            cost.name.clone(),
-            cost.count.to_string(),
-            short(cost.median_ns),
-            short(cost.p99_ns),
-            short(cost.max_ns),
-        ]);
-    }
+    let grid = Grid::of(&primitives, output)
+        .text("mechanism", |cost| &cost.name)
+        .number("count", |cost| cost.count)
+        .number("median", |cost| short(cost.median_ns))
+        .number("p99", |cost| short(cost.p99_ns))
+        .number("max", |cost| short(cost.max_ns));
     output.human(&grid.render());
     output.json(&Primitives {
         format: Format::V1,

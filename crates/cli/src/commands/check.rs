@@ -8,7 +8,7 @@ use crate::input;
 use crate::output::{self, Output, Style};
 use crate::quantity::{count, exact};
 use crate::registry::{find_policy, registry};
-use crate::table::{Column, Grid};
+use crate::table::Grid;
 use std::fmt::Write as _;
 use std::path::Path;
 use vestal_core::{Duration, Level};
@@ -141,25 +141,15 @@ pub(crate) fn page(path: &Path, summary: &Summary, output: &Output) -> String {
 }
 
 fn levels_table(summary: &Summary, output: &Output) -> String {
-    let columns = [
-        Column::Text("level"),
-        Column::Number("tasks"),
-        Column::Number("utilization"),
-    ];
-    let mut grid = Grid::new(output, &columns);
-    grid.text("what the utilization counts");
-    for level in &summary.levels {
-        let utilization = match level.utilization {
+    Grid::of(&summary.levels, output)
+        .text("level", |level| &level.name)
+        .number("tasks", |level| level.tasks)
+        .number("utilization", |level| match level.utilization {
             Some(value) => format!("{:.2}%", value * 100.0),
             None => "unknown".to_owned(),
-        };
-        let meaning = format!("C({0})/T of the tasks of level {0} and above", level.name);
-        grid.row(vec![
-            level.name.clone(),
-            level.tasks.to_string(),
-            utilization,
-            meaning,
-        ]);
-    }
-    grid.render()
+        })
+        .text("what the utilization counts", |level| {
+            format!("C({0})/T of the tasks of level {0} and above", level.name)
+        })
+        .render()
 }

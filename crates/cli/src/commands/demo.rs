@@ -127,12 +127,7 @@ fn for_real(
         }
         Err(failure) => return Err(failure),
     };
-    for warning in &real.warnings {
-        output.warning(warning);
-    }
-    output.human(&real.result.page(session, output));
-    output.human(&run::machine_page(&real, output));
-    output.human(&real.result.verdict(output));
+    run::show(&real, session, output);
     Ok((Some(real), None))
 }
 
@@ -228,17 +223,11 @@ fn step(output: &Output, number: u32, title: &str, command: &str, why: &str) {
     if number > 1 {
         text.push('\n');
     }
-    let _ = writeln!(
-        text,
-        "{}",
-        painter.paint(Style::Bold, &format!("== {number} of 5: {title}"))
-    );
+    let title = painter.paint(Style::Bold, &format!("== {number} of 5: {title}"));
+    let _ = writeln!(text, "{title}");
     if !command.is_empty() {
-        let _ = writeln!(
-            text,
-            "   {}",
-            painter.paint(Style::Name, &format!("$ {command}"))
-        );
+        let command = painter.paint(Style::Name, &format!("$ {command}"));
+        let _ = writeln!(text, "   {command}");
     }
     if !why.is_empty() {
         let _ = writeln!(text, "{why}");

@@ -2,6 +2,7 @@
 
 use crate::args::DoctorArgs;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::markdown::wrapped;
 use crate::output::{Output, Painter, Style};
 use crate::real::{self, Wish};
 use std::fmt::Write as _;
@@ -30,13 +31,6 @@ pub(crate) fn doctor(args: &DoctorArgs, output: &Output) -> Outcome {
     })
 }
 
-const SECTIONS: [(Section, &str); 4] = [
-    (Section::Process, "This process"),
-    (Section::Kernel, "The kernel"),
-    (Section::Cpu, "CPU"),
-    (Section::Measured, "Measured"),
-];
-
 /// The width of the column of states, and of the one of titles.
 const STATE_WIDTH: usize = 9;
 const TITLE_WIDTH: usize = 27;
@@ -53,7 +47,13 @@ fn page(examination: &Examination, painter: Painter, width: usize) -> String {
         let _ = write!(text, ", as the files in {root} say");
     }
     text.push('\n');
-    for (section, title) in SECTIONS {
+    let sections = [
+        (Section::Process, "This process".to_owned()),
+        (Section::Kernel, "The kernel".to_owned()),
+        (Section::Cpu, format!("CPU {}", examination.cpu)),
+        (Section::Measured, "Measured".to_owned()),
+    ];
+    for (section, title) in sections {
         let mut findings = examination
             .findings
             .iter()
@@ -62,10 +62,6 @@ fn page(examination: &Examination, painter: Painter, width: usize) -> String {
         if findings.peek().is_none() {
             continue;
         }
-        let title = match section {
-            Section::Cpu => format!("{title} {}", examination.cpu),
-            Section::Process | Section::Kernel | Section::Measured => title.to_owned(),
-        };
         let _ = writeln!(text, "\n{}", painter.paint(Style::Bold, &title));
         for finding in findings {
             show(&mut text, finding, painter, width);
@@ -150,25 +146,6 @@ fn conclusion(examination: &Examination, painter: Painter, width: usize) -> Stri
     }
     if examination.measured.is_none() {
         text.push_str("Nothing was tried or measured.\n");
-    }
-    text
-}
-
-/// Words in lines of at most `width`, of which all but the first are indented.
-fn wrapped(words: &str, indent: usize, width: usize) -> String {
-    let mut text = String::new();
-    let mut column = indent;
-    for word in words.split_whitespace() {
-        let length = word.chars().count();
-        if column > indent && column + 1 + length > width {
-            let _ = write!(text, "\n{:indent$}", "");
-            column = indent;
-        } else if column > indent {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += length;
     }
     text
 }

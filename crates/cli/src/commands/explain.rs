@@ -8,7 +8,7 @@ use crate::markdown;
 use crate::names;
 use crate::output::Output;
 use crate::registry::registry;
-use crate::table::{Column, Grid};
+use crate::table::Grid;
 use vestal_result::Format;
 use vestal_result::files::{Explanation, Topic, Topics};
 use vestal_workload::codes;
@@ -69,13 +69,9 @@ fn unknown(topic: &str, wanted: &str) -> Failure {
             known.push(entry.topic);
         }
     }
-    names::unknown(
-        &format!("explain `{topic}`"),
-        "policy, test or code",
-        topic,
-        &known,
-    )
-    .with_help("`vestal explain` without a name lists all of them, diagnostic codes included")
+    let what = format!("explain `{topic}`");
+    names::unknown(&what, "policy, test or code", topic, known)
+        .with_help("`vestal explain` without a name lists all of them, diagnostic codes included")
 }
 
 fn entry(topic: String, kind: &str, summary: &str) -> Topic {
@@ -97,21 +93,10 @@ fn entries() -> Vec<Topic> {
 fn list(output: &Output) -> Outcome {
     let mut topics = entries();
     topics.extend(codes::all().map(|info| entry(info.code.to_string(), "code", info.title)));
-    let mut grid = Grid::new(
-        output,
-        &[
-            Column::Text("topic"),
-            Column::Text("kind"),
-            Column::Text("what"),
-        ],
-    );
-    for entry in &topics {
-        grid.row(vec![
-            entry.topic.clone(),
-            entry.kind.to_owned(),
-            entry.summary.to_owned(),
-        ]);
-    }
+    let grid = Grid::of(&topics, output)
+        .text("topic", |entry| &entry.topic)
+        .text("kind", |entry| &entry.kind)
+        .text("what", |entry| &entry.summary);
     output.human(&grid.render());
     output.json(&Topics {
         format: Format::V1,

@@ -23,7 +23,7 @@ pub(crate) fn generate(args: &GenerateArgs, output: &Output) -> Outcome {
             .with_help("name a directory that exists or can be created")
     })?;
     let digits = args.count.saturating_sub(1).to_string().len().max(4);
-    let mut progress = Progress::new(output, "generating", args.count);
+    let progress = Progress::new(output, "generating", args.count);
     let mut files = Vec::new();
     let stop = interrupt::watch()?;
     for index in 0..args.count {
@@ -96,8 +96,8 @@ fn recipe(args: &GenerateArgs) -> Result<Recipe, Failure> {
 /// The recipe of this name with its defaults.
 pub(crate) fn named(name: &str) -> Result<Recipe, Failure> {
     Recipe::named(name).ok_or_else(|| {
-        let known: Vec<String> = Recipe::NAMES.iter().map(|&name| name.to_owned()).collect();
-        names::unknown(&format!("use the recipe `{name}`"), "recipe", name, &known)
+        let what = format!("use the recipe `{name}`");
+        names::unknown(&what, "recipe", name, Recipe::NAMES)
     })
 }
 

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use vestal_core::{Duration, Scheduler};
+use vestal_core::{Duration, JobId, Scheduler};
 use vestal_policy::{Precision, parameters};
 use vestal_result::Format as Version;
 use vestal_result::replay::{Differs, Inverted, Jobs, Replay};
@@ -129,15 +129,19 @@ fn open(path: &Path) -> Result<Trace<BufReader<File>>, Failure> {
     if !format.is_complete() {
         return Err(only_written());
     }
+    match Trace::open(format, opened(path)?) {
+        Some(trace) => trace.map_err(|error| unreadable(path, &error)),
+        None => Err(only_written()),
+    }
+}
+
+fn opened(path: &Path) -> Result<BufReader<File>, Failure> {
     let file = File::open(path).map_err(|error| {
         let place = vestal_trace::Place::Byte(0);
         let problem = Problem::Io(error);
         unreadable(path, &TraceError { place, problem })
     })?;
-    match Trace::open(format, BufReader::new(file)) {
-        Some(trace) => trace.map_err(|error| unreadable(path, &error)),
-        None => Err(only_written()),
-    }
+    Ok(BufReader::new(file))
 }
 
 /// The failure for a trace that cannot be read.
@@ -147,12 +151,6 @@ fn unreadable(path: &Path, error: &TraceError) -> Failure {
     Failure::input(format!("read {}", shown(path)), why)
         .with_help(problem.help())
         .with_help(format!("`vestal explain {code}` says more about {code}"))
-}
-
-fn bad_header(path: &Path, what: &str) -> Failure {
-    Failure::input(format!("read {}", shown(path)), format!("V0805: {what}"))
-        .with_help("undo the change to the file, or record the run again")
-        .with_help("`vestal explain V0805` says more about V0805")
 }
 
 fn recorded_set(path: &Path, header: &Header) -> Result<TaskSet, Failure> {
@@ -193,8 +191,10 @@ fn agree(path: &Path, header: &Header, session: &Session) -> Result<(), Failure>
     if listed.tasks == header.tasks && listed.levels == header.levels {
         return Ok(());
     }
-    let what = "its tasks and levels are not those of its task set";
-    Err(bad_header(path, what))
+    let why = "V0805: its tasks and levels are not those of its task set";
+    Err(Failure::input(format!("read {}", shown(path)), why)
+        .with_help("undo the change to the file, or record the run again")
+        .with_help("`vestal explain V0805` says more about V0805"))
 }
 
 /// A fresh scheduler of the recorded configuration.
@@ -227,7 +227,8 @@ fn inversion(path: &Path, header: &Header, session: &Session) -> Result<Option<I
     };
     let found = first_inversion(header, open(path)?, order);
     let found = found.map_err(|error| unreadable(path, &error))?;
-    Ok(found.map(|inversion| inverted(&inversion, session)))
+    let name = |job: JobId| format!("job {} of {}", job.sequence, session.task_name(job.task));
+    Ok(found.map(|inversion| inverted(&inversion, name)))
 }
 
 /// The priorities as fixed priorities keep them: of equals the task that stands first.
@@ -247,11 +248,7 @@ fn ranks(session: &Session) -> Vec<u32> {
     ranks
 }
 
-fn inverted(found: &Inversion, session: &Session) -> Inverted {
-    let name = |job: vestal_core::JobId| {
-        let task = session.task_name(job.task);
-        format!("job {} of {task}", job.sequence)
-    };
+fn inverted(found: &Inversion, name: impl Fn(JobId) -> String) -> Inverted {
     Inverted {
         cpu: found.cpu.0,
         from_ns: found.from.as_nanos(),

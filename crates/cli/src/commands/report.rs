@@ -6,11 +6,10 @@ use crate::input::shown;
 use crate::names::VERSION;
 use crate::output::Output;
 use crate::registry::registry;
-use std::ffi::OsString;
+use crate::whole;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process;
 use vestal_report::recording::ITEMS_MAX;
 use vestal_report::{Collector, Origin, Report, ReportError};
 use vestal_result::Format as Version;
@@ -75,41 +74,12 @@ pub(crate) fn write_page(
         let why = format!("V0825: it would overwrite the input {}", input.display());
         return Err(Failure::input(what, why).with_help("name another file with -o"));
     }
-    let page = report
-        .page(&Catalogue)
-        .map_err(|error| refused(what.clone(), &error))?;
-    // A link keeps pointing to the file that it points to.
-    let place = place.unwrap_or_else(|| path.to_owned());
-    replace(&place, page.as_bytes()).map_err(|error| {
+    let page = report.page(&Catalogue).map_err(refused(what.clone()))?;
+    whole::write(path, page.as_bytes()).map_err(|error| {
         Failure::input(what, format!("V0825: {error}"))
             .with_help("name a file in a directory that exists and can be written")
     })?;
     Ok(page.len())
-}
-
-/// Writes under another name first, so that no page is ever half there.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // What is no plain file, such as a pipe, has to be written where it is.
-    if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
-        return fs::write(path, bytes);
-    }
-    let name = path
-        .file_name()
-        .ok_or_else(|| io::Error::other("the path names no file"))?;
-    let mut hidden = OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}.part", process::id()));
-    let temporary = path.with_file_name(hidden);
-    let write = || {
-        let mut file = File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    write().inspect_err(|_| {
-        // What could not be finished must not stay; a failure to remove it changes nothing.
-        let _kept = fs::remove_file(&temporary);
-    })
 }
 
 /// The built-in tests and those of extensions, with the policies they prove.
@@ -123,8 +93,8 @@ impl Origin for Catalogue {
     }
 }
 
-fn refused(what: String, error: &ReportError) -> Failure {
-    Failure::input(what, error.to_string()).with_help(error.help())
+fn refused(what: String) -> impl Fn(ReportError) -> Failure {
+    move |error| Failure::input(what.as_str(), error.to_string()).with_help(error.help())
 }
 
 /// Adds one file: a trace if its extension is that of a complete trace, else a result. What is neither
@@ -135,9 +105,8 @@ pub(crate) fn add(report: &mut Report, path: &Path) -> Result<Option<Vec<u8>>, F
     match Format::from_path(path) {
         Ok(format) if format.is_complete() => {
             let recording = recording(path, format)?;
-            report
-                .add_recording(&source, recording)
-                .map_err(|error| refused(what(), &error))?;
+            let added = report.add_recording(&source, recording);
+            added.map_err(refused(what()))?;
             Ok(None)
         }
         // Results are known by what is in them: `vestal ... > proof` names no extension.
@@ -147,9 +116,8 @@ pub(crate) fn add(report: &mut Report, path: &Path) -> Result<Option<Vec<u8>>, F
                 return Ok(Some(bytes));
             }
             let text = String::from_utf8(bytes).map_err(|error| unreadable(path, &error))?;
-            report
-                .add_result(&source, &text)
-                .map_err(|error| refused(what(), &error))?;
+            let added = report.add_result(&source, &text);
+            added.map_err(refused(what()))?;
             Ok(None)
         }
         Ok(format) => Err(drawing(path, format)),
@@ -189,9 +157,8 @@ fn add_foreign(report: &mut Report, path: &Path, bytes: &[u8]) -> Result<(), Fai
     for record in &found.records {
         collector.feed(record);
     }
-    report
-        .add_recording(&shown(path), collector.finish())
-        .map_err(|error| refused(what(), &error))
+    let added = report.add_recording(&shown(path), collector.finish());
+    added.map_err(refused(what()))
 }
 
 /// What can be shown on a page.

@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::names::{self, VERSION};
 use crate::output::Output;
 use crate::registry::registry;
-use crate::table::{Column, Grid};
+use crate::table::Grid;
 use std::path::Path;
 use vestal_experiment::figure::{self, Figure};
 use vestal_experiment::{Shard, Store, Summary};
@@ -56,16 +56,9 @@ fn found(name: &str) -> Result<Vec<&'static Figure>, Failure> {
     if !chosen.is_empty() {
         return Ok(chosen);
     }
-    let known: Vec<String> = figure::figures()
-        .iter()
-        .map(|figure| figure.name.to_owned())
-        .collect();
-    Err(names::unknown(
-        &format!("reproduce `{name}`"),
-        "figure",
-        name,
-        &known,
-    ))
+    let what = format!("reproduce `{name}`");
+    let known = figure::figures().iter().map(|figure| figure.name);
+    Err(names::unknown(&what, "figure", name, known))
 }
 
 /// Computes a figure and writes everything about it.
@@ -137,12 +130,12 @@ fn list(output: &Output) -> Outcome {
                 .unwrap_or_default(),
         })
         .collect();
-    let columns = ["figure", "what", "tests not in this version"].map(Column::Text);
-    let mut grid = Grid::new(output, &columns);
-    for entry in &entries {
-        let missing = entry.missing.join(", ");
-        grid.row(vec![entry.figure.clone(), entry.caption.clone(), missing]);
-    }
+    let grid = Grid::of(&entries, output)
+        .text("figure", |entry| &entry.figure)
+        .text("what", |entry| &entry.caption)
+        .text("tests not in this version", |entry| {
+            entry.missing.join(", ")
+        });
     output.human(&grid.render());
     output.json(&Figures {
         format: Format::V1,
@@ -152,17 +145,15 @@ fn list(output: &Output) -> Outcome {
 }
 
 fn page(outcomes: &[figure::Outcome], directory: &Path, output: &Output) -> String {
-    let columns = ["figure", "the paper says", "found"].map(Column::Text);
-    let mut grid = Grid::new(output, &columns);
-    for outcome in outcomes {
-        for (claim, finding) in &outcome.findings {
-            grid.row(vec![
-                outcome.figure.to_owned(),
-                (*claim).to_owned(),
-                finding.to_string(),
-            ]);
-        }
-    }
+    let findings = outcomes.iter().flat_map(|outcome| {
+        let findings = outcome.findings.iter();
+        findings.map(|(claim, finding)| (outcome.figure, *claim, *finding))
+    });
+    let findings: Vec<_> = findings.collect();
+    let grid = Grid::of(&findings, output)
+        .text("figure", |(figure, _, _)| figure)
+        .text("the paper says", |(_, claim, _)| claim)
+        .text("found", |(_, _, finding)| finding);
     let directory = directory.display();
     format!(
         "{}\ndata, plots and numbers: {directory}/index.md\n",

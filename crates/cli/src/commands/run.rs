@@ -4,7 +4,7 @@ use crate::args::RunArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::real::{self, Monitor, RealRun, Settings};
-use crate::registry::{check_native, find_policy};
+use crate::registry::{check_native, find_policy, registry};
 use crate::session::Session;
 use crate::tracing;
 use crate::watch;
@@ -22,15 +22,10 @@ pub(crate) fn run(args: &RunArgs, output: &Output) -> Outcome {
     if !settings.managed {
         check_native(policy, "run")?;
     }
-    let session = Session::open(&args.world, "run", output)?;
+    let session = Session::open(registry(), &args.world, "run", output)?;
     check_mechanism(&session, &settings)?;
     let run = real::execute(&session, &settings, &args.traces, output)?;
-    for warning in &run.warnings {
-        output.warning(warning);
-    }
-    output.human(&run.result.page(&session, output));
-    output.human(&machine_page(&run, output));
-    output.human(&run.result.verdict(output));
+    show(&run, &session, output);
     output.json(&run.result.run)?;
     Ok(exit(
         run.result.run.machine.missed_outside_gaps,
@@ -95,46 +90,25 @@ fn check_watch(output: &Output) -> Result<(), Failure> {
 }
 
 fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
-    let unknown = |option: &str, value: &str, known: &str| {
-        Failure::input(
-            format!("use {option} {value}"),
-            format!("`{value}` is no value of {option}"),
-        )
-        .with_help(format!("this version knows: {known}"))
-    };
-    let managed = match args.dispatch.as_deref() {
-        // The kernel keeps the order where it can.
-        None => policy.about().native != Native::Yes,
-        Some("native") => false,
-        Some("managed") => true,
-        Some(other) => return Err(unknown("--dispatch", other, "native, managed")),
-    };
-    let monitor = match args.monitor.as_deref() {
-        None => None,
-        Some("perf") => Some(Monitor::Perf),
-        Some("manager") => Some(Monitor::Manager),
-        Some("heartbeat") => Some(Monitor::Heartbeat),
-        Some("posix-timer") => Some(Monitor::PosixTimer),
-        Some(other) => {
-            let known = "perf, manager, heartbeat, posix-timer";
-            return Err(unknown("--monitor", other, known));
-        }
-    };
-    let of_paper = match args.mechanism.as_deref() {
-        None | Some("vestal") => false,
-        Some("huang2014") => true,
-        Some(other) => return Err(unknown("--mechanism", other, "vestal, huang2014")),
-    };
-    let deferred = match args.termination.as_deref() {
-        None | Some("immediate") => false,
-        Some("deferred") => true,
-        Some(other) => return Err(unknown("--termination", other, "immediate, deferred")),
-    };
+    let managed = [("native", false), ("managed", true)];
+    let managed = chosen("--dispatch", args.dispatch.as_deref(), &managed)?;
+    let monitors = [
+        ("perf", Monitor::Perf),
+        ("manager", Monitor::Manager),
+        ("heartbeat", Monitor::Heartbeat),
+        ("posix-timer", Monitor::PosixTimer),
+    ];
+    let monitor = chosen("--monitor", args.monitor.as_deref(), &monitors)?;
+    let of_paper = [("vestal", false), ("huang2014", true)];
+    let of_paper = chosen("--mechanism", args.mechanism.as_deref(), &of_paper)?;
+    let deferred = [("immediate", false), ("deferred", true)];
+    let deferred = chosen("--termination", args.termination.as_deref(), &deferred)?;
     Ok(Settings {
-        managed,
-        of_paper,
+        // The kernel keeps the order where it can.
+        managed: managed.unwrap_or(policy.about().native != Native::Yes),
+        of_paper: of_paper.unwrap_or(false),
         monitor,
-        deferred,
+        deferred: deferred.unwrap_or(false),
         observe: args.observe,
         watch: args.watch,
         cpu: args.cpus.as_deref().map(cpu).transpose()?,
@@ -143,23 +117,36 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
     })
 }
 
+/// What the value of an option stands for; nothing without one.
+pub(super) fn chosen<T: Copy>(
+    option: &str,
+    value: Option<&str>,
+    known: &[(&str, T)],
+) -> Result<Option<T>, Failure> {
+    let Some(value) = value else {
+        return Ok(None);
+    };
+    if let Some((_, meaning)) = known.iter().find(|(name, _)| *name == value) {
+        return Ok(Some(*meaning));
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let why = format!("`{value}` is no value of {option}");
+    Err(Failure::input(format!("use {option} {value}"), why)
+        .with_help(format!("this version knows: {}", names.join(", "))))
+}
+
 /// The CPU of `--cpus`: every policy of this version runs on one.
 pub(super) fn cpu(text: &str) -> Result<usize, Failure> {
     if let Ok(cpu) = text.parse() {
         return Ok(cpu);
     }
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let failure = format!("use --cpus {text}");
-    if text.split([',', '-']).all(digits) {
-        return Err(
-            Failure::input(failure, "the policies of this version run on one CPU")
-                .with_help("name one, for instance --cpus 1"),
-        );
-    }
-    Err(
-        Failure::input(failure, format!("`{text}` is no list of CPUs"))
-            .with_help("name one, for instance --cpus 1"),
-    )
+    let why = match text.split([',', '-']).all(digits) {
+        true => "the policies of this version run on one CPU".to_owned(),
+        false => format!("`{text}` is no list of CPUs"),
+    };
+    let failure = Failure::input(format!("use --cpus {text}"), why);
+    Err(failure.with_help("name one, for instance --cpus 1"))
 }
 
 /// `LOW-HIGH` of `--rt-priority`.
@@ -177,14 +164,19 @@ fn priorities(text: &str) -> Result<(u8, u8), Failure> {
     }
 }
 
-/// What the machine and the mechanisms did, for people.
-pub(crate) fn machine_page(run: &RealRun, output: &Output) -> String {
+/// What came of a run, and what the machine and the mechanisms did, for people.
+pub(crate) fn show(run: &RealRun, session: &Session, output: &Output) {
+    for warning in &run.warnings {
+        output.warning(warning);
+    }
+    output.human(&run.result.page(session, output));
     let mut text = format!("\n{}\n", output.painter().paint(Style::Bold, "the machine"));
     for line in &run.machine {
         let _ = writeln!(text, "  {line}");
     }
     text.push('\n');
-    text
+    output.human(&text);
+    output.human(&run.result.verdict(output));
 }
 
 #[cfg(test)]

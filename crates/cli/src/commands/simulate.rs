@@ -1,35 +1,35 @@
 //! `vestal simulate FILE --policy P`: the task set in exact simulated time.
 
 use crate::args::SimulateArgs;
+use crate::commands::run::chosen;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::shown;
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::quantity::short;
-use crate::registry::{check_native, find_policy};
+use crate::registry::{check_native, find_policy, registry};
 use crate::report::{RunResult, dropped_by};
 use crate::session::Session;
 use crate::tracing::{self, TraceFiles};
 use std::cell::RefCell;
 use std::path::PathBuf;
-use vestal_core::{Instant, Service, Task, TaskId};
+use vestal_core::{Instant, Task};
+use vestal_experiment::Jobs;
 use vestal_policy::Precision;
 use vestal_result::run::{
-    CpuRow, Cut, Execution, Jobs, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
+    self, CpuRow, Cut, Execution, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
 };
 use vestal_sim::statistics::TaskStatistics;
 use vestal_sim::{
-    Backlog, Demand, Effort, JobState, NativeSetting, Observer, Releases, Setting, SimulationError,
-    Statistics,
+    Backlog, Effort, JobState, NativeSetting, Observer, Setting, SimulationError, Statistics,
 };
 use vestal_trace::{Dispatch, Recorder, World};
-use vestal_workload::Workload;
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
     let dispatch = dispatch(args)?;
-    let session = Session::open(&args.world, "simulate", output)?;
+    let session = Session::open(registry(), &args.world, "simulate", output)?;
     let result = run(&session, dispatch, &args.traces, output)?;
     output.human(&result.page(&session, output));
     output.human(&result.verdict(output));
@@ -50,23 +50,14 @@ pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
 
 /// Who keeps the order in the simulated world.
 fn dispatch(args: &SimulateArgs) -> Result<Dispatch, Failure> {
-    let native = match args.dispatch.as_str() {
-        "managed" => false,
-        "native" => true,
-        other => {
-            return Err(Failure::input(
-                format!("use --dispatch {other}"),
-                format!("`{other}` is no value of --dispatch"),
-            )
-            .with_help("this version knows: managed, native"));
-        }
-    };
-    if !native {
-        return Ok(Dispatch::Managed);
+    let known = [("managed", Dispatch::Managed), ("native", Dispatch::Native)];
+    let dispatch = chosen("--dispatch", args.dispatch.as_deref(), &known)?;
+    let dispatch = dispatch.unwrap_or(Dispatch::Managed);
+    if dispatch == Dispatch::Native {
+        let policy = find_policy(&args.world.policy, "simulate a task set")?;
+        check_native(policy, "simulate native dispatch")?;
     }
-    let policy = find_policy(&args.world.policy, "simulate a task set")?;
-    check_native(policy, "simulate native dispatch")?;
-    Ok(Dispatch::Native)
+    Ok(dispatch)
 }
 
 /// Simulates a session from beginning to end.
@@ -89,18 +80,10 @@ pub(crate) fn run(
     }
     let header = tracing::header(session, dispatch);
     let files = RefCell::new(TraceFiles::create(traces, &header)?);
-    let cut = match dispatch {
-        Dispatch::Managed => {
-            let mut reported = tracing::reported(session, &files);
-            observers.push(&mut reported);
-            world(session, dispatch, Some(&files), &mut observers)?
-        }
-        Dispatch::Native => {
-            let mut observed = tracing::observed(session, &files);
-            observers.push(&mut observed);
-            world(session, dispatch, Some(&files), &mut observers)?
-        }
-    };
+    let mut recorded = tracing::recorded(session, dispatch, &files);
+    observers.push(&mut *recorded);
+    let cut = world(session, dispatch, Some(&files), &mut observers)?;
+    drop(recorded);
     files.into_inner().finish(output)?;
     Ok(result(session, dispatch, &statistics, cut))
 }
@@ -118,7 +101,7 @@ fn world(
     let backlog = session
         .backlog()
         .map_or(Backlog::UNLIMITED, Backlog::at_most);
-    let jobs = FromFile(&session.workload);
+    let jobs = Jobs::new(&session.workload, interrupt::asked);
     let outcome = match dispatch {
         Dispatch::Managed => {
             let mut scheduler = session.scheduler(&what())?;
@@ -200,28 +183,6 @@ fn failure(what: String, error: &SimulationError) -> Failure {
     }
 }
 
-/// The workload of a file as the simulator asks for it.
-struct FromFile<'a>(&'a Workload);
-
-impl Releases for FromFile<'_> {
-    fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant> {
-        match previous {
-            None => self.0.release(task, sequence),
-            Some(previous) => self.0.next_release(task, sequence, previous),
-        }
-    }
-
-    fn aborted(&self) -> bool {
-        interrupt::asked()
-    }
-}
-
-impl Demand for FromFile<'_> {
-    fn execution(&self, task: TaskId, sequence: u64) -> Service {
-        self.0.execution(task, sequence)
-    }
-}
-
 /// Moves the progress bar, without looking at the clock for each job.
 struct Watched {
     progress: Progress,
@@ -275,7 +236,7 @@ fn result(
     let run = Run {
         duration_ns: statistics.end().as_nanos(),
         cut,
-        jobs: Jobs {
+        jobs: run::Jobs {
             released: totals.released,
             completed: totals.completed,
             dropped: totals.dropped.total(),
@@ -416,7 +377,7 @@ mod tests {
             parameters: None,
         };
         let output = Output::new(Format::Json);
-        Session::open_in(registry, &world, "simulate", &output).map(|session| (session, output))
+        Session::open(registry, &world, "simulate", &output).map(|session| (session, output))
     }
 
     fn result(registry: &Registry, policy: &str, option: Option<&str>) -> RunResult {

@@ -10,7 +10,6 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::registry::{find_test, registry};
 use std::fs::File;
-use std::sync::{Mutex, PoisonError};
 use vestal_experiment::checksum;
 use vestal_experiment::sweep::{examined_seed, sweep as compute};
 use vestal_experiment::{
@@ -91,14 +90,10 @@ impl Asked<'_> {
         output: &Output,
     ) -> Result<Report, Failure> {
         let stop = interrupt::watch()?;
-        let points: usize = self
-            .experiment
-            .axes
-            .iter()
-            .map(|axis| axis.values.len())
-            .product();
+        let axes = self.experiment.axes.iter();
+        let points: usize = axes.map(|axis| axis.values.len()).product();
         let total = points as u64 * u64::from(self.experiment.sets) / shard.count;
-        let progress = Mutex::new(Progress::new(output, "sweeping", total));
+        let progress = Progress::new(output, "sweeping", total);
         let report = compute(
             self.experiment,
             self.questions,
@@ -107,12 +102,7 @@ impl Asked<'_> {
                 shard,
                 jobs,
                 stop,
-                progress: &|done| {
-                    progress
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .at(done);
-                },
+                progress: &|done| progress.at(done),
             },
         );
         drop(progress);
@@ -166,10 +156,10 @@ fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question<'static
     }
     for spec in &experiment.simulations {
         let question = Question::simulation(registry(), spec).map_err(|error| match error {
-            QuestionError::Unknown { name, .. } if registry().is_planned(&name) => {
+            QuestionError::Unknown(name) if registry().is_planned(&name) => {
                 Failure::not_in_this_version(&format!("the policy `{name}` in a sweep"))
             }
-            QuestionError::Unknown { .. } | QuestionError::Simulation(_) => {
+            QuestionError::Unknown(_) | QuestionError::Simulation(_) => {
                 Failure::input(what, error.to_string())
             }
         })?;

@@ -1,15 +1,11 @@
-//! The files that a trace is written to.
-//!
-//! A file has its own name only when it is complete: until then it is written under a name that
-//! begins with a dot and ends in `.part`, beside its place. A run that is killed leaves that behind,
-//! and whatever stood under the name before stays untouched.
+//! The files that a trace is written to, each of which has its name only when it is complete.
 
 use crate::failure::Failure;
 use crate::output::Output;
-use std::fs::{self, File};
+use crate::whole::Unfinished;
+use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use std::process;
 use vestal_trace::write::{Options, WriterSink};
 use vestal_trace::{Format, Header, Record, Sink, writer};
 
@@ -40,23 +36,13 @@ pub(crate) fn check(paths: &[PathBuf]) -> Result<(), Failure> {
 #[derive(Debug)]
 pub(crate) struct TraceFiles {
     sink: WriterSink,
-    /// How many records were put.
-    records: u64,
-    files: Vec<Part>,
-}
-
-/// One file, removed when dropped unless it was finished.
-#[derive(Debug)]
-struct Part {
-    path: PathBuf,
-    /// Where it is written until it is complete; none for what is no plain file, such as a pipe.
-    temporary: Option<PathBuf>,
+    files: Vec<Unfinished>,
 }
 
 /// Files that exist under their temporary names, and are empty: that they can be written is known
 /// before anything runs, what their header says perhaps only later.
 #[derive(Debug)]
-pub(crate) struct Reserved(Vec<(Part, Format, File)>);
+pub(crate) struct Reserved(Vec<(Unfinished, Format, File)>);
 
 impl Reserved {
     /// Creates the files.
@@ -70,16 +56,11 @@ impl Reserved {
             let Ok(format) = Format::from_path(path) else {
                 continue;
             };
-            let part = Part {
-                path: path.clone(),
-                temporary: temporary(path),
-            };
-            let place = part.temporary.as_deref().unwrap_or(path);
-            let file = File::create(place).map_err(|error| {
+            let (unfinished, file) = Unfinished::create(path).map_err(|error| {
                 Failure::input(what(path), format!("V0812: {error}"))
                     .with_help("name a file in a directory that exists and can be written")
             })?;
-            files.push((part, format, file));
+            files.push((unfinished, format, file));
         }
         Ok(Self(files))
     }
@@ -91,11 +72,10 @@ impl Reserved {
     pub(crate) fn begin(self, header: &Header) -> io::Result<TraceFiles> {
         let mut traces = TraceFiles {
             sink: WriterSink::new(),
-            records: 0,
             files: Vec::new(),
         };
-        for (part, format, file) in self.0 {
-            traces.files.push(part);
+        for (unfinished, format, file) in self.0 {
+            traces.files.push(unfinished);
             let file = BufWriter::with_capacity(BUFFER_BYTES, file);
             traces
                 .sink
@@ -117,55 +97,28 @@ impl TraceFiles {
         })
     }
 
-    /// Ends the traces and gives them their names. Says how many records they have.
+    /// Ends the traces and gives them their names.
     ///
     /// # Errors
     /// What could not be written, now or before; such a trace does not get its name.
-    pub(crate) fn finish(self, output: &Output) -> Result<u64, Failure> {
-        let Self {
-            sink,
-            records,
-            files,
-        } = self;
-        let names: Vec<String> = files.iter().map(|part| shown(&part.path)).collect();
+    pub(crate) fn finish(self, output: &Output) -> Result<(), Failure> {
+        let Self { sink, files } = self;
+        let names: Vec<String> = files.iter().map(|file| shown(file.path())).collect();
         sink.finish().map_err(|error| unwritten(&names, &error))?;
-        for mut part in files {
-            part.complete()?;
-            output.note(&format!("wrote the trace {}", shown(&part.path)));
+        for (file, name) in files.into_iter().zip(names) {
+            file.complete().map_err(|error| {
+                Failure::input(format!("write the trace {name}"), format!("V0812: {error}"))
+                    .with_help("name a file that does not exist yet, or can be replaced")
+            })?;
+            output.note(&format!("wrote the trace {name}"));
         }
-        Ok(records)
+        Ok(())
     }
 }
 
 impl Sink for TraceFiles {
     fn put(&mut self, record: Record) {
-        self.records += 1;
         self.sink.put(record);
-    }
-}
-
-impl Part {
-    fn complete(&mut self) -> Result<(), Failure> {
-        let Some(temporary) = self.temporary.take() else {
-            return Ok(());
-        };
-        // A link keeps pointing to the file that it points to.
-        let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        fs::rename(&temporary, target).map_err(|error| {
-            // What cannot be named is not left behind either; a failure to remove it changes nothing.
-            let _ = fs::remove_file(&temporary);
-            Failure::input(what(&self.path), format!("V0812: {error}"))
-                .with_help("name a file that does not exist yet, or can be replaced")
-        })
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            // It is incomplete; if it cannot be removed, its name says so.
-            let _ = fs::remove_file(temporary);
-        }
     }
 }
 
@@ -175,18 +128,6 @@ fn unwritten(names: &[String], error: &io::Error) -> Failure {
         format!("V0812: {error}"),
     )
     .with_help("make room on the disk, or trace a shorter run")
-}
-
-/// Where a trace is written until it is complete. What exists and is no plain file is written to
-/// directly: a device or a pipe must not be replaced by a file.
-fn temporary(path: &Path) -> Option<PathBuf> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return None;
-    }
-    // Where a link points, so that both names are in one file system.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let name = target.file_name()?.to_string_lossy().into_owned();
-    Some(target.with_file_name(format!(".{name}.{}.part", process::id())))
 }
 
 fn what(path: &Path) -> String {
@@ -201,6 +142,7 @@ fn shown(path: &Path) -> String {
 mod tests {
     use super::*;
     use crate::args::Format as PrintFormat;
+    use std::{fs, process};
     use vestal_core::Instant;
     use vestal_trace::What;
 
@@ -230,7 +172,7 @@ mod tests {
             TraceFiles::create(std::slice::from_ref(&path), &Header::new("amc")).unwrap();
         whole.put(end());
         let output = Output::new(PrintFormat::Json);
-        assert_eq!(whole.finish(&output).unwrap(), 1);
+        whole.finish(&output).unwrap();
         assert!(
             fs::read_to_string(&path)
                 .unwrap()
@@ -238,12 +180,5 @@ mod tests {
         );
         assert_eq!(names(), 1);
         fs::remove_dir_all(&folder).unwrap();
-    }
-
-    #[test]
-    fn a_device_is_written_to_and_not_replaced() {
-        assert_eq!(temporary(Path::new("/dev/null")), None);
-        let beside = temporary(Path::new("/no/such/x.csv")).unwrap();
-        assert_eq!(beside.parent(), Some(Path::new("/no/such")));
     }
 }

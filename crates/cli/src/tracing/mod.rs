@@ -7,7 +7,7 @@ mod simulated;
 #[cfg(target_os = "linux")]
 pub(crate) use files::Reserved;
 pub(crate) use files::{TraceFiles, check};
-pub(crate) use simulated::{observed, reported};
+pub(crate) use simulated::recorded;
 
 use crate::session::Session;
 use vestal_core::{Duration, Service};

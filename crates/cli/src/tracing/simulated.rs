@@ -4,19 +4,37 @@ use crate::session::Session;
 use vestal_core::{CpuId, DropReason, Fact, Instant, JobId, StopReason};
 use vestal_sim::guarantee::{Guarantee, Judge};
 use vestal_sim::{JobState, Observer, Segment};
-use vestal_trace::{Record, Sink, What};
+use vestal_trace::{Dispatch, Record, Sink, What};
 
-/// For a world that tells its scheduler everything: only misses are its own, and jobs that it keeps until
-/// the scheduler has room for them. Without a proof no miss breaks a guarantee.
-pub(crate) fn reported<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> impl Observer + 'a {
-    (Kept(sink.clone()), judge(session, sink))
-}
-
-fn judge<'a>(session: &Session, mut sink: impl Sink + 'a) -> impl Observer + 'a {
+/// By the dispatch of the world: what it does itself, and misses. Without a proof no miss breaks a guarantee.
+pub(crate) fn recorded<'a>(
+    session: &Session,
+    dispatch: Dispatch,
+    sink: impl Sink + Clone + 'a,
+) -> Box<dyn Observer + 'a> {
     let proved = session.system.proved_by().is_some();
-    Judge::new(guarantee(session), move |at, job: &JobState, guaranteed| {
-        sink.put(miss(at, job, proved && guaranteed));
-    })
+    let mut misses = sink.clone();
+    let judge = Judge::new(
+        Guarantee::of(&session.guaranteed()),
+        move |at, job: &JobState, guaranteed| {
+            let what = What::Miss {
+                job: job.id,
+                deadline: job.deadline,
+                guaranteed: proved && guaranteed,
+            };
+            misses.put(Record { at, what });
+        },
+    );
+    // A job is recorded as complete or dropped before it is judged.
+    match dispatch {
+        // The scheduler is told everything but which jobs are kept until it has room for them.
+        Dispatch::Managed => Box::new((Kept(sink), judge)),
+        // The guard is told exceptions only.
+        Dispatch::Native => {
+            let running = None;
+            Box::new((Jobs { sink, running }, judge))
+        }
+    }
 }
 
 /// Records the arrival of jobs that are reported to the scheduler later, and the end of those that it never
@@ -32,29 +50,6 @@ impl<K: Sink> Observer for Kept<K> {
         let what = What::Dropped { job: job.id, why };
         self.0.put(Record { at, what });
     }
-}
-
-/// For a world that tells its guard exceptions only: also what the jobs did.
-pub(crate) fn observed<'a>(session: &Session, sink: impl Sink + Clone + 'a) -> impl Observer + 'a {
-    let jobs = Jobs {
-        sink: sink.clone(),
-        running: None,
-    };
-    // A job is recorded as complete or dropped before it is judged.
-    (jobs, judge(session, sink))
-}
-
-fn guarantee(session: &Session) -> Guarantee {
-    Guarantee::of(&session.guaranteed())
-}
-
-const fn miss(at: Instant, job: &JobState, guaranteed: bool) -> Record {
-    let what = What::Miss {
-        job: job.id,
-        deadline: job.deadline,
-        guaranteed,
-    };
-    Record { at, what }
 }
 
 /// Records what the threads of a native world do by themselves.

@@ -1,7 +1,7 @@
 //! How the model is shown. Pure: a model in, cells out.
 
 use super::model::{Activity, Load, Model, TaskSetting, TaskState};
-use crate::quantity::short;
+use crate::quantity::{short, short_or_dash};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -148,7 +148,6 @@ fn row<'a>(model: &Model, setting: &'a TaskSetting, state: &TaskState) -> Row<'a
         Activity::Running => ("running", GOOD),
         Activity::Dropped => ("dropped", CAUTION),
     };
-    let time = |nanos: Option<u64>| nanos.map_or_else(|| "-".to_owned(), short);
     let share = state.max_response_ns.and_then(|max| {
         u128::from(max)
             .checked_mul(100)?
@@ -169,8 +168,8 @@ fn row<'a>(model: &Model, setting: &'a TaskSetting, state: &TaskState) -> Row<'a
         Cell::from(level_name(model, setting.level).to_owned()),
         Cell::from(activity).style(style),
         budget(model, setting, state),
-        Cell::from(time(state.last_response_ns)),
-        Cell::from(time(state.max_response_ns)),
+        Cell::from(short_or_dash(state.last_response_ns)),
+        Cell::from(short_or_dash(state.max_response_ns)),
         Cell::from(short(setting.deadline_ns)),
         Cell::from(share.map_or_else(String::new, |share| format!("{share}%"))).style(if late {
             BAD

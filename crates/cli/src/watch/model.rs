@@ -22,7 +22,7 @@ pub(crate) struct TaskSetting {
 }
 
 /// What is known of a run before it begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Setting {
     /// What runs: file, policy, dispatch.
     pub(crate) title: String,
@@ -33,9 +33,10 @@ pub(crate) struct Setting {
 }
 
 /// What a task is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Activity {
     /// It waits for its next release.
+    #[default]
     Waiting,
     /// A job of it waits for the CPU.
     Ready,
@@ -46,7 +47,7 @@ pub(crate) enum Activity {
 }
 
 /// What became of a task's jobs so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TaskState {
     pub(crate) activity: Activity,
     /// What its current job, or else its last one, has executed.
@@ -67,25 +68,6 @@ pub(crate) struct TaskState {
 }
 
 impl TaskState {
-    const fn new() -> Self {
-        Self {
-            activity: Activity::Waiting,
-            executed_ns: 0,
-            released: 0,
-            completed: 0,
-            missed: 0,
-            missed_guaranteed: 0,
-            dropped: 0,
-            overruns: 0,
-            last_response_ns: None,
-            max_response_ns: None,
-            current: None,
-            newest: None,
-            releases: VecDeque::new(),
-            lost_jobs: VecDeque::new(),
-        }
-    }
-
     fn turn_to(&mut self, sequence: u64) {
         if self.current != Some(sequence) {
             self.current = Some(sequence);
@@ -119,7 +101,7 @@ fn remember<T>(queue: &mut VecDeque<T>, value: T, most: usize) {
 }
 
 /// The run so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Model {
     pub(crate) setting: Setting,
     pub(crate) tasks: Vec<TaskState>,
@@ -142,18 +124,9 @@ pub(crate) struct Model {
 impl Model {
     pub(crate) fn new(setting: Setting) -> Self {
         Self {
-            tasks: setting.tasks.iter().map(|_| TaskState::new()).collect(),
+            tasks: setting.tasks.iter().map(|_| TaskState::default()).collect(),
             setting,
-            mode: Level::LOWEST,
-            mode_changes: 0,
-            modes: VecDeque::new(),
-            now: Instant::EPOCH,
-            begun: Vec::new(),
-            suspended: Vec::new(),
-            busy_ns: 0,
-            gaps: 0,
-            longest_gap_ns: 0,
-            lost: 0,
+            ..Self::default()
         }
     }
 

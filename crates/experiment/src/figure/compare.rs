@@ -11,6 +11,7 @@
 //!    are corrected for continuity, and variances get what Wilson's interval adds to them, z²/4 sets for
 //!    each kind of set: an interval is never empty.
 
+use crate::number::as_f64;
 use crate::summary::Share;
 
 /// On which side of zero something lies.
@@ -84,11 +85,6 @@ pub(super) struct Pairing {
     pub strata: Vec<Stratum>,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn real(count: u64) -> f64 {
-    count as f64
-}
-
 impl Pairing {
     fn total(&self, of: fn(&Stratum) -> u64) -> u64 {
         self.strata.iter().map(of).sum()
@@ -120,8 +116,8 @@ impl Pairing {
         for one in &self.strata {
             for (score, count) in [(first, one.first), (second, one.second), (both, one.both)] {
                 let score = one.weight * score;
-                sum += score * real(count);
-                variance += score * score * real(count);
+                sum += score * as_f64(count);
+                variance += score * score * as_f64(count);
                 if count > 0 {
                     step = step.max(score.abs());
                 }
@@ -139,9 +135,9 @@ impl Pairing {
     pub(super) fn difference(&self) -> Interval {
         let (mut sum, mut variance, mut weights) = (0.0, 0.0, 0.0);
         for one in &self.strata {
-            let sets = real(one.sets.max(1));
-            let more = real(one.first) - real(one.second);
-            let spread = real(one.first + one.second) + 2.0 * ADDED - more * more / sets;
+            let sets = as_f64(one.sets.max(1));
+            let more = as_f64(one.first) - as_f64(one.second);
+            let spread = as_f64(one.first + one.second) + 2.0 * ADDED - more * more / sets;
             weights += one.weight;
             sum += one.weight * more / sets;
             variance += one.weight * one.weight * spread / (sets * sets);
@@ -173,7 +169,7 @@ impl Level {
     pub(super) fn of(points: impl IntoIterator<Item = (f64, u64, u64)>) -> Self {
         let (mut sum, mut variance, mut weights) = (0.0, 0.0, 0.0);
         for (weight, sets, yes) in points {
-            let (sets, yes) = (real(sets.max(1)), real(yes));
+            let (sets, yes) = (as_f64(sets.max(1)), as_f64(yes));
             weights += weight;
             sum += weight * yes / sets;
             variance += weight * weight * (yes * (1.0 - yes / sets) + ADDED) / (sets * sets);

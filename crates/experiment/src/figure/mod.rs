@@ -38,18 +38,13 @@ pub struct Figure {
 }
 
 /// A claim of a paper about a figure.
+#[derive(Debug)]
 pub struct Claim {
     /// The claim in a sentence.
     pub(crate) text: &'static str,
     /// The tests that it speaks of.
     pub(crate) needs: &'static [&'static str],
     pub(crate) check: fn(&View<'_>) -> Checked,
-}
-
-impl std::fmt::Debug for Claim {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Claim({:?})", self.text)
-    }
 }
 
 /// What some data say of a claim, and by which numbers.

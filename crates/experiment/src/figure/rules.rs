@@ -7,6 +7,7 @@
 use super::compare::{Interval, Level, Pairing, Sign};
 use super::{Checked, View};
 use crate::evaluate::check_label;
+use crate::number::as_f64;
 use crate::verdict;
 use vestal_result::claim::Verdict;
 
@@ -22,8 +23,7 @@ const EDGE: f64 = 0.02;
 const MOST: f64 = 0.5;
 
 fn percent((yes, sets): (u64, u64)) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    let share = 100.0 * yes as f64 / sets.max(1) as f64;
+    let share = 100.0 * as_f64(yes) / as_f64(sets.max(1));
     format!("{share:.2} % of {sets}")
 }
 

@@ -3,7 +3,7 @@
 use super::compare::{Interval, Level, Pairing, Stratum};
 use super::{Figure, READING};
 use crate::evaluate::is_check;
-use crate::summary::{Count, Share, Summary};
+use crate::summary::{Count, Pair, Share, Summary, grouped};
 
 /// The part of a summary that belongs to one reading.
 #[derive(Debug)]
@@ -23,19 +23,15 @@ impl<'a> View<'a> {
         let Some(axis) = summary.axis(READING) else {
             return Vec::new();
         };
-        let mut views: Vec<Self> = Vec::new();
-        for (point, values) in summary.points.iter().enumerate() {
-            match views.iter_mut().find(|view| view.reading == values[axis]) {
-                Some(view) => view.points.push(point),
-                None => views.push(Self {
-                    summary,
-                    reading: values[axis].clone(),
-                    x: figure.x.0,
-                    points: vec![point],
-                }),
-            }
-        }
-        views
+        let points = summary.points.iter().enumerate();
+        let views = grouped(points.map(|(point, values)| (values[axis].clone(), point)));
+        let view = |(reading, points)| Self {
+            summary,
+            reading,
+            x: figure.x.0,
+            points,
+        };
+        views.into_iter().map(view).collect()
     }
 
     /// The reading for a title.
@@ -101,19 +97,28 @@ impl<'a> View<'a> {
         (yes, self.total(test, |count| count.sets))
     }
 
+    /// The pairs of two tests at these points, each with its point; none if there is no such test.
+    fn pairs_at(
+        &self,
+        points: &[usize],
+        first: &str,
+        second: &str,
+    ) -> impl Iterator<Item = (usize, &'a Pair)> {
+        let both = self.position(first).zip(self.position(second));
+        points.iter().filter_map(move |&point| {
+            let (first, second) = both?;
+            Some((point, self.summary.pair(point, first, second)?))
+        })
+    }
+
     /// Sets that `first` accepts and `second` does not: how many, and some as point and index.
     #[must_use]
     pub fn only(&self, first: &str, second: &str) -> (u64, Vec<(usize, u32)>) {
-        let (Some(first), Some(second)) = (self.position(first), self.position(second)) else {
-            return (0, Vec::new());
-        };
         let (mut count, mut examples) = (0, Vec::new());
-        for &point in &self.points {
-            if let Some(pair) = self.summary.pair(point, first, second) {
-                count += pair.only_first;
-                let found = pair.examples.iter().map(|(index, _)| (point, *index));
-                examples.extend(found.take(3usize.saturating_sub(examples.len())));
-            }
+        for (point, pair) in self.pairs_at(&self.points, first, second) {
+            count += pair.only_first;
+            let found = pair.examples.iter().map(|(index, _)| (point, *index));
+            examples.extend(found.take(3usize.saturating_sub(examples.len())));
         }
         (count, examples)
     }
@@ -128,38 +133,26 @@ impl<'a> View<'a> {
     /// The points with the same value of the axis, with that value, in the order of the axis.
     fn positions(&self) -> Vec<(f64, Vec<usize>)> {
         let x = self.summary.axis(self.x).unwrap_or(0);
-        let mut positions: Vec<(f64, Vec<usize>)> = Vec::new();
-        for &point in &self.points {
-            let value = number(&self.summary.points[point][x]);
-            match positions.iter_mut().find(|(known, _)| *known == value) {
-                Some((_, points)) => points.push(point),
-                None => positions.push((value, vec![point])),
-            }
-        }
-        positions
-    }
-
-    fn stratum(&self, point: usize, first: usize, second: usize) -> Option<Stratum> {
-        let pair = self.summary.pair(point, first, second)?;
-        let count = self.summary.counts[point][first];
-        Some(Stratum {
-            weight: self.summary.weight(point),
-            sets: count.sets,
-            both: count.yes.saturating_sub(pair.only_first),
-            first: pair.only_first,
-            second: pair.only_second,
-        })
+        let points = self.points.iter();
+        grouped(points.map(|&point| (number(&self.summary.points[point][x]), point)))
     }
 
     fn paired(&self, first: &str, second: &str, points: &[usize]) -> Pairing {
-        let (Some(first), Some(second)) = (self.position(first), self.position(second)) else {
-            return Pairing::default();
-        };
-        let strata = points.iter();
+        let strata = self.pairs_at(points, first, second).map(|(point, pair)| {
+            let counts = self
+                .position(first)
+                .map(|at| self.summary.counts[point][at]);
+            let count = counts.unwrap_or_default();
+            Stratum {
+                weight: self.summary.weight(point),
+                sets: count.sets,
+                both: count.yes.saturating_sub(pair.only_first),
+                first: pair.only_first,
+                second: pair.only_second,
+            }
+        });
         Pairing {
-            strata: strata
-                .filter_map(|&point| self.stratum(point, first, second))
-                .collect(),
+            strata: strata.collect(),
         }
     }
 
@@ -230,13 +223,9 @@ impl<'a> View<'a> {
 
     /// How many sets `first` accepts and `second` rejects: one whose search reached its limit is neither.
     pub(super) fn rejected(&self, first: &str, second: &str) -> u64 {
-        let (Some(first), Some(second)) = (self.position(first), self.position(second)) else {
-            return 0;
-        };
-        let pairs = self.points.iter();
-        let pairs = pairs.filter_map(|&point| self.summary.pair(point, first, second));
+        let pairs = self.pairs_at(&self.points, first, second);
         pairs
-            .map(|pair| pair.only_first.saturating_sub(pair.left_open))
+            .map(|(_, pair)| pair.only_first.saturating_sub(pair.left_open))
             .sum()
     }
 }

@@ -10,8 +10,8 @@
 
 use super::fig_6;
 use super::paper;
-use super::result::as_f64;
-use super::{BASELINE, Cell, Column, Preemptions, Run, SIZES, Table, VARIANTS, Variant};
+use super::{BASELINE, Cell, Column, Preemptions, Run, SIZES, Table, Variant};
+use crate::number::as_f64;
 use crate::verdict;
 use vestal_result::claim::{Finding, Verdict};
 use vestal_statistics::{Quartiles, median_interval, spearman};
@@ -59,27 +59,19 @@ pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Ve
 /// What is claimed of our mechanism, beside that of the paper.
 #[rustfmt::skip]
 fn of_ours(table: &Table, whole: &Table) -> [(&'static str, (Verdict, String)); 7] {
-    let cpu = |table, ours, most, accounts| {
-        let papers = if ours == AMC {
-            "amc/huang2014"
-        } else {
-            "pt/huang2014"
-        };
-        own_cpu(table, ours, papers, most, accounts)
-    };
     let (own, and_workers) = (Accounts::Own, Accounts::AndWorkers);
     [
         ("Our own threads' CPU time per busy period is at most a third of the paper's mechanism for amc.",
-            cpu(table, AMC, 1.0 / 3.0, own)),
+            own_cpu(table, AMC, 1.0 / 3.0, own)),
         ("With the workers' time outside the bodies of jobs it is at most a third, too.",
-            cpu(table, AMC, 1.0 / 3.0, and_workers)),
+            own_cpu(table, AMC, 1.0 / 3.0, and_workers)),
         ("Our own threads' CPU time per hyperperiod is at most half of the paper's mechanism for pt.",
-            cpu(whole, PT, 0.5, own)),
-        ("With the workers' time it is at most half for pt, too.", cpu(whole, PT, 0.5, and_workers)),
+            own_cpu(whole, PT, 0.5, own)),
+        ("With the workers' time it is at most half for pt, too.", own_cpu(whole, PT, 0.5, and_workers)),
         ("Our own threads' CPU time per hyperperiod is at most a third for amc.",
-            cpu(whole, AMC, 1.0 / 3.0, own)),
+            own_cpu(whole, AMC, 1.0 / 3.0, own)),
         ("With the workers' time it is at most a third per hyperperiod for amc, too.",
-            cpu(whole, AMC, 1.0 / 3.0, and_workers)),
+            own_cpu(whole, AMC, 1.0 / 3.0, and_workers)),
         ("Native amc switches threads at most twice more per busy period than FTP-SMC.", few_switches(table)),
     ]
 }
@@ -117,8 +109,8 @@ fn order(table: &Table, first: Column, second: Column, or_equal: bool) -> (Verdi
     };
     let numbers = format!(
         "{} against {}: {yes} with {}; {no}{room} with {}; undecided with {} tasks. In the median {}",
-        name(b),
-        name(a),
+        Variant::name_at(b),
+        Variant::name_at(a),
         listed(&certain),
         listed(&contrary),
         listed(&open),
@@ -146,10 +138,6 @@ fn listed(sizes: &[usize]) -> String {
             .collect::<Vec<_>>()
             .join(" "),
     }
-}
-
-fn name(index: usize) -> &'static str {
-    VARIANTS.get(index).map_or("?", |variant| variant.name)
 }
 
 fn not_measured(columns: &[Column], table: &Table) -> (Verdict, String) {
@@ -215,8 +203,8 @@ fn equal_switches(table: &Table) -> (Verdict, String) {
     });
     let numbers = format!(
         "{} minus {}: {shown}; equal is within {EQUAL_SWITCHES:.0}",
-        name(plrs),
-        name(amc)
+        Variant::name_at(plrs),
+        Variant::name_at(amc)
     );
     (verdict, numbers)
 }
@@ -231,7 +219,10 @@ fn plrs_at_most(table: &Table) -> (Verdict, String) {
     let most = as_f64(most.unwrap_or(0)) / 1000.0;
     let bounds = (f64::NEG_INFINITY, most);
     let (verdict, shown) = by_size(table, bounds, |size| table.overheads_percent(size, plrs));
-    let numbers = format!("{}: in percent, at most {most:.3}: {shown}", name(plrs));
+    let numbers = format!(
+        "{}: in percent, at most {most:.3}: {shown}",
+        Variant::name_at(plrs)
+    );
     (verdict, numbers)
 }
 
@@ -254,13 +245,15 @@ fn invocation_order(table: &Table) -> (Verdict, String) {
         .into_iter()
         .filter_map(|column| {
             let index = table.stands_for(column)?;
-            let row = rows.iter().find(|row| row.variant == name(index))?;
+            let row = rows
+                .iter()
+                .find(|row| row.variant == Variant::name_at(index))?;
             Some((column, index, row.invocations.mean_ns))
         })
         .collect();
     let parts: Vec<String> = found
         .iter()
-        .map(|(_, index, mean)| format!("{} {:.2} us", name(*index), mean / 1000.0))
+        .map(|(_, index, mean)| format!("{} {:.2} us", Variant::name_at(*index), mean / 1000.0))
         .collect();
     let steps = found.windows(2).map(|pair| {
         let sizes = table.sizes.iter();
@@ -298,9 +291,10 @@ fn micros(interval: Option<(f64, f64)>) -> String {
     )
 }
 
-/// Ours for amc, and for pt: the first that was measured.
-const AMC: &[&str] = &["amc/perf"];
-const PT: &[&str] = &["pt/native", "pt/managed"];
+/// Mechanisms of ours, of which the first that was measured counts, and the paper's.
+type Mechanisms = (&'static [&'static str], &'static str);
+const AMC: Mechanisms = (&["amc/perf"], "amc/huang2014");
+const PT: Mechanisms = (&["pt/native", "pt/managed"], "pt/huang2014");
 
 /// Whose CPU time is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -323,8 +317,7 @@ impl Accounts {
 /// CPU time against that of the paper's mechanism, as a ratio in each repetition, at each number of tasks.
 fn own_cpu(
     table: &Table,
-    ours: &[&str],
-    theirs: &str,
+    (ours, theirs): Mechanisms,
     share: f64,
     accounts: Accounts,
 ) -> (Verdict, String) {
@@ -367,7 +360,7 @@ fn own_cpu(
     };
     let numbers = format!(
         "{} against {theirs}, medians summed over the numbers of tasks: own threads alone {}; with the workers' time outside the bodies of jobs {}. The ratio that is judged, at most {share:.2}: {shown}",
-        name(own),
+        Variant::name_at(own),
         total(sum(Accounts::Own)),
         total(sum(Accounts::AndWorkers)),
     );
@@ -382,7 +375,11 @@ fn few_switches(table: &Table) -> (Verdict, String) {
     let (verdict, shown) = by_size(table, most, |size| {
         table.differences(size, BASELINE, amc, |run| run.switches)
     });
-    let numbers = format!("{} minus {}: {shown}", name(amc), name(BASELINE));
+    let numbers = format!(
+        "{} minus {}: {shown}",
+        Variant::name_at(amc),
+        Variant::name_at(BASELINE)
+    );
     (verdict, numbers)
 }
 

@@ -6,8 +6,8 @@
 
 use super::claims::inside;
 use super::paper;
-use super::result::as_f64;
 use super::{Group, Preemptions};
+use crate::number::as_f64;
 use crate::verdict;
 use vestal_result::claim::Verdict;
 use vestal_statistics::{Quartiles, median_interval};
@@ -112,11 +112,10 @@ pub(super) fn linear(rows: &[Preemptions]) -> (Verdict, String) {
 
 /// Whether some rising line keeps within all intervals; one that is not known excludes none. For a slope a, a
 /// line does if and only if low_i - a x_i <= high_j - a x_j for all i and j, which bounds a.
-#[expect(clippy::cast_precision_loss, reason = "a number of threads")]
 fn a_line_may_fit(rows: &[Preemptions], intervals: &[Option<(f64, f64)>]) -> bool {
     let known = || {
         let rows = rows.iter().zip(intervals);
-        rows.filter_map(|(row, interval)| interval.map(|found| (row.threads as f64, found)))
+        rows.filter_map(|(row, interval)| interval.map(|found| (as_f64(row.threads as u64), found)))
     };
     let (mut least, mut most) = (f64::MIN_POSITIVE, f64::INFINITY);
     for (x, (low, high)) in known() {
@@ -128,20 +127,18 @@ fn a_line_may_fit(rows: &[Preemptions], intervals: &[Option<(f64, f64)>]) -> boo
     least <= most
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a number of threads")]
 fn points(rows: &[Preemptions], value: impl Fn(&Preemptions) -> Option<u64>) -> Vec<(f64, f64)> {
     let rows = rows.iter();
-    rows.filter_map(|row| Some((row.threads as f64, as_f64(value(row)?))))
+    rows.filter_map(|row| Some((as_f64(row.threads as u64), as_f64(value(row)?))))
         .collect()
 }
 
 /// Least squares: slope, offset, and the share of the variance that they explain.
-#[expect(clippy::cast_precision_loss, reason = "a few points")]
 fn line(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
     if points.len() < 3 {
         return None;
     }
-    let n = points.len() as f64;
+    let n = as_f64(points.len() as u64);
     let (x, y) = points
         .iter()
         .fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));

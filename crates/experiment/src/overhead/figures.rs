@@ -1,7 +1,7 @@
 //! Fig. 5 and Fig. 6 as charts.
 
-use super::result::as_f64;
-use super::{BASELINE, Preemptions, Table, VARIANTS};
+use super::{BASELINE, Cell, Preemptions, Quartiles, Table, VARIANTS, Variant};
+use crate::number::as_f64;
 use crate::plot::{Chart, Curve, YAxis};
 use crate::summary::Share;
 
@@ -19,21 +19,19 @@ pub fn charts(table: &Table, preemptions: &[Preemptions]) -> Vec<(&'static str, 
     charts
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a number of tasks")]
 fn x(number: usize) -> f64 {
-    number as f64
+    as_f64(number as u64)
 }
 
 const fn share(low: f64, value: f64, high: f64) -> Share {
     Share { value, low, high }
 }
 
-/// Whiskers are quartiles.
-fn overheads(table: &Table) -> Chart {
-    let curves = table.variants.iter().filter(|&&index| index != BASELINE);
-    let curves = curves.filter_map(|&index| {
+/// A curve over the number of tasks for each variant that has a spread of this kind; whiskers are quartiles.
+fn by_variant(table: &Table, value: fn(&Cell) -> Option<Quartiles>) -> Vec<Curve> {
+    let curves = table.variants.iter().filter_map(|&index| {
         let points = table.sizes.iter().filter_map(|&size| {
-            let spread = table.cell(size, index)?.overhead_percent?;
+            let spread = value(table.cell(size, index)?)?;
             Some((x(size), share(spread.low, spread.median, spread.high)))
         });
         Some(Curve {
@@ -41,32 +39,28 @@ fn overheads(table: &Table) -> Chart {
             points: points.collect(),
         })
     });
+    curves.collect()
+}
+
+fn overheads(table: &Table) -> Chart {
+    let mut curves = by_variant(table, |cell| cell.overhead_percent);
+    curves.retain(|curve| curve.name != Variant::name_at(BASELINE));
     Chart {
         title: "overhead over fixed priorities alone".to_owned(),
         x_label: "number of tasks".to_owned(),
         y_label: "longer busy period, %".to_owned(),
         y_axis: YAxis::Numbers,
-        curves: curves.collect(),
+        curves,
     }
 }
 
 fn switches(table: &Table) -> Chart {
-    let curves = table.variants.iter().filter_map(|&index| {
-        let points = table.sizes.iter().filter_map(|&size| {
-            let spread = table.cell(size, index)?.switches?;
-            Some((x(size), share(spread.low, spread.median, spread.high)))
-        });
-        Some(Curve {
-            name: VARIANTS.get(index)?.name.to_owned(),
-            points: points.collect(),
-        })
-    });
     Chart {
         title: "thread switches in a busy period".to_owned(),
         x_label: "number of tasks".to_owned(),
         y_label: "thread switches".to_owned(),
         y_axis: YAxis::Numbers,
-        curves: curves.collect(),
+        curves: by_variant(table, |cell| cell.switches),
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::claims::{self, findings};
 use super::page::Circumstances;
-use super::{Finding, Invocations, Preemptions, Run, State, Table, VARIANTS, Variant};
+use super::result::index_of;
+use super::{Finding, Preemptions, Run, Table, Variant};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -22,7 +23,7 @@ pub struct Measurement {
 
 const FORMAT: &str = "vestal-overhead/1";
 
-/// The file: runs as rows in the order of [`Row`].
+/// The file: runs as lists in the order of the fields of [`Run`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -33,84 +34,8 @@ struct File {
     repetitions: u32,
     not_run: Vec<(String, String)>,
     preemptions: Vec<Preemptions>,
-    busy_periods: Vec<Row>,
-    hyperperiods: Vec<Row>,
-}
-
-/// A run: repetition, tasks, variant, state, busy period, switches, CPU time of the run's own threads and of
-/// workers outside of jobs, wake-ups, what the machine took in all and at most at once; number, mean, median and
-/// maximum of the manager's invocations. Times are in nanoseconds.
-#[derive(Serialize, Deserialize)]
-struct Row(
-    u32,
-    usize,
-    String,
-    State,
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    (u64, f64, u64, u64),
-);
-
-impl Row {
-    fn of(run: &Run) -> Self {
-        let variant = VARIANTS
-            .get(run.variant)
-            .map_or("?", |variant| variant.name);
-        let manager = &run.manager;
-        Self(
-            run.repetition,
-            run.size,
-            variant.to_owned(),
-            run.state,
-            run.busy_ns,
-            run.switches,
-            run.own_cpu_ns,
-            run.workers_cpu_ns,
-            run.wakeups,
-            run.lost_ns,
-            run.longest_gap_ns,
-            (
-                manager.count,
-                manager.mean_ns,
-                manager.median_ns,
-                manager.max_ns,
-            ),
-        )
-    }
-
-    fn run(self) -> Result<Run, String> {
-        let (count, mean_ns, median_ns, max_ns) = self.11;
-        let manager = Invocations {
-            count,
-            mean_ns,
-            median_ns,
-            max_ns,
-        };
-        Ok(Run {
-            repetition: self.0,
-            size: self.1,
-            variant: index_of(&self.2)?,
-            state: self.3,
-            busy_ns: self.4,
-            switches: self.5,
-            own_cpu_ns: self.6,
-            workers_cpu_ns: self.7,
-            wakeups: self.8,
-            lost_ns: self.9,
-            longest_gap_ns: self.10,
-            manager,
-        })
-    }
-}
-
-fn index_of(name: &str) -> Result<usize, String> {
-    let index = Variant::named(name).map(|(index, _)| index);
-    index.ok_or_else(|| format!("there is no variant `{name}`"))
+    busy_periods: Vec<Run>,
+    hyperperiods: Vec<Run>,
 }
 
 impl Measurement {
@@ -149,10 +74,9 @@ impl Measurement {
         );
         lines(&mut text, "preemptions", &self.preemptions)?;
         text.push_str(",\n");
-        let rows = |table: &Table| table.runs().iter().map(Row::of).collect::<Vec<Row>>();
-        lines(&mut text, "busy_periods", &rows(&self.table))?;
+        lines(&mut text, "busy_periods", self.table.runs())?;
         text.push_str(",\n");
-        lines(&mut text, "hyperperiods", &rows(&self.whole))?;
+        lines(&mut text, "hyperperiods", self.whole.runs())?;
         text.push_str("\n}\n");
         Ok(text)
     }
@@ -166,14 +90,10 @@ impl Measurement {
         if file.format != FORMAT {
             return Err(format!("its format is {}, expected {FORMAT}", file.format));
         }
-        let table = |rows: Vec<Row>| -> Result<Table, String> {
-            let runs: Result<Vec<Run>, String> = rows.into_iter().map(Row::run).collect();
-            runs.map(Table::of)
-        };
-        let not_run = file.not_run.into_iter().map(|(name, why)| {
-            let index = index_of(&name)?;
-            Ok((VARIANTS.get(index).map_or("?", |variant| variant.name), why))
-        });
+        let not_run = file
+            .not_run
+            .into_iter()
+            .map(|(name, why)| Ok((Variant::name_at(index_of(&name)?), why)));
         Ok(Self {
             circumstances: Circumstances {
                 command: file.command,
@@ -182,8 +102,8 @@ impl Measurement {
                 repetitions: file.repetitions,
                 not_run: not_run.collect::<Result<_, String>>()?,
             },
-            table: table(file.busy_periods)?,
-            whole: table(file.hyperperiods)?,
+            table: Table::of(file.busy_periods),
+            whole: Table::of(file.hyperperiods),
             preemptions: file.preemptions,
         })
     }
@@ -208,8 +128,8 @@ fn lines<T: Serialize>(
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::overhead::Group;
     use crate::overhead::result::tests::run;
+    use crate::overhead::{Group, State};
 
     /// Two repetitions of two variants, and a row of the micro-benchmark.
     pub(in crate::overhead) fn small() -> Measurement {

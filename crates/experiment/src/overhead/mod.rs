@@ -19,7 +19,7 @@ mod variant;
 pub use measurement::Measurement;
 pub use result::{Run, State, Table};
 pub use set::SIZES;
-pub use variant::{BASELINE, Column, Dispatch, Mechanism, Monitor, VARIANTS, Variant};
+pub use variant::{BASELINE, Column, VARIANTS, Variant};
 pub use vestal_result::bench::{Cell, Group, Invocations, Preemptions, Times};
 pub use vestal_result::claim::{Finding, Verdict};
 pub use vestal_statistics::Quartiles;

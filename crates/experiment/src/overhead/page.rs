@@ -1,9 +1,9 @@
 //! What was measured as a page for people.
 
-use super::result::as_f64;
 use super::{BASELINE, Finding, Measurement, Preemptions, Table, VARIANTS, Variant};
 use super::{paper, tables};
 use crate::columns::markdown;
+use crate::number::as_f64;
 use std::fmt::Write as _;
 
 /// What a page says beside the data.
@@ -93,14 +93,13 @@ pub fn in_short(measurement: &Measurement, link: &str) -> String {
 
 /// How much longer busy periods are than the baseline's: a row for each number of tasks.
 fn overheads(page: &mut String, table: &Table) {
-    let name = |index: &usize| VARIANTS.get(*index).map_or("?", |variant| variant.name);
     let others = || table.variants.iter().filter(|&&index| index != BASELINE);
-    let names: Vec<&str> = others().map(name).collect();
+    let names: Vec<&str> = others().map(|&index| Variant::name_at(index)).collect();
     let _ = write!(
         page,
         "\n### Overheads\n\nBusy periods of the baseline, and how much longer others are in percent of it; medians.\n\n\
          | tasks | {}, us | {} |\n|---|---{}|\n",
-        name(&BASELINE),
+        Variant::name_at(BASELINE),
         names.join(" | "),
         "|---".repeat(names.len())
     );

@@ -2,7 +2,9 @@
 
 use super::paper::{self, PaperCell};
 use super::{BASELINE, Column, VARIANTS, Variant};
-use serde::{Deserialize, Serialize};
+use crate::number::as_f64;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use vestal_result::bench::{Cell, Invocations, Times};
 use vestal_statistics::Quartiles;
 
@@ -20,13 +22,14 @@ pub enum State {
 }
 
 /// One busy period.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct Run {
     /// The number of the repetition; runs of one repetition are neighbours in time.
     pub repetition: u32,
     /// How many tasks.
     pub size: usize,
     /// The index in [`VARIANTS`].
+    #[serde(deserialize_with = "index")]
     pub variant: usize,
     /// Whether it counts.
     pub state: State,
@@ -46,6 +49,43 @@ pub struct Run {
     pub longest_gap_ns: u64,
     /// Invocations of the manager.
     pub manager: Invocations,
+}
+
+/// A list in the order of the fields, with the name of the variant; the manager's invocations are a list too.
+impl Serialize for Run {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Invocations {
+            count,
+            mean_ns,
+            median_ns,
+            max_ns,
+        } = self.manager;
+        let row = (
+            self.repetition,
+            self.size,
+            Variant::name_at(self.variant),
+            self.state,
+            self.busy_ns,
+            self.switches,
+            self.own_cpu_ns,
+            self.workers_cpu_ns,
+            self.wakeups,
+            self.lost_ns,
+            self.longest_gap_ns,
+            (count, mean_ns, median_ns, max_ns),
+        );
+        row.serialize(serializer)
+    }
+}
+
+fn index<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    index_of(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// The index in [`VARIANTS`] of the variant of this name.
+pub(super) fn index_of(name: &str) -> Result<usize, String> {
+    let index = Variant::named(name).map(|(index, _)| index);
+    index.ok_or_else(|| format!("there is no variant `{name}`"))
 }
 
 /// The paper's cell for the same number of tasks.
@@ -196,10 +236,7 @@ impl Table {
             let known = self.variants.iter().copied();
             known.filter(|&index| VARIANTS.get(index).is_some_and(|v| v.column == column))
         };
-        let of_paper = |index: &usize| {
-            let variant = VARIANTS.get(*index);
-            variant.is_some_and(|variant| variant.mechanism == super::Mechanism::Huang2014)
-        };
+        let of_paper = |index: &usize| VARIANTS.get(*index).is_some_and(|v| v.of_paper);
         of_column().find(of_paper).or_else(|| of_column().next())
     }
 
@@ -232,11 +269,6 @@ impl Table {
         });
         rows.collect()
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "times far below 2^53 ns")]
-pub(super) fn as_f64(value: u64) -> f64 {
-    value as f64
 }
 
 #[expect(

@@ -1,8 +1,9 @@
 //! The columns of every table of what was measured, a line for each.
 
-use super::result::{as_f64, paper_of};
-use super::{Cell, Preemptions, Quartiles, Run, State, Times, VARIANTS};
+use super::result::paper_of;
+use super::{Cell, Preemptions, Quartiles, Run, State, Times, Variant};
 use crate::columns::{Column, Value};
+use crate::number::as_f64;
 
 fn word(text: &str) -> Value {
     Value::Word(text.to_owned())
@@ -44,7 +45,7 @@ fn percent(milli_percent: u64) -> f64 {
 pub const RUNS: &[Column<Run>] = &[
     Column::new(|run: &Run| Value::Word(run.repetition.to_string())).csv("repetition", 0),
     Column::new(|run: &Run| size(run.size)).csv("tasks", 0),
-    Column::new(|run: &Run| word(VARIANTS.get(run.variant).map_or("?", |v| v.name))).csv("variant", 0),
+    Column::new(|run: &Run| word(Variant::name_at(run.variant))).csv("variant", 0),
     Column::new(|run: &Run| state(run.state)).csv("state", 0),
     Column::new(|run: &Run| time(run.busy_ns)).csv("busy_ns", 0),
     Column::new(|run: &Run| number(run.switches)).csv("switches", 0),

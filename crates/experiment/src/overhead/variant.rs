@@ -1,10 +1,7 @@
 //! What is compared: a policy, who orders its jobs, what watches budgets, and by which mechanism.
 
-use serde::Serialize;
-
 /// A column of the paper's Table II.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
     /// FTP-SMC: priorities, and nothing at run time.
     FtpSmc,
@@ -35,36 +32,6 @@ impl Column {
     }
 }
 
-/// Who orders threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dispatch {
-    /// The kernel's fixed priorities.
-    Native,
-    /// A manager, by the plans of a scheduler.
-    Managed,
-}
-
-/// What notices a used-up budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Monitor {
-    /// A counter of the thread's own execution.
-    Perf,
-    /// A wall timer and the thread's CPU clock.
-    Manager,
-}
-
-/// Whose mechanism enforces a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mechanism {
-    /// Vestal's.
-    Own,
-    /// That of section 5.1 of the paper, rebuilt.
-    Huang2014,
-}
-
 /// A row of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
@@ -76,12 +43,12 @@ pub struct Variant {
     pub policy: &'static str,
     /// Options of the policy, as after `--set`.
     pub options: &'static [&'static str],
-    /// Who orders threads.
-    pub dispatch: Dispatch,
-    /// What watches budgets.
-    pub monitor: Monitor,
-    /// Whose mechanism it is.
-    pub mechanism: Mechanism,
+    /// Whether a manager orders threads, by the plans of a scheduler, rather than the kernel's fixed priorities.
+    pub managed: bool,
+    /// Whether wall timers and the threads' CPU clocks watch budgets, rather than counters of execution.
+    pub by_timers: bool,
+    /// Whether the mechanism is that of section 5.1 of the paper, rebuilt, rather than Vestal's.
+    pub of_paper: bool,
     /// Whether anything is enforced.
     pub enforced: bool,
     /// Whether its busy periods are those of the others: not where a job waits though the CPU is free.
@@ -107,9 +74,9 @@ const fn native(
         what,
         policy,
         options: &[],
-        dispatch: Dispatch::Native,
-        monitor: Monitor::Perf,
-        mechanism: Mechanism::Own,
+        managed: false,
+        by_timers: false,
+        of_paper: false,
         enforced: true,
         in_busy_periods: true,
         in_hyperperiods: false,
@@ -119,18 +86,18 @@ const fn native(
 
 impl Variant {
     const fn managed(mut self) -> Self {
-        (self.dispatch, self.monitor) = (Dispatch::Managed, Monitor::Manager);
-        self
+        self.managed = true;
+        self.by_timers()
     }
 
     /// With a manager thread that handles every release and completion, as in the paper.
     const fn as_in_the_paper(mut self) -> Self {
-        (self.mechanism, self.monitor) = (Mechanism::Huang2014, Monitor::Manager);
-        self
+        self.of_paper = true;
+        self.by_timers()
     }
 
     const fn by_timers(mut self) -> Self {
-        self.monitor = Monitor::Manager;
+        self.by_timers = true;
         self
     }
 
@@ -186,6 +153,12 @@ pub const VARIANTS: &[Variant] = &[
 ];
 
 impl Variant {
+    /// The name of the variant with this index in [`VARIANTS`].
+    #[must_use]
+    pub fn name_at(index: usize) -> &'static str {
+        VARIANTS.get(index).map_or("?", |variant| variant.name)
+    }
+
     /// The variant of this name, and its index in [`VARIANTS`].
     #[must_use]
     pub fn named(name: &str) -> Option<(usize, &'static Self)> {

@@ -40,6 +40,9 @@ struct File<'a> {
     reader: Reader<'a>,
 }
 
+/// Where a value stands, and as which field.
+type Place<'n> = (&'n Node, &'n str);
+
 /// A value as it stands in the file.
 type Found<'n, T> = Vec<(&'n Node, T)>;
 
@@ -113,6 +116,7 @@ impl File<'_> {
         let mut owners: BTreeMap<u64, &str> = BTreeMap::new();
         for entry in entries {
             let field = format!("{}.{}", row.name, entry.key);
+            let at = (&entry.node, field.as_str());
             let Some(value) = self.reader.whole(&entry.node, &field, least, most) else {
                 continue;
             };
@@ -122,14 +126,7 @@ impl File<'_> {
                 let found = format!("{value}, which {} has too", quote(other));
                 let expected = format!("{} that no other task has", row.one);
                 let help = "give every task a value of its own; larger is more urgent";
-                self.error(
-                    codes::PRIORITY_TWICE,
-                    &entry.node,
-                    &field,
-                    found,
-                    expected,
-                    help,
-                );
+                self.error(codes::PRIORITY_TWICE, at, found, expected, help);
             }
             if row.parameter == Parameter::Slices
                 && let Some(position) = self.set.task_index(&entry.key)
@@ -141,14 +138,8 @@ impl File<'_> {
             {
                 let expected = "a number of slices of at least a nanosecond each";
                 let help = "give fewer slices";
-                self.error(
-                    codes::OUT_OF_RANGE,
-                    &entry.node,
-                    &field,
-                    value.to_string(),
-                    expected,
-                    help,
-                );
+                let found = value.to_string();
+                self.error(codes::OUT_OF_RANGE, at, found, expected, help);
             }
             given.insert(&entry.key, value);
         }
@@ -174,14 +165,8 @@ impl File<'_> {
                     "give the time from the release; {} never comes after the deadline",
                     row.one
                 );
-                self.error(
-                    too_late(row.parameter),
-                    &entry.node,
-                    &field,
-                    time_text(nanos),
-                    expected,
-                    help,
-                );
+                let (code, found) = (too_late(row.parameter), time_text(nanos));
+                self.error(code, (&entry.node, &field), found, expected, help);
             }
             times.push(Duration::from_nanos(nanos));
         }
@@ -216,6 +201,7 @@ impl File<'_> {
             let field = format!("{}.{name}", row.name);
             let mut last = None;
             for &(node, value) in list {
+                let at = (node, field.as_str());
                 if let Some(before) = last
                     && value >= before
                 {
@@ -223,26 +209,12 @@ impl File<'_> {
                     let expected = "priorities that fall strictly from the first job of a busy period to the last";
                     let help =
                         "order the list; a later job of a task never goes before an earlier one";
-                    self.error(
-                        codes::JOB_PRIORITIES_DO_NOT_FALL,
-                        node,
-                        &field,
-                        found,
-                        expected,
-                        help,
-                    );
+                    self.error(codes::JOB_PRIORITIES_DO_NOT_FALL, at, found, expected, help);
                 } else if let Some(other) = owners.insert(value, name) {
                     let found = format!("{value}, which a job of {} has too", quote(other));
                     let expected = "a priority that no other job has";
                     let help = "give every job a priority of its own; larger is more urgent";
-                    self.error(
-                        codes::JOB_PRIORITY_TWICE,
-                        node,
-                        &field,
-                        found,
-                        expected,
-                        help,
-                    );
+                    self.error(codes::JOB_PRIORITY_TWICE, at, found, expected, help);
                 }
                 last = Some(value);
             }
@@ -278,12 +250,10 @@ impl File<'_> {
                 "{levels} numbers that never fall, one for each level up to the task's own{length}"
             );
             let help = "use the parameters of this task set; `job_priorities` alone is enough";
-            let at = list.first().map_or(node, |(node, _)| node);
-            let (field, found) = (
-                format!("{}.{}", row.name, task.name),
-                one_of(found.iter().map(String::as_str)),
-            );
-            self.error(codes::PATTERN_DISAGREES, at, &field, found, expected, help);
+            let field = format!("{}.{}", row.name, task.name);
+            let at = (list.first().map_or(node, |(node, _)| node), field.as_str());
+            let found = one_of(found.iter().map(String::as_str));
+            self.error(codes::PATTERN_DISAGREES, at, found, expected, help);
         }
     }
 
@@ -305,14 +275,8 @@ impl File<'_> {
             let found = one_of(found.iter().map(String::as_str));
             let expected = "a time for each level, never falling from one level to the next";
             let help = "use the parameters of this task set; they may also be left out";
-            self.error(
-                codes::BUSY_PERIODS_FALL,
-                node,
-                row.name,
-                found,
-                expected,
-                help,
-            );
+            let at = (node, row.name);
+            self.error(codes::BUSY_PERIODS_FALL, at, found, expected, help);
         }
         Some(Values::Times(
             known.into_iter().map(Duration::from_nanos).collect(),
@@ -349,14 +313,8 @@ impl File<'_> {
             let found = format!("nothing for {}", one_of(missing));
             let expected = format!("{} for every task of the set", row.one);
             let help = "add the tasks, or let the analysis choose";
-            self.error(
-                codes::PARAMETER_TASK_MISSING,
-                node,
-                row.name,
-                found,
-                expected,
-                help,
-            );
+            let at = (node, row.name);
+            self.error(codes::PARAMETER_TASK_MISSING, at, found, expected, help);
         }
     }
 
@@ -378,15 +336,13 @@ impl File<'_> {
     fn error(
         &mut self,
         code: Code,
-        node: &Node,
-        field: &str,
+        (node, field): Place<'_>,
         found: String,
         expected: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.reader
-            .sink
-            .error(code, node.span, field, found, expected, help);
+        let sink = &mut self.reader.sink;
+        sink.error(code, node.span, field, found, expected, help);
     }
 }
 

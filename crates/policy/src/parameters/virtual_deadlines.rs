@@ -12,30 +12,23 @@ const FIELD: &str = "deadline_factor";
 
 /// A fraction above 0 and at most 1, written as `"3/5"` or as a decimal.
 pub(super) fn factor(node: &Node, reader: &mut Reader<'_>) -> Option<Ratio> {
-    let ratio = match &node.value {
-        Value::Text(text) => {
-            let ratio = text
-                .split_once('/')
-                .and_then(|(num, den)| vestal_workload::Ratio::new(digits(num)?, digits(den)?))
-                .filter(|ratio| ratio.numerator() > 0 && ratio.is_at_most_one());
-            if ratio.is_none() {
-                reader.sink.error(
-                    codes::BAD_FRACTION,
-                    node.span,
-                    FIELD,
-                    quote(text),
-                    "a fraction above 0 and at most 1, such as \"3/5\"",
-                    "write two whole numbers with a slash between them, or a decimal without quotes",
-                );
-            }
-            ratio
+    let ratio = if let Value::Text(text) = &node.value {
+        let ratio = text
+            .split_once('/')
+            .and_then(|(num, den)| vestal_workload::Ratio::new(digits(num)?, digits(den)?))
+            .filter(|ratio| ratio.numerator() > 0 && ratio.is_at_most_one());
+        if ratio.is_none() {
+            let expected = "a fraction above 0 and at most 1, such as \"3/5\"";
+            let help =
+                "write two whole numbers with a slash between them, or a decimal without quotes";
+            let (code, found) = (codes::BAD_FRACTION, quote(text));
+            reader
+                .sink
+                .error(code, node.span, FIELD, found, expected, help);
         }
-        Value::Null
-        | Value::Bool
-        | Value::Number(_)
-        | Value::List(_)
-        | Value::Table(_)
-        | Value::Date => reader.fraction(node, FIELD),
+        ratio
+    } else {
+        reader.fraction(node, FIELD)
     };
     ratio.map(|ratio| Ratio {
         numerator: ratio.numerator(),

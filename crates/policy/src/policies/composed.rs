@@ -7,8 +7,9 @@ use crate::refusal::Refusal;
 use crate::setup::Setup;
 use crate::system::System;
 use vestal_analysis::Parameter;
-use vestal_core::order::BY_JOB;
-use vestal_core::{ClassicOrder, Enforcement, TaskOrder};
+use vestal_core::ClassicOrder::{CriticalityMonotonic, DeadlineMonotonic, RateMonotonic};
+use vestal_core::order::{BY_DEADLINE, BY_JOB};
+use vestal_core::{Enforcement, TaskOrder};
 
 /// A policy that is nothing but parts.
 pub(super) struct Composed {
@@ -52,7 +53,7 @@ pub(super) const RMS: Composed = Composed {
         ..NATIVE
     },
     fields: one_cpu::TO_COMPLETION,
-    build: |setup, about| Ok(one_cpu::classic(setup, about, ClassicOrder::RateMonotonic)),
+    build: |setup, about| Ok(one_cpu::classic(setup, about, RateMonotonic)),
 };
 
 /// The shorter deadline goes first.
@@ -65,13 +66,7 @@ pub(super) const DMS: Composed = Composed {
         ..NATIVE
     },
     fields: one_cpu::TO_COMPLETION,
-    build: |setup, about| {
-        Ok(one_cpu::classic(
-            setup,
-            about,
-            ClassicOrder::DeadlineMonotonic,
-        ))
-    },
+    build: |setup, about| Ok(one_cpu::classic(setup, about, DeadlineMonotonic)),
 };
 
 /// The more critical task goes first.
@@ -84,13 +79,7 @@ pub(super) const CMS: Composed = Composed {
         ..NATIVE
     },
     fields: one_cpu::TO_COMPLETION,
-    build: |setup, about| {
-        Ok(one_cpu::classic(
-            setup,
-            about,
-            ClassicOrder::CriticalityMonotonic,
-        ))
-    },
+    build: |setup, about| Ok(one_cpu::classic(setup, about, CriticalityMonotonic)),
 };
 
 /// Priorities by Audsley's assignment, static limits.
@@ -159,4 +148,33 @@ pub(super) const OCBP: Composed = Composed {
     build: |setup, about| {
         job_priorities::system(setup, about, |lists| TaskOrder::RecomputedLists { lists })
     },
+};
+
+/// The job that is due first goes first.
+pub(super) const EDF: Composed = Composed {
+    about: About {
+        name: "edf",
+        summary: "earliest deadline first, static limits C_i(z_i)",
+        page: include_str!("../../../../docs/explain/edf.md"),
+        tests: &["edf"],
+        native: Native::No(BY_DEADLINE),
+        ..NATIVE
+    },
+    fields: Fields::ONE_CPU,
+    build: |setup, about| Ok(one_cpu::by_deadline(setup, about, Enforcement::Static)),
+};
+
+/// In mode 0 jobs are due at virtual deadlines.
+pub(super) const EDF_VD: Composed = Composed {
+    about: About {
+        name: "edf-vd",
+        summary: "earliest virtual deadline first, limits C_i(mode), mode 0 at idle",
+        page: include_str!("../../../../docs/explain/edf-vd.md"),
+        parameters: &[Parameter::VirtualDeadlines],
+        tests: &["edf-vd", "edf-vd-util"],
+        native: Native::No(BY_DEADLINE),
+        ..NATIVE
+    },
+    fields: Fields::ADAPTIVE,
+    build: |setup, about| Ok(one_cpu::by_deadline(setup, about, Enforcement::Adaptive)),
 };

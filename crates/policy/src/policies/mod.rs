@@ -2,8 +2,6 @@
 //! that has to know of a new one.
 
 mod composed;
-mod edf;
-mod edf_vd;
 mod job_priorities;
 pub mod one_cpu;
 mod pt;
@@ -24,7 +22,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(zss::Zss),
         Arc::new(composed::PLRS),
         Arc::new(composed::OCBP),
-        Arc::new(edf::Edf),
-        Arc::new(edf_vd::EdfVd),
+        Arc::new(composed::EDF),
+        Arc::new(composed::EDF_VD),
     ]
 }

@@ -5,7 +5,7 @@ use crate::policy::{About, Fields, Use};
 use crate::setup::{Setup, order_name};
 use crate::system::{Cluster, Domain, Guarantee, System, Terms};
 use std::sync::Arc;
-use vestal_analysis::Parameters;
+use vestal_analysis::{Parameter, Parameters};
 use vestal_core::{
     ClassicOrder, CpuId, Enforcement, Scheduler, TaskConfiguration, TaskId, TaskOrder,
 };
@@ -102,6 +102,28 @@ pub fn assigned(setup: &Setup<'_>, about: &About, enforcement: Enforcement) -> S
         priorities: Some(priorities),
         ..Parameters::default()
     };
+    ordered(setup, about, order, enforcement, parameters, origin)
+}
+
+/// The job that is due first goes first, in mode 0 at its virtual deadline if the policy has such.
+pub(super) fn by_deadline(setup: &Setup<'_>, about: &About, enforcement: Enforcement) -> System {
+    let is_virtual = about.parameters.contains(&Parameter::VirtualDeadlines);
+    let (due, origin) = match setup.choose(|all| all.virtual_deadlines.as_ref()) {
+        Some((due, by)) if is_virtual => (due, format!("virtual deadlines {by}")),
+        None if is_virtual => (
+            setup.deadlines(),
+            "real deadlines as virtual ones".to_owned(),
+        ),
+        Some(_) | None => (setup.deadlines(), "real deadlines".to_owned()),
+    };
+    let virtual_deadlines = due.clone().into();
+    let order = TaskOrder::EarliestDeadline { virtual_deadlines };
+    let order = (setup.with_priorities(&[]), order);
+    let parameters = Parameters {
+        virtual_deadlines: is_virtual.then_some(due),
+        ..Parameters::default()
+    };
+    let origin = format!("earliest deadline first, {origin}");
     ordered(setup, about, order, enforcement, parameters, origin)
 }
 

@@ -11,17 +11,19 @@ use crate::clock::Stopwatch;
 use crate::commands::run;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
+use crate::names::VERSION;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::real::{self, Monitor, Settings, ShortRun};
 use crate::session::Session;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use vestal_experiment::overhead::Monitor as Watch;
+use vestal_experiment::overhead::page::Circumstances;
 use vestal_experiment::overhead::set::{self, BusyPeriod};
 use vestal_experiment::overhead::{
-    BASELINE, Column, Dispatch, Mechanism, Preemptions, Run, SIZES, State, Table, VARIANTS, Variant,
+    Column, Measurement, Preemptions, Run, SIZES, State, Table, VARIANTS, Variant,
 };
 
 /// How much is measured.
@@ -94,17 +96,6 @@ const SLICE_TOLERANCE_NS: u64 = 50_000;
 const PAPER: &str = "huang2014";
 const HYPERPERIOD_MS: u64 = 1_000;
 
-/// What came of it.
-struct Measured {
-    table: Table,
-    /// Runs over a hyperperiod.
-    whole: Table,
-    preemptions: Vec<Preemptions>,
-    repetitions: u32,
-    not_run: Vec<(&'static str, String)>,
-    interrupted: bool,
-}
-
 pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
     let what = "measure overheads";
     match args.paper.as_deref() {
@@ -125,9 +116,9 @@ pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
     if let Some(directory) = &args.directory {
         output::reserve(directory)?;
     }
-    let measured = measure(&plan, cpu, output)?;
-    let interrupted = measured.interrupted;
-    output::show(measured, args, output)?;
+    let measured = measure(&plan, cpu, args, output)?;
+    let interrupted = interrupt::asked();
+    output::show(&measured, interrupted, args, output)?;
     if interrupted {
         output.warning("interrupted; what was complete until then is shown");
     }
@@ -141,7 +132,12 @@ struct Entry {
     settings: Settings,
 }
 
-fn measure(plan: &Plan, cpu: Option<usize>, output: &Output) -> Result<Measured, Failure> {
+fn measure(
+    plan: &Plan,
+    cpu: Option<usize>,
+    args: &BenchArgs,
+    output: &Output,
+) -> Result<Measurement, Failure> {
     let stop = interrupt::watch()?;
     let mut not_run = Vec::new();
     let mut entries = Vec::new();
@@ -186,13 +182,17 @@ fn measure(plan: &Plan, cpu: Option<usize>, output: &Output) -> Result<Measured,
         true,
     )?;
     let preemptions = preemptions(plan, cpu, stop, output)?;
-    Ok(Measured {
+    Ok(Measurement {
+        circumstances: Circumstances {
+            command: output::command(args),
+            version: VERSION.to_owned(),
+            machine: real::machine(),
+            repetitions,
+            not_run,
+        },
         table: Table::of(runs),
         whole: Table::of(whole),
         preemptions,
-        repetitions,
-        not_run,
-        interrupted: stop.load(Ordering::SeqCst),
     })
 }
 
@@ -202,7 +202,7 @@ fn preemptions(
     stop: &AtomicBool,
     output: &Output,
 ) -> Result<Vec<Preemptions>, Failure> {
-    let mut progress = Progress::new(output, "preemptions", plan.threads.len() as u64);
+    let progress = Progress::new(output, "preemptions", plan.threads.len() as u64);
     let mut rows = Vec::new();
     for (done, threads) in (1..).zip(plan.threads) {
         rows.extend(real::preemptions(&[*threads], plan.effort, cpu, stop)?);
@@ -212,16 +212,15 @@ fn preemptions(
 }
 
 fn settings(variant: &Variant, cpu: Option<usize>) -> Settings {
-    let of_paper = variant.mechanism == Mechanism::Huang2014;
-    let monitor = match variant.monitor {
-        Watch::Perf => Monitor::Perf,
-        Watch::Manager => Monitor::Manager,
+    let monitor = match variant.by_timers {
+        true => Monitor::Manager,
+        false => Monitor::Perf,
     };
     Settings {
-        managed: variant.dispatch == Dispatch::Managed,
-        of_paper,
+        managed: variant.managed,
+        of_paper: variant.of_paper,
         // The paper's mechanisms have timers of their own.
-        monitor: (!of_paper).then_some(monitor),
+        monitor: (!variant.of_paper).then_some(monitor),
         observe: !variant.enforced,
         cpu,
         tolerance_ns: Some(match variant.column {
@@ -282,7 +281,7 @@ impl Series<'_> {
         entries: &[&Entry],
         whole: bool,
     ) -> Result<(Vec<Run>, u32), Failure> {
-        let mut sessions = Vec::new();
+        let mut sessions = BTreeMap::new();
         for &size in sizes {
             let busy = set::first_busy_period(&set::tasks(set::CHOSEN)[..size]);
             // The jobs released then belong to the next busy period, and are not.
@@ -295,11 +294,11 @@ impl Series<'_> {
                     return Ok((Vec::new(), 0));
                 }
                 let session = session(entry.variant, size, span, self.output)?;
-                sessions.push((size, number, session, busy.clone()));
+                sessions.insert((size, number), (session, busy.clone()));
             }
         }
         let total = sessions.len() as u64 * u64::from(repetitions);
-        let mut progress = Progress::new(self.output, label, total);
+        let progress = Progress::new(self.output, label, total);
         let mut runs = Vec::new();
         for repetition in 0..repetitions {
             if self.since.elapsed() > self.most {
@@ -307,10 +306,7 @@ impl Series<'_> {
             }
             let before = runs.len();
             for (size, number) in order(sizes, entries.len(), repetition) {
-                let mut there = sessions.iter();
-                let Some((_, _, session, busy)) =
-                    there.find(|session| (session.0, session.1) == (size, number))
-                else {
+                let Some((session, busy)) = sessions.get(&(size, number)) else {
                     continue;
                 };
                 let entry = entries[number];
@@ -390,11 +386,6 @@ fn state(run: &ShortRun, busy: &BusyPeriod, whole: bool) -> State {
         (_, true) => State::Clean,
         (_, false) => State::Other,
     }
-}
-
-/// The variant that all others are compared with.
-fn baseline() -> &'static str {
-    VARIANTS.get(BASELINE).map_or("?", |variant| variant.name)
 }
 
 #[cfg(test)]

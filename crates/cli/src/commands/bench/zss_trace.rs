@@ -2,9 +2,9 @@
 
 use crate::failure::{Exit, Outcome};
 use crate::output::Output;
-use crate::quantity::short;
+use crate::quantity::{short, short_or_dash};
 use crate::real;
-use crate::table::{Column, Grid};
+use crate::table::Grid;
 use std::fmt::Write as _;
 use vestal_result::bench::{TracedGaps, ZeroSlackTrace};
 
@@ -26,24 +26,12 @@ fn page(trace: &ZeroSlackTrace, output: &Output) -> String {
         trace.cpu,
         short(trace.duration_ns)
     );
-    let columns = [
-        Column::Text("on the CPU"),
-        Column::Number("simulated from"),
-        Column::Number("until"),
-        Column::Number("measured from"),
-        Column::Number("until"),
-    ];
-    let mut grid = Grid::new(output, &columns);
-    let measured = |instant: Option<u64>| instant.map_or_else(|| "-".to_owned(), short);
-    for run in &trace.schedule {
-        grid.row(vec![
-            run.task.clone(),
-            short(run.simulated_start_ns),
-            short(run.simulated_end_ns),
-            measured(run.measured_start_ns),
-            measured(run.measured_end_ns),
-        ]);
-    }
+    let grid = Grid::of(&trace.schedule, output)
+        .text("on the CPU", |run| &run.task)
+        .number("simulated from", |run| short(run.simulated_start_ns))
+        .number("until", |run| short(run.simulated_end_ns))
+        .number("measured from", |run| short_or_dash(run.measured_start_ns))
+        .number("until", |run| short_or_dash(run.measured_end_ns));
     text.push_str(&grid.render());
     let _ = write!(
         text,
@@ -63,31 +51,25 @@ fn page(trace: &ZeroSlackTrace, output: &Output) -> String {
 }
 
 fn gap_table(trace: &ZeroSlackTrace, output: &Output) -> String {
-    let columns = [
-        Column::Text("no task runs"),
-        Column::Number("gaps"),
-        Column::Number("median length"),
-        Column::Number("longest"),
-        Column::Number("median distance"),
-    ];
-    let mut grid = Grid::new(output, &columns);
-    let mut row = |name: &str, gaps: &TracedGaps| {
-        grid.row(vec![
-            name.to_owned(),
-            gaps.count.to_string(),
-            short(gaps.median_length_ns),
-            short(gaps.longest_ns),
-            short(gaps.median_distance_ns),
-        ]);
+    let measured = |gaps: &TracedGaps| {
+        let (median, distance) = (gaps.median_length_ns, gaps.median_distance_ns);
+        let times = [median, gaps.longest_ns, distance].map(Some);
+        (gaps.count.to_string(), times)
     };
-    row("at any time", &trace.gaps);
-    row("at the phase of the tick", &trace.gaps_at_the_tick);
-    grid.row(vec![
-        "the paper".to_owned(),
-        "-".to_owned(),
-        short(PAPER_LENGTH_NS),
-        "-".to_owned(),
-        short(PAPER_DISTANCE_NS),
-    ]);
-    grid.render()
+    let paper = [Some(PAPER_LENGTH_NS), None, Some(PAPER_DISTANCE_NS)];
+    let rows = [
+        ("at any time", measured(&trace.gaps)),
+        (
+            "at the phase of the tick",
+            measured(&trace.gaps_at_the_tick),
+        ),
+        ("the paper", ("-".to_owned(), paper)),
+    ];
+    Grid::of(&rows, output)
+        .text("no task runs", |(name, _)| name)
+        .number("gaps", |(_, (count, _))| count)
+        .number("median length", |(_, (_, times))| short_or_dash(times[0]))
+        .number("longest", |(_, (_, times))| short_or_dash(times[1]))
+        .number("median distance", |(_, (_, times))| short_or_dash(times[2]))
+        .render()
 }

@@ -11,10 +11,8 @@ use crate::input::{self, shown};
 use crate::output::Output;
 use crate::report::dropped_by;
 use crate::session::Session;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
-use vestal_core::{CpuId, Drops, Duration, JobId, Level, Task};
+use vestal_core::{CpuId, Drops, Duration, JobId, Task};
 use vestal_result::Format as Version;
 use vestal_result::replay::{Beyond, Compared, Comparison, Inverted, Jobs, Late};
 use vestal_trace::read::ftrace::{self, Options, Recording};
@@ -24,7 +22,7 @@ use vestal_trace::{Format, Problem, TaskInfo, What};
 use vestal_workload::TaskSet;
 use vestal_workload::quantity::parse_time;
 
-use super::{SWITCH, unreadable};
+use super::{SWITCH, inverted, opened, unreadable};
 
 /// How to record what is needed.
 const RECORD: &str = "perf record -a -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup; \
@@ -67,7 +65,7 @@ pub(super) fn check(args: &ReplayArgs, output: &Output) -> Outcome {
     let not_seen = not_seen(&expected, &recording);
     let cpu = can_be_judged(&what, &expected, &recording, &found, &not_seen)?;
     let inversion = inversion(&recording, &expected, cpu);
-    let inversion = inversion.map(|found| inverted(&found, &expected));
+    let inversion = inversion.map(|found| inverted(&found, |job| job_name(&expected, job)));
     let document = document(
         args,
         &expected,
@@ -82,12 +80,7 @@ pub(super) fn check(args: &ReplayArgs, output: &Output) -> Outcome {
 }
 
 fn read(path: &Path, options: &Options) -> Result<Recording, Failure> {
-    let file = File::open(path).map_err(|error| {
-        let problem = Problem::Io(error);
-        let place = vestal_trace::Place::Byte(0);
-        unreadable(path, &vestal_trace::TraceError { place, problem })
-    })?;
-    ftrace::read(BufReader::new(file), options).map_err(|error| {
+    ftrace::read(opened(path)?, options).map_err(|error| {
         if !matches!(error.problem, Problem::Foreign { .. }) {
             return unreadable(path, &error);
         }
@@ -282,16 +275,6 @@ fn inversion(recording: &Recording, expected: &Expected, cpu: u16) -> Option<Inv
     found
 }
 
-fn inverted(found: &Inversion, expected: &Expected) -> Inverted {
-    Inverted {
-        cpu: found.cpu.0,
-        from_ns: found.from.as_nanos(),
-        to_ns: found.to.as_nanos(),
-        running: job_name(expected, found.running),
-        waiting: job_name(expected, found.waiting),
-    }
-}
-
 fn job_name(expected: &Expected, job: JobId) -> String {
     let task = expected.set.tasks.get(job.task.index());
     let task = task.map_or("?", |task| task.name.as_str());
@@ -337,7 +320,7 @@ fn document(
         tasks: rows
             .map(|(((task, spec), priority), observed)| Compared {
                 name: spec.name.clone(),
-                criticality: level_name(&expected.set, task.criticality),
+                criticality: expected.set.level_name(task.criticality).to_owned(),
                 priority: *priority,
                 released: observed.released,
                 completed: observed.completed,
@@ -372,11 +355,6 @@ fn document(
         not_seen,
         unknown: unknown(),
     }
-}
-
-fn level_name(set: &TaskSet, level: Level) -> String {
-    let name = set.levels.get(level.index());
-    name.cloned().unwrap_or_else(|| level.0.to_string())
 }
 
 /// What no such recording shows.

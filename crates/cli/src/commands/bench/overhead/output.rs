@@ -1,24 +1,21 @@
 //! What `bench overhead` prints and writes.
 
-use super::{Measured, baseline};
 use crate::args::BenchArgs;
 use crate::failure::Failure;
-use crate::names::VERSION;
 use crate::output::{Output, Style};
 use crate::quantity::short;
-use crate::real;
-use crate::table::{Column, Grid};
+use crate::table::{Grid, styled};
+use crate::whole;
 use std::fs;
 use std::path::Path;
 use vestal_experiment::columns::{self, csv};
-use vestal_experiment::overhead::page::{self, Circumstances};
+use vestal_experiment::overhead::page;
 use vestal_experiment::overhead::{
-    Finding, Measurement, SIZES, VARIANTS, Verdict, figures, set, tables,
+    self, Finding, Measurement, SIZES, VARIANTS, Verdict, figures, set, tables,
 };
 use vestal_result::Format;
 use vestal_result::bench::{Drawn, Overhead, Variant};
 
-/// The whole result, for programs.
 /// Makes the directory, before anything is measured for it.
 pub(super) fn reserve(directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|error| refused(directory, &error))
@@ -30,21 +27,12 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Prints everything, and writes it into the directory if there is one.
-pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Result<(), Failure> {
-    let interrupted = measured.interrupted;
-    let measurement = Measurement {
-        circumstances: Circumstances {
-            command: command(args),
-            version: VERSION.to_owned(),
-            machine: real::machine(),
-            repetitions: measured.repetitions,
-            not_run: measured.not_run,
-        },
-        table: measured.table,
-        whole: measured.whole,
-        preemptions: measured.preemptions,
-    };
-    let measured = &measurement;
+pub(super) fn show(
+    measured: &Measurement,
+    interrupted: bool,
+    args: &BenchArgs,
+    output: &Output,
+) -> Result<(), Failure> {
     let found = measured.findings();
     output.human(&human(measured, &found, output));
     let document = Overhead {
@@ -59,7 +47,7 @@ pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Res
         machine: measured.circumstances.machine.clone(),
         repetitions: measured.circumstances.repetitions,
         interrupted,
-        baseline: baseline().to_owned(),
+        baseline: overhead::Variant::name_at(overhead::BASELINE).to_owned(),
         variants: variants(measured),
         busy_periods: measured.table.cells.clone(),
         hyperperiods: measured.whole.cells.clone(),
@@ -79,7 +67,7 @@ pub(super) fn show(measured: Measured, args: &BenchArgs, output: &Output) -> Res
 }
 
 /// The command with everything that changes what is measured.
-fn command(args: &BenchArgs) -> String {
+pub(super) fn command(args: &BenchArgs) -> String {
     let mut command = "vestal bench overhead --paper huang2014".to_owned();
     if args.quick {
         command.push_str(" --quick");
@@ -116,41 +104,32 @@ fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
         preemptions,
         ..
     } = measured;
-    let file = |name: &str| directory.join(name);
-    put(&file("runs.csv"), &csv(tables::RUNS, table.runs()))?;
-    put(
-        &file("table2.csv"),
-        &csv(tables::BUSY_PERIODS, &table.cells),
-    )?;
     let invocations = measured.of_managers().invocations();
-    put(&file("table3.csv"), &csv(tables::INVOCATIONS, &invocations))?;
-    put(
-        &file("hyperperiods.csv"),
-        &csv(tables::BUSY_PERIODS, &whole.cells),
-    )?;
-    put(&file("fig6.csv"), &csv(tables::PREEMPTIONS, preemptions))?;
-    for (name, chart) in figures::charts(table, preemptions) {
-        put(&file(name), &chart.to_svg())?;
-    }
-    for size in SIZES {
-        put(
-            &file(&format!("set-{size}.toml")),
-            &set::subset(size).to_toml(),
-        )?;
-    }
     let kept = measured
         .to_json()
         .map_err(|error| Failure::bug("write the measurement as JSON", error.to_string()))?;
-    put(&file("measured.json"), &kept)?;
-    put(&file("claims.md"), &page::claims_page(measured))
+    let tables = [
+        ("runs.csv", csv(tables::RUNS, table.runs())),
+        ("table2.csv", csv(tables::BUSY_PERIODS, &table.cells)),
+        ("table3.csv", csv(tables::INVOCATIONS, &invocations)),
+        ("hyperperiods.csv", csv(tables::BUSY_PERIODS, &whole.cells)),
+        ("fig6.csv", csv(tables::PREEMPTIONS, preemptions)),
+        ("measured.json", kept),
+    ];
+    let charts = figures::charts(table, preemptions).into_iter();
+    let charts = charts.map(|(name, chart)| (name, chart.to_svg()));
+    for (name, text) in tables.into_iter().chain(charts) {
+        put(&directory.join(name), &text)?;
+    }
+    for size in SIZES {
+        let path = directory.join(format!("set-{size}.toml"));
+        put(&path, &set::subset(size).to_toml())?;
+    }
+    put(&directory.join("claims.md"), &page::claims_page(measured))
 }
 
-/// Under another name first: the file is there completely or not at all.
 fn put(path: &Path, text: &str) -> Result<(), Failure> {
-    let part = path.with_extension("part");
-    fs::write(&part, text)
-        .and_then(|()| fs::rename(&part, path))
-        .map_err(|error| refused(path, &error))
+    whole::write(path, text.as_bytes()).map_err(|error| refused(path, &error))
 }
 
 fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
@@ -195,41 +174,31 @@ fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
 }
 
 fn table<R>(columns: &[columns::Column<R>], rows: &[R], output: &Output) -> String {
-    let mut grid = Grid::new(output, &[]);
-    for (name, is_text) in columns.iter().filter_map(columns::Column::terminal_name) {
-        if is_text {
-            grid.text(name);
-        } else {
-            grid.number(name);
-        }
-    }
-    for row in rows {
-        let cells = columns.iter();
-        grid.row(
-            cells
-                .filter_map(|column| column.terminal_cell(row, short))
-                .collect(),
-        );
+    let mut grid = Grid::of(rows, output);
+    for column in columns {
+        let cell = |row| column.terminal_cell(row, short).unwrap_or_default();
+        grid = match column.terminal_name() {
+            Some((name, true)) => grid.text(name, cell),
+            Some((name, false)) => grid.number(name, cell),
+            None => grid,
+        };
     }
     grid.render()
 }
 
 fn claims_grid(found: &[Finding], output: &Output) -> String {
-    let columns = ["found", "claim", "by which numbers"].map(Column::Text);
-    let mut grid = Grid::new(output, &columns);
-    for finding in found {
-        let style = match finding.verdict {
-            Verdict::Confirmed => Some(Style::Good),
-            Verdict::Refuted => Some(Style::Bad),
-            Verdict::NotDecided => Some(Style::Caution),
-        };
-        grid.styled_row(vec![
-            (finding.verdict.to_string(), style),
-            (finding.claim.to_owned(), None),
-            (finding.numbers.clone(), None),
-        ]);
-    }
-    grid.render()
+    Grid::of(found, output)
+        .text("found", |finding| {
+            let style = match finding.verdict {
+                Verdict::Confirmed => Style::Good,
+                Verdict::Refuted => Style::Bad,
+                Verdict::NotDecided => Style::Caution,
+            };
+            styled(finding.verdict, Some(style))
+        })
+        .text("claim", |finding| &finding.claim)
+        .text("by which numbers", |finding| &finding.numbers)
+        .render()
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What `replay` says of a recording of perf or ftrace, for people.
 
 use crate::output::{Output, Style};
-use crate::quantity::{count, exact, short};
-use crate::table::{Column, Grid};
+use crate::quantity::{count, exact, short, short_or_dash};
+use crate::table::Grid;
 use std::fmt::Write as _;
 use vestal_result::replay::Comparison;
 
@@ -39,39 +39,21 @@ pub(super) fn page(origin: &str, document: &Comparison, output: &Output) -> Stri
 
 /// Task by task the longest execution and response, and the shortest distance of arrivals.
 fn table(document: &Comparison, output: &Output) -> String {
-    let mut grid = Grid::new(
-        output,
-        &[
-            Column::Text("task"),
-            Column::Text("level"),
-            Column::Number("prio"),
-            Column::Number("jobs"),
-            Column::Number("missed"),
-            Column::Number("execution"),
-            Column::Text("over C"),
-            Column::Number("response"),
-            Column::Number("deadline"),
-            Column::Number("distance"),
-            Column::Number("period"),
-        ],
-    );
-    let time = |nanos: Option<u64>| nanos.map_or_else(|| "-".to_owned(), short);
-    for row in &document.tasks {
-        let exceeded: Vec<String> = row.exceeded.iter().map(u64::to_string).collect();
-        grid.row(vec![
-            row.name.clone(),
-            row.criticality.clone(),
-            row.priority.to_string(),
-            row.released.to_string(),
-            row.missed.to_string(),
-            time(row.execution_max_ns),
-            exceeded.join(" "),
-            time(row.response_max_ns),
-            exact(row.deadline_ns),
-            time(row.distance_min_ns),
-            exact(row.period_ns),
-        ]);
-    }
+    let grid = Grid::of(&document.tasks, output)
+        .text("task", |row| &row.name)
+        .text("level", |row| &row.criticality)
+        .number("prio", |row| row.priority)
+        .number("jobs", |row| row.released)
+        .number("missed", |row| row.missed)
+        .number("execution", |row| short_or_dash(row.execution_max_ns))
+        .text("over C", |row| {
+            let exceeded: Vec<String> = row.exceeded.iter().map(u64::to_string).collect();
+            exceeded.join(" ")
+        })
+        .number("response", |row| short_or_dash(row.response_max_ns))
+        .number("deadline", |row| exact(row.deadline_ns))
+        .number("distance", |row| short_or_dash(row.distance_min_ns))
+        .number("period", |row| exact(row.period_ns));
     grid.render()
         + "execution, response: the longest; over C: how many jobs executed more than C(l), level by level;\n\
            distance: the shortest between two arrivals\n"

@@ -1,0 +1,95 @@
+//! Files that are there completely or not at all.
+//!
+//! A file has its own name only when it is complete: until then it is written under a name that begins with a
+//! dot and ends in `.part`, beside its place. A program that is killed leaves that behind, and whatever stood
+//! under the name before stays untouched.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process;
+
+/// A file that is not complete; removed when dropped.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    path: PathBuf,
+    /// Where it is written until it is complete; none for what is no plain file, such as a pipe.
+    temporary: Option<PathBuf>,
+}
+
+impl Unfinished {
+    /// Creates it, empty, and gives where to write it.
+    pub(crate) fn create(path: &Path) -> io::Result<(Self, File)> {
+        let temporary = temporary(path);
+        let file = File::create(temporary.as_deref().unwrap_or(path))?;
+        let path = path.to_owned();
+        Ok((Self { path, temporary }, file))
+    }
+
+    /// The name that it will have.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives it its name; what cannot be named is not left behind either.
+    pub(crate) fn complete(mut self) -> io::Result<()> {
+        let Some(temporary) = &self.temporary else {
+            return Ok(());
+        };
+        // A link keeps pointing to the file that it points to.
+        let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        fs::rename(temporary, target)?;
+        self.temporary = None;
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // It is incomplete; if it cannot be removed, its name says so.
+            let _kept = fs::remove_file(temporary);
+        }
+    }
+}
+
+/// Writes a whole file.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // The root of all files has no name.
+    if fs::canonicalize(path).is_ok_and(|place| place.file_name().is_none()) {
+        return Err(io::Error::other("the path names no file"));
+    }
+    let (unfinished, mut file) = Unfinished::create(path)?;
+    file.write_all(bytes)?;
+    if unfinished.temporary.is_some() {
+        file.sync_all()?;
+    }
+    unfinished.complete()
+}
+
+/// Where a file is written until it is complete. What exists and is no plain file is written to directly: a
+/// device or a pipe must not be replaced by a file.
+fn temporary(path: &Path) -> Option<PathBuf> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return None;
+    }
+    // Where a link points, so that both names are in one file system.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut name = OsString::from(".");
+    name.push(target.file_name()?);
+    name.push(format!(".{}.part", process::id()));
+    Some(target.with_file_name(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_written_to_and_not_replaced() {
+        assert_eq!(temporary(Path::new("/dev/null")), None);
+        let beside = temporary(Path::new("/no/such/x.csv")).unwrap();
+        assert_eq!(beside.parent(), Some(Path::new("/no/such")));
+    }
+}
