@@ -17,7 +17,7 @@
 use crate::demand::{Bound, Demand};
 use crate::outcome::Reason;
 use crate::problem::{Problem, Row};
-use crate::rational::{Bracket, Fraction, Natural};
+use crate::rational::{Bracket, Fraction};
 use vestal_core::Level;
 use vestal_core::model::LEVELS_MAX;
 
@@ -301,19 +301,6 @@ fn closed_form(rows: &[Row]) -> Option<u64> {
         return low;
     }
     // The largest B with B (1 - U) <= sum of C_i(z_i), in exact numbers.
-    let rest = Fraction::sum(rows.iter().map(|row| (row.own_wcet(), row.period)))
-        .one_minus_self()
-        .filter(|rest| !rest.is_zero())?;
-    let work = Natural::of_u128(work);
-    let fits = |busy: u64| rest.times_word(busy).is_at_most_natural(&work);
-    let (mut low, mut above) = (0, u64::MAX);
-    while above - low > 1 {
-        let middle = low + (above - low) / 2;
-        if fits(middle) {
-            low = middle;
-        } else {
-            above = middle;
-        }
-    }
-    Some(low)
+    let sum = Fraction::sum(rows.iter().map(|row| (row.own_wcet(), row.period)));
+    sum.one_minus_self()?.divides_floor(work)
 }
