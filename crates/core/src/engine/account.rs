@@ -61,7 +61,7 @@ impl<S: Store> Account<S> {
             admits: false,
         };
         let mut account = Self {
-            tasks: S::table(count, first).ok_or(too_many)?,
+            tasks: S::copied(configuration.tasks, first).ok_or(too_many)?,
             allowances: S::table(count, nothing).ok_or(too_many)?,
             levels: configuration.levels,
             enforcement: configuration.enforcement,
@@ -71,9 +71,6 @@ impl<S: Store> Account<S> {
             clock: Instant::EPOCH,
             notices: NoticeQueue::new(count),
         };
-        for (entry, task) in account.tasks.iter_mut().zip(configuration.tasks) {
-            *entry = *task;
-        }
         account.set_mode(Level::LOWEST);
         Ok(account)
     }

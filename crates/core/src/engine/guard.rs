@@ -29,6 +29,7 @@ mod job_seen;
 use crate::configuration_error::ConfigurationError;
 use crate::enforce::{Asked, Exhaustion, Progress, Rule};
 use crate::engine::account::Account;
+use crate::engine::clock::advance;
 use crate::engine::configuration::Configuration;
 use crate::engine::uniprocessor::CPU;
 use crate::fact::Fact;
@@ -330,16 +331,7 @@ impl<S: Store> Scheduler for Guard<S> {
 
     /// The slots are empty: the operating system chooses among what the permits allow.
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        if now < self.account.clock {
-            return Err(ContractViolation::ClockWentBack {
-                last: self.account.clock,
-                now,
-            });
-        }
-        if now > Instant::HORIZON {
-            return Err(ContractViolation::BeyondHorizon(now));
-        }
-        self.account.clock = now;
+        advance(&mut self.account.clock, now)?;
         while let Some(task) = self.rule.resume(now) {
             self.dirty.insert(task);
         }

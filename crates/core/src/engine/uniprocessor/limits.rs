@@ -5,7 +5,7 @@ use crate::enforce::{Asked, Progress, Seen};
 use crate::ids::{JobId, TaskId};
 use crate::job_table::{Current, Standing};
 use crate::model::Level;
-use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit, Wake};
+use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit};
 use crate::store::Store;
 use crate::task_configuration::TaskConfiguration;
 use crate::time::{Duration, Instant, Service};
@@ -142,17 +142,6 @@ impl<S: Store> Uniprocessor<S> {
                 ready.remove(task);
             }
         });
-    }
-
-    /// The earlier of `wake` and the next instant of the rule.
-    #[inline]
-    pub(super) fn wake_for_rule(&self, wake: Option<Wake>) -> Option<Wake> {
-        let next = self.rule.next(&self.account.tasks);
-        match (wake, next) {
-            (Some(wake), Some(next)) if wake.at > next.at => Some(next),
-            (Some(wake), _) => Some(wake),
-            (None, next) => next,
-        }
     }
 
     /// Whether what the rule remembers is what the jobs say; for tests.

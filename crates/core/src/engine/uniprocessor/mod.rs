@@ -35,6 +35,7 @@ mod settle;
 use crate::configuration_error::ConfigurationError;
 use crate::enforce::Rule;
 use crate::engine::account::Account;
+use crate::engine::clock::advance;
 use crate::engine::configuration::Configuration;
 use crate::fact::Fact;
 use crate::ids::{CpuId, JobId, TaskId};
@@ -269,16 +270,7 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
     // Inlined where the world asks, so that the plan is read where it was made.
     #[inline(always)]
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        if now < self.account.clock {
-            return Err(ContractViolation::ClockWentBack {
-                last: self.account.clock,
-                now,
-            });
-        }
-        if now > Instant::HORIZON {
-            return Err(ContractViolation::BeyondHorizon(now));
-        }
-        self.account.clock = now;
+        advance(&mut self.account.clock, now)?;
         let (reported, running) = (core::mem::take(&mut self.reported), self.running);
         if core::mem::take(&mut self.left) {
             self.running = None;

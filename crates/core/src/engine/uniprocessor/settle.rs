@@ -490,7 +490,7 @@ impl<S: Store> Uniprocessor<S> {
     /// When to be called again at the latest.
     #[cold]
     fn next_wake(&self) -> Option<Wake> {
-        self.wake_for_rule(self.next_deadline())
+        Wake::earlier(self.next_deadline(), self.rule.next(&self.account.tasks))
     }
 
     /// Who runs if no task is ready.
