@@ -21,6 +21,12 @@ impl Window {
         from: Instant::EPOCH,
         to: Instant::HORIZON,
     };
+
+    /// How long it is.
+    #[must_use]
+    pub const fn length(self) -> Duration {
+        self.to.saturating_since(self.from)
+    }
 }
 
 /// A slice of execution.
