@@ -37,7 +37,7 @@ use crate::ids::{JobId, TaskId};
 use crate::model::Level;
 use crate::notice::{DropReason, Event, Notice};
 use crate::plan::{OnExhaustion, Permit, Plan, Sequences};
-use crate::queue::TaskBits;
+use crate::queue::{Cursor, TaskBits};
 use crate::scheduler::{ContractViolation, Enforcer, Interest, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
@@ -132,7 +132,7 @@ impl<S: Store> Guard<S> {
     /// before a decision has looked at it.
     fn make_room(&mut self, job: JobId) -> Result<Option<u64>, ContractViolation> {
         let present = self.watch(job.task)?.sequence;
-        let undecided = self.dirty.first_from(job.task.index()) == Some(job.task);
+        let undecided = self.dirty.contains(job.task);
         if undecided && present.is_some_and(|present| present < job.sequence) {
             return Err(ContractViolation::TooManyFacts { capacity: 1 });
         }
@@ -165,9 +165,8 @@ impl<S: Store> Guard<S> {
 
     /// Visits the tasks with facts, in task order.
     fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
-        let mut from = 0;
-        while let Some(task) = self.dirty.first_from(from) {
-            from = task.index().saturating_add(1);
+        let mut cursor = Cursor::default();
+        while let Some(task) = self.dirty.next(&mut cursor) {
             settle(self, task);
         }
     }

@@ -5,6 +5,7 @@ use crate::ids::JobId;
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
 use crate::plan::{SequenceSpan, Slot, Wake, WakeReason};
+use crate::queue::Cursor;
 use crate::store::Store;
 use crate::time::{Duration, Instant};
 
@@ -63,9 +64,8 @@ impl<S: Store> Frames<S> {
     /// The newest release of a task replaces one that still waits: the ready bit is one
     /// bit.
     pub(super) fn admit_all(&mut self) {
-        let mut from = 0;
-        while let Some(task) = self.dirty.first_from(from) {
-            from = task.index().saturating_add(1);
+        let mut cursor = Cursor::default();
+        while let Some(task) = self.dirty.next(&mut cursor) {
             while let Some(jobs) = self.jobs.get_mut(task.index())
                 && let Some(arrival) = jobs.arrived.pop()
             {

@@ -60,7 +60,7 @@ use crate::job_table::Jobs;
 use crate::model::{Level, LevelSet};
 use crate::notice::Notice;
 use crate::plan::{Permit, Plan, Sequences, Slot, Until, Wake};
-use crate::queue::TaskBits;
+use crate::queue::{Cursor, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::server::{Chunk, Server};
 use crate::store::{Boxed, Entry, Store};
@@ -310,9 +310,8 @@ impl<S: Store> Hierarchy<S> {
 
     /// Visits the tasks with facts, in task order.
     fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
-        let mut from = 0;
-        while let Some(task) = self.dirty.first_from(from) {
-            from = task.index().saturating_add(1);
+        let mut cursor = Cursor::default();
+        while let Some(task) = self.dirty.next(&mut cursor) {
             settle(self, task);
         }
     }

@@ -28,7 +28,7 @@ impl<S: Store> Hierarchy<S> {
     /// O(servers).
     fn most_urgent_server(&self) -> Option<ServerId> {
         let eligible = |seat: &Seat| {
-            let wants = seat.ready > 0 || matches!(seat.server, Server::Idling(_));
+            let wants = seat.ready > 0 || seat.server.idles();
             wants && !self.remaining_of(seat).is_zero()
         };
         (0..u16::MAX)
@@ -119,8 +119,6 @@ fn priority(seat: &Seat) -> u32 {
         Server::Pibs(pibs) => pibs
             .activation()
             .map_or(0, |activation| activation.priority),
-        Server::Polling(_) | Server::Idling(_) | Server::Deferrable(_) | Server::Sporadic(_) => {
-            seat.configuration.priority
-        }
+        Server::Periodic(_) | Server::Sporadic(_) => seat.configuration.priority,
     }
 }

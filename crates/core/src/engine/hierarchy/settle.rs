@@ -16,7 +16,7 @@ impl<S: Store> Hierarchy<S> {
         let Some((seat, _)) = self.seat_mut(id) else {
             return;
         };
-        let Server::Idling(server) = &mut seat.server else {
+        let Server::Periodic(server) = &mut seat.server else {
             return;
         };
         if server.idle_for(since_last) {
@@ -147,10 +147,7 @@ impl<S: Store> Hierarchy<S> {
             return false;
         }
         match &seat.server {
-            Server::Polling(_)
-            | Server::Idling(_)
-            | Server::Deferrable(_)
-            | Server::Sporadic(_) => true,
+            Server::Periodic(_) | Server::Sporadic(_) => true,
             // What it may not be activated for in this mode waits for the return to mode 0, and must
             // not hold it up.
             Server::Pibs(_) => {

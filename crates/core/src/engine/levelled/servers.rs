@@ -28,7 +28,7 @@ use crate::ids::{CpuId, JobId, TaskId};
 use crate::job_table::{Arrival, Ring};
 use crate::notice::{DropReason, Event};
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit, Slot, Until};
-use crate::queue::{ReadyHeap, Rows, TaskBits};
+use crate::queue::{Cursor, ReadyHeap, Rows, TaskBits};
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
 use crate::time::{Instant, Service};
@@ -198,9 +198,8 @@ impl<S: Store> Servers<S> {
 
     /// Visits the tasks with facts, in task order.
     pub(super) fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
-        let mut from = 0;
-        while let Some(task) = self.dirty.first_from(from) {
-            from = task.index().saturating_add(1);
+        let mut cursor = Cursor::default();
+        while let Some(task) = self.dirty.next(&mut cursor) {
             settle(self, task);
         }
     }
