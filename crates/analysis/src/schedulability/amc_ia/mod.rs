@@ -43,7 +43,7 @@ pub mod oracle;
 
 use crate::outcome::{Kind, Outcome};
 use crate::problem::Problem;
-use crate::schedulability::amc_ia::interference::InterferenceBounds;
+use crate::schedulability::amc_ia::interference::Interference;
 pub(crate) use crate::schedulability::amc_ia::interference::Range;
 use crate::schedulability::instants;
 use crate::scratch::Scratch;
@@ -51,13 +51,13 @@ use crate::scratch::Scratch;
 /// The answer over these instants, with response times.
 #[must_use]
 pub(crate) fn analyse(problem: &Problem, range: Range) -> Outcome {
-    let make = |goal, tables| InterferenceBounds::new(range, goal, tables);
-    instants::analyse(problem, Kind::Unsafe, make)
+    instants::analyse(problem, Kind::Unsafe, || Interference::over(range))
 }
 
 /// Whether the condition holds.
 #[must_use]
 pub(crate) fn accepts(problem: &Problem, range: Range, scratch: &mut Scratch) -> bool {
-    let make = |goal, tables| InterferenceBounds::new(range, goal, tables);
-    instants::accepts(problem, scratch, make)
+    instants::accepts(problem, scratch, |search: &mut Interference| {
+        search.range = range;
+    })
 }
