@@ -41,20 +41,24 @@ impl<S: Store> Clock<S> {
         }
     }
 
-    /// Moves on to `now`; how much time has passed. C6: the world may call later than the last plan asked for.
+    /// Moves on to `now`, perhaps later than the last plan asked for; how much time has passed.
     pub(super) fn advance(
         &mut self,
         now: Instant,
         wake: Option<Wake>,
     ) -> Result<Duration, ContractViolation> {
         let passed = advance(&mut self.now, now)?;
-        if let Some(wake) = wake {
-            let by = now.saturating_since(wake.at);
-            if by > self.wake_granularity {
-                self.notice(Event::Late { by });
-            }
-        }
+        self.notice_lateness(wake);
         Ok(passed)
+    }
+
+    /// C6: the world may call later than the last plan asked for.
+    pub(super) fn notice_lateness(&mut self, wake: Option<Wake>) {
+        let Some(wake) = wake else { return };
+        let by = self.now.saturating_since(wake.at);
+        if by > self.wake_granularity {
+            self.notice(Event::Late { by });
+        }
     }
 
     /// Something happens now.
@@ -64,11 +68,13 @@ impl<S: Store> Clock<S> {
     }
 
     /// Takes the oldest notice not yet taken.
+    #[inline]
     pub(super) fn take_notice(&mut self) -> Option<Notice> {
         self.notices.pop()
     }
 
     /// How many notices were lost because they were not taken in time.
+    #[inline]
     pub(super) fn lost_notices(&self) -> u64 {
         self.notices.lost()
     }

@@ -143,7 +143,9 @@ impl<S: Store> Guard<S> {
     fn since_release(&self, job: JobId) -> Duration {
         let seen = self.seen.get(job.task.index());
         let released = seen.and_then(|seen| seen.release_of(job.sequence));
-        released.map_or(Duration::ZERO, |at| self.account.clock.saturating_since(at))
+        released.map_or(Duration::ZERO, |at| {
+            self.account.clock.now.saturating_since(at)
+        })
     }
 
     /// Whether a job that is not stopped has less left to it than its whole limit: it is suspended if it has
@@ -158,7 +160,7 @@ impl<S: Store> Guard<S> {
             entry,
             since_release,
             executed,
-            now: self.account.clock,
+            now: self.account.clock.now,
         };
         self.rule.suspend(&progress, self.account.granularity)
     }
@@ -204,7 +206,7 @@ impl<S: Store> Guard<S> {
                     }
                     self.rule.ended(job);
                     if verdict == OnExhaustion::Abort {
-                        self.account.notice(Event::Dropped {
+                        self.account.clock.notice(Event::Dropped {
                             job,
                             why: DropReason::Exhausted,
                         });
@@ -330,7 +332,7 @@ impl<S: Store> Scheduler for Guard<S> {
 
     /// The slots are empty: the operating system chooses among what the permits allow.
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        advance(&mut self.account.clock, now)?;
+        advance(&mut self.account.clock.now, now)?;
         while let Some(task) = self.rule.resume(now) {
             self.dirty.insert(task);
         }
@@ -372,11 +374,11 @@ impl<S: Store> Scheduler for Guard<S> {
     }
 
     fn take_notice(&mut self) -> Option<Notice> {
-        self.account.take_notice()
+        self.account.clock.take_notice()
     }
 
     fn lost_notices(&self) -> u64 {
-        self.account.lost_notices()
+        self.account.clock.lost_notices()
     }
 }
 

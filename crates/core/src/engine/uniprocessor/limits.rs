@@ -18,7 +18,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     fn since(&self, released: Instant) -> Duration {
-        self.account.clock.saturating_since(released)
+        self.account.clock.now.saturating_since(released)
     }
 
     /// What the current job of `task` may execute in all, as of the last decision.
@@ -60,7 +60,7 @@ impl<S: Store> Uniprocessor<S> {
         entry: &TaskConfiguration,
         current: Option<&Current>,
     ) -> Permit {
-        let released = current.map_or(self.account.clock, |current| current.arrival.at);
+        let released = current.map_or(self.account.clock.now, |current| current.arrival.at);
         self.rule.permit(&Asked {
             task,
             entry,
@@ -93,7 +93,7 @@ impl<S: Store> Uniprocessor<S> {
         ) else {
             return false;
         };
-        let now = self.account.clock;
+        let now = self.account.clock.now;
         let job = Progress {
             task,
             entry,
@@ -113,7 +113,7 @@ impl<S: Store> Uniprocessor<S> {
     /// that up too.
     #[cold]
     pub(super) fn settle_resumed(&mut self) {
-        while let Some(task) = self.rule.resume(self.account.clock) {
+        while let Some(task) = self.rule.resume(self.account.clock.now) {
             if let Some(jobs) = self.jobs.get_mut(task.index())
                 && let Some(current) = jobs.current.as_mut()
             {
@@ -135,7 +135,7 @@ impl<S: Store> Uniprocessor<S> {
             ready,
             ..
         } = self;
-        rule.settle(account.clock, &account.tasks, |task, runs| {
+        rule.settle(account.clock.now, &account.tasks, |task, runs| {
             if runs {
                 ready.insert(task, urgency_of(account, order, jobs, task));
             } else {
@@ -159,6 +159,6 @@ impl<S: Store> Uniprocessor<S> {
             }
         };
         self.rule
-            .check(self.account.clock, &self.account.tasks, seen)
+            .check(self.account.clock.now, &self.account.tasks, seen)
     }
 }
