@@ -99,7 +99,7 @@ fn respond(
         set.insert(position, *row);
         bounds.least_urgent(row);
         bounds.load(set);
-        let (responses, excess) = responses_of(row, set, bounds);
+        let (responses, excess) = responses_of(row, |level| bounds.at(set, level, row.deadline));
         why = why.or(excess);
         let priority = u32::try_from(priority).unwrap_or(u32::MAX);
         tasks[row.task] = TaskOutcome {
@@ -165,27 +165,27 @@ pub(crate) fn accepts_static(
     })
 }
 
-/// The response times of `row` at the bottom of `set` for the levels up to its own, and the first
-/// that exceeds the deadline.
-fn responses_of(
+/// The response times of a task for the levels up to its own, and the first that exceeds the deadline.
+pub(crate) fn responses_of(
     row: &Row,
-    set: &[Row],
-    bounds: &mut impl Bounds,
+    mut bound: impl FnMut(usize) -> Bound,
 ) -> (Vec<Option<Duration>>, Option<Reason>) {
     let mut responses = vec![None; row.criticality + 1];
-    for (level, response) in (0..).map(Level).zip(&mut responses) {
-        match bounds.at(set, level.index(), row.deadline) {
+    for (level, response) in responses.iter_mut().enumerate() {
+        match bound(level) {
             Bound::Found(nanos) => *response = Some(Duration::from_nanos(nanos)),
-            Bound::AtLeast(nanos) => {
-                let excess = Reason::ResponseExceedsDeadline {
-                    task: task_id(row.task),
-                    level,
-                    at_least: Duration::from_nanos(nanos),
-                    deadline: Duration::from_nanos(row.deadline),
-                };
-                return (responses, Some(excess));
-            }
+            Bound::AtLeast(nanos) => return (responses, Some(excess(row, level, nanos))),
         }
     }
     (responses, None)
+}
+
+/// In runs of `level` the task may take so long, more than its deadline.
+pub(crate) fn excess(row: &Row, level: usize, at_least: u64) -> Reason {
+    Reason::ResponseExceedsDeadline {
+        task: task_id(row.task),
+        level: Level(u8::try_from(level).unwrap_or(u8::MAX)),
+        at_least: Duration::from_nanos(at_least),
+        deadline: Duration::from_nanos(row.deadline),
+    }
 }

@@ -4,7 +4,6 @@
 //! stands in [`Parameters`]. Files, headers of traces, results and notes all go by it, so that a parameter
 //! is described once.
 
-use core::fmt;
 use vestal_core::SLICES_MAX;
 use vestal_core::{Duration, SliceCount, Task, TaskId};
 
@@ -140,6 +139,15 @@ pub struct Row {
     /// Sets it, for these tasks; `false` if the values are not of its type, or a number of slices is not
     /// one for its task.
     pub set: fn(&mut Parameters, Values, &[Task]) -> bool,
+}
+
+impl Row {
+    /// One of its values, without the article.
+    fn value(&self) -> &'static str {
+        self.one
+            .split_once(' ')
+            .map_or(self.one, |(_, value)| value)
+    }
 }
 
 /// A type that values of a parameter have.
@@ -398,9 +406,10 @@ pub(crate) fn task_id(index: usize) -> TaskId {
 }
 
 /// Why parameters are not for these tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// Not exactly one value for each task.
+    #[error("{found} {} for {tasks} tasks; each task needs exactly one", .parameter.row().words)]
     Count {
         /// Of which parameter.
         parameter: Parameter,
@@ -410,6 +419,7 @@ pub enum ParameterError {
         found: usize,
     },
     /// A value is not for its task.
+    #[error("the {} of task {} {}", .parameter.row().value(), .task.0, .parameter.row().misfit)]
     Misfit {
         /// Of which parameter.
         parameter: Parameter,
@@ -417,31 +427,6 @@ pub enum ParameterError {
         task: TaskId,
     },
 }
-
-impl fmt::Display for ParameterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Count {
-                parameter,
-                tasks,
-                found,
-            } => {
-                let words = parameter.row().words;
-                write!(
-                    f,
-                    "{found} {words} for {tasks} tasks; each task needs exactly one"
-                )
-            }
-            Self::Misfit { parameter, task } => {
-                let row = parameter.row();
-                let value = row.one.split_once(' ').map_or(row.one, |(_, value)| value);
-                write!(f, "the {value} of task {} {}", task.0, row.misfit)
-            }
-        }
-    }
-}
-
-impl core::error::Error for ParameterError {}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
 //! What is to be proved: sporadic tasks with criticality levels on one CPU.
 
 use crate::parameters::{ParameterError, Parameters, task_id};
-use core::fmt;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::time::HORIZON_NANOS;
 use vestal_core::{Instant, Level, LevelSet, Task, TaskError, TaskId, Wcet};
@@ -225,9 +224,10 @@ fn check(id: TaskId, task: &Task, levels: LevelSet) -> Result<(), ProblemError> 
 }
 
 /// Why tasks do not make up a problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProblemError {
     /// A task is not well-formed.
+    #[error("task {}: {error}", .task.0)]
     Task {
         /// Which one.
         task: TaskId,
@@ -235,6 +235,10 @@ pub enum ProblemError {
         error: TaskError,
     },
     /// A task's criticality is not a level of the set.
+    #[error(
+        "task {} has criticality {}, but the set has only {levels} levels, counted from 0",
+        .task.0, .criticality.0
+    )]
     UnknownLevel {
         /// Whose criticality.
         task: TaskId,
@@ -244,53 +248,24 @@ pub enum ProblemError {
         levels: usize,
     },
     /// A period is longer than any world runs ([`HORIZON_NANOS`]).
+    #[error("the period of task {} is above {HORIZON_NANOS} ns, the longest time supported", .task.0)]
     PeriodBeyondHorizon {
         /// Whose period.
         task: TaskId,
     },
     /// More tasks than [`TASKS_MAX`].
+    #[error("{found} tasks, at most {TASKS_MAX} are supported")]
     TooManyTasks {
         /// How many there were.
         found: usize,
     },
     /// A parameter is not for these tasks.
+    #[error("{0}")]
     Parameter(ParameterError),
     /// A job of a finite set is not due after its release, or beyond the horizon.
+    #[error("job {} is not due after its release, or after {HORIZON_NANOS} ns", .job.0)]
     JobWindow {
         /// Which job.
         job: TaskId,
     },
 }
-
-impl fmt::Display for ProblemError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Task { task, error } => write!(f, "task {}: {error}", task.0),
-            Self::UnknownLevel {
-                task,
-                criticality,
-                levels,
-            } => write!(
-                f,
-                "task {} has criticality {}, but the set has only {levels} levels, counted from 0",
-                task.0, criticality.0
-            ),
-            Self::PeriodBeyondHorizon { task } => write!(
-                f,
-                "the period of task {} is above {HORIZON_NANOS} ns, the longest time supported",
-                task.0
-            ),
-            Self::TooManyTasks { found } => {
-                write!(f, "{found} tasks, at most {TASKS_MAX} are supported")
-            }
-            Self::Parameter(error) => error.fmt(f),
-            Self::JobWindow { job } => write!(
-                f,
-                "job {} is not due after its release, or after {HORIZON_NANOS} ns",
-                job.0
-            ),
-        }
-    }
-}
-
-impl core::error::Error for ProblemError {}

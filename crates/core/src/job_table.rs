@@ -1,7 +1,9 @@
 //! The jobs of one task that a scheduler has to remember: the current one and its bounded backlog.
 
+use crate::ids::JobId;
 pub use crate::model::BACKLOG_MAX;
 use crate::order::JobPriority;
+use crate::scheduler::ContractViolation;
 use crate::time::{Instant, Service};
 use core::hash::{Hash, Hasher};
 
@@ -175,6 +177,25 @@ impl Ring {
             }
             None => false,
         }
+    }
+
+    /// Records the release of a job whose sequence is at least `next_sequence`, which is the one after it then.
+    pub(crate) fn stage(
+        &mut self,
+        next_sequence: &mut u64,
+        at: Instant,
+        job: JobId,
+    ) -> Result<(), ContractViolation> {
+        let next = match job.sequence.checked_add(1) {
+            Some(next) if job.sequence >= *next_sequence => next,
+            Some(_) | None => return Err(ContractViolation::ReleaseOutOfOrder(job)),
+        };
+        if !self.push(Arrival::new(job.sequence, at)) {
+            let capacity = BACKLOG_MAX;
+            return Err(ContractViolation::TooManyFacts { capacity });
+        }
+        *next_sequence = next;
+        Ok(())
     }
 
     /// Takes the oldest arrival. The others move up: there are three at most.

@@ -132,6 +132,14 @@ pub struct Wake {
     pub why: WakeReason,
 }
 
+impl Wake {
+    /// The earlier of two, and of two at one instant the first.
+    #[inline]
+    pub(crate) fn earlier(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        one.into_iter().chain(other).min_by_key(|wake| wake.at)
+    }
+}
+
 /// Why a scheduler wants to be called at an instant at which nothing else happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WakeReason {

@@ -30,6 +30,15 @@ pub trait Store: Clone + PartialEq + Eq + Hash + Debug {
     /// A table of `len` times `initial`; `None` if the storage cannot hold so many.
     fn table<T: Entry>(len: usize, initial: T) -> Option<Self::Table<T>>;
 
+    /// A copy of a list, in which `filler` stands until then; `None` if the storage cannot hold so many.
+    fn copied<T: Entry + Copy>(list: &[T], filler: T) -> Option<Self::Table<T>> {
+        let mut table = Self::table(list.len(), filler)?;
+        for (entry, value) in table.iter_mut().zip(list) {
+            *entry = *value;
+        }
+        Some(table)
+    }
+
     /// An empty ring for an engine of `tasks` tasks. Where memory allows, it holds everything that
     /// one decision can have to say.
     fn notice_ring(tasks: usize) -> Self::NoticeRing;

@@ -153,10 +153,7 @@ impl Collector {
             self.recording.first = record.at.as_nanos();
         }
         self.own = record.at;
-        let mut items = Vec::new();
-        self.timeline
-            .feed(record, &mut |at, item| items.push((at, item)));
-        for (at, item) in items {
+        for (at, item) in self.timeline.feed(record) {
             self.take(at, item);
         }
     }
@@ -164,9 +161,7 @@ impl Collector {
     /// The recording of what was taken in.
     #[must_use]
     pub fn finish(mut self) -> Recording {
-        let mut items = Vec::new();
-        self.timeline.end(&mut |at, item| items.push((at, item)));
-        for (at, item) in items {
+        for (at, item) in self.timeline.end() {
             self.take(at, item);
         }
         let mut recording = self.recording;

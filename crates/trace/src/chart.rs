@@ -21,6 +21,12 @@ impl Window {
         from: Instant::EPOCH,
         to: Instant::HORIZON,
     };
+
+    /// How long it is.
+    #[must_use]
+    pub const fn length(self) -> Duration {
+        self.to.saturating_since(self.from)
+    }
 }
 
 /// A slice of execution.
@@ -139,10 +145,7 @@ impl Collector {
         if self.over {
             return;
         }
-        let mut items = Vec::new();
-        self.timeline
-            .feed(record, &mut |at, item| items.push((at, item)));
-        for (at, item) in items {
+        for (at, item) in self.timeline.feed(record) {
             self.take(at, item);
         }
     }
@@ -151,9 +154,7 @@ impl Collector {
     #[must_use]
     pub fn finish(mut self) -> Chart {
         if !self.over {
-            let mut items = Vec::new();
-            self.timeline.end(&mut |at, item| items.push((at, item)));
-            for (at, item) in items {
+            for (at, item) in self.timeline.end() {
                 self.take(at, item);
             }
         }

@@ -30,7 +30,8 @@ impl fmt::Display for Place {
 }
 
 /// A trace file that cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {place}: {problem} ({})", .problem.code(), .problem.help())]
 pub struct TraceError {
     /// Where.
     pub place: Place,
@@ -39,21 +40,25 @@ pub struct TraceError {
 }
 
 /// The kinds of [`TraceError`].
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The operating system could not read.
+    #[error("failed to read: {0}")]
     Io(io::Error),
     /// The file is no trace of this format.
+    #[error("this is no such trace: it does not begin with {expected}")]
     Foreign {
         /// How such a file begins.
         expected: &'static str,
     },
     /// The file ends in the middle.
+    #[error("the file ends where {expected} should follow")]
     Truncated {
         /// What was expected to follow.
         expected: &'static str,
     },
     /// A checksum is wrong.
+    #[error("the checksum is {found:08x}, but that of the contents is {computed:08x}")]
     Checksum {
         /// The sum in the file.
         found: u32,
@@ -61,6 +66,7 @@ pub enum Problem {
         computed: u32,
     },
     /// A frame that does not belong here, or with a length it cannot have.
+    #[error("found {found}, expected {expected}")]
     Frame {
         /// What was found.
         found: String,
@@ -68,17 +74,22 @@ pub enum Problem {
         expected: &'static str,
     },
     /// The header is not one.
+    #[error("{0}")]
     Header(HeaderError),
     /// A record is not one.
+    #[error("{0}")]
     Record(RecordError),
     /// A line is no record.
+    #[error("{0}")]
     Line(LineError),
     /// A line is longer than any line of a trace, or is no text.
+    #[error("{what}")]
     NotText {
         /// What is wrong with it.
         what: &'static str,
     },
     /// A number in a foreign trace does not fit, or a line of a known event is not as expected.
+    #[error("found {found}, expected {expected}")]
     Event {
         /// What was found.
         found: String,
@@ -86,6 +97,7 @@ pub enum Problem {
         expected: &'static str,
     },
     /// Something follows the end of the trace.
+    #[error("something follows the end of the trace")]
     AfterEnd,
 }
 
@@ -153,50 +165,6 @@ impl Problem {
         }
     }
 }
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "failed to read: {error}"),
-            Self::Foreign { expected } => {
-                write!(
-                    f,
-                    "this is no such trace: it does not begin with {expected}"
-                )
-            }
-            Self::Truncated { expected } => {
-                write!(f, "the file ends where {expected} should follow")
-            }
-            Self::Checksum { found, computed } => write!(
-                f,
-                "the checksum is {found:08x}, but that of the contents is {computed:08x}"
-            ),
-            Self::Frame { found, expected } | Self::Event { found, expected } => {
-                write!(f, "found {found}, expected {expected}")
-            }
-            Self::Header(error) => error.fmt(f),
-            Self::Record(error) => error.fmt(f),
-            Self::Line(error) => error.fmt(f),
-            Self::NotText { what } => f.write_str(what),
-            Self::AfterEnd => f.write_str("something follows the end of the trace"),
-        }
-    }
-}
-
-impl fmt::Display for TraceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {}: {} ({})",
-            self.problem.code(),
-            self.place,
-            self.problem,
-            self.problem.help()
-        )
-    }
-}
-
-impl std::error::Error for TraceError {}
 
 impl TraceError {
     pub(crate) const fn at_byte(byte: u64, problem: Problem) -> Self {

@@ -9,7 +9,6 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
 use vestal_core::{Duration, Level, Service};
 
 /// What made the recording.
@@ -120,21 +119,14 @@ pub struct Header {
 }
 
 /// Text that is no header.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("header line {line}: {what}")]
 pub struct HeaderError {
     /// The line, counted from 1; 0 where a line is missing.
     pub line: usize,
     /// What is wrong with it, and what was expected.
     pub what: String,
 }
-
-impl fmt::Display for HeaderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "header line {}: {}", self.line, self.what)
-    }
-}
-
-impl core::error::Error for HeaderError {}
 
 /// The most tasks, servers, levels or options a header may have.
 const LIST_MAX: usize = 65_535;

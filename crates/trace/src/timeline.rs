@@ -148,6 +148,8 @@ pub struct Timeline {
     budgets: BTreeMap<TaskId, Service>,
     open: Vec<(CpuId, Mechanism)>,
     ended: bool,
+    /// What follows from the record at hand.
+    items: Vec<(Instant, Item)>,
 }
 
 /// The most deadlines to come that are kept; a run has one or few for each task.
@@ -174,6 +176,7 @@ impl Timeline {
             budgets: BTreeMap::new(),
             open: Vec::new(),
             ended: false,
+            items: Vec::new(),
         }
     }
 
@@ -184,53 +187,61 @@ impl Timeline {
     }
 
     /// Takes in a record and gives the items that follow from it, each with its instant.
-    pub fn feed(&mut self, record: &Record, give: &mut dyn FnMut(Instant, Item)) {
-        if self.ended {
-            return;
+    pub fn feed(&mut self, record: &Record) -> Vec<(Instant, Item)> {
+        if !self.ended {
+            self.advance(record.at);
+            self.take(record.what);
         }
-        self.advance(record.at, give);
-        let at = self.clock;
+        core::mem::take(&mut self.items)
+    }
+
+    /// Ends every slice, if the recording did not.
+    pub fn end(&mut self) -> Vec<(Instant, Item)> {
+        self.end_slices();
+        core::mem::take(&mut self.items)
+    }
+
+    /// An item that happens now.
+    fn give(&mut self, item: Item) {
+        self.items.push((self.clock, item));
+    }
+
+    fn take(&mut self, what: What) {
         #[expect(clippy::wildcard_enum_match_arm, reason = "what is not drawn")]
-        match record.what {
+        match what {
             What::Fact(_) if self.native => {}
-            What::Fact(fact) | What::Observed(fact) => self.fact(at, fact, give),
+            What::Fact(fact) | What::Observed(fact) => self.fact(fact),
             What::Decided { mode, .. } => {
                 self.decisions = true;
-                self.turn_to(at, mode, give);
+                self.turn_to(mode);
             }
             What::Slot { slot, .. } => {
                 if let Some(slot) = slot
                     && let Some(budget) = slot.budget
                 {
-                    self.budget(at, slot.job.task, budget.remaining, give);
+                    self.budget(slot.job.task, budget.remaining);
                 }
             }
-            What::Budget { job, remaining, .. } => self.budget(at, job.task, remaining, give),
-            What::Notice(event) => self.event(at, event, give),
-            What::Miss { job, deadline, .. } => give(at, Item::Miss { job, deadline }),
+            What::Budget { job, remaining, .. } => self.budget(job.task, remaining),
+            What::Notice(event) => self.event(event),
+            What::Miss { job, deadline, .. } => self.give(Item::Miss { job, deadline }),
             What::Overhead {
                 cpu,
                 mechanism,
                 edge,
-            } => self.overhead(at, cpu, mechanism, edge, give),
-            What::Gap { cpu, length } => give(at, Item::Gap { cpu, length }),
-            What::Dropped { job, why } => give(at, Item::Drop { job, why }),
-            What::Lost { count } => give(at, Item::Lost { count }),
-            What::End { .. } => self.end(give),
-            What::Permit { task, permit } if self.native => self.permit(at, task, permit, give),
+            } => self.overhead(cpu, mechanism, edge),
+            What::Gap { cpu, length } => self.give(Item::Gap { cpu, length }),
+            What::Dropped { job, why } => self.give(Item::Drop { job, why }),
+            What::Lost { count } => self.give(Item::Lost { count }),
+            What::End { .. } => self.end_slices(),
+            What::Permit { task, permit } if self.native => self.permit(task, permit),
             _ => {}
         }
     }
 
     /// A task is suspended, or so no more, or its begun jobs have lost their priority: under native
     /// dispatch no other record says who goes on then.
-    fn permit(
-        &mut self,
-        at: Instant,
-        task: TaskId,
-        permit: Permit,
-        give: &mut dyn FnMut(Instant, Item),
-    ) {
+    fn permit(&mut self, task: TaskId, permit: Permit) {
         let held = match permit {
             Permit::Suspended { .. } => Some(false),
             Permit::Below { .. } => Some(true),
@@ -247,45 +258,40 @@ impl Timeline {
             let of_task = begun.filter(|job| job.task == task).copied();
             self.demoted.extend(of_task);
         }
-        self.hand_over(at, give);
+        self.hand_over();
     }
 
     /// A job that used up its own level's limit goes on in the background: who it had interrupted goes on.
-    fn demote(
-        &mut self,
-        at: Instant,
-        job: JobId,
-        level: Level,
-        give: &mut dyn FnMut(Instant, Item),
-    ) {
+    fn demote(&mut self, job: JobId, level: Level) {
         let own = self.levels.get(job.task.index());
         let has_begun = self.running.values().flatten().any(|other| *other == job);
         if self.native && has_begun && own.is_some_and(|own| level >= *own) {
             self.demoted.insert(job);
-            self.hand_over(at, give);
+            self.hand_over();
         }
     }
 
     /// Each CPU goes over to the job that goes on there, if that is another one now.
-    fn hand_over(&mut self, at: Instant, give: &mut dyn FnMut(Instant, Item)) {
+    fn hand_over(&mut self) {
         let cpus: Vec<(CpuId, JobId)> = self.drawn.iter().map(|(cpu, job)| (*cpu, *job)).collect();
         for (cpu, left) in cpus {
             let goes_on = self.goes_on(cpu).filter(|job| *job != left);
             if let Some(job) = goes_on {
                 let why = Ending::Stopped(StopReason::Preempted);
-                give(
-                    at,
-                    Item::Finish {
-                        cpu,
-                        job: left,
-                        why,
-                    },
-                );
-                self.drawn.insert(cpu, job);
-                let resumed = true;
-                give(at, Item::Begin { cpu, job, resumed });
+                self.give(Item::Finish {
+                    cpu,
+                    job: left,
+                    why,
+                });
+                self.resume(cpu, job);
             }
         }
+    }
+
+    fn resume(&mut self, cpu: CpuId, job: JobId) {
+        self.drawn.insert(cpu, job);
+        let resumed = true;
+        self.give(Item::Begin { cpu, job, resumed });
     }
 
     /// Of the jobs begun on a CPU the one that goes on if nothing else is observed: the latest that is not
@@ -300,58 +306,53 @@ impl Timeline {
         self.running.get(&cpu)?.iter().max_by_key(position).copied()
     }
 
-    /// Ends every slice, if the recording did not.
-    pub fn end(&mut self, give: &mut dyn FnMut(Instant, Item)) {
+    fn end_slices(&mut self) {
         if core::mem::replace(&mut self.ended, true) {
             return;
         }
-        let at = self.clock;
         self.running.clear();
         for (cpu, job) in core::mem::take(&mut self.drawn) {
             let why = Ending::Recording;
-            give(at, Item::Finish { cpu, job, why });
+            self.give(Item::Finish { cpu, job, why });
         }
         for (cpu, mechanism) in core::mem::take(&mut self.open).into_iter().rev() {
             let edge = Edge::End;
-            give(
-                at,
-                Item::Overhead {
-                    cpu,
-                    mechanism,
-                    edge,
-                },
-            );
+            self.give(Item::Overhead {
+                cpu,
+                mechanism,
+                edge,
+            });
         }
-        give(at, Item::End);
+        self.give(Item::End);
     }
 
     /// Moves the clock on; deadlines on the way are reached.
-    fn advance(&mut self, at: Instant, give: &mut dyn FnMut(Instant, Item)) {
+    fn advance(&mut self, at: Instant) {
         while let Some(&(due, job)) = self.due.first()
             && due <= at
         {
             self.due.pop_first();
             self.clock = self.clock.max(due);
-            give(self.clock, Item::Deadline { job });
+            self.give(Item::Deadline { job });
         }
         self.clock = self.clock.max(at);
     }
 
-    fn turn_to(&mut self, at: Instant, to: Level, give: &mut dyn FnMut(Instant, Item)) {
+    fn turn_to(&mut self, to: Level) {
         let from = core::mem::replace(&mut self.mode, to);
         if from != to {
-            give(at, Item::Mode { from, to });
+            self.give(Item::Mode { from, to });
         }
     }
 
-    fn fact(&mut self, at: Instant, fact: Fact, give: &mut dyn FnMut(Instant, Item)) {
+    fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::Released { job } => self.release(at, job, give),
-            Fact::Started { cpu, job } => self.start(at, cpu, job, give),
+            Fact::Released { job } => self.release(job),
+            Fact::Started { cpu, job } => self.start(cpu, job),
             Fact::Stopped { cpu, job, why } => {
-                self.leave(at, cpu, job, Ending::Stopped(why), give);
+                self.leave(cpu, job, Ending::Stopped(why));
             }
-            Fact::Completed { cpu, job } => self.leave(at, cpu, job, Ending::Completed, give),
+            Fact::Completed { cpu, job } => self.leave(cpu, job, Ending::Completed),
             Fact::Charged { .. }
             | Fact::Timer
             | Fact::Idle { .. }
@@ -362,7 +363,7 @@ impl Timeline {
         }
     }
 
-    fn release(&mut self, at: Instant, job: JobId, give: &mut dyn FnMut(Instant, Item)) {
+    fn release(&mut self, job: JobId) {
         // The same release may have been observed by a worker and reported by the manager.
         if self
             .released
@@ -376,40 +377,32 @@ impl Timeline {
             .deadlines
             .get(job.task.index())
             .filter(|relative| !relative.is_zero())
-            .map(|relative| at.saturating_add(*relative));
+            .map(|relative| self.clock.saturating_add(*relative));
         if let Some(deadline) = deadline
             && self.due.len() < DUE_MAX
         {
             self.due.insert((deadline, job));
         }
-        give(at, Item::Release { job, deadline });
+        self.give(Item::Release { job, deadline });
     }
 
-    fn start(&mut self, at: Instant, cpu: CpuId, job: JobId, give: &mut dyn FnMut(Instant, Item)) {
-        let jobs = self.running.entry(cpu).or_default();
-        let present = self.drawn.get(&cpu).copied();
+    fn start(&mut self, cpu: CpuId, job: JobId) {
+        let present = self.drawn.insert(cpu, job);
         if present == Some(job) {
             return;
         }
         if let Some(job) = present {
             let why = Ending::Stopped(StopReason::Preempted);
-            give(at, Item::Finish { cpu, job, why });
+            self.give(Item::Finish { cpu, job, why });
         }
+        let jobs = self.running.entry(cpu).or_default();
         jobs.retain(|other| *other != job);
         jobs.push(job);
-        self.drawn.insert(cpu, job);
         let resumed = self.started.insert(job.task, job.sequence) == Some(job.sequence);
-        give(at, Item::Begin { cpu, job, resumed });
+        self.give(Item::Begin { cpu, job, resumed });
     }
 
-    fn leave(
-        &mut self,
-        at: Instant,
-        cpu: CpuId,
-        job: JobId,
-        why: Ending,
-        give: &mut dyn FnMut(Instant, Item),
-    ) {
+    fn leave(&mut self, cpu: CpuId, job: JobId, why: Ending) {
         let Some(jobs) = self.running.get_mut(&cpu) else {
             return;
         };
@@ -419,39 +412,31 @@ impl Timeline {
             return;
         }
         self.drawn.remove(&cpu);
-        give(at, Item::Finish { cpu, job, why });
+        self.give(Item::Finish { cpu, job, why });
         if let Some(job) = self.goes_on(cpu) {
-            self.drawn.insert(cpu, job);
-            let resumed = true;
-            give(at, Item::Begin { cpu, job, resumed });
+            self.resume(cpu, job);
         }
     }
 
-    fn budget(
-        &mut self,
-        at: Instant,
-        task: TaskId,
-        remaining: Service,
-        give: &mut dyn FnMut(Instant, Item),
-    ) {
+    fn budget(&mut self, task: TaskId, remaining: Service) {
         if self.budgets.insert(task, remaining) != Some(remaining) {
-            give(at, Item::Budget { task, remaining });
+            self.give(Item::Budget { task, remaining });
         }
     }
 
-    fn event(&mut self, at: Instant, event: Event, give: &mut dyn FnMut(Instant, Item)) {
+    fn event(&mut self, event: Event) {
         match event {
             Event::ModeChanged { to, .. } => {
                 // A notice may be taken long after; where decisions say the mode, they say it better.
                 if !self.decisions {
-                    self.turn_to(at, to, give);
+                    self.turn_to(to);
                 }
             }
             Event::Overrun { job, level, .. } => {
-                give(at, Item::Overrun { job, level });
-                self.demote(at, job, level, give);
+                self.give(Item::Overrun { job, level });
+                self.demote(job, level);
             }
-            Event::Dropped { job, why } => give(at, Item::Drop { job, why }),
+            Event::Dropped { job, why } => self.give(Item::Drop { job, why }),
             Event::Depleted { .. }
             | Event::Postponed { .. }
             | Event::FrameOverrun { .. }
@@ -460,14 +445,7 @@ impl Timeline {
         }
     }
 
-    fn overhead(
-        &mut self,
-        at: Instant,
-        cpu: CpuId,
-        mechanism: Mechanism,
-        edge: Edge,
-        give: &mut dyn FnMut(Instant, Item),
-    ) {
+    fn overhead(&mut self, cpu: CpuId, mechanism: Mechanism, edge: Edge) {
         match edge {
             Edge::Begin => self.open.push((cpu, mechanism)),
             Edge::End => {
@@ -481,13 +459,10 @@ impl Timeline {
                 }
             }
         }
-        give(
-            at,
-            Item::Overhead {
-                cpu,
-                mechanism,
-                edge,
-            },
-        );
+        self.give(Item::Overhead {
+            cpu,
+            mechanism,
+            edge,
+        });
     }
 }

@@ -8,29 +8,6 @@ use crate::source::Span;
 use std::sync::Arc;
 use vestal_core::{Level, Service, Task, TaskError, Wcet};
 
-/// Which levels of `wcet` a test or policy requires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WcetRule {
-    /// All levels from the lowest to the task's own. Values above are optional estimates.
-    UpToOwn,
-}
-
-impl WcetRule {
-    /// The rule of a test or policy. Every one of this version requires all levels up to the
-    /// task's own: at each of them the task is part of what is proved (Vestal 2007, section 2).
-    #[must_use]
-    pub const fn of(_user: &str) -> Self {
-        Self::UpToOwn
-    }
-    /// Whether a task of criticality `own` must have a value at `level`.
-    #[must_use]
-    pub fn requires(self, own: Level, level: Level) -> bool {
-        match self {
-            Self::UpToOwn => level <= own,
-        }
-    }
-}
-
 impl TaskSet {
     /// The tasks in the order of the file, as `user` (the name of a test or policy, such as
     /// `amc-rtb`) needs them.
@@ -153,12 +130,12 @@ impl TaskSet {
         }
     }
 
+    /// Every test and policy requires all levels up to the own one: at each of them the task is part of what is
+    /// proved (Vestal 2007, section 2). Values above are optional estimates.
     fn wcet_vector(&self, spec: &Owner<'_>, user: &str, sink: &mut Sink) -> Option<Wcet> {
-        let rule = WcetRule::of(user);
         let missing: Vec<&str> = spec
             .criticality
             .up_to_self()
-            .filter(|level| rule.requires(spec.criticality, *level))
             .filter(|level| spec.wcet.get(level.index()).is_none_or(Option::is_none))
             .map(|level| self.level_name(level))
             .collect();

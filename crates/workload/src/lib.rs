@@ -34,7 +34,6 @@ pub mod document {
 }
 
 pub use codes::{Code, explain};
-pub use convert::WcetRule;
 pub use diagnostic::{Diagnostic, Diagnostics, RenderOptions, Severity};
 pub use facts::{DEFAULT_DURATION_MAX, Utilisation};
 pub use input::read_file;

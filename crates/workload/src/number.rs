@@ -1,6 +1,5 @@
 //! Exact numbers: decimals from their text, ratios, rationals.
 
-use std::cmp::Ordering;
 use std::fmt;
 
 /// A decimal number as it was written: `mantissa * 10^exponent`, without rounding.
@@ -274,17 +273,6 @@ impl Rational {
     pub fn approximate(self) -> f64 {
         self.num as f64 / self.den as f64
     }
-    /// Compares with a whole number.
-    #[must_use]
-    pub fn cmp_whole(self, whole: u64) -> Ordering {
-        let floor = self.num / self.den;
-        match floor.cmp(&u128::from(whole)) {
-            Ordering::Equal if !self.num.is_multiple_of(self.den) => Ordering::Greater,
-            Ordering::Equal => Ordering::Equal,
-            Ordering::Less => Ordering::Less,
-            Ordering::Greater => Ordering::Greater,
-        }
-    }
 }
 
 impl fmt::Display for Rational {
@@ -379,7 +367,5 @@ mod tests {
             Rational::new(u128::MAX, 1).unwrap().checked_add(third),
             None
         );
-        assert_eq!(third.cmp_whole(0), Ordering::Greater);
-        assert_eq!(Rational::new(2, 1).unwrap().cmp_whole(2), Ordering::Equal);
     }
 }

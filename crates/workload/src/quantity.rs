@@ -31,33 +31,22 @@ impl Unit {
     /// The name as files write it.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Nanoseconds => "ns",
-            Self::Microseconds => "us",
-            Self::Milliseconds => "ms",
-            Self::Seconds => "s",
-        }
+        Self::NAMES[self as usize]
     }
     /// One of this unit is ten to this power nanoseconds.
     #[must_use]
     pub const fn power(self) -> u32 {
-        match self {
-            Self::Nanoseconds => 0,
-            Self::Microseconds => 3,
-            Self::Milliseconds => 6,
-            Self::Seconds => 9,
-        }
+        // Each is a thousand of the one before.
+        3 * self as u32
     }
     /// The unit of this name; the micro sign and the Greek letter mu are accepted for `u`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "ns" => Some(Self::Nanoseconds),
-            "us" | "\u{b5}s" | "\u{3bc}s" => Some(Self::Microseconds),
-            "ms" => Some(Self::Milliseconds),
-            "s" => Some(Self::Seconds),
-            _ => None,
-        }
+        let name = match name {
+            "\u{b5}s" | "\u{3bc}s" => "us",
+            name => name,
+        };
+        Self::ALL.into_iter().find(|unit| unit.name() == name)
     }
 }
 

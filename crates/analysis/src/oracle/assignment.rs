@@ -9,6 +9,16 @@ use vestal_core::{Task, TaskId};
 /// first.
 #[must_use]
 pub fn assign(tasks: &[Task], formula: Formula) -> Option<Vec<TaskId>> {
+    assign_by(tasks, |candidate, others| {
+        passes(tasks, formula, candidate, others)
+    })
+}
+
+/// The same where `passes` says whether a task may stand below others.
+pub(crate) fn assign_by(
+    tasks: &[Task],
+    passes: impl Fn(TaskId, &[TaskId]) -> bool,
+) -> Option<Vec<TaskId>> {
     let mut left: Vec<TaskId> = (0..).map(TaskId).take(tasks.len()).collect();
     left.sort_by_key(|id| {
         let task = &tasks[id.index()];
@@ -19,7 +29,7 @@ pub fn assign(tasks: &[Task], formula: Formula) -> Option<Vec<TaskId>> {
         let position = (0..left.len()).find(|&position| {
             let mut others = left.clone();
             let candidate = others.remove(position);
-            passes(tasks, formula, candidate, &others)
+            passes(candidate, &others)
         })?;
         least_urgent_first.push(left.remove(position));
     }

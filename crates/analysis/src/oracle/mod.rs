@@ -12,6 +12,7 @@ mod assignment;
 mod response;
 mod schedule;
 
+pub(crate) use assignment::assign_by;
 pub use assignment::{assign, some_order_passes};
 pub use response::{Formula, iterated_response, order_passes, passes, response};
 pub use schedule::synchronous_response;

@@ -28,48 +28,75 @@ const VALUE_STEPS_MAX: u64 = 20_000;
 /// The rule where the problem has priorities of its own, which go before every rule.
 const UNUSED: ClassicOrder = ClassicOrder::DeadlineMonotonic;
 
-/// Bounds that such a search finds.
-pub(crate) trait Searched: Bounds {
-    /// Memory of the search, used again for the next one.
-    type Memory: Any + Default + Send;
-
-    fn searches(&mut self) -> &mut Searches;
-    fn into_memory(self) -> Self::Memory;
+/// One kind of search, with memory that is used again for the next one.
+pub(crate) trait Search: Any + Default + Send {
+    /// Looks at all instants for the set, which is sorted by criticality, lowest first, and its task `own`.
+    fn walk(&mut self, set: &[Row], own: usize, path: &mut Path<'_>) -> Result<(), Stop>;
 }
 
-/// The answer of a test with response times, by bounds that `make` makes.
-pub(crate) fn analyse<B: Searched>(
-    problem: &Problem,
-    kind: Kind,
-    make: impl Fn(Goal, B::Memory) -> B,
-) -> Outcome {
+/// The greatest response times of the task named by [`Bounds::least_urgent`] in a set, over all instants.
+#[derive(Debug)]
+pub(crate) struct SearchedBounds<S> {
+    search: S,
+    searches: Searches,
+    own: usize,
+}
+
+impl<S: Search> SearchedBounds<S> {
+    pub(crate) const fn new(goal: Goal, search: S) -> Self {
+        Self {
+            search,
+            searches: Searches::new(goal),
+            own: 0,
+        }
+    }
+}
+
+impl<S: Search> Bounds for SearchedBounds<S> {
+    fn least_urgent(&mut self, row: &Row) {
+        self.own = row.task;
+    }
+
+    fn load(&mut self, _: &[Row]) {}
+
+    fn at(&mut self, set: &[Row], level: usize, limit: u64) -> Bound {
+        let (search, own) = (&mut self.search, self.own);
+        self.searches.greatest(level, limit, |mut path| {
+            search.walk(set, own, &mut path)?;
+            Ok(path.reached)
+        })
+    }
+}
+
+/// The answer of a test with response times, by searches that `make` makes.
+pub(crate) fn analyse<S: Search>(problem: &Problem, kind: Kind, make: impl Fn() -> S) -> Outcome {
     if let Some(reason) = assumptions::degraded(problem) {
         return Outcome::outside(kind, reason, problem.tasks().len());
     }
-    let mut bounds = make(Goal::Value, B::Memory::default());
+    let mut bounds = SearchedBounds::new(Goal::Value, make());
     let mut outcome = if problem.priorities().is_some() {
         analyse_in_order(problem, kind, UNUSED, &mut bounds)
     } else {
         analyse_assigned(problem, kind, &mut bounds, |tables, bounds, position| {
-            let mut decisions = make(Goal::Decision, B::Memory::default());
+            let mut decisions = SearchedBounds::new(Goal::Decision, make());
             let mut demand = Demand::default();
             assign(problem, tables, &mut demand, &mut decisions, position);
-            if decisions.searches().is_undecided() {
-                bounds.searches().set_undecided();
+            if decisions.searches.is_undecided() {
+                bounds.searches.set_undecided();
             }
         })
     };
-    if bounds.searches().is_undecided() && outcome.why.is_some() {
+    if bounds.searches.is_undecided() && outcome.why.is_some() {
         outcome.why = Some(Reason::SearchLimit { steps: STEPS_MAX });
     }
     outcome
 }
 
-/// Whether the condition of such a test holds.
-pub(crate) fn accepts<B: Searched>(
+/// Whether the condition of such a test holds, by a search that was used before and that `prepare` prepares.
+pub(crate) fn accepts<S: Search>(
     problem: &Problem,
     scratch: &mut Scratch,
-    make: impl FnOnce(Goal, B::Memory) -> B,
+    prepare: impl FnOnce(&mut S),
 ) -> bool {
     if assumptions::degraded(problem).is_some() || trivially_infeasible(problem).is_some() {
         return false;
@@ -80,14 +107,15 @@ pub(crate) fn accepts<B: Searched>(
         own,
         ..
     } = scratch;
-    let memory: &mut B::Memory = own.of();
-    let mut bounds = make(Goal::Decision, core::mem::take(memory));
+    let search: &mut S = own.of();
+    prepare(search);
+    let mut bounds = SearchedBounds::new(Goal::Decision, core::mem::take(search));
     let holds = if problem.priorities().is_some() {
         accepts_in_order(problem, UNUSED, tables, &mut bounds)
     } else {
         assign(problem, tables, demand, &mut bounds, |_| {})
     };
-    *memory = bounds.into_memory();
+    *search = bounds.search;
     holds
 }
 
@@ -133,14 +161,14 @@ pub(crate) enum Stop {
 
 /// The searches of one analysis.
 #[derive(Debug)]
-pub(crate) struct Searches {
+struct Searches {
     goal: Goal,
     /// How many of the [`STEPS_MAX`] are left for all decisions together.
     steps_left: u64,
 }
 
 impl Searches {
-    pub(crate) const fn new(goal: Goal) -> Self {
+    const fn new(goal: Goal) -> Self {
         Self {
             goal,
             steps_left: STEPS_MAX,
@@ -148,17 +176,17 @@ impl Searches {
     }
 
     /// Whether a search reached its limit undecided.
-    pub(crate) const fn is_undecided(&self) -> bool {
+    const fn is_undecided(&self) -> bool {
         self.steps_left == 0
     }
 
     /// Another search, on whose answer this one rests, is undecided.
-    pub(crate) const fn set_undecided(&mut self) {
+    const fn set_undecided(&mut self) {
         self.steps_left = 0;
     }
 
     /// The greatest response time at level `target` that `search` finds along a path.
-    pub(crate) fn greatest(
+    fn greatest(
         &mut self,
         target: usize,
         limit: u64,

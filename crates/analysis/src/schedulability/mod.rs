@@ -4,21 +4,27 @@
 pub mod amc_ia;
 pub mod amc_max;
 pub mod amc_rtb;
-pub mod cms;
-pub mod dms;
+pub mod classic;
 pub mod edf;
 pub mod edf_vd;
 pub mod ocbp;
 pub mod plrs;
 pub mod pt;
-pub mod rms;
 pub mod smc;
 pub mod zss;
 
 mod instants;
 
+use crate::bounds::Charge;
+use crate::outcome::Kind;
 use crate::test::{Test, test};
+use amc_ia::Range;
+use plrs::pattern::{Rounding, Rule};
+use pt::Bounded;
 use vestal_core::Enforcement;
+use vestal_core::order::ClassicOrder;
+use zss::slack::proof::Ways;
+use zss::slack::{HARMONIC, SPORADIC};
 
 /// All tests, in the order in which lists show them.
 #[must_use]
@@ -43,25 +49,30 @@ pub(crate) const ZERO_SLACK: Option<Enforcement> = Some(Enforcement::ZeroSlack);
 const TESTS: &[Test] = &[
     test!("rms", None, Exact, STATIC, [],
         "rate-monotonic priorities, jobs run to completion",
-        rms::analyse, Some(rms::accepts)),
+        |problem| classic::analyse(problem, ClassicOrder::RateMonotonic),
+        Some(|problem, scratch| classic::accepts(problem, ClassicOrder::RateMonotonic, scratch))),
     test!("dms", None, Exact, STATIC, [],
         "deadline-monotonic priorities, jobs run to completion",
-        dms::analyse, Some(dms::accepts)),
+        |problem| classic::analyse(problem, ClassicOrder::DeadlineMonotonic),
+        Some(|problem, scratch| classic::accepts(problem, ClassicOrder::DeadlineMonotonic, scratch))),
     test!("cms", None, Exact, STATIC, [],
         "criticality-monotonic priorities, jobs run to completion",
-        cms::analyse, Some(cms::accepts)),
+        |problem| classic::analyse(problem, ClassicOrder::CriticalityMonotonic),
+        Some(|problem, scratch| classic::accepts(problem, ClassicOrder::CriticalityMonotonic, scratch))),
     test!("smc", None, Exact, STATIC, [Priorities],
         "static enforcement at each task's own level, Audsley's priorities",
-        smc::analyse, Some(smc::accepts)),
+        |problem| smc::analyse(problem, Kind::Exact, Charge::Enforced),
+        Some(|problem, scratch| smc::accepts(problem, Charge::Enforced, scratch))),
     test!("smc", Some("printed"), Sufficient, STATIC, [Priorities],
         "smc as printed by Huang, Gill and Lu: every job charged at its own level",
-        smc::analyse_printed, Some(smc::accepts_printed)),
+        |problem| smc::analyse(problem, Kind::Sufficient, Charge::Own),
+        Some(|problem, scratch| smc::accepts(problem, Charge::Own, scratch))),
     test!("pt", None, Sufficient, SLICES, [Slices],
         "period transformation: jobs in slices, rate-monotonic over slice periods",
-        pt::analyse, Some(pt::accepts)),
+        |problem| pt::analyse(problem, Kind::Sufficient, Bounded::Job), Some(pt::accepts)),
     test!("pt", Some("printed"), Unsafe, SLICES, [Slices],
         "pt as printed by Huang, Gill and Lu: the response time of the first slice",
-        pt::analyse_printed, Some(pt::accepts_printed)),
+        |problem| pt::analyse(problem, Kind::Unsafe, Bounded::FirstSlice), Some(pt::accepts_printed)),
     test!("pt", Some("servers"), Sufficient, STATIC, [Slices],
         "period transformation by deferrable servers on a fixed grid",
         pt::servers::analyse, Some(pt::servers::accepts)),
@@ -73,40 +84,49 @@ const TESTS: &[Test] = &[
         amc_max::analyse, Some(amc_max::accepts)),
     test!("zss", None, Sufficient, ZERO_SLACK, [ZeroSlack],
         "zero-slack instants for sporadic tasks, rate-monotonic priorities",
-        zss::analyse, Some(zss::accepts)),
+        |problem| zss::analyse_levels(problem, Ways::Plain),
+        Some(|problem, scratch| zss::accepts_levels(problem, Ways::Plain, scratch))),
     test!("zss", Some("form"), Sufficient, ZERO_SLACK, [ZeroSlack],
         "zss with a job of every task under way in every run: each task by itself",
-        zss::analyse_sporadic_form, Some(zss::accepts_sporadic_form)),
+        |problem| zss::analyse_form(problem, Kind::Sufficient, SPORADIC),
+        Some(|problem, scratch| zss::accepts_form(problem, SPORADIC, scratch))),
     test!("zss", Some("tightened"), Sufficient, ZERO_SLACK, [ZeroSlack],
         "zss that counts work done before a more critical task's own instant once",
-        zss::analyse_tightened, Some(zss::accepts_tightened)),
+        |problem| zss::analyse_levels(problem, Ways::Tightened),
+        Some(|problem, scratch| zss::accepts_levels(problem, Ways::Tightened, scratch))),
     test!("zss", Some("harmonic"), Unsafe, ZERO_SLACK, [ZeroSlack],
         "zss without jobs under way, for periodic tasks in phase only; refuted otherwise",
-        zss::analyse_harmonic, Some(zss::accepts_harmonic)),
+        |problem| zss::analyse_form(problem, Kind::Unsafe, HARMONIC),
+        Some(|problem, scratch| zss::accepts_form(problem, HARMONIC, scratch))),
     test!("amc-ia", None, Unsafe, ADAPTIVE, [Priorities],
         "adaptive enforcement, jobs counted by deadlines; refuted",
-        amc_ia::analyse, Some(amc_ia::accepts)),
+        |problem| amc_ia::analyse(problem, Range::Deadlines),
+        Some(|problem, scratch| amc_ia::accepts(problem, Range::Deadlines, scratch))),
     test!("amc-ia", Some("full"), Unsafe, ADAPTIVE, [Priorities],
         "amc-ia over every instant of a mode change; refuted",
-        amc_ia::analyse_full, Some(amc_ia::accepts_full)),
+        |problem| amc_ia::analyse(problem, Range::Full),
+        Some(|problem, scratch| amc_ia::accepts(problem, Range::Full, scratch))),
     test!("fjp-lb", None, Sufficient, ADAPTIVE, [JobPriorities],
         "job-priority lists, busy period bounded in closed form",
-        plrs::fjp_lb::analyse, Some(plrs::fjp_lb::accepts)),
+        |problem| plrs::analyse(problem, Rule::ClosedForm),
+        Some(|problem, scratch| plrs::accepts(problem, Rule::ClosedForm, scratch))),
     test!("fjp-own", None, Sufficient, ADAPTIVE, [JobPriorities],
         "job-priority lists, busy period with every job at its own level's value",
-        plrs::fjp_own::analyse, Some(plrs::fjp_own::accepts)),
+        |problem| plrs::analyse(problem, Rule::Own),
+        Some(|problem, scratch| plrs::accepts(problem, Rule::Own, scratch))),
     test!("fjp-mode", None, Sufficient, ADAPTIVE, [JobPriorities],
         "job-priority lists, busy periods bounded mode by mode",
-        plrs::fjp_mode::analyse, Some(plrs::fjp_mode::accepts)),
+        |problem| plrs::analyse(problem, Rule::Mode),
+        Some(|problem, scratch| plrs::accepts(problem, Rule::Mode, scratch))),
     test!("fjp-ija", None, Unsafe, ADAPTIVE, [JobPriorities],
         "UNSAFE: the job-arrival pattern of Huang, Gill and Lu, floor where it does, else ceil",
-        plrs::fjp_ija::analyse, Some(plrs::fjp_ija::accepts)),
+        plrs::fjp_ija::analyse_printed, None),
     test!("fjp-ija", Some("ceil"), Unsafe, ADAPTIVE, [JobPriorities],
         "UNSAFE: that pattern with jobs before a mode change rounded up",
-        plrs::fjp_ija::analyse_ceil, Some(plrs::fjp_ija::accepts_ceil)),
+        |problem| plrs::analyse(problem, Rule::Ija(Rounding::Ceil)), None),
     test!("fjp-ija", Some("floor"), Unsafe, ADAPTIVE, [JobPriorities],
         "UNSAFE: that pattern with jobs before a mode change rounded down",
-        plrs::fjp_ija::analyse_floor, Some(plrs::fjp_ija::accepts_floor)),
+        |problem| plrs::analyse(problem, Rule::Ija(Rounding::Floor)), None),
     Test { is_for_job_sets: true, ..test!("ocbp", None, Sufficient, None, [Priorities],
         "own-criticality-based priorities for a finite job set",
         ocbp::analyse, None) },

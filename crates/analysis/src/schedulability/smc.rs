@@ -18,7 +18,7 @@
 //!
 //! Under A4 the work that the jobs of j can impose on i in the runs of level z_i is exactly that of
 //! a sporadic task with execution time C_j(min(z_i, z_j)), and every amount up to it is possible
-//! for all tasks at once. The proof in [`super::rms`] applies word for word. Audsley's algorithm
+//! for all tasks at once. The proof in [`super::classic`] applies word for word. Audsley's algorithm
 //! is optimal for this test, so without given priorities a no means that no fixed-priority order
 //! is schedulable under this enforcement.
 //!
@@ -43,36 +43,16 @@ use crate::problem::Problem;
 use crate::scratch::Scratch;
 use vestal_core::order::ClassicOrder;
 
-/// The test's answer with response times.
+/// The answer of a test of this kind that charges each job so, with response times.
 #[must_use]
-pub fn analyse(problem: &Problem) -> Outcome {
-    analyse_charged(problem, Kind::Exact, Charge::Enforced)
-}
-
-/// Whether the condition holds.
-#[must_use]
-pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_charged(problem, Charge::Enforced, scratch)
-}
-
-/// The answer of the variant `printed`.
-#[must_use]
-pub fn analyse_printed(problem: &Problem) -> Outcome {
-    analyse_charged(problem, Kind::Sufficient, Charge::Own)
-}
-
-/// Whether the condition of the variant `printed` holds.
-#[must_use]
-pub fn accepts_printed(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_charged(problem, Charge::Own, scratch)
-}
-
-fn analyse_charged(problem: &Problem, kind: Kind, charge: Charge) -> Outcome {
+pub(crate) fn analyse(problem: &Problem, kind: Kind, charge: Charge) -> Outcome {
     let mut demand = Demand::default();
     analyse_or_assign(problem, kind, &mut StaticBounds::new(charge, &mut demand))
 }
 
-fn accepts_charged(problem: &Problem, charge: Charge, scratch: &mut Scratch) -> bool {
+/// Whether the condition holds.
+#[must_use]
+pub(crate) fn accepts(problem: &Problem, charge: Charge, scratch: &mut Scratch) -> bool {
     if problem.priorities().is_some() {
         // The rule is not used: the problem's own priorities go before it.
         return accepts_static(problem, ClassicOrder::DeadlineMonotonic, charge, scratch);

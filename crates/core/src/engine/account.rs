@@ -6,16 +6,16 @@
 
 use crate::configuration_error::ConfigurationError;
 use crate::enforce::{Enforcement, Exhaustion};
+use crate::engine::clock::Clock;
 use crate::engine::configuration::Configuration;
 use crate::ids::{JobId, TaskId};
 use crate::model::{Level, LevelSet};
-use crate::notice::{Event, Notice};
-use crate::notice_queue::NoticeQueue;
+use crate::notice::Event;
 use crate::plan::OnExhaustion;
 use crate::scheduler::Interest;
 use crate::store::Store;
 use crate::task_configuration::TaskConfiguration;
-use crate::time::{Instant, Service};
+use crate::time::Service;
 
 /// What enforcement says about one task in one mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,9 +41,7 @@ pub(super) struct Account<S: Store> {
     exhaustion: Exhaustion,
     pub(super) granularity: Service,
     pub(super) mode: Level,
-    /// The instant of the last decision.
-    pub(super) clock: Instant,
-    notices: NoticeQueue<S>,
+    pub(super) clock: Clock<S>,
 }
 
 impl<S: Store> Account<S> {
@@ -61,19 +59,15 @@ impl<S: Store> Account<S> {
             admits: false,
         };
         let mut account = Self {
-            tasks: S::table(count, first).ok_or(too_many)?,
+            tasks: S::copied(configuration.tasks, first).ok_or(too_many)?,
             allowances: S::table(count, nothing).ok_or(too_many)?,
             levels: configuration.levels,
             enforcement: configuration.enforcement,
             exhaustion: configuration.exhaustion,
             granularity: configuration.granularity,
             mode: Level::LOWEST,
-            clock: Instant::EPOCH,
-            notices: NoticeQueue::new(count),
+            clock: Clock::new(configuration.wake_granularity, count),
         };
-        for (entry, task) in account.tasks.iter_mut().zip(configuration.tasks) {
-            *entry = *task;
-        }
         account.set_mode(Level::LOWEST);
         Ok(account)
     }
@@ -122,7 +116,7 @@ impl<S: Store> Account<S> {
         let (rule, task) = (self.enforcement, &entry.task);
         let verdict = rule.on_exhaustion(task, mode, self.exhaustion)?;
         let level = rule.limit_level(task, mode);
-        self.notice(Event::Overrun {
+        self.clock.notice(Event::Overrun {
             job,
             level,
             executed,
@@ -164,7 +158,7 @@ impl<S: Store> Account<S> {
     fn change_mode(&mut self, to: Level, cause: Option<JobId>) {
         let from = self.mode;
         self.set_mode(to);
-        self.notice(Event::ModeChanged { from, to, cause });
+        self.clock.notice(Event::ModeChanged { from, to, cause });
     }
 
     fn set_mode(&mut self, mode: Level) {
@@ -179,23 +173,6 @@ impl<S: Store> Account<S> {
                 admits: rule.admits(task, mode),
             };
         }
-    }
-
-    pub(super) fn notice(&mut self, what: Event) {
-        self.notices.push(Notice {
-            at: self.clock,
-            what,
-        });
-    }
-
-    #[inline]
-    pub(super) fn take_notice(&mut self) -> Option<Notice> {
-        self.notices.pop()
-    }
-
-    #[inline]
-    pub(super) fn lost_notices(&self) -> u64 {
-        self.notices.lost()
     }
 
     /// Whether the table is that of the present mode, for tests.

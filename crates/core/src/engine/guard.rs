@@ -29,6 +29,7 @@ mod job_seen;
 use crate::configuration_error::ConfigurationError;
 use crate::enforce::{Asked, Exhaustion, Progress, Rule};
 use crate::engine::account::Account;
+use crate::engine::clock::advance;
 use crate::engine::configuration::Configuration;
 use crate::engine::uniprocessor::CPU;
 use crate::fact::Fact;
@@ -36,7 +37,7 @@ use crate::ids::{JobId, TaskId};
 use crate::model::Level;
 use crate::notice::{DropReason, Event, Notice};
 use crate::plan::{OnExhaustion, Permit, Plan, Sequences};
-use crate::queue::TaskBits;
+use crate::queue::{Cursor, TaskBits};
 use crate::scheduler::{ContractViolation, Enforcer, Interest, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
@@ -131,7 +132,7 @@ impl<S: Store> Guard<S> {
     /// before a decision has looked at it.
     fn make_room(&mut self, job: JobId) -> Result<Option<u64>, ContractViolation> {
         let present = self.watch(job.task)?.sequence;
-        let undecided = self.dirty.first_from(job.task.index()) == Some(job.task);
+        let undecided = self.dirty.contains(job.task);
         if undecided && present.is_some_and(|present| present < job.sequence) {
             return Err(ContractViolation::TooManyFacts { capacity: 1 });
         }
@@ -142,7 +143,9 @@ impl<S: Store> Guard<S> {
     fn since_release(&self, job: JobId) -> Duration {
         let seen = self.seen.get(job.task.index());
         let released = seen.and_then(|seen| seen.release_of(job.sequence));
-        released.map_or(Duration::ZERO, |at| self.account.clock.saturating_since(at))
+        released.map_or(Duration::ZERO, |at| {
+            self.account.clock.now.saturating_since(at)
+        })
     }
 
     /// Whether a job that is not stopped has less left to it than its whole limit: it is suspended if it has
@@ -157,16 +160,15 @@ impl<S: Store> Guard<S> {
             entry,
             since_release,
             executed,
-            now: self.account.clock,
+            now: self.account.clock.now,
         };
         self.rule.suspend(&progress, self.account.granularity)
     }
 
     /// Visits the tasks with facts, in task order.
     fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
-        let mut from = 0;
-        while let Some(task) = self.dirty.first_from(from) {
-            from = task.index().saturating_add(1);
+        let mut cursor = Cursor::default();
+        while let Some(task) = self.dirty.next(&mut cursor) {
             settle(self, task);
         }
     }
@@ -204,7 +206,7 @@ impl<S: Store> Guard<S> {
                     }
                     self.rule.ended(job);
                     if verdict == OnExhaustion::Abort {
-                        self.account.notice(Event::Dropped {
+                        self.account.clock.notice(Event::Dropped {
                             job,
                             why: DropReason::Exhausted,
                         });
@@ -330,16 +332,7 @@ impl<S: Store> Scheduler for Guard<S> {
 
     /// The slots are empty: the operating system chooses among what the permits allow.
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        if now < self.account.clock {
-            return Err(ContractViolation::ClockWentBack {
-                last: self.account.clock,
-                now,
-            });
-        }
-        if now > Instant::HORIZON {
-            return Err(ContractViolation::BeyondHorizon(now));
-        }
-        self.account.clock = now;
+        advance(&mut self.account.clock.now, now)?;
         while let Some(task) = self.rule.resume(now) {
             self.dirty.insert(task);
         }
@@ -381,11 +374,11 @@ impl<S: Store> Scheduler for Guard<S> {
     }
 
     fn take_notice(&mut self) -> Option<Notice> {
-        self.account.take_notice()
+        self.account.clock.take_notice()
     }
 
     fn lost_notices(&self) -> u64 {
-        self.account.lost_notices()
+        self.account.clock.lost_notices()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state machines that decide. Policies are compositions of these with rules and orders.
 
 mod account;
+mod clock;
 pub mod configuration;
 pub mod frames;
 pub mod guard;

@@ -35,11 +35,7 @@ pub(crate) struct VirtualDeadlines<S: Store>(S::Table<Duration>);
 
 impl<S: Store> VirtualDeadlines<S> {
     pub(super) fn new(virtual_deadlines: &[Duration]) -> Option<Self> {
-        let mut table = S::table(virtual_deadlines.len(), Duration::ZERO)?;
-        for (entry, due) in table.iter_mut().zip(virtual_deadlines) {
-            *entry = *due;
-        }
-        Some(Self(table))
+        S::copied(virtual_deadlines, Duration::ZERO).map(Self)
     }
 
     #[inline]

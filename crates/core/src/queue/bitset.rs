@@ -160,19 +160,6 @@ impl<S: Store> TaskBits<S> {
         }
     }
 
-    /// The smallest task number in the set that is at least `from`.
-    #[inline]
-    #[must_use]
-    pub fn first_from(&self, from: usize) -> Option<TaskId> {
-        let mut position = from / WORD_BITS;
-        let mut word = self.word(position)? & (u64::MAX << (from % WORD_BITS));
-        while word == 0 {
-            position = position.saturating_add(1);
-            word = self.word(position)?;
-        }
-        Some(task_of(position, word))
-    }
-
     /// The next task of a visit in ascending order. One that is added meanwhile is visited too if it
     /// is still ahead.
     ///
@@ -270,13 +257,6 @@ mod tests {
         for index in [130, 3, 64, 3, 63, 199] {
             set.insert(TaskId(index));
         }
-        let mut seen = std::vec::Vec::new();
-        let mut from = 0;
-        while let Some(task) = set.first_from(from) {
-            seen.push(task.0);
-            from = task.index() + 1;
-        }
-        assert_eq!(seen, [3, 63, 64, 130, 199]);
         let mut cursor = Cursor::default();
         let visit = core::iter::from_fn(|| set.next(&mut cursor));
         assert!(visit.map(|task| task.0).eq([3, 63, 64, 130, 199]));

@@ -2,9 +2,9 @@
 //!
 //! | kind | comes back | without work |
 //! |---|---|---|
-//! | [`Polling`] | all of it at every multiple of the period | is discarded |
-//! | [`Idling`] | all of it at every multiple of the period | is consumed by idling |
-//! | [`Deferrable`] | all of it at every multiple of the period | is kept |
+//! | [`Periodic`], polling | all of it at every multiple of the period | is discarded |
+//! | [`Periodic`], idling | all of it at every multiple of the period | is consumed by idling |
+//! | [`Periodic`], deferrable | all of it at every multiple of the period | is kept |
 //! | [`Sporadic`] | each part one period after the server could begin to use it | is kept |
 //! | [`Pibs`] | after each burst, once the utilisation is down to the configured one | the burst ends |
 //!
@@ -17,17 +17,13 @@
 //! capacity with [`Server::set_capacity`].
 
 mod budget;
-mod deferrable;
-mod idling;
+mod periodic;
 mod pibs;
-mod polling;
 mod sporadic;
 
 pub use budget::PeriodicBudget;
-pub use deferrable::Deferrable;
-pub use idling::Idling;
+pub use periodic::{Periodic, WithoutWork};
 pub use pibs::{Activation, Pibs, Utilization};
-pub use polling::Polling;
 pub use sporadic::{Chunk, REPLENISHMENTS_MIN, Sporadic, WhenFull};
 
 use crate::model::{LEVELS_MAX, Level};
@@ -175,12 +171,8 @@ impl ServerKind {
 /// every method gets as `chunks`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Server {
-    /// See [`Polling`].
-    Polling(Polling),
-    /// See [`Idling`].
-    Idling(Idling),
-    /// See [`Deferrable`].
-    Deferrable(Deferrable),
+    /// See [`Periodic`].
+    Periodic(Periodic),
     /// See [`Sporadic`].
     Sporadic(Sporadic),
     /// See [`Pibs`].
@@ -191,15 +183,18 @@ impl Server {
     /// A server with full budget at the epoch, in `mode`.
     #[must_use]
     pub fn new(kind: &ServerKind, mode: Level, chunks: &mut [Chunk]) -> Self {
+        let periodic = |without_work, period: &Duration, capacity: &ByLevel<Service>| {
+            Self::Periodic(Periodic::new(without_work, *period, capacity.at(mode)))
+        };
         match kind {
             ServerKind::Polling { period, capacity } => {
-                Self::Polling(Polling::new(*period, capacity.at(mode)))
+                periodic(WithoutWork::Discarded, period, capacity)
             }
             ServerKind::IdlingPeriodic { period, capacity } => {
-                Self::Idling(Idling::new(*period, capacity.at(mode)))
+                periodic(WithoutWork::Idled, period, capacity)
             }
             ServerKind::Deferrable { period, capacity } => {
-                Self::Deferrable(Deferrable::new(*period, capacity.at(mode)))
+                periodic(WithoutWork::Kept, period, capacity)
             }
             ServerKind::Sporadic {
                 period,
@@ -211,12 +206,16 @@ impl Server {
         }
     }
 
+    /// Whether it wants the CPU although it has no work.
+    #[must_use]
+    pub fn idles(&self) -> bool {
+        matches!(self, Self::Periodic(server) if server.idles())
+    }
+
     /// Execution of `amount` for this server was measured since the last call. O(list length).
     pub fn charge(&mut self, chunks: &mut [Chunk], now: Instant, amount: Service) {
         match self {
-            Self::Polling(Polling { budget })
-            | Self::Idling(Idling { budget })
-            | Self::Deferrable(Deferrable { budget }) => budget.charge(amount),
+            Self::Periodic(server) => server.budget.charge(amount),
             Self::Sporadic(server) => server.charge(chunks, now, amount),
             Self::Pibs(server) => server.charge(now, amount),
         }
@@ -226,10 +225,7 @@ impl Server {
     /// servers and PIBS need no such step: their budgets carry instants.
     pub fn replenish(&mut self, now: Instant, had_work: bool) {
         match self {
-            Self::Polling(server) => server.replenish(now, had_work),
-            Self::Idling(Idling { budget }) | Self::Deferrable(Deferrable { budget }) => {
-                budget.replenish(now);
-            }
+            Self::Periodic(server) => server.replenish(now, had_work),
             Self::Sporadic(_) | Self::Pibs(_) => {}
         }
     }
@@ -238,9 +234,7 @@ impl Server {
     /// was full. Says the same twice: nothing happens the second time.
     pub fn settle_work(&mut self, chunks: &mut [Chunk], now: Instant, work: bool) -> Service {
         match self {
-            Self::Polling(server) => server.settle_work(work),
-            // They keep what they have.
-            Self::Idling(_) | Self::Deferrable(_) => {}
+            Self::Periodic(server) => server.settle_work(work),
             Self::Sporadic(server) => return server.settle_work(chunks, now, work),
             Self::Pibs(server) => server.settle_work(work),
         }
@@ -251,9 +245,7 @@ impl Server {
     #[must_use]
     pub fn remaining(&self, chunks: &[Chunk], now: Instant) -> Service {
         match self {
-            Self::Polling(Polling { budget })
-            | Self::Idling(Idling { budget })
-            | Self::Deferrable(Deferrable { budget }) => budget.left(),
+            Self::Periodic(server) => server.budget.left(),
             Self::Sporadic(server) => server.remaining(chunks, now),
             Self::Pibs(server) => server.remaining(),
         }
@@ -269,23 +261,20 @@ impl Server {
         work: bool,
     ) -> Option<Instant> {
         match self {
-            Self::Idling(Idling { budget }) => Some(budget.next_replenishment()),
-            // Without work no budget is needed; it is brought up to date later.
-            Self::Polling(Polling { budget }) | Self::Deferrable(Deferrable { budget }) => {
-                work.then(|| budget.next_replenishment())
+            Self::Periodic(server) if work || server.idles() => {
+                Some(server.budget.next_replenishment())
             }
             Self::Sporadic(server) if work => server.next_replenishment(chunks, now),
             Self::Pibs(server) if work => server.next_replenishment(now),
-            Self::Sporadic(_) | Self::Pibs(_) => None,
+            // Without work no budget is needed; it is brought up to date later.
+            Self::Periodic(_) | Self::Sporadic(_) | Self::Pibs(_) => None,
         }
     }
 
     /// The mode has changed, and with it the capacity. The budget grows or shrinks at once.
     pub fn set_capacity(&mut self, chunks: &mut [Chunk], now: Instant, capacity: Service) {
         match self {
-            Self::Polling(Polling { budget })
-            | Self::Idling(Idling { budget })
-            | Self::Deferrable(Deferrable { budget }) => budget.set_capacity(capacity),
+            Self::Periodic(server) => server.budget.set_capacity(capacity),
             Self::Sporadic(server) => server.set_capacity(chunks, now, capacity),
             // It has a utilisation instead.
             Self::Pibs(_) => {}
@@ -296,9 +285,7 @@ impl Server {
     #[must_use]
     pub fn is_consistent(&self, chunks: &[Chunk]) -> bool {
         match self {
-            Self::Polling(Polling { budget })
-            | Self::Idling(Idling { budget })
-            | Self::Deferrable(Deferrable { budget }) => budget.is_consistent(),
+            Self::Periodic(server) => server.budget.is_consistent(),
             Self::Sporadic(server) => server.is_consistent(chunks),
             Self::Pibs(server) => server.is_consistent(),
         }

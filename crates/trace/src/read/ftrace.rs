@@ -91,7 +91,14 @@ pub fn read(input: impl BufRead, options: &Options) -> Result<Recording, TraceEr
             Ok(Line::Event(event)) => reader.take(&event, number)?,
             Ok(Line::Lost(count)) => reader.lose(count),
             Ok(Line::Other) => reader.other_lines = reader.other_lines.saturating_add(1),
-            Err(expected) => return Err(event_error(number, &line, expected)),
+            Err(expected) => {
+                let found: String = line.trim().chars().take(120).collect();
+                return Err(event_error(
+                    number,
+                    format!("`{}`", found.escape_debug()),
+                    expected,
+                ));
+            }
         }
     }
     reader.finish()
@@ -100,9 +107,7 @@ pub fn read(input: impl BufRead, options: &Options) -> Result<Recording, TraceEr
 /// How the files begin that perf and trace-cmd write themselves.
 const BINARY: [&str; 3] = ["PERFILE2", "2ELIFREP", "\u{17}\u{8}Dtracing"];
 
-fn event_error(line: u64, found: &str, expected: &'static str) -> TraceError {
-    let found: String = found.trim().chars().take(120).collect();
-    let found = format!("`{}`", found.escape_debug());
+fn event_error(line: u64, found: String, expected: &'static str) -> TraceError {
     TraceError::at_line(line, 0, Problem::Event { found, expected })
 }
 
@@ -172,11 +177,7 @@ impl<'a> Reader<'a> {
                 let found = format!("two tasks that begin with `{}`", kept(&task.name));
                 let expected =
                     "names that differ in their first 15 bytes, which are all the kernel keeps";
-                return Err(TraceError::at_line(
-                    0,
-                    0,
-                    Problem::Event { found, expected },
-                ));
+                return Err(event_error(0, found, expected));
             }
         }
         Ok(Self {
@@ -201,9 +202,7 @@ impl<'a> Reader<'a> {
         self.epoch.get_or_insert(event.at);
         if event.at < self.last {
             let found = format!("{} ns after {} ns", event.at, self.last);
-            let expected = "lines in the order of time";
-            let problem = Problem::Event { found, expected };
-            return Err(TraceError::at_line(line, 0, problem));
+            return Err(event_error(line, found, "lines in the order of time"));
         }
         self.last = event.at;
         self.cpus = self.cpus.max(event.cpu.saturating_add(1));
@@ -287,8 +286,7 @@ impl<'a> Reader<'a> {
             let name = thread.name.escape_debug();
             let found = format!("two threads called `{name}`, {other} and {}", thread.id);
             let expected = "one thread for each task, under a name of its own";
-            let problem = Problem::Event { found, expected };
-            return Err(TraceError::at_line(line, 0, problem));
+            return Err(event_error(line, found, expected));
         }
         Ok(())
     }

@@ -22,21 +22,14 @@ pub const COLUMNS: &str = "at_ns,kind,cpu,task,job,value,detail";
 const SEEN: &str = "seen-";
 
 /// What is wrong with a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
 pub struct LineError {
     /// The cell, counted from 1; 0 if the line as a whole is wrong.
     pub cell: usize,
     /// What was found and what was expected.
     pub what: String,
 }
-
-impl fmt::Display for LineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-
-impl core::error::Error for LineError {}
 
 /// Where a value stands in a line.
 #[derive(Clone, Copy, Debug)]

@@ -8,18 +8,19 @@
 
 use super::kinds::Kinds;
 use super::{Record, What};
-use core::fmt;
 use vestal_core::Instant;
 
 /// Bytes that are no record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// The kind is none of this schema.
+    #[error("kind {kind} is not in the schema")]
     UnknownKind {
         /// The number found.
         kind: u8,
     },
     /// A field holds a value that its kind never has.
+    #[error("{field} is {found}, which a record of kind {kind} never has")]
     Field {
         /// The kind.
         kind: u8,
@@ -29,30 +30,12 @@ pub enum RecordError {
         found: u64,
     },
     /// A field that the kind does not use is not zero.
+    #[error("a field that kind {kind} does not use is not zero")]
     NotCanonical {
         /// The kind.
         kind: u8,
     },
 }
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownKind { kind } => write!(f, "kind {kind} is not in the schema"),
-            Self::Field { kind, field, found } => {
-                write!(
-                    f,
-                    "{field} is {found}, which a record of kind {kind} never has"
-                )
-            }
-            Self::NotCanonical { kind } => {
-                write!(f, "a field that kind {kind} does not use is not zero")
-            }
-        }
-    }
-}
-
-impl core::error::Error for RecordError {}
 
 /// The fields of the layout above.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

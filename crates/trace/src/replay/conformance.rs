@@ -91,14 +91,12 @@ impl Conformance {
     pub fn of(header: &Header, records: &[Record], tasks: &[Task], tolerance: Duration) -> Self {
         let mut timeline = Timeline::new(header);
         let mut state = State::new(tasks, tolerance);
-        let mut items = Vec::new();
         for record in records {
             if let What::Lost { .. } = record.what {
                 state.found.lost_at = Some(record.at);
                 break;
             }
-            timeline.feed(record, &mut |at, item| items.push((at, item)));
-            for (at, item) in items.drain(..) {
+            for (at, item) in timeline.feed(record) {
                 state.pass(at);
                 state.take(item);
             }

@@ -70,14 +70,12 @@ pub fn first_inversion<E>(
 ) -> Result<Option<Inversion>, E> {
     let mut timeline = Timeline::new(header);
     let mut state = State::new(header, order);
-    let mut items = Vec::new();
     for record in records {
         let record = record?;
         if let What::Gap { cpu, length } = record.what {
             state.excuse(cpu, record.at, length);
         }
-        timeline.feed(&record, &mut |at, item| items.push((at, item)));
-        for (at, item) in items.drain(..) {
+        for (at, item) in timeline.feed(&record) {
             if let Some(inversion) = state.pass(at) {
                 return Ok(Some(inversion));
             }

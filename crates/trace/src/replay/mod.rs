@@ -76,37 +76,46 @@ pub struct Difference {
 }
 
 /// What is wrong with a record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
     /// The replay gives this record here instead.
+    #[error("the replay gives instead: {0}")]
     Instead(Record),
     /// The replay gives no record here.
+    #[error("the replay gives nothing here")]
     Unexpected,
     /// The recording ends without [`What::End`].
+    #[error("the recording stops without an end")]
     NoEnd,
     /// Something follows [`What::End`].
+    #[error("it stands after the end of the recording")]
     AfterEnd,
     /// Its instant is before that of an earlier record, though the header says the records are
     /// ordered.
+    #[error("it is before an earlier record, at {earlier:?}")]
     Disorder {
         /// The instant of the earlier record.
         earlier: Instant,
     },
     /// Records were lost when this was recorded: what follows cannot be replayed.
+    #[error("{count} records were lost here when recording")]
     Lost {
         /// How many.
         count: u64,
     },
     /// What the world recorded contradicts itself.
+    #[error("{0}")]
     Inconsistent(&'static str),
 }
 
 /// Why a replay ended early.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure<E> {
     /// The recording and its replay differ.
+    #[error("{0}")]
     Differs(Box<Difference>),
     /// The recording could not be read to its end.
+    #[error("{0}")]
     Unreadable(E),
 }
 
@@ -327,22 +336,6 @@ fn bump(count: &mut u64) {
     *count = count.saturating_add(1);
 }
 
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Instead(record) => write!(f, "the replay gives instead: {record}"),
-            Self::Unexpected => f.write_str("the replay gives nothing here"),
-            Self::NoEnd => f.write_str("the recording stops without an end"),
-            Self::AfterEnd => f.write_str("it stands after the end of the recording"),
-            Self::Disorder { earlier } => {
-                write!(f, "it is before an earlier record, at {earlier:?}")
-            }
-            Self::Lost { count } => write!(f, "{count} records were lost here when recording"),
-            Self::Inconsistent(rule) => f.write_str(rule),
-        }
-    }
-}
-
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first = self.number.saturating_sub(self.before.len() as u64);
@@ -369,14 +362,3 @@ impl fmt::Display for Difference {
         Ok(())
     }
 }
-
-impl<E: fmt::Display> fmt::Display for Failure<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Differs(difference) => difference.fmt(f),
-            Self::Unreadable(error) => error.fmt(f),
-        }
-    }
-}
-
-impl<E: core::error::Error> core::error::Error for Failure<E> {}

@@ -78,10 +78,6 @@ struct Leaving {
 pub(super) struct Writer<W: Write> {
     header: Header,
     timeline: Timeline,
-    output: Output<W>,
-}
-
-struct Output<W: Write> {
     out: W,
     leaving: BTreeMap<CpuId, Leaving>,
     /// Tracks that are described already.
@@ -92,81 +88,18 @@ struct Output<W: Write> {
 
 impl<W: Write> Writer<W> {
     pub(super) fn new(header: &Header, out: W) -> io::Result<Self> {
-        let mut output = Output {
+        let mut writer = Self {
+            header: header.clone(),
+            timeline: Timeline::new(header),
             out,
             leaving: BTreeMap::new(),
             described: BTreeSet::new(),
             raised: false,
         };
-        output.describe(header)?;
-        Ok(Self {
-            header: header.clone(),
-            timeline: Timeline::new(header),
-            output,
-        })
+        writer.describe()?;
+        Ok(writer)
     }
 
-    fn give(
-        &mut self,
-        feed: impl FnOnce(&mut Timeline, &mut dyn FnMut(Instant, Item)),
-    ) -> io::Result<()> {
-        let (output, header) = (&mut self.output, &self.header);
-        let mut outcome = Ok(());
-        feed(&mut self.timeline, &mut |at, item| {
-            if outcome.is_ok() {
-                outcome = output.item(header, at, item);
-            }
-        });
-        outcome
-    }
-}
-
-impl<W: Write + Send> TraceWriter for Writer<W> {
-    fn record(&mut self, record: &Record) -> io::Result<()> {
-        self.give(|timeline, give| timeline.feed(record, give))
-    }
-
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.give(|timeline, give| timeline.end(give))?;
-        self.output.out.flush()
-    }
-}
-
-fn task_name(header: &Header, task: TaskId) -> String {
-    header
-        .tasks
-        .get(task.index())
-        .map_or_else(|| format!("task {}", task.0), |task| task.name.clone())
-}
-
-/// The task on whose tracks an item is shown.
-const fn task_of(item: &Item) -> Option<TaskId> {
-    match item {
-        Item::Release { job, .. }
-        | Item::Deadline { job }
-        | Item::Begin { job, .. }
-        | Item::Finish { job, .. }
-        | Item::Overrun { job, .. }
-        | Item::Miss { job, .. }
-        | Item::Drop { job, .. } => Some(job.task),
-        Item::Budget { task, .. } => Some(*task),
-        Item::Mode { .. }
-        | Item::Overhead { .. }
-        | Item::Gap { .. }
-        | Item::Lost { .. }
-        | Item::End => None,
-    }
-}
-
-fn track(tracks: u64, number: u16) -> u64 {
-    tracks + u64::from(number)
-}
-
-fn thread(task: TaskId) -> u64 {
-    PROCESS + 1 + u64::from(task.0)
-}
-
-impl<W: Write> Output<W> {
     /// One packet of the only sequence.
     fn packet(&mut self, packet: Message) -> io::Result<()> {
         let packet = packet.number(field::packet::SEQUENCE_ID, 1);
@@ -178,11 +111,10 @@ impl<W: Write> Output<W> {
         self.packet(Message::new().message(field::packet::TRACK_DESCRIPTOR, descriptor))
     }
 
-    fn describe(&mut self, header: &Header) -> io::Result<()> {
+    fn describe(&mut self) -> io::Result<()> {
         // The first packet says that nothing came before it.
-        let process = Message::new()
-            .number(1, PROCESS)
-            .text(6, &format!("{} ({})", header.policy, header.world.word()));
+        let name = format!("{} ({})", self.header.policy, self.header.world.word());
+        let process = Message::new().number(1, PROCESS).text(6, &name);
         let descriptor = Message::new()
             .number(field::descriptor::UUID, PROCESS_TRACK)
             .message(field::descriptor::PROCESS, &process);
@@ -196,22 +128,27 @@ impl<W: Write> Output<W> {
             .text(field::descriptor::NAME, "mode")
             .number(field::descriptor::PARENT, PROCESS_TRACK);
         self.descriptor(&mode)?;
-        for (number, _) in (0..=u16::MAX).zip(&header.tasks) {
-            self.describe_task(header, TaskId(number))?;
+        for number in (0..=u16::MAX).take(self.header.tasks.len()) {
+            self.describe_task(TaskId(number))?;
         }
         Ok(())
     }
 
+    fn task_name(&self, task: TaskId) -> String {
+        let known = self.header.tasks.get(task.index());
+        known.map_or_else(|| format!("task {}", task.0), |task| task.name.clone())
+    }
+
     /// Describes the tracks of a task before they are used. A task that the header does not name is
     /// described when it first appears.
-    fn describe_task(&mut self, header: &Header, task: TaskId) -> io::Result<()> {
+    fn describe_task(&mut self, task: TaskId) -> io::Result<()> {
         if !self.described.insert(track(TASK_TRACKS, task.0)) {
             return Ok(());
         }
-        let name = task_name(header, task);
-        let level = header.tasks.get(task.index());
+        let name = self.task_name(task);
+        let level = self.header.tasks.get(task.index());
         let level = level.map_or_else(String::new, |task| {
-            format!(" [{}]", header.level_name(task.criticality))
+            format!(" [{}]", self.header.level_name(task.criticality))
         });
         let descriptor = Message::new()
             .number(1, PROCESS)
@@ -259,9 +196,9 @@ impl<W: Write> Output<W> {
         })
     }
 
-    fn item(&mut self, header: &Header, at: Instant, item: Item) -> io::Result<()> {
+    fn item(&mut self, at: Instant, item: Item) -> io::Result<()> {
         if let Some(task) = task_of(&item) {
-            self.describe_task(header, task)?;
+            self.describe_task(task)?;
         }
         // Who left earlier and had no successor left the CPU idle.
         while let Some((cpu, leaving)) = self
@@ -271,10 +208,10 @@ impl<W: Write> Output<W> {
             .map(|(cpu, leaving)| (*cpu, *leaving))
         {
             self.leaving.remove(&cpu);
-            self.switch(header, leaving.at, cpu, Some(leaving), None)?;
+            self.switch(leaving.at, cpu, Some(leaving), None)?;
         }
         match item {
-            Item::Begin { cpu, job, resumed } => self.begin(header, at, cpu, job, resumed),
+            Item::Begin { cpu, job, resumed } => self.begin(at, cpu, job, resumed),
             Item::Finish { cpu, job, why } => {
                 let state = match why {
                     Ending::Completed | Ending::Stopped(StopReason::Cancelled) => 1,
@@ -289,13 +226,13 @@ impl<W: Write> Output<W> {
             Item::Deadline { job } => self.mark_job(at, job, "deadline"),
             Item::Miss { job, .. } => self.mark_job(at, job, "deadline missed"),
             Item::Overrun { job, level } => {
-                let name = format!("overrun of C({})", header.level_name(level));
+                let name = format!("overrun of C({})", self.header.level_name(level));
                 self.mark_job(at, job, &name)
             }
             Item::Drop { job, why } => {
                 self.mark_job(at, job, &format!("dropped: {}", drop_word(why)))
             }
-            Item::Mode { from, to } => self.mode(header, at, from, to),
+            Item::Mode { from, to } => self.mode(at, from, to),
             Item::Budget { task, remaining } => {
                 let track = track(BUDGET_TRACKS, task.0);
                 self.event(at, Kind::Counter, track, |event| {
@@ -323,22 +260,15 @@ impl<W: Write> Output<W> {
                 })
             }
             Item::Lost { count } => self.mark(at, PROCESS_TRACK, &format!("{count} records lost")),
-            Item::End => self.end(header, at),
+            Item::End => self.end(at),
         }
     }
 
-    fn begin(
-        &mut self,
-        header: &Header,
-        at: Instant,
-        cpu: CpuId,
-        job: JobId,
-        resumed: bool,
-    ) -> io::Result<()> {
+    fn begin(&mut self, at: Instant, cpu: CpuId, job: JobId, resumed: bool) -> io::Result<()> {
         let leaving = self.leaving.remove(&cpu);
         // The next job of the same task runs in the same thread: that is no switch.
         if leaving.is_none_or(|leaving| leaving.job.task != job.task) {
-            self.switch(header, at, cpu, leaving, Some(job.task))?;
+            self.switch(at, cpu, leaving, Some(job.task))?;
         }
         let track = track(TASK_TRACKS, job.task.0);
         self.event(at, Kind::Begin, track, |event| {
@@ -348,8 +278,8 @@ impl<W: Write> Output<W> {
         })
     }
 
-    fn mode(&mut self, header: &Header, at: Instant, from: Level, to: Level) -> io::Result<()> {
-        let (before, after) = (header.level_name(from), header.level_name(to));
+    fn mode(&mut self, at: Instant, from: Level, to: Level) -> io::Result<()> {
+        let (before, after) = (self.header.level_name(from), self.header.level_name(to));
         self.mark(at, MODE_TRACK, &format!("{before} to {after}"))?;
         if std::mem::replace(&mut self.raised, to > Level::LOWEST) {
             self.event(at, Kind::End, MODE_TRACK, |event| event)?;
@@ -362,9 +292,9 @@ impl<W: Write> Output<W> {
         Ok(())
     }
 
-    fn end(&mut self, header: &Header, at: Instant) -> io::Result<()> {
+    fn end(&mut self, at: Instant) -> io::Result<()> {
         for (cpu, leaving) in std::mem::take(&mut self.leaving) {
-            self.switch(header, leaving.at, cpu, Some(leaving), None)?;
+            self.switch(leaving.at, cpu, Some(leaving), None)?;
         }
         if std::mem::take(&mut self.raised) {
             self.event(at, Kind::End, MODE_TRACK, |event| event)?;
@@ -387,14 +317,13 @@ impl<W: Write> Output<W> {
     /// A `sched_switch` event; no thread is the idle thread.
     fn switch(
         &mut self,
-        header: &Header,
         at: Instant,
         cpu: CpuId,
         prev: Option<Leaving>,
         next: Option<TaskId>,
     ) -> io::Result<()> {
         let comm = |task: Option<TaskId>| {
-            task.map_or_else(|| "swapper".to_owned(), |task| task_name(header, task))
+            task.map_or_else(|| "swapper".to_owned(), |task| self.task_name(task))
         };
         let priority = |task: Option<TaskId>| if task.is_some() { 50 } else { 120 };
         let before = prev.map(|prev| prev.job.task);
@@ -415,6 +344,46 @@ impl<W: Write> Output<W> {
             .message(2, &event);
         self.packet(Message::new().message(field::packet::FTRACE_EVENTS, &bundle))
     }
+}
+
+impl<W: Write + Send> TraceWriter for Writer<W> {
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        let mut items = self.timeline.feed(record).into_iter();
+        items.try_for_each(|(at, item)| self.item(at, item))
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        let mut items = self.timeline.end().into_iter();
+        items.try_for_each(|(at, item)| self.item(at, item))?;
+        self.out.flush()
+    }
+}
+
+/// The task on whose tracks an item is shown.
+const fn task_of(item: &Item) -> Option<TaskId> {
+    match item {
+        Item::Release { job, .. }
+        | Item::Deadline { job }
+        | Item::Begin { job, .. }
+        | Item::Finish { job, .. }
+        | Item::Overrun { job, .. }
+        | Item::Miss { job, .. }
+        | Item::Drop { job, .. } => Some(job.task),
+        Item::Budget { task, .. } => Some(*task),
+        Item::Mode { .. }
+        | Item::Overhead { .. }
+        | Item::Gap { .. }
+        | Item::Lost { .. }
+        | Item::End => None,
+    }
+}
+
+fn track(tracks: u64, number: u16) -> u64 {
+    tracks + u64::from(number)
+}
+
+fn thread(task: TaskId) -> u64 {
+    PROCESS + 1 + u64::from(task.0)
 }
 
 /// A name and a number that the viewer shows with an event.

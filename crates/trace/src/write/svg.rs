@@ -55,18 +55,16 @@ impl Picture {
             .map(|row| row.task.name.chars().count())
             .max()
             .unwrap_or(0) as u64;
-        let span = chart.window.to.saturating_since(chart.window.from);
         Self {
             left: (longest.min(40) * 8 + 24).max(70),
             text: String::new(),
-            unit: Unit::for_span(span),
+            unit: Unit::for_span(chart.window.length()),
             chart,
         }
     }
 
     fn span(&self) -> u64 {
-        let window = self.chart.window;
-        window.to.saturating_since(window.from).as_nanos().max(1)
+        self.chart.window.length().as_nanos().max(1)
     }
 
     /// Where an instant is, in tenths of a pixel, as text.
@@ -185,7 +183,7 @@ impl Picture {
 
     fn axis(&mut self) {
         let window = self.chart.window;
-        let step = tick_step(window.to.saturating_since(window.from), 12);
+        let step = tick_step(window.length(), 12);
         let first = window.from.as_nanos().div_ceil(step);
         let bottom = self.bottom();
         for number in 0..=24 {

@@ -38,7 +38,7 @@ impl Grid {
 }
 
 pub(super) fn draw(chart: Chart) -> String {
-    let span = chart.window.to.saturating_since(chart.window.from);
+    let span = chart.window.length();
     let grid = Grid {
         from: chart.window.from.as_nanos(),
         step: tick_step(span, LINES_MAX),

@@ -16,7 +16,6 @@
 
 use crate::chart::{Chart, Mark, Row, Unit, tick_step};
 use std::fmt::Write as _;
-use vestal_core::Duration;
 
 /// The most columns of the chart.
 const COLUMNS_MAX: u64 = 120;
@@ -35,7 +34,7 @@ struct Grid {
 
 impl Grid {
     fn new(chart: &Chart) -> Self {
-        let span = chart.window.to.saturating_since(chart.window.from);
+        let span = chart.window.length();
         let step = tick_step(span, COLUMNS_MAX);
         let columns = span.as_nanos().div_ceil(step).min(COLUMNS_MAX + 1);
         Self {
@@ -68,13 +67,7 @@ impl Grid {
 
 pub(super) fn draw(chart: Chart) -> String {
     let grid = Grid::new(&chart);
-    let unit = Unit::for_span(Duration::from_nanos(
-        chart
-            .window
-            .to
-            .saturating_since(chart.window.from)
-            .as_nanos(),
-    ));
+    let unit = Unit::for_span(chart.window.length());
     let label = |row: &Row| {
         let level = chart.header.level_name(row.task.criticality);
         format!("{} {level}", row.task.name.escape_debug())

@@ -28,10 +28,6 @@ const DROP: usize = 5;
 
 pub(super) struct Writer<W: Write> {
     timeline: Timeline,
-    output: Output<W>,
-}
-
-struct Output<W: Write> {
     out: W,
     tasks: usize,
     cpus: u16,
@@ -40,49 +36,17 @@ struct Output<W: Write> {
 
 impl<W: Write> Writer<W> {
     pub(super) fn new(header: &Header, out: W) -> io::Result<Self> {
-        let mut output = Output {
+        let mut writer = Self {
+            timeline: Timeline::new(header),
             out,
             tasks: header.tasks.len(),
             cpus: header.cpus,
             at: None,
         };
-        output.declare(header)?;
-        Ok(Self {
-            timeline: Timeline::new(header),
-            output,
-        })
+        writer.declare(header)?;
+        Ok(writer)
     }
 
-    fn give(
-        &mut self,
-        feed: impl FnOnce(&mut Timeline, &mut dyn FnMut(Instant, Item)),
-    ) -> io::Result<()> {
-        let output = &mut self.output;
-        let mut outcome = Ok(());
-        feed(&mut self.timeline, &mut |at, item| {
-            if outcome.is_ok() {
-                outcome = output.item(at, item);
-            }
-        });
-        outcome
-    }
-}
-
-impl<W: Write + Send> TraceWriter for Writer<W> {
-    fn record(&mut self, record: &Record) -> io::Result<()> {
-        self.give(|timeline, give| timeline.feed(record, give))
-    }
-
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.give(|timeline, give| timeline.end(give))?;
-        // The last instant, so that the viewer shows the whole run.
-        let end = self.timeline.clock();
-        self.output.time(end)?;
-        self.output.out.flush()
-    }
-}
-
-impl<W: Write> Output<W> {
     fn declare(&mut self, header: &Header) -> io::Result<()> {
         let out = &mut self.out;
         writeln!(out, "$version vestal $end\n$timescale 1 ns $end")?;
@@ -189,6 +153,21 @@ impl<W: Write> Output<W> {
             | Item::Lost { .. }
             | Item::End => Ok(()),
         }
+    }
+}
+
+impl<W: Write + Send> TraceWriter for Writer<W> {
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        let mut items = self.timeline.feed(record).into_iter();
+        items.try_for_each(|(at, item)| self.item(at, item))
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        let mut items = self.timeline.end().into_iter();
+        items.try_for_each(|(at, item)| self.item(at, item))?;
+        // The last instant, so that the viewer shows the whole run.
+        self.time(self.timeline.clock())?;
+        self.out.flush()
     }
 }
 

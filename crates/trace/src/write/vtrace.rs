@@ -57,12 +57,8 @@ impl<W: Write> Writer<W> {
             frame: Vec::with_capacity(8 + FRAME_RECORDS_MAX * Record::BYTES),
             records: 0,
         };
-        writer.put(HEADER, text.as_bytes())?;
+        put(&mut writer.out, HEADER, text.as_bytes())?;
         Ok(writer)
-    }
-
-    fn put(&mut self, tag: u8, payload: &[u8]) -> io::Result<()> {
-        put(&mut self.out, tag, payload)
     }
 
     fn flush_frame(&mut self) -> io::Result<()> {
@@ -98,7 +94,7 @@ impl<W: Write + Send> TraceWriter for Writer<W> {
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.flush_frame()?;
         let records = self.records.to_le_bytes();
-        self.put(END, &records)?;
+        put(&mut self.out, END, &records)?;
         self.out.flush()
     }
 }

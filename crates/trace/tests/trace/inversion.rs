@@ -212,12 +212,12 @@ fn a_job_goes_on_when_the_one_that_preempted_it_is_suspended() {
     ];
     let mut timeline = Timeline::new(&header);
     let mut slices = Vec::new();
-    for record in &records {
-        timeline.feed(record, &mut |at, item| match item {
+    for (at, item) in records.iter().flat_map(|record| timeline.feed(record)) {
+        match item {
             Item::Begin { job, .. } => slices.push((at.as_nanos(), job, true)),
             Item::Finish { job, .. } => slices.push((at.as_nanos(), job, false)),
             _ => {}
-        });
+        }
     }
     let expected = [
         (0, high, true),
@@ -413,12 +413,10 @@ fn native(header: Header) -> Header {
 fn drawn(header: &Header, records: &[Record]) -> Vec<(u64, JobId)> {
     let mut timeline = Timeline::new(header);
     let mut slices = Vec::new();
-    for record in records {
-        timeline.feed(record, &mut |at, item| {
-            if let Item::Begin { job, .. } = item {
-                slices.push((at.as_nanos(), job));
-            }
-        });
+    for (at, item) in records.iter().flat_map(|record| timeline.feed(record)) {
+        if let Item::Begin { job, .. } = item {
+            slices.push((at.as_nanos(), job));
+        }
     }
     slices
 }

@@ -118,13 +118,12 @@ fn keep(name: &str, header: &Header, records: &[Record]) {
 
 fn items(header: &Header, records: &[Record]) -> Vec<Item> {
     let mut timeline = Timeline::new(header);
-    let mut items = Vec::new();
-    let mut give = |_: Instant, item| items.push(item);
-    for record in records {
-        timeline.feed(record, &mut give);
-    }
-    timeline.end(&mut give);
-    items
+    let mut items: Vec<_> = records
+        .iter()
+        .flat_map(|record| timeline.feed(record))
+        .collect();
+    items.extend(timeline.end());
+    items.into_iter().map(|(_, item)| item).collect()
 }
 
 #[test]

@@ -16,12 +16,12 @@
 
 use super::parameter::{Given, Parameter, ParameterError, recipe};
 use super::periods::Periods;
-use super::set::{nanos_of, task_set};
+use super::set::{nanos_of, task, task_set};
 use super::utilization::{RandFixedSum, from_count};
 use super::{DrawError, Random};
 use crate::model::{Arrival, TaskSet};
 use crate::number::Ratio;
-use vestal_core::{Duration, Level, Service, Task, Wcet};
+use vestal_core::{Level, Service, Task};
 
 recipe! { Herman2012, "Herman et al. (2012), section 3.3: MC2 on several CPUs";
     tasks: usize = "20",
@@ -74,7 +74,7 @@ impl Herman2012 {
                     // 25, 50 and 100 divide one another.
                     hyperperiod = hyperperiod.max(period);
                 }
-                tasks.push(task(3 - place, period * MS_NANOS, share));
+                tasks.push(of_level(3 - place, period * MS_NANOS, share));
             }
         }
         let name = format!("herman2012, {} tasks, {} CPUs", self.tasks, self.cpus);
@@ -139,15 +139,11 @@ impl Herman2012 {
     }
 }
 
-fn task(level: usize, period: u64, share: f64) -> Task {
-    let wcet = Service::from_nanos(nanos_of(period, share).max(1));
-    let period = Duration::from_nanos(period);
+fn of_level(level: usize, period: u64, share: f64) -> Task {
+    let wcet = nanos_of(period, share).max(1);
     Task {
         criticality: Level(u8::try_from(level).unwrap_or(0)),
-        period,
-        deadline: period,
-        wcet: Wcet::constant(wcet),
-        degraded: None,
+        ..task(period, period, &[wcet])
     }
 }
 

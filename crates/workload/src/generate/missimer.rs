@@ -11,13 +11,13 @@
 
 use super::parameter::{Given, Parameter, ParameterError, recipe};
 use super::periods::Periods;
-use super::set::{nanos_of, task_set};
+use super::set::{nanos_of, task, task_set};
 use super::{DrawError, Random, utilization::uunifast};
 use crate::generate::parameter::scaled_floor;
 use crate::model::{LocalScheduler, PerLevel, ServerKind, ServerRule, ServerSpec, TaskSet};
 use crate::number::Ratio;
 use crate::source::Place;
-use vestal_core::{Duration, Level, Service, Task, Wcet};
+use vestal_core::{Level, Service, Task};
 
 recipe! { Missimer, "Missimer et al., Table I: sporadic servers and PIBS";
     tasks: usize = "15", "number of main tasks", tasks();
@@ -78,23 +78,8 @@ impl Missimer {
     fn task(&self, period: u64, share: f64, random: &mut Random) -> Task {
         let low = nanos_of(period, share).max(1);
         let high = scaled_floor(low, self.criticality_factor).min(period);
-        let (criticality, wcet) = if self.is_high(random) {
-            let values = [Service::from_nanos(low), Service::from_nanos(high)];
-            (
-                Level(1),
-                Wcet::new(&values).unwrap_or(Wcet::constant(values[0])),
-            )
-        } else {
-            (Level(0), Wcet::constant(Service::from_nanos(low)))
-        };
-        let period = Duration::from_nanos(period);
-        Task {
-            criticality,
-            period,
-            deadline: period,
-            wcet,
-            degraded: None,
-        }
+        let levels = if self.is_high(random) { 2 } else { 1 };
+        task(period, period, &[low, high][..levels])
     }
 
     fn pibs(&self, number: usize, share: f64, tasks: &[Task], random: &mut Random) -> ServerSpec {

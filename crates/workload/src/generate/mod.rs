@@ -37,19 +37,11 @@ pub use sigrist2015::Sigrist2015;
 pub use standard::Standard;
 
 use crate::model::TaskSet;
-use std::fmt;
 
 /// Why no set was drawn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct DrawError(pub(crate) String);
-
-impl fmt::Display for DrawError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DrawError {}
 
 macro_rules! recipes {
     ($($(#[$doc:meta])* $name:ident => $recipe:ident;)*) => {

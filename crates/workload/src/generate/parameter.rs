@@ -1,7 +1,6 @@
 //! Parameters of recipes: their names, and their values from text.
 
 use crate::number::{Decimal, Ratio, Scaled};
-use std::fmt;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 
 /// Something about a recipe that can be set.
@@ -56,9 +55,10 @@ macro_rules! recipe {
 pub(super) use recipe;
 
 /// Why a parameter was not set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// The recipe has no parameter of this name.
+    #[error("the recipe has no parameter `{name}`; it has {}", .known.join(", "))]
     Unknown {
         /// The name.
         name: String,
@@ -66,6 +66,7 @@ pub enum ParameterError {
         known: Vec<&'static str>,
     },
     /// The value does not fit.
+    #[error("`{name}` is `{found}`, expected {expected}")]
     Value {
         /// Whose value.
         name: String,
@@ -75,25 +76,6 @@ pub enum ParameterError {
         expected: String,
     },
 }
-
-impl fmt::Display for ParameterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { name, known } => write!(
-                f,
-                "the recipe has no parameter `{name}`; it has {}",
-                known.join(", ")
-            ),
-            Self::Value {
-                name,
-                found,
-                expected,
-            } => write!(f, "`{name}` is `{found}`, expected {expected}"),
-        }
-    }
-}
-
-impl std::error::Error for ParameterError {}
 
 /// The largest number of tasks that a recipe draws: what the papers use, and room.
 pub(super) const DRAWN_TASKS_MAX: u64 = 4096;

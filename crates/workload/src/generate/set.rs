@@ -2,7 +2,7 @@
 
 use crate::model::{Arrival, Origin, Platform, TaskSet, TaskSpec};
 use crate::source::{Place, Source};
-use vestal_core::{Level, Service, Task};
+use vestal_core::{Duration, Level, Service, Task, Wcet};
 
 /// A set on one CPU of these tasks, named `t1`, `t2`, ... in their order. Sets of two levels call
 /// them LO and HI, others L0, L1, ...
@@ -54,6 +54,20 @@ pub(super) fn spec(name: String, task: &Task, levels: usize) -> TaskSpec {
         degraded: vec![None::<Service>; levels],
         accesses: vec![None; levels],
         ..TaskSpec::default()
+    }
+}
+
+/// A task of level `values.len() - 1` with these times in ns; the values never fall.
+pub(super) fn task(period: u64, deadline: u64, values: &[u64]) -> Task {
+    let services: Vec<Service> = values.iter().copied().map(Service::from_nanos).collect();
+    let own = services.last().copied().unwrap_or(Service::ZERO);
+    let criticality = u8::try_from(services.len().saturating_sub(1)).unwrap_or(u8::MAX);
+    Task {
+        criticality: Level(criticality),
+        period: Duration::from_nanos(period),
+        deadline: Duration::from_nanos(deadline),
+        wcet: Wcet::new(&services).unwrap_or(Wcet::constant(own)),
+        degraded: None,
     }
 }
 

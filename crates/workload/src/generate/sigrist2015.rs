@@ -14,11 +14,10 @@
 
 use super::parameter::{Given, Parameter, ParameterError, recipe};
 use super::periods::Periods;
-use super::set::{nanos_of, task_set};
+use super::set::{nanos_of, task, task_set};
 use super::{DrawError, Random};
 use crate::model::TaskSet;
 use crate::number::Ratio;
-use vestal_core::{Duration, Level, Service, Task, Wcet};
 
 recipe! { Sigrist2015, "Sigrist et al. (2015), section VII-A: several CPUs, two levels";
     utilization: Ratio = "1.6",
@@ -73,25 +72,9 @@ impl Sigrist2015 {
             let period = periods.draw(random) * PERIOD_NANOS;
             let fit = fit(sums, low, high, target);
             sums = sums.with(low * fit, high.map(|high| high * fit));
-            let service = |share: f64| Service::from_nanos(nanos_of(period, share * fit).max(1));
-            let (criticality, wcet) = match high {
-                None => (Level(0), Wcet::constant(service(low))),
-                Some(high) => {
-                    let values = [service(low), service(high)];
-                    (
-                        Level(1),
-                        Wcet::new(&values).unwrap_or(Wcet::constant(values[1])),
-                    )
-                }
-            };
-            let period = Duration::from_nanos(period);
-            tasks.push(Task {
-                criticality,
-                period,
-                deadline: period,
-                wcet,
-                degraded: None,
-            });
+            let shares = [Some(low), high].into_iter().flatten();
+            let values = shares.map(|share| nanos_of(period, share * fit).max(1));
+            tasks.push(task(period, period, &values.collect::<Vec<_>>()));
         }
         if tasks.is_empty() {
             return Err(DrawError(
@@ -130,6 +113,7 @@ fn fit(sums: Sums, low: f64, high: Option<f64>, target: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vestal_core::Level;
 
     #[test]
     fn sets_meet_the_target_and_are_harmonic() {

@@ -12,13 +12,13 @@
 
 use super::parameter::{Given, Parameter, ParameterError, recipe, scaled_floor};
 use super::periods::Periods;
-use super::set::{nanos_of, task_set};
+use super::set::{nanos_of, task, task_set};
 use super::utilization::{BoundedSum, RandFixedSum};
 use super::{DrawError, Random};
 use crate::model::TaskSet;
 use crate::number::Ratio;
 use crate::quantity::parse_time;
-use vestal_core::{Duration, Level, Service, Task, Wcet};
+use vestal_core::Task;
 
 recipe! { Standard, "RandFixedSum or bounded sums, log-uniform periods, two levels";
     tasks: usize = "20", "number of tasks", tasks();
@@ -174,23 +174,13 @@ impl Standard {
     }
 
     fn task(&self, period: u64, values: &[u64], random: &mut Random) -> Task {
-        let services: Vec<Service> = values
-            .iter()
-            .map(|&value| Service::from_nanos(value))
-            .collect();
         let own = values.last().copied().unwrap_or(1);
         let deadline = if self.deadlines == Deadlines::Constrained {
             own.min(period) + random.below(period - own.min(period) + 1)
         } else {
             period
         };
-        Task {
-            criticality: Level(u8::from(values.len() > 1)),
-            period: Duration::from_nanos(period),
-            deadline: Duration::from_nanos(deadline),
-            wcet: Wcet::new(&services).unwrap_or(Wcet::constant(Service::from_nanos(own))),
-            degraded: None,
-        }
+        task(period, deadline, values)
     }
 }
 
@@ -230,6 +220,7 @@ impl Given<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vestal_core::Level;
 
     fn drawn(settings: &[(&str, &str)]) -> Result<Vec<TaskSet>, DrawError> {
         let mut recipe = Standard::new().unwrap();

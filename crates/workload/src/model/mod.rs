@@ -374,11 +374,6 @@ impl TaskSet {
     pub fn task_index(&self, name: &str) -> Option<usize> {
         self.tasks.iter().position(|task| task.name == name)
     }
-    /// The place of the device of this name in [`TaskSet::devices`].
-    #[must_use]
-    pub fn device_index(&self, name: &str) -> Option<usize> {
-        self.devices.iter().position(|device| device.name == name)
-    }
     /// What is worth a warning although the file is valid; `None` if nothing is.
     #[must_use]
     pub fn warnings(&self) -> Option<Diagnostics> {

@@ -3,7 +3,7 @@
 //! serde_json knows no places, but a borrowed [`RawValue`] is a slice of the input: its address
 //! tells where it stands. Each level is split into the raw texts of its parts, and those again.
 
-use super::{DEPTH_MAX, Entry, Node, Value, too_deep};
+use super::{DEPTH_MAX, Entry, Node, Value, key_twice, too_deep};
 use crate::codes;
 use crate::diagnostic::{Sink, quote};
 use crate::source::{Source, Span};
@@ -36,20 +36,21 @@ fn syntax(source: &Source, error: &serde_json::Error, sink: &mut Sink) {
         || "the end of the text".to_owned(),
         |c| quote(&c.to_string()),
     );
-    let message = error.to_string();
-    let expected = message
-        .split(" at line ")
-        .next()
-        .unwrap_or_default()
-        .to_owned();
     sink.error(
         codes::SYNTAX,
         Span::new(at, at),
         "",
         found,
-        format!("valid JSON ({expected})"),
+        valid_json(error),
         "JSON needs quotes around keys, commas between elements, and no comments",
     );
+}
+
+/// What was expected, without the place.
+fn valid_json(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let expected = message.split(" at line ").next().unwrap_or_default();
+    format!("valid JSON ({expected})")
 }
 
 struct Splitter<'s, 'k> {
@@ -119,14 +120,7 @@ impl Splitter<'_, '_> {
             let key_span = self.span(key.get());
             let key: String = self.reparse(key.get())?;
             if !known.insert(key.clone()) {
-                self.sink.error(
-                    codes::DUPLICATE_KEY,
-                    key_span,
-                    "",
-                    format!("{} a second time", quote(&key)),
-                    "each key once",
-                    "remove one of the two",
-                );
+                key_twice(key_span, &quote(&key), self.sink);
                 continue;
             }
             let node = self.node(value.get(), depth + 1)?;
@@ -145,14 +139,12 @@ impl Splitter<'_, '_> {
         match serde_json::from_str(text) {
             Ok(value) => Some(value),
             Err(error) => {
-                let message = error.to_string();
-                let expected = message.split(" at line ").next().unwrap_or_default();
                 self.sink.error(
                     codes::SYNTAX,
                     self.span(text),
                     "",
                     quote(text),
-                    format!("valid JSON ({expected})"),
+                    valid_json(&error),
                     "write the character itself instead of an escape",
                 );
                 None

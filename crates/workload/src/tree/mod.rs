@@ -115,6 +115,18 @@ pub(crate) fn items(node: Option<&Node>) -> &[Node] {
     }
 }
 
+/// `key` is quoted.
+fn key_twice(span: Span, key: &str, sink: &mut Sink) {
+    sink.error(
+        codes::DUPLICATE_KEY,
+        span,
+        "",
+        format!("{key} a second time"),
+        "each key once",
+        "remove one of the two",
+    );
+}
+
 fn too_deep(span: Span, sink: &mut Sink) {
     sink.error(
         codes::TOO_DEEP,

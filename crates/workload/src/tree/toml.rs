@@ -1,6 +1,6 @@
 //! TOML into the tree.
 
-use super::{DEPTH_MAX, Entry, Node, Value, too_deep};
+use super::{DEPTH_MAX, Entry, Node, Value, key_twice, too_deep};
 use crate::codes;
 use crate::diagnostic::{Sink, quote};
 use crate::source::{Source, Span};
@@ -30,15 +30,7 @@ fn syntax(source: &Source, error: &Error, sink: &mut Sink) {
     if message.contains("recursion limit") || message.contains("recurse") {
         too_deep(span, sink);
     } else if message.contains("duplicate key") {
-        let key = quote(source.slice(span));
-        sink.error(
-            codes::DUPLICATE_KEY,
-            span,
-            "",
-            format!("{key} a second time"),
-            "each key once",
-            "remove one of the two",
-        );
+        key_twice(span, &quote(source.slice(span)), sink);
     } else {
         let excerpt = source.slice(span);
         let found = if excerpt.trim().is_empty() {

@@ -9,96 +9,60 @@
 //! Pruning: with s_1, ..., s_l fixed, the equation of `amc-rtb` with R(l; s) in place of R(l) bounds
 //! everything below. No instant lies after R(l; s), and confined jobs cost no more than others.
 
-use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
 use crate::problem::Row;
-use crate::schedulability::instants::{Goal, Path, Searched, Searches, Stop, start};
+use crate::schedulability::instants::{Path, Search, Stop, start};
 
 /// Which instants are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Range {
     /// Deadlines of the more urgent tasks, released together at 0.
+    #[default]
     Deadlines,
     /// All.
     Full,
 }
 
-/// Memory of the search.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct InterferenceTables {
+/// The search.
+#[derive(Debug, Default)]
+pub(crate) struct Interference {
+    pub(super) range: Range,
     exact: Demand,
     branch: Demand,
 }
 
-/// The greatest response times of the task named by [`Bounds::least_urgent`] in a set.
-#[derive(Debug)]
-pub(crate) struct InterferenceBounds {
-    tables: InterferenceTables,
-    range: Range,
-    own: usize,
-    searches: Searches,
-}
-
-impl InterferenceBounds {
-    pub(crate) const fn new(range: Range, goal: Goal, tables: InterferenceTables) -> Self {
+impl Interference {
+    pub(super) fn over(range: Range) -> Self {
         Self {
-            tables,
             range,
-            own: 0,
-            searches: Searches::new(goal),
+            ..Self::default()
         }
     }
 }
 
-impl Searched for InterferenceBounds {
-    type Memory = InterferenceTables;
-
-    fn searches(&mut self) -> &mut Searches {
-        &mut self.searches
-    }
-    fn into_memory(self) -> InterferenceTables {
-        self.tables
-    }
-}
-
-impl Bounds for InterferenceBounds {
-    fn least_urgent(&mut self, row: &Row) {
-        self.own = row.task;
-    }
-
-    fn load(&mut self, _: &[Row]) {}
-
-    fn at(&mut self, set: &[Row], level: usize, limit: u64) -> Bound {
-        let (own, range) = (self.own, self.range);
-        let Self {
-            tables, searches, ..
-        } = self;
-        searches.greatest(level, limit, |path| {
-            let mut walk = Walk {
-                set,
-                own,
-                tables,
-                range,
-                path,
-            };
-            walk.descend(0)?;
-            Ok(walk.path.reached)
-        })
+impl Search for Interference {
+    fn walk(&mut self, set: &[Row], own: usize, path: &mut Path<'_>) -> Result<(), Stop> {
+        let mut walk = Walk {
+            set,
+            own,
+            search: self,
+            path,
+        };
+        walk.descend(0)
     }
 }
 
 /// One depth-first search. At depth l the instants s_1 to s_l are fixed.
-struct Walk<'a> {
+struct Walk<'a, 'p> {
     /// Sorted by criticality, lowest first.
     set: &'a [Row],
     /// The task whose response time is sought; it has one job.
     own: usize,
-    tables: &'a mut InterferenceTables,
-    range: Range,
-    path: Path<'a>,
+    search: &'a mut Interference,
+    path: &'a mut Path<'p>,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     fn descend(&mut self, level: usize) -> Result<(), Stop> {
         let response = self.response(level);
         let Some(response) = self.path.descend(level, response)? else {
@@ -128,7 +92,7 @@ impl Walk<'_> {
 
     /// The first candidate after `instant`.
     fn next_after(&self, instant: u64) -> u64 {
-        match self.range {
+        match self.search.range {
             Range::Full => instant.saturating_add(1),
             Range::Deadlines => {
                 let others = self.set.iter().filter(|row| row.task != self.own);
@@ -155,7 +119,7 @@ impl Walk<'_> {
     fn response(&mut self, level: usize) -> Bound {
         let start = start(self.set, level);
         let fixed = &self.path.instants[..level];
-        let demand = &mut self.tables.exact;
+        let demand = &mut self.search.exact;
         demand.clear();
         add_left(demand, &self.set[..start], fixed);
         for row in &self.set[start..] {
@@ -178,7 +142,7 @@ impl Walk<'_> {
     /// See [`Path::branch_bound`].
     fn branch_bound(&mut self, level: usize, response: u64) -> Bound {
         let start = start(self.set, level);
-        let demand = &mut self.tables.branch;
+        let demand = &mut self.search.branch;
         demand.clear();
         add_left(demand, &self.set[..start], &self.path.instants[..level]);
         let (own, rows) = (Some(self.own), &self.set[start..]);

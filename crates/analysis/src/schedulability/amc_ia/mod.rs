@@ -43,40 +43,21 @@ pub mod oracle;
 
 use crate::outcome::{Kind, Outcome};
 use crate::problem::Problem;
-use crate::schedulability::amc_ia::interference::{InterferenceBounds, Range};
+use crate::schedulability::amc_ia::interference::Interference;
+pub(crate) use crate::schedulability::amc_ia::interference::Range;
 use crate::schedulability::instants;
 use crate::scratch::Scratch;
 
-/// The test's answer with response times.
+/// The answer over these instants, with response times.
 #[must_use]
-pub fn analyse(problem: &Problem) -> Outcome {
-    analyse_over(problem, Range::Deadlines)
+pub(crate) fn analyse(problem: &Problem, range: Range) -> Outcome {
+    instants::analyse(problem, Kind::Unsafe, || Interference::over(range))
 }
 
 /// Whether the condition holds.
 #[must_use]
-pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_over(problem, Range::Deadlines, scratch)
-}
-
-/// The answer of the variant `full`.
-#[must_use]
-pub fn analyse_full(problem: &Problem) -> Outcome {
-    analyse_over(problem, Range::Full)
-}
-
-/// Whether the condition of the variant `full` holds.
-#[must_use]
-pub fn accepts_full(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_over(problem, Range::Full, scratch)
-}
-
-fn analyse_over(problem: &Problem, range: Range) -> Outcome {
-    let make = |goal, tables| InterferenceBounds::new(range, goal, tables);
-    instants::analyse(problem, Kind::Unsafe, make)
-}
-
-fn accepts_over(problem: &Problem, range: Range, scratch: &mut Scratch) -> bool {
-    let make = |goal, tables| InterferenceBounds::new(range, goal, tables);
-    instants::accepts(problem, scratch, make)
+pub(crate) fn accepts(problem: &Problem, range: Range, scratch: &mut Scratch) -> bool {
+    instants::accepts(problem, scratch, |search: &mut Interference| {
+        search.range = range;
+    })
 }

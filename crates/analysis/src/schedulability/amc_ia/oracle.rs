@@ -1,6 +1,6 @@
 //! AMC-IA straight from its equations, over all instants.
 
-use core::cmp::Reverse;
+use crate::oracle::assign_by;
 use vestal_core::{Duration, Level, Task, TaskId};
 
 /// R_i(L) of `amc-ia` by trying every vector of instants (all integers if `full`, else deadlines of
@@ -51,24 +51,11 @@ pub fn interference_at(
 /// Audsley's algorithm for `amc-ia` without any reduction; the order found, most urgent first.
 #[must_use]
 pub fn interference_assign(tasks: &[Task], full: bool) -> Option<Vec<TaskId>> {
-    let mut left: Vec<TaskId> = (0..).map(TaskId).take(tasks.len()).collect();
-    left.sort_by_key(|id| {
-        let task = &tasks[id.index()];
-        (Reverse(task.deadline), task.criticality, *id)
-    });
-    let mut least_urgent_first = Vec::new();
-    while !left.is_empty() {
-        let position = (0..left.len()).find(|&position| {
-            let mut others = left.clone();
-            let candidate = others.remove(position);
-            let this = &tasks[candidate.index()];
-            let bound = interference_response(tasks, candidate, &others, this.criticality, full);
-            !this.own_wcet().exceeds(this.deadline) && bound.is_some()
-        })?;
-        least_urgent_first.push(left.remove(position));
-    }
-    least_urgent_first.reverse();
-    Some(least_urgent_first)
+    assign_by(tasks, |candidate, others| {
+        let this = &tasks[candidate.index()];
+        let bound = interference_response(tasks, candidate, others, this.criticality, full);
+        !this.own_wcet().exceeds(this.deadline) && bound.is_some()
+    })
 }
 
 struct Question {

@@ -28,15 +28,14 @@
 //! At the root the bound is that of `amc-rtb` itself. In the innermost loop it only grows with the
 //! instant, so that one count serves the whole loop.
 
-use crate::bounds::Bounds;
 use crate::demand::{Bound, Demand};
 use crate::problem::Row;
-use crate::schedulability::instants::{Goal, Path, Searched, Searches, Stop, start};
+use crate::schedulability::instants::{Path, Search, Stop, start};
 use vestal_core::model::LEVELS_MAX;
 
-/// Memory of the search.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ChangeTables {
+/// The search.
+#[derive(Debug, Default)]
+pub(crate) struct ChangeInstants {
     /// Of one vector of instants.
     exact: Demand,
     /// Of the upper bound for a branch.
@@ -56,54 +55,27 @@ struct Point {
     cost: u64,
 }
 
-/// The greatest response times of sets over all change instants.
-#[derive(Debug)]
-pub(crate) struct MaxBounds {
-    tables: ChangeTables,
-    searches: Searches,
-}
-
-impl MaxBounds {
-    pub(crate) const fn new(goal: Goal, tables: ChangeTables) -> Self {
-        let searches = Searches::new(goal);
-        Self { tables, searches }
-    }
-}
-
-impl Searched for MaxBounds {
-    type Memory = ChangeTables;
-
-    fn searches(&mut self) -> &mut Searches {
-        &mut self.searches
-    }
-    fn into_memory(self) -> ChangeTables {
-        self.tables
-    }
-}
-
-impl Bounds for MaxBounds {
-    fn load(&mut self, _: &[Row]) {}
-
-    fn at(&mut self, set: &[Row], level: usize, limit: u64) -> Bound {
-        let Self { tables, searches } = self;
-        searches.greatest(level, limit, |path| {
-            tables.points.clear();
-            let mut walk = Walk { set, tables, path };
-            walk.descend(0)?;
-            Ok(walk.path.reached)
-        })
+impl Search for ChangeInstants {
+    fn walk(&mut self, set: &[Row], _: usize, path: &mut Path<'_>) -> Result<(), Stop> {
+        self.points.clear();
+        let mut walk = Walk {
+            set,
+            search: self,
+            path,
+        };
+        walk.descend(0)
     }
 }
 
 /// One depth-first search. At depth l the instants s_1 to s_l are fixed.
-struct Walk<'a> {
+struct Walk<'a, 'p> {
     /// Sorted by criticality, lowest first.
     set: &'a [Row],
-    tables: &'a mut ChangeTables,
-    path: Path<'a>,
+    search: &'a mut ChangeInstants,
+    path: &'a mut Path<'p>,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     /// Looks at all instants from s_{level + 1} on.
     fn descend(&mut self, level: usize) -> Result<(), Stop> {
         let response = self.response(level);
@@ -115,14 +87,14 @@ impl Walk<'_> {
         {
             return Ok(());
         }
-        let first = self.tables.points.len();
+        let first = self.search.points.len();
         self.push_points(level);
         if level + 1 == self.path.target {
             self.try_innermost(level, response, first)?;
         } else {
             self.try_instants(level, response, first)?;
         }
-        self.tables.points.truncate(first);
+        self.search.points.truncate(first);
         Ok(())
     }
 
@@ -133,7 +105,7 @@ impl Walk<'_> {
             self.path.step()?;
             self.path.instants[level] = instant;
             self.descend(level + 1)?;
-            (instant, _) = next_instant(&mut self.tables.points[first..], instant);
+            (instant, _) = next_instant(&mut self.search.points[first..], instant);
             if instant >= response {
                 return Ok(());
             }
@@ -152,7 +124,7 @@ impl Walk<'_> {
             self.path.instants[level] = instant;
             let mut settled = false;
             if bounded {
-                match self.tables.innermost.solve(0, self.path.limit) {
+                match self.search.innermost.solve(0, self.path.limit) {
                     Bound::Found(bound) => settled = self.path.settles(bound),
                     Bound::AtLeast(_) => bounded = false,
                 }
@@ -161,8 +133,8 @@ impl Walk<'_> {
                 self.descend(level + 1)?;
             }
             let gained;
-            (instant, gained) = next_instant(&mut self.tables.points[first..], instant);
-            self.tables.innermost.add_constant(gained);
+            (instant, gained) = next_instant(&mut self.search.points[first..], instant);
+            self.search.innermost.add_constant(gained);
             if instant >= response {
                 return Ok(());
             }
@@ -173,7 +145,7 @@ impl Walk<'_> {
     fn response(&mut self, level: usize) -> Bound {
         let latest = self.path.latest(level);
         let (left, running) = self.set.split_at(start(self.set, level));
-        let demand = &mut self.tables.exact;
+        let demand = &mut self.search.exact;
         demand.clear();
         for row in left {
             demand.add_constant(demand_of_left(row, &self.path.instants));
@@ -204,7 +176,7 @@ impl Walk<'_> {
     /// R_U(level; s) = `response`.
     fn branch_bound(&mut self, level: usize, response: u64) -> Bound {
         let start = start(self.set, level);
-        let demand = &mut self.tables.branch;
+        let demand = &mut self.search.branch;
         demand.clear();
         for row in &self.set[..start] {
             demand.add_constant(demand_of_left(row, &self.path.instants));
@@ -220,7 +192,7 @@ impl Walk<'_> {
     fn push_points(&mut self, level: usize) {
         let latest = self.path.latest(level);
         for row in &self.set[start(self.set, level)..start(self.set, level + 1)] {
-            self.tables.points.push(Point {
+            self.search.points.push(Point {
                 next: (latest / row.period + 1).saturating_mul(row.period),
                 period: row.period,
                 cost: row.wcet[level],
@@ -232,7 +204,7 @@ impl Walk<'_> {
                 let passed = latest
                     .checked_sub(gain)
                     .map_or(0, |since| since / row.period + 1);
-                self.tables.points.push(Point {
+                self.search.points.push(Point {
                     next: gain.saturating_add(passed.saturating_mul(row.period)),
                     period: row.period,
                     cost: 0,
@@ -246,7 +218,7 @@ impl Walk<'_> {
     fn load_innermost(&mut self, level: usize) {
         let latest = self.path.latest(level);
         let (start, stay) = (start(self.set, level), start(self.set, level + 1));
-        let demand = &mut self.tables.innermost;
+        let demand = &mut self.search.innermost;
         demand.clear();
         for row in &self.set[..start] {
             demand.add_constant(demand_of_left(row, &self.path.instants));

@@ -62,8 +62,8 @@ use crate::bounds::Bounds;
 use crate::demand::Bound;
 use crate::outcome::{Kind, Outcome};
 use crate::problem::{Problem, Row};
-use crate::schedulability::amc_max::change_instants::{ChangeTables, MaxBounds};
-use crate::schedulability::instants::{self, Goal};
+use crate::schedulability::amc_max::change_instants::ChangeInstants;
+use crate::schedulability::instants::{self, Goal, SearchedBounds};
 use crate::scratch::Scratch;
 use vestal_core::{Duration, Level, TaskId};
 
@@ -71,13 +71,13 @@ use vestal_core::{Duration, Level, TaskId};
 /// the value takes too long to find.
 #[must_use]
 pub fn analyse(problem: &Problem) -> Outcome {
-    instants::analyse(problem, Kind::Sufficient, MaxBounds::new)
+    instants::analyse(problem, Kind::Sufficient, ChangeInstants::default)
 }
 
 /// Whether the condition holds.
 #[must_use]
 pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    instants::accepts(problem, scratch, MaxBounds::new)
+    instants::accepts(problem, scratch, |_: &mut ChangeInstants| {})
 }
 
 /// R_i(L) of `task` below the tasks `more_urgent`, for a level up to the task's own. `limit` may be
@@ -107,7 +107,7 @@ pub fn response(
     }
     set.push(alone);
     set.sort_by_key(|row| row.criticality);
-    let mut bounds = MaxBounds::new(Goal::Value, ChangeTables::default());
+    let mut bounds = SearchedBounds::new(Goal::Value, ChangeInstants::default());
     let mut greatest = None;
     for level in 0..=level.index() {
         match bounds.at(&set, level, limit.as_nanos()) {

@@ -1,7 +1,6 @@
 //! The greatest response time over all integer change instants, straight from the equation.
 
-use crate::oracle::cost;
-use core::cmp::Reverse;
+use crate::oracle::{assign_by, cost};
 use vestal_core::{Duration, Level, Task, TaskId};
 
 /// R_i(L) of `amc-max` by trying every vector of integer instants and, for each, every window from
@@ -48,22 +47,9 @@ pub fn greatest_passes(tasks: &[Task], task: TaskId, more_urgent: &[TaskId]) -> 
 /// Audsley's algorithm for `amc-max` without any reduction; the order found, most urgent first.
 #[must_use]
 pub fn greatest_assign(tasks: &[Task]) -> Option<Vec<TaskId>> {
-    let mut left: Vec<TaskId> = (0..).map(TaskId).take(tasks.len()).collect();
-    left.sort_by_key(|id| {
-        let task = &tasks[id.index()];
-        (Reverse(task.deadline), task.criticality, *id)
-    });
-    let mut least_urgent_first = Vec::new();
-    while !left.is_empty() {
-        let position = (0..left.len()).find(|&position| {
-            let mut others = left.clone();
-            let candidate = others.remove(position);
-            greatest_passes(tasks, candidate, &others)
-        })?;
-        least_urgent_first.push(left.remove(position));
-    }
-    least_urgent_first.reverse();
-    Some(least_urgent_first)
+    assign_by(tasks, |candidate, others| {
+        greatest_passes(tasks, candidate, others)
+    })
 }
 
 struct Question<'a> {

@@ -24,54 +24,74 @@
 //!
 //! Kind: unsafe. [`Outcome::claim`] is what the paper says.
 
-use crate::outcome::{Kind, Outcome};
-use crate::problem::Problem;
-use crate::schedulability::plrs::analyse_charged;
-use crate::schedulability::plrs::lists::Charge;
-use crate::schedulability::plrs::pattern::{Rounding, Rule};
-use crate::scratch::Scratch;
+use super::analyse;
+use super::pattern::{Pattern, Rounding, Rule, check_utilization, released_within};
+use crate::outcome::{Outcome, Reason};
+use crate::problem::{Problem, Row};
+use vestal_core::model::LEVELS_MAX;
 
 /// What the paper says: the pattern of the variant `floor` if it has lists, else that of `ceil`.
-#[must_use]
-pub fn analyse(problem: &Problem) -> Outcome {
-    let floor = analyse_floor(problem);
+pub(crate) fn analyse_printed(problem: &Problem) -> Outcome {
+    let floor = analyse(problem, Rule::Ija(Rounding::Floor));
     match floor.why {
         None => floor,
-        Some(_) => analyse_ceil(problem),
+        Some(_) => analyse(problem, Rule::Ija(Rounding::Ceil)),
     }
 }
 
-/// The variant `ceil`.
-#[must_use]
-pub fn analyse_ceil(problem: &Problem) -> Outcome {
-    analyse_rounded(problem, Rounding::Ceil)
-}
-
-/// The variant `floor`.
-#[must_use]
-pub fn analyse_floor(problem: &Problem) -> Outcome {
-    analyse_rounded(problem, Rounding::Floor)
-}
-
-/// Whether the paper's condition holds.
-#[must_use]
-pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_floor(problem, scratch) || accepts_ceil(problem, scratch)
-}
-
-/// The same for the variant `ceil`.
-#[must_use]
-pub fn accepts_ceil(problem: &Problem, _: &mut Scratch) -> bool {
-    analyse_ceil(problem).why.is_none()
-}
-
-/// The same for the variant `floor`.
-#[must_use]
-pub fn accepts_floor(problem: &Problem, _: &mut Scratch) -> bool {
-    analyse_floor(problem).why.is_none()
-}
-
-fn analyse_rounded(problem: &Problem, rounding: Rounding) -> Outcome {
-    let rule = Rule::Ija(rounding);
-    analyse_charged(problem, Kind::Unsafe, rule, Charge::PatternAware)
+impl Pattern {
+    /// Jobs that an earlier mode has counted do not grow with B, so above mode 0 there can be a fixed point
+    /// although the tasks ask for more than the CPU.
+    pub(super) fn find_ija(
+        &mut self,
+        rows: &[Row],
+        level: usize,
+        rounding: Rounding,
+        limit: u64,
+    ) -> Result<(), Reason> {
+        if level == 0 {
+            check_utilization(rows, level, |row| row.wcet[level])?;
+        }
+        self.demand.clear();
+        for row in rows {
+            let jobs = &self.jobs[row.task];
+            for lower in 0..level {
+                let before = if lower > 0 { jobs[lower - 1] } else { 0 };
+                let more = jobs[lower] - before;
+                self.demand
+                    .add_constant(more.saturating_mul(row.wcet[lower.min(row.criticality)]));
+            }
+            if row.criticality < level {
+                continue;
+            }
+            match if level > 0 { jobs[level - 1] } else { 0 } {
+                0 => self.demand.add(row.period, row.wcet[level]),
+                before => {
+                    let next = before.saturating_mul(row.period);
+                    self.demand
+                        .add_running(next, row.period, row.wcet[level], 0);
+                }
+            }
+        }
+        self.busy[level] = self.solve(level, limit)?;
+        let before = |jobs: &[u64; LEVELS_MAX]| if level > 0 { jobs[level - 1] } else { 0 };
+        let mut change = 0;
+        for row in rows {
+            let jobs = &mut self.jobs[row.task];
+            jobs[level] = before(jobs);
+            if row.criticality == level {
+                jobs[level] = jobs[level].max(released_within(self.busy[level], row.period));
+                let last = (jobs[level] - 1).saturating_mul(row.period);
+                change = change.max(last.saturating_add(row.wcet[level]));
+            }
+        }
+        for row in rows.iter().filter(|row| row.criticality > level) {
+            let jobs = &mut self.jobs[row.task][level];
+            *jobs = (*jobs).max(match rounding {
+                Rounding::Ceil => change.div_ceil(row.period),
+                Rounding::Floor => change / row.period,
+            });
+        }
+        Ok(())
+    }
 }

@@ -21,20 +21,34 @@
 //!
 //! Slow twins: `tests/schedulability/plrs.rs`. The campaign simulates accepted sets with two to four levels.
 
-use crate::outcome::Outcome;
-use crate::problem::Problem;
-use crate::schedulability::plrs::pattern::Rule;
-use crate::schedulability::plrs::{accepts_by, analyse_by};
-use crate::scratch::Scratch;
+use super::pattern::{Pattern, check_utilization, released_within};
+use crate::outcome::Reason;
+use crate::problem::Row;
 
-/// The test's answer with lists, pattern and busy periods. There are no response times.
-#[must_use]
-pub fn analyse(problem: &Problem) -> Outcome {
-    analyse_by(problem, Rule::Mode)
-}
-
-/// Whether the condition holds.
-#[must_use]
-pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_by(problem, Rule::Mode, scratch.own.of())
+impl Pattern {
+    pub(super) fn find_mode(
+        &mut self,
+        rows: &[Row],
+        level: usize,
+        limit: u64,
+    ) -> Result<(), Reason> {
+        let stays = |row: &&Row| row.criticality >= level;
+        check_utilization(rows.iter().filter(stays), level, |row| row.wcet[level])?;
+        self.demand.clear();
+        for row in rows {
+            if row.criticality >= level {
+                self.demand.add(row.period, row.wcet[level]);
+            } else {
+                let jobs = self.jobs[row.task][level - 1];
+                self.demand
+                    .add_constant(jobs.saturating_mul(row.own_wcet()));
+                self.jobs[row.task][level] = jobs;
+            }
+        }
+        self.busy[level] = self.solve(level, limit)?;
+        for row in rows.iter().filter(stays) {
+            self.jobs[row.task][level] = released_within(self.busy[level], row.period);
+        }
+        Ok(())
+    }
 }

@@ -24,20 +24,19 @@
 //! Slow twins: `tests/schedulability/plrs.rs` counts jobs tick by tick, and tries all orders of small patterns. A
 //! campaign that simulates accepted sets would refute the test by one miss, or one list that runs out.
 
-use crate::outcome::Outcome;
-use crate::problem::Problem;
-use crate::schedulability::plrs::pattern::Rule;
-use crate::schedulability::plrs::{accepts_by, analyse_by};
-use crate::scratch::Scratch;
+use super::pattern::{Pattern, check_utilization};
+use crate::outcome::Reason;
+use crate::problem::{Problem, Row};
 
-/// The test's answer with lists, pattern and busy period. There are no response times.
-#[must_use]
-pub fn analyse(problem: &Problem) -> Outcome {
-    analyse_by(problem, Rule::Own)
-}
-
-/// Whether the condition holds.
-#[must_use]
-pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_by(problem, Rule::Own, scratch.own.of())
+impl Pattern {
+    pub(super) fn find_own(&mut self, problem: &Problem, limit: u64) -> Result<(), Reason> {
+        let rows = problem.rows();
+        check_utilization(rows, 0, Row::own_wcet)?;
+        self.demand.clear();
+        for row in rows {
+            self.demand.add(row.period, row.own_wcet());
+        }
+        let busy = self.solve(0, limit)?;
+        self.set_all(problem, busy, limit)
+    }
 }

@@ -17,6 +17,7 @@ use crate::assumptions::{self, trivially_infeasible};
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
 use crate::problem::Problem;
+use crate::scratch::Scratch;
 use lists::{Charge, Ranking};
 use pattern::{Pattern, Rule};
 use vestal_core::Duration;
@@ -28,18 +29,13 @@ pub(crate) struct JobTables {
     ranking: Ranking,
 }
 
-/// The answer of a sound test that finds its pattern by `rule`.
-pub(crate) fn analyse_by(problem: &Problem, rule: Rule) -> Outcome {
-    analyse_charged(problem, Kind::Sufficient, rule, Charge::Own)
-}
-
-/// The answer of a test of `kind`: the pattern of `rule`, and each job of it charged by `charge`.
-pub(crate) fn analyse_charged(
-    problem: &Problem,
-    kind: Kind,
-    rule: Rule,
-    charge: Charge,
-) -> Outcome {
+/// The answer of the test that finds its pattern by `rule`, with lists, pattern and busy periods. There are no response
+/// times.
+pub(crate) fn analyse(problem: &Problem, rule: Rule) -> Outcome {
+    let (kind, charge) = match rule {
+        Rule::Own | Rule::ClosedForm | Rule::Mode => (Kind::Sufficient, Charge::Own),
+        Rule::Ija(_) => (Kind::Unsafe, Charge::PatternAware),
+    };
     let count = problem.tasks().len();
     if let Some(reason) = assumptions::degraded(problem) {
         return Outcome::outside(kind, reason, count);
@@ -72,9 +68,9 @@ pub(crate) fn analyse_charged(
     outcome
 }
 
-/// Whether the condition of [`analyse_by`] holds.
-pub(crate) fn accepts_by(problem: &Problem, rule: Rule, tables: &mut JobTables) -> bool {
-    let JobTables { pattern, ranking } = tables;
+/// Whether the condition of a sound test, whose jobs are charged their own level's values, holds.
+pub(crate) fn accepts(problem: &Problem, rule: Rule, scratch: &mut Scratch) -> bool {
+    let JobTables { pattern, ranking } = scratch.own.of();
     let found = assumptions::degraded(problem).is_none()
         && trivially_infeasible(problem).is_none()
         && pattern.find(problem, rule).is_ok();

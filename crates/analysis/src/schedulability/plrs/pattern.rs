@@ -17,7 +17,7 @@
 use crate::demand::{Bound, Demand};
 use crate::outcome::Reason;
 use crate::problem::{Problem, Row};
-use crate::rational::{Bracket, Fraction, Natural};
+use crate::rational::Bracket;
 use vestal_core::Level;
 use vestal_core::model::LEVELS_MAX;
 
@@ -50,9 +50,9 @@ pub(crate) enum Rounding {
 /// B(m) and n_i(m).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pattern {
-    busy: [u64; LEVELS_MAX],
-    jobs: Vec<[u64; LEVELS_MAX]>,
-    demand: Demand,
+    pub(super) busy: [u64; LEVELS_MAX],
+    pub(super) jobs: Vec<[u64; LEVELS_MAX]>,
+    pub(super) demand: Demand,
 }
 
 impl Pattern {
@@ -90,10 +90,7 @@ impl Pattern {
         let limit = longest(rows);
         match rule {
             Rule::Own => self.find_own(problem, limit)?,
-            Rule::ClosedForm => {
-                let busy = closed_form(rows).ok_or_else(|| unbounded(rows, 0, Row::own_wcet))?;
-                self.set_all(problem, busy, limit)?;
-            }
+            Rule::ClosedForm => self.find_closed_form(problem, limit)?,
             Rule::Mode => {
                 for level in 0..problem.levels().count() {
                     self.find_mode(rows, level, limit)?;
@@ -112,21 +109,13 @@ impl Pattern {
         }
     }
 
-    fn find_own(&mut self, problem: &Problem, limit: u64) -> Result<(), Reason> {
-        let rows = problem.rows();
-        check_utilization(rows, 0, Row::own_wcet)?;
-        self.demand.clear();
-        for row in rows {
-            self.demand.add(row.period, row.own_wcet());
-        }
-        match self.demand.solve(0, limit) {
-            Bound::Found(busy) => self.set_all(problem, busy, limit),
-            Bound::AtLeast(_) => Err(too_long(0)),
-        }
-    }
-
     /// One bound for all modes.
-    fn set_all(&mut self, problem: &Problem, busy: u64, limit: u64) -> Result<(), Reason> {
+    pub(super) fn set_all(
+        &mut self,
+        problem: &Problem,
+        busy: u64,
+        limit: u64,
+    ) -> Result<(), Reason> {
         if busy > limit {
             return Err(too_long(0));
         }
@@ -139,83 +128,7 @@ impl Pattern {
         Ok(())
     }
 
-    fn find_mode(&mut self, rows: &[Row], level: usize, limit: u64) -> Result<(), Reason> {
-        let stays = |row: &&Row| row.criticality >= level;
-        check_utilization(rows.iter().filter(stays), level, |row| row.wcet[level])?;
-        self.demand.clear();
-        for row in rows {
-            if row.criticality >= level {
-                self.demand.add(row.period, row.wcet[level]);
-            } else {
-                let jobs = self.jobs[row.task][level - 1];
-                self.demand
-                    .add_constant(jobs.saturating_mul(row.own_wcet()));
-                self.jobs[row.task][level] = jobs;
-            }
-        }
-        self.busy[level] = self.solve(level, limit)?;
-        for row in rows.iter().filter(stays) {
-            self.jobs[row.task][level] = released_within(self.busy[level], row.period);
-        }
-        Ok(())
-    }
-
-    /// Equation: see the test `fjp-ija`. Jobs that an earlier mode has counted do not grow with B, so
-    /// above mode 0 there can be a fixed point although the tasks ask for more than the CPU.
-    fn find_ija(
-        &mut self,
-        rows: &[Row],
-        level: usize,
-        rounding: Rounding,
-        limit: u64,
-    ) -> Result<(), Reason> {
-        if level == 0 {
-            check_utilization(rows, level, |row| row.wcet[level])?;
-        }
-        self.demand.clear();
-        for row in rows {
-            let jobs = &self.jobs[row.task];
-            for lower in 0..level {
-                let before = if lower > 0 { jobs[lower - 1] } else { 0 };
-                let more = jobs[lower] - before;
-                self.demand
-                    .add_constant(more.saturating_mul(row.wcet[lower.min(row.criticality)]));
-            }
-            if row.criticality < level {
-                continue;
-            }
-            match if level > 0 { jobs[level - 1] } else { 0 } {
-                0 => self.demand.add(row.period, row.wcet[level]),
-                before => {
-                    let next = before.saturating_mul(row.period);
-                    self.demand
-                        .add_running(next, row.period, row.wcet[level], 0);
-                }
-            }
-        }
-        self.busy[level] = self.solve(level, limit)?;
-        let before = |jobs: &[u64; LEVELS_MAX]| if level > 0 { jobs[level - 1] } else { 0 };
-        let mut change = 0;
-        for row in rows {
-            let jobs = &mut self.jobs[row.task];
-            jobs[level] = before(jobs);
-            if row.criticality == level {
-                jobs[level] = jobs[level].max(released_within(self.busy[level], row.period));
-                let last = (jobs[level] - 1).saturating_mul(row.period);
-                change = change.max(last.saturating_add(row.wcet[level]));
-            }
-        }
-        for row in rows.iter().filter(|row| row.criticality > level) {
-            let jobs = &mut self.jobs[row.task][level];
-            *jobs = (*jobs).max(match rounding {
-                Rounding::Ceil => change.div_ceil(row.period),
-                Rounding::Floor => change / row.period,
-            });
-        }
-        Ok(())
-    }
-
-    fn solve(&mut self, level: usize, limit: u64) -> Result<u64, Reason> {
+    pub(super) fn solve(&mut self, level: usize, limit: u64) -> Result<u64, Reason> {
         match self.demand.solve(0, limit) {
             Bound::Found(busy) => Ok(busy),
             Bound::AtLeast(_) => Err(too_long(level)),
@@ -224,7 +137,7 @@ impl Pattern {
 }
 
 /// The jobs of a period that are released within a busy period; the first one begins it.
-fn released_within(busy: u64, period: u64) -> u64 {
+pub(super) fn released_within(busy: u64, period: u64) -> u64 {
     busy.div_ceil(period).max(1)
 }
 
@@ -239,7 +152,7 @@ fn longest(rows: &[Row]) -> u64 {
 
 /// The fixed point need not exist where the jobs that never end ask for more than the CPU. On the
 /// border itself the search ends at its limit.
-fn check_utilization<'a>(
+pub(super) fn check_utilization<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     level: usize,
     cost: impl Fn(&Row) -> u64,
@@ -251,7 +164,10 @@ fn check_utilization<'a>(
     }
 }
 
-fn utilization<'a>(rows: impl IntoIterator<Item = &'a Row>, cost: impl Fn(&Row) -> u64) -> Bracket {
+pub(super) fn utilization<'a>(
+    rows: impl IntoIterator<Item = &'a Row>,
+    cost: impl Fn(&Row) -> u64,
+) -> Bracket {
     let mut sum = Bracket::default();
     for row in rows {
         sum.add(cost(row), row.period);
@@ -259,7 +175,7 @@ fn utilization<'a>(rows: impl IntoIterator<Item = &'a Row>, cost: impl Fn(&Row) 
     sum
 }
 
-fn unbounded(rows: &[Row], level: usize, cost: impl Fn(&Row) -> u64) -> Reason {
+pub(super) fn unbounded(rows: &[Row], level: usize, cost: impl Fn(&Row) -> u64) -> Reason {
     unbounded_by(utilization(rows, cost), level)
 }
 
@@ -280,40 +196,4 @@ fn too_long(level: usize) -> Reason {
 
 fn level_of(index: usize) -> Level {
     Level(u8::try_from(index).unwrap_or(u8::MAX))
-}
-
-/// floor(sum of C_i(z_i) / (1 - sum of C_i(z_i) / T_i)); `None` if the utilisation is 1 or more.
-///
-/// It bounds the least fixed point of [`Rule::Own`], because ceil(x) < x + 1.
-fn closed_form(rows: &[Row]) -> Option<u64> {
-    let work: u128 = rows.iter().map(|row| u128::from(row.own_wcet())).sum();
-    let sum = utilization(rows, Row::own_wcet);
-    if sum.low >= Bracket::ONE {
-        return None;
-    }
-    let at = |part: u128| {
-        let rest = Bracket::ONE.checked_sub(part).filter(|rest| *rest > 0)?;
-        let scaled = work.checked_mul(Bracket::ONE)?;
-        u64::try_from(scaled / rest).ok()
-    };
-    let low = at(sum.low);
-    if low.is_some() && low == at(sum.high) {
-        return low;
-    }
-    // The largest B with B (1 - U) <= sum of C_i(z_i), in exact numbers.
-    let rest = Fraction::sum(rows.iter().map(|row| (row.own_wcet(), row.period)))
-        .one_minus_self()
-        .filter(|rest| !rest.is_zero())?;
-    let work = Natural::of_u128(work);
-    let fits = |busy: u64| rest.times_word(busy).is_at_most_natural(&work);
-    let (mut low, mut above) = (0, u64::MAX);
-    while above - low > 1 {
-        let middle = low + (above - low) / 2;
-        if fits(middle) {
-            low = middle;
-        } else {
-            above = middle;
-        }
-    }
-    Some(low)
 }

@@ -56,30 +56,19 @@ pub use slices::priorities_over_slices;
 
 use crate::assumptions::trivially_infeasible;
 use crate::demand::Bound;
+use crate::fixed_priority::responses_of;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::task_id;
 use crate::problem::Problem;
 use crate::schedulability::pt::slices::{Sliced, SlicedDemand, SlicedTables};
 use crate::scratch::Scratch;
-use vestal_core::{Duration, Level};
+use vestal_core::Duration;
 
 /// What is called the response time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bounded {
+pub(crate) enum Bounded {
     Job,
     FirstSlice,
-}
-
-/// The test's answer with response times.
-#[must_use]
-pub fn analyse(problem: &Problem) -> Outcome {
-    analyse_bounded(problem, Kind::Sufficient, Bounded::Job)
-}
-
-/// The answer of the variant `printed`.
-#[must_use]
-pub fn analyse_printed(problem: &Problem) -> Outcome {
-    analyse_bounded(problem, Kind::Unsafe, Bounded::FirstSlice)
 }
 
 /// Whether the condition holds.
@@ -177,7 +166,33 @@ fn row_limit(task: &Sliced, start: u64) -> u64 {
     task.row.deadline.saturating_sub(start)
 }
 
-fn analyse_bounded(problem: &Problem, kind: Kind, bounded: Bounded) -> Outcome {
+/// The answer with response times, of what is called so.
+#[must_use]
+pub(crate) fn analyse(problem: &Problem, kind: Kind, bounded: Bounded) -> Outcome {
+    analyse_sliced(problem, kind, |order, position, demand| {
+        let row = &order[position].row;
+        responses_of(row, |level| match bounded {
+            Bounded::Job => greatest(order, position, level, demand),
+            Bounded::FirstSlice => {
+                demand.clear();
+                prepare(order, position + 1, level, demand);
+                demand.solve(row.deadline)
+            }
+        })
+    })
+}
+
+/// The outcome where `responses` says what the jobs of the task at a position of the order take, or why they may be
+/// late.
+fn analyse_sliced(
+    problem: &Problem,
+    kind: Kind,
+    mut responses: impl FnMut(
+        &[Sliced],
+        usize,
+        &mut SlicedDemand,
+    ) -> (Vec<Option<Duration>>, Option<Reason>),
+) -> Outcome {
     let mut tables = SlicedTables::default();
     if let Err(task) = tables.fill(problem) {
         let task = task_id(task);
@@ -189,32 +204,11 @@ fn analyse_bounded(problem: &Problem, kind: Kind, bounded: Bounded) -> Outcome {
     let mut tasks = vec![TaskOutcome::default(); order.len()];
     let mut why = None;
     for (position, priority) in (0..order.len()).zip((1..=order.len()).rev()) {
-        let row = &order[position].row;
-        let mut responses = vec![None; row.criticality + 1];
-        for (level, response) in (0..).map(Level).zip(&mut responses) {
-            let bound = match bounded {
-                Bounded::Job => greatest(order, position, level.index(), demand),
-                Bounded::FirstSlice => {
-                    demand.clear();
-                    prepare(order, position + 1, level.index(), demand);
-                    demand.solve(row.deadline)
-                }
-            };
-            match bound {
-                Bound::Found(nanos) => *response = Some(Duration::from_nanos(nanos)),
-                Bound::AtLeast(nanos) => {
-                    why = why.or(Some(Reason::ResponseExceedsDeadline {
-                        task: task_id(row.task),
-                        level,
-                        at_least: Duration::from_nanos(nanos),
-                        deadline: Duration::from_nanos(row.deadline),
-                    }));
-                    break;
-                }
-            }
-        }
-        let given = problem.priorities().map(|given| given[row.task]);
-        tasks[row.task] = TaskOutcome {
+        let (responses, late) = responses(order, position, demand);
+        why = why.or(late);
+        let task = order[position].row.task;
+        let given = problem.priorities().map(|given| given[task]);
+        tasks[task] = TaskOutcome {
             priority: given.or(u32::try_from(priority).ok()),
             responses,
         };

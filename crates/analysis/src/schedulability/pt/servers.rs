@@ -28,9 +28,10 @@
 //! Slow twin: `pt::oracle::server_response`.
 
 use crate::assumptions::trivially_infeasible;
-use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
+use crate::outcome::{Kind, Outcome, Reason};
 use crate::parameters::task_id;
 use crate::problem::Problem;
+use crate::schedulability::pt::analyse_sliced;
 use crate::schedulability::pt::slices::{Sliced, SlicedTables};
 use crate::scratch::Scratch;
 use vestal_core::Duration;
@@ -38,44 +39,20 @@ use vestal_core::Duration;
 /// The test's answer with response times.
 #[must_use]
 pub fn analyse(problem: &Problem) -> Outcome {
-    let mut tables = SlicedTables::default();
-    if let Err(task) = tables.fill(problem) {
-        let reason = Reason::TooManySlices {
-            task: task_id(task),
-        };
-        return Outcome::outside(Kind::Sufficient, reason, problem.tasks().len());
-    }
-    let counts = tables.slice_counts(problem);
-    let (order, _) = tables.parts();
-    let mut tasks = vec![TaskOutcome::default(); order.len()];
-    let mut why = None;
-    for (position, priority) in (0..order.len()).zip((1..=order.len()).rev()) {
+    analyse_sliced(problem, Kind::Sufficient, |order, position, _| {
         let task = &order[position];
-        let row = &task.row;
-        let mut responses = vec![None; row.criticality + 1];
-        if keeps_its_period(order, position) {
-            for (level, response) in responses.iter_mut().enumerate() {
-                *response = response_of(task, level).map(Duration::from_nanos);
-            }
-        }
-        if responses.contains(&None) {
-            why = why.or(Some(Reason::ServerTooSmall {
-                task: task_id(row.task),
-            }));
-        }
-        let given = problem.priorities().map(|given| given[row.task]);
-        tasks[row.task] = TaskOutcome {
-            priority: given.or(u32::try_from(priority).ok()),
+        let keeps_its_period = keeps_its_period(order, position);
+        let response = |level| response_of(task, level).filter(|_| keeps_its_period);
+        let responses: Vec<_> = (0..=task.row.criticality)
+            .map(|level| response(level).map(Duration::from_nanos))
+            .collect();
+        let task = task_id(task.row.task);
+        let is_too_small = responses.contains(&None);
+        (
             responses,
-        };
-    }
-    let mut outcome = Outcome::decided(
-        Kind::Sufficient,
-        trivially_infeasible(problem).or(why),
-        tasks,
-    );
-    outcome.parameters.slices = counts;
-    outcome
+            is_too_small.then_some(Reason::ServerTooSmall { task }),
+        )
+    })
 }
 
 /// Whether the condition holds.

@@ -1,18 +1,16 @@
 //! Wrong ways to prove zero-slack instants.
 
 use crate::assumptions::trivially_infeasible;
+use crate::fixed_priority::excess;
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
-use crate::parameters::Parameters;
-use crate::parameters::task_id;
 use crate::problem::{Problem, Row};
-use crate::schedulability::rms;
+use crate::schedulability::classic;
 use crate::schedulability::zss::slack::{Form, Tightening};
-use crate::schedulability::zss::{accepts_form, analyse_form};
+use crate::schedulability::zss::{accepts_form, analyse_form, with_instants};
 use crate::scratch::Scratch;
 use crate::tables::Tables;
 use vestal_core::order::ClassicOrder;
-use vestal_core::{Duration, Level};
 
 /// The mistake: a more critical, less urgent task j is always charged less by what it is sure to have
 /// done before its zero-slack instant. A third task that suspends i but not j lets j do that work
@@ -49,7 +47,7 @@ pub(crate) fn analyse_mistaken(problem: &Problem, mistake: Mistake) -> Outcome {
 /// The mistake: what `rms` accepts needs no task to be suspended before the deadlines.
 pub(crate) fn analyse_latest(problem: &Problem) -> Outcome {
     analyse(problem, &|order| {
-        let accepted = rms::analyse(problem).why;
+        let accepted = classic::analyse(problem, ClassicOrder::RateMonotonic).why;
         let deadlines = order.iter().map(|row| row.deadline).collect();
         accepted.map_or(Ok(deadlines), Err)
     })
@@ -70,18 +68,9 @@ fn analyse(problem: &Problem, find: Search<'_>) -> Outcome {
             .priorities()
             .map_or(Some(priority), |given| given.get(row.task).copied());
     }
-    let mut by_task = vec![Duration::ZERO; order.len()];
-    for (row, &instant) in order.iter().zip(found.iter().flatten()) {
-        by_task[row.task] = Duration::from_nanos(instant);
-    }
+    let instants = found.clone().unwrap_or_default();
     let outcome = Outcome::decided(Kind::Unsafe, found.err(), tasks);
-    Outcome {
-        parameters: Parameters {
-            zero_slack: Some(by_task),
-            ..outcome.parameters
-        },
-        ..outcome
-    }
+    with_instants(outcome, order, &instants)
 }
 
 /// The search of `zss` for the earliest instants, with a mistake.
@@ -103,12 +92,7 @@ fn instants(order: &[Row], mistake: Mistake) -> Result<Vec<u64>, Reason> {
         let Some((row, level)) = failed else {
             return Ok(instants);
         };
-        why = why.or(Some(Reason::ResponseExceedsDeadline {
-            task: task_id(row.task),
-            level: Level(u8::try_from(level).unwrap_or(u8::MAX)),
-            at_least: Duration::from_nanos(row.deadline + 1),
-            deadline: Duration::from_nanos(row.deadline),
-        }));
+        why = why.or(Some(excess(row, level, row.deadline + 1)));
     }
     // Without any quiet level there is always a failure to report.
     why.map_or(Ok(Vec::new()), Err)

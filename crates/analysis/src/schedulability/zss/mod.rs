@@ -104,70 +104,20 @@ pub(crate) mod slack;
 
 use crate::assumptions::trivially_infeasible;
 use crate::demand::Bound;
+use crate::fixed_priority::{self, responses_of};
 use crate::order;
 use crate::outcome::{Kind, Outcome, Reason, TaskOutcome};
 use crate::parameters::Parameters;
-use crate::parameters::task_id;
 use crate::problem::{Problem, Row};
-use crate::schedulability::zss::slack::proof::{Excess, Ways, highest};
-use crate::schedulability::zss::slack::{
-    Form, HARMONIC, SPORADIC, SlackTables, TIGHTENED, Tightening,
-};
+use crate::schedulability::zss::slack::proof::{Ways, highest};
+use crate::schedulability::zss::slack::{Form, SPORADIC, SlackTables, TIGHTENED, Tightening};
 use crate::scratch::Scratch;
 use crate::tables::Tables;
+use vestal_core::Duration;
 use vestal_core::order::ClassicOrder;
-use vestal_core::{Duration, Level};
-
-/// The answer of `zss`, with response times and zero-slack instants.
-#[must_use]
-pub fn analyse(problem: &Problem) -> Outcome {
-    analyse_levels(problem, Ways::Plain)
-}
-
-/// The answer of `zss:tightened`.
-#[must_use]
-pub fn analyse_tightened(problem: &Problem) -> Outcome {
-    analyse_levels(problem, Ways::Tightened)
-}
-
-/// The answer of `zss:form`.
-#[must_use]
-pub fn analyse_sporadic_form(problem: &Problem) -> Outcome {
-    analyse_form(problem, Kind::Sufficient, SPORADIC)
-}
-
-/// The answer of `zss:harmonic`.
-#[must_use]
-pub fn analyse_harmonic(problem: &Problem) -> Outcome {
-    analyse_form(problem, Kind::Unsafe, HARMONIC)
-}
-
-/// Whether the condition of `zss` holds.
-#[must_use]
-pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_levels(problem, Ways::Plain, scratch)
-}
-
-/// Whether the condition of `zss:tightened` holds.
-#[must_use]
-pub fn accepts_tightened(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_levels(problem, Ways::Tightened, scratch)
-}
-
-/// Whether the condition of `zss:form` holds.
-#[must_use]
-pub fn accepts_sporadic_form(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_form(problem, SPORADIC, scratch)
-}
-
-/// Whether the condition of `zss:harmonic` holds.
-#[must_use]
-pub fn accepts_harmonic(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_form(problem, HARMONIC, scratch)
-}
 
 /// Whether there are instants that keep every guarantee, or the given ones do.
-fn accepts_levels(problem: &Problem, ways: Ways, scratch: &mut Scratch) -> bool {
+pub(super) fn accepts_levels(problem: &Problem, ways: Ways, scratch: &mut Scratch) -> bool {
     if trivially_infeasible(problem).is_some() {
         return false;
     }
@@ -186,7 +136,7 @@ fn accepts_levels(problem: &Problem, ways: Ways, scratch: &mut Scratch) -> bool 
 
 /// The outcome of a proof level by level. Where it finds no instants, those of the form it has beside
 /// it are what a run may try, and their first failure is the reason.
-fn analyse_levels(problem: &Problem, ways: Ways) -> Outcome {
+pub(super) fn analyse_levels(problem: &Problem, ways: Ways) -> Outcome {
     let (mut tables, mut slack) = (Tables::default(), SlackTables::default());
     order::rows_by_urgency(problem, ClassicOrder::RateMonotonic, &mut tables);
     let order = tables.order.as_slice();
@@ -211,7 +161,7 @@ fn analyse_levels(problem: &Problem, ways: Ways) -> Outcome {
     with_instants(
         Outcome::decided(Kind::Sufficient, why, tasks),
         order,
-        &slack,
+        &slack.instants,
     )
 }
 
@@ -234,7 +184,12 @@ fn respond_by_level(
         let bounds = slack.responses.clone();
         let by_form = match proved {
             Err(excess) if slack.proves_level(order, level, ways).is_err() => {
-                why = why.or(Some(reason(order, excess)));
+                let row = &order[excess.position];
+                why = why.or(Some(fixed_priority::excess(
+                    row,
+                    excess.level,
+                    excess.at_least,
+                )));
                 continue;
             }
             result => result.is_err(),
@@ -266,16 +221,6 @@ fn respond_by_level(
     why
 }
 
-fn reason(order: &[Row], excess: Excess) -> Reason {
-    let row = &order[excess.position];
-    Reason::ResponseExceedsDeadline {
-        task: task_id(row.task),
-        level: Level(u8::try_from(excess.level).unwrap_or(u8::MAX)),
-        at_least: Duration::from_nanos(excess.at_least),
-        deadline: Duration::from_nanos(row.deadline),
-    }
-}
-
 /// Priorities, and no response times yet.
 fn nothing_found(problem: &Problem, order: &[Row]) -> Vec<TaskOutcome> {
     let mut tasks = vec![TaskOutcome::default(); order.len()];
@@ -290,15 +235,15 @@ fn nothing_found(problem: &Problem, order: &[Row]) -> Vec<TaskOutcome> {
     tasks
 }
 
-/// The outcome with the instants of `slack` in task order.
-fn with_instants(outcome: Outcome, order: &[Row], slack: &SlackTables) -> Outcome {
-    let mut instants = vec![Duration::ZERO; order.len()];
-    for (row, &instant) in order.iter().zip(&slack.instants) {
-        instants[row.task] = Duration::from_nanos(instant);
+/// The outcome with these instants of the tasks in their order.
+fn with_instants(outcome: Outcome, order: &[Row], instants: &[u64]) -> Outcome {
+    let mut by_task = vec![Duration::ZERO; order.len()];
+    for (row, &instant) in order.iter().zip(instants) {
+        by_task[row.task] = Duration::from_nanos(instant);
     }
     Outcome {
         parameters: Parameters {
-            zero_slack: Some(instants),
+            zero_slack: Some(by_task),
             ..outcome.parameters
         },
         ..outcome
@@ -316,26 +261,13 @@ pub(crate) fn accepts_form(problem: &Problem, form: Form, scratch: &mut Scratch)
     let order = tables.order.as_slice();
     if let Some(given) = &problem.given().zero_slack {
         slack.given(order, given);
-        return (0..order.len()).all(|position| {
-            let level = order[position].criticality;
-            let instant = slack.instants[position];
-            matches!(
-                slack.response(order, position, level, instant, form),
-                Bound::Found(_)
-            )
-        });
-    }
-    if form.tightening == Tightening::Never {
+    } else if form.tightening == Tightening::Never {
         // The earliest instant is the best, and no other is asked for.
-        return (0..order.len()).all(|position| {
-            let level = order[position].criticality;
-            matches!(
-                slack.response(order, position, level, 0, form),
-                Bound::Found(_)
-            )
-        });
+        slack.earliest(order);
+    } else {
+        return slack.choose(order, form).is_none();
     }
-    slack.choose(order, form).is_none()
+    (0..order.len()).all(|position| slack.passes(order, position, form))
 }
 
 /// The outcome of a form of the test.
@@ -356,33 +288,12 @@ pub(crate) fn analyse_form(problem: &Problem, kind: Kind, form: Form) -> Outcome
         }
     }
     for (position, row) in order.iter().enumerate() {
-        let excess = respond(order, position, form, &mut slack, &mut tasks[row.task]);
+        let instant = slack.instants[position];
+        let (responses, excess) = responses_of(row, |level| {
+            slack.response(order, position, level, instant, form)
+        });
+        tasks[row.task].responses = responses;
         why = why.or(excess);
     }
-    with_instants(Outcome::decided(kind, why, tasks), order, &slack)
-}
-
-/// The bounds of the task at `position` for the levels up to its own, and the first above its deadline.
-fn respond(
-    order: &[Row],
-    position: usize,
-    form: Form,
-    slack: &mut SlackTables,
-    outcome: &mut TaskOutcome,
-) -> Option<Reason> {
-    let (row, instant) = (&order[position], slack.instants[position]);
-    for (level, response) in (0..).map(Level).zip(&mut outcome.responses) {
-        match slack.response(order, position, level.index(), instant, form) {
-            Bound::Found(nanos) => *response = Some(Duration::from_nanos(nanos)),
-            Bound::AtLeast(nanos) => {
-                return Some(Reason::ResponseExceedsDeadline {
-                    task: task_id(row.task),
-                    level,
-                    at_least: Duration::from_nanos(nanos),
-                    deadline: Duration::from_nanos(row.deadline),
-                });
-            }
-        }
-    }
-    None
+    with_instants(Outcome::decided(kind, why, tasks), order, &slack.instants)
 }

@@ -3,9 +3,7 @@
 use super::{Cpu, Frames, Phase};
 use crate::fact::StopReason;
 use crate::ids::{BarrierId, CpuId, JobId};
-use crate::job_table::{Arrival, BACKLOG_MAX};
 use crate::model::Level;
-use crate::order::JobPriority;
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
 use crate::time::Instant;
@@ -22,22 +20,7 @@ impl<S: Store> Frames<S> {
             .jobs
             .get_mut(job.task.index())
             .ok_or(ContractViolation::UnknownTask(job.task))?;
-        let next = job
-            .sequence
-            .checked_add(1)
-            .filter(|_| job.sequence >= jobs.next_sequence)
-            .ok_or(ContractViolation::ReleaseOutOfOrder(job))?;
-        let arrival = Arrival {
-            sequence: job.sequence,
-            at,
-            priority: JobPriority::BEYOND_PATTERN,
-        };
-        if !jobs.arrived.push(arrival) {
-            return Err(ContractViolation::TooManyFacts {
-                capacity: BACKLOG_MAX,
-            });
-        }
-        jobs.next_sequence = next;
+        jobs.arrived.stage(&mut jobs.next_sequence, at, job)?;
         self.dirty.insert(job.task);
         Ok(())
     }

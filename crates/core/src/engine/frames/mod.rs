@@ -45,16 +45,16 @@ mod table;
 pub use table::{FrameConfiguration, FrameTable, Span};
 
 use crate::configuration_error::ConfigurationError;
+use crate::engine::clock::Clock;
 use crate::fact::Fact;
 use crate::ids::{BarrierId, JobId, TaskId};
 use crate::job_table::Ring;
 use crate::model::{Level, Task};
-use crate::notice::{Event, Notice};
-use crate::notice_queue::NoticeQueue;
+use crate::notice::Notice;
 use crate::plan::{Permit, Plan, SequenceSpan, Sequences, Slot, Wake};
 use crate::queue::TaskBits;
 use crate::scheduler::{ContractViolation, Scheduler};
-use crate::store::{Boxed, Store};
+use crate::store::{Boxed, Entry, Store};
 use crate::time::{Duration, Instant};
 use table::Shape;
 
@@ -114,7 +114,6 @@ pub struct Frames<S: Store = Boxed> {
     shape: Shape,
     frame_length: Duration,
     overhead: Duration,
-    wake_granularity: Duration,
     spans: S::Table<Span>,
     entries: S::Table<TaskId>,
     barriers: S::Table<Duration>,
@@ -133,12 +132,11 @@ pub struct Frames<S: Store = Boxed> {
     /// Its overrun was noticed already.
     overrun: bool,
     mode: Level,
-    clock: Instant,
+    clock: Clock<S>,
 
     slots: S::Table<Option<Slot>>,
     sequences: S::Table<Option<SequenceSpan>>,
     wake: Option<Wake>,
-    notices: NoticeQueue<S>,
 }
 
 /// Stands in the sequence behind the last job.
@@ -186,7 +184,6 @@ impl<S: Store> Frames<S> {
             shape,
             frame_length: table.frame,
             overhead: configuration.overhead,
-            wake_granularity: configuration.wake_granularity,
             spans: copied::<S, _>(table.spans).ok_or(too_many)?,
             entries: copied::<S, _>(table.entries).ok_or(too_many)?,
             barriers: copied::<S, _>(table.barriers).ok_or(too_many)?,
@@ -200,11 +197,10 @@ impl<S: Store> Frames<S> {
             frame_end: Instant::EPOCH,
             overrun: false,
             mode: Level::LOWEST,
-            clock: Instant::EPOCH,
+            clock: Clock::new(configuration.wake_granularity, count),
             slots: S::table(shape.cpus, None).ok_or(too_many)?,
             sequences: S::table(shape.cpus, None).ok_or(too_many)?,
             wake: None,
-            notices: NoticeQueue::new(count),
         })
     }
 
@@ -246,23 +242,11 @@ impl<S: Store> Frames<S> {
             .all(|(jobs, task)| jobs.placed.is_none() || running == Some(task.criticality));
         placed_in_present && running.is_none_or(|level| self.overrun || self.mode <= level)
     }
-
-    fn notice(&mut self, what: Event) {
-        self.notices.push(Notice {
-            at: self.clock,
-            what,
-        });
-    }
 }
 
-fn copied<S: Store, T: crate::store::Entry + Copy>(from: &[T]) -> Option<S::Table<T>> {
+fn copied<S: Store, T: Entry + Copy>(from: &[T]) -> Option<S::Table<T>> {
     // No list of a table that passed its check is empty.
-    let first = *from.first()?;
-    let mut table = S::table(from.len(), first)?;
-    for (entry, value) in table.iter_mut().zip(from) {
-        *entry = *value;
-    }
-    Some(table)
+    S::copied(from, *from.first()?)
 }
 
 impl<S: Store> Scheduler for Frames<S> {
@@ -290,22 +274,7 @@ impl<S: Store> Scheduler for Frames<S> {
     }
 
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        if now < self.clock {
-            return Err(ContractViolation::ClockWentBack {
-                last: self.clock,
-                now,
-            });
-        }
-        if now > Instant::HORIZON {
-            return Err(ContractViolation::BeyondHorizon(now));
-        }
-        self.clock = now;
-        if let Some(wake) = self.wake {
-            let by = now.saturating_since(wake.at);
-            if by > self.wake_granularity {
-                self.notice(Event::Late { by });
-            }
-        }
+        self.clock.advance(now, self.wake)?;
         self.settle_completions();
         // Releases of the instant at which a frame ends belong to the next one: what this one drops
         // must be dropped before they are admitted.
@@ -340,10 +309,10 @@ impl<S: Store> Scheduler for Frames<S> {
     }
 
     fn take_notice(&mut self) -> Option<Notice> {
-        self.notices.pop()
+        self.clock.take_notice()
     }
 
     fn lost_notices(&self) -> u64 {
-        self.notices.lost()
+        self.clock.lost_notices()
     }
 }

@@ -5,6 +5,7 @@ use crate::ids::JobId;
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
 use crate::plan::{SequenceSpan, Slot, Wake, WakeReason};
+use crate::queue::Cursor;
 use crate::store::Store;
 use crate::time::{Duration, Instant};
 
@@ -54,7 +55,7 @@ impl<S: Store> Frames<S> {
             return;
         }
         self.overrun = true;
-        self.notice(Event::FrameOverrun { frame: self.frame });
+        self.clock.notice(Event::FrameOverrun { frame: self.frame });
         if level > Level::LOWEST {
             self.drop_from(Level(level.0.saturating_sub(1)));
         }
@@ -63,16 +64,15 @@ impl<S: Store> Frames<S> {
     /// The newest release of a task replaces one that still waits: the ready bit is one
     /// bit.
     pub(super) fn admit_all(&mut self) {
-        let mut from = 0;
-        while let Some(task) = self.dirty.first_from(from) {
-            from = task.index().saturating_add(1);
+        let mut cursor = Cursor::default();
+        while let Some(task) = self.dirty.next(&mut cursor) {
             while let Some(jobs) = self.jobs.get_mut(task.index())
                 && let Some(arrival) = jobs.arrived.pop()
             {
                 if let Some(sequence) = jobs.waiting.replace(arrival.sequence) {
                     let job = JobId { task, sequence };
                     let why = DropReason::Superseded;
-                    self.notice(Event::Dropped { job, why });
+                    self.clock.notice(Event::Dropped { job, why });
                 }
             }
         }
@@ -81,7 +81,7 @@ impl<S: Store> Frames<S> {
 
     /// The frame in which the present instant lies begins, nominally when it should have.
     pub(super) fn begin_frame(&mut self) {
-        let age = self.clock.saturating_since(Instant::EPOCH);
+        let age = self.clock.now.saturating_since(Instant::EPOCH);
         let Some(number) = age.div_floor(self.frame_length) else {
             return;
         };
@@ -91,7 +91,7 @@ impl<S: Store> Frames<S> {
             self.frame.saturating_add(1)
         };
         if number > expected {
-            self.notice(Event::FramesSkipped {
+            self.clock.notice(Event::FramesSkipped {
                 first: expected,
                 count: number.saturating_sub(expected),
             });
@@ -120,7 +120,7 @@ impl<S: Store> Frames<S> {
                 }
                 Phase::Next(level) => {
                     let highest = level == self.shape.levels.highest();
-                    let age = self.clock.saturating_since(self.frame_start());
+                    let age = self.clock.now.saturating_since(self.frame_start());
                     if highest || age <= self.allowance(level) {
                         self.open(level);
                     } else {
@@ -234,14 +234,14 @@ impl<S: Store> Frames<S> {
             {
                 let job = JobId { task, sequence };
                 let why = DropReason::Mode;
-                self.notice(Event::Dropped { job, why });
+                self.clock.notice(Event::Dropped { job, why });
             }
         }
     }
 
     fn set_mode(&mut self, to: Level) {
         let from = core::mem::replace(&mut self.mode, to);
-        self.notice(Event::ModeChanged {
+        self.clock.notice(Event::ModeChanged {
             from,
             to,
             cause: None,
@@ -271,7 +271,7 @@ impl<S: Store> Frames<S> {
                 .filter(|_| !cpu.reached && cpu.walked < cpu.len)
                 .map(|&job| Slot { job, budget: None });
         }
-        let age = self.clock.saturating_since(Instant::EPOCH);
+        let age = self.clock.now.saturating_since(Instant::EPOCH);
         let begun = age.div_floor(self.frame_length).unwrap_or(0);
         let at = Instant::EPOCH
             .saturating_add(self.frame_length.saturating_mul(begun.saturating_add(1)));

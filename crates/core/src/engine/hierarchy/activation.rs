@@ -56,7 +56,7 @@ impl<S: Store> Hierarchy<S> {
         let Server::Pibs(pibs) = &seat.server else {
             return;
         };
-        if seat.ready == 0 || !pibs.is_activatable(self.clock) {
+        if seat.ready == 0 || !pibs.is_activatable(self.clock.now) {
             return;
         }
         let mut served = None;

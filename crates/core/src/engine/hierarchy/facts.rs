@@ -3,9 +3,7 @@
 use super::{CPU, Hierarchy, Work};
 use crate::fact::StopReason;
 use crate::ids::{DeviceId, JobId, ServerId, TaskId};
-use crate::job_table::{Arrival, BACKLOG_MAX};
 use crate::model::Level;
-use crate::order::JobPriority;
 use crate::scheduler::ContractViolation;
 use crate::server::ServerKind;
 use crate::store::Store;
@@ -23,21 +21,8 @@ impl<S: Store> Hierarchy<S> {
         if work.bottom_half {
             return Err(ContractViolation::NotOfThisPolicy);
         }
-        let sequence = job.sequence;
-        let next = match sequence.checked_add(1) {
-            Some(next) if sequence >= work.jobs.next_sequence => next,
-            Some(_) | None => return Err(ContractViolation::ReleaseOutOfOrder(job)),
-        };
-        if !work.jobs.arrived.push(Arrival {
-            sequence,
-            at,
-            priority: JobPriority::BEYOND_PATTERN,
-        }) {
-            return Err(ContractViolation::TooManyFacts {
-                capacity: BACKLOG_MAX,
-            });
-        }
-        work.jobs.next_sequence = next;
+        let jobs = &mut work.jobs;
+        jobs.arrived.stage(&mut jobs.next_sequence, at, job)?;
         self.dirty.insert(job.task);
         Ok(())
     }

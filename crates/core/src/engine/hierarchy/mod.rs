@@ -52,19 +52,19 @@ pub use configuration::{
     ServerConfiguration,
 };
 
+use crate::engine::clock::Clock;
 use crate::engine::uniprocessor::{CPU, on_this};
 use crate::fact::Fact;
 use crate::ids::{DeviceId, JobId, ServerId, TaskId};
 use crate::job_table::Jobs;
 use crate::model::{Level, LevelSet};
-use crate::notice::{Event, Notice};
-use crate::notice_queue::NoticeQueue;
+use crate::notice::Notice;
 use crate::plan::{Permit, Plan, Sequences, Slot, Until, Wake};
-use crate::queue::TaskBits;
+use crate::queue::{Cursor, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::server::{Chunk, Server};
 use crate::store::{Boxed, Entry, Store};
-use crate::time::{Duration, Instant, Service};
+use crate::time::{Instant, Service};
 use core::cmp::Reverse;
 use core::ops::Range;
 
@@ -135,14 +135,13 @@ pub struct Hierarchy<S: Store = Boxed> {
     devices: S::Table<DeviceConfiguration>,
     levels: LevelSet,
     granularity: Service,
-    wake_granularity: Duration,
 
     work: S::Table<Work>,
     /// Tasks with facts since the last decision.
     dirty: TaskBits<S>,
     requested: Option<Level>,
     mode: Level,
-    clock: Instant,
+    clock: Clock<S>,
     /// What the world confirmed to be running last (C5).
     running: Option<JobId>,
     /// It left the CPU since the last decision: it may still be charged what it executed before.
@@ -151,7 +150,6 @@ pub struct Hierarchy<S: Store = Boxed> {
     idler: Option<ServerId>,
     slots: [Option<Slot>; 1],
     wake: Option<Wake>,
-    notices: NoticeQueue<S>,
 }
 
 impl Hierarchy<Boxed> {
@@ -197,19 +195,20 @@ impl<S: Store> Hierarchy<S> {
             devices: copied::<S, _>(configuration.devices, NO_DEVICE)?,
             levels: configuration.levels,
             granularity: configuration.granularity,
-            wake_granularity: configuration.wake_granularity,
             work,
             dirty: TaskBits::new(count).ok_or(HierarchyError::TooMany { found: count })?,
             requested: None,
             mode: Level::LOWEST,
-            clock: Instant::EPOCH,
+            // A server gives less than a task can: it is depleted, or postpones.
+            clock: Clock::new(
+                configuration.wake_granularity,
+                count.saturating_add(configuration.servers.len()),
+            ),
             running: None,
             left: false,
             idler: None,
             slots: [None],
             wake: None,
-            // A server gives less than a task can: it is depleted, or postpones.
-            notices: NoticeQueue::new(count.saturating_add(configuration.servers.len())),
         })
     }
 
@@ -290,7 +289,7 @@ impl<S: Store> Hierarchy<S> {
 
     fn remaining_of(&self, seat: &Seat) -> Service {
         let chunks = self.chunks.get(seat.chunks.clone()).unwrap_or(&[]);
-        seat.server.remaining(chunks, self.clock)
+        seat.server.remaining(chunks, self.clock.now)
     }
 
     /// A server together with its part of the table of chunks.
@@ -311,18 +310,10 @@ impl<S: Store> Hierarchy<S> {
 
     /// Visits the tasks with facts, in task order.
     fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
-        let mut from = 0;
-        while let Some(task) = self.dirty.first_from(from) {
-            from = task.index().saturating_add(1);
+        let mut cursor = Cursor::default();
+        while let Some(task) = self.dirty.next(&mut cursor) {
             settle(self, task);
         }
-    }
-
-    fn notice(&mut self, what: Event) {
-        self.notices.push(Notice {
-            at: self.clock,
-            what,
-        });
     }
 }
 
@@ -345,16 +336,9 @@ fn table<S: Store, T: Entry>(len: usize, initial: T) -> Result<S::Table<T>, Hier
     S::table(len, initial).ok_or(HierarchyError::TooMany { found: len })
 }
 
-/// A copy of a list; a list of nothing needs an example of its entries all the same.
-fn copied<S: Store, T: Entry + Copy>(
-    from: &[T],
-    example: T,
-) -> Result<S::Table<T>, HierarchyError> {
-    let mut copy = table::<S, T>(from.len(), example)?;
-    for (entry, value) in copy.iter_mut().zip(from) {
-        *entry = *value;
-    }
-    Ok(copy)
+fn copied<S: Store, T: Entry + Copy>(list: &[T], filler: T) -> Result<S::Table<T>, HierarchyError> {
+    let found = list.len();
+    S::copied(list, filler).ok_or(HierarchyError::TooMany { found })
 }
 
 fn members<S: Store>(tasks: &[ServedTask]) -> Result<S::Table<TaskId>, HierarchyError> {
@@ -452,23 +436,9 @@ impl<S: Store> Scheduler for Hierarchy<S> {
     }
 
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        if now < self.clock {
-            let last = self.clock;
-            return Err(ContractViolation::ClockWentBack { last, now });
-        }
-        if now > Instant::HORIZON {
-            return Err(ContractViolation::BeyondHorizon(now));
-        }
+        let since_last = self.clock.advance(now, self.wake)?;
         self.running = self.running();
         self.left = false;
-        let since_last = now.saturating_since(self.clock);
-        self.clock = now;
-        if let Some(wake) = self.wake {
-            let by = now.saturating_since(wake.at);
-            if by > self.wake_granularity {
-                self.notice(Event::Late { by });
-            }
-        }
         self.settle_idling(since_last);
         self.for_dirty(Self::settle_end);
         self.for_servers(Self::settle_charge);
@@ -506,10 +476,10 @@ impl<S: Store> Scheduler for Hierarchy<S> {
     }
 
     fn take_notice(&mut self) -> Option<Notice> {
-        self.notices.pop()
+        self.clock.take_notice()
     }
 
     fn lost_notices(&self) -> u64 {
-        self.notices.lost()
+        self.clock.lost_notices()
     }
 }

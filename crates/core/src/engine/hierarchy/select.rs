@@ -28,7 +28,7 @@ impl<S: Store> Hierarchy<S> {
     /// O(servers).
     fn most_urgent_server(&self) -> Option<ServerId> {
         let eligible = |seat: &Seat| {
-            let wants = seat.ready > 0 || matches!(seat.server, Server::Idling(_));
+            let wants = seat.ready > 0 || seat.server.idles();
             wants && !self.remaining_of(seat).is_zero()
         };
         (0..u16::MAX)
@@ -77,7 +77,7 @@ impl<S: Store> Hierarchy<S> {
 
     /// A job that runs already when its PIBS is activated needs no start, and none will be confirmed.
     fn confirm_running_on(&mut self, id: ServerId, job: JobId) {
-        let (now, running) = (self.clock, self.running());
+        let (now, running) = (self.clock.now, self.running());
         if running == Some(job)
             && let Some((seat, _)) = self.seat_mut(id)
             && let Server::Pibs(pibs) = &mut seat.server
@@ -91,7 +91,7 @@ impl<S: Store> Hierarchy<S> {
         let consumption = self.idler.and_then(|id| {
             let left = self.remaining_of(self.seats.get(id.index())?);
             Some(Wake {
-                at: self.clock.saturating_add(left.time_on_dedicated_cpu()),
+                at: self.clock.now.saturating_add(left.time_on_dedicated_cpu()),
                 why: WakeReason::Consumption,
             })
         });
@@ -99,7 +99,7 @@ impl<S: Store> Hierarchy<S> {
             let chunks = self.chunks.get(seat.chunks.clone())?;
             let at = seat
                 .server
-                .next_replenishment(chunks, self.clock, seat.ready > 0)?;
+                .next_replenishment(chunks, self.clock.now, seat.ready > 0)?;
             Some(Wake {
                 at,
                 why: WakeReason::Replenishment,
@@ -119,8 +119,6 @@ fn priority(seat: &Seat) -> u32 {
         Server::Pibs(pibs) => pibs
             .activation()
             .map_or(0, |activation| activation.priority),
-        Server::Polling(_) | Server::Idling(_) | Server::Deferrable(_) | Server::Sporadic(_) => {
-            seat.configuration.priority
-        }
+        Server::Periodic(_) | Server::Sporadic(_) => seat.configuration.priority,
     }
 }

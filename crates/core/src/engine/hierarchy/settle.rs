@@ -2,10 +2,9 @@
 
 use super::{Hierarchy, Seat, Staged};
 use crate::ids::{JobId, ServerId, TaskId};
-use crate::job_table::{Arrival, Current, Standing};
+use crate::job_table::Arrival;
 use crate::model::Level;
 use crate::notice::{DropReason, Event};
-use crate::order::JobPriority;
 use crate::server::{Server, ServerKind};
 use crate::store::Store;
 use crate::time::{Duration, Service};
@@ -17,11 +16,11 @@ impl<S: Store> Hierarchy<S> {
         let Some((seat, _)) = self.seat_mut(id) else {
             return;
         };
-        let Server::Idling(server) = &mut seat.server else {
+        let Server::Periodic(server) = &mut seat.server else {
             return;
         };
         if server.idle_for(since_last) {
-            self.notice(Event::Depleted { server: id });
+            self.clock.notice(Event::Depleted { server: id });
         }
     }
 
@@ -42,7 +41,7 @@ impl<S: Store> Hierarchy<S> {
 
     /// Makes the oldest waiting job, or the next interrupt, the current one.
     fn next_job(&mut self, task: TaskId) {
-        let clock = self.clock;
+        let clock = self.clock.now;
         let Some(work) = self.work.get_mut(task.index()) else {
             return;
         };
@@ -52,11 +51,7 @@ impl<S: Store> Hierarchy<S> {
         work.interrupts = work.interrupts.saturating_sub(1);
         let sequence = work.jobs.next_sequence;
         work.jobs.next_sequence = sequence.saturating_add(1);
-        work.jobs.current = Some(admitted(Arrival {
-            sequence,
-            at: clock,
-            priority: JobPriority::BEYOND_PATTERN,
-        }));
+        work.jobs.begin(Arrival::new(sequence, clock));
     }
 
     /// Brings the server's counts up to date with the state of `task` (I2).
@@ -79,7 +74,7 @@ impl<S: Store> Hierarchy<S> {
     /// What was executed is charged to the server: a job that completed exactly at the end of the
     /// budget did so in time, and the budget is used up all the same.
     pub(super) fn settle_charge(&mut self, id: ServerId) {
-        let now = self.clock;
+        let now = self.clock.now;
         let Some((seat, chunks)) = self.seat_mut(id) else {
             return;
         };
@@ -93,7 +88,7 @@ impl<S: Store> Hierarchy<S> {
         let had = !seat.server.remaining(chunks, now).is_zero();
         seat.server.charge(chunks, now, charged);
         if had && seat.server.remaining(chunks, now).is_zero() {
-            self.notice(Event::Depleted { server: id });
+            self.clock.notice(Event::Depleted { server: id });
         }
     }
 
@@ -107,7 +102,7 @@ impl<S: Store> Hierarchy<S> {
     }
 
     fn change_mode(&mut self, to: Level) {
-        let (now, from) = (self.clock, self.mode);
+        let (now, from) = (self.clock.now, self.mode);
         self.mode = to;
         self.for_servers(|engine, id| {
             let Some((seat, chunks)) = engine.seat_mut(id) else {
@@ -125,11 +120,11 @@ impl<S: Store> Hierarchy<S> {
             }
         });
         let cause = None;
-        self.notice(Event::ModeChanged { from, to, cause });
+        self.clock.notice(Event::ModeChanged { from, to, cause });
     }
 
     pub(super) fn settle_replenishment(&mut self, id: ServerId) {
-        let now = self.clock;
+        let now = self.clock.now;
         if let Some((seat, _)) = self.seat_mut(id) {
             seat.server.replenish(now, seat.had_work);
         }
@@ -152,10 +147,7 @@ impl<S: Store> Hierarchy<S> {
             return false;
         }
         match &seat.server {
-            Server::Polling(_)
-            | Server::Idling(_)
-            | Server::Deferrable(_)
-            | Server::Sporadic(_) => true,
+            Server::Periodic(_) | Server::Sporadic(_) => true,
             // What it may not be activated for in this mode waits for the return to mode 0, and must
             // not hold it up.
             Server::Pibs(_) => {
@@ -207,11 +199,10 @@ impl<S: Store> Hierarchy<S> {
                 return;
             };
             if work.jobs.current.is_none() {
-                work.jobs.current = Some(admitted(arrival));
-                work.jobs.completed = false;
+                work.jobs.begin(arrival);
             } else if !work.jobs.waiting.push(arrival) {
                 let sequence = arrival.sequence;
-                self.notice(Event::Dropped {
+                self.clock.notice(Event::Dropped {
                     job: JobId { task, sequence },
                     why: DropReason::BacklogFull,
                 });
@@ -221,7 +212,7 @@ impl<S: Store> Hierarchy<S> {
 
     /// Reports to each server whether it has work; what is too little to be enforced is discarded.
     pub(super) fn settle_work(&mut self, id: ServerId) {
-        let (now, granularity) = (self.clock, self.granularity);
+        let (now, granularity) = (self.clock.now, self.granularity);
         self.try_activation(id);
         let Some((seat, chunks)) = self.seat_mut(id) else {
             return;
@@ -240,17 +231,8 @@ impl<S: Store> Hierarchy<S> {
         }
         if postponed > Service::ZERO {
             let amount = postponed;
-            self.notice(Event::Postponed { server: id, amount });
+            self.clock.notice(Event::Postponed { server: id, amount });
         }
-    }
-}
-
-/// A job that may run.
-const fn admitted(arrival: Arrival) -> Current {
-    Current {
-        arrival,
-        executed: Service::ZERO,
-        standing: Standing::Admitted,
     }
 }
 

@@ -17,7 +17,7 @@ use super::servers::Servers;
 use crate::configuration_error::ConfigurationError;
 use crate::fact::Fact;
 use crate::ids::{CpuId, TaskId};
-use crate::notice::{Event, Notice};
+use crate::notice::Notice;
 use crate::plan::{Permit, Slot, Until, Wake, WakeReason};
 use crate::scheduler::ContractViolation;
 use crate::store::{Boxed, Store};
@@ -39,7 +39,6 @@ pub struct LocalDomain<S: Store = Boxed> {
     servers: Servers<S>,
     slots: S::Table<TableSlot>,
     cycle: Duration,
-    wake_granularity: Duration,
     /// The level-B task whose ghost uses up budget since the last decision.
     ghost: Option<TaskId>,
     plan: LocalPlan,
@@ -77,15 +76,10 @@ impl<S: Store> LocalDomain<S> {
             length: Duration::ZERO,
             task: TaskId(0),
         };
-        let mut slots = S::table(table.slots.len(), filler).ok_or(too_many)?;
-        for (entry, slot) in slots.iter_mut().zip(table.slots) {
-            *entry = *slot;
-        }
         Ok(Self {
             servers: Servers::new(configuration, Some(cpu))?,
-            slots,
+            slots: S::copied(table.slots, filler).ok_or(too_many)?,
             cycle: table.cycle,
-            wake_granularity: configuration.wake_granularity,
             ghost: None,
             plan: LocalPlan {
                 slot: None,
@@ -108,16 +102,9 @@ impl<S: Store> LocalDomain<S> {
     /// [`ContractViolation::ClockWentBack`], [`ContractViolation::BeyondHorizon`]; the state is then
     /// unchanged.
     pub fn settle(&mut self, now: Instant) -> Result<LocalPlan, ContractViolation> {
-        let before = self.servers.clock;
-        self.servers.advance_clock(now)?;
-        if let Some(wake) = self.plan.next {
-            let by = now.saturating_since(wake.at);
-            if by > self.wake_granularity {
-                self.servers.notice(Event::Late { by });
-            }
-        }
+        let elapsed = self.servers.clock.advance(now, self.plan.next)?;
         if let Some(task) = self.ghost.take() {
-            let elapsed = Service::supplied_during(now.saturating_since(before));
+            let elapsed = Service::supplied_during(elapsed);
             self.servers.consume_as_ghost(task, elapsed);
         }
         self.servers.settle_past();
@@ -141,13 +128,13 @@ impl<S: Store> LocalDomain<S> {
 
     /// Takes the oldest notice not yet taken.
     pub fn take_notice(&mut self) -> Option<Notice> {
-        self.servers.notices.pop()
+        self.servers.clock.take_notice()
     }
 
     /// How many notices were lost because they were not taken in time.
     #[must_use]
     pub fn lost_notices(&self) -> u64 {
-        self.servers.notices.lost()
+        self.servers.clock.lost_notices()
     }
 
     /// The level-B task whose ghost uses up its budget since the last decision.
@@ -164,7 +151,7 @@ impl<S: Store> LocalDomain<S> {
 
     /// Whose slot it is.
     fn owner(&self) -> Option<TaskId> {
-        self.position(self.servers.clock)?.task
+        self.position(self.servers.clock.now)?.task
     }
 
     /// O(log s) for s slots; `None` without a table.
@@ -208,10 +195,8 @@ impl<S: Store> LocalDomain<S> {
                 let remaining = self.servers.remaining(task);
                 let span = remaining.unwrap_or(Service::ZERO).time_on_dedicated_cpu();
                 let at = now.saturating_add(span);
-                if wake.is_none_or(|wake| at < wake.at) {
-                    let why = WakeReason::Consumption;
-                    wake = Some(Wake { at, why });
-                }
+                let why = WakeReason::Consumption;
+                wake = Wake::earlier(wake, Some(Wake { at, why }));
             }
         }
         self.plan = LocalPlan { slot, next: wake };

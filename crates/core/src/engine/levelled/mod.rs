@@ -38,6 +38,7 @@ pub use local::{LocalDomain, LocalPlan};
 pub use shared::{SharedDomain, SharedPlan};
 
 use crate::configuration_error::ConfigurationError;
+use crate::engine::clock::advance;
 use crate::fact::Fact;
 use crate::ids::{CpuId, TaskId};
 use crate::model::Level;
@@ -131,14 +132,6 @@ pub fn step<S: Store>(
     Ok(own.or(shared.claim(cpu)))
 }
 
-fn earlier(one: Option<Wake>, other: Option<Wake>) -> Option<Wake> {
-    match (one, other) {
-        (Some(one), Some(other)) if other.at < one.at => Some(other),
-        (Some(one), _) => Some(one),
-        (None, other) => other,
-    }
-}
-
 impl Scheduler for Levelled {
     fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
         let task = match fact {
@@ -162,14 +155,7 @@ impl Scheduler for Levelled {
     }
 
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        if now < self.clock {
-            let last = self.clock;
-            return Err(ContractViolation::ClockWentBack { last, now });
-        }
-        if now > Instant::HORIZON {
-            return Err(ContractViolation::BeyondHorizon(now));
-        }
-        self.clock = now;
+        advance(&mut self.clock, now)?;
         // What passed until now was under the old publications.
         self.shared.pass(now)?;
         let mut wake = None;
@@ -181,13 +167,13 @@ impl Scheduler for Levelled {
             let plan = local.settle(now)?;
             self.shared.publish(cpu, plan.slot.is_none());
             *slot = plan.slot;
-            wake = earlier(wake, plan.next);
+            wake = Wake::earlier(wake, plan.next);
         }
         let plan = self.shared.settle(now, None)?;
         for (slot, claim) in self.slots.iter_mut().zip(plan.claims) {
             *slot = slot.or(*claim);
         }
-        self.wake = earlier(wake, plan.next);
+        self.wake = Wake::earlier(wake, plan.next);
         Ok(Plan {
             slots: &self.slots,
             sequences: Sequences::NONE,

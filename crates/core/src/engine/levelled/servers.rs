@@ -22,14 +22,13 @@
 
 use super::configuration::{Budgets, LevelledConfiguration, LevelledTask};
 use crate::configuration_error::ConfigurationError;
+use crate::engine::clock::Clock;
 use crate::fact::{Fact, StopReason};
 use crate::ids::{CpuId, JobId, TaskId};
-use crate::job_table::{Arrival, BACKLOG_MAX, Ring};
-use crate::notice::{DropReason, Event, Notice};
-use crate::notice_queue::NoticeQueue;
-use crate::order::JobPriority;
+use crate::job_table::{Arrival, Ring};
+use crate::notice::{DropReason, Event};
 use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit, Slot, Until};
-use crate::queue::{ReadyHeap, Rows, TaskBits};
+use crate::queue::{Cursor, ReadyHeap, Rows, TaskBits};
 use crate::scheduler::ContractViolation;
 use crate::store::Store;
 use crate::time::{Instant, Service};
@@ -87,8 +86,7 @@ pub(super) struct Servers<S: Store> {
     dirty: TaskBits<S>,
     budgets: Budgets,
     granularity: Service,
-    pub(super) clock: Instant,
-    pub(super) notices: NoticeQueue<S>,
+    pub(super) clock: Clock<S>,
 }
 
 impl<S: Store> Servers<S> {
@@ -107,10 +105,6 @@ impl<S: Store> Servers<S> {
             .tasks
             .first()
             .ok_or(ConfigurationError::NoTasks)?;
-        let mut tasks = S::table(count, first).ok_or(too_many)?;
-        for (entry, task) in tasks.iter_mut().zip(configuration.tasks) {
-            *entry = *task;
-        }
         let server = Server {
             current: None,
             running: None,
@@ -123,7 +117,7 @@ impl<S: Store> Servers<S> {
         // The current job's budget stands in the queue with those of the waiting ones.
         let allowances = configuration.backlog.saturating_add(1);
         Ok(Self {
-            tasks,
+            tasks: S::copied(configuration.tasks, first).ok_or(too_many)?,
             home,
             servers: S::table(count, server).ok_or(too_many)?,
             waiting: Rows::new(count, configuration.backlog).ok_or(too_many)?,
@@ -134,27 +128,8 @@ impl<S: Store> Servers<S> {
             dirty: TaskBits::new(count).ok_or(too_many)?,
             budgets: configuration.budgets,
             granularity: configuration.granularity,
-            clock: Instant::EPOCH,
-            notices: NoticeQueue::new(members),
+            clock: Clock::new(configuration.wake_granularity, members),
         })
-    }
-
-    /// Moves the clock.
-    pub(super) fn advance_clock(&mut self, now: Instant) -> Result<(), ContractViolation> {
-        if now < self.clock {
-            let last = self.clock;
-            return Err(ContractViolation::ClockWentBack { last, now });
-        }
-        if now > Instant::HORIZON {
-            return Err(ContractViolation::BeyondHorizon(now));
-        }
-        self.clock = now;
-        Ok(())
-    }
-
-    pub(super) fn notice(&mut self, what: Event) {
-        let at = self.clock;
-        self.notices.push(Notice { at, what });
     }
 
     /// The task, if it belongs to this domain.
@@ -223,9 +198,8 @@ impl<S: Store> Servers<S> {
 
     /// Visits the tasks with facts, in task order.
     pub(super) fn for_dirty(&mut self, mut settle: impl FnMut(&mut Self, TaskId)) {
-        let mut from = 0;
-        while let Some(task) = self.dirty.first_from(from) {
-            from = task.index().saturating_add(1);
+        let mut cursor = Cursor::default();
+        while let Some(task) = self.dirty.next(&mut cursor) {
             settle(self, task);
         }
     }
@@ -293,7 +267,7 @@ impl<S: Store> Servers<S> {
                 level: entry.task.criticality,
                 executed: current.executed,
             };
-            self.notice(event);
+            self.clock.notice(event);
         }
     }
 
@@ -407,7 +381,7 @@ impl<S: Store> Servers<S> {
             let sequence = arrival.sequence;
             let job = JobId { task, sequence };
             let why = DropReason::BacklogFull;
-            self.notice(Event::Dropped { job, why });
+            self.clock.notice(Event::Dropped { job, why });
         }
     }
 
@@ -443,21 +417,7 @@ impl<S: Store> Servers<S> {
 
     pub(super) fn release(&mut self, at: Instant, job: JobId) -> Result<(), ContractViolation> {
         let server = self.server(job.task)?;
-        let next = job
-            .sequence
-            .checked_add(1)
-            .filter(|_| job.sequence >= server.next_sequence)
-            .ok_or(ContractViolation::ReleaseOutOfOrder(job))?;
-        let arrival = Arrival {
-            sequence: job.sequence,
-            at,
-            priority: JobPriority::BEYOND_PATTERN,
-        };
-        if !server.arrived.push(arrival) {
-            let capacity = BACKLOG_MAX;
-            return Err(ContractViolation::TooManyFacts { capacity });
-        }
-        server.next_sequence = next;
+        server.arrived.stage(&mut server.next_sequence, at, job)?;
         self.dirty.insert(job.task);
         Ok(())
     }

@@ -23,11 +23,11 @@ use super::servers::Servers;
 use crate::configuration_error::ConfigurationError;
 use crate::fact::Fact;
 use crate::ids::{CpuId, TaskId};
-use crate::notice::{Event, Notice};
+use crate::notice::Notice;
 use crate::plan::{Permit, Slot, Wake, WakeReason};
 use crate::scheduler::ContractViolation;
 use crate::store::{Boxed, Store};
-use crate::time::{Duration, Instant, Service};
+use crate::time::{Instant, Service};
 use crate::urgency::Urgency;
 
 /// What the shared domain answers.
@@ -61,7 +61,6 @@ struct Candidate {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharedDomain<S: Store = Boxed> {
     servers: Servers<S>,
-    wake_granularity: Duration,
     cpus: S::Table<Cpu>,
     claims: S::Table<Option<Slot>>,
     /// Scratch of a decision: the tasks chosen. Empty between decisions.
@@ -89,7 +88,6 @@ impl<S: Store> SharedDomain<S> {
         };
         Ok(Self {
             servers: Servers::new(configuration, None)?,
-            wake_granularity: configuration.wake_granularity,
             cpus: S::table(cpus, closed).ok_or(too_many)?,
             claims: S::table(cpus, None).ok_or(too_many)?,
             chosen: S::table(cpus, None).ok_or(too_many)?,
@@ -137,15 +135,9 @@ impl<S: Store> SharedDomain<S> {
 
     /// Moves the clock, and charges the ghosts for the time that passed.
     pub(super) fn pass(&mut self, now: Instant) -> Result<(), ContractViolation> {
-        let before = self.servers.clock;
-        self.servers.advance_clock(now)?;
-        if let Some(wake) = self.wake.take() {
-            let by = now.saturating_since(wake.at);
-            if by > self.wake_granularity {
-                self.servers.notice(Event::Late { by });
-            }
-        }
-        let elapsed = Service::supplied_during(now.saturating_since(before));
+        let elapsed = self.servers.clock.advance(now, self.wake)?;
+        let elapsed = Service::supplied_during(elapsed);
+        self.wake = None;
         for cpu in self.cpus.iter_mut() {
             if let Some(task) = cpu.ghost.take() {
                 self.servers.consume_as_ghost(task, elapsed);
@@ -191,13 +183,13 @@ impl<S: Store> SharedDomain<S> {
 
     /// Takes the oldest notice not yet taken.
     pub fn take_notice(&mut self) -> Option<Notice> {
-        self.servers.notices.pop()
+        self.servers.clock.take_notice()
     }
 
     /// How many notices were lost because they were not taken in time.
     #[must_use]
     pub fn lost_notices(&self) -> u64 {
-        self.servers.notices.lost()
+        self.servers.clock.lost_notices()
     }
 
     /// Whether the invariants hold; for tests.
@@ -301,10 +293,8 @@ impl<S: Store> SharedDomain<S> {
             }
             let remaining = self.servers.remaining(task).unwrap_or(Service::ZERO);
             let at = now.saturating_add(remaining.time_on_dedicated_cpu());
-            if self.wake.is_none_or(|wake| at < wake.at) {
-                let why = WakeReason::Consumption;
-                self.wake = Some(Wake { at, why });
-            }
+            let why = WakeReason::Consumption;
+            self.wake = Wake::earlier(self.wake, Some(Wake { at, why }));
         }
     }
 }

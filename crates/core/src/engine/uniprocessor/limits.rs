@@ -5,7 +5,7 @@ use crate::enforce::{Asked, Progress, Seen};
 use crate::ids::{JobId, TaskId};
 use crate::job_table::{Current, Standing};
 use crate::model::Level;
-use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit, Wake};
+use crate::plan::{Budget, BudgetOwner, OnExhaustion, Permit};
 use crate::store::Store;
 use crate::task_configuration::TaskConfiguration;
 use crate::time::{Duration, Instant, Service};
@@ -18,7 +18,7 @@ impl<S: Store> Uniprocessor<S> {
     }
 
     fn since(&self, released: Instant) -> Duration {
-        self.account.clock.saturating_since(released)
+        self.account.clock.now.saturating_since(released)
     }
 
     /// What the current job of `task` may execute in all, as of the last decision.
@@ -60,7 +60,7 @@ impl<S: Store> Uniprocessor<S> {
         entry: &TaskConfiguration,
         current: Option<&Current>,
     ) -> Permit {
-        let released = current.map_or(self.account.clock, |current| current.arrival.at);
+        let released = current.map_or(self.account.clock.now, |current| current.arrival.at);
         self.rule.permit(&Asked {
             task,
             entry,
@@ -93,7 +93,7 @@ impl<S: Store> Uniprocessor<S> {
         ) else {
             return false;
         };
-        let now = self.account.clock;
+        let now = self.account.clock.now;
         let job = Progress {
             task,
             entry,
@@ -113,7 +113,7 @@ impl<S: Store> Uniprocessor<S> {
     /// that up too.
     #[cold]
     pub(super) fn settle_resumed(&mut self) {
-        while let Some(task) = self.rule.resume(self.account.clock) {
+        while let Some(task) = self.rule.resume(self.account.clock.now) {
             if let Some(jobs) = self.jobs.get_mut(task.index())
                 && let Some(current) = jobs.current.as_mut()
             {
@@ -135,24 +135,13 @@ impl<S: Store> Uniprocessor<S> {
             ready,
             ..
         } = self;
-        rule.settle(account.clock, &account.tasks, |task, runs| {
+        rule.settle(account.clock.now, &account.tasks, |task, runs| {
             if runs {
                 ready.insert(task, urgency_of(account, order, jobs, task));
             } else {
                 ready.remove(task);
             }
         });
-    }
-
-    /// The earlier of `wake` and the next instant of the rule.
-    #[inline]
-    pub(super) fn wake_for_rule(&self, wake: Option<Wake>) -> Option<Wake> {
-        let next = self.rule.next(&self.account.tasks);
-        match (wake, next) {
-            (Some(wake), Some(next)) if wake.at > next.at => Some(next),
-            (Some(wake), _) => Some(wake),
-            (None, next) => next,
-        }
     }
 
     /// Whether what the rule remembers is what the jobs say; for tests.
@@ -170,6 +159,6 @@ impl<S: Store> Uniprocessor<S> {
             }
         };
         self.rule
-            .check(self.account.clock, &self.account.tasks, seen)
+            .check(self.account.clock.now, &self.account.tasks, seen)
     }
 }

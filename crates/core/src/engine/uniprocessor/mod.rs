@@ -35,19 +35,20 @@ mod settle;
 use crate::configuration_error::ConfigurationError;
 use crate::enforce::Rule;
 use crate::engine::account::Account;
+use crate::engine::clock::advance;
 use crate::engine::configuration::Configuration;
 use crate::fact::Fact;
 use crate::ids::{CpuId, JobId, TaskId};
 use crate::job_table::{Current, Jobs, Standing};
 use crate::model::Level;
-use crate::notice::{Event, Notice};
+use crate::notice::Notice;
 use crate::order::{JobPriority, Order, Ranked, TaskOrder};
 use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
 use crate::queue::{ReadyHeap, ReadyQueue, ReadyRanks, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::task_configuration::{OnMiss, TaskConfiguration};
-use crate::time::{Duration, Instant};
+use crate::time::Instant;
 use crate::urgency::Urgency;
 
 /// The only CPU of this engine's domain.
@@ -59,7 +60,6 @@ pub struct Uniprocessor<S: Store = Boxed> {
     account: Account<S>,
     order: Order<S>,
     rule: Rule<S>,
-    wake_granularity: Duration,
     /// Something may have to be settled at an instant known beforehand: a deadline at which a job is
     /// dropped, or one of the rule. Otherwise no plan has a wake-up.
     timed: bool,
@@ -151,7 +151,6 @@ impl<S: Store> Uniprocessor<S> {
             account,
             order: Order::new(order)?,
             rule: Rule::new(configuration.enforcement, count).ok_or(too_many)?,
-            wake_granularity: configuration.wake_granularity,
             timed: is_timed(configuration),
             plain: order.is_fixed() && !is_timed(configuration),
             jobs: S::table(count, Jobs::NONE).ok_or(too_many)?,
@@ -217,18 +216,6 @@ impl<S: Store> Uniprocessor<S> {
     pub const fn recomputations_stuck(&self) -> u64 {
         self.order.stuck()
     }
-
-    /// C6: the world calls later than the last plan asked for.
-    #[cold]
-    fn notice_lateness(&mut self) {
-        let Some(wake) = self.wake else {
-            return;
-        };
-        let by = self.account.clock.saturating_since(wake.at);
-        if by > self.wake_granularity {
-            self.account.notice(Event::Late { by });
-        }
-    }
 }
 
 impl<S: Store> Scheduler for Uniprocessor<S> {
@@ -269,16 +256,7 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
     // Inlined where the world asks, so that the plan is read where it was made.
     #[inline(always)]
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
-        if now < self.account.clock {
-            return Err(ContractViolation::ClockWentBack {
-                last: self.account.clock,
-                now,
-            });
-        }
-        if now > Instant::HORIZON {
-            return Err(ContractViolation::BeyondHorizon(now));
-        }
-        self.account.clock = now;
+        advance(&mut self.account.clock.now, now)?;
         let (reported, running) = (core::mem::take(&mut self.reported), self.running);
         if core::mem::take(&mut self.left) {
             self.running = None;
@@ -317,12 +295,12 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
 
     #[inline]
     fn take_notice(&mut self) -> Option<Notice> {
-        self.account.take_notice()
+        self.account.clock.take_notice()
     }
 
     #[inline]
     fn lost_notices(&self) -> u64 {
-        self.account.lost_notices()
+        self.account.clock.lost_notices()
     }
 }
 
@@ -361,7 +339,7 @@ fn urgency_of<S: Store>(
         task,
         entry,
         mode: account.mode,
-        released: arrival.map_or(account.clock, |arrival| arrival.at),
+        released: arrival.map_or(account.clock.now, |arrival| arrival.at),
         priority: arrival.map_or(JobPriority::BEYOND_PATTERN, |arrival| arrival.priority),
     })
 }

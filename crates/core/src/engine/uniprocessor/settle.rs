@@ -27,7 +27,7 @@ impl<S: Store> Uniprocessor<S> {
     #[inline(always)]
     pub(super) fn settle<const PLAIN: bool>(&mut self, reported: Reported, running: Option<JobId>) {
         if !PLAIN && self.timed {
-            self.notice_lateness();
+            self.account.clock.notice_lateness(self.wake);
         }
         if !self.completed.is_empty() {
             self.settle_completions();
@@ -147,7 +147,7 @@ impl<S: Store> Uniprocessor<S> {
                 task,
                 sequence: current.arrival.sequence,
             };
-            self.account.notice(Event::Dropped { job, why });
+            self.account.clock.notice(Event::Dropped { job, why });
         }
         self.end_current(task);
     }
@@ -335,7 +335,7 @@ impl<S: Store> Uniprocessor<S> {
 
     #[cold]
     pub(super) fn settle_deadlines(&mut self) {
-        let reached = Urgency::of_deadline_nanos(self.account.clock.as_nanos());
+        let reached = Urgency::of_deadline_nanos(self.account.clock.now.as_nanos());
         while let Some((deadline, task)) = self.deadlines.first() {
             if reached.is_more_urgent_than(deadline) {
                 break;
@@ -399,7 +399,7 @@ impl<S: Store> Uniprocessor<S> {
                 task,
                 sequence: arrival.sequence,
             };
-            self.account.notice(Event::Dropped { job, why });
+            self.account.clock.notice(Event::Dropped { job, why });
             return;
         }
         let in_background = jobs.in_background();
@@ -490,7 +490,7 @@ impl<S: Store> Uniprocessor<S> {
     /// When to be called again at the latest.
     #[cold]
     fn next_wake(&self) -> Option<Wake> {
-        self.wake_for_rule(self.next_deadline())
+        Wake::earlier(self.next_deadline(), self.rule.next(&self.account.tasks))
     }
 
     /// Who runs if no task is ready.

@@ -15,6 +15,7 @@ pub(crate) mod search;
 
 use crate::demand::{Bound, Demand};
 use crate::problem::Row;
+use crate::schedulability::zss::slack::proof::highest;
 use vestal_core::Duration;
 
 /// What the jobs of one task can execute in a window that grows from nothing.
@@ -260,14 +261,25 @@ impl SlackTables {
         self.instants.extend(instants);
     }
 
+    /// The earliest instants: jobs are critical from their release on.
+    pub(crate) fn earliest(&mut self, order: &[Row]) {
+        self.instants.clear();
+        self.instants.resize(order.len(), 0);
+    }
+
+    /// Whether the task at `position` passes the form with its instant, in runs of its own level.
+    pub(crate) fn passes(&mut self, order: &[Row], position: usize, form: Form) -> bool {
+        let (level, instant) = (order[position].criticality, self.instants[position]);
+        let bound = self.response(order, position, level, instant, form);
+        matches!(bound, Bound::Found(_))
+    }
+
     /// Finds the instants of all tasks, the most critical first. The position of a task without one is
     /// the result; its own is 0 then, and it goes on with the others.
     pub(crate) fn choose(&mut self, order: &[Row], form: Form) -> Option<usize> {
-        self.instants.clear();
-        self.instants.resize(order.len(), 0);
-        let highest = order.iter().map(|row| row.criticality).max().unwrap_or(0);
+        self.earliest(order);
         let mut without = None;
-        for criticality in (0..=highest).rev() {
+        for criticality in (0..=highest(order)).rev() {
             for position in 0..order.len() {
                 if order[position].criticality != criticality {
                     continue;

@@ -147,12 +147,7 @@ impl SlackTables {
     /// Whether every task of `level` passes the tightened form.
     fn passes_form(&mut self, order: &[Row], level: usize) -> bool {
         (0..order.len()).all(|position| {
-            let instant = self.instants[position];
-            order[position].criticality != level
-                || matches!(
-                    self.response(order, position, level, instant, TIGHTENED),
-                    Bound::Found(_)
-                )
+            order[position].criticality != level || self.passes(order, position, TIGHTENED)
         })
     }
 

@@ -68,8 +68,7 @@ impl SlackTables {
         if self.plain_responses(order, top).is_ok() {
             return false;
         }
-        self.instants.clear();
-        self.instants.resize(order.len(), 0);
+        self.earliest(order);
         self.bounded(order, top).is_err()
     }
 

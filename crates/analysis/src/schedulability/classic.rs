@@ -1,7 +1,16 @@
-//! `rms`: fixed priorities by rate; jobs may run to completion.
+//! `rms`, `dms` and `cms`: fixed priorities in one of the classic orders; jobs may run to completion.
 //!
-//! What is bounded: the response time of every task under preemptive fixed priorities, shorter
-//! period first (or the problem's own priorities), where nothing is relied on to stop a job. The
+//! - `rms`: by rate, the shorter period first.
+//! - `dms`: the shorter relative deadline first. In a set with one level the order is optimal among fixed
+//!   priorities (Leung and Whitehead 1982), so there a no also means that no other order helps; with
+//!   several levels it is not.
+//! - `cms`: the higher criticality first, by rate inside a level. No task is delayed by one of lower
+//!   criticality, which is why the order needs no enforcement to protect the critical tasks, and why it
+//!   wastes so much: a critical task with a long period blocks all others (Huang, Gill and Lu, TECS
+//!   2014, section 2.3).
+//!
+//! What is bounded: the response time of every task under preemptive fixed priorities, in the order of the
+//! test (or by the problem's own priorities), where nothing is relied on to stop a job. The
 //! guarantee is Vestal's: a job of task i meets its deadline in every run in which each job of every
 //! task j executes for at most C_j(z_i).
 //!
@@ -37,7 +46,7 @@
 //! ([`crate::Phasing::Restricted`]). "Unschedulable" means: under *this* order, not under every
 //! order.
 //!
-//! In a set with one level this is the classic exact test for RM. Slow twin:
+//! In a set with one level `rms` is the classic exact test for RM. Slow twin:
 //! `crate::oracle::response` with `crate::oracle::Formula::Unenforced`, and
 //! `crate::oracle::synchronous_response`, which executes the run of the second half tick by tick.
 //! Complexity: pseudo-polynomial; O(n) tasks counted into one growing demand for each level.
@@ -50,28 +59,18 @@ use crate::problem::Problem;
 use crate::scratch::Scratch;
 use vestal_core::order::ClassicOrder;
 
-/// The test's answer with response times.
+/// The answer for this order, with response times.
 #[must_use]
-pub fn analyse(problem: &Problem) -> Outcome {
-    analyse_unenforced(problem, ClassicOrder::RateMonotonic)
+pub(crate) fn analyse(problem: &Problem, rule: ClassicOrder) -> Outcome {
+    let mut demand = Demand::default();
+    let mut bounds = StaticBounds::new(Charge::Unenforced, &mut demand);
+    analyse_in_order(problem, kind(problem), rule, &mut bounds)
 }
 
 /// Whether the condition holds.
 #[must_use]
-pub fn accepts(problem: &Problem, scratch: &mut Scratch) -> bool {
-    accepts_static(
-        problem,
-        ClassicOrder::RateMonotonic,
-        Charge::Unenforced,
-        scratch,
-    )
-}
-
-/// The analysis of this file for another order.
-pub(super) fn analyse_unenforced(problem: &Problem, rule: ClassicOrder) -> Outcome {
-    let mut demand = Demand::default();
-    let mut bounds = StaticBounds::new(Charge::Unenforced, &mut demand);
-    analyse_in_order(problem, kind(problem), rule, &mut bounds)
+pub(crate) fn accepts(problem: &Problem, rule: ClassicOrder, scratch: &mut Scratch) -> bool {
+    accepts_static(problem, rule, Charge::Unenforced, scratch)
 }
 
 /// Exact, unless a task has a value above its own level's: see the head of this file.
