@@ -440,7 +440,7 @@ impl Suspensions {
 }
 
 /// What a worker notes down.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct TaskRecord {
     pub(crate) jobs: JobCounts,
     pub(crate) response: Histogram,
@@ -473,24 +473,26 @@ pub(crate) const MISSES_MAX: usize = 1024;
 impl TaskRecord {
     pub(crate) fn new() -> Self {
         Self {
-            jobs: JobCounts::default(),
-            response: Histogram::default(),
-            execution: Histogram::default(),
-            tardiness: Histogram::default(),
-            lateness: Histogram::default(),
-            start_cost: Histogram::default(),
-            end_cost: Histogram::default(),
-            switches: 0,
-            preemptions: 0,
-            cpu_nanos: 0,
-            executed_nanos: 0,
             misses: Vec::with_capacity(MISSES_MAX),
+            ..Self::default()
         }
+    }
+
+    /// Adds what the report sums over all tasks.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.jobs.add(&other.jobs);
+        self.lateness.merge(&other.lateness);
+        self.start_cost.merge(&other.start_cost);
+        self.end_cost.merge(&other.end_cost);
+        self.switches += other.switches;
+        self.preemptions += other.preemptions;
+        self.cpu_nanos += other.cpu_nanos;
+        self.executed_nanos += other.executed_nanos;
     }
 }
 
 /// What the manager notes down.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ManagerRecord {
     pub(crate) modes: Vec<ModeChange>,
     pub(crate) modes_lost: u64,
@@ -512,17 +514,9 @@ impl ManagerRecord {
     pub(crate) fn new(tasks: usize, late_beyond_nanos: u64) -> Self {
         Self {
             modes: Vec::with_capacity(MODES_MAX),
-            modes_lost: 0,
             overruns: vec![0; tasks],
-            overshoot: Histogram::default(),
-            late: 0,
             late_beyond_nanos,
-            handling: Histogram::default(),
-            demotion: Histogram::default(),
-            lateness: Histogram::default(),
-            wakeups: Wakeups::default(),
-            lost_notices: 0,
-            end: None,
+            ..Self::default()
         }
     }
 
@@ -555,43 +549,5 @@ impl ManagerRecord {
             | Event::FrameOverrun { .. }
             | Event::FramesSkipped { .. } => {}
         }
-    }
-}
-
-/// Sums the records of all tasks.
-pub(crate) struct Totals {
-    pub(crate) jobs: JobCounts,
-    pub(crate) lateness: Histogram,
-    pub(crate) start_cost: Histogram,
-    pub(crate) end_cost: Histogram,
-    pub(crate) switches: u64,
-    pub(crate) preemptions: u64,
-    pub(crate) cpu_nanos: u64,
-    pub(crate) executed_nanos: u64,
-}
-
-impl Totals {
-    pub(crate) fn of<'a>(records: impl Iterator<Item = &'a TaskRecord>) -> Self {
-        let mut totals = Self {
-            jobs: JobCounts::default(),
-            lateness: Histogram::default(),
-            start_cost: Histogram::default(),
-            end_cost: Histogram::default(),
-            switches: 0,
-            preemptions: 0,
-            cpu_nanos: 0,
-            executed_nanos: 0,
-        };
-        for record in records {
-            totals.jobs.add(&record.jobs);
-            totals.lateness.merge(&record.lateness);
-            totals.start_cost.merge(&record.start_cost);
-            totals.end_cost.merge(&record.end_cost);
-            totals.switches += record.switches;
-            totals.preemptions += record.preemptions;
-            totals.cpu_nanos += record.cpu_nanos;
-            totals.executed_nanos += record.executed_nanos;
-        }
-        totals
     }
 }

@@ -5,7 +5,7 @@ use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, MachineReport,
-    ManagerRecord, Overhead, Report, StolenTime, TaskRecord, TaskReport, ThreadCosts, Totals,
+    ManagerRecord, Overhead, Report, StolenTime, TaskRecord, TaskReport, ThreadCosts,
 };
 use crate::shared::{Shared, TaskShared};
 use crate::stolen::{StolenLog, Thief};
@@ -39,7 +39,8 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         record
     };
     let records: Vec<TaskRecord> = shared.tasks.iter().map(record).collect();
-    let mut totals = Totals::of(records.iter());
+    let mut totals = TaskRecord::default();
+    records.iter().for_each(|record| totals.add(record));
     let manager = &measured.manager;
     totals.lateness.merge(&manager.lateness);
     let stopped = shared.stopped_at.load(Ordering::SeqCst);
@@ -99,7 +100,11 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
     }
 }
 
-fn machine_report(stolen: &StolenLog, measured: &Measured<'_>, totals: &Totals) -> MachineReport {
+fn machine_report(
+    stolen: &StolenLog,
+    measured: &Measured<'_>,
+    totals: &TaskRecord,
+) -> MachineReport {
     MachineReport {
         gaps: stolen.count(),
         longest_gap: Duration::from_nanos(stolen.longest_nanos()),
@@ -139,7 +144,7 @@ fn stolen_time(stolen: &StolenLog, foreign: &[ForeignThread]) -> Vec<StolenTime>
     .collect()
 }
 
-fn thread_costs(shared: &Shared, totals: &Totals, measured: &Measured<'_>) -> ThreadCosts {
+fn thread_costs(shared: &Shared, totals: &TaskRecord, measured: &Measured<'_>) -> ThreadCosts {
     let reactions = shared.accounts.reactions.lock();
     let reactions = reactions.unwrap_or_else(PoisonError::into_inner);
     ThreadCosts {
@@ -152,7 +157,7 @@ fn thread_costs(shared: &Shared, totals: &Totals, measured: &Measured<'_>) -> Th
     }
 }
 
-fn busy_report(shared: &Shared, totals: &Totals, stopped: u64) -> BusyReport {
+fn busy_report(shared: &Shared, totals: &TaskRecord, stopped: u64) -> BusyReport {
     let log = shared.guarantees.busy_periods(stopped);
     let mut length = Histogram::default();
     let periods = log.iter().map(|(from, to)| {
