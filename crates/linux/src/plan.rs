@@ -4,7 +4,7 @@ use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, Ta
 use crate::error::RunError;
 use crate::executive::Executive;
 use crate::managed::BoxedScheduler;
-use crate::rights::{Needs, Refusal, Rights, judge};
+use crate::rights::{Needs, Rights};
 use crate::zss::RANKS_BELOW;
 use vestal_core::engine::Configuration;
 use vestal_core::{Duration, Guard, Interest, OnMiss, Service, TaskConfiguration};
@@ -67,16 +67,7 @@ impl Executive {
             utilization_ppm: utilization_ppm(specs()),
             margin_ppm: u64::from(self.config.throttling_margin_permille) * 1_000,
         };
-        let refusals = judge(rights, &needs);
-        if !refusals.is_empty() {
-            return Err(RunError::Refused(refusals));
-        }
-        let Some(cpu) = self.config.cpu.or_else(|| rights.cpus.last().copied()) else {
-            return Err(RunError::Refused(vec![Refusal::CpuNotAllowed {
-                cpu: 0,
-                allowed: Vec::new(),
-            }]));
-        };
+        let cpu = rights.cpu_for(&needs).map_err(RunError::Refused)?;
         let others = rights.cpus.iter().copied().filter(|&other| other != cpu);
         let other_cpus: Vec<usize> = others.collect();
         let fallback = !of_paper && self.config.monitor == Monitor::Perf && !rights.perf;

@@ -138,6 +138,12 @@ impl Threads {
     }
 }
 
+/// The outcome of a thread that measures.
+pub(crate) fn measured<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
+    let ended = thread.join();
+    ended.unwrap_or_else(|_| Err(io::Error::other("a measuring thread panicked")))
+}
+
 /// What a manager's thread does until the run ends; that is halted whatever happens.
 pub(crate) fn manage_to_the_end(
     shared: &Shared,

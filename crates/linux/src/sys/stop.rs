@@ -1,10 +1,7 @@
 //! SIGINT and SIGTERM: the latch that they set, which stays set, and whoever waits for it.
 
-use super::checked;
-use super::signal::set_of;
+use super::signal::{Taken, action};
 use std::io;
-use std::mem::MaybeUninit;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
 /// A stop was requested.
@@ -87,16 +84,7 @@ pub(crate) fn call() {
 /// latch itself stays as it is.
 #[derive(Debug)]
 pub(crate) struct Handlers {
-    before: Vec<(libc::c_int, Action)>,
-}
-
-/// An action as the kernel gave it.
-struct Action(libc::sigaction);
-
-impl std::fmt::Debug for Action {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Action").field(&self.0.sa_sigaction).finish()
-    }
+    _taken: Vec<Taken>,
 }
 
 impl Handlers {
@@ -104,36 +92,14 @@ impl Handlers {
     /// ignored, as for every program that a shell starts in the background.
     pub(crate) fn take_over() -> io::Result<Self> {
         let ours = on_signal as *const () as libc::sighandler_t;
-        let mut taken = Self { before: Vec::new() };
+        let mut taken = Vec::new();
         for signal in [libc::SIGINT, libc::SIGTERM] {
-            let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-            // SAFETY: no new action is given; `before` is a valid place for the present one.
-            checked(unsafe { libc::sigaction(signal, ptr::null(), before.as_mut_ptr()) })?;
-            // SAFETY: the call succeeded and filled it.
-            let before = unsafe { before.assume_init() };
-            if before.sa_sigaction == libc::SIG_IGN || before.sa_sigaction == ours {
-                continue;
-            }
-            let mut action = before;
-            action.sa_sigaction = ours;
-            action.sa_flags = libc::SA_RESTART;
-            action.sa_mask = set_of(&[]);
-            // SAFETY: the handler keeps to what is async-signal-safe.
-            checked(unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) })?;
-            taken.before.push((signal, Action(before)));
-        }
-        Ok(taken)
-    }
-}
-
-impl Drop for Handlers {
-    fn drop(&mut self) {
-        for (signal, Action(before)) in &self.before {
-            // SAFETY: `before` is what the kernel gave as the action of this signal.
-            unsafe {
-                libc::sigaction(*signal, before, ptr::null_mut());
+            if ![libc::SIG_IGN, ours].contains(&action(signal)?.sa_sigaction) {
+                // SAFETY: the handler keeps to what is async-signal-safe.
+                taken.push(unsafe { Taken::over(signal, on_signal) }?);
             }
         }
+        Ok(Self { _taken: taken })
     }
 }
 
