@@ -445,9 +445,9 @@ fn start_all(
     plan: &RunPlan,
     low: i32,
 ) -> io::Result<Started<ManagerRecord>> {
-    let (over, main): (i32, fn(Worker)) = match &manager {
-        RunManager::Guarding(manager) => (manager.priority, Worker::main),
-        RunManager::Dispatching(dispatcher) => (dispatcher.priority, Worker::main_managed),
+    let over = match &manager {
+        RunManager::Guarding(manager) => manager.priority,
+        RunManager::Dispatching(dispatcher) => dispatcher.priority,
     };
     let watchdog = Watchdog {
         shared: Arc::clone(shared),
@@ -483,13 +483,12 @@ fn start_all(
         let worker = Worker {
             shared: Arc::clone(shared),
             index,
-            id: TaskId(u16::try_from(index).unwrap_or(u16::MAX)),
             body: bodies.body,
             demand: bodies.demand,
             queue: JobQueue::new(shared.backlog),
             trace,
         };
-        threads.start_worker(index, worker, Worker::set_up, main)?;
+        threads.start_worker(index, worker, Worker::set_up, Worker::main)?;
     }
     Ok(manager)
 }

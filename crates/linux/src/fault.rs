@@ -148,7 +148,7 @@ pub fn reap(child: i32) -> std::io::Result<()> {
 /// Lets the fault happen if its time has come.
 #[expect(clippy::panic, reason = "this is the injected fault")]
 pub(crate) fn strike(shared: &Shared, now: u64) {
-    let since_ms = now.saturating_sub(shared.epoch.load(Ordering::SeqCst)) / 1_000_000;
+    let since_ms = now.saturating_sub(shared.epoch()) / 1_000_000;
     match shared.fault {
         Some(Fault::ManagerPanics(at)) if since_ms >= at => panic!("injected fault"),
         Some(Fault::ManagerHangs(at)) if since_ms >= at => {
@@ -168,7 +168,7 @@ pub(crate) fn strike(shared: &Shared, now: u64) {
 /// Lets the manager sleep if that is the fault.
 pub(crate) fn sleep(shared: &Shared) {
     if let Some(Fault::ManagerSleepsUntil(until_ms)) = shared.fault {
-        let until = shared.epoch.load(Ordering::SeqCst) + until_ms * 1_000_000;
+        let until = shared.epoch() + until_ms * 1_000_000;
         while sys::clock::monotonic_nanos() < until && shared.phase() == RUN {
             sys::futex::wait_until(&shared.phase, RUN, Some(until));
         }

@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
     ContractViolation, Enforcer, Fact, Guard, Instant, Interest, JobId, Level, Permit, Scheduler,
-    Service, TaskId, Until,
+    Service, Until,
 };
 use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
 
@@ -269,14 +269,11 @@ impl Manager {
     /// Jobs that completed beyond their limit before the monitor noticed.
     fn note_completed_overruns(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
         let mut any = false;
-        for (index, task) in shared.tasks.iter().enumerate() {
+        for task in &shared.tasks {
             let Some((sequence, executed)) = task.overran.take() else {
                 continue;
             };
-            let job = JobId {
-                task: id_of(index),
-                sequence,
-            };
+            let job = task.job(sequence);
             self.charge(shared, job, executed)?;
             let now = shared.instant(monotonic_nanos());
             self.guard.apply(now, Fact::Completed { cpu: CPU, job })?;
@@ -291,18 +288,14 @@ impl Manager {
             return Ok(false);
         }
         let mut any = false;
-        for (index, task) in shared.tasks.iter().enumerate() {
-            let Some(sequence) = task.running_admitted() else {
+        for task in &shared.tasks {
+            let Some(job) = task.running_admitted().map(|sequence| task.job(sequence)) else {
                 continue;
             };
             let limit = task.present_limit();
             let (Some(threshold), Some(executed)) = (shared.threshold(limit), task.executed())
             else {
                 continue;
-            };
-            let job = JobId {
-                task: id_of(index),
-                sequence,
             };
             // A job that is suspended has been charged.
             if executed < threshold || waits_for_an_instant(self.guard.permit_for(job)) {
@@ -351,14 +344,11 @@ impl Manager {
     /// Lets the guard decide, and carries the permits out.
     fn decide(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
         let now = shared.instant(monotonic_nanos());
-        for (index, task) in shared.tasks.iter().enumerate() {
+        for task in &shared.tasks {
             if self.guard.interest() == Interest::NewestReleases
                 && let Some(sequence) = task.newest_release(now.as_nanos())
             {
-                let job = JobId {
-                    task: id_of(index),
-                    sequence,
-                };
+                let job = task.job(sequence);
                 self.guard.apply(now, Fact::Released { job })?;
             }
         }
@@ -383,19 +373,16 @@ impl Manager {
         if self.guard.mode() == Level::LOWEST {
             return Ok(());
         }
-        if shared
-            .tasks
-            .iter()
-            .any(|task| task.running_admitted().is_some())
-        {
+        let runs = |task: &TaskShared| task.running_admitted().is_some();
+        if shared.tasks.iter().any(runs) {
             // Its completion will ask the idle detector again.
             return Ok(());
         }
         let now = shared.instant(monotonic_nanos());
         // Jobs released while their task was not admitted stay dropped in mode 0: a worker that was
         // busy in the background until now has not seen them yet.
-        for (index, task) in shared.tasks.iter().enumerate() {
-            if self.guard.permit(id_of(index)) == Permit::NotAdmitted
+        for task in &shared.tasks {
+            if self.guard.permit(task.id) == Permit::NotAdmitted
                 && let Some(newest) = task.newest_release(now.as_nanos())
             {
                 shared.demote_job(task, newest);
@@ -411,13 +398,12 @@ impl Manager {
     /// Publishes the permits, and takes the CPU from jobs that lost theirs.
     fn enact(&mut self, shared: &Shared, now: Instant) {
         shared.mode.store(self.guard.mode().0, Ordering::SeqCst);
-        for (index, task) in shared.tasks.iter().enumerate() {
-            let id = id_of(index);
-            if let Some(next) = Allowance::of(self.guard.permit(id)) {
+        for task in &shared.tasks {
+            if let Some(next) = Allowance::of(self.guard.permit(task.id)) {
                 task.limit.store(next);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
-                && self.loses_its_priority(id, newest)
+                && self.loses_its_priority(task.job(newest))
             {
                 shared.demote_job(task, newest);
             }
@@ -425,13 +411,9 @@ impl Manager {
                 continue;
             };
             if task.is_sliced() {
-                let job = JobId {
-                    task: id,
-                    sequence: running,
-                };
-                self.enact_slices(shared, task, job);
+                self.enact_slices(shared, task, task.job(running));
             }
-            if self.loses_its_priority(id, running) {
+            if self.loses_its_priority(task.job(running)) {
                 shared.demote_job(task, running);
             }
             if task.is_demoted(running) {
@@ -441,9 +423,8 @@ impl Manager {
         self.tell_who_goes_on(shared);
     }
 
-    fn loses_its_priority(&self, task: TaskId, sequence: u64) -> bool {
-        let permit = self.guard.permit_for(JobId { task, sequence });
-        !permit.keeps_place()
+    fn loses_its_priority(&self, job: JobId) -> bool {
+        !self.guard.permit_for(job).keeps_place()
     }
 
     fn demote(&mut self, shared: &Shared, task: &TaskShared) {
@@ -452,7 +433,7 @@ impl Manager {
         task.enter_background();
         shared.occupancy.burns_no_more();
         // A worker lives as long as the run, and leaving the real-time class needs no right.
-        let _ = sys::sched::set_other(task.tid.load(Ordering::SeqCst));
+        let _ = sys::sched::set_other(task.tid());
         if let Some(monitor) = task.monitor.get() {
             monitor.stop();
         }
@@ -522,18 +503,11 @@ fn restore_priorities(shared: &Shared) {
         if task.wants_priority.load(Ordering::SeqCst) == 1 {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforePriority);
-            if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.present_priority())
-                .is_err()
-            {
+            if sys::sched::set_fifo(task.tid(), task.present_priority()).is_err() {
                 shared.request_stop(StopCause::SetupFailed);
             }
             task.wants_priority.store(0, Ordering::SeqCst);
             futex::wake_all(&task.wants_priority);
         }
     }
-}
-
-/// The number of the task at `index`: construction has checked that there are not too many.
-pub(crate) fn id_of(index: usize) -> TaskId {
-    TaskId(u16::try_from(index).unwrap_or(u16::MAX))
 }

@@ -205,6 +205,14 @@ impl ThreadCost {
     pub const fn switches(&self) -> u64 {
         self.voluntary.saturating_add(self.involuntary)
     }
+
+    const fn and(self, other: Self) -> Self {
+        Self {
+            cpu: self.cpu.saturating_add(other.cpu),
+            voluntary: self.voluntary.saturating_add(other.voluntary),
+            involuntary: self.involuntary.saturating_add(other.involuntary),
+        }
+    }
 }
 
 /// What a thread of the run has to do outside the bodies of jobs.
@@ -305,8 +313,7 @@ impl ThreadCosts {
     /// CPU time of manager, idle detector and watchdog.
     #[must_use]
     pub const fn cpu(&self) -> Service {
-        let there = self.manager.cpu.saturating_add(self.idle.cpu);
-        there.saturating_add(self.watchdog.cpu)
+        self.manager.and(self.idle).and(self.watchdog).cpu
     }
 }
 
@@ -449,9 +456,7 @@ pub(crate) struct TaskRecord {
     pub(crate) lateness: Histogram,
     pub(crate) start_cost: Histogram,
     pub(crate) end_cost: Histogram,
-    pub(crate) switches: u64,
-    pub(crate) preemptions: u64,
-    pub(crate) cpu_nanos: u64,
+    pub(crate) used: ThreadCost,
     /// Inside the bodies of all jobs, also of those that were not completed.
     pub(crate) executed_nanos: u64,
     /// Guaranteed misses that stolen time does not explain, unless the process was stopped meanwhile.
@@ -484,9 +489,7 @@ impl TaskRecord {
         self.lateness.merge(&other.lateness);
         self.start_cost.merge(&other.start_cost);
         self.end_cost.merge(&other.end_cost);
-        self.switches += other.switches;
-        self.preemptions += other.preemptions;
-        self.cpu_nanos += other.cpu_nanos;
+        self.used = self.used.and(other.used);
         self.executed_nanos += other.executed_nanos;
     }
 }

@@ -39,8 +39,11 @@ pub(crate) use armed::Armed;
 use drops::Verdicts;
 use pt::Slicing;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use vestal_core::{Event, Exhaustion, Instant, JobId, Notice, Service, TaskConfiguration};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use vestal_core::{
+    ContractViolation, Event, Exhaustion, Instant, JobId, Notice, Service, TaskConfiguration,
+    TaskId,
+};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -67,6 +70,8 @@ pub(crate) enum StopCause {
 /// One task, as its worker and the manager see it.
 #[derive(Debug)]
 pub(crate) struct TaskShared {
+    /// Its place among the tasks of the run, of which it is part.
+    pub(crate) id: TaskId,
     pub(crate) name: String,
     pub(crate) configuration: TaskConfiguration,
     pub(crate) offset_nanos: u64,
@@ -123,6 +128,7 @@ impl TaskShared {
         limit: Allowance,
     ) -> Self {
         Self {
+            id: TaskId(0),
             name,
             configuration,
             offset_nanos,
@@ -149,6 +155,27 @@ impl TaskShared {
             release_counter: ReleaseCounter::default(),
             record: Mutex::new(TaskRecord::new()),
         }
+    }
+
+    /// Its job number `sequence`.
+    pub(crate) const fn job(&self, sequence: u64) -> JobId {
+        let task = self.id;
+        JobId { task, sequence }
+    }
+
+    /// The thread of its worker; 0 before that has started.
+    pub(crate) fn tid(&self) -> Tid {
+        self.tid.load(Ordering::SeqCst)
+    }
+
+    /// What its worker noted down.
+    pub(crate) fn record(&self) -> MutexGuard<'_, TaskRecord> {
+        // No thread panics while holding this lock.
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) const fn period_nanos(&self) -> u64 {
+        self.configuration.task.period.as_nanos()
     }
 
     pub(crate) fn begin(&self, sequence: u64, cpu_nanos: u64) {
@@ -228,12 +255,12 @@ impl TaskShared {
     /// The newest job released until `now_nanos` after the epoch.
     pub(crate) fn newest_release(&self, now_nanos: u64) -> Option<u64> {
         let since = now_nanos.checked_sub(self.offset_nanos)?;
-        since.checked_div(self.configuration.task.period.as_nanos())
+        since.checked_div(self.period_nanos())
     }
 
     /// What the running job has executed; `None` if its thread is gone.
     pub(crate) fn executed(&self) -> Option<u64> {
-        let cpu = sys::clock::cpu_nanos_of(self.tid.load(Ordering::SeqCst))?;
+        let cpu = sys::clock::cpu_nanos_of(self.tid())?;
         Some(cpu.saturating_sub(self.base.load(Ordering::SeqCst)))
     }
 }
@@ -302,12 +329,15 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(
-        tasks: Vec<TaskShared>,
+        mut tasks: Vec<TaskShared>,
         config: &Config,
         cpu: usize,
         monitor: Monitor,
         tolerance: Service,
     ) -> Self {
+        for (task, id) in tasks.iter_mut().zip((0..).map(TaskId)) {
+            task.id = id;
+        }
         let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
         let consumed = Consumed::new(tasks.len());
         by_urgency.sort_by_key(|&index| tasks.get(index).map(|task| std::cmp::Reverse(task.fifo)));
@@ -365,13 +395,29 @@ impl Shared {
             && !self.managed.as_ref().is_some_and(waits)
     }
 
+    /// The task with this number.
+    pub(crate) fn task(&self, id: TaskId) -> Result<&TaskShared, ContractViolation> {
+        let task = self.tasks.get(id.index());
+        task.ok_or(ContractViolation::UnknownTask(id))
+    }
+
     pub(crate) fn phase(&self) -> u32 {
         self.phase.load(Ordering::SeqCst)
     }
 
+    /// The clock when the run began.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::SeqCst)
+    }
+
     /// The clock reading `nanos` as an instant of this world.
     pub(crate) fn instant(&self, nanos: u64) -> Instant {
-        Instant::from_nanos(nanos.saturating_sub(self.epoch.load(Ordering::SeqCst)))
+        Instant::from_nanos(nanos.saturating_sub(self.epoch()))
+    }
+
+    /// The clock when job `sequence` of `task` is released.
+    pub(crate) fn release_of(&self, task: &TaskShared, sequence: u64) -> u64 {
+        self.epoch().saturating_add(task.release_of(sequence))
     }
 
     /// What workers have to know of what the scheduler says.
@@ -485,7 +531,7 @@ impl Shared {
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
             }
-            demote(task.tid.load(Ordering::SeqCst));
+            demote(task.tid());
         }
         if let Some(managed) = &self.managed {
             managed.call();

@@ -33,7 +33,7 @@ pub(crate) struct Measured<'a> {
 /// The report of a run that has ended.
 pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
     let record = |task: &TaskShared| {
-        let record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = task.record();
         let mut record = record.clone();
         record.excuse_stops(&measured.continued);
         record
@@ -44,7 +44,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
     let manager = &measured.manager;
     totals.lateness.merge(&manager.lateness);
     let stopped = shared.stopped_at.load(Ordering::SeqCst);
-    let nanos = stopped.saturating_sub(shared.epoch.load(Ordering::SeqCst));
+    let nanos = stopped.saturating_sub(shared.epoch());
     let tasks = shared
         .tasks
         .iter()
@@ -68,9 +68,9 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         duration: Duration::from_nanos(nanos),
         cpu: CpuReport {
             cpu: shared.cpu,
-            busy: Service::from_nanos(totals.cpu_nanos),
-            switches: totals.switches,
-            preemptions: totals.preemptions,
+            busy: totals.used.cpu,
+            switches: totals.used.switches(),
+            preemptions: totals.used.involuntary,
         },
         mechanism: measured.config.mechanism,
         monitor: shared.monitor,
@@ -151,7 +151,10 @@ fn thread_costs(shared: &Shared, totals: &TaskRecord, measured: &Measured<'_>) -
         manager: shared.accounts.manager.cost(),
         idle: shared.accounts.idle.cost(),
         watchdog: shared.accounts.watchdog.cost(),
-        workers: Service::from_nanos(totals.cpu_nanos.saturating_sub(totals.executed_nanos)),
+        workers: totals
+            .used
+            .cpu
+            .saturating_sub(Service::from_nanos(totals.executed_nanos)),
         wakeups: measured.manager.wakeups,
         reactions: reactions.of_duties(&measured.continued),
     }
@@ -174,9 +177,9 @@ fn busy_report(shared: &Shared, totals: &TaskRecord, stopped: u64) -> BusyReport
         count: log.count(),
         length: length.summary(),
         periods,
-        switches: own
-            .iter()
-            .fold(totals.switches, |sum, &each| sum.saturating_add(each)),
+        switches: own.iter().fold(totals.used.switches(), |sum, &each| {
+            sum.saturating_add(each)
+        }),
     }
 }
 
@@ -199,7 +202,7 @@ fn task_report(
         name: task.name.clone(),
         jobs: record.jobs,
         overruns,
-        preemptions: record.preemptions,
+        preemptions: record.used.involuntary,
         response: record.response.summary(),
         execution: record.execution.summary(),
         tardiness: record.tardiness.summary(),

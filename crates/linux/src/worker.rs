@@ -8,12 +8,13 @@
 //!     +--------------------------------------- background
 //!            cancellation point, priority restored (4)
 //! ```
-//! (1) [`Worker::main`], (2) [`Worker::release`], (3) in [`crate::manager`], (4) [`Worker::end`].
+//! (1) [`Worker::run_released_jobs`], (2) [`Worker::release`], (3) in [`crate::manager`], (4) [`end`].
 
 use crate::allowance::Allowance;
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
+use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
@@ -21,11 +22,10 @@ use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::sys::sched::Switches;
 use crate::sys::{self, futex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{DropReason, Fact, JobId, Service, StopReason, TaskId};
 use vestal_trace::{Edge, Mechanism, What};
@@ -34,7 +34,6 @@ use vestal_trace::{Edge, Mechanism, What};
 pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
-    pub(crate) id: TaskId,
     pub(crate) body: Box<Body>,
     pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
     pub(crate) queue: JobQueue,
@@ -70,7 +69,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Releases jobs until the run ends.
+    /// Runs jobs until the run ends.
     pub(crate) fn main(mut self) {
         let shared = Arc::clone(&self.shared);
         let Some(task) = shared.tasks.get(self.index) else {
@@ -82,30 +81,48 @@ impl Worker {
         let _attached = task
             .is_sliced()
             .then(|| sys::suspension::attach(&task.suspension));
-        let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
+        let meter = Meter::start();
         let mut own = Intervals::of_this_thread(Thread::Worker(self.index));
+        let never_begun = match shared.managed {
+            Some(_) => {
+                self.run_assigned_jobs(&shared, task, &mut own);
+                None
+            }
+            None => Some(self.run_released_jobs(&shared, task, &mut own)),
+        };
+        own.leave(&shared);
+        let _ = sys::sched::set_other(sys::sched::own_tid());
+        if let Some(first) = never_begun {
+            account_never_begun(&shared, task, first, &mut self.trace);
+        }
+        task.record().used = meter.used();
+    }
+
+    /// Releases jobs until the run ends; gives the first release of which it took no notice.
+    fn run_released_jobs(
+        &mut self,
+        shared: &Shared,
+        task: &TaskShared,
+        own: &mut Intervals,
+    ) -> u64 {
         let end = shared.end.load(Ordering::SeqCst);
-        let period = task.configuration.task.period.as_nanos();
-        let mut release = shared
-            .epoch
-            .load(Ordering::SeqCst)
-            .saturating_add(task.offset_nanos);
+        let mut release = shared.release_of(task, 0);
         let mut sequence = 0;
         if let Some(slack) = &task.slack {
             slack.await_end_of(release);
         }
         while release < end {
             #[cfg(feature = "real")]
-            crate::fault::delay(&shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
-            own.wait(&shared, Duty::JobEnd, &mut self.trace);
+            crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
+            own.wait(shared, Duty::JobEnd, &mut self.trace);
             let goes_on = match shared.wake_event {
-                Some(_) if !shared.paper_pt => wait_for_manager(&shared, task, sequence, release),
-                Some(_) | None => wait_for_release(&shared, task, release),
+                Some(_) if !shared.paper_pt => wait_for_manager(shared, task, sequence, release),
+                Some(_) | None => wait_for_release(shared, task, release),
             };
             if !goes_on {
                 break;
             }
-            self.release(&shared, task, sequence, release, &mut own);
+            self.release(shared, task, sequence, release, own);
             shared.report_end(task, sequence);
             if shared.wake_event.is_some() {
                 // Last of all: the manager takes the CPU at once.
@@ -113,16 +130,13 @@ impl Worker {
                 shared.kick_manager();
             }
             sequence += 1;
-            release = release.saturating_add(period);
+            release = release.saturating_add(task.period_nanos());
         }
         // The thread stays until all leave: its number must not name another thread.
         while shared.phase() != STOP {
             futex::wait_until(&shared.phase, RUN, None);
         }
-        own.leave(&shared);
-        let _ = sys::sched::set_other(sys::sched::own_tid());
-        account_never_begun(&shared, task, self.id, release, &mut self.trace);
-        note_used(task, &switches, cpu);
+        release
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
@@ -137,7 +151,7 @@ impl Worker {
         self.trace.open();
         let woken = monotonic_nanos();
         own.wake(shared, Wanted::Since(release), woken, &mut self.trace);
-        self.note_woken(shared, woken);
+        self.note_woken(shared, task, woken);
         let no_room = self.queue.was_full(release);
         task.grant_first();
         // First say what runs, then read whether it may: see `shared`.
@@ -151,26 +165,59 @@ impl Worker {
         if stopping {
             task.take_off(sequence, release);
             self.note_never_begun(shared, woken, None);
-            note_unfinished(shared, task, self.id, (release, 0), &mut self.trace);
+            note_unfinished(shared, task, (release, 0), &mut self.trace);
             return;
         }
+        let (started, ended) = self.run_job(shared, task, (sequence, release), own);
+        // A job in the background makes room for the next one.
+        let made_room = if task.is_demoted(sequence) {
+            started
+        } else {
+            ended.finished
+        };
+        self.queue.ended(made_room);
+        if end(shared, task, &ended, own, &mut self.trace) {
+            record_job_end(shared, Edge::End, &mut self.trace);
+        }
+        note_costs(task, started.saturating_sub(woken), &ended);
+    }
+
+    /// Runs a job whose number its task shows; gives the clock when its body began, and how it ended.
+    /// Natively that end is read from the clock in a group of records, which stays open.
+    pub(crate) fn run_job(
+        &mut self,
+        shared: &Shared,
+        task: &TaskShared,
+        (sequence, release): (u64, u64),
+        own: &mut Intervals,
+    ) -> (u64, Ended) {
+        let natively = shared.managed.is_none();
         shared.begin_at_priority(task, sequence, release);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
-        if let (Some(monitor), Some(threshold)) = (monitor, shared.threshold(task.present_limit()))
+        // A manager that dispatches arms it itself.
+        if let (true, Some(monitor)) = (natively, monitor)
+            && let Some(threshold) = shared.threshold(task.present_limit())
         {
             monitor.start(threshold);
         }
         let started = monotonic_nanos();
-        self.note_started(shared, started, sequence);
+        let at = shared.instant(started);
+        self.trace.overhead(at, Mechanism::Release, Edge::End);
+        if natively {
+            let (cpu, job) = (CPU, task.job(sequence));
+            self.trace.observed(at, Fact::Started { cpu, job });
+        }
+        self.trace.close();
         let base = own_cpu_nanos();
         task.start_account(base);
         own.begin_body(shared, started, base, &mut self.trace);
         let completed = self.call_body(shared, task, sequence, release, own);
         let cpu = own_cpu_nanos();
-        let executed = cpu.saturating_sub(base);
-        self.trace.open();
+        if natively {
+            self.trace.open();
+        }
         let finished = monotonic_nanos();
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::BodyEnd);
@@ -178,31 +225,16 @@ impl Worker {
         if let Some(monitor) = monitor {
             monitor.stop();
         }
-        // A job in the background makes room for the next one.
-        let made_room = if task.is_demoted(sequence) {
-            started
-        } else {
-            finished
-        };
-        self.queue.ended(made_room);
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::JobEnd);
         let ended = Ended {
             sequence,
             release,
             finished,
-            executed,
+            executed: cpu.saturating_sub(base),
             completed,
         };
-        #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobEnd);
-        if end(shared, task, self.id, &ended, own, &mut self.trace) {
-            record_job_end(shared, Edge::End, &mut self.trace);
-        }
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.executed_nanos += executed;
-        record.start_cost.record(started.saturating_sub(woken));
-        record
-            .end_cost
-            .record(monotonic_nanos().saturating_sub(finished));
+        (started, ended)
     }
 
     /// The job that was released does not begin, because there is no room for it or its permit says so.
@@ -221,14 +253,14 @@ impl Worker {
             self.queue.ended(woken);
             task.why_dropped(sequence)
         };
-        self.note_never_begun(shared, woken, Some((sequence, why)));
+        self.note_never_begun(shared, woken, Some((task.job(sequence), why)));
         restore_priority(shared, task, own, &mut self.trace);
         want_idle_above_lowest(shared);
         note_dropped(task, why);
     }
 
     /// Runs the body of one job; says whether it did all its work.
-    pub(crate) fn call_body(
+    fn call_body(
         &mut self,
         shared: &Shared,
         task: &TaskShared,
@@ -239,10 +271,7 @@ impl Worker {
         let mut job = JobContext {
             shared,
             task,
-            job: JobId {
-                task: self.id,
-                sequence,
-            },
+            job: task.job(sequence),
             release,
             demand: Service::ZERO,
             saw_cancellation: false,
@@ -284,55 +313,52 @@ impl Worker {
     }
 
     /// The thread runs because a job was released.
-    fn note_woken(&mut self, shared: &Shared, woken: u64) {
-        let (at, task) = (shared.instant(woken), self.id);
+    fn note_woken(&mut self, shared: &Shared, task: &TaskShared, woken: u64) {
+        let (at, task) = (shared.instant(woken), task.id);
         let on_behalf_of = None;
         self.trace.observed(at, Fact::Woken { task, on_behalf_of });
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
     }
 
-    /// The released job runs from now on.
-    fn note_started(&mut self, shared: &Shared, started: u64, sequence: u64) {
-        let at = shared.instant(started);
-        self.trace.overhead(at, Mechanism::Release, Edge::End);
-        let job = job_of(self.id, sequence);
-        self.trace.observed(at, Fact::Started { cpu: CPU, job });
-        self.trace.close();
-    }
-
     /// The released job does not run at all; perhaps because it was dropped.
-    fn note_never_begun(&mut self, shared: &Shared, now: u64, dropped: Option<(u64, DropReason)>) {
+    fn note_never_begun(
+        &mut self,
+        shared: &Shared,
+        now: u64,
+        dropped: Option<(JobId, DropReason)>,
+    ) {
         let at = shared.instant(now);
         self.trace.overhead(at, Mechanism::Release, Edge::End);
-        if let Some((sequence, why)) = dropped {
-            let job = job_of(self.id, sequence);
+        if let Some((job, why)) = dropped {
             self.trace.record(at, What::Dropped { job, why });
         }
         self.trace.close();
     }
 }
 
-/// Notes what the calling worker used since its switches and its CPU clock were these.
-pub(crate) fn note_used(task: &TaskShared, switches: &Switches, cpu: u64) {
-    let after = sys::sched::own_switches();
-    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-    record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
-    record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
-    record.cpu_nanos = own_cpu_nanos().saturating_sub(cpu);
-}
-
 /// Counts a job that was dropped.
 pub(crate) fn note_dropped(task: &TaskShared, why: DropReason) {
-    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-    record.jobs.count_drop(why);
+    task.record().jobs.count_drop(why);
+}
+
+/// Notes what it cost to begin and to end a job.
+pub(crate) fn note_costs(task: &TaskShared, start_cost: u64, job: &Ended) {
+    let end_cost = monotonic_nanos().saturating_sub(job.finished);
+    let mut record = task.record();
+    record.executed_nanos += job.executed;
+    record.start_cost.record(start_cost);
+    record.end_cost.record(end_cost);
 }
 
 /// A job whose body has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) sequence: u64,
+    /// The clock reading at which it was released.
     pub(crate) release: u64,
     pub(crate) finished: u64,
     pub(crate) executed: u64,
+    /// It did all its work; otherwise it was cancelled.
     pub(crate) completed: bool,
 }
 
@@ -343,7 +369,6 @@ pub(crate) struct Ended {
 fn end(
     shared: &Shared,
     task: &TaskShared,
-    id: TaskId,
     job: &Ended,
     own: &mut Intervals,
     trace: &mut Tracer,
@@ -354,7 +379,7 @@ fn end(
     let lost_its_priority = task.lost_its_priority(job.sequence);
     let completed = job.completed && !lost_its_priority;
     let unfinished = stopping && !lost_its_priority;
-    record_end(shared, task, id, job, trace, (completed, unfinished));
+    record_end(shared, task, job, trace, (completed, unfinished));
     // By the limit it ran under: the mode may fall when it is off.
     let threshold = shared.threshold(task.present_limit());
     let overran = !demoted && threshold.is_some_and(|threshold| job.executed > threshold);
@@ -368,9 +393,9 @@ fn end(
     }
     resume_preempted(shared);
     if completed {
-        note_completed(shared, task, id, job, trace);
+        note_completed(shared, task, job, trace);
     } else if unfinished {
-        note_unfinished(shared, task, id, (job.release, job.executed), trace);
+        note_unfinished(shared, task, (job.release, job.executed), trace);
     } else {
         note_dropped(task, task.why_dropped(job.sequence));
     }
@@ -382,13 +407,12 @@ fn end(
 fn record_end(
     shared: &Shared,
     task: &TaskShared,
-    id: TaskId,
     job: &Ended,
     trace: &mut Tracer,
     (completed, unfinished): (bool, bool),
 ) {
     let at = shared.instant(job.finished);
-    let (cpu, id) = (CPU, job_of(id, job.sequence));
+    let (cpu, id) = (CPU, task.job(job.sequence));
     if completed {
         trace.overhead(at, Mechanism::JobEnd, Edge::Begin);
         trace.observed(at, Fact::Completed { cpu, job: id });
@@ -535,8 +559,7 @@ fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: 
 /// Notes how late this is for a release that found the CPU free.
 fn note_lateness(shared: &Shared, task: &TaskShared, release: u64, now: u64) {
     if shared.guarantees.free_since(release) {
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.lateness.record(now.saturating_sub(release));
+        task.record().lateness.record(now.saturating_sub(release));
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the manager and one worker hand each other.
 
 use crate::sys::futex;
+use crate::worker::Ended;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// A job to begin.
@@ -9,16 +10,6 @@ pub(crate) struct Assignment {
     pub(crate) sequence: u64,
     /// The clock reading at which it was released.
     pub(crate) release: u64,
-}
-
-/// A job whose body has returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Done {
-    pub(crate) sequence: u64,
-    pub(crate) executed: u64,
-    pub(crate) finished: u64,
-    /// It did all its work; otherwise it was cancelled.
-    pub(crate) whole: bool,
 }
 
 /// One assignment at a time goes to the worker, one end at a time comes back: the manager assigns
@@ -34,7 +25,7 @@ pub(crate) struct Handover {
     done: AtomicU64,
     executed: AtomicU64,
     finished: AtomicU64,
-    whole: AtomicBool,
+    completed: AtomicBool,
 }
 
 impl Handover {
@@ -72,21 +63,23 @@ impl Handover {
         self.done.load(Ordering::SeqCst) != 0
     }
 
-    pub(crate) fn hand_back(&self, done: Done) {
+    pub(crate) fn hand_back(&self, done: &Ended) {
         self.executed.store(done.executed, Ordering::SeqCst);
         self.finished.store(done.finished, Ordering::SeqCst);
-        self.whole.store(done.whole, Ordering::SeqCst);
+        self.completed.store(done.completed, Ordering::SeqCst);
         self.done
             .store(done.sequence.saturating_add(1), Ordering::SeqCst);
     }
 
-    pub(crate) fn take_done(&self) -> Option<Done> {
+    pub(crate) fn take_done(&self) -> Option<Ended> {
         let sequence = self.done.swap(0, Ordering::SeqCst).checked_sub(1)?;
-        Some(Done {
+        Some(Ended {
             sequence,
+            // Of the same job, because no other is assigned before its end is taken.
+            release: self.release.load(Ordering::SeqCst),
             executed: self.executed.load(Ordering::SeqCst),
             finished: self.finished.load(Ordering::SeqCst),
-            whole: self.whole.load(Ordering::SeqCst),
+            completed: self.completed.load(Ordering::SeqCst),
         })
     }
 }

@@ -5,12 +5,11 @@
 //! also leaves the real-time class, so that a body that cannot be suspended keeps no other thread of the run
 //! from the CPU: see [`crate::suspension`].
 
-use super::{Manager, id_of, waits_for_an_instant};
+use super::{Manager, waits_for_an_instant};
 use crate::allowance::Allowance;
 use crate::shared::{Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
-use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{ContractViolation, Enforcer, Fact, Instant, JobId, Scheduler, StopReason};
 use vestal_trace::{Edge, Mechanism, Record, What};
@@ -19,15 +18,12 @@ impl Manager {
     /// Reports to the guard what suspended jobs executed since they were suspended, before it decides about their next
     /// slices.
     pub(super) fn charge_suspended(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
-        for (index, task) in shared.tasks.iter().enumerate() {
+        for task in &shared.tasks {
             if task.is_sliced()
                 && let Some(sequence) = task.running_admitted()
                 && let Some(executed) = task.executed()
             {
-                let job = JobId {
-                    task: id_of(index),
-                    sequence,
-                };
+                let job = task.job(sequence);
                 if waits_for_an_instant(self.guard.permit_for(job)) {
                     self.charge(shared, job, executed)?;
                 }
@@ -66,7 +62,7 @@ impl Manager {
 
     /// The job has executed what it was granted.
     fn suspend(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
-        let tid = task.tid.load(Ordering::SeqCst);
+        let tid = task.tid();
         let executed = task.executed().unwrap_or(0);
         if task.suspension.is_suspended() || !task.suspension.suspend(tid, executed) {
             return;
@@ -94,7 +90,7 @@ impl Manager {
         }
         let before = monotonic_nanos();
         self.span(shared, before, Mechanism::Switch, Edge::Begin);
-        if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.present_priority()).is_err() {
+        if sys::sched::set_fifo(task.tid(), task.present_priority()).is_err() {
             shared.request_stop(crate::shared::StopCause::SetupFailed);
         }
         let after = monotonic_nanos();
@@ -139,11 +135,8 @@ impl Manager {
                 };
                 if let Some(sequence) = goes_on {
                     reported = true;
-                    let job = JobId {
-                        task: id_of(index),
-                        sequence,
-                    };
-                    self.observed(shared, Fact::Started { cpu: CPU, job });
+                    let (cpu, job) = (CPU, task.job(sequence));
+                    self.observed(shared, Fact::Started { cpu, job });
                 }
             }
         }

@@ -55,13 +55,13 @@ impl Timers {
             counting: vec![None; shared.tasks.len()],
             monitored: None,
         };
-        let epoch = shared.epoch.load(Ordering::SeqCst);
+        let epoch = shared.epoch();
         for (index, task) in shared.tasks.iter().enumerate() {
-            let tid = task.tid.load(Ordering::SeqCst);
+            let tid = task.tid();
             let budget = SignalTimer::cpu_time_of(tid, manager, BUDGET | index)?;
             timers.budgets.push(budget);
             let release = SignalTimer::wall_tagged(manager, RELEASE | index)?;
-            let period = task.configuration.task.period.as_nanos();
+            let period = task.period_nanos();
             release.set_periodic(epoch.saturating_add(task.offset_nanos), period);
             timers.releases.push(release);
         }
@@ -217,7 +217,7 @@ impl Manager {
 
 /// The earliest release that one of the timers stands for and that was not handled yet, on the clock.
 fn first_release(shared: &Shared, woken: &Woken) -> Option<u64> {
-    let epoch = shared.epoch.load(Ordering::SeqCst);
+    let epoch = shared.epoch();
     let releases = woken.tags().filter(|tag| tag & !INDEX == RELEASE);
     releases
         .filter_map(|tag| {

@@ -41,8 +41,8 @@ struct Budget {
 impl Budget {
     fn new(shared: &Shared, index: usize, task: &TaskShared) -> io::Result<Self> {
         let manager = own_tid();
-        let epoch = shared.epoch.load(Ordering::SeqCst);
-        let period = task.configuration.task.period.as_nanos();
+        let epoch = shared.epoch();
+        let period = task.period_nanos();
         let count = task.slices();
         let slices = (0..count).map(|slice| {
             let kind = if slice == 0 { RELEASE } else { SLICE };
@@ -55,7 +55,7 @@ impl Budget {
             timer.set_periodic(first, period);
             Ok(timer)
         });
-        let tid = task.tid.load(Ordering::SeqCst);
+        let tid = task.tid();
         Ok(Self {
             _slices: slices.collect::<io::Result<_>>()?,
             cpu: SignalTimer::cpu_time_of(tid, manager, BUDGET | index)?,

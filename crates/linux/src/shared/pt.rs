@@ -73,9 +73,8 @@ impl TaskShared {
 
     /// When job `sequence` is released, in nanoseconds after the epoch.
     pub(crate) fn release_of(&self, sequence: u64) -> u64 {
-        let period = self.configuration.task.period.as_nanos();
-        self.offset_nanos
-            .saturating_add(sequence.saturating_mul(period))
+        let since = sequence.saturating_mul(self.period_nanos());
+        self.offset_nanos.saturating_add(since)
     }
 }
 
