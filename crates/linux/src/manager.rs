@@ -11,7 +11,7 @@ mod zss;
 use crate::allowance::Allowance;
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
-use crate::mechanism::start_timers;
+use crate::mechanism::{Budgets, JobTimers, start_timers};
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
@@ -101,9 +101,9 @@ impl Manager {
         self.own = Some(Intervals::of_this_thread(Thread::Manager));
         if let Some(wake_event) = &shared.wake_event {
             return if shared.paper_pt {
-                self.manage_pt(&shared, wake_event)
+                self.manage_events::<Budgets>(&shared, wake_event)
             } else {
-                self.manage_each_job(&shared, wake_event)
+                self.manage_events::<JobTimers>(&shared, wake_event)
             };
         }
         // They signal as long as they live.
@@ -192,9 +192,7 @@ impl Manager {
     fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>, due: bool) {
         let wakeups = &mut self.record.wakeups;
         let reported = |task: &TaskShared| {
-            task.overran.is_there()
-                || task.wants_priority.load(Ordering::SeqCst) == 1
-                || task.slack.as_ref().is_some_and(Slack::is_end_unreported)
+            task.asks() || task.slack.as_ref().is_some_and(Slack::is_end_unreported)
         };
         let count = match signal {
             None if due => &mut wakeups.timer,

@@ -174,6 +174,11 @@ impl TaskShared {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the worker waits for the manager: to learn of an overrun, or to give a priority back.
+    pub(crate) fn asks(&self) -> bool {
+        self.overran.is_there() || self.wants_priority.load(Ordering::SeqCst) == 1
+    }
+
     pub(crate) const fn period_nanos(&self) -> u64 {
         self.configuration.task.period.as_nanos()
     }

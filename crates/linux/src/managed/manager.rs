@@ -10,12 +10,12 @@ use super::pending::{Class, TaskQueue, queue_of};
 use super::{BoxedScheduler, Managed};
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
-use crate::manager::BEAT_NANOS;
+use crate::manager::{BEAT_NANOS, goes_on};
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
-use crate::shared::{QUANTUM_NANOS, STOP, Shared, StopCause, TaskShared};
+use crate::shared::{QUANTUM_NANOS, Shared, StopCause, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::sys::{self, futex};
@@ -158,16 +158,9 @@ impl Dispatcher {
             );
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::RoundBegins);
-            shared.beat.store(now, Ordering::SeqCst);
-            if shared.phase() == STOP || shared.stop_cause().is_some() {
+            if !goes_on(shared, now, end) {
                 return Ok(());
             }
-            if now >= end {
-                shared.request_stop(StopCause::Finished);
-                return Ok(());
-            }
-            #[cfg(feature = "real")]
-            crate::fault::strike(shared, now);
             if now >= epoch {
                 self.span(shared, now, Edge::Begin);
                 self.step(shared, managed, now, end)?;
