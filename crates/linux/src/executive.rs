@@ -456,6 +456,7 @@ fn start_all(
     };
     threads.start(
         "vestal-watchdog",
+        None,
         watchdog,
         Watchdog::set_up,
         Watchdog::main,
@@ -463,7 +464,7 @@ fn start_all(
     let name = "vestal-manager";
     let manager = match manager {
         RunManager::Guarding(manager) => {
-            let started = threads.start(name, *manager, Manager::set_up, Manager::main)?;
+            let started = threads.start(name, None, *manager, Manager::set_up, Manager::main)?;
             // A manager that handles each job sees by itself when the CPU is idle.
             if shared.wake_event.is_none() {
                 let idle = IdleDetector {
@@ -471,12 +472,13 @@ fn start_all(
                     priority: low,
                 };
                 let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
-                threads.start("vestal-idle", idle, set_up, main)?;
+                threads.start("vestal-idle", None, idle, set_up, main)?;
             }
             started
         }
         RunManager::Dispatching(dispatcher) => {
-            threads.start(name, *dispatcher, Dispatcher::set_up, Dispatcher::main)?
+            let (set_up, main) = (Dispatcher::set_up, Dispatcher::main);
+            threads.start(name, None, *dispatcher, set_up, main)?
         }
     };
     for (index, (bodies, trace)) in bodies.into_iter().enumerate() {
@@ -488,7 +490,8 @@ fn start_all(
             queue: JobQueue::new(shared.backlog),
             trace,
         };
-        threads.start_worker(index, worker, Worker::set_up, Worker::main)?;
+        let name = format!("vestal-{index}");
+        threads.start(&name, Some(index), worker, Worker::set_up, Worker::main)?;
     }
     Ok(manager)
 }

@@ -84,14 +84,6 @@ pub fn set_own_priority(priority: i32) -> std::io::Result<()> {
     sys::sched::set_fifo(sys::sched::own_tid(), priority)
 }
 
-/// Takes the calling thread out of the real-time class, as a job body might.
-///
-/// # Errors
-/// What the system call says.
-pub fn leave_real_time() -> std::io::Result<()> {
-    sys::sched::set_other(sys::sched::own_tid())
-}
-
 /// Starts a child process that burns CPU time for so many milliseconds; gives its number.
 ///
 /// # Errors

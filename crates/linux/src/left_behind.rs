@@ -1,12 +1,11 @@
 //! Jobs of workers that have not come back when patience with them ends: a body without a cancellation
 //! point, or one that blocks. They count like all others, and so do the releases behind them.
 
-use crate::outcome::note_unfinished;
+use crate::outcome::{note_unfinished, record_dropped};
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
-use crate::sys::clock::monotonic_nanos;
 use std::sync::atomic::Ordering;
-use vestal_trace::{Record, What};
+use vestal_trace::Record;
 
 /// Notes down what the workers of the tasks at these indices will not; gives the records about it.
 ///
@@ -53,9 +52,7 @@ fn account_assigned(shared: &Shared, task: &TaskShared, trace: &mut Tracer) {
     let dropped = task.lost_its_priority(sequence);
     if dropped {
         // As the worker would have said at its end.
-        let (job, why) = (task.job(sequence), task.why_dropped(sequence));
-        let at = shared.instant(monotonic_nanos());
-        trace.record(at, What::Dropped { job, why });
+        record_dropped(shared, task, sequence, trace);
     }
     let executed = executed(task, sequence);
     note_unfinished(shared, task, (release, executed), trace);

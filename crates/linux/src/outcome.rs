@@ -17,6 +17,7 @@ use crate::stolen::Stolen;
 use crate::sys::clock::monotonic_nanos;
 use crate::worker::Ended;
 use std::sync::atomic::Ordering;
+use vestal_core::DropReason;
 use vestal_trace::What;
 
 /// What is to be said of a missed deadline.
@@ -205,6 +206,21 @@ fn judge_miss(
         consumed: consumed.saturating_sub(shared.guarantees.consumed_before()),
     };
     window.judge(since, look.at)
+}
+
+/// Records that job `sequence` of `task`, which has come to its end, was dropped; says why.
+pub(crate) fn record_dropped(
+    shared: &Shared,
+    task: &TaskShared,
+    sequence: u64,
+    trace: &mut Tracer,
+) -> DropReason {
+    let (job, why) = (task.job(sequence), task.why_dropped(sequence));
+    trace.open();
+    let at = shared.instant(monotonic_nanos());
+    trace.record(at, What::Dropped { job, why });
+    trace.close();
+    why
 }
 
 /// Counts the jobs that were released before the end but never begun.

@@ -139,7 +139,7 @@ impl TaskShared {
             base: AtomicU64::new(0),
             limit: AllowanceWord::new(limit),
             slicing: Slicing::none(),
-            suspension: Suspension::new(),
+            suspension: Suspension::default(),
             has_priority: AtomicBool::new(false),
             blocked_by: BlockedBy::default(),
             late: Late::new(),

@@ -67,31 +67,10 @@ impl Threads {
         }
     }
 
-    /// Starts a thread that sets itself up, reports, and then does `main`.
+    /// Starts a thread that sets itself up, reports, and then does `main`; a worker with the index of its task.
     pub(crate) fn start<M: Send + 'static, T: Send + 'static>(
         &mut self,
         name: &str,
-        member: M,
-        set_up: fn(&M) -> io::Result<()>,
-        main: fn(M) -> T,
-    ) -> io::Result<Started<T>> {
-        self.launch(name.to_owned(), None, member, set_up, main)
-    }
-
-    /// As [`Self::start`], for the worker of the task at `index`.
-    pub(crate) fn start_worker<M: Send + 'static, T: Send + 'static>(
-        &mut self,
-        index: usize,
-        member: M,
-        set_up: fn(&M) -> io::Result<()>,
-        main: fn(M) -> T,
-    ) -> io::Result<Started<T>> {
-        self.launch(format!("vestal-{index}"), Some(index), member, set_up, main)
-    }
-
-    fn launch<M: Send + 'static, T: Send + 'static>(
-        &mut self,
-        name: String,
         worker: Option<usize>,
         member: M,
         set_up: fn(&M) -> io::Result<()>,
@@ -100,7 +79,7 @@ impl Threads {
         let (ready, is_ready) = sync_channel::<io::Result<()>>(1);
         let (give, result) = sync_channel::<T>(1);
         let handle = thread::Builder::new()
-            .name(name)
+            .name(name.to_owned())
             .stack_size(self.stack_bytes)
             .spawn(move || {
                 let outcome = set_up(&member);

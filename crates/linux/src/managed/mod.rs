@@ -45,7 +45,7 @@ pub type MakeScheduler =
     dyn Fn(&vestal_core::engine::Configuration<'_>) -> Result<BoxedScheduler, NoScheduler> + Send;
 
 /// What managed dispatch adds to the words that threads share.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Managed {
     /// Whether the manager waits on [`Self::wake_event`], rather than for the signals of a monitor.
     pub(crate) waits_on_futex: bool,
@@ -57,12 +57,10 @@ pub(crate) struct Managed {
 }
 
 impl Managed {
-    pub(crate) const fn new(waits_on_futex: bool) -> Self {
+    pub(crate) fn new(waits_on_futex: bool) -> Self {
         Self {
             waits_on_futex,
-            wake_event: AtomicU32::new(0),
-            planned: AtomicU64::new(0),
-            inversions: AtomicU64::new(0),
+            ..Self::default()
         }
     }
 

@@ -3,13 +3,13 @@
 use super::handover::Assignment;
 use crate::intervals::Intervals;
 use crate::occupancy::Wanted;
-use crate::outcome::{note_completed, note_unfinished};
+use crate::outcome::{note_completed, note_unfinished, record_dropped};
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{STOP, Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::worker::{Ended, Worker, note_costs, note_dropped, record_job_end};
-use vestal_trace::{Edge, Mechanism, What};
+use vestal_trace::{Edge, Mechanism};
 
 impl Worker {
     /// Runs assigned jobs until the run ends.
@@ -82,11 +82,6 @@ fn note_end(shared: &Shared, task: &TaskShared, job: &Ended, trace: &mut Tracer)
     } else if stopping && !lost_its_priority {
         note_unfinished(shared, task, (job.release, job.executed), trace);
     } else {
-        let (why, job) = (task.why_dropped(job.sequence), task.job(job.sequence));
-        trace.open();
-        let at = shared.instant(monotonic_nanos());
-        trace.record(at, What::Dropped { job, why });
-        trace.close();
-        note_dropped(task, why);
+        note_dropped(task, record_dropped(shared, task, job.sequence, trace));
     }
 }

@@ -2,9 +2,8 @@
 
 use super::Dispatcher;
 use crate::managed::pending::{Class, queue_of};
-use crate::outcome::note_unfinished;
+use crate::outcome::{note_unfinished, record_dropped};
 use crate::shared::Shared;
-use crate::sys::clock::monotonic_nanos;
 use vestal_core::{ContractViolation, DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
 
@@ -77,12 +76,7 @@ impl Dispatcher {
             }
             for (sequence, release) in queue.never_begun() {
                 if task.lost_its_priority(sequence) {
-                    let (job, why) = (task.job(sequence), task.why_dropped(sequence));
-                    dropped.add(why, 1);
-                    trace.open();
-                    let at = shared.instant(monotonic_nanos());
-                    trace.record(at, What::Dropped { job, why });
-                    trace.close();
+                    dropped.add(record_dropped(shared, task, sequence, trace), 1);
                 } else {
                     note_unfinished(shared, task, (release, 0), trace);
                 }
