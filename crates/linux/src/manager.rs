@@ -16,7 +16,7 @@ use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
-use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::sys::{self, futex};
@@ -156,14 +156,9 @@ impl Manager {
     pub(crate) fn woken(&mut self, shared: &Shared, until: u64) -> u64 {
         self.guard.sink().open();
         let now = monotonic_nanos();
-        let wanted = shared.occupancy.wanted_since(until, now);
+        let wanted = Wanted::AtOnceSince(shared.occupancy.wanted_since(until, now));
         if let Some(own) = &mut self.own {
-            own.wake(
-                shared,
-                Wanted::AtOnceSince(wanted),
-                now,
-                self.guard.sink_mut(),
-            );
+            own.wake(shared, wanted, now, self.guard.sink_mut());
         }
         self.guard.sink().close();
         #[cfg(feature = "real")]
@@ -329,14 +324,8 @@ impl Manager {
         if !known {
             self.announce(task, job)?;
         }
-        self.guard.apply(
-            shared.instant(monotonic_nanos()),
-            Fact::Charged {
-                cpu: CPU,
-                job,
-                amount,
-            },
-        )
+        let (now, cpu) = (shared.instant(monotonic_nanos()), CPU);
+        self.guard.apply(now, Fact::Charged { cpu, job, amount })
     }
 
     /// Lets the guard decide, and carries the permits out.
@@ -426,18 +415,22 @@ impl Manager {
     }
 
     fn demote(&mut self, shared: &Shared, task: &TaskShared) {
+        let cost = self.switch(shared, || {
+            task.enter_background();
+            shared.occupancy.burns_no_more();
+            take_off_the_class(task);
+        });
+        self.record.demotion.record(cost);
+    }
+
+    /// Changes a worker's class or priority; gives the time it took.
+    fn switch(&mut self, shared: &Shared, change: impl FnOnce()) -> u64 {
         let before = monotonic_nanos();
         self.span(shared, before, Mechanism::Switch, Edge::Begin);
-        task.enter_background();
-        shared.occupancy.burns_no_more();
-        // A worker lives as long as the run, and leaving the real-time class needs no right.
-        let _ = sys::sched::set_other(task.tid());
-        if let Some(monitor) = task.monitor.get() {
-            monitor.stop();
-        }
+        change();
         let after = monotonic_nanos();
         self.span(shared, after, Mechanism::Switch, Edge::End);
-        self.record.demotion.record(after.saturating_sub(before));
+        after.saturating_sub(before)
     }
 
     /// Arms the monitors of running jobs for what is left of their limits.
@@ -449,15 +442,11 @@ impl Manager {
             if task.running_ready().is_none() {
                 continue;
             }
-            let monitor = task.monitor.get();
-            if let Some(monitor) = monitor
-                && let Some(threshold) = shared.threshold(task.present_limit())
-                && let Some(executed) = task.executed()
-            {
-                monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
-            }
-            if let Some(Armed::Wall(_)) = monitor {
-                return;
+            if let Some(monitor) = task.monitor.get() {
+                shared.arm_for_the_rest(task, monitor);
+                if let Armed::Wall(_) = monitor {
+                    return;
+                }
             }
         }
     }
@@ -495,15 +484,29 @@ pub(crate) fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
     true
 }
 
-/// Gives workers between two jobs their priorities back.
+/// Takes a worker out of the real-time class, and stops its monitor.
+fn take_off_the_class(task: &TaskShared) {
+    // A worker lives as long as the run, and leaving the class needs no right.
+    let _ = sys::sched::set_other(task.tid());
+    if let Some(monitor) = task.monitor.get() {
+        monitor.stop();
+    }
+}
+
+/// Gives a worker its priority back.
+fn restore_priority(shared: &Shared, task: &TaskShared) {
+    if sys::sched::set_fifo(task.tid(), task.present_priority()).is_err() {
+        shared.request_stop(StopCause::SetupFailed);
+    }
+}
+
+/// Does so for workers between two jobs.
 fn restore_priorities(shared: &Shared) {
     for task in &shared.tasks {
         if task.wants_priority.load(Ordering::SeqCst) == 1 {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforePriority);
-            if sys::sched::set_fifo(task.tid(), task.present_priority()).is_err() {
-                shared.request_stop(StopCause::SetupFailed);
-            }
+            restore_priority(shared, task);
             task.wants_priority.store(0, Ordering::SeqCst);
             futex::wake_all(&task.wants_priority);
         }

@@ -493,11 +493,20 @@ impl Shared {
     pub(crate) fn kick_manager(&self) {
         self.occupancy.call(monotonic_nanos());
         match &self.managed {
-            Some(managed) if managed.waits_on_futex => managed.call(),
+            Some(managed) if managed.waits_on_futex => managed.calls.call(),
             Some(_) | None => match &self.wake_event {
                 Some(wake_event) => wake_event.signal(),
                 None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
             },
+        }
+    }
+
+    /// Lets the monitor of `task` fire when its running job has used up what is left of its limit.
+    pub(crate) fn arm_for_the_rest(&self, task: &TaskShared, monitor: &Armed) {
+        if let Some(threshold) = self.threshold(task.present_limit())
+            && let Some(executed) = task.executed()
+        {
+            monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
         }
     }
 
@@ -539,17 +548,17 @@ impl Shared {
             demote(task.tid());
         }
         if let Some(managed) = &self.managed {
-            managed.call();
+            managed.calls.call();
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
         self.phase.store(STOP, Ordering::SeqCst);
         self.idle_wanted.store(2, Ordering::SeqCst);
         sys::futex::wake_all(&self.phase);
         sys::futex::wake_all(&self.idle_wanted);
-        sys::stop::call();
+        sys::stop::CALLS.call();
         for task in &self.tasks {
-            task.handover.wake();
-            task.release_counter.wake();
+            task.handover.changes.call();
+            task.release_counter.calls.call();
         }
     }
 }

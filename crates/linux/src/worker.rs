@@ -20,7 +20,7 @@ use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::report::Duty;
-use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::{self, futex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -510,10 +510,8 @@ fn resume_preempted(shared: &Shared) {
     let next = shared.by_rank().find(|task| task.running_ready().is_some());
     if let Some(task) = next
         && let Some(monitor @ Armed::Wall(_)) = task.monitor.get()
-        && let Some(threshold) = shared.threshold(task.present_limit())
-        && let Some(executed) = task.executed()
     {
-        monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
+        shared.arm_for_the_rest(task, monitor);
     }
 }
 
@@ -541,7 +539,7 @@ fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: 
     let mut waited = false;
     loop {
         // Read before looking, so that a call that comes while looking ends the wait.
-        let calls = task.release_counter.calls();
+        let calls = task.release_counter.calls.count();
         if shared.phase() != RUN || shared.stop_requested() {
             return false;
         }
@@ -552,7 +550,7 @@ fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: 
             return true;
         }
         waited = true;
-        task.release_counter.wait_beyond(calls);
+        task.release_counter.calls.wait_beyond(calls, None);
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the manager and one worker hand each other.
 
-use crate::sys::futex;
+use crate::sys::futex::Calls;
 use crate::worker::Ended;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A job to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub(crate) struct Assignment {
 /// only after it has taken the end of the job before.
 #[derive(Debug, Default)]
 pub(crate) struct Handover {
-    /// Counts what the worker has to look at; it waits on it.
-    changes: AtomicU32,
+    /// For the worker: there is something to look at.
+    pub(crate) changes: Calls,
     /// The job to begin, plus one; 0: none. Cleared by the worker.
     assigned: AtomicU64,
     release: AtomicU64,
@@ -33,21 +33,7 @@ impl Handover {
         self.release.store(assignment.release, Ordering::SeqCst);
         self.assigned
             .store(assignment.sequence.saturating_add(1), Ordering::SeqCst);
-        self.wake();
-    }
-
-    pub(crate) fn wake(&self) {
-        self.changes.fetch_add(1, Ordering::SeqCst);
-        futex::wake_all(&self.changes);
-    }
-
-    /// Read before [`Self::take_assigned`], for [`Self::wait_beyond`].
-    pub(crate) fn changes(&self) -> u32 {
-        self.changes.load(Ordering::SeqCst)
-    }
-
-    pub(crate) fn wait_beyond(&self, changes: u32) {
-        futex::wait_until(&self.changes, changes, None);
+        self.changes.call();
     }
 
     pub(crate) fn take_assigned(&self) -> Option<Assignment> {

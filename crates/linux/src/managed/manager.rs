@@ -16,9 +16,9 @@ use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
 use crate::shared::{QUANTUM_NANOS, Shared, StopCause, TaskShared};
+use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
-use crate::sys::{self, futex};
 use crate::threads::{end_record, manage_to_the_end};
 use crate::worker::enter_real_time;
 use facts::end_of;
@@ -146,16 +146,11 @@ impl Dispatcher {
         let mut until = monotonic_nanos();
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
-            let calls = managed.wake_event.load(Ordering::SeqCst);
+            let calls = managed.calls.count();
             self.scheduler.sink().open();
             let now = monotonic_nanos();
-            let wanted = shared.occupancy.wanted_since(until, now);
-            own.wake(
-                shared,
-                Wanted::AtOnceSince(wanted),
-                now,
-                self.scheduler.sink_mut(),
-            );
+            let wanted = Wanted::AtOnceSince(shared.occupancy.wanted_since(until, now));
+            own.wake(shared, wanted, now, self.scheduler.sink_mut());
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::RoundBegins);
             if !goes_on(shared, now, end) {
@@ -194,7 +189,7 @@ impl Dispatcher {
         until: u64,
     ) -> Option<i32> {
         if managed.waits_on_futex {
-            futex::wait_until(&managed.wake_event, calls, Some(until));
+            managed.calls.wait_beyond(calls, Some(until));
             return None;
         }
         let span = until.saturating_sub(monotonic_nanos());
@@ -301,12 +296,9 @@ impl Dispatcher {
             self.set_class(shared, task, class);
             self.hold_if_suspended(task, job);
         }
-        let fact = Fact::Stopped {
-            cpu: CPU,
-            job,
-            why: StopReason::Preempted,
-        };
-        self.scheduler.apply(self.clock, fact)
+        let (cpu, why) = (CPU, StopReason::Preempted);
+        self.scheduler
+            .apply(self.clock, Fact::Stopped { cpu, job, why })
     }
 
     /// Carries the plan out; says whether something came of it that needs another decision.

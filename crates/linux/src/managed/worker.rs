@@ -20,14 +20,14 @@ impl Worker {
         own: &mut Intervals,
     ) {
         loop {
-            let changes = task.handover.changes();
+            let changes = task.handover.changes.count();
             if let Some(assignment) = task.handover.take_assigned() {
                 self.run_assigned(shared, task, assignment, own);
             } else if shared.phase() == STOP {
                 return;
             } else {
                 own.wait(shared, Duty::JobEnd, &mut self.trace);
-                task.handover.wait_beyond(changes);
+                task.handover.changes.wait_beyond(changes, None);
                 self.trace.open();
                 let now = monotonic_nanos();
                 own.wake(shared, Wanted::ByTheManager, now, &mut self.trace);

@@ -5,14 +5,13 @@
 //! also leaves the real-time class, so that a body that cannot be suspended keeps no other thread of the run
 //! from the CPU: see [`crate::suspension`].
 
-use super::{Manager, waits_for_an_instant};
+use super::{Manager, restore_priority, take_off_the_class, waits_for_an_instant};
 use crate::allowance::Allowance;
 use crate::shared::{Shared, TaskShared};
-use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{ContractViolation, Enforcer, Fact, Instant, JobId, Scheduler, StopReason};
-use vestal_trace::{Edge, Mechanism, Record, What};
+use vestal_trace::{Record, What};
 
 impl Manager {
     /// Reports to the guard what suspended jobs executed since they were suspended, before it decides about their next
@@ -62,22 +61,13 @@ impl Manager {
 
     /// The job has executed what it was granted.
     fn suspend(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
-        let tid = task.tid();
         let executed = task.executed().unwrap_or(0);
-        if task.suspension.is_suspended() || !task.suspension.suspend(tid, executed) {
+        if task.suspension.is_suspended() || !task.suspension.suspend(task.tid(), executed) {
             return;
         }
         shared.occupancy.burns_no_more();
-        let before = monotonic_nanos();
-        self.span(shared, before, Mechanism::Switch, Edge::Begin);
-        // Leaving the real-time class needs no right, and a worker lives as long as the run.
-        let _ = sys::sched::set_other(tid);
-        if let Some(monitor) = task.monitor.get() {
-            monitor.stop();
-        }
-        let after = monotonic_nanos();
-        self.span(shared, after, Mechanism::Switch, Edge::End);
-        self.record.demotion.record(after.saturating_sub(before));
+        let cost = self.switch(shared, || take_off_the_class(task));
+        self.record.demotion.record(cost);
         task.suspension.tell_stopped();
         let (cpu, why) = (CPU, StopReason::Blocked);
         self.observed(shared, Fact::Stopped { cpu, job, why });
@@ -88,13 +78,7 @@ impl Manager {
         if !task.suspension.is_suspended() {
             return;
         }
-        let before = monotonic_nanos();
-        self.span(shared, before, Mechanism::Switch, Edge::Begin);
-        if sys::sched::set_fifo(task.tid(), task.present_priority()).is_err() {
-            shared.request_stop(crate::shared::StopCause::SetupFailed);
-        }
-        let after = monotonic_nanos();
-        self.span(shared, after, Mechanism::Switch, Edge::End);
+        self.switch(shared, || restore_priority(shared, task));
         self.let_go(shared, task, job);
     }
 

@@ -1,8 +1,9 @@
 //! SIGINT and SIGTERM: the latch that they set, which stays set, and whoever waits for it.
 
+use super::futex::Calls;
 use super::signal::{Taken, action};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// A stop was requested.
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -14,7 +15,7 @@ static FIRST: AtomicI32 = AtomicI32::new(0);
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
 
 /// Counts the calls for whoever waits for a stop.
-static CALLS: AtomicU32 = AtomicU32::new(0);
+pub(crate) static CALLS: Calls = Calls::new();
 
 /// Does only what is safe in a handler: atomic stores, and system calls that leave the error number of
 /// the interrupted code alone.
@@ -42,7 +43,7 @@ pub(crate) fn ask(signal: i32) {
     // First the cause: whoever sees the latch set finds it.
     let _ = FIRST.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
     ASKED.store(true, Ordering::SeqCst);
-    call();
+    CALLS.call();
 }
 
 /// The latch.
@@ -62,22 +63,6 @@ pub(crate) fn acknowledge() -> Option<i32> {
     SIGNALLED.store(false, Ordering::SeqCst);
     let signal = FIRST.swap(0, Ordering::SeqCst);
     asked.then_some(signal)
-}
-
-/// Read before [`asked`], for [`wait_beyond`].
-pub(crate) fn calls() -> u32 {
-    CALLS.load(Ordering::SeqCst)
-}
-
-/// Waits for a stop or a call, until an instant.
-pub(crate) fn wait_beyond(calls: u32, until_nanos: u64) {
-    super::futex::wait_until(&CALLS, calls, Some(until_nanos));
-}
-
-/// Ends the wait without a stop.
-pub(crate) fn call() {
-    CALLS.fetch_add(1, Ordering::SeqCst);
-    super::futex::wake_all(&CALLS);
 }
 
 /// SIGINT and SIGTERM set the latch while this lives; afterwards they do what they did before. The

@@ -58,13 +58,8 @@ impl Dispatcher {
         if amount == 0 {
             return Ok(());
         }
-        let amount = Service::from_nanos(amount);
-        let fact = Fact::Charged {
-            cpu: CPU,
-            job,
-            amount,
-        };
-        self.scheduler.apply(at, fact)
+        let (cpu, amount) = (CPU, Service::from_nanos(amount));
+        self.scheduler.apply(at, Fact::Charged { cpu, job, amount })
     }
 
     /// The execution at which the budget of `job` that the last plan named is used up.
