@@ -37,7 +37,6 @@ use crate::sys::{self, Tid};
 use crate::zss::Slack;
 pub(crate) use armed::Armed;
 use drops::Verdicts;
-use pt::Slicing;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use vestal_core::{
@@ -85,8 +84,10 @@ pub(crate) struct TaskShared {
     pub(crate) base: AtomicU64,
     /// Written by the manager: what a job may execute from its beginning.
     pub(crate) limit: AllowanceWord,
-    /// Into which slices its jobs are cut, if any.
-    slicing: Slicing,
+    is_sliced: bool,
+    /// Under native dispatch, of a sliced task: what the running job was granted so far. Written by the
+    /// worker before it says what runs, and by the manager for the job that runs.
+    granted: AllowanceWord,
     /// Whether the worker is suspended in the middle of a body.
     pub(crate) suspension: Suspension,
     /// Whether a job of the task has begun and has its priority: see [`crate::guarantee`].
@@ -138,7 +139,8 @@ impl TaskShared {
             state: AtomicU64::new(0),
             base: AtomicU64::new(0),
             limit: AllowanceWord::new(limit),
-            slicing: Slicing::none(),
+            is_sliced: false,
+            granted: AllowanceWord::new(Allowance::Unlimited),
             suspension: Suspension::default(),
             has_priority: AtomicBool::new(false),
             blocked_by: BlockedBy::default(),
