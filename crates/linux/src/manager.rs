@@ -20,7 +20,7 @@ use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::sys::{self, futex};
-use crate::threads::{end_record, manage_to_the_end};
+use crate::threads::{Step, end_record, manage_to_the_end};
 use crate::worker::enter_real_time;
 use crate::zss::Slack;
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl Manager {
         end_record(self.record, self.guard, &shared)
     }
 
-    fn manage(&mut self) -> Result<(), ContractViolation> {
+    fn manage(&mut self) -> Step {
         let shared = Arc::clone(&self.shared);
         if !shared.await_begin() {
             return Ok(());
@@ -171,8 +171,8 @@ impl Manager {
         &mut self,
         shared: &Shared,
         woken: u64,
-        handle: impl FnOnce(&mut Self) -> Result<(), ContractViolation>,
-    ) -> Result<(), ContractViolation> {
+        handle: impl FnOnce(&mut Self) -> Step,
+    ) -> Step {
         self.guard.sink().open();
         self.span(shared, woken, Mechanism::Decide, Edge::Begin);
         handle(self)?;
@@ -215,11 +215,7 @@ impl Manager {
     }
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
-    pub(crate) fn handle(
-        &mut self,
-        shared: &Shared,
-        monitor_fired: bool,
-    ) -> Result<(), ContractViolation> {
+    pub(crate) fn handle(&mut self, shared: &Shared, monitor_fired: bool) -> Step {
         if shared.phase() != RUN {
             return Ok(());
         }
@@ -260,7 +256,7 @@ impl Manager {
     }
 
     /// Jobs that completed beyond their limit before the monitor noticed.
-    fn note_completed_overruns(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+    fn note_completed_overruns(&mut self, shared: &Shared) -> Step<bool> {
         let mut any = false;
         for task in &shared.tasks {
             let Some((sequence, executed)) = task.overran.take() else {
@@ -276,7 +272,7 @@ impl Manager {
     }
 
     /// Charges every running job that has used up its limit; says whether there was one.
-    fn charge_exhausted(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+    fn charge_exhausted(&mut self, shared: &Shared) -> Step<bool> {
         if shared.paper_zss {
             return Ok(false);
         }
@@ -304,12 +300,7 @@ impl Manager {
     }
 
     /// Reports to the guard what `job` has executed beyond what was reported before.
-    fn charge(
-        &mut self,
-        shared: &Shared,
-        job: JobId,
-        executed: u64,
-    ) -> Result<(), ContractViolation> {
+    fn charge(&mut self, shared: &Shared, job: JobId, executed: u64) -> Step {
         let index = job.task.index();
         let (Some(task), Some(charged)) = (shared.tasks.get(index), self.charged.get_mut(index))
         else {
@@ -329,7 +320,7 @@ impl Manager {
     }
 
     /// Lets the guard decide, and carries the permits out.
-    fn decide(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    fn decide(&mut self, shared: &Shared) -> Step {
         let now = shared.instant(monotonic_nanos());
         for task in &shared.tasks {
             if self.guard.interest() == Interest::NewestReleases
@@ -356,7 +347,7 @@ impl Manager {
     }
 
     /// The CPU had nothing to run. That was an idle instant if no admitted job waits for something.
-    pub(crate) fn settle_idle(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    pub(crate) fn settle_idle(&mut self, shared: &Shared) -> Step {
         if self.guard.mode() == Level::LOWEST {
             return Ok(());
         }

@@ -22,6 +22,9 @@ use vestal_trace::Recorder;
 /// How long a thread may take to set itself up.
 const SETUP_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
+/// The outcome of a part of a manager's round.
+pub(crate) type Step<T = ()> = Result<T, ContractViolation>;
+
 /// The threads of a run.
 pub(crate) struct Threads {
     stack_bytes: usize,
@@ -124,10 +127,7 @@ pub(crate) fn measured<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
 }
 
 /// What a manager's thread does until the run ends; that is halted whatever happens.
-pub(crate) fn manage_to_the_end(
-    shared: &Shared,
-    manage: impl FnOnce() -> Result<(), ContractViolation>,
-) {
+pub(crate) fn manage_to_the_end(shared: &Shared, manage: impl FnOnce() -> Step) {
     let failed = match catch_unwind(AssertUnwindSafe(manage)) {
         Ok(outcome) => outcome
             .err()

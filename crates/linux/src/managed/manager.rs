@@ -19,7 +19,7 @@ use crate::shared::{QUANTUM_NANOS, Shared, StopCause, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
-use crate::threads::{end_record, manage_to_the_end};
+use crate::threads::{Step, end_record, manage_to_the_end};
 use crate::worker::enter_real_time;
 use facts::end_of;
 use std::cmp::Reverse;
@@ -29,9 +29,7 @@ use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::plan::{Slot, Wake};
-use vestal_core::{
-    ContractViolation, Event, Fact, Instant, JobId, Level, Permit, Scheduler, TaskId,
-};
+use vestal_core::{Event, Fact, Instant, JobId, Level, Permit, Scheduler, TaskId};
 use vestal_trace::{Edge, Mechanism, Recorder, What};
 
 /// The priorities of the run, the manager's own apart.
@@ -114,7 +112,7 @@ impl Dispatcher {
         end_record(self.record, self.scheduler, &shared)
     }
 
-    fn manage(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    fn manage(&mut self, shared: &Shared) -> Step {
         let Some(managed) = &shared.managed else {
             return Ok(());
         };
@@ -142,7 +140,7 @@ impl Dispatcher {
         signals: &ManagerSignals,
         (epoch, end): (u64, u64),
         own: &mut Intervals,
-    ) -> Result<(), ContractViolation> {
+    ) -> Step {
         let mut until = monotonic_nanos();
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
@@ -230,13 +228,7 @@ impl Dispatcher {
     }
 
     /// One round: what happened, what follows, what is to be done.
-    fn step(
-        &mut self,
-        shared: &Shared,
-        managed: &Managed,
-        now: u64,
-        end: u64,
-    ) -> Result<(), ContractViolation> {
+    fn step(&mut self, shared: &Shared, managed: &Managed, now: u64, end: u64) -> Step {
         self.charge_running(shared, now)?;
         self.take_ends(shared)?;
         let latest = self.take_releases(shared, now, end)?;
@@ -255,7 +247,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn decide(&mut self, shared: &Shared, at: Instant) -> Result<(), ContractViolation> {
+    fn decide(&mut self, shared: &Shared, at: Instant) -> Step {
         self.clock = at.max(self.clock);
         self.hand_on(shared)?;
         loop {
@@ -280,7 +272,7 @@ impl Dispatcher {
     }
 
     /// Takes the CPU from the running job.
-    fn stop_running(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    fn stop_running(&mut self, shared: &Shared) -> Step {
         let Some(job) = self.running.take() else {
             return Ok(());
         };
@@ -302,12 +294,7 @@ impl Dispatcher {
     }
 
     /// Carries the plan out; says whether something came of it that needs another decision.
-    fn enact(
-        &mut self,
-        shared: &Shared,
-        managed: &Managed,
-        at: Instant,
-    ) -> Result<bool, ContractViolation> {
+    fn enact(&mut self, shared: &Shared, managed: &Managed, at: Instant) -> Step<bool> {
         self.drop_background(shared);
         let target = self.slot.map(|slot| slot.job);
         managed.plan(target);
@@ -326,12 +313,7 @@ impl Dispatcher {
     }
 
     /// Gives the CPU to `job`; says whether it turned out to be over already.
-    fn start(
-        &mut self,
-        shared: &Shared,
-        job: JobId,
-        at: Instant,
-    ) -> Result<bool, ContractViolation> {
+    fn start(&mut self, shared: &Shared, job: JobId, at: Instant) -> Step<bool> {
         let task = shared.task(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let demoted = task.is_demoted(job.sequence);

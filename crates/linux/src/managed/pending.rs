@@ -3,6 +3,7 @@
 use super::backlog::Backlog;
 use crate::shared::TaskShared;
 use crate::sys::clock::cpu_nanos_of;
+use crate::threads::Step;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{ContractViolation, Drops, TaskId};
@@ -46,10 +47,7 @@ pub(super) struct TaskQueue {
 }
 
 /// That of the task with this number.
-pub(super) fn queue_of(
-    queues: &mut [TaskQueue],
-    task: TaskId,
-) -> Result<&mut TaskQueue, ContractViolation> {
+pub(super) fn queue_of(queues: &mut [TaskQueue], task: TaskId) -> Step<&mut TaskQueue> {
     let queue = queues.get_mut(task.index());
     queue.ok_or(ContractViolation::UnknownTask(task))
 }

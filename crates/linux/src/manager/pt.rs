@@ -9,14 +9,15 @@ use super::{Manager, restore_priority, take_off_the_class, waits_for_an_instant}
 use crate::allowance::Allowance;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
+use crate::threads::Step;
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{ContractViolation, Enforcer, Fact, Instant, JobId, Scheduler, StopReason};
+use vestal_core::{Enforcer, Fact, Instant, JobId, Scheduler, StopReason};
 use vestal_trace::{Record, What};
 
 impl Manager {
     /// Reports to the guard what suspended jobs executed since they were suspended, before it decides about their next
     /// slices.
-    pub(super) fn charge_suspended(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    pub(super) fn charge_suspended(&mut self, shared: &Shared) -> Step {
         for task in &shared.tasks {
             if task.is_sliced()
                 && let Some(sequence) = task.running_admitted()
@@ -32,11 +33,7 @@ impl Manager {
     }
 
     /// The slices of a job count from its release, so that is reported to the guard before it is charged.
-    pub(super) fn announce(
-        &mut self,
-        task: &TaskShared,
-        job: JobId,
-    ) -> Result<(), ContractViolation> {
+    pub(super) fn announce(&mut self, task: &TaskShared, job: JobId) -> Step {
         if !task.is_sliced() {
             return Ok(());
         }

@@ -4,9 +4,10 @@ use super::Manager;
 use crate::shared::{Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
+use crate::threads::Step;
 use crate::zss::{Rank, Slack};
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{ContractViolation, Fact, Instant, Permit, Scheduler};
+use vestal_core::{Fact, Instant, Permit, Scheduler};
 
 impl Manager {
     /// How long until the guard wants to be called.
@@ -18,7 +19,7 @@ impl Manager {
 
     /// Reports to the guard of jobs that have no slack left, and of the end of those it knows; lets it decide
     /// if there is one, or if it asked for that.
-    pub(super) fn settle_slack(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    pub(super) fn settle_slack(&mut self, shared: &Shared) -> Step {
         let now = shared.instant(monotonic_nanos());
         let mut reported = self.wake.is_some_and(|wake| wake <= now);
         if reported {
@@ -35,12 +36,7 @@ impl Manager {
         Ok(())
     }
 
-    fn report_slack(
-        &mut self,
-        task: &TaskShared,
-        slack: &Slack,
-        now: Instant,
-    ) -> Result<bool, ContractViolation> {
+    fn report_slack(&mut self, task: &TaskShared, slack: &Slack, now: Instant) -> Step<bool> {
         let mut reported = false;
         let sequence = slack.first();
         if let Some(incomplete) = slack.incomplete()

@@ -4,9 +4,9 @@ use crate::manager::{BEAT_NANOS, Manager, goes_on};
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::{Waiter, WakeEvent, Woken};
+use crate::threads::Step;
 use std::io;
 use std::sync::atomic::Ordering;
-use vestal_core::ContractViolation;
 
 /// Tags of timers: a kind, and below that the index of the task.
 pub(super) const RELEASE: usize = 1 << 16;
@@ -40,7 +40,7 @@ impl Manager {
         &mut self,
         shared: &Shared,
         wake_event: &WakeEvent,
-    ) -> Result<(), ContractViolation> {
+    ) -> Step {
         let (Ok(waiter), Ok(mut timers)) = (Waiter::new(wake_event), T::start(shared)) else {
             shared.request_stop(StopCause::SetupFailed);
             return Ok(());
@@ -96,7 +96,7 @@ impl Manager {
         timers: &mut T,
         woken: &Woken,
         due: bool,
-    ) -> Result<(), ContractViolation> {
+    ) -> Step {
         if shared.phase() != RUN {
             return Ok(());
         }

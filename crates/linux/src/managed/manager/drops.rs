@@ -4,18 +4,14 @@ use super::Dispatcher;
 use crate::managed::pending::{Class, queue_of};
 use crate::outcome::{note_unfinished, record_dropped};
 use crate::shared::Shared;
-use vestal_core::{ContractViolation, DropReason, JobId, Permit, Scheduler};
+use crate::threads::Step;
+use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
 
 impl Dispatcher {
     /// The scheduler has dropped a job: it never began, or goes to the background until its next
     /// cancellation point.
-    pub(super) fn drop_job(
-        &mut self,
-        shared: &Shared,
-        job: JobId,
-        why: DropReason,
-    ) -> Result<(), ContractViolation> {
+    pub(super) fn drop_job(&mut self, shared: &Shared, job: JobId, why: DropReason) -> Step {
         let task = shared.task(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let waited = queue.take_waiting(job.sequence).is_some();

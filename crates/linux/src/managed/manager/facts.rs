@@ -3,14 +3,13 @@
 use super::Dispatcher;
 use crate::managed::pending::{Class, TaskQueue, queue_of};
 use crate::shared::{Shared, TaskShared};
+use crate::threads::Step;
 use crate::worker::Ended;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::job_table::BACKLOG_MAX;
-use vestal_core::{
-    ContractViolation, DropReason, Fact, Instant, JobId, Permit, Scheduler, Service,
-};
+use vestal_core::{DropReason, Fact, Instant, JobId, Permit, Scheduler, Service};
 use vestal_trace::What;
 
 /// Releases that are no further apart than this are one event.
@@ -18,11 +17,7 @@ const MERGE_NANOS: u64 = 1_000;
 
 impl Dispatcher {
     /// Charges the running job what its thread's clock says (C2).
-    pub(super) fn charge_running(
-        &mut self,
-        shared: &Shared,
-        now: u64,
-    ) -> Result<(), ContractViolation> {
+    pub(super) fn charge_running(&mut self, shared: &Shared, now: u64) -> Step {
         let Some(job) = self.running else {
             return Ok(());
         };
@@ -40,13 +35,7 @@ impl Dispatcher {
     }
 
     /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.
-    fn charge(
-        &mut self,
-        shared: &Shared,
-        at: Instant,
-        job: JobId,
-        executed: u64,
-    ) -> Result<(), ContractViolation> {
+    fn charge(&mut self, shared: &Shared, at: Instant, job: JobId, executed: u64) -> Step {
         let queue = queue_of(&mut self.queues, job.task)?;
         if !shared.enforce {
             return Ok(());
@@ -80,7 +69,7 @@ impl Dispatcher {
     }
 
     /// Takes the ends of jobs from the workers.
-    pub(super) fn take_ends(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    pub(super) fn take_ends(&mut self, shared: &Shared) -> Step {
         for task in &shared.tasks {
             let Some(done) = task.handover.take_done() else {
                 continue;
@@ -106,13 +95,7 @@ impl Dispatcher {
     }
 
     /// The running job has ended.
-    fn end(
-        &mut self,
-        shared: &Shared,
-        job: JobId,
-        done: Ended,
-        executed: u64,
-    ) -> Result<(), ContractViolation> {
+    fn end(&mut self, shared: &Shared, job: JobId, done: Ended, executed: u64) -> Step {
         let at = shared.instant(done.finished);
         self.charge(shared, at, job, executed)?;
         self.running = None;
@@ -122,12 +105,7 @@ impl Dispatcher {
     }
 
     /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
-    pub(super) fn take_releases(
-        &mut self,
-        shared: &Shared,
-        now: u64,
-        end: u64,
-    ) -> Result<u64, ContractViolation> {
+    pub(super) fn take_releases(&mut self, shared: &Shared, now: u64, end: u64) -> Step<u64> {
         // Those that have waited longer come first.
         self.hand_on(shared)?;
         let mut latest = 0;
@@ -153,12 +131,7 @@ impl Dispatcher {
 
     /// Reports to the scheduler a release, keeps it for want of room, or drops it because as many jobs
     /// wait as may.
-    fn release(
-        &mut self,
-        shared: &Shared,
-        task: &TaskShared,
-        sequence: u64,
-    ) -> Result<(), ContractViolation> {
+    fn release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64) -> Step {
         let in_background = self.is_in_background(task);
         let queue = queue_of(&mut self.queues, task.id)?;
         if queue.backlog.kept() == 0 && may_tell(queue, in_background) {
@@ -179,7 +152,7 @@ impl Dispatcher {
     }
 
     /// Reports to the scheduler kept releases for which it has room; says whether there were any.
-    pub(super) fn hand_on(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+    pub(super) fn hand_on(&mut self, shared: &Shared) -> Step<bool> {
         let mut any = false;
         for task in &shared.tasks {
             while queue_of(&mut self.queues, task.id)?.backlog.kept() > 0 {
@@ -197,12 +170,7 @@ impl Dispatcher {
         Ok(any)
     }
 
-    fn tell_release(
-        &mut self,
-        shared: &Shared,
-        task: &TaskShared,
-        sequence: u64,
-    ) -> Result<(), ContractViolation> {
+    fn tell_release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64) -> Step {
         let (release, job) = (shared.release_of(task, sequence), task.job(sequence));
         let queue = queue_of(&mut self.queues, task.id)?;
         queue.staged += 1;
