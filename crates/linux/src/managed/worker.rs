@@ -1,48 +1,38 @@
 //! A worker under managed dispatch: begins the job it is assigned, and says when it has ended.
 
 use super::handover::Assignment;
-use crate::intervals::Intervals;
 use crate::occupancy::Wanted;
 use crate::outcome::{note_completed, note_unfinished, record_dropped};
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{STOP, Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::worker::{Ended, Worker, note_costs, note_dropped, record_job_end};
+use crate::worker::{Ended, RunningWorker, note_costs, note_dropped};
 use vestal_trace::{Edge, Mechanism};
 
-impl Worker {
+impl RunningWorker<'_> {
     /// Runs assigned jobs until the run ends.
-    pub(crate) fn run_assigned_jobs(
-        &mut self,
-        shared: &Shared,
-        task: &TaskShared,
-        own: &mut Intervals,
-    ) {
+    pub(crate) fn run_assigned_jobs(&mut self) {
+        let (shared, task) = (self.shared, self.task);
         loop {
             let changes = task.handover.changes.count();
             if let Some(assignment) = task.handover.take_assigned() {
-                self.run_assigned(shared, task, assignment, own);
+                self.run_assigned(assignment);
             } else if shared.phase() == STOP {
                 return;
             } else {
-                own.wait(shared, Duty::JobEnd, &mut self.trace);
+                self.own.wait(shared, Duty::JobEnd, &mut self.trace);
                 task.handover.changes.wait_beyond(changes, None);
                 self.trace.open();
-                let now = monotonic_nanos();
-                own.wake(shared, Wanted::ByTheManager, now, &mut self.trace);
+                let (now, wanted) = (monotonic_nanos(), Wanted::ByTheManager);
+                self.own.wake(shared, wanted, now, &mut self.trace);
                 self.trace.close();
             }
         }
     }
 
-    fn run_assigned(
-        &mut self,
-        shared: &Shared,
-        task: &TaskShared,
-        assignment: Assignment,
-        own: &mut Intervals,
-    ) {
+    fn run_assigned(&mut self, assignment: Assignment) {
+        let (shared, task) = (self.shared, self.task);
         let Assignment { sequence, release } = assignment;
         self.trace.open();
         let woken = monotonic_nanos();
@@ -55,13 +45,13 @@ impl Worker {
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
         // From here on the account is the new job's, also if the manager looks in between.
         task.begin(sequence, own_cpu_nanos());
-        let (started, ended) = self.run_job(shared, task, (sequence, release), own);
+        let (started, ended) = self.run_job(sequence, release);
         // Before it is noted down: a manager that looks from here on finds a job that is over, and takes
         // no priority from it any more.
         task.handover.hand_back(&ended);
-        record_job_end(shared, Edge::Begin, &mut self.trace);
+        self.record_job_end(Edge::Begin);
         note_end(shared, task, &ended, &mut self.trace);
-        record_job_end(shared, Edge::End, &mut self.trace);
+        self.record_job_end(Edge::End);
         note_costs(task, started.saturating_sub(woken), &ended);
         task.finish(sequence);
         #[cfg(feature = "real")]
