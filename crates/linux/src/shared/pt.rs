@@ -6,11 +6,9 @@ use crate::report::Suspensions;
 
 impl TaskShared {
     /// The same with jobs in slices.
-    pub(crate) fn in_slices(self) -> Self {
-        Self {
-            is_sliced: true,
-            ..self
-        }
+    pub(crate) fn in_slices(mut self) -> Self {
+        self.is_sliced = true;
+        self
     }
 
     /// Whether its jobs are granted their limits slice by slice.
