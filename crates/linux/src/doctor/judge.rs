@@ -127,6 +127,11 @@ impl Check {
     }
 }
 
+/// Millionths for people: `0.25%`.
+fn percent(ppm: u64) -> String {
+    format!("{}.{:02}%", ppm / 10_000, ppm % 10_000 / 100)
+}
+
 /// CPUs for people: `0-3, 7`.
 fn list(cpus: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();

@@ -1,6 +1,6 @@
 //! The CPU that real-time jobs are to have, and what it stands on.
 
-use super::{Check, Says, list};
+use super::{Check, Says, list, percent};
 use crate::doctor::parse::IdleState;
 use crate::doctor::{Basis, Facts, Finding, Section, State, Unread};
 
@@ -51,7 +51,7 @@ fn stolen(facts: &Facts) -> Finding {
     const MEANING: &str = "the time since boot in which the CPU wanted to run and the hypervisor ran \
                            others";
     check("stolen-time", "time taken by a hypervisor", MEANING).reads(&facts.stolen_ppm, |&ppm| {
-        let found = format!("{}.{:02}%", ppm / 10_000, ppm % 10_000 / 100);
+        let found = percent(ppm);
         if ppm <= STOLEN_PPM_MAX {
             Says::good(found)
         } else {

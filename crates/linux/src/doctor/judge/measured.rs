@@ -1,10 +1,11 @@
 //! What was measured.
 
-use super::{Check, Says};
+use super::{Check, Says, percent};
 use crate::config::{Monitor, TOLERANCE_MAX, TOLERANCE_MIN};
 use crate::doctor::{
     Basis, BudgetProbe, Finding, GapProbe, Outcome, Probes, Section, State, WakeUpProbe,
 };
+use vestal_statistics::Summary;
 
 /// Wake-ups later than this cost a task with a period of 10 ms a fiftieth of it.
 const LATE_NANOS_GOOD: u64 = 200_000;
@@ -40,19 +41,24 @@ fn measured<T>(
     check.says(Basis::Measured, source, says)
 }
 
+/// Nanoseconds for people.
+fn in_us(found: &Summary) -> String {
+    format!(
+        "{} us in the median, {} in the 99th percentile, {} at most, of {}",
+        found.median / 1_000,
+        found.p99 / 1_000,
+        found.max / 1_000,
+        found.count
+    )
+}
+
 fn wake_ups(outcome: &Outcome<WakeUpProbe>) -> Finding {
     const MEANING: &str = "by how much a thread wakes late that sleeps until an instant: so much later \
                            do jobs begin";
     let check = check("wake-up", "lateness of wake-ups", MEANING);
     let source = "sleeps of 1 ms until an absolute instant";
     measured(check, source, outcome, |probe| {
-        let found = format!(
-            "{} us in the median, {} in the 99th percentile, {} at most, of {}",
-            probe.lateness.median / 1_000,
-            probe.lateness.p99 / 1_000,
-            probe.lateness.max / 1_000,
-            probe.lateness.count
-        );
+        let found = in_us(&probe.lateness);
         if !probe.real_time {
             let says = Says {
                 state: State::Note,
@@ -86,12 +92,11 @@ fn gaps(outcome: &Outcome<GapProbe>) -> Finding {
         let gone = u128::from(gaps.sum) * 1_000_000 / u128::from(observed);
         let gone_ppm = u64::try_from(gone).unwrap_or(u64::MAX);
         let found = format!(
-            "{} of 20 us and more in {} ms, {} us at the longest, {}.{:02}% of the time",
+            "{} of 20 us and more in {} ms, {} us at the longest, {} of the time",
             gaps.count,
             observed / 1_000_000,
             gaps.max / 1_000,
-            gone_ppm / 10_000,
-            gone_ppm % 10_000 / 100
+            percent(gone_ppm)
         );
         if gaps.max <= GAP_NANOS_GOOD && gone_ppm < GONE_PPM_MATTERS {
             return Says::good(found);
@@ -118,13 +123,7 @@ fn budget(probe: &BudgetProbe) -> Finding {
     };
     let source = "budgets of 1.3 ms of a thread that never waits";
     measured(check, source, &probe.overshoot, |overshoot| {
-        let found = format!(
-            "exceeded by {} us in the median, {} in the 99th percentile, {} at most, of {}",
-            overshoot.median / 1_000,
-            overshoot.p99 / 1_000,
-            overshoot.max / 1_000,
-            overshoot.count
-        );
+        let found = format!("exceeded by {}", in_us(overshoot));
         let remedy = "what stands above; and in the task set, budgets that are long beside that";
         match overshoot.p99 {
             p99 if p99 <= TOLERANCE_MIN.as_nanos() => Says::good(found),
