@@ -288,6 +288,12 @@ impl Shared {
         }
     }
 
+    /// The highest priority of a worker; `low` is the lowest one of the run.
+    pub(crate) fn highest_priority(&self, low: i32) -> i32 {
+        let priorities = self.tasks.iter().map(|task| task.fifo);
+        priorities.fold(low, i32::max)
+    }
+
     /// Lets the monitor of `task` fire when its running job has used up what is left of its limit.
     pub(crate) fn arm_for_the_rest(&self, task: &TaskShared, monitor: &Armed) {
         if let Some(threshold) = self.threshold(task.present_limit())
