@@ -1,5 +1,8 @@
 //! Faults for the tests on the real kernel, present only with the feature `real`.
 
+pub use crate::sys::clock::stolen_ticks;
+pub use crate::sys::process::reap;
+
 use crate::report::Duty;
 use crate::shared::{RUN, STOP, Shared};
 use crate::sys;
@@ -120,21 +123,6 @@ pub fn affinity() -> std::io::Result<Vec<usize>> {
 /// What the system call says.
 pub fn set_affinity(cpus: &[usize]) -> std::io::Result<()> {
     sys::sched::pin_to_any(cpus)
-}
-
-/// How much of `cpu` a hypervisor gave to others since the machine started, in ticks of 10 ms; 0 where no file
-/// says.
-#[must_use]
-pub fn stolen_ticks(cpu: usize) -> u64 {
-    crate::sys::clock::stolen_ticks(cpu)
-}
-
-/// Waits for the end of a child process.
-///
-/// # Errors
-/// What the system call says.
-pub fn reap(child: i32) -> std::io::Result<()> {
-    sys::process::reap(child)
 }
 
 /// Lets the fault happen if its time has come.

@@ -409,7 +409,7 @@ impl Manager {
         let cost = self.switch(shared, || {
             task.enter_background();
             shared.occupancy.burns_no_more();
-            take_off_the_class(task);
+            take_out_of_real_time(task);
         });
         self.record.demotion.record(cost);
     }
@@ -476,7 +476,7 @@ pub(crate) fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
 }
 
 /// Takes a worker out of the real-time class, and stops its monitor.
-fn take_off_the_class(task: &TaskShared) {
+fn take_out_of_real_time(task: &TaskShared) {
     // A worker lives as long as the run, and leaving the class needs no right.
     let _ = sys::sched::set_other(task.tid());
     if let Some(monitor) = task.monitor.get() {

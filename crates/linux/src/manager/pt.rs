@@ -5,7 +5,7 @@
 //! also leaves the real-time class, so that a body that cannot be suspended keeps no other thread of the run
 //! from the CPU: see [`crate::suspension`].
 
-use super::{Manager, restore_priority, take_off_the_class, waits_for_an_instant};
+use super::{Manager, restore_priority, take_out_of_real_time, waits_for_an_instant};
 use crate::allowance::Allowance;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
@@ -63,7 +63,7 @@ impl Manager {
             return;
         }
         shared.occupancy.burns_no_more();
-        let cost = self.switch(shared, || take_off_the_class(task));
+        let cost = self.switch(shared, || take_out_of_real_time(task));
         self.record.demotion.record(cost);
         task.suspension.tell_stopped();
         let (cpu, why) = (CPU, StopReason::Blocked);

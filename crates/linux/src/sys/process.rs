@@ -50,8 +50,11 @@ fn fork(work: impl FnOnce()) -> io::Result<libc::pid_t> {
     Ok(child)
 }
 
-/// Waits for the end of a child.
-pub(crate) fn reap(child: libc::pid_t) -> io::Result<()> {
+/// Waits for the end of a child process.
+///
+/// # Errors
+/// What the system call says.
+pub fn reap(child: libc::pid_t) -> io::Result<()> {
     // SAFETY: no status is asked for.
     checked(unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) })
 }
