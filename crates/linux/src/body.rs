@@ -1,6 +1,7 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
-use crate::occupancy::{SWITCH_NANOS_MAX, Unexplained};
+use crate::intervals::note_unexplained;
+use crate::occupancy::SWITCH_NANOS_MAX;
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
 use crate::stolen::{STOLEN_NANOS_MIN, StolenInterval, Thief};
@@ -232,16 +233,8 @@ impl JobContext<'_> {
         let waited = self.count_since().nanos;
         let alone = self.looked.activity == before.activity;
         if alone && waited >= SWITCH_NANOS_MAX && self.keeps_its_priority() {
-            self.trace.open();
-            let to = monotonic_nanos();
-            let stolen = StolenInterval {
-                from: to.saturating_sub(waited),
-                to,
-                charged: 0,
-                thief: Thief::Thread,
-            };
-            self.trace.stolen(self.shared, stolen);
-            self.trace.close();
+            self.trace
+                .stolen_until_now(self.shared, waited, Thief::Thread);
         }
     }
 
@@ -294,20 +287,10 @@ impl JobContext<'_> {
         self.trace.open();
         let now = monotonic_nanos();
         let away = self.shared.occupancy.resume(looked, now);
-        if let Some(Unexplained { from, to, .. }) = away {
+        if let Some(away) = away {
             // It waited for those threads, too.
-            let waited = since.nanos.saturating_sub(from.saturating_sub(looked));
-            let thief = Thief::of(to - from, waited, true, self.shared.steal_reported);
-            let charged = 0;
-            self.trace.stolen(
-                self.shared,
-                StolenInterval {
-                    from,
-                    to,
-                    charged,
-                    thief,
-                },
-            );
+            let waited = since.nanos.saturating_sub(away.from.saturating_sub(looked));
+            note_unexplained(self.shared, away, waited, self.trace);
         }
         self.trace.close();
         now

@@ -300,17 +300,14 @@ impl Executive {
 
         let mut threads = Threads::new(config.stack_bytes);
         let record = ManagerRecord::new(count, late_beyond);
-        let manager = RunManager::new(
-            scheduler,
-            &shared,
-            (manager_trace, consumer.is_some()),
-            record,
-            low,
-        );
+        let trace = (manager_trace, consumer.is_some());
         let gatherer = consumer.map(|consumer| gather(rings, &shared, consumer, plan));
         let gatherer = gatherer.transpose()?;
-        let bodies = bodies.into_iter().zip(tracers).collect();
-        let started = start_all(&mut threads, &shared, manager, bodies, plan, low);
+        let bodies = bodies.into_iter().zip(tracers);
+        // Each is ready before the next one is started: in its class, on its CPU, blocked.
+        let started = start_watchdog(&mut threads, &shared, plan, low)
+            .and_then(|()| start_manager(&mut threads, &shared, scheduler, trace, record, low))
+            .and_then(|manager| start_workers(&mut threads, &shared, bodies).map(|()| manager));
         let manager = match started {
             Ok(manager) => manager,
             Err(source) => {
@@ -401,69 +398,26 @@ impl RunScheduler {
     }
 }
 
-/// The manager of a run.
-enum RunManager {
-    Guarding(Box<Manager>),
-    Dispatching(Box<Dispatcher>),
-}
-
-impl RunManager {
-    fn new(
-        scheduler: RunScheduler,
-        shared: &Arc<Shared>,
-        (trace, is_recorded): (Tracer, bool),
-        record: ManagerRecord,
-        low: i32,
-    ) -> Self {
-        let shared = Arc::clone(shared);
-        match scheduler {
-            RunScheduler::Guard(guard) => {
-                let count = shared.tasks.len();
-                let guard = if is_recorded {
-                    Recorder::with_permits(*guard, trace, count)
-                } else {
-                    Recorder::new(*guard, trace)
-                };
-                let priorities = shared.tasks.iter().map(|task| task.fifo);
-                let priority = priorities.fold(low, i32::max) + 1;
-                Self::Guarding(Box::new(Manager::new(shared, guard, record, priority)))
-            }
-            RunScheduler::Dispatching(scheduler) => {
-                let scheduler = Recorder::new(scheduler, trace);
-                Self::Dispatching(Box::new(Dispatcher::new(shared, scheduler, record, low)))
-            }
-        }
-    }
-}
-
-/// Starts every thread and waits until it is ready: in its class, on its CPU, blocked.
-fn start_all(
+/// Starts a manager, and with one that asks for it the idle detector.
+fn start_manager(
     threads: &mut Threads,
     shared: &Arc<Shared>,
-    manager: RunManager,
-    bodies: Vec<(Bodies, Tracer)>,
-    plan: &RunPlan,
+    scheduler: RunScheduler,
+    (trace, is_recorded): (Tracer, bool),
+    record: ManagerRecord,
     low: i32,
 ) -> io::Result<Started<ManagerRecord>> {
-    let (over, main): (i32, fn(Worker)) = match &manager {
-        RunManager::Guarding(manager) => (manager.priority, Worker::main),
-        RunManager::Dispatching(dispatcher) => (dispatcher.priority, Worker::main_managed),
-    };
-    let watchdog = Watchdog {
-        shared: Arc::clone(shared),
-        cpu: plan.watchdog_cpu,
-        priority: over + 1,
-    };
-    threads.start(
-        "vestal-watchdog",
-        watchdog,
-        Watchdog::set_up,
-        Watchdog::main,
-    )?;
     let name = "vestal-manager";
-    let manager = match manager {
-        RunManager::Guarding(manager) => {
-            let started = threads.start(name, *manager, Manager::set_up, Manager::main)?;
+    match scheduler {
+        RunScheduler::Guard(guard) => {
+            let guard = if is_recorded {
+                Recorder::with_permits(*guard, trace, shared.tasks.len())
+            } else {
+                Recorder::new(*guard, trace)
+            };
+            let priority = shared.highest_priority(low) + 1;
+            let manager = Manager::new(Arc::clone(shared), guard, record, priority);
+            let started = threads.start(name, None, manager, Manager::set_up, Manager::main)?;
             // A manager that handles each job sees by itself when the CPU is idle.
             if shared.wake_event.is_none() {
                 let idle = IdleDetector {
@@ -471,27 +425,54 @@ fn start_all(
                     priority: low,
                 };
                 let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
-                threads.start("vestal-idle", idle, set_up, main)?;
+                threads.start("vestal-idle", None, idle, set_up, main)?;
             }
-            started
+            Ok(started)
         }
-        RunManager::Dispatching(dispatcher) => {
-            threads.start(name, *dispatcher, Dispatcher::set_up, Dispatcher::main)?
+        RunScheduler::Dispatching(scheduler) => {
+            let scheduler = Recorder::new(scheduler, trace);
+            let dispatcher = Dispatcher::new(Arc::clone(shared), scheduler, record, low);
+            let (set_up, main) = (Dispatcher::set_up, Dispatcher::main);
+            threads.start(name, None, dispatcher, set_up, main)
         }
+    }
+}
+
+fn start_watchdog(
+    threads: &mut Threads,
+    shared: &Arc<Shared>,
+    plan: &RunPlan,
+    low: i32,
+) -> io::Result<()> {
+    let watchdog = Watchdog {
+        shared: Arc::clone(shared),
+        cpu: plan.watchdog_cpu,
+        // Above the manager.
+        priority: shared.highest_priority(low) + 2,
     };
-    for (index, (bodies, trace)) in bodies.into_iter().enumerate() {
+    let (set_up, main) = (Watchdog::set_up, Watchdog::main);
+    threads.start("vestal-watchdog", None, watchdog, set_up, main)?;
+    Ok(())
+}
+
+fn start_workers(
+    threads: &mut Threads,
+    shared: &Arc<Shared>,
+    bodies: impl Iterator<Item = (Bodies, Tracer)>,
+) -> io::Result<()> {
+    for (index, (bodies, trace)) in bodies.enumerate() {
         let worker = Worker {
             shared: Arc::clone(shared),
             index,
-            id: TaskId(u16::try_from(index).unwrap_or(u16::MAX)),
             body: bodies.body,
             demand: bodies.demand,
             queue: JobQueue::new(shared.backlog),
             trace,
         };
-        threads.start_worker(index, worker, Worker::set_up, main)?;
+        let name = format!("vestal-{index}");
+        threads.start(&name, Some(index), worker, Worker::set_up, Worker::main)?;
     }
-    Ok(manager)
+    Ok(())
 }
 
 fn no_cpu(cpu: usize, why: NoLock) -> RunError {

@@ -1,5 +1,8 @@
 //! Faults for the tests on the real kernel, present only with the feature `real`.
 
+pub use crate::sys::clock::stolen_ticks;
+pub use crate::sys::process::reap;
+
 use crate::report::Duty;
 use crate::shared::{RUN, STOP, Shared};
 use crate::sys;
@@ -84,14 +87,6 @@ pub fn set_own_priority(priority: i32) -> std::io::Result<()> {
     sys::sched::set_fifo(sys::sched::own_tid(), priority)
 }
 
-/// Takes the calling thread out of the real-time class, as a job body might.
-///
-/// # Errors
-/// What the system call says.
-pub fn leave_real_time() -> std::io::Result<()> {
-    sys::sched::set_other(sys::sched::own_tid())
-}
-
 /// Starts a child process that burns CPU time for so many milliseconds; gives its number.
 ///
 /// # Errors
@@ -130,25 +125,10 @@ pub fn set_affinity(cpus: &[usize]) -> std::io::Result<()> {
     sys::sched::pin_to_any(cpus)
 }
 
-/// How much of `cpu` a hypervisor gave to others since the machine started, in ticks of 10 ms; 0 where no file
-/// says.
-#[must_use]
-pub fn stolen_ticks(cpu: usize) -> u64 {
-    crate::sys::clock::stolen_ticks(cpu)
-}
-
-/// Waits for the end of a child process.
-///
-/// # Errors
-/// What the system call says.
-pub fn reap(child: i32) -> std::io::Result<()> {
-    sys::process::reap(child)
-}
-
 /// Lets the fault happen if its time has come.
 #[expect(clippy::panic, reason = "this is the injected fault")]
 pub(crate) fn strike(shared: &Shared, now: u64) {
-    let since_ms = now.saturating_sub(shared.epoch.load(Ordering::SeqCst)) / 1_000_000;
+    let since_ms = now.saturating_sub(shared.epoch()) / 1_000_000;
     match shared.fault {
         Some(Fault::ManagerPanics(at)) if since_ms >= at => panic!("injected fault"),
         Some(Fault::ManagerHangs(at)) if since_ms >= at => {
@@ -168,7 +148,7 @@ pub(crate) fn strike(shared: &Shared, now: u64) {
 /// Lets the manager sleep if that is the fault.
 pub(crate) fn sleep(shared: &Shared) {
     if let Some(Fault::ManagerSleepsUntil(until_ms)) = shared.fault {
-        let until = shared.epoch.load(Ordering::SeqCst) + until_ms * 1_000_000;
+        let until = shared.epoch() + until_ms * 1_000_000;
         while sys::clock::monotonic_nanos() < until && shared.phase() == RUN {
             sys::futex::wait_until(&shared.phase, RUN, Some(until));
         }

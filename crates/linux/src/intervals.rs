@@ -361,25 +361,17 @@ impl Intervals {
             Thief::Hypervisor if !shared.steal_reported => Thief::Unknown,
             Thief::Thread | Thief::Hypervisor | Thief::Unknown => thief,
         };
-        trace.open();
-        let to = monotonic_nanos();
-        let from = to.saturating_sub(nanos);
-        let charged = 0;
-        trace.stolen(
-            shared,
-            StolenInterval {
-                from,
-                to,
-                charged,
-                thief,
-            },
-        );
-        trace.close();
+        trace.stolen_until_now(shared, nanos, thief);
     }
 }
 
 /// No thread of the run had the CPU in `unexplained`, at the end of which a thread had been ready for `waited` nanoseconds.
-fn note_unexplained(shared: &Shared, unexplained: Unexplained, waited: u64, trace: &mut Tracer) {
+pub(crate) fn note_unexplained(
+    shared: &Shared,
+    unexplained: Unexplained,
+    waited: u64,
+    trace: &mut Tracer,
+) {
     // Of a CPU on which no thread ran nothing tells whether a hypervisor had it.
     let thief = Thief::of(unexplained.nanos(), waited, true, shared.steal_reported);
     let stolen = StolenInterval {

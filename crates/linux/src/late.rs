@@ -13,12 +13,11 @@
 use crate::intervals::Thread;
 use crate::shared::{Shared, TaskShared};
 use std::sync::atomic::{AtomicU64, Ordering};
-use vestal_core::{JobId, TaskId};
 
 const NOT_DUE: u64 = u64::MAX;
 
 /// The present job of a task, as far as it may become late.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Late {
     /// Its deadline, until a thread has looked at it after that; [`NOT_DUE`].
     due: AtomicU64,
@@ -39,12 +38,10 @@ pub(crate) struct Look {
 }
 
 impl Late {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             due: AtomicU64::new(NOT_DUE),
-            at: AtomicU64::new(0),
-            executed: AtomicU64::new(0),
-            consumed: AtomicU64::new(0),
+            ..Self::default()
         }
     }
 
@@ -85,9 +82,9 @@ impl Shared {
         }
         // Those that begin meanwhile put theirs in again.
         self.earliest_due.store(NOT_DUE, Ordering::SeqCst);
-        for (index, task) in self.tasks.iter().enumerate() {
+        for task in &self.tasks {
             let due = task.late.due.load(Ordering::SeqCst);
-            if due < now && due <= wanted && self.had_the_cpu(thread, index, task) {
+            if due < now && due <= wanted && self.had_the_cpu(thread, task) {
                 self.look(task, due, now);
             } else {
                 self.earliest_due.fetch_min(due, Ordering::SeqCst);
@@ -108,22 +105,21 @@ impl Shared {
         }
     }
 
-    /// Whether the present job of `task`, at this index, ran, or could have, when `thread` took the CPU.
-    fn had_the_cpu(&self, thread: Thread, index: usize, task: &TaskShared) -> bool {
+    /// Whether the present job of `task` ran, or could have, when `thread` took the CPU.
+    fn had_the_cpu(&self, thread: Thread, task: &TaskShared) -> bool {
         let Some(sequence) = task.running_ready() else {
             return false;
         };
         if let Some(managed) = &self.managed {
-            let task = TaskId(u16::try_from(index).unwrap_or(u16::MAX));
-            return thread == Thread::Manager && managed.names(JobId { task, sequence });
+            return thread == Thread::Manager && managed.names(task.job(sequence));
         }
-        let is_behind = |(position, other): (usize, &TaskShared)| {
-            position == index
-                || thread == Thread::Worker(position)
+        let is_behind = |other: &TaskShared| {
+            other.id == task.id
+                || thread == Thread::Worker(other.id.index())
                 || other.running_ready().is_none()
                 || other.present_priority() < task.present_priority()
         };
-        self.tasks.iter().enumerate().all(is_behind)
+        self.tasks.iter().all(is_behind)
     }
 }
 

@@ -11,16 +11,16 @@ mod zss;
 use crate::allowance::Allowance;
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
-use crate::mechanism::start_timers;
+use crate::mechanism::{Budgets, JobTimers, start_timers};
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
-use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::sys::{self, futex};
-use crate::threads::{end_record, manage_to_the_end};
+use crate::threads::{Step, end_record, manage_to_the_end};
 use crate::worker::enter_real_time;
 use crate::zss::Slack;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
     ContractViolation, Enforcer, Fact, Guard, Instant, Interest, JobId, Level, Permit, Scheduler,
-    Service, TaskId, Until,
+    Service, Until,
 };
 use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
 
@@ -93,7 +93,7 @@ impl Manager {
         end_record(self.record, self.guard, &shared)
     }
 
-    fn manage(&mut self) -> Result<(), ContractViolation> {
+    fn manage(&mut self) -> Step {
         let shared = Arc::clone(&self.shared);
         if !shared.await_begin() {
             return Ok(());
@@ -101,9 +101,9 @@ impl Manager {
         self.own = Some(Intervals::of_this_thread(Thread::Manager));
         if let Some(wake_event) = &shared.wake_event {
             return if shared.paper_pt {
-                self.manage_pt(&shared, wake_event)
+                self.manage_events::<Budgets>(&shared, wake_event)
             } else {
-                self.manage_each_job(&shared, wake_event)
+                self.manage_events::<JobTimers>(&shared, wake_event)
             };
         }
         // They signal as long as they live.
@@ -156,14 +156,9 @@ impl Manager {
     pub(crate) fn woken(&mut self, shared: &Shared, until: u64) -> u64 {
         self.guard.sink().open();
         let now = monotonic_nanos();
-        let wanted = shared.occupancy.wanted_since(until, now);
+        let wanted = Wanted::AtOnceSince(shared.occupancy.wanted_since(until, now));
         if let Some(own) = &mut self.own {
-            own.wake(
-                shared,
-                Wanted::AtOnceSince(wanted),
-                now,
-                self.guard.sink_mut(),
-            );
+            own.wake(shared, wanted, now, self.guard.sink_mut());
         }
         self.guard.sink().close();
         #[cfg(feature = "real")]
@@ -176,8 +171,8 @@ impl Manager {
         &mut self,
         shared: &Shared,
         woken: u64,
-        handle: impl FnOnce(&mut Self) -> Result<(), ContractViolation>,
-    ) -> Result<(), ContractViolation> {
+        handle: impl FnOnce(&mut Self) -> Step,
+    ) -> Step {
         self.guard.sink().open();
         self.span(shared, woken, Mechanism::Decide, Edge::Begin);
         handle(self)?;
@@ -192,9 +187,7 @@ impl Manager {
     fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>, due: bool) {
         let wakeups = &mut self.record.wakeups;
         let reported = |task: &TaskShared| {
-            task.overran.is_there()
-                || task.wants_priority.load(Ordering::SeqCst) == 1
-                || task.slack.as_ref().is_some_and(Slack::is_end_unreported)
+            task.asks() || task.slack.as_ref().is_some_and(Slack::is_end_unreported)
         };
         let count = match signal {
             None if due => &mut wakeups.timer,
@@ -222,11 +215,7 @@ impl Manager {
     }
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
-    pub(crate) fn handle(
-        &mut self,
-        shared: &Shared,
-        monitor_fired: bool,
-    ) -> Result<(), ContractViolation> {
+    pub(crate) fn handle(&mut self, shared: &Shared, monitor_fired: bool) -> Step {
         if shared.phase() != RUN {
             return Ok(());
         }
@@ -267,16 +256,13 @@ impl Manager {
     }
 
     /// Jobs that completed beyond their limit before the monitor noticed.
-    fn note_completed_overruns(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+    fn note_completed_overruns(&mut self, shared: &Shared) -> Step<bool> {
         let mut any = false;
-        for (index, task) in shared.tasks.iter().enumerate() {
+        for task in &shared.tasks {
             let Some((sequence, executed)) = task.overran.take() else {
                 continue;
             };
-            let job = JobId {
-                task: id_of(index),
-                sequence,
-            };
+            let job = task.job(sequence);
             self.charge(shared, job, executed)?;
             let now = shared.instant(monotonic_nanos());
             self.guard.apply(now, Fact::Completed { cpu: CPU, job })?;
@@ -286,23 +272,19 @@ impl Manager {
     }
 
     /// Charges every running job that has used up its limit; says whether there was one.
-    fn charge_exhausted(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+    fn charge_exhausted(&mut self, shared: &Shared) -> Step<bool> {
         if shared.paper_zss {
             return Ok(false);
         }
         let mut any = false;
-        for (index, task) in shared.tasks.iter().enumerate() {
-            let Some(sequence) = task.running_admitted() else {
+        for task in &shared.tasks {
+            let Some(job) = task.running_admitted().map(|sequence| task.job(sequence)) else {
                 continue;
             };
             let limit = task.present_limit();
             let (Some(threshold), Some(executed)) = (shared.threshold(limit), task.executed())
             else {
                 continue;
-            };
-            let job = JobId {
-                task: id_of(index),
-                sequence,
             };
             // A job that is suspended has been charged.
             if executed < threshold || waits_for_an_instant(self.guard.permit_for(job)) {
@@ -318,12 +300,7 @@ impl Manager {
     }
 
     /// Reports to the guard what `job` has executed beyond what was reported before.
-    fn charge(
-        &mut self,
-        shared: &Shared,
-        job: JobId,
-        executed: u64,
-    ) -> Result<(), ContractViolation> {
+    fn charge(&mut self, shared: &Shared, job: JobId, executed: u64) -> Step {
         let index = job.task.index();
         let (Some(task), Some(charged)) = (shared.tasks.get(index), self.charged.get_mut(index))
         else {
@@ -338,27 +315,18 @@ impl Manager {
         if !known {
             self.announce(task, job)?;
         }
-        self.guard.apply(
-            shared.instant(monotonic_nanos()),
-            Fact::Charged {
-                cpu: CPU,
-                job,
-                amount,
-            },
-        )
+        let (now, cpu) = (shared.instant(monotonic_nanos()), CPU);
+        self.guard.apply(now, Fact::Charged { cpu, job, amount })
     }
 
     /// Lets the guard decide, and carries the permits out.
-    fn decide(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    fn decide(&mut self, shared: &Shared) -> Step {
         let now = shared.instant(monotonic_nanos());
-        for (index, task) in shared.tasks.iter().enumerate() {
+        for task in &shared.tasks {
             if self.guard.interest() == Interest::NewestReleases
                 && let Some(sequence) = task.newest_release(now.as_nanos())
             {
-                let job = JobId {
-                    task: id_of(index),
-                    sequence,
-                };
+                let job = task.job(sequence);
                 self.guard.apply(now, Fact::Released { job })?;
             }
         }
@@ -379,23 +347,20 @@ impl Manager {
     }
 
     /// The CPU had nothing to run. That was an idle instant if no admitted job waits for something.
-    pub(crate) fn settle_idle(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    pub(crate) fn settle_idle(&mut self, shared: &Shared) -> Step {
         if self.guard.mode() == Level::LOWEST {
             return Ok(());
         }
-        if shared
-            .tasks
-            .iter()
-            .any(|task| task.running_admitted().is_some())
-        {
+        let runs = |task: &TaskShared| task.running_admitted().is_some();
+        if shared.tasks.iter().any(runs) {
             // Its completion will ask the idle detector again.
             return Ok(());
         }
         let now = shared.instant(monotonic_nanos());
         // Jobs released while their task was not admitted stay dropped in mode 0: a worker that was
         // busy in the background until now has not seen them yet.
-        for (index, task) in shared.tasks.iter().enumerate() {
-            if self.guard.permit(id_of(index)) == Permit::NotAdmitted
+        for task in &shared.tasks {
+            if self.guard.permit(task.id) == Permit::NotAdmitted
                 && let Some(newest) = task.newest_release(now.as_nanos())
             {
                 shared.demote_job(task, newest);
@@ -411,13 +376,12 @@ impl Manager {
     /// Publishes the permits, and takes the CPU from jobs that lost theirs.
     fn enact(&mut self, shared: &Shared, now: Instant) {
         shared.mode.store(self.guard.mode().0, Ordering::SeqCst);
-        for (index, task) in shared.tasks.iter().enumerate() {
-            let id = id_of(index);
-            if let Some(next) = Allowance::of(self.guard.permit(id)) {
+        for task in &shared.tasks {
+            if let Some(next) = Allowance::of(self.guard.permit(task.id)) {
                 task.limit.store(next);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
-                && self.loses_its_priority(id, newest)
+                && self.loses_its_priority(task.job(newest))
             {
                 shared.demote_job(task, newest);
             }
@@ -425,13 +389,9 @@ impl Manager {
                 continue;
             };
             if task.is_sliced() {
-                let job = JobId {
-                    task: id,
-                    sequence: running,
-                };
-                self.enact_slices(shared, task, job);
+                self.enact_slices(shared, task, task.job(running));
             }
-            if self.loses_its_priority(id, running) {
+            if self.loses_its_priority(task.job(running)) {
                 shared.demote_job(task, running);
             }
             if task.is_demoted(running) {
@@ -441,24 +401,27 @@ impl Manager {
         self.tell_who_goes_on(shared);
     }
 
-    fn loses_its_priority(&self, task: TaskId, sequence: u64) -> bool {
-        let permit = self.guard.permit_for(JobId { task, sequence });
-        !permit.keeps_place()
+    fn loses_its_priority(&self, job: JobId) -> bool {
+        !self.guard.permit_for(job).keeps_place()
     }
 
     fn demote(&mut self, shared: &Shared, task: &TaskShared) {
+        let cost = self.switch(shared, || {
+            task.enter_background();
+            shared.occupancy.burns_no_more();
+            take_out_of_real_time(task);
+        });
+        self.record.demotion.record(cost);
+    }
+
+    /// Changes a worker's class or priority; gives the time it took.
+    fn switch(&mut self, shared: &Shared, change: impl FnOnce()) -> u64 {
         let before = monotonic_nanos();
         self.span(shared, before, Mechanism::Switch, Edge::Begin);
-        task.enter_background();
-        shared.occupancy.burns_no_more();
-        // A worker lives as long as the run, and leaving the real-time class needs no right.
-        let _ = sys::sched::set_other(task.tid.load(Ordering::SeqCst));
-        if let Some(monitor) = task.monitor.get() {
-            monitor.stop();
-        }
+        change();
         let after = monotonic_nanos();
         self.span(shared, after, Mechanism::Switch, Edge::End);
-        self.record.demotion.record(after.saturating_sub(before));
+        after.saturating_sub(before)
     }
 
     /// Arms the monitors of running jobs for what is left of their limits.
@@ -470,15 +433,11 @@ impl Manager {
             if task.running_ready().is_none() {
                 continue;
             }
-            let monitor = task.monitor.get();
-            if let Some(monitor) = monitor
-                && let Some(threshold) = shared.threshold(task.present_limit())
-                && let Some(executed) = task.executed()
-            {
-                monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
-            }
-            if let Some(Armed::Wall(_)) = monitor {
-                return;
+            if let Some(monitor) = task.monitor.get() {
+                shared.arm_for_the_rest(task, monitor);
+                if let Armed::Wall(_) = monitor {
+                    return;
+                }
             }
         }
     }
@@ -516,24 +475,31 @@ pub(crate) fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
     true
 }
 
-/// Gives workers between two jobs their priorities back.
+/// Takes a worker out of the real-time class, and stops its monitor.
+fn take_out_of_real_time(task: &TaskShared) {
+    // A worker lives as long as the run, and leaving the class needs no right.
+    let _ = sys::sched::set_other(task.tid());
+    if let Some(monitor) = task.monitor.get() {
+        monitor.stop();
+    }
+}
+
+/// Gives a worker its priority back.
+fn restore_priority(shared: &Shared, task: &TaskShared) {
+    if sys::sched::set_fifo(task.tid(), task.present_priority()).is_err() {
+        shared.request_stop(StopCause::SetupFailed);
+    }
+}
+
+/// Does so for workers between two jobs.
 fn restore_priorities(shared: &Shared) {
     for task in &shared.tasks {
         if task.wants_priority.load(Ordering::SeqCst) == 1 {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforePriority);
-            if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.present_priority())
-                .is_err()
-            {
-                shared.request_stop(StopCause::SetupFailed);
-            }
+            restore_priority(shared, task);
             task.wants_priority.store(0, Ordering::SeqCst);
             futex::wake_all(&task.wants_priority);
         }
     }
-}
-
-/// The number of the task at `index`: construction has checked that there are not too many.
-pub(crate) fn id_of(index: usize) -> TaskId {
-    TaskId(u16::try_from(index).unwrap_or(u16::MAX))
 }

@@ -4,8 +4,7 @@ use crate::intervals::Reactions;
 use crate::report::ThreadCost;
 use crate::sys::clock::own_cpu_nanos;
 use crate::sys::sched::{Switches, own_switches};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use vestal_core::Service;
 
 /// Reads the accounts of the calling thread from now on.
@@ -23,47 +22,31 @@ impl Meter {
         }
     }
 
-    /// Notes down what the calling thread used since.
-    pub(crate) fn stop(self, account: &Account) {
-        let switches = own_switches();
-        let Switches {
-            voluntary,
-            involuntary,
-        } = self.switches;
-        for (word, value) in [
-            (
-                &account.cpu_nanos,
-                own_cpu_nanos().saturating_sub(self.cpu_nanos),
-            ),
-            (
-                &account.voluntary,
-                switches.voluntary.saturating_sub(voluntary),
-            ),
-            (
-                &account.involuntary,
-                switches.involuntary.saturating_sub(involuntary),
-            ),
-        ] {
-            word.store(value, Ordering::SeqCst);
+    /// What the calling thread used since.
+    pub(crate) fn used(self) -> ThreadCost {
+        let after = own_switches();
+        let before = self.switches;
+        ThreadCost {
+            cpu: Service::from_nanos(own_cpu_nanos().saturating_sub(self.cpu_nanos)),
+            voluntary: after.voluntary.saturating_sub(before.voluntary),
+            involuntary: after.involuntary.saturating_sub(before.involuntary),
         }
+    }
+
+    /// Notes that down.
+    pub(crate) fn stop(self, account: &Account) {
+        // Set once, by the thread that leaves.
+        let _ = account.0.set(self.used());
     }
 }
 
-/// What one thread used during the run; zero until it has left.
+/// What one thread used during the run; nothing until it has left.
 #[derive(Debug, Default)]
-pub(crate) struct Account {
-    cpu_nanos: AtomicU64,
-    voluntary: AtomicU64,
-    involuntary: AtomicU64,
-}
+pub(crate) struct Account(OnceLock<ThreadCost>);
 
 impl Account {
     pub(crate) fn cost(&self) -> ThreadCost {
-        ThreadCost {
-            cpu: Service::from_nanos(self.cpu_nanos.load(Ordering::SeqCst)),
-            voluntary: self.voluntary.load(Ordering::SeqCst),
-            involuntary: self.involuntary.load(Ordering::SeqCst),
-        }
+        self.0.get().copied().unwrap_or_default()
     }
 }
 

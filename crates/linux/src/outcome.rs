@@ -15,10 +15,9 @@ use crate::report::{MISSES_MAX, Miss, TaskRecord};
 use crate::shared::{Shared, TaskShared};
 use crate::stolen::Stolen;
 use crate::sys::clock::monotonic_nanos;
-use crate::worker::{Ended, job_of};
-use std::sync::PoisonError;
+use crate::worker::Ended;
 use std::sync::atomic::Ordering;
-use vestal_core::{JobId, TaskId};
+use vestal_core::DropReason;
 use vestal_trace::What;
 
 /// What is to be said of a missed deadline.
@@ -98,13 +97,7 @@ impl TaskRecord {
 /// How much later than the threads of the run the handler of SIGCONT may run.
 const LATE_HANDLER_NANOS: u64 = 20_000_000;
 
-pub(crate) fn note_completed(
-    shared: &Shared,
-    task: &TaskShared,
-    id: TaskId,
-    job: &Ended,
-    trace: &mut Tracer,
-) {
+pub(crate) fn note_completed(shared: &Shared, task: &TaskShared, job: &Ended, trace: &mut Tracer) {
     let response = job.finished.saturating_sub(job.release);
     let deadline = task.configuration.task.deadline.as_nanos();
     let missed = response > deadline;
@@ -115,9 +108,9 @@ pub(crate) fn note_completed(
             executed: job.executed,
             look: task.late.look(),
         };
-        judge_miss(shared, task, job_of(id, job.sequence), past, trace)
+        judge_miss(shared, task, job.sequence, past, trace)
     });
-    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut record = task.record();
     record.jobs.released += 1;
     record.jobs.completed += 1;
     record.note_miss(verdict);
@@ -131,7 +124,6 @@ pub(crate) fn note_completed(
 pub(crate) fn note_unfinished(
     shared: &Shared,
     task: &TaskShared,
-    id: TaskId,
     (release, executed): (u64, u64),
     trace: &mut Tracer,
 ) {
@@ -139,10 +131,9 @@ pub(crate) fn note_unfinished(
     let deadline = release.saturating_add(task.configuration.task.deadline.as_nanos());
     let missed = deadline < stopped;
     let verdict = missed.then(|| {
-        let since = release.saturating_sub(shared.epoch.load(Ordering::SeqCst));
+        let since = release.saturating_sub(shared.epoch());
         let since = since.saturating_sub(task.offset_nanos);
-        let sequence = since.checked_div(task.configuration.task.period.as_nanos());
-        let job = job_of(id, sequence.unwrap_or(0));
+        let sequence = since.checked_div(task.period_nanos());
         // The least that it can have executed by then.
         let since = monotonic_nanos().saturating_sub(stopped);
         let past = Past {
@@ -152,9 +143,9 @@ pub(crate) fn note_unfinished(
             // What it lacked to its end is not known.
             look: None,
         };
-        judge_miss(shared, task, job, past, trace)
+        judge_miss(shared, task, sequence.unwrap_or(0), past, trace)
     });
-    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut record = task.record();
     record.jobs.released += 1;
     record.jobs.unfinished += 1;
     record.note_miss(verdict);
@@ -173,7 +164,7 @@ struct Past {
 fn judge_miss(
     shared: &Shared,
     task: &TaskShared,
-    job: JobId,
+    sequence: u64,
     past: Past,
     trace: &mut Tracer,
 ) -> Verdict {
@@ -186,10 +177,10 @@ fn judge_miss(
     let model = &task.configuration.task;
     let deadline = model.deadline.as_nanos();
     let due = release.saturating_add(deadline);
-    let guaranteed = shared.was_guaranteed(task, (job.sequence, release), (executed, end));
+    let guaranteed = shared.was_guaranteed(task, (sequence, release), (executed, end));
     trace.open();
     let what = What::Miss {
-        job,
+        job: task.job(sequence),
         deadline: shared.instant(due),
         guaranteed,
     };
@@ -217,11 +208,25 @@ fn judge_miss(
     window.judge(since, look.at)
 }
 
+/// Records that job `sequence` of `task`, which has come to its end, was dropped; says why.
+pub(crate) fn record_dropped(
+    shared: &Shared,
+    task: &TaskShared,
+    sequence: u64,
+    trace: &mut Tracer,
+) -> DropReason {
+    let (job, why) = (task.job(sequence), task.why_dropped(sequence));
+    trace.open();
+    let at = shared.instant(monotonic_nanos());
+    trace.record(at, What::Dropped { job, why });
+    trace.close();
+    why
+}
+
 /// Counts the jobs that were released before the end but never begun.
 pub(crate) fn account_never_begun(
     shared: &Shared,
     task: &TaskShared,
-    id: TaskId,
     first: u64,
     trace: &mut Tracer,
 ) {
@@ -231,8 +236,8 @@ pub(crate) fn account_never_begun(
         .min(shared.end.load(Ordering::SeqCst));
     let mut release = first;
     while release < stopped {
-        note_unfinished(shared, task, id, (release, 0), trace);
-        release = release.saturating_add(task.configuration.task.period.as_nanos());
+        note_unfinished(shared, task, (release, 0), trace);
+        release = release.saturating_add(task.period_nanos());
     }
 }
 

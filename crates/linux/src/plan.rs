@@ -4,8 +4,9 @@ use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, Ta
 use crate::error::RunError;
 use crate::executive::Executive;
 use crate::managed::BoxedScheduler;
-use crate::rights::{Needs, Refusal, Rights, judge};
+use crate::rights::{Needs, Rights};
 use crate::zss::RANKS_BELOW;
+use std::cmp::Reverse;
 use vestal_core::engine::Configuration;
 use vestal_core::{Duration, Guard, Interest, OnMiss, Service, TaskConfiguration};
 
@@ -67,16 +68,7 @@ impl Executive {
             utilization_ppm: utilization_ppm(specs()),
             margin_ppm: u64::from(self.config.throttling_margin_permille) * 1_000,
         };
-        let refusals = judge(rights, &needs);
-        if !refusals.is_empty() {
-            return Err(RunError::Refused(refusals));
-        }
-        let Some(cpu) = self.config.cpu.or_else(|| rights.cpus.last().copied()) else {
-            return Err(RunError::Refused(vec![Refusal::CpuNotAllowed {
-                cpu: 0,
-                allowed: Vec::new(),
-            }]));
-        };
+        let cpu = rights.cpu_for(&needs).map_err(RunError::Refused)?;
         let others = rights.cpus.iter().copied().filter(|&other| other != cpu);
         let other_cpus: Vec<usize> = others.collect();
         let fallback = !of_paper && self.config.monitor == Monitor::Perf && !rights.perf;
@@ -171,20 +163,15 @@ impl Executive {
             // Above the suspended ones.
             return Ok(vec![i32::from(low) + 1; self.tasks.len()]);
         }
-        let mut least_urgent_first: Vec<usize> = (0..self.tasks.len()).collect();
-        least_urgent_first.sort_by_key(|&index| {
-            let priority = self
-                .tasks
-                .get(index)
-                .map_or(0, |(spec, _)| spec.configuration.priority);
-            (priority, std::cmp::Reverse(index))
-        });
+        let tasks = self.tasks.iter().enumerate();
+        let mut least_urgent_first: Vec<(u32, Reverse<usize>)> = tasks
+            .map(|(index, (spec, _))| (spec.configuration.priority, Reverse(index)))
+            .collect();
+        least_urgent_first.sort_unstable();
         let mut fifo = vec![0; self.tasks.len()];
         let below = i32::try_from(self.priorities_below()).unwrap_or(i32::MAX / 2);
-        for (index, priority) in least_urgent_first
-            .into_iter()
-            .zip(i32::from(low) + 1 + below..)
-        {
+        let priorities = i32::from(low) + 1 + below..;
+        for ((_, Reverse(index)), priority) in least_urgent_first.into_iter().zip(priorities) {
             if let Some(entry) = fifo.get_mut(index) {
                 *entry = priority;
             }

@@ -19,15 +19,16 @@
 //! happens, a thread leaves the real-time class when its patience ends.
 
 use crate::error::RunError;
-use crate::rights::{Needs, Rights, judge};
+use crate::rights::{Needs, Rights};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
 use crate::sys::{Tid, futex, sched};
+use crate::threads::measured;
 use crate::worker::enter_real_time;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use vestal_statistics::{Histogram, Summary};
 
 /// What each task executes in a round.
@@ -107,19 +108,12 @@ pub fn measure(
             "{wrong} threads cannot be suspended here: 1 to {THREADS_MAX} can"
         )));
     }
-    let rights = Rights::probe();
     let needs = Needs {
         priority: manager_priority(THREADS_MAX).try_into().unwrap_or(u8::MAX),
         cpu,
-        locked_bytes: None,
-        utilization_ppm: 0,
-        margin_ppm: 0,
+        ..Needs::default()
     };
-    let refusals = judge(&rights, &needs);
-    let chosen = cpu.or_else(|| rights.cpus.last().copied());
-    let (false, Some(cpu)) = (!refusals.is_empty(), chosen) else {
-        return Err(RunError::Refused(refusals));
-    };
+    let cpu = Rights::probe().cpu_for(&needs).map_err(RunError::Refused)?;
     let mut rows = Vec::new();
     for &threads in threads {
         match row(threads, effort, cpu, stop) {
@@ -148,7 +142,7 @@ fn row(
     cpu: usize,
     stop: &AtomicBool,
 ) -> io::Result<Option<PreemptionCost>> {
-    let mut all = Costs::new();
+    let mut all = Costs::default();
     let mut groups = Vec::new();
     for _ in 0..effort.groups {
         if stop.load(Ordering::SeqCst) {
@@ -169,6 +163,7 @@ fn row(
 }
 
 /// What the manager of a group writes down.
+#[derive(Default)]
 struct Costs {
     preemption: Histogram,
     back: Histogram,
@@ -177,15 +172,6 @@ struct Costs {
 }
 
 impl Costs {
-    fn new() -> Self {
-        Self {
-            preemption: Histogram::default(),
-            back: Histogram::default(),
-            first: Histogram::default(),
-            later: Histogram::default(),
-        }
-    }
-
     /// `None` if something was never seen.
     fn medians(&self) -> Option<GroupCost> {
         let median = |of: &Histogram| {
@@ -209,6 +195,7 @@ impl Costs {
 }
 
 /// What the threads of a group share.
+#[derive(Default)]
 struct Group {
     cpu: usize,
     rounds: u32,
@@ -235,13 +222,7 @@ fn group(threads: usize, rounds: u32, cpu: usize) -> io::Result<Costs> {
         cpu,
         rounds,
         tids: (0..=threads).map(|_| AtomicI32::new(0)).collect(),
-        ready: AtomicU32::new(0),
-        epoch: AtomicU64::new(0),
-        opened: AtomicU32::new(0),
-        seen: AtomicU64::new(0),
-        left: AtomicU64::new(0),
-        back: AtomicU64::new(0),
-        completed: AtomicU32::new(0),
+        ..Group::default()
     });
     let mut tasks = Vec::new();
     for index in 0..=threads {
@@ -261,16 +242,11 @@ fn group(threads: usize, rounds: u32, cpu: usize) -> io::Result<Costs> {
         .store(monotonic_nanos() + HEAD_START_NANOS, Ordering::SeqCst);
     shared.opened.store(1, Ordering::SeqCst);
     futex::wake_all(&shared.opened);
-    let costs = joined(manager);
+    let costs = measured(manager);
     for task in tasks {
-        joined(task)?;
+        measured(task)?;
     }
     costs
-}
-
-fn joined<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
-    let ended = thread.join();
-    ended.unwrap_or_else(|_| Err(io::Error::other("a measuring thread panicked")))
 }
 
 impl Group {
@@ -324,7 +300,7 @@ impl Group {
     }
 
     fn manager(&self, threads: usize) -> io::Result<Costs> {
-        let mut costs = Costs::new();
+        let mut costs = Costs::default();
         let epoch = self.enter(manager_priority(threads))?;
         for round in 0..self.rounds {
             let release = self.release(epoch, round);
@@ -335,8 +311,11 @@ impl Group {
             if seen > release {
                 costs.preemption.record(woken.saturating_sub(seen));
             }
-            let suspended = self.adjust(|_| SUSPENDED)?;
-            self.note(&mut costs, round == 0, suspended);
+            let adjusted = match round {
+                0 => &mut costs.first,
+                _ => &mut costs.later,
+            };
+            adjusted.record(self.adjust(|_| SUSPENDED)?);
             self.back.store(0, Ordering::Relaxed);
             self.left.store(monotonic_nanos(), Ordering::Relaxed);
             self.wait_for_task_0(round, release);
@@ -345,8 +324,7 @@ impl Group {
             if back != 0 {
                 costs.back.record(back);
             }
-            let resumed = self.adjust(priority_of)?;
-            self.note(&mut costs, false, resumed);
+            costs.later.record(self.adjust(priority_of)?);
         }
         sched::set_other(sched::own_tid())?;
         Ok(costs)
@@ -361,14 +339,6 @@ impl Group {
             done = done.and(sched::set_fifo(tid, priority(index)));
         }
         done.map(|()| monotonic_nanos().saturating_sub(before))
-    }
-
-    fn note(&self, costs: &mut Costs, first: bool, nanos: u64) {
-        if first {
-            costs.first.record(nanos);
-        } else {
-            costs.later.record(nanos);
-        }
     }
 
     fn wait_for_task_0(&self, round: u32, release: u64) {

@@ -8,11 +8,13 @@ use crate::calibrate::calibrate;
 use crate::config::Monitor;
 use crate::error::RunError;
 use crate::recording::{Recording, Rings};
-use crate::rights::{Needs, Rights, judge};
+use crate::rights::{Needs, Rights};
 use crate::shared::Armed;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos};
-use crate::sys::event::{PolledEvent, PthreadBarrier, TimerFd, sleep_until};
+use crate::sys::event::{PthreadBarrier, TimerFd, sleep_until};
+use crate::sys::waiting::{Waiter, WakeEvent};
 use crate::sys::{Tid, futex, sched};
+use crate::threads::measured;
 use crate::worker::{enter_real_time, job_of};
 use std::hint::black_box;
 use std::io;
@@ -37,7 +39,6 @@ const SLEEPS: u32 = 300;
 const SLEEP_NANOS: u64 = 1_000_000;
 /// No thread waits longer for another.
 const PATIENCE_NANOS: u64 = 1_000_000_000;
-const PATIENCE_MS: i32 = 1_000;
 
 /// The SCHED_FIFO priorities of the measurements.
 const LOW: i32 = 1;
@@ -52,20 +53,12 @@ pub fn measure() -> Result<Vec<Primitive>, RunError> {
     let rights = Rights::probe();
     let needs = Needs {
         priority: 3,
-        cpu: None,
-        locked_bytes: None,
-        utilization_ppm: 0,
-        margin_ppm: 0,
+        ..Needs::default()
     };
-    let refusals = judge(&rights, &needs);
-    let (false, Some(&cpu)) = (!refusals.is_empty(), rights.cpus.last()) else {
-        return Err(RunError::Refused(refusals));
-    };
+    let cpu = rights.cpu_for(&needs).map_err(RunError::Refused)?;
     let other = rights.cpus.iter().copied().find(|&other| other != cpu);
     // A thread of its own, so that the caller's class stays what it is.
-    thread::spawn(move || table(cpu, other, rights.perf))
-        .join()
-        .unwrap_or_else(|_| Err(io::Error::other("a measuring thread panicked")))
+    measured(thread::spawn(move || table(cpu, other, rights.perf)))
         .map_err(RunError::system("measure the primitives"))
 }
 
@@ -116,30 +109,38 @@ fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primiti
     let timer = TimerFd::new()?;
     row("timerfd lateness", sleeps(|at| timer.wait_until(at))?);
     if let Some(other) = other {
-        let running = Helper::start(other, LOW, Helper::spin)?;
-        row(
-            "priority of a thread running elsewhere",
-            repriorities(running.tid()),
-        );
-        row(
-            "CPU clock of a thread running elsewhere",
-            clock_reads(running.tid()),
-        );
-        running.end();
-        row("futex wake, other CPU", ping_pong(other)?);
-        row("eventfd to epoll, other CPU", event(other)?);
-        row("stop a running thread on another CPU", stops(other)?);
-        row(
-            "spin barrier, 2 CPUs",
-            barriers(other, Arc::new(SpinBarrier::default()))?,
-        );
-        row(
-            "pthread barrier, 2 CPUs",
-            barriers(other, Arc::new(PthreadBarrier::new(2)?))?,
-        );
+        between(other, &mut row)?;
     }
     sched::set_other(sched::own_tid())?;
     Ok(rows)
+}
+
+/// What the other CPU takes part in.
+fn between(other: usize, row: &mut impl FnMut(&'static str, Histogram)) -> io::Result<()> {
+    let running = Helper::start(other, LOW, Helper::spin)?;
+    row(
+        "priority of a thread running elsewhere",
+        repriorities(running.tid()),
+    );
+    row(
+        "CPU clock of a thread running elsewhere",
+        clock_reads(running.tid()),
+    );
+    running.end();
+    row("futex wake, other CPU", ping_pong(other)?);
+    row("eventfd to epoll, other CPU", event(other)?);
+    row("stop a running thread on another CPU", stops(other)?);
+    let spin = SpinBarrier::default();
+    row(
+        "spin barrier, 2 CPUs",
+        barriers(other, move || spin.wait())?,
+    );
+    let pthread = PthreadBarrier::new(2)?;
+    row(
+        "pthread barrier, 2 CPUs",
+        barriers(other, move || pthread.wait())?,
+    );
+    Ok(())
 }
 
 fn timed(rounds: u32, mut action: impl FnMut(u32)) -> Histogram {
@@ -318,11 +319,13 @@ fn ping_pong(cpu: usize) -> io::Result<Histogram> {
 }
 
 fn event(cpu: usize) -> io::Result<Histogram> {
-    let event = Arc::new(PolledEvent::new()?);
+    let event = WakeEvent::new()?;
+    let waiter = Waiter::new(&event)?;
+    let event = Arc::new(event);
     let heard = Arc::clone(&event);
     let helper = Helper::start(cpu, HIGH, move |words| {
         while !words.ended.load(Ordering::SeqCst) {
-            heard.wait(PATIENCE_MS);
+            waiter.wait(&heard, PATIENCE_NANOS);
             words.noticed.store(monotonic_nanos(), Ordering::SeqCst);
         }
     })?;
@@ -366,23 +369,12 @@ fn stops(cpu: usize) -> io::Result<Histogram> {
         while words.load(Ordering::SeqCst) == 0 && monotonic_nanos() < patience {}
         let noticed = words.load(Ordering::SeqCst);
         running.end();
-        let ended = waiting.join();
-        ended.map_err(|_| io::Error::other("a measuring thread panicked"))??;
+        measured(waiting)?;
         if !premature && noticed >= before {
             costs.record(noticed - before);
         }
     }
     Ok(costs)
-}
-
-trait Meeting: Send + Sync + 'static {
-    fn meet(&self);
-}
-
-impl Meeting for PthreadBarrier {
-    fn meet(&self) {
-        self.wait();
-    }
 }
 
 /// Two threads that spin until both are there.
@@ -391,8 +383,8 @@ struct SpinBarrier {
     arrived: AtomicU32,
 }
 
-impl Meeting for SpinBarrier {
-    fn meet(&self) {
+impl SpinBarrier {
+    fn wait(&self) {
         // Whoever comes first leaves an even number behind for the second to complete.
         let index = self.arrived.fetch_add(1, Ordering::AcqRel);
         let full = (index / 2 + 1) * 2;
@@ -402,15 +394,16 @@ impl Meeting for SpinBarrier {
     }
 }
 
-/// One meeting after the other.
-fn barriers<B: Meeting>(cpu: usize, barrier: Arc<B>) -> io::Result<Histogram> {
-    let theirs = Arc::clone(&barrier);
+/// One meeting after the other: both threads `wait` at a barrier for two.
+fn barriers(cpu: usize, wait: impl Fn() + Send + Sync + 'static) -> io::Result<Histogram> {
+    let wait = Arc::new(wait);
+    let theirs = Arc::clone(&wait);
     let helper = Helper::start(cpu, HIGH, move |_| {
         for _ in 0..ROUNDS {
-            theirs.meet();
+            theirs();
         }
     })?;
-    let costs = timed(ROUNDS, |_| barrier.meet());
+    let costs = timed(ROUNDS, |_| wait());
     helper.end();
     Ok(costs)
 }

@@ -205,6 +205,14 @@ impl ThreadCost {
     pub const fn switches(&self) -> u64 {
         self.voluntary.saturating_add(self.involuntary)
     }
+
+    const fn and(self, other: Self) -> Self {
+        Self {
+            cpu: self.cpu.saturating_add(other.cpu),
+            voluntary: self.voluntary.saturating_add(other.voluntary),
+            involuntary: self.involuntary.saturating_add(other.involuntary),
+        }
+    }
 }
 
 /// What a thread of the run has to do outside the bodies of jobs.
@@ -305,8 +313,7 @@ impl ThreadCosts {
     /// CPU time of manager, idle detector and watchdog.
     #[must_use]
     pub const fn cpu(&self) -> Service {
-        let there = self.manager.cpu.saturating_add(self.idle.cpu);
-        there.saturating_add(self.watchdog.cpu)
+        self.manager.and(self.idle).and(self.watchdog).cpu
     }
 }
 
@@ -440,7 +447,7 @@ impl Suspensions {
 }
 
 /// What a worker notes down.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct TaskRecord {
     pub(crate) jobs: JobCounts,
     pub(crate) response: Histogram,
@@ -449,9 +456,7 @@ pub(crate) struct TaskRecord {
     pub(crate) lateness: Histogram,
     pub(crate) start_cost: Histogram,
     pub(crate) end_cost: Histogram,
-    pub(crate) switches: u64,
-    pub(crate) preemptions: u64,
-    pub(crate) cpu_nanos: u64,
+    pub(crate) used: ThreadCost,
     /// Inside the bodies of all jobs, also of those that were not completed.
     pub(crate) executed_nanos: u64,
     /// Guaranteed misses that stolen time does not explain, unless the process was stopped meanwhile.
@@ -473,24 +478,24 @@ pub(crate) const MISSES_MAX: usize = 1024;
 impl TaskRecord {
     pub(crate) fn new() -> Self {
         Self {
-            jobs: JobCounts::default(),
-            response: Histogram::default(),
-            execution: Histogram::default(),
-            tardiness: Histogram::default(),
-            lateness: Histogram::default(),
-            start_cost: Histogram::default(),
-            end_cost: Histogram::default(),
-            switches: 0,
-            preemptions: 0,
-            cpu_nanos: 0,
-            executed_nanos: 0,
             misses: Vec::with_capacity(MISSES_MAX),
+            ..Self::default()
         }
+    }
+
+    /// Adds what the report sums over all tasks.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.jobs.add(&other.jobs);
+        self.lateness.merge(&other.lateness);
+        self.start_cost.merge(&other.start_cost);
+        self.end_cost.merge(&other.end_cost);
+        self.used = self.used.and(other.used);
+        self.executed_nanos += other.executed_nanos;
     }
 }
 
 /// What the manager notes down.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ManagerRecord {
     pub(crate) modes: Vec<ModeChange>,
     pub(crate) modes_lost: u64,
@@ -512,17 +517,9 @@ impl ManagerRecord {
     pub(crate) fn new(tasks: usize, late_beyond_nanos: u64) -> Self {
         Self {
             modes: Vec::with_capacity(MODES_MAX),
-            modes_lost: 0,
             overruns: vec![0; tasks],
-            overshoot: Histogram::default(),
-            late: 0,
             late_beyond_nanos,
-            handling: Histogram::default(),
-            demotion: Histogram::default(),
-            lateness: Histogram::default(),
-            wakeups: Wakeups::default(),
-            lost_notices: 0,
-            end: None,
+            ..Self::default()
         }
     }
 
@@ -555,43 +552,5 @@ impl ManagerRecord {
             | Event::FrameOverrun { .. }
             | Event::FramesSkipped { .. } => {}
         }
-    }
-}
-
-/// Sums the records of all tasks.
-pub(crate) struct Totals {
-    pub(crate) jobs: JobCounts,
-    pub(crate) lateness: Histogram,
-    pub(crate) start_cost: Histogram,
-    pub(crate) end_cost: Histogram,
-    pub(crate) switches: u64,
-    pub(crate) preemptions: u64,
-    pub(crate) cpu_nanos: u64,
-    pub(crate) executed_nanos: u64,
-}
-
-impl Totals {
-    pub(crate) fn of<'a>(records: impl Iterator<Item = &'a TaskRecord>) -> Self {
-        let mut totals = Self {
-            jobs: JobCounts::default(),
-            lateness: Histogram::default(),
-            start_cost: Histogram::default(),
-            end_cost: Histogram::default(),
-            switches: 0,
-            preemptions: 0,
-            cpu_nanos: 0,
-            executed_nanos: 0,
-        };
-        for record in records {
-            totals.jobs.add(&record.jobs);
-            totals.lateness.merge(&record.lateness);
-            totals.start_cost.merge(&record.start_cost);
-            totals.end_cost.merge(&record.end_cost);
-            totals.switches += record.switches;
-            totals.preemptions += record.preemptions;
-            totals.cpu_nanos += record.cpu_nanos;
-            totals.executed_nanos += record.executed_nanos;
-        }
-        totals
     }
 }

@@ -45,7 +45,7 @@ pub struct Rights {
 }
 
 /// What a run asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// The highest SCHED_FIFO priority.
     pub priority: u8,
@@ -239,6 +239,22 @@ pub fn judge(rights: &Rights, needs: &Needs) -> Vec<Refusal> {
         });
     }
     refusals
+}
+
+impl Rights {
+    /// The CPU for `needs`: that asked for, or the last one that the process may use.
+    pub(crate) fn cpu_for(&self, needs: &Needs) -> Result<usize, Vec<Refusal>> {
+        let mut refusals = judge(self, needs);
+        match needs.cpu.or_else(|| self.cpus.last().copied()) {
+            Some(cpu) if refusals.is_empty() => return Ok(cpu),
+            None if refusals.is_empty() => refusals.push(Refusal::CpuNotAllowed {
+                cpu: 0,
+                allowed: Vec::new(),
+            }),
+            Some(_) | None => {}
+        }
+        Err(refusals)
+    }
 }
 
 /// What RT throttling leaves to real-time threads, in millionths of a CPU.

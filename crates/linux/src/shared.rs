@@ -17,30 +17,23 @@
 mod armed;
 mod drops;
 mod pt;
+mod task;
 
-use crate::allowance::{Allowance, AllowanceWord};
 use crate::config::{Config, Monitor, Termination};
-use crate::guarantee::{BlockedBy, Guarantees};
+use crate::guarantee::Guarantees;
 use crate::intervals::Consumed;
-use crate::late::Late;
-use crate::managed::{Handover, Managed};
-use crate::mechanism::ReleaseCounter;
+use crate::managed::Managed;
 use crate::meter::Accounts;
 use crate::occupancy::Occupancy;
-use crate::overrun_report::OverrunReport;
-use crate::report::TaskRecord;
 use crate::stolen::StolenLog;
-use crate::suspension::Suspension;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::WakeEvent;
 use crate::sys::{self, Tid};
-use crate::zss::Slack;
 pub(crate) use armed::Armed;
-use drops::Verdicts;
-use pt::Slicing;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use vestal_core::{Event, Exhaustion, Instant, JobId, Notice, Service, TaskConfiguration};
+use std::sync::{Mutex, PoisonError};
+pub(crate) use task::TaskShared;
+use vestal_core::{ContractViolation, Event, Exhaustion, Instant, JobId, Notice, Service, TaskId};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -62,180 +55,6 @@ pub(crate) enum StopCause {
     BodyPanicked { task: usize, message: String },
     ManagerPanicked { message: String },
     ManagerHung,
-}
-
-/// One task, as its worker and the manager see it.
-#[derive(Debug)]
-pub(crate) struct TaskShared {
-    pub(crate) name: String,
-    pub(crate) configuration: TaskConfiguration,
-    pub(crate) offset_nanos: u64,
-    /// The SCHED_FIFO priority of its worker.
-    pub(crate) fifo: i32,
-    pub(crate) tid: AtomicI32,
-    pub(crate) monitor: OnceLock<Armed>,
-    /// Written by the worker: the job it has begun times two, plus one while it runs.
-    state: AtomicU64,
-    /// Written by the worker before `state`: its CPU clock when that job began.
-    pub(crate) base: AtomicU64,
-    /// Written by the manager: what a job may execute from its beginning.
-    pub(crate) limit: AllowanceWord,
-    /// Into which slices its jobs are cut, if any.
-    slicing: Slicing,
-    /// Whether the worker is suspended in the middle of a body.
-    pub(crate) suspension: Suspension,
-    /// Whether a job of the task has begun and has its priority: see [`crate::guarantee`].
-    pub(crate) has_priority: AtomicBool,
-    pub(crate) blocked_by: BlockedBy,
-    pub(crate) late: Late,
-    /// Written by the manager, never falls: jobs with smaller numbers have lost their priorities.
-    demoted_up_to: AtomicU64,
-    /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
-    /// job off and asks for its priority. The manager demotes only who runs a job, so nothing can
-    /// set it after that.
-    background: AtomicBool,
-    /// The same without the end of the run.
-    enforced_up_to: AtomicU64,
-    verdicts: Verdicts,
-    /// Written by the manager: demoted jobs with smaller numbers shall end at their next
-    /// cancellation point.
-    cancelled_up_to: AtomicU64,
-    /// A completed job that exceeded its limit without the monitor noticing in time.
-    pub(crate) overran: OverrunReport,
-    /// Where the task suspends others, and is suspended, for want of slack.
-    pub(crate) slack: Option<Slack>,
-    /// 1: the worker, at the end of a job, wants its priority back; cleared by the manager.
-    pub(crate) wants_priority: AtomicU32,
-    /// Under managed dispatch: what the manager hands to the worker, and what comes back.
-    pub(crate) handover: Handover,
-    /// Where the manager handles each job: what it releases to the worker, and what is over.
-    pub(crate) release_counter: ReleaseCounter,
-    /// Written by the worker between jobs; read when it is gone.
-    pub(crate) record: Mutex<TaskRecord>,
-}
-
-impl TaskShared {
-    pub(crate) fn new(
-        name: String,
-        configuration: TaskConfiguration,
-        offset_nanos: u64,
-        fifo: i32,
-        limit: Allowance,
-    ) -> Self {
-        Self {
-            name,
-            configuration,
-            offset_nanos,
-            fifo,
-            tid: AtomicI32::new(0),
-            monitor: OnceLock::new(),
-            state: AtomicU64::new(0),
-            base: AtomicU64::new(0),
-            limit: AllowanceWord::new(limit),
-            slicing: Slicing::none(),
-            suspension: Suspension::new(),
-            has_priority: AtomicBool::new(false),
-            blocked_by: BlockedBy::default(),
-            late: Late::new(),
-            demoted_up_to: AtomicU64::new(0),
-            background: AtomicBool::new(false),
-            enforced_up_to: AtomicU64::new(0),
-            verdicts: Verdicts::default(),
-            cancelled_up_to: AtomicU64::new(0),
-            overran: OverrunReport::default(),
-            slack: None,
-            wants_priority: AtomicU32::new(0),
-            handover: Handover::default(),
-            release_counter: ReleaseCounter::default(),
-            record: Mutex::new(TaskRecord::new()),
-        }
-    }
-
-    pub(crate) fn begin(&self, sequence: u64, cpu_nanos: u64) {
-        self.base.store(cpu_nanos, Ordering::SeqCst);
-        self.state.store(sequence << 1 | 1, Ordering::SeqCst);
-    }
-
-    /// The job's own work begins here: what came before, its account does not show.
-    pub(crate) fn start_account(&self, cpu_nanos: u64) {
-        self.base.store(cpu_nanos, Ordering::SeqCst);
-    }
-
-    pub(crate) fn finish(&self, sequence: u64) {
-        self.state.store(sequence << 1, Ordering::SeqCst);
-    }
-
-    /// The job that was begun and has not ended.
-    pub(crate) fn running(&self) -> Option<u64> {
-        let state = self.state.load(Ordering::SeqCst);
-        (state & 1 == 1).then_some(state >> 1)
-    }
-
-    /// The job that was begun, has not ended, and keeps its priority.
-    pub(crate) fn running_admitted(&self) -> Option<u64> {
-        self.running().filter(|&job| !self.is_demoted(job))
-    }
-
-    pub(crate) fn is_demoted(&self, sequence: u64) -> bool {
-        sequence < self.demoted_up_to.load(Ordering::SeqCst)
-    }
-
-    /// Whether enforcement took the priority of job `sequence`, and not the end of the run.
-    pub(crate) fn lost_its_priority(&self, sequence: u64) -> bool {
-        sequence < self.enforced_up_to.load(Ordering::SeqCst)
-    }
-
-    /// Job `sequence` and all before it lose their priorities.
-    fn demote_up_to(&self, sequence: u64) {
-        self.enforced_up_to
-            .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
-        self.demoted_up_to
-            .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
-    }
-
-    /// The manager is about to demote the worker.
-    pub(crate) fn enter_background(&self) {
-        self.background.store(true, Ordering::SeqCst);
-    }
-
-    /// Whether the worker is demoted, and has not asked for its priority yet.
-    pub(crate) fn is_in_background(&self) -> bool {
-        self.background.load(Ordering::SeqCst)
-    }
-
-    /// Whether the worker was demoted since it asked last; asked when its job is off.
-    pub(crate) fn leave_background(&self) -> bool {
-        self.background.swap(false, Ordering::SeqCst)
-    }
-
-    /// The run ends, and with it the priority of every job.
-    fn demote_all(&self) {
-        self.demoted_up_to.store(u64::MAX, Ordering::SeqCst);
-        self.cancel_demoted();
-    }
-
-    /// Jobs that were demoted so far end at their next cancellation point.
-    fn cancel_demoted(&self) {
-        let demoted = self.demoted_up_to.load(Ordering::SeqCst);
-        self.cancelled_up_to.store(demoted, Ordering::SeqCst);
-    }
-
-    /// Whether job `sequence` shall end at its next cancellation point.
-    pub(crate) fn cancelled(&self, sequence: u64) -> bool {
-        sequence < self.cancelled_up_to.load(Ordering::SeqCst)
-    }
-
-    /// The newest job released until `now_nanos` after the epoch.
-    pub(crate) fn newest_release(&self, now_nanos: u64) -> Option<u64> {
-        let since = now_nanos.checked_sub(self.offset_nanos)?;
-        since.checked_div(self.configuration.task.period.as_nanos())
-    }
-
-    /// What the running job has executed; `None` if its thread is gone.
-    pub(crate) fn executed(&self) -> Option<u64> {
-        let cpu = sys::clock::cpu_nanos_of(self.tid.load(Ordering::SeqCst))?;
-        Some(cpu.saturating_sub(self.base.load(Ordering::SeqCst)))
-    }
 }
 
 /// A whole run.
@@ -302,12 +121,15 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(
-        tasks: Vec<TaskShared>,
+        mut tasks: Vec<TaskShared>,
         config: &Config,
         cpu: usize,
         monitor: Monitor,
         tolerance: Service,
     ) -> Self {
+        for (task, id) in tasks.iter_mut().zip((0..).map(TaskId)) {
+            task.id = id;
+        }
         let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
         let consumed = Consumed::new(tasks.len());
         by_urgency.sort_by_key(|&index| tasks.get(index).map(|task| std::cmp::Reverse(task.fifo)));
@@ -365,13 +187,29 @@ impl Shared {
             && !self.managed.as_ref().is_some_and(waits)
     }
 
+    /// The task with this number.
+    pub(crate) fn task(&self, id: TaskId) -> Result<&TaskShared, ContractViolation> {
+        let task = self.tasks.get(id.index());
+        task.ok_or(ContractViolation::UnknownTask(id))
+    }
+
     pub(crate) fn phase(&self) -> u32 {
         self.phase.load(Ordering::SeqCst)
     }
 
+    /// The clock when the run began.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::SeqCst)
+    }
+
     /// The clock reading `nanos` as an instant of this world.
     pub(crate) fn instant(&self, nanos: u64) -> Instant {
-        Instant::from_nanos(nanos.saturating_sub(self.epoch.load(Ordering::SeqCst)))
+        Instant::from_nanos(nanos.saturating_sub(self.epoch()))
+    }
+
+    /// The clock when job `sequence` of `task` is released.
+    pub(crate) fn release_of(&self, task: &TaskShared, sequence: u64) -> u64 {
+        self.epoch().saturating_add(task.release_of(sequence))
     }
 
     /// What workers have to know of what the scheduler says.
@@ -442,11 +280,26 @@ impl Shared {
     pub(crate) fn kick_manager(&self) {
         self.occupancy.call(monotonic_nanos());
         match &self.managed {
-            Some(managed) if managed.waits_on_futex => managed.call(),
+            Some(managed) if managed.waits_on_futex => managed.calls.call(),
             Some(_) | None => match &self.wake_event {
                 Some(wake_event) => wake_event.signal(),
                 None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
             },
+        }
+    }
+
+    /// The highest priority of a worker; `low` is the lowest one of the run.
+    pub(crate) fn highest_priority(&self, low: i32) -> i32 {
+        let priorities = self.tasks.iter().map(|task| task.fifo);
+        priorities.fold(low, i32::max)
+    }
+
+    /// Lets the monitor of `task` fire when its running job has used up what is left of its limit.
+    pub(crate) fn arm_for_the_rest(&self, task: &TaskShared, monitor: &Armed) {
+        if let Some(threshold) = self.threshold(task.present_limit())
+            && let Some(executed) = task.executed()
+        {
+            monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
         }
     }
 
@@ -485,20 +338,20 @@ impl Shared {
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
             }
-            demote(task.tid.load(Ordering::SeqCst));
+            demote(task.tid());
         }
         if let Some(managed) = &self.managed {
-            managed.call();
+            managed.calls.call();
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
         self.phase.store(STOP, Ordering::SeqCst);
         self.idle_wanted.store(2, Ordering::SeqCst);
         sys::futex::wake_all(&self.phase);
         sys::futex::wake_all(&self.idle_wanted);
-        sys::stop::call();
+        sys::stop::CALLS.call();
         for task in &self.tasks {
-            task.handover.wake();
-            task.release_counter.wake();
+            task.handover.changes.call();
+            task.release_counter.calls.call();
         }
     }
 }
@@ -508,78 +361,5 @@ fn demote(tid: Tid) {
     if tid != 0 {
         // Leaving the real-time class needs no right; the thread exists (see `halt`).
         let _ = sys::sched::set_other(tid);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use vestal_core::{Duration, Level, Task, Wcet};
-
-    fn task() -> TaskShared {
-        let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
-        let period = Duration::from_millis(10);
-        let configuration =
-            TaskConfiguration::new(Task::new(Level(0), period, period, wcet).unwrap(), 1);
-        TaskShared::new(
-            "task".to_owned(),
-            configuration,
-            0,
-            2,
-            crate::allowance::Allowance::UpTo(1_000_000),
-        )
-    }
-
-    /// What the manager does to a task whose job `sequence` loses its priority.
-    fn take_the_priority_of(task: &TaskShared, sequence: u64) {
-        task.demote_up_to(sequence);
-        if task.running().is_some_and(|job| task.is_demoted(job)) {
-            task.enter_background();
-        }
-    }
-
-    /// The steps of a job's end, with the manager before the step `at`; says whether the worker took
-    /// itself for demoted when it looked, and whether it got its priority back.
-    fn end_with_the_manager_before(at: usize) -> (bool, bool, bool) {
-        let task = task();
-        let (mut looked_demoted, mut demoted, mut returned) = (false, false, false);
-        for step in 0..4 {
-            if step == at {
-                take_the_priority_of(&task, 7);
-                demoted = task.running().is_some();
-            }
-            match step {
-                0 => task.begin(7, 0),
-                1 => looked_demoted = task.is_demoted(7),
-                2 => task.finish(7),
-                _ => returned = task.leave_background(),
-            }
-        }
-        (looked_demoted, demoted, returned)
-    }
-
-    #[test]
-    fn whoever_was_demoted_returns_wherever_the_manager_came_between() {
-        let outcomes: Vec<_> = (0..4).map(end_with_the_manager_before).collect();
-        assert_eq!(
-            outcomes,
-            [
-                (true, false, false),
-                (true, true, true),
-                // The job did not look demoted, and its thread was demoted all the same.
-                (false, true, true),
-                (false, false, false),
-            ]
-        );
-    }
-
-    #[test]
-    fn a_worker_returns_once_for_each_demotion() {
-        let task = task();
-        task.begin(0, 0);
-        take_the_priority_of(&task, 0);
-        task.finish(0);
-        assert!(task.leave_background());
-        assert!(!task.leave_background());
     }
 }

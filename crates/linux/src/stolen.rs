@@ -72,7 +72,7 @@ struct Window {
 ///
 /// Written by all burning threads without a lock. They share one CPU, and a torn entry would need
 /// one of them to be preempted between two stores and overtaken by 1023 intervals.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct StolenLog {
     count: AtomicUsize,
     lost_nanos: AtomicU64,
@@ -86,12 +86,8 @@ pub(crate) struct StolenLog {
 impl StolenLog {
     pub(crate) fn new() -> Self {
         Self {
-            count: AtomicUsize::new(0),
-            lost_nanos: AtomicU64::new(0),
-            longest_nanos: AtomicU64::new(0),
-            longest_charged_nanos: AtomicU64::new(0),
-            by_thief: [const { AtomicU64::new(0) }; 3],
             windows: (0..WINDOWS).map(|_| Window::default()).collect(),
+            ..Self::default()
         }
     }
 

@@ -5,7 +5,7 @@ use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, MachineReport,
-    ManagerRecord, Overhead, Report, StolenTime, TaskRecord, TaskReport, ThreadCosts, Totals,
+    ManagerRecord, Overhead, Report, StolenTime, TaskRecord, TaskReport, ThreadCosts,
 };
 use crate::shared::{Shared, TaskShared};
 use crate::stolen::{StolenLog, Thief};
@@ -33,17 +33,18 @@ pub(crate) struct Measured<'a> {
 /// The report of a run that has ended.
 pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
     let record = |task: &TaskShared| {
-        let record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = task.record();
         let mut record = record.clone();
         record.excuse_stops(&measured.continued);
         record
     };
     let records: Vec<TaskRecord> = shared.tasks.iter().map(record).collect();
-    let mut totals = Totals::of(records.iter());
+    let mut totals = TaskRecord::default();
+    records.iter().for_each(|record| totals.add(record));
     let manager = &measured.manager;
     totals.lateness.merge(&manager.lateness);
     let stopped = shared.stopped_at.load(Ordering::SeqCst);
-    let nanos = stopped.saturating_sub(shared.epoch.load(Ordering::SeqCst));
+    let nanos = stopped.saturating_sub(shared.epoch());
     let tasks = shared
         .tasks
         .iter()
@@ -67,9 +68,9 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         duration: Duration::from_nanos(nanos),
         cpu: CpuReport {
             cpu: shared.cpu,
-            busy: Service::from_nanos(totals.cpu_nanos),
-            switches: totals.switches,
-            preemptions: totals.preemptions,
+            busy: totals.used.cpu,
+            switches: totals.used.switches(),
+            preemptions: totals.used.involuntary,
         },
         mechanism: measured.config.mechanism,
         monitor: shared.monitor,
@@ -99,7 +100,11 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
     }
 }
 
-fn machine_report(stolen: &StolenLog, measured: &Measured<'_>, totals: &Totals) -> MachineReport {
+fn machine_report(
+    stolen: &StolenLog,
+    measured: &Measured<'_>,
+    totals: &TaskRecord,
+) -> MachineReport {
     MachineReport {
         gaps: stolen.count(),
         longest_gap: Duration::from_nanos(stolen.longest_nanos()),
@@ -139,20 +144,23 @@ fn stolen_time(stolen: &StolenLog, foreign: &[ForeignThread]) -> Vec<StolenTime>
     .collect()
 }
 
-fn thread_costs(shared: &Shared, totals: &Totals, measured: &Measured<'_>) -> ThreadCosts {
+fn thread_costs(shared: &Shared, totals: &TaskRecord, measured: &Measured<'_>) -> ThreadCosts {
     let reactions = shared.accounts.reactions.lock();
     let reactions = reactions.unwrap_or_else(PoisonError::into_inner);
     ThreadCosts {
         manager: shared.accounts.manager.cost(),
         idle: shared.accounts.idle.cost(),
         watchdog: shared.accounts.watchdog.cost(),
-        workers: Service::from_nanos(totals.cpu_nanos.saturating_sub(totals.executed_nanos)),
+        workers: totals
+            .used
+            .cpu
+            .saturating_sub(Service::from_nanos(totals.executed_nanos)),
         wakeups: measured.manager.wakeups,
         reactions: reactions.of_duties(&measured.continued),
     }
 }
 
-fn busy_report(shared: &Shared, totals: &Totals, stopped: u64) -> BusyReport {
+fn busy_report(shared: &Shared, totals: &TaskRecord, stopped: u64) -> BusyReport {
     let log = shared.guarantees.busy_periods(stopped);
     let mut length = Histogram::default();
     let periods = log.iter().map(|(from, to)| {
@@ -169,9 +177,9 @@ fn busy_report(shared: &Shared, totals: &Totals, stopped: u64) -> BusyReport {
         count: log.count(),
         length: length.summary(),
         periods,
-        switches: own
-            .iter()
-            .fold(totals.switches, |sum, &each| sum.saturating_add(each)),
+        switches: own.iter().fold(totals.used.switches(), |sum, &each| {
+            sum.saturating_add(each)
+        }),
     }
 }
 
@@ -194,7 +202,7 @@ fn task_report(
         name: task.name.clone(),
         jobs: record.jobs,
         overruns,
-        preemptions: record.preemptions,
+        preemptions: record.used.involuntary,
         response: record.response.summary(),
         execution: record.execution.summary(),
         tardiness: record.tardiness.summary(),

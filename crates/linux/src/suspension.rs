@@ -31,8 +31,8 @@ const SUSPENDED: u32 = 1;
 /// In [`Suspension::word`]: it may, and is not suspended any more.
 const OVER: u32 = 2;
 
-/// Whether one worker is suspended.
-#[derive(Debug)]
+/// Whether one worker is suspended: at first it is not, [`FREE`] being zero, and outside a body.
+#[derive(Debug, Default)]
 pub(crate) struct Suspension {
     /// [`FREE`], [`SUSPENDED`], [`OVER`]; the worker waits on it.
     word: AtomicU32,
@@ -52,18 +52,6 @@ pub(crate) struct Suspension {
 }
 
 impl Suspension {
-    pub(crate) const fn new() -> Self {
-        Self {
-            word: AtomicU32::new(FREE),
-            inside: AtomicBool::new(false),
-            signalled: AtomicBool::new(false),
-            recorded: AtomicBool::new(false),
-            executed: AtomicU64::new(0),
-            times: AtomicU64::new(0),
-            ineffective: AtomicU64::new(0),
-        }
-    }
-
     /// The worker is about to call the body of a job.
     pub(crate) fn enter(&self) {
         suspension::unblock();
@@ -242,7 +230,7 @@ mod tests {
     #[test]
     fn a_held_body_stands_and_a_released_one_goes_on() {
         let _signal = signal();
-        let suspension = Arc::new(Suspension::new());
+        let suspension = Arc::new(Suspension::default());
         let (body, thread) = counting(&suspension);
         for _ in 0..50 {
             assert!(suspension.suspend(body.tid.load(Ordering::SeqCst), 0));
@@ -260,7 +248,7 @@ mod tests {
     #[test]
     fn the_end_of_the_run_lets_everybody_go_and_nobody_be_held() {
         let _signal = signal();
-        let suspension = Arc::new(Suspension::new());
+        let suspension = Arc::new(Suspension::default());
         let (body, thread) = counting(&suspension);
         assert!(suspension.suspend(body.tid.load(Ordering::SeqCst), 0));
         suspension.tell_stopped();
@@ -276,7 +264,7 @@ mod tests {
 
     #[test]
     fn who_is_not_inside_a_body_is_not_held() {
-        let suspension = Suspension::new();
+        let suspension = Suspension::default();
         assert!(!suspension.suspend(own_tid(), 0));
         suspension.wait();
         suspension.inside.store(true, Ordering::SeqCst);
@@ -290,7 +278,7 @@ mod tests {
     #[test]
     fn no_release_is_lost() {
         let _signal = signal();
-        let suspension = Arc::new(Suspension::new());
+        let suspension = Arc::new(Suspension::default());
         let (body, thread) = counting(&suspension);
         let tid = body.tid.load(Ordering::SeqCst);
         for _ in 0..20_000 {
@@ -307,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_job_that_goes_on_by_more_than_the_tolerance_was_suspended_ineffectively() {
-        let suspension = Suspension::new();
+        let suspension = Suspension::default();
         for (executed, ineffective) in [(150, 0), (151, 1), (100, 1), (90, 1)] {
             suspension.inside.store(true, Ordering::SeqCst);
             suspension.turn(FREE, SUSPENDED);
@@ -323,7 +311,7 @@ mod tests {
     #[test]
     fn a_signal_that_is_blocked_is_sent_once() {
         let _signal = signal();
-        let suspension = Suspension::new();
+        let suspension = Suspension::default();
         let _attached = suspension::attach(&suspension);
         crate::sys::signal::block_all().unwrap();
         suspension.inside.store(true, Ordering::SeqCst);

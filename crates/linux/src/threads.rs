@@ -22,6 +22,9 @@ use vestal_trace::Recorder;
 /// How long a thread may take to set itself up.
 const SETUP_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
+/// The outcome of a part of a manager's round.
+pub(crate) type Step<T = ()> = Result<T, ContractViolation>;
+
 /// The threads of a run.
 pub(crate) struct Threads {
     stack_bytes: usize,
@@ -67,31 +70,10 @@ impl Threads {
         }
     }
 
-    /// Starts a thread that sets itself up, reports, and then does `main`.
+    /// Starts a thread that sets itself up, reports, and then does `main`; a worker with the index of its task.
     pub(crate) fn start<M: Send + 'static, T: Send + 'static>(
         &mut self,
         name: &str,
-        member: M,
-        set_up: fn(&M) -> io::Result<()>,
-        main: fn(M) -> T,
-    ) -> io::Result<Started<T>> {
-        self.launch(name.to_owned(), None, member, set_up, main)
-    }
-
-    /// As [`Self::start`], for the worker of the task at `index`.
-    pub(crate) fn start_worker<M: Send + 'static, T: Send + 'static>(
-        &mut self,
-        index: usize,
-        member: M,
-        set_up: fn(&M) -> io::Result<()>,
-        main: fn(M) -> T,
-    ) -> io::Result<Started<T>> {
-        self.launch(format!("vestal-{index}"), Some(index), member, set_up, main)
-    }
-
-    fn launch<M: Send + 'static, T: Send + 'static>(
-        &mut self,
-        name: String,
         worker: Option<usize>,
         member: M,
         set_up: fn(&M) -> io::Result<()>,
@@ -100,7 +82,7 @@ impl Threads {
         let (ready, is_ready) = sync_channel::<io::Result<()>>(1);
         let (give, result) = sync_channel::<T>(1);
         let handle = thread::Builder::new()
-            .name(name)
+            .name(name.to_owned())
             .stack_size(self.stack_bytes)
             .spawn(move || {
                 let outcome = set_up(&member);
@@ -138,11 +120,14 @@ impl Threads {
     }
 }
 
+/// The outcome of a thread that measures.
+pub(crate) fn measured<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
+    let ended = thread.join();
+    ended.unwrap_or_else(|_| Err(io::Error::other("a measuring thread panicked")))
+}
+
 /// What a manager's thread does until the run ends; that is halted whatever happens.
-pub(crate) fn manage_to_the_end(
-    shared: &Shared,
-    manage: impl FnOnce() -> Result<(), ContractViolation>,
-) {
+pub(crate) fn manage_to_the_end(shared: &Shared, manage: impl FnOnce() -> Step) {
     let failed = match catch_unwind(AssertUnwindSafe(manage)) {
         Ok(outcome) => outcome
             .err()

@@ -82,7 +82,7 @@ impl Watchdog {
         let (mut watch, mut next) = (Watch::default(), monotonic_nanos());
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
-            let calls = stop::calls();
+            let calls = stop::CALLS.count();
             if shared.phase() == STOP {
                 break;
             }
@@ -106,7 +106,7 @@ impl Watchdog {
             if let Some(own) = &mut own {
                 own.wait(shared, Duty::Watchdog, &mut trace);
             }
-            stop::wait_beyond(calls, next);
+            stop::CALLS.wait_beyond(calls, Some(next));
             if let Some(own) = &mut own {
                 let now = monotonic_nanos();
                 own.wake(shared, Wanted::Since(now), now, &mut trace);

@@ -8,24 +8,25 @@
 //!     +--------------------------------------- background
 //!            cancellation point, priority restored (4)
 //! ```
-//! (1) [`Worker::main`], (2) [`Worker::release`], (3) in [`crate::manager`], (4) [`Worker::end`].
+//! (1) [`RunningWorker::run_released_jobs`], (2) [`RunningWorker::release`], (3) in [`crate::manager`],
+//! (4) [`RunningWorker::end`].
 
 use crate::allowance::Allowance;
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
+use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::report::Duty;
-use crate::shared::{Armed, QUANTUM_NANOS, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::sys::sched::Switches;
 use crate::sys::{self, futex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{DropReason, Fact, JobId, Service, StopReason, TaskId};
 use vestal_trace::{Edge, Mechanism, What};
@@ -34,7 +35,6 @@ use vestal_trace::{Edge, Mechanism, What};
 pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
-    pub(crate) id: TaskId,
     pub(crate) body: Box<Body>,
     pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
     pub(crate) queue: JobQueue,
@@ -70,9 +70,9 @@ impl Worker {
         Ok(())
     }
 
-    /// Releases jobs until the run ends.
-    pub(crate) fn main(mut self) {
-        let shared = Arc::clone(&self.shared);
+    /// Runs jobs until the run ends.
+    pub(crate) fn main(self) {
+        let shared = &*self.shared;
         let Some(task) = shared.tasks.get(self.index) else {
             return;
         };
@@ -82,30 +82,65 @@ impl Worker {
         let _attached = task
             .is_sliced()
             .then(|| sys::suspension::attach(&task.suspension));
-        let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
-        let mut own = Intervals::of_this_thread(Thread::Worker(self.index));
+        let meter = Meter::start();
+        let mut running = RunningWorker {
+            shared,
+            task,
+            body: self.body,
+            demand: self.demand,
+            queue: self.queue,
+            own: Intervals::of_this_thread(Thread::Worker(self.index)),
+            trace: self.trace,
+        };
+        let never_begun = match shared.managed {
+            Some(_) => {
+                running.run_assigned_jobs();
+                None
+            }
+            None => Some(running.run_released_jobs()),
+        };
+        running.own.leave(shared);
+        let _ = sys::sched::set_other(sys::sched::own_tid());
+        if let Some(first) = never_begun {
+            account_never_begun(shared, task, first, &mut running.trace);
+        }
+        task.record().used = meter.used();
+    }
+}
+
+/// A worker while the run goes on.
+pub(crate) struct RunningWorker<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) task: &'a TaskShared,
+    body: Box<Body>,
+    demand: Box<dyn FnMut(u64) -> Service + Send>,
+    queue: JobQueue,
+    pub(crate) own: Intervals,
+    pub(crate) trace: Tracer,
+}
+
+impl RunningWorker<'_> {
+    /// Releases jobs until the run ends; gives the first release of which it took no notice.
+    fn run_released_jobs(&mut self) -> u64 {
+        let (shared, task) = (self.shared, self.task);
         let end = shared.end.load(Ordering::SeqCst);
-        let period = task.configuration.task.period.as_nanos();
-        let mut release = shared
-            .epoch
-            .load(Ordering::SeqCst)
-            .saturating_add(task.offset_nanos);
+        let mut release = shared.release_of(task, 0);
         let mut sequence = 0;
         if let Some(slack) = &task.slack {
             slack.await_end_of(release);
         }
         while release < end {
             #[cfg(feature = "real")]
-            crate::fault::delay(&shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
-            own.wait(&shared, Duty::JobEnd, &mut self.trace);
+            crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
+            self.own.wait(shared, Duty::JobEnd, &mut self.trace);
             let goes_on = match shared.wake_event {
-                Some(_) if !shared.paper_pt => wait_for_manager(&shared, task, sequence, release),
-                Some(_) | None => wait_for_release(&shared, task, release),
+                Some(_) if !shared.paper_pt => wait_for_manager(shared, task, sequence, release),
+                Some(_) | None => wait_for_release(shared, task, release),
             };
             if !goes_on {
                 break;
             }
-            self.release(&shared, task, sequence, release, &mut own);
+            self.release(sequence, release);
             shared.report_end(task, sequence);
             if shared.wake_event.is_some() {
                 // Last of all: the manager takes the CPU at once.
@@ -113,31 +148,23 @@ impl Worker {
                 shared.kick_manager();
             }
             sequence += 1;
-            release = release.saturating_add(period);
+            release = release.saturating_add(task.period_nanos());
         }
         // The thread stays until all leave: its number must not name another thread.
         while shared.phase() != STOP {
             futex::wait_until(&shared.phase, RUN, None);
         }
-        own.leave(&shared);
-        let _ = sys::sched::set_other(sys::sched::own_tid());
-        account_never_begun(&shared, task, self.id, release, &mut self.trace);
-        note_used(task, &switches, cpu);
+        release
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
-    fn release(
-        &mut self,
-        shared: &Shared,
-        task: &TaskShared,
-        sequence: u64,
-        release: u64,
-        own: &mut Intervals,
-    ) {
+    fn release(&mut self, sequence: u64, release: u64) {
+        let (shared, task) = (self.shared, self.task);
         self.trace.open();
         let woken = monotonic_nanos();
-        own.wake(shared, Wanted::Since(release), woken, &mut self.trace);
-        self.note_woken(shared, woken);
+        let wanted = Wanted::Since(release);
+        self.own.wake(shared, wanted, woken, &mut self.trace);
+        self.note_woken(woken);
         let no_room = self.queue.was_full(release);
         task.grant_first();
         // First say what runs, then read whether it may: see `shared`.
@@ -145,75 +172,86 @@ impl Worker {
         let limit = task.limit.load();
         let stopping = shared.stop_requested();
         if no_room || limit == Allowance::NotAdmitted || (task.is_demoted(sequence) && !stopping) {
-            self.drop_before_begin(shared, task, (sequence, release), (woken, no_room), own);
+            self.drop_before_begin((sequence, release), (woken, no_room));
             return;
         }
         if stopping {
             task.take_off(sequence, release);
-            self.note_never_begun(shared, woken, None);
-            note_unfinished(shared, task, self.id, (release, 0), &mut self.trace);
+            self.note_never_begun(woken, None);
+            note_unfinished(shared, task, (release, 0), &mut self.trace);
             return;
         }
-        shared.begin_at_priority(task, sequence, release);
-        #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobStart);
-        let monitor = task.monitor.get();
-        if let (Some(monitor), Some(threshold)) = (monitor, shared.threshold(task.present_limit()))
-        {
-            monitor.start(threshold);
-        }
-        let started = monotonic_nanos();
-        self.note_started(shared, started, sequence);
-        let base = own_cpu_nanos();
-        task.start_account(base);
-        own.begin_body(shared, started, base, &mut self.trace);
-        let completed = self.call_body(shared, task, sequence, release, own);
-        let cpu = own_cpu_nanos();
-        let executed = cpu.saturating_sub(base);
-        self.trace.open();
-        let finished = monotonic_nanos();
-        #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::BodyEnd);
-        own.end_body(shared, finished, cpu);
-        if let Some(monitor) = monitor {
-            monitor.stop();
-        }
+        let (started, ended) = self.run_job(sequence, release);
         // A job in the background makes room for the next one.
         let made_room = if task.is_demoted(sequence) {
             started
         } else {
-            finished
+            ended.finished
         };
         self.queue.ended(made_room);
+        if self.end(&ended) {
+            self.record_job_end(Edge::End);
+        }
+        note_costs(task, started.saturating_sub(woken), &ended);
+    }
+
+    /// Runs a job whose number its task shows; gives the clock when its body began, and how it ended.
+    /// Natively that end is read from the clock in a group of records, which stays open.
+    pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
+        let (shared, task) = (self.shared, self.task);
+        let natively = shared.managed.is_none();
+        shared.begin_at_priority(task, sequence, release);
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::JobStart);
+        let monitor = task.monitor.get();
+        // A manager that dispatches arms it itself.
+        if let (true, Some(monitor)) = (natively, monitor)
+            && let Some(threshold) = shared.threshold(task.present_limit())
+        {
+            monitor.start(threshold);
+        }
+        let started = monotonic_nanos();
+        let at = shared.instant(started);
+        self.trace.overhead(at, Mechanism::Release, Edge::End);
+        if natively {
+            let (cpu, job) = (CPU, task.job(sequence));
+            self.trace.observed(at, Fact::Started { cpu, job });
+        }
+        self.trace.close();
+        let base = own_cpu_nanos();
+        task.start_account(base);
+        self.own.begin_body(shared, started, base, &mut self.trace);
+        let completed = self.call_body(sequence, release);
+        let cpu = own_cpu_nanos();
+        if natively {
+            self.trace.open();
+        }
+        let finished = monotonic_nanos();
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::BodyEnd);
+        self.own.end_body(shared, finished, cpu);
+        if let Some(monitor) = monitor {
+            monitor.stop();
+        }
+        #[cfg(feature = "real")]
+        crate::fault::delay(shared, crate::fault::Point::JobEnd);
         let ended = Ended {
             sequence,
             release,
             finished,
-            executed,
+            executed: cpu.saturating_sub(base),
             completed,
         };
-        #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobEnd);
-        if end(shared, task, self.id, &ended, own, &mut self.trace) {
-            record_job_end(shared, Edge::End, &mut self.trace);
-        }
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.executed_nanos += executed;
-        record.start_cost.record(started.saturating_sub(woken));
-        record
-            .end_cost
-            .record(monotonic_nanos().saturating_sub(finished));
+        (started, ended)
     }
 
     /// The job that was released does not begin, because there is no room for it or its permit says so.
     fn drop_before_begin(
         &mut self,
-        shared: &Shared,
-        task: &TaskShared,
         (sequence, release): (u64, u64),
         (woken, no_room): (u64, bool),
-        own: &mut Intervals,
     ) {
+        let task = self.task;
         task.take_off(sequence, release);
         let why = if no_room {
             DropReason::BacklogFull
@@ -221,36 +259,27 @@ impl Worker {
             self.queue.ended(woken);
             task.why_dropped(sequence)
         };
-        self.note_never_begun(shared, woken, Some((sequence, why)));
-        restore_priority(shared, task, own, &mut self.trace);
-        want_idle_above_lowest(shared);
+        self.note_never_begun(woken, Some((task.job(sequence), why)));
+        self.restore_priority();
+        want_idle_above_lowest(self.shared);
         note_dropped(task, why);
     }
 
     /// Runs the body of one job; says whether it did all its work.
-    pub(crate) fn call_body(
-        &mut self,
-        shared: &Shared,
-        task: &TaskShared,
-        sequence: u64,
-        release: u64,
-        own: &Intervals,
-    ) -> bool {
+    fn call_body(&mut self, sequence: u64, release: u64) -> bool {
+        let (shared, task) = (self.shared, self.task);
         let mut job = JobContext {
             shared,
             task,
-            job: JobId {
-                task: self.id,
-                sequence,
-            },
+            job: task.job(sequence),
             release,
             demand: Service::ZERO,
             saw_cancellation: false,
             in_order: true,
             trace: &mut self.trace,
-            stat: own.stat(),
-            counted: own.base(),
-            looked: own.beginning(),
+            stat: self.own.stat(),
+            counted: self.own.base(),
+            looked: self.own.beginning(),
         };
         if task.is_sliced() {
             task.suspension.enter();
@@ -274,7 +303,7 @@ impl Worker {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
                 shared.request_stop(StopCause::BodyPanicked {
-                    task: self.index,
+                    task: task.id.index(),
                     message: message_of(panic.as_ref()),
                 });
                 shared.kick_manager();
@@ -284,132 +313,140 @@ impl Worker {
     }
 
     /// The thread runs because a job was released.
-    fn note_woken(&mut self, shared: &Shared, woken: u64) {
-        let (at, task) = (shared.instant(woken), self.id);
+    fn note_woken(&mut self, woken: u64) {
+        let (at, task) = (self.shared.instant(woken), self.task.id);
         let on_behalf_of = None;
         self.trace.observed(at, Fact::Woken { task, on_behalf_of });
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
     }
 
-    /// The released job runs from now on.
-    fn note_started(&mut self, shared: &Shared, started: u64, sequence: u64) {
-        let at = shared.instant(started);
-        self.trace.overhead(at, Mechanism::Release, Edge::End);
-        let job = job_of(self.id, sequence);
-        self.trace.observed(at, Fact::Started { cpu: CPU, job });
-        self.trace.close();
-    }
-
     /// The released job does not run at all; perhaps because it was dropped.
-    fn note_never_begun(&mut self, shared: &Shared, now: u64, dropped: Option<(u64, DropReason)>) {
-        let at = shared.instant(now);
+    fn note_never_begun(&mut self, now: u64, dropped: Option<(JobId, DropReason)>) {
+        let at = self.shared.instant(now);
         self.trace.overhead(at, Mechanism::Release, Edge::End);
-        if let Some((sequence, why)) = dropped {
-            let job = job_of(self.id, sequence);
+        if let Some((job, why)) = dropped {
             self.trace.record(at, What::Dropped { job, why });
         }
         self.trace.close();
     }
-}
 
-/// Notes what the calling worker used since its switches and its CPU clock were these.
-pub(crate) fn note_used(task: &TaskShared, switches: &Switches, cpu: u64) {
-    let after = sys::sched::own_switches();
-    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-    record.preemptions = after.involuntary.saturating_sub(switches.involuntary);
-    record.switches = record.preemptions + after.voluntary.saturating_sub(switches.voluntary);
-    record.cpu_nanos = own_cpu_nanos().saturating_sub(cpu);
-}
-
-/// Counts a job that was dropped.
-pub(crate) fn note_dropped(task: &TaskShared, why: DropReason) {
-    let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-    record.jobs.count_drop(why);
-}
-
-/// A job whose body has returned.
-pub(crate) struct Ended {
-    pub(crate) sequence: u64,
-    pub(crate) release: u64,
-    pub(crate) finished: u64,
-    pub(crate) executed: u64,
-    pub(crate) completed: bool,
-}
-
-/// Takes the job off, restores the worker's priority, and notes the job down. `trace`
-/// has an open group, in which the end of the job was read from the clock.
-///
-/// Says whether the job was completed at its priority; then the span of its end is open.
-fn end(
-    shared: &Shared,
-    task: &TaskShared,
-    id: TaskId,
-    job: &Ended,
-    own: &mut Intervals,
-    trace: &mut Tracer,
-) -> bool {
-    let stopping = shared.stop_requested();
-    let demoted = task.is_demoted(job.sequence);
-    // At the end of the run everything is demoted; what was completed then counts as such.
-    let lost_its_priority = task.lost_its_priority(job.sequence);
-    let completed = job.completed && !lost_its_priority;
-    let unfinished = stopping && !lost_its_priority;
-    record_end(shared, task, id, job, trace, (completed, unfinished));
-    // By the limit it ran under: the mode may fall when it is off.
-    let threshold = shared.threshold(task.present_limit());
-    let overran = !demoted && threshold.is_some_and(|threshold| job.executed > threshold);
-    task.take_off(job.sequence, job.release);
-    shared.end_at_priority(task, job.sequence, job.executed, job.finished);
-    want_idle_above_lowest(shared);
-    restore_priority(shared, task, own, trace);
-    if overran {
-        // Complete before the monitor noticed: an overrun all the same (contract C2).
-        report_overrun(shared, task, job, own, trace);
+    /// Takes the job off, restores the worker's priority, and notes the job down. The trace
+    /// has an open group, in which the end of the job was read from the clock.
+    ///
+    /// Says whether the job was completed at its priority; then the span of its end is open.
+    fn end(&mut self, job: &Ended) -> bool {
+        let (shared, task) = (self.shared, self.task);
+        let stopping = shared.stop_requested();
+        let demoted = task.is_demoted(job.sequence);
+        // At the end of the run everything is demoted; what was completed then counts as such.
+        let lost_its_priority = task.lost_its_priority(job.sequence);
+        let completed = job.completed && !lost_its_priority;
+        let unfinished = stopping && !lost_its_priority;
+        self.record_end(job, completed, unfinished);
+        // By the limit it ran under: the mode may fall when it is off.
+        let threshold = shared.threshold(task.present_limit());
+        let overran = !demoted && threshold.is_some_and(|threshold| job.executed > threshold);
+        task.take_off(job.sequence, job.release);
+        shared.end_at_priority(task, job.sequence, job.executed, job.finished);
+        want_idle_above_lowest(shared);
+        self.restore_priority();
+        if overran {
+            // Complete before the monitor noticed: an overrun all the same (contract C2).
+            self.report_overrun(job);
+        }
+        resume_preempted(shared);
+        if completed {
+            note_completed(shared, task, job, &mut self.trace);
+        } else if unfinished {
+            let executed = (job.release, job.executed);
+            note_unfinished(shared, task, executed, &mut self.trace);
+        } else {
+            note_dropped(task, task.why_dropped(job.sequence));
+        }
+        completed
     }
-    resume_preempted(shared);
-    if completed {
-        note_completed(shared, task, id, job, trace);
-    } else if unfinished {
-        note_unfinished(shared, task, id, (job.release, job.executed), trace);
-    } else {
-        note_dropped(task, task.why_dropped(job.sequence));
-    }
-    completed
-}
 
-/// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
-/// demoted may have to wait for its priority.
-fn record_end(
-    shared: &Shared,
-    task: &TaskShared,
-    id: TaskId,
-    job: &Ended,
-    trace: &mut Tracer,
-    (completed, unfinished): (bool, bool),
-) {
-    let at = shared.instant(job.finished);
-    let (cpu, id) = (CPU, job_of(id, job.sequence));
-    if completed {
-        trace.overhead(at, Mechanism::JobEnd, Edge::Begin);
-        trace.observed(at, Fact::Completed { cpu, job: id });
-    } else {
-        let why = StopReason::Cancelled;
-        trace.observed(at, Fact::Stopped { cpu, job: id, why });
-        if !unfinished {
-            let why = task.why_dropped(job.sequence);
-            trace.record(at, What::Dropped { job: id, why });
+    /// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
+    /// demoted may have to wait for its priority.
+    fn record_end(&mut self, job: &Ended, completed: bool, unfinished: bool) {
+        let at = self.shared.instant(job.finished);
+        let (cpu, id) = (CPU, self.task.job(job.sequence));
+        if completed {
+            self.trace.overhead(at, Mechanism::JobEnd, Edge::Begin);
+            self.trace.observed(at, Fact::Completed { cpu, job: id });
+        } else {
+            let why = StopReason::Cancelled;
+            self.trace.observed(at, Fact::Stopped { cpu, job: id, why });
+            if !unfinished {
+                let why = self.task.why_dropped(job.sequence);
+                self.trace.record(at, What::Dropped { job: id, why });
+            }
+        }
+        self.trace.close();
+    }
+
+    /// Records that taking a job off begins or ends now.
+    pub(crate) fn record_job_end(&mut self, edge: Edge) {
+        self.trace.open();
+        let at = self.shared.instant(monotonic_nanos());
+        self.trace.overhead(at, Mechanism::JobEnd, edge);
+        self.trace.close();
+    }
+
+    /// Asks for the priority of the calling worker, which has just taken its job off, if the manager took
+    /// it from there, or if its body did: waking in SCHED_OTHER for the next release could take forever.
+    /// Whether the next job may run at all, its release will ask.
+    ///
+    /// What counts is whether this thread was demoted, not whether its job is demoted: the manager may
+    /// demote it after the last look at that, up to the moment at which the job is off.
+    fn restore_priority(&mut self) {
+        let demoted = self.task.leave_background();
+        if !self.shared.stop_requested()
+            && (demoted || sys::sched::own_priority() != self.task.present_priority())
+        {
+            self.ask_for_priority();
         }
     }
-    trace.close();
+
+    /// Reports to the manager a job that completed beyond its limit, and waits until it knows: usually it
+    /// takes the CPU at the kick, and there is nothing to wait for.
+    fn report_overrun(&mut self, job: &Ended) {
+        let overran = &self.task.overran;
+        overran.put(job.sequence, job.executed);
+        while overran.is_there() && !self.shared.stop_requested() {
+            self.wait_for_answer(|again| overran.wait_until(again));
+        }
+    }
+
+    /// Waits until the manager has given the worker its priority back: because its job was demoted, or
+    /// because the body changed it.
+    fn ask_for_priority(&mut self) {
+        let wants = &self.task.wants_priority;
+        wants.store(1, Ordering::SeqCst);
+        while wants.load(Ordering::SeqCst) == 1 && !self.shared.stop_requested() {
+            self.wait_for_answer(|again| {
+                futex::wait_until(wants, 1, Some(again));
+            });
+        }
+    }
+
+    /// Calls the manager and waits for it, whose time this is, until it is time to ask again.
+    fn wait_for_answer(&mut self, wait: impl FnOnce(u64)) {
+        let shared = self.shared;
+        shared.kick_manager();
+        let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
+        self.own.wait(shared, Duty::JobEnd, &mut self.trace);
+        wait(again);
+        self.trace.open();
+        let now = monotonic_nanos();
+        let wanted = Wanted::Since(now);
+        self.own.wake(shared, wanted, now, &mut self.trace);
+        self.trace.close();
+    }
 }
 
-/// Records that taking a job off begins or ends now.
-pub(crate) fn record_job_end(shared: &Shared, edge: Edge, trace: &mut Tracer) {
-    trace.open();
-    let at = shared.instant(monotonic_nanos());
-    trace.overhead(at, Mechanism::JobEnd, edge);
-    trace.close();
-}
+/// How long a worker waits for an answer of the manager before it asks again.
+const ASK_AGAIN_NANOS: u64 = 10_000_000;
 
 /// Above mode 0 whoever takes a job off asks whether the CPU is idle now: a manager that saw that
 /// job running has left the question to it.
@@ -419,62 +456,30 @@ fn want_idle_above_lowest(shared: &Shared) {
     }
 }
 
-/// Asks for the priority of the calling worker, which has just taken its job off, if the manager took
-/// it from there, or if its body did: waking in SCHED_OTHER for the next release could take forever.
-/// Whether the next job may run at all, its release will ask.
-///
-/// What counts is whether this thread was demoted, not whether its job is demoted: the manager may
-/// demote it after the last look at that, up to the moment at which the job is off.
-fn restore_priority(shared: &Shared, task: &TaskShared, own: &mut Intervals, trace: &mut Tracer) {
-    let demoted = task.leave_background();
-    if !shared.stop_requested()
-        && (demoted || sys::sched::own_priority() != task.present_priority())
-    {
-        ask_for_priority(shared, task, own, trace);
-    }
+/// Counts a job that was dropped.
+pub(crate) fn note_dropped(task: &TaskShared, why: DropReason) {
+    task.record().jobs.count_drop(why);
 }
 
-/// How long a worker waits for an answer of the manager before it asks again.
-const ASK_AGAIN_NANOS: u64 = 10_000_000;
-
-/// Reports to the manager a job that completed beyond its limit, and waits until it knows: usually it
-/// takes the CPU at the kick, and there is nothing to wait for.
-fn report_overrun(
-    shared: &Shared,
-    task: &TaskShared,
-    job: &Ended,
-    own: &mut Intervals,
-    trace: &mut Tracer,
-) {
-    task.overran.put(job.sequence, job.executed);
-    while task.overran.is_there() && !shared.stop_requested() {
-        shared.kick_manager();
-        let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
-        wait_for_answer(shared, own, trace, || task.overran.wait_until(again));
-    }
+/// Notes what it cost to begin and to end a job.
+pub(crate) fn note_costs(task: &TaskShared, start_cost: u64, job: &Ended) {
+    let end_cost = monotonic_nanos().saturating_sub(job.finished);
+    let mut record = task.record();
+    record.executed_nanos += job.executed;
+    record.start_cost.record(start_cost);
+    record.end_cost.record(end_cost);
 }
 
-/// Waits for the manager, whose time this is.
-fn wait_for_answer(shared: &Shared, own: &mut Intervals, trace: &mut Tracer, wait: impl FnOnce()) {
-    own.wait(shared, Duty::JobEnd, trace);
-    wait();
-    trace.open();
-    let now = monotonic_nanos();
-    own.wake(shared, Wanted::Since(now), now, trace);
-    trace.close();
-}
-
-/// Waits until the manager has given the worker its priority back: because its job was demoted, or
-/// because the body changed it.
-fn ask_for_priority(shared: &Shared, task: &TaskShared, own: &mut Intervals, trace: &mut Tracer) {
-    task.wants_priority.store(1, Ordering::SeqCst);
-    while task.wants_priority.load(Ordering::SeqCst) == 1 && !shared.stop_requested() {
-        shared.kick_manager();
-        let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
-        wait_for_answer(shared, own, trace, || {
-            futex::wait_until(&task.wants_priority, 1, Some(again));
-        });
-    }
+/// A job whose body has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    pub(crate) sequence: u64,
+    /// The clock reading at which it was released.
+    pub(crate) release: u64,
+    pub(crate) finished: u64,
+    pub(crate) executed: u64,
+    /// It did all its work; otherwise it was cancelled.
+    pub(crate) completed: bool,
 }
 
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
@@ -486,10 +491,8 @@ fn resume_preempted(shared: &Shared) {
     let next = shared.by_rank().find(|task| task.running_ready().is_some());
     if let Some(task) = next
         && let Some(monitor @ Armed::Wall(_)) = task.monitor.get()
-        && let Some(threshold) = shared.threshold(task.present_limit())
-        && let Some(executed) = task.executed()
     {
-        monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
+        shared.arm_for_the_rest(task, monitor);
     }
 }
 
@@ -517,7 +520,7 @@ fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: 
     let mut waited = false;
     loop {
         // Read before looking, so that a call that comes while looking ends the wait.
-        let calls = task.release_counter.calls();
+        let calls = task.release_counter.calls.count();
         if shared.phase() != RUN || shared.stop_requested() {
             return false;
         }
@@ -528,15 +531,14 @@ fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: 
             return true;
         }
         waited = true;
-        task.release_counter.wait_beyond(calls);
+        task.release_counter.calls.wait_beyond(calls, None);
     }
 }
 
 /// Notes how late this is for a release that found the CPU free.
 fn note_lateness(shared: &Shared, task: &TaskShared, release: u64, now: u64) {
     if shared.guarantees.free_since(release) {
-        let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.lateness.record(now.saturating_sub(release));
+        task.record().lateness.record(now.saturating_sub(release));
     }
 }
 

@@ -7,6 +7,8 @@
 //! nothing is allocated after construction. Ties go to the task that stands first.
 
 use crate::count;
+use crate::error::SimulationError;
+use crate::workload::Releases;
 use vestal_core::{Instant, TaskId};
 
 /// A task and its next release. Ordered by the instant and then by the task.
@@ -33,6 +35,42 @@ impl Key {
     const fn wins_against(self, other: Self) -> bool {
         self.at < other.at || (self.at == other.at && self.task < other.task)
     }
+}
+
+/// The first releases of `tasks` tasks, for a run that ends at `end`.
+pub(crate) fn first_releases<R: Releases + ?Sized>(
+    releases: &R,
+    tasks: usize,
+    end: Instant,
+) -> Result<Calendar, SimulationError> {
+    if end > Instant::HORIZON {
+        return Err(SimulationError::EndBeyondHorizon(end));
+    }
+    let numbers = u16::try_from(tasks).map_err(|_| SimulationError::TooManyTasks(tasks))?;
+    let first = (0..numbers).map(|task| releases.release(TaskId(task), 0, None));
+    Ok(Calendar::new(first.collect()))
+}
+
+/// The release of `task` that follows number `sequence`, which is `at` this instant.
+#[inline(always)]
+pub(crate) fn release_after<R: Releases + ?Sized>(
+    releases: &R,
+    (task, sequence, at): (TaskId, u64, Instant),
+) -> Result<Option<Instant>, Box<SimulationError>> {
+    let next = releases.release(task, sequence.saturating_add(1), Some(at));
+    match next {
+        Some(next) if next <= at => Err(not_ascending(task, at, next)),
+        Some(_) | None => Ok(next),
+    }
+}
+
+#[cold]
+fn not_ascending(task: TaskId, previous: Instant, next: Instant) -> Box<SimulationError> {
+    Box::new(SimulationError::ReleasesNotAscending {
+        task,
+        previous,
+        next,
+    })
 }
 
 /// The next release of each task.

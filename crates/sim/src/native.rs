@@ -14,7 +14,7 @@
 //! that is idle and has releases, idle comes first, so that the schedule is that of [`vestal_core::Uniprocessor`] in [`crate::world`].
 
 use crate::backlog::Backlog;
-use crate::calendar::Calendar;
+use crate::calendar::{Calendar, first_releases, release_after};
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer, Segment};
 use crate::workload::{Demand, Releases};
@@ -54,30 +54,16 @@ pub fn simulate_native<G: Enforcer + ?Sized, O: Observer + ?Sized>(
     demand: &dyn Demand,
     observer: &mut O,
 ) -> Result<Effort, SimulationError> {
-    let &NativeSetting {
-        tasks,
-        end,
-        backlog,
-    } = setting;
-    if end > Instant::HORIZON {
-        return Err(SimulationError::EndBeyondHorizon(end));
-    }
-    let numbers =
-        u16::try_from(tasks.len()).map_err(|_| SimulationError::TooManyTasks(tasks.len()))?;
-    let first = (0..numbers)
-        .map(|task| releases.release(TaskId(task), 0, None))
-        .collect();
+    let calendar = first_releases(releases, setting.tasks.len(), setting.end)?;
     let interest = guard.interest();
     let mut world = NativeWorld {
         guard,
-        tasks,
-        end,
-        backlog,
+        setting,
         releases,
         demand,
         observer,
-        calendar: Calendar::new(first),
-        workers: vec![Worker::default(); tasks.len()],
+        calendar,
+        workers: vec![Worker::default(); setting.tasks.len()],
         running: None,
         wake: None,
         now: Instant::EPOCH,
@@ -115,9 +101,7 @@ impl Worker {
 
 struct NativeWorld<'a, G: ?Sized, O: ?Sized> {
     guard: &'a mut G,
-    tasks: &'a [TaskConfiguration],
-    end: Instant,
-    backlog: Backlog,
+    setting: &'a NativeSetting<'a>,
     releases: &'a dyn Releases,
     demand: &'a dyn Demand,
     observer: &'a mut O,
@@ -151,7 +135,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             self.give_up_late_jobs();
             self.settle_slack()?;
             self.settle_idle()?;
-            if next >= self.end {
+            if next >= self.setting.end {
                 self.finish();
                 return Ok(());
             }
@@ -170,7 +154,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     }
 
     fn numbers(&self) -> impl Iterator<Item = TaskId> + use<G, O> {
-        (0..=u16::MAX).take(self.tasks.len()).map(TaskId)
+        (0..=u16::MAX).take(self.setting.tasks.len()).map(TaskId)
     }
 
     fn first_job(&self, task: TaskId) -> Option<&JobState> {
@@ -184,13 +168,14 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     }
 
     fn aborts_when_late(&self, task: TaskId) -> bool {
-        self.tasks
+        self.setting
+            .tasks
             .get(task.index())
             .is_some_and(|entry| entry.on_miss == OnMiss::Abort)
     }
 
     fn next_instant(&self) -> Instant {
-        let mut next = self.end;
+        let mut next = self.setting.end;
         if let Some((_, _, release)) = self.calendar.first() {
             next = next.min(release);
         }
@@ -305,7 +290,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     fn unwatched_instant(&self, task: TaskId) -> Option<Instant> {
         let worker = self.workers.get(task.index())?;
         let job = worker.jobs.front()?;
-        let entry = self.tasks.get(task.index())?;
+        let entry = self.setting.tasks.get(task.index())?;
         (self.interest == Interest::IncompleteJobs && !worker.known && job.demoted.is_none())
             .then(|| job.released.saturating_add(entry.critical_after()))
     }
@@ -384,7 +369,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
 
     fn demote(&mut self, id: JobId, level: Level) {
         let at = self.now;
-        let own = self.tasks[id.task.index()].task.criticality;
+        let own = self.setting.tasks[id.task.index()].task.criticality;
         if level >= own
             && let Some(job) = self.workers[id.task.index()].jobs.front_mut()
             && job.id == id
@@ -401,15 +386,14 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         for task in self.numbers() {
             while let Some(job) = self.first_job(task) {
                 let waiting = self.workers[task.index()].jobs.len() > 1;
-                match self.guard.permit_for(job.id) {
-                    Permit::Demoted if waiting => self.end(task, DropReason::Superseded),
-                    Permit::Run { .. }
-                    | Permit::Below { .. }
-                    | Permit::Suspended { .. }
-                    | Permit::Demoted => break,
-                    Permit::Dropped { why } => self.end(task, why),
-                    Permit::NotAdmitted => self.end(task, DropReason::Mode),
-                }
+                let permit = self.guard.permit_for(job.id);
+                let why = if waiting && permit == Permit::Demoted {
+                    Some(DropReason::Superseded)
+                } else {
+                    why_dropped(permit)
+                };
+                let Some(why) = why else { break };
+                self.end(task, why);
             }
         }
     }
@@ -458,36 +442,21 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
     }
 
     fn release_due_jobs(&mut self) -> Result<(), SimulationError> {
-        while let Some((task, sequence, at)) = self.calendar.first() {
+        while let Some(first) = self.calendar.first() {
+            let (task, sequence, at) = first;
             if at > self.now {
                 break;
             }
-            let next = self
-                .releases
-                .release(task, sequence.saturating_add(1), Some(at));
-            if let Some(next) = next
-                && next <= at
-            {
-                return Err(SimulationError::ReleasesNotAscending {
-                    task,
-                    previous: at,
-                    next,
-                });
-            }
+            let next = release_after(self.releases, first).map_err(|error| *error)?;
             self.calendar.replace_first(next);
             if let Some(kept) = self.kept_too_many(task) {
                 self.finish();
                 return Err(SimulationError::TooManyKept { at, kept });
             }
-            self.release(JobState {
-                id: JobId { task, sequence },
-                released: at,
-                deadline: at.saturating_add(self.tasks[task.index()].task.deadline),
-                demand: self.demand.execution(task, sequence),
-                executed: Service::ZERO,
-                demoted: None,
-                last_cpu: None,
-            });
+            let deadline = self.setting.tasks[task.index()].task.deadline;
+            let demand = self.demand.execution(task, sequence);
+            let job = JobId { task, sequence };
+            self.release(JobState::arriving(job, at, deadline, demand));
         }
         Ok(())
     }
@@ -500,22 +469,14 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
             return None;
         }
         let kept = self.workers.iter().map(beyond).sum();
-        (kept >= self.backlog.kept_max).then_some(kept)
+        (kept >= self.setting.backlog.kept_max).then_some(kept)
     }
 
     fn release(&mut self, job: JobState) {
         let (at, task) = (self.now, job.id.task);
         self.observer.released(at, &job);
         self.workers[task.index()].released = job.id.sequence + 1;
-        let why = match self.guard.permit_for(job.id) {
-            Permit::Dropped { why } => Some(why),
-            Permit::NotAdmitted => Some(DropReason::Mode),
-            Permit::Run { .. }
-            | Permit::Below { .. }
-            | Permit::Suspended { .. }
-            | Permit::Demoted => None,
-        };
-        if let Some(why) = why {
+        if let Some(why) = why_dropped(self.guard.permit_for(job.id)) {
             self.observer.dropped(at, &job, why);
             return;
         }
@@ -527,7 +488,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         }
         let worker = &mut self.workers[task.index()];
         let is_full = |most| worker.jobs.len() > most;
-        if self.backlog.per_task.is_some_and(is_full) {
+        if self.setting.backlog.per_task.is_some_and(is_full) {
             self.observer.dropped(at, &job, DropReason::BacklogFull);
         } else {
             worker.jobs.push_back(job);
@@ -552,7 +513,7 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
                 | Permit::Dropped { .. }
                 | Permit::NotAdmitted => 2,
             };
-            let rank = (position, self.tasks[task.index()].priority, task);
+            let rank = (position, self.setting.tasks[task.index()].priority, task);
             if best.is_none_or(|best| (rank.0, rank.1) > (best.0, best.1)) {
                 best = Some(rank);
             }
@@ -580,6 +541,17 @@ impl<G: Enforcer + ?Sized, O: Observer + ?Sized> NativeWorld<'_, G, O> {
         {
             self.observer.started(at, CPU, job);
             job.last_cpu = Some(CPU);
+        }
+    }
+}
+
+/// Why a job with this permit is dropped, if it is.
+const fn why_dropped(permit: Permit) -> Option<DropReason> {
+    match permit {
+        Permit::Dropped { why } => Some(why),
+        Permit::NotAdmitted => Some(DropReason::Mode),
+        Permit::Run { .. } | Permit::Below { .. } | Permit::Suspended { .. } | Permit::Demoted => {
+            None
         }
     }
 }

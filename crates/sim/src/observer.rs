@@ -1,6 +1,6 @@
 //! What a world reports to observers: statistics, drawings, traces.
 
-use vestal_core::{CpuId, DropReason, Instant, JobId, Level, Service};
+use vestal_core::{CpuId, DropReason, Duration, Instant, JobId, Level, Service};
 
 /// A pending job as its world knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,19 @@ pub struct JobState {
 }
 
 impl JobState {
+    /// A job that arrives `at` this instant, is due `after` that, and has to execute so much.
+    pub(crate) const fn arriving(id: JobId, at: Instant, after: Duration, demand: Service) -> Self {
+        Self {
+            id,
+            released: at,
+            deadline: at.saturating_add(after),
+            demand,
+            executed: Service::ZERO,
+            demoted: None,
+            last_cpu: None,
+        }
+    }
+
     /// What it still has to execute.
     #[must_use]
     pub const fn remaining(&self) -> Service {
@@ -115,115 +128,67 @@ pub trait Observer {
 /// No observer.
 impl Observer for () {}
 
+/// Reports everything to all of some lists of observers, in their order.
 macro_rules! forward {
-    ($self:ident => $($target:expr),+) => {
+    ($self:ident => $($observers:expr),+) => {
         fn released(&mut $self, at: Instant, job: &JobState) {
-            $($target.released(at, job);)+
+            $(for each in $observers { each.released(at, job); })+
         }
         fn kept(&mut $self, at: Instant, job: &JobState) {
-            $($target.kept(at, job);)+
+            $(for each in $observers { each.kept(at, job); })+
         }
         fn executed(&mut $self, segment: Segment, job: &JobState) {
-            $($target.executed(segment, job);)+
+            $(for each in $observers { each.executed(segment, job); })+
         }
         fn completed(&mut $self, at: Instant, job: &JobState) {
-            $($target.completed(at, job);)+
+            $(for each in $observers { each.completed(at, job); })+
         }
         fn overran(&mut $self, at: Instant, job: JobId, level: Level) {
-            $($target.overran(at, job, level);)+
+            $(for each in $observers { each.overran(at, job, level); })+
         }
         fn demoted(&mut $self, at: Instant, job: &JobState) {
-            $($target.demoted(at, job);)+
+            $(for each in $observers { each.demoted(at, job); })+
         }
         fn dropped(&mut $self, at: Instant, job: &JobState, why: DropReason) {
-            $($target.dropped(at, job, why);)+
+            $(for each in $observers { each.dropped(at, job, why); })+
         }
         fn discarded(&mut $self, at: Instant, job: &JobState, why: DropReason) {
-            $($target.discarded(at, job, why);)+
+            $(for each in $observers { each.discarded(at, job, why); })+
         }
         fn mode_changed(&mut $self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
-            $($target.mode_changed(at, from, to, cause);)+
+            $(for each in $observers { each.mode_changed(at, from, to, cause); })+
         }
         fn idle(&mut $self, at: Instant) {
-            $($target.idle(at);)+
+            $(for each in $observers { each.idle(at); })+
         }
         fn preempted(&mut $self, at: Instant, cpu: CpuId, job: &JobState) {
-            $($target.preempted(at, cpu, job);)+
+            $(for each in $observers { each.preempted(at, cpu, job); })+
         }
         fn suspended(&mut $self, at: Instant, cpu: CpuId, job: &JobState) {
-            $($target.suspended(at, cpu, job);)+
+            $(for each in $observers { each.suspended(at, cpu, job); })+
         }
         fn started(&mut $self, at: Instant, cpu: CpuId, job: &JobState) {
-            $($target.started(at, cpu, job);)+
+            $(for each in $observers { each.started(at, cpu, job); })+
         }
         fn unfinished(&mut $self, end: Instant, job: &JobState) {
-            $($target.unfinished(end, job);)+
+            $(for each in $observers { each.unfinished(end, job); })+
         }
         fn finished(&mut $self, end: Instant) {
-            $($target.finished(end);)+
+            $(for each in $observers { each.finished(end); })+
         }
     };
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
-    forward!(self => (**self));
+    forward!(self => [&mut **self]);
 }
 
 /// Both watch, the first one first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    forward!(self => self.0, self.1);
+    forward!(self => [&mut self.0], [&mut self.1]);
 }
 
 /// All watch, in order.
 impl Observer for Vec<&mut dyn Observer> {
-    fn released(&mut self, at: Instant, job: &JobState) {
-        self.iter_mut().for_each(|each| each.released(at, job));
-    }
-    fn kept(&mut self, at: Instant, job: &JobState) {
-        self.iter_mut().for_each(|each| each.kept(at, job));
-    }
-    fn executed(&mut self, segment: Segment, job: &JobState) {
-        self.iter_mut().for_each(|each| each.executed(segment, job));
-    }
-    fn completed(&mut self, at: Instant, job: &JobState) {
-        self.iter_mut().for_each(|each| each.completed(at, job));
-    }
-    fn overran(&mut self, at: Instant, job: JobId, level: Level) {
-        self.iter_mut()
-            .for_each(|each| each.overran(at, job, level));
-    }
-    fn demoted(&mut self, at: Instant, job: &JobState) {
-        self.iter_mut().for_each(|each| each.demoted(at, job));
-    }
-    fn dropped(&mut self, at: Instant, job: &JobState, why: DropReason) {
-        self.iter_mut().for_each(|each| each.dropped(at, job, why));
-    }
-    fn discarded(&mut self, at: Instant, job: &JobState, why: DropReason) {
-        self.iter_mut()
-            .for_each(|each| each.discarded(at, job, why));
-    }
-    fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
-        self.iter_mut()
-            .for_each(|each| each.mode_changed(at, from, to, cause));
-    }
-    fn idle(&mut self, at: Instant) {
-        self.iter_mut().for_each(|each| each.idle(at));
-    }
-    fn preempted(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
-        self.iter_mut()
-            .for_each(|each| each.preempted(at, cpu, job));
-    }
-    fn suspended(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
-        self.iter_mut()
-            .for_each(|each| each.suspended(at, cpu, job));
-    }
-    fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
-        self.iter_mut().for_each(|each| each.started(at, cpu, job));
-    }
-    fn unfinished(&mut self, end: Instant, job: &JobState) {
-        self.iter_mut().for_each(|each| each.unfinished(end, job));
-    }
-    fn finished(&mut self, end: Instant) {
-        self.iter_mut().for_each(|each| each.finished(end));
-    }
+    forward!(self => self.iter_mut());
 }

@@ -20,7 +20,7 @@ mod kept;
 mod notices;
 
 use crate::backlog::Backlog;
-use crate::calendar::Calendar;
+use crate::calendar::{Calendar, first_releases, release_after};
 use crate::count;
 use crate::cpu::{Cpu, FIRST, NEVER};
 use crate::error::SimulationError;
@@ -71,9 +71,6 @@ where
     D: Demand + ?Sized,
     O: Observer + ?Sized,
 {
-    if setting.end > Instant::HORIZON {
-        return Err(SimulationError::EndBeyondHorizon(setting.end));
-    }
     if setting.cpus == 1 {
         simulate_on::<S, R, D, O, true>(scheduler, setting, releases, demand, observer)
     } else {
@@ -95,18 +92,14 @@ where
     D: Demand + ?Sized,
     O: Observer + ?Sized,
 {
-    let tasks = setting.tasks.len();
-    let numbers = u16::try_from(tasks).map_err(|_| SimulationError::TooManyTasks(tasks))?;
-    let first = (0..numbers)
-        .map(|task| releases.release(TaskId(task), 0, None))
-        .collect();
+    let calendar = first_releases(releases, setting.tasks.len(), setting.end)?;
     let mut world = World::<_, _, _, _, ALONE> {
         setting,
         releases,
         demand,
         scheduler,
         observer,
-        calendar: Calendar::new(first),
+        calendar,
         jobs: setting.tasks.iter().map(Pending::of).collect(),
         kept: 0,
         crowded: Vec::new(),
@@ -298,18 +291,12 @@ where
     /// Takes the next release from the calendar.
     #[inline(never)]
     fn release_next(&mut self) -> Step {
-        let Some((task, sequence, at)) = self.calendar.first() else {
+        let Some(first) = self.calendar.first() else {
             return Ok(());
         };
-        let next = self
-            .releases
-            .release(task, sequence.saturating_add(1), Some(at));
-        if let Some(next) = next
-            && next <= at
-        {
-            return Err(not_ascending(task, at, next));
-        }
+        let next = release_after(self.releases, first)?;
         self.calendar.replace_first(next);
+        let (task, sequence, _) = first;
         if self.jobs[task.index()].is_empty() {
             let job = self.arrival(task, sequence);
             self.jobs[task.index()].begin(job);
@@ -322,16 +309,9 @@ where
     /// The job of `task` that is released just now.
     #[inline(always)]
     fn arrival(&self, task: TaskId, sequence: u64) -> JobState {
-        let at = self.now;
-        JobState {
-            id: JobId { task, sequence },
-            released: at,
-            deadline: at.saturating_add(self.jobs[task.index()].deadline()),
-            demand: self.demand.execution(task, sequence),
-            executed: Service::ZERO,
-            demoted: None,
-            last_cpu: None,
-        }
+        let deadline = self.jobs[task.index()].deadline();
+        let demand = self.demand.execution(task, sequence);
+        JobState::arriving(JobId { task, sequence }, self.now, deadline, demand)
     }
 
     /// Reports a job that arrives just now and is pending from now on.
@@ -530,15 +510,6 @@ fn refused(at: Instant, violation: ContractViolation) -> Box<SimulationError> {
 #[cold]
 fn unknown_job_planned(at: Instant, cpu: CpuId, job: JobId) -> Box<SimulationError> {
     Box::new(SimulationError::UnknownJobPlanned { at, cpu, job })
-}
-
-#[cold]
-fn not_ascending(task: TaskId, previous: Instant, next: Instant) -> Box<SimulationError> {
-    Box::new(SimulationError::ReleasesNotAscending {
-        task,
-        previous,
-        next,
-    })
 }
 
 #[inline]

@@ -26,16 +26,24 @@ struct Check {
     section: Section,
     check: &'static str,
     title: &'static str,
+    /// What it means for runs, unless the finding says something else.
+    meaning: &'static str,
     required: bool,
 }
 
 impl Check {
     /// Of something that runs do without.
-    const fn new(section: Section, check: &'static str, title: &'static str) -> Self {
+    const fn new(
+        section: Section,
+        check: &'static str,
+        title: &'static str,
+        meaning: &'static str,
+    ) -> Self {
         Self {
             section,
             check,
             title,
+            meaning,
             required: false,
         }
     }
@@ -53,38 +61,40 @@ impl Check {
 struct Says {
     state: State,
     found: String,
-    meaning: &'static str,
+    /// What that means, if it is not what the check is for.
+    meaning: Option<&'static str>,
     remedy: Option<String>,
 }
 
 impl Says {
-    fn good(found: impl Into<String>, meaning: &'static str) -> Self {
+    fn good(found: impl Into<String>) -> Self {
         Self {
             state: State::Good,
             found: found.into(),
-            meaning,
+            meaning: None,
             remedy: None,
         }
     }
 
-    fn unknown(found: impl Into<String>, meaning: &'static str) -> Self {
+    fn unknown(found: impl Into<String>) -> Self {
         Self {
             state: State::Unknown,
-            ..Self::good(found, meaning)
+            ..Self::good(found)
         }
     }
 
-    fn bad(
-        state: State,
-        found: impl Into<String>,
-        meaning: &'static str,
-        remedy: impl Into<String>,
-    ) -> Self {
+    fn bad(state: State, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             state,
-            found: found.into(),
-            meaning,
             remedy: Some(remedy.into()),
+            ..Self::good(found)
+        }
+    }
+
+    fn which_means(self, meaning: &'static str) -> Self {
+        Self {
+            meaning: Some(meaning),
+            ..self
         }
     }
 }
@@ -101,25 +111,25 @@ impl Check {
             basis,
             source: source.into(),
             found: says.found,
-            meaning: says.meaning.to_owned(),
+            meaning: says.meaning.unwrap_or(self.meaning).to_owned(),
             remedy: says.remedy,
         }
     }
 
-    /// The finding that a file leads to, or that the file says nothing. `why` is what the check is
-    /// for, which a person needs who has to look for another way to find out.
-    fn reads<T>(
-        self,
-        reading: &Reading<T>,
-        why: &'static str,
-        judge: impl FnOnce(&T) -> Says,
-    ) -> Finding {
+    /// The finding that a file leads to, or that the file says nothing; then what the check is for tells a
+    /// person who has to look for another way to find out.
+    fn reads<T>(self, reading: &Reading<T>, judge: impl FnOnce(&T) -> Says) -> Finding {
         let says = match &reading.value {
             Ok(value) => judge(value),
-            Err(unread) => Says::unknown(format!("not known: {} {unread}", reading.file), why),
+            Err(unread) => Says::unknown(format!("not known: {} {unread}", reading.file)),
         };
         self.says(Basis::Read, reading.file.clone(), says)
     }
+}
+
+/// Millionths for people: `0.25%`.
+fn percent(ppm: u64) -> String {
+    format!("{}.{:02}%", ppm / 10_000, ppm % 10_000 / 100)
 }
 
 /// CPUs for people: `0-3, 7`.

@@ -108,19 +108,16 @@ pub fn preemption_of_version(text: &str) -> Option<Preemption> {
     if !text.trim_start().starts_with('#') {
         return None;
     }
-    let words: Vec<&str> = text.split_whitespace().collect();
-    Some(if words.contains(&"PREEMPT_RT") {
-        Preemption::RealTime
-    } else if words.contains(&"PREEMPT_DYNAMIC") {
-        Preemption::Dynamic
-    } else if words.contains(&"PREEMPT") {
-        Preemption::Full
-    } else if words.contains(&"PREEMPT_LAZY") {
-        Preemption::Lazy
-    } else {
-        // Without a word it is one of two that differ little: voluntary at best.
-        Preemption::Voluntary
-    })
+    let words = [
+        ("PREEMPT_RT", Preemption::RealTime),
+        ("PREEMPT_DYNAMIC", Preemption::Dynamic),
+        ("PREEMPT", Preemption::Full),
+        ("PREEMPT_LAZY", Preemption::Lazy),
+    ];
+    let named = |word: &str| text.split_whitespace().any(|other| other == word);
+    let found = words.into_iter().find(|(word, _)| named(word));
+    // Without a word it is one of two that differ little: voluntary at best.
+    Some(found.map_or(Preemption::Voluntary, |(_, model)| model))
 }
 
 /// The model in brackets in `/sys/kernel/debug/sched/preempt`: `none voluntary (full) lazy`.

@@ -1,7 +1,8 @@
 //! What the manager and one worker hand each other.
 
-use crate::sys::futex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::sys::futex::Calls;
+use crate::worker::Ended;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A job to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,22 +12,12 @@ pub(crate) struct Assignment {
     pub(crate) release: u64,
 }
 
-/// A job whose body has returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Done {
-    pub(crate) sequence: u64,
-    pub(crate) executed: u64,
-    pub(crate) finished: u64,
-    /// It did all its work; otherwise it was cancelled.
-    pub(crate) whole: bool,
-}
-
 /// One assignment at a time goes to the worker, one end at a time comes back: the manager assigns
 /// only after it has taken the end of the job before.
 #[derive(Debug, Default)]
 pub(crate) struct Handover {
-    /// Counts what the worker has to look at; it waits on it.
-    changes: AtomicU32,
+    /// For the worker: there is something to look at.
+    pub(crate) changes: Calls,
     /// The job to begin, plus one; 0: none. Cleared by the worker.
     assigned: AtomicU64,
     release: AtomicU64,
@@ -34,7 +25,7 @@ pub(crate) struct Handover {
     done: AtomicU64,
     executed: AtomicU64,
     finished: AtomicU64,
-    whole: AtomicBool,
+    completed: AtomicBool,
 }
 
 impl Handover {
@@ -42,21 +33,7 @@ impl Handover {
         self.release.store(assignment.release, Ordering::SeqCst);
         self.assigned
             .store(assignment.sequence.saturating_add(1), Ordering::SeqCst);
-        self.wake();
-    }
-
-    pub(crate) fn wake(&self) {
-        self.changes.fetch_add(1, Ordering::SeqCst);
-        futex::wake_all(&self.changes);
-    }
-
-    /// Read before [`Self::take_assigned`], for [`Self::wait_beyond`].
-    pub(crate) fn changes(&self) -> u32 {
-        self.changes.load(Ordering::SeqCst)
-    }
-
-    pub(crate) fn wait_beyond(&self, changes: u32) {
-        futex::wait_until(&self.changes, changes, None);
+        self.changes.call();
     }
 
     pub(crate) fn take_assigned(&self) -> Option<Assignment> {
@@ -72,21 +49,23 @@ impl Handover {
         self.done.load(Ordering::SeqCst) != 0
     }
 
-    pub(crate) fn hand_back(&self, done: Done) {
+    pub(crate) fn hand_back(&self, done: &Ended) {
         self.executed.store(done.executed, Ordering::SeqCst);
         self.finished.store(done.finished, Ordering::SeqCst);
-        self.whole.store(done.whole, Ordering::SeqCst);
+        self.completed.store(done.completed, Ordering::SeqCst);
         self.done
             .store(done.sequence.saturating_add(1), Ordering::SeqCst);
     }
 
-    pub(crate) fn take_done(&self) -> Option<Done> {
+    pub(crate) fn take_done(&self) -> Option<Ended> {
         let sequence = self.done.swap(0, Ordering::SeqCst).checked_sub(1)?;
-        Some(Done {
+        Some(Ended {
             sequence,
+            // Of the same job, because no other is assigned before its end is taken.
+            release: self.release.load(Ordering::SeqCst),
             executed: self.executed.load(Ordering::SeqCst),
             finished: self.finished.load(Ordering::SeqCst),
-            whole: self.whole.load(Ordering::SeqCst),
+            completed: self.completed.load(Ordering::SeqCst),
         })
     }
 }

@@ -6,20 +6,20 @@ mod suspend;
 
 use super::backlog::Backlog;
 use super::handover::{Assignment, Handover};
-use super::pending::{Class, TaskQueue};
+use super::pending::{Class, TaskQueue, queue_of};
 use super::{BoxedScheduler, Managed};
 use crate::config::Monitor;
 use crate::intervals::{Intervals, Thread};
-use crate::manager::BEAT_NANOS;
+use crate::manager::{BEAT_NANOS, goes_on};
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
-use crate::shared::{QUANTUM_NANOS, STOP, Shared, StopCause};
+use crate::shared::{QUANTUM_NANOS, Shared, StopCause, TaskShared};
+use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
-use crate::sys::{self, futex};
-use crate::threads::{end_record, manage_to_the_end};
+use crate::threads::{Step, end_record, manage_to_the_end};
 use crate::worker::enter_real_time;
 use facts::end_of;
 use std::cmp::Reverse;
@@ -29,7 +29,7 @@ use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::plan::{Slot, Wake};
-use vestal_core::{ContractViolation, Event, Fact, Instant, JobId, Level, Permit, Scheduler};
+use vestal_core::{Event, Fact, Instant, JobId, Level, Permit, Scheduler, TaskId};
 use vestal_trace::{Edge, Mechanism, Recorder, What};
 
 /// The priorities of the run, the manager's own apart.
@@ -44,8 +44,8 @@ pub(crate) struct Dispatcher {
     pub(crate) shared: Arc<Shared>,
     scheduler: Recorder<BoxedScheduler, Tracer>,
     queues: Vec<TaskQueue>,
-    /// The next release of each task: clock reading and index of the task.
-    timers: BinaryHeap<Reverse<(u64, usize)>>,
+    /// The next release of each task, with its clock reading.
+    timers: BinaryHeap<Reverse<(u64, TaskId)>>,
     /// What the scheduler takes for running (C5).
     running: Option<JobId>,
     slot: Option<Slot>,
@@ -71,10 +71,7 @@ impl Dispatcher {
         let count = shared.tasks.len();
         let waiting = scheduler.backlog();
         let backlog = || Backlog::new(waiting, shared.backlog);
-        let queues = shared
-            .tasks
-            .iter()
-            .map(|task| TaskQueue::new(task, backlog()));
+        let queues = shared.tasks.iter().map(|_| TaskQueue::new(backlog()));
         Self {
             queues: queues.collect(),
             shared,
@@ -115,7 +112,7 @@ impl Dispatcher {
         end_record(self.record, self.scheduler, &shared)
     }
 
-    fn manage(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    fn manage(&mut self, shared: &Shared) -> Step {
         let Some(managed) = &shared.managed else {
             return Ok(());
         };
@@ -124,10 +121,10 @@ impl Dispatcher {
         }
         let signals = ManagerSignals::new();
         let end = shared.end.load(Ordering::SeqCst);
-        let epoch = shared.epoch.load(Ordering::SeqCst);
-        for (index, (task, queue)) in shared.tasks.iter().zip(&mut self.queues).enumerate() {
-            queue.first_release = epoch.saturating_add(task.offset_nanos);
-            self.timers.push(Reverse((queue.first_release, index)));
+        let epoch = shared.epoch();
+        for task in &shared.tasks {
+            let first = shared.release_of(task, 0);
+            self.timers.push(Reverse((first, task.id)));
         }
         let mut own = Intervals::of_this_thread(Thread::Manager);
         let outcome = self.rounds(shared, managed, &signals, (epoch, end), &mut own);
@@ -143,32 +140,20 @@ impl Dispatcher {
         signals: &ManagerSignals,
         (epoch, end): (u64, u64),
         own: &mut Intervals,
-    ) -> Result<(), ContractViolation> {
+    ) -> Step {
         let mut until = monotonic_nanos();
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
-            let calls = managed.wake_event.load(Ordering::SeqCst);
+            let calls = managed.calls.count();
             self.scheduler.sink().open();
             let now = monotonic_nanos();
-            let wanted = shared.occupancy.wanted_since(until, now);
-            own.wake(
-                shared,
-                Wanted::AtOnceSince(wanted),
-                now,
-                self.scheduler.sink_mut(),
-            );
+            let wanted = Wanted::AtOnceSince(shared.occupancy.wanted_since(until, now));
+            own.wake(shared, wanted, now, self.scheduler.sink_mut());
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::RoundBegins);
-            shared.beat.store(now, Ordering::SeqCst);
-            if shared.phase() == STOP || shared.stop_cause().is_some() {
+            if !goes_on(shared, now, end) {
                 return Ok(());
             }
-            if now >= end {
-                shared.request_stop(StopCause::Finished);
-                return Ok(());
-            }
-            #[cfg(feature = "real")]
-            crate::fault::strike(shared, now);
             if now >= epoch {
                 self.span(shared, now, Edge::Begin);
                 self.step(shared, managed, now, end)?;
@@ -202,7 +187,7 @@ impl Dispatcher {
         until: u64,
     ) -> Option<i32> {
         if managed.waits_on_futex {
-            futex::wait_until(&managed.wake_event, calls, Some(until));
+            managed.calls.wait_beyond(calls, Some(until));
             return None;
         }
         let span = until.saturating_sub(monotonic_nanos());
@@ -243,13 +228,7 @@ impl Dispatcher {
     }
 
     /// One round: what happened, what follows, what is to be done.
-    fn step(
-        &mut self,
-        shared: &Shared,
-        managed: &Managed,
-        now: u64,
-        end: u64,
-    ) -> Result<(), ContractViolation> {
+    fn step(&mut self, shared: &Shared, managed: &Managed, now: u64, end: u64) -> Step {
         self.charge_running(shared, now)?;
         self.take_ends(shared)?;
         let latest = self.take_releases(shared, now, end)?;
@@ -268,7 +247,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn decide(&mut self, shared: &Shared, at: Instant) -> Result<(), ContractViolation> {
+    fn decide(&mut self, shared: &Shared, at: Instant) -> Step {
         self.clock = at.max(self.clock);
         self.hand_on(shared)?;
         loop {
@@ -293,15 +272,12 @@ impl Dispatcher {
     }
 
     /// Takes the CPU from the running job.
-    fn stop_running(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    fn stop_running(&mut self, shared: &Shared) -> Step {
         let Some(job) = self.running.take() else {
             return Ok(());
         };
-        let index = job.task.index();
-        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get_mut(index))
-        else {
-            return Ok(());
-        };
+        let task = shared.task(job.task)?;
+        let queue = queue_of(&mut self.queues, job.task)?;
         queue.end_cleaning(task);
         if let Some(busy) = queue.busy {
             let class = if task.is_demoted(busy) {
@@ -309,24 +285,16 @@ impl Dispatcher {
             } else {
                 Class::Suspended
             };
-            self.set_class(shared, index, class);
+            self.set_class(shared, task, class);
             self.hold_if_suspended(task, job);
         }
-        let fact = Fact::Stopped {
-            cpu: CPU,
-            job,
-            why: StopReason::Preempted,
-        };
-        self.scheduler.apply(self.clock, fact)
+        let (cpu, why) = (CPU, StopReason::Preempted);
+        self.scheduler
+            .apply(self.clock, Fact::Stopped { cpu, job, why })
     }
 
     /// Carries the plan out; says whether something came of it that needs another decision.
-    fn enact(
-        &mut self,
-        shared: &Shared,
-        managed: &Managed,
-        at: Instant,
-    ) -> Result<bool, ContractViolation> {
+    fn enact(&mut self, shared: &Shared, managed: &Managed, at: Instant) -> Step<bool> {
         self.drop_background(shared);
         let target = self.slot.map(|slot| slot.job);
         managed.plan(target);
@@ -345,17 +313,9 @@ impl Dispatcher {
     }
 
     /// Gives the CPU to `job`; says whether it turned out to be over already.
-    fn start(
-        &mut self,
-        shared: &Shared,
-        job: JobId,
-        at: Instant,
-    ) -> Result<bool, ContractViolation> {
-        let index = job.task.index();
-        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get_mut(index))
-        else {
-            return Err(ContractViolation::UnknownTask(job.task));
-        };
+    fn start(&mut self, shared: &Shared, job: JobId, at: Instant) -> Step<bool> {
+        let task = shared.task(job.task)?;
+        let queue = queue_of(&mut self.queues, job.task)?;
         let demoted = task.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
@@ -364,14 +324,14 @@ impl Dispatcher {
                 } else {
                     Class::Run
                 };
-                self.set_class(shared, index, class);
+                self.set_class(shared, task, class);
                 None
             }
             // Never begun, and used up already by the way to the cancellation point before it.
             Some(_) if demoted => return Ok(false),
             Some(_) => {
                 queue.begin_cleaning(task, job.sequence);
-                self.set_class(shared, index, Class::Run);
+                self.set_class(shared, task, Class::Run);
                 None
             }
             None => match queue.ended.take() {
@@ -387,33 +347,26 @@ impl Dispatcher {
                 }
                 Some(_) | None => {
                     queue.open_account(job.sequence);
-                    self.assign(shared, job);
+                    self.assign(shared, task, job);
                     None
                 }
             },
         };
         let started = Fact::Started { cpu: CPU, job };
         self.scheduler.apply(at, started)?;
-        match over {
-            Some(whole) => {
-                if let Some(queue) = self.queues.get_mut(index) {
-                    queue.backlog.forget(job.sequence);
-                }
-                self.scheduler.apply(at, end_of(job, whole))?;
-                Ok(true)
-            }
-            None => {
-                self.running = Some(job);
-                Ok(false)
-            }
+        if let Some(whole) = over {
+            let queue = queue_of(&mut self.queues, job.task)?;
+            queue.backlog.forget(job.sequence);
+            self.scheduler.apply(at, end_of(job, whole))?;
+        } else {
+            self.running = Some(job);
         }
+        Ok(over.is_some())
     }
 
     /// Lets the worker, which has no job, begin `job`.
-    fn assign(&mut self, shared: &Shared, job: JobId) {
-        let index = job.task.index();
-        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get_mut(index))
-        else {
+    fn assign(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
+        let Ok(queue) = queue_of(&mut self.queues, task.id) else {
             return;
         };
         let Some(release) = queue.take_waiting(job.sequence) else {
@@ -423,23 +376,22 @@ impl Dispatcher {
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
         queue.class = Class::Background;
-        self.set_class(shared, index, Class::Run);
+        self.set_class(shared, task, Class::Run);
         task.handover.assign(Assignment {
             sequence: job.sequence,
             release,
         });
     }
 
-    fn set_class(&mut self, shared: &Shared, index: usize, class: Class) {
-        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get_mut(index))
-        else {
+    fn set_class(&mut self, shared: &Shared, task: &TaskShared, class: Class) {
+        let Ok(queue) = queue_of(&mut self.queues, task.id) else {
             return;
         };
         if queue.class == class {
             return;
         }
         queue.class = class;
-        let tid = task.tid.load(Ordering::SeqCst);
+        let tid = task.tid();
         let before = monotonic_nanos();
         if class != Class::Run {
             shared.occupancy.burns_no_more();
@@ -465,7 +417,7 @@ impl Dispatcher {
 
     /// When to look again if no thread calls, as a clock reading; arms the monitor of the running job.
     fn next_look(&mut self, shared: &Shared) -> u64 {
-        let epoch = shared.epoch.load(Ordering::SeqCst);
+        let epoch = shared.epoch();
         let release = self
             .timers
             .peek()

@@ -26,9 +26,9 @@ mod worker;
 pub(crate) use handover::Handover;
 pub(crate) use manager::Dispatcher;
 
-use crate::sys::futex;
+use crate::sys::futex::Calls;
 use std::error::Error;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_core::{JobId, Scheduler};
 
 /// A scheduler that a manager thread can own.
@@ -45,31 +45,23 @@ pub type MakeScheduler =
     dyn Fn(&vestal_core::engine::Configuration<'_>) -> Result<BoxedScheduler, NoScheduler> + Send;
 
 /// What managed dispatch adds to the words that threads share.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Managed {
-    /// Whether the manager waits on [`Self::wake_event`], rather than for the signals of a monitor.
+    /// Whether the manager waits for [`Self::calls`], rather than for the signals of a monitor.
     pub(crate) waits_on_futex: bool,
-    /// Counts the calls for the manager, which waits on it.
-    pub(crate) wake_event: AtomicU32,
+    /// For the manager.
+    pub(crate) calls: Calls,
     /// Written by the manager: the job that the plan names; 0: none.
     planned: AtomicU64,
     inversions: AtomicU64,
 }
 
 impl Managed {
-    pub(crate) const fn new(waits_on_futex: bool) -> Self {
+    pub(crate) fn new(waits_on_futex: bool) -> Self {
         Self {
             waits_on_futex,
-            wake_event: AtomicU32::new(0),
-            planned: AtomicU64::new(0),
-            inversions: AtomicU64::new(0),
+            ..Self::default()
         }
-    }
-
-    /// Calls the manager.
-    pub(crate) fn call(&self) {
-        self.wake_event.fetch_add(1, Ordering::SeqCst);
-        futex::wake_all(&self.wake_event);
     }
 
     pub(crate) fn plan(&self, job: Option<JobId>) {

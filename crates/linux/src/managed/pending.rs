@@ -3,10 +3,10 @@
 use super::backlog::Backlog;
 use crate::shared::TaskShared;
 use crate::sys::clock::cpu_nanos_of;
+use crate::threads::Step;
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
-use vestal_core::Drops;
 use vestal_core::job_table::BACKLOG_MAX;
+use vestal_core::{ContractViolation, Drops, TaskId};
 
 /// Where a worker stands among the threads of its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +28,6 @@ pub(super) struct TaskQueue {
     waiting: VecDeque<(u64, u64)>,
     /// The next release.
     pub(super) next_sequence: u64,
-    /// The clock at the first release, and the time between two of them.
-    pub(super) first_release: u64,
-    period: u64,
     /// Which releases the scheduler knows, and which it has no room for.
     pub(super) backlog: Backlog,
     /// Releases reported to the scheduler since its last decision.
@@ -49,16 +46,20 @@ pub(super) struct TaskQueue {
     pub(super) dropped: Drops,
 }
 
+/// That of the task with this number.
+pub(super) fn queue_of(queues: &mut [TaskQueue], task: TaskId) -> Step<&mut TaskQueue> {
+    let queue = queues.get_mut(task.index());
+    queue.ok_or(ContractViolation::UnknownTask(task))
+}
+
 impl TaskQueue {
-    pub(super) fn new(task: &TaskShared, backlog: Backlog) -> Self {
+    pub(super) fn new(backlog: Backlog) -> Self {
         Self {
             busy: None,
             ended: None,
             // One current, the backlog, and the arrivals of one step.
             waiting: VecDeque::with_capacity(2 * BACKLOG_MAX + 2),
             next_sequence: 0,
-            first_release: 0,
-            period: task.configuration.task.period.as_nanos(),
             backlog,
             staged: 0,
             reported: (0, 0),
@@ -68,12 +69,6 @@ impl TaskQueue {
             class: Class::Run,
             dropped: Drops::default(),
         }
-    }
-
-    /// The clock at the release of job `sequence`.
-    pub(super) const fn release_of(&self, sequence: u64) -> u64 {
-        let since = self.period.saturating_mul(sequence);
-        self.first_release.saturating_add(since)
     }
 
     pub(super) fn released(&mut self, sequence: u64, release: u64) {
@@ -149,5 +144,5 @@ impl TaskQueue {
 }
 
 fn cpu_of(task: &TaskShared) -> Option<u64> {
-    cpu_nanos_of(task.tid.load(Ordering::SeqCst))
+    cpu_nanos_of(task.tid())
 }

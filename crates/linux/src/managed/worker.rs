@@ -1,125 +1,58 @@
 //! A worker under managed dispatch: begins the job it is assigned, and says when it has ended.
 
-use super::handover::{Assignment, Done};
-use crate::intervals::{Intervals, Thread};
+use super::handover::Assignment;
 use crate::occupancy::Wanted;
-use crate::outcome::{note_completed, note_unfinished};
+use crate::outcome::{note_completed, note_unfinished, record_dropped};
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{STOP, Shared, TaskShared};
-use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::worker::{Ended, Worker, job_of, note_dropped, note_used, record_job_end};
-use std::sync::{Arc, PoisonError};
-use vestal_core::TaskId;
-use vestal_trace::{Edge, Mechanism, What};
+use crate::worker::{Ended, RunningWorker, note_costs, note_dropped};
+use vestal_trace::{Edge, Mechanism};
 
-impl Worker {
+impl RunningWorker<'_> {
     /// Runs assigned jobs until the run ends.
-    pub(crate) fn main_managed(mut self) {
-        let shared = Arc::clone(&self.shared);
-        let Some(task) = shared.tasks.get(self.index) else {
-            return;
-        };
-        if !shared.await_begin() {
-            return;
-        }
-        let _attached = task
-            .is_sliced()
-            .then(|| sys::suspension::attach(&task.suspension));
-        let (switches, cpu) = (sys::sched::own_switches(), own_cpu_nanos());
-        let mut own = Intervals::of_this_thread(Thread::Worker(self.index));
+    pub(crate) fn run_assigned_jobs(&mut self) {
+        let (shared, task) = (self.shared, self.task);
         loop {
-            let changes = task.handover.changes();
+            let changes = task.handover.changes.count();
             if let Some(assignment) = task.handover.take_assigned() {
-                self.run_assigned(&shared, task, assignment, &mut own);
+                self.run_assigned(assignment);
             } else if shared.phase() == STOP {
-                break;
+                return;
             } else {
-                own.wait(&shared, Duty::JobEnd, &mut self.trace);
-                task.handover.wait_beyond(changes);
+                self.own.wait(shared, Duty::JobEnd, &mut self.trace);
+                task.handover.changes.wait_beyond(changes, None);
                 self.trace.open();
-                own.wake(
-                    &shared,
-                    Wanted::ByTheManager,
-                    monotonic_nanos(),
-                    &mut self.trace,
-                );
+                let (now, wanted) = (monotonic_nanos(), Wanted::ByTheManager);
+                self.own.wake(shared, wanted, now, &mut self.trace);
                 self.trace.close();
             }
         }
-        own.leave(&shared);
-        let _ = sys::sched::set_other(sys::sched::own_tid());
-        note_used(task, &switches, cpu);
     }
 
-    fn run_assigned(
-        &mut self,
-        shared: &Shared,
-        task: &TaskShared,
-        assignment: Assignment,
-        own: &mut Intervals,
-    ) {
+    fn run_assigned(&mut self, assignment: Assignment) {
+        let (shared, task) = (self.shared, self.task);
         let Assignment { sequence, release } = assignment;
         self.trace.open();
         let woken = monotonic_nanos();
         if shared.stop_requested() {
             self.trace.close();
-            note_unfinished(shared, task, self.id, (release, 0), &mut self.trace);
+            note_unfinished(shared, task, (release, 0), &mut self.trace);
             return;
         }
         let at = shared.instant(woken);
         self.trace.overhead(at, Mechanism::Release, Edge::Begin);
         // From here on the account is the new job's, also if the manager looks in between.
         task.begin(sequence, own_cpu_nanos());
-        shared.begin_at_priority(task, sequence, release);
-        #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobStart);
-        let started = monotonic_nanos();
-        let at = shared.instant(started);
-        self.trace.overhead(at, Mechanism::Release, Edge::End);
-        self.trace.close();
-        let base = own_cpu_nanos();
-        task.start_account(base);
-        own.begin_body(shared, started, base, &mut self.trace);
-        let completed = self.call_body(shared, task, sequence, release, own);
-        let cpu = own_cpu_nanos();
-        let executed = cpu.saturating_sub(base);
-        let finished = monotonic_nanos();
-        #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::BodyEnd);
-        own.end_body(shared, finished, cpu);
-        #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::JobEnd);
-        if let Some(monitor) = task.monitor.get() {
-            monitor.stop();
-        }
-        let ended = Ended {
-            sequence,
-            release,
-            finished,
-            executed,
-            completed,
-        };
+        let (started, ended) = self.run_job(sequence, release);
         // Before it is noted down: a manager that looks from here on finds a job that is over, and takes
         // no priority from it any more.
-        task.handover.hand_back(Done {
-            sequence,
-            executed,
-            finished,
-            whole: completed,
-        });
-        record_job_end(shared, Edge::Begin, &mut self.trace);
-        note_end(shared, task, self.id, &ended, &mut self.trace);
-        record_job_end(shared, Edge::End, &mut self.trace);
-        let start_cost = started.saturating_sub(woken);
-        let end_cost = monotonic_nanos().saturating_sub(finished);
-        {
-            let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-            record.executed_nanos += executed;
-            record.start_cost.record(start_cost);
-            record.end_cost.record(end_cost);
-        }
+        task.handover.hand_back(&ended);
+        self.record_job_end(Edge::Begin);
+        note_end(shared, task, &ended, &mut self.trace);
+        self.record_job_end(Edge::End);
+        note_costs(task, started.saturating_sub(woken), &ended);
         task.finish(sequence);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
@@ -130,20 +63,15 @@ impl Worker {
 }
 
 /// Notes the job down, as under native dispatch.
-fn note_end(shared: &Shared, task: &TaskShared, id: TaskId, job: &Ended, trace: &mut Tracer) {
+fn note_end(shared: &Shared, task: &TaskShared, job: &Ended, trace: &mut Tracer) {
     let stopping = shared.stop_requested();
     shared.end_at_priority(task, job.sequence, job.executed, job.finished);
     let lost_its_priority = task.lost_its_priority(job.sequence);
     if job.completed && !lost_its_priority {
-        note_completed(shared, task, id, job, trace);
+        note_completed(shared, task, job, trace);
     } else if stopping && !lost_its_priority {
-        note_unfinished(shared, task, id, (job.release, job.executed), trace);
+        note_unfinished(shared, task, (job.release, job.executed), trace);
     } else {
-        let (why, job) = (task.why_dropped(job.sequence), job_of(id, job.sequence));
-        trace.open();
-        let at = shared.instant(monotonic_nanos());
-        trace.record(at, What::Dropped { job, why });
-        trace.close();
-        note_dropped(task, why);
+        note_dropped(task, record_dropped(shared, task, job.sequence, trace));
     }
 }

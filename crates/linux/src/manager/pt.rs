@@ -5,29 +5,25 @@
 //! also leaves the real-time class, so that a body that cannot be suspended keeps no other thread of the run
 //! from the CPU: see [`crate::suspension`].
 
-use super::{Manager, id_of, waits_for_an_instant};
+use super::{Manager, restore_priority, take_out_of_real_time, waits_for_an_instant};
 use crate::allowance::Allowance;
 use crate::shared::{Shared, TaskShared};
-use crate::sys;
 use crate::sys::clock::monotonic_nanos;
-use std::sync::atomic::Ordering;
+use crate::threads::Step;
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{ContractViolation, Enforcer, Fact, Instant, JobId, Scheduler, StopReason};
-use vestal_trace::{Edge, Mechanism, Record, What};
+use vestal_core::{Enforcer, Fact, Instant, JobId, Scheduler, StopReason};
+use vestal_trace::{Record, What};
 
 impl Manager {
     /// Reports to the guard what suspended jobs executed since they were suspended, before it decides about their next
     /// slices.
-    pub(super) fn charge_suspended(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
-        for (index, task) in shared.tasks.iter().enumerate() {
+    pub(super) fn charge_suspended(&mut self, shared: &Shared) -> Step {
+        for task in &shared.tasks {
             if task.is_sliced()
                 && let Some(sequence) = task.running_admitted()
                 && let Some(executed) = task.executed()
             {
-                let job = JobId {
-                    task: id_of(index),
-                    sequence,
-                };
+                let job = task.job(sequence);
                 if waits_for_an_instant(self.guard.permit_for(job)) {
                     self.charge(shared, job, executed)?;
                 }
@@ -37,11 +33,7 @@ impl Manager {
     }
 
     /// The slices of a job count from its release, so that is reported to the guard before it is charged.
-    pub(super) fn announce(
-        &mut self,
-        task: &TaskShared,
-        job: JobId,
-    ) -> Result<(), ContractViolation> {
+    pub(super) fn announce(&mut self, task: &TaskShared, job: JobId) -> Step {
         if !task.is_sliced() {
             return Ok(());
         }
@@ -66,22 +58,13 @@ impl Manager {
 
     /// The job has executed what it was granted.
     fn suspend(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
-        let tid = task.tid.load(Ordering::SeqCst);
         let executed = task.executed().unwrap_or(0);
-        if task.suspension.is_suspended() || !task.suspension.suspend(tid, executed) {
+        if task.suspension.is_suspended() || !task.suspension.suspend(task.tid(), executed) {
             return;
         }
         shared.occupancy.burns_no_more();
-        let before = monotonic_nanos();
-        self.span(shared, before, Mechanism::Switch, Edge::Begin);
-        // Leaving the real-time class needs no right, and a worker lives as long as the run.
-        let _ = sys::sched::set_other(tid);
-        if let Some(monitor) = task.monitor.get() {
-            monitor.stop();
-        }
-        let after = monotonic_nanos();
-        self.span(shared, after, Mechanism::Switch, Edge::End);
-        self.record.demotion.record(after.saturating_sub(before));
+        let cost = self.switch(shared, || take_out_of_real_time(task));
+        self.record.demotion.record(cost);
         task.suspension.tell_stopped();
         let (cpu, why) = (CPU, StopReason::Blocked);
         self.observed(shared, Fact::Stopped { cpu, job, why });
@@ -92,13 +75,7 @@ impl Manager {
         if !task.suspension.is_suspended() {
             return;
         }
-        let before = monotonic_nanos();
-        self.span(shared, before, Mechanism::Switch, Edge::Begin);
-        if sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), task.present_priority()).is_err() {
-            shared.request_stop(crate::shared::StopCause::SetupFailed);
-        }
-        let after = monotonic_nanos();
-        self.span(shared, after, Mechanism::Switch, Edge::End);
+        self.switch(shared, || restore_priority(shared, task));
         self.let_go(shared, task, job);
     }
 
@@ -139,11 +116,8 @@ impl Manager {
                 };
                 if let Some(sequence) = goes_on {
                     reported = true;
-                    let job = JobId {
-                        task: id_of(index),
-                        sequence,
-                    };
-                    self.observed(shared, Fact::Started { cpu: CPU, job });
+                    let (cpu, job) = (CPU, task.job(sequence));
+                    self.observed(shared, Fact::Started { cpu, job });
                 }
             }
         }

@@ -1,13 +1,13 @@
 //! What the manager does about jobs that have no slack left.
 
-use super::{Manager, id_of};
+use super::Manager;
 use crate::shared::{Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
-use crate::zss::Rank;
-use std::sync::atomic::Ordering;
+use crate::threads::Step;
+use crate::zss::{Rank, Slack};
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{ContractViolation, Fact, Instant, JobId, Permit, Scheduler, TaskId};
+use vestal_core::{Fact, Instant, Permit, Scheduler};
 
 impl Manager {
     /// How long until the guard wants to be called.
@@ -19,14 +19,16 @@ impl Manager {
 
     /// Reports to the guard of jobs that have no slack left, and of the end of those it knows; lets it decide
     /// if there is one, or if it asked for that.
-    pub(super) fn settle_slack(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
+    pub(super) fn settle_slack(&mut self, shared: &Shared) -> Step {
         let now = shared.instant(monotonic_nanos());
         let mut reported = self.wake.is_some_and(|wake| wake <= now);
         if reported {
             self.guard.apply(now, Fact::Timer)?;
         }
-        for (index, task) in shared.tasks.iter().enumerate() {
-            reported |= self.report_slack(task, id_of(index), now)?;
+        for task in &shared.tasks {
+            if let Some(slack) = &task.slack {
+                reported |= self.report_slack(task, slack, now)?;
+            }
         }
         if reported {
             self.decide(shared)?;
@@ -34,26 +36,14 @@ impl Manager {
         Ok(())
     }
 
-    fn report_slack(
-        &mut self,
-        task: &TaskShared,
-        id: TaskId,
-        now: Instant,
-    ) -> Result<bool, ContractViolation> {
-        let Some(slack) = &task.slack else {
-            return Ok(false);
-        };
+    fn report_slack(&mut self, task: &TaskShared, slack: &Slack, now: Instant) -> Step<bool> {
         let mut reported = false;
         let sequence = slack.first();
-        if let Some(incomplete) = slack
-            .incomplete()
-            .filter(|incomplete| *incomplete < sequence)
+        if let Some(incomplete) = slack.incomplete()
+            && incomplete < sequence
         {
-            let job = JobId {
-                task: id,
-                sequence: incomplete,
-            };
-            self.guard.apply(now, Fact::Completed { cpu: CPU, job })?;
+            let (cpu, job) = (CPU, task.job(incomplete));
+            self.guard.apply(now, Fact::Completed { cpu, job })?;
             slack.note_none_incomplete();
             reported = true;
         }
@@ -61,13 +51,10 @@ impl Manager {
         if slack.incomplete().is_some() || task.is_demoted(sequence) {
             return Ok(reported);
         }
-        let period = task.configuration.task.period.as_nanos();
-        let release = task
-            .offset_nanos
-            .saturating_add(period.saturating_mul(sequence));
+        let release = task.release_of(sequence);
         if slack.instant_of(release) <= now.as_nanos() {
             slack.note_incomplete(sequence);
-            let job = JobId { task: id, sequence };
+            let job = task.job(sequence);
             let released = Instant::from_nanos(release);
             self.guard.apply(released, Fact::Released { job })?;
             reported = true;
@@ -79,8 +66,8 @@ impl Manager {
     /// else moves meanwhile: all of them share the manager's CPU.
     pub(super) fn enact_ranks(&mut self, shared: &Shared) -> bool {
         let mut moved = false;
-        for (index, task) in shared.tasks.iter().enumerate() {
-            let rank = match self.guard.permit(id_of(index)) {
+        for task in &shared.tasks {
+            let rank = match self.guard.permit(task.id) {
                 Permit::Run { .. }
                 | Permit::Demoted
                 | Permit::Dropped { .. }
@@ -95,7 +82,7 @@ impl Manager {
             // In the background it stays below all of them, and asks for its priority when it comes back.
             if !task.is_in_background() {
                 // A worker lives as long as the run; the manager has the right, or there were no run.
-                let _ = sys::sched::set_fifo(task.tid.load(Ordering::SeqCst), priority);
+                let _ = sys::sched::set_fifo(task.tid(), priority);
             }
         }
         moved

@@ -10,28 +10,19 @@
 //! A CPU with no pending admitted job is idle, which the manager sees by itself: there is no idle
 //! detector.
 
+use super::events::{BUDGET, INDEX, RELEASE, Timers};
 use crate::allowance::Allowance;
-use crate::manager::{BEAT_NANOS, Manager};
-use crate::shared::{QUANTUM_NANOS, RUN, Shared, StopCause, TaskShared};
-use crate::sys::clock::monotonic_nanos;
+use crate::shared::{QUANTUM_NANOS, Shared, TaskShared};
 use crate::sys::sched::own_tid;
 use crate::sys::timer::SignalTimer;
-use crate::sys::waiting::{Waiter, WakeEvent, Woken};
+use crate::sys::waiting::Woken;
 use std::io;
-use std::sync::atomic::Ordering;
-use vestal_core::ContractViolation;
-
-/// Tags of timers: a kind, and below that the index of the task.
-const RELEASE: usize = 1 << 16;
-const BUDGET: usize = 2 << 16;
-const INDEX: usize = (1 << 16) - 1;
 
 /// The job whose budget is monitored: index of its task, number, and limit.
 type Monitored = (usize, u64, Allowance);
 
 /// The manager's timers.
-struct Timers {
-    waiter: Waiter,
+pub(crate) struct JobTimers {
     /// Of each task: the periodic timer of its releases, which run as long as this lives, and the timer
     /// on its worker's CPU time.
     releases: Vec<SignalTimer>,
@@ -44,32 +35,54 @@ struct Timers {
     monitored: Option<Monitored>,
 }
 
-impl Timers {
-    fn new(shared: &Shared, wake_event: &WakeEvent) -> io::Result<Self> {
+impl Timers for JobTimers {
+    fn start(shared: &Shared) -> io::Result<Self> {
         let manager = own_tid();
         let mut timers = Self {
-            waiter: Waiter::new(wake_event)?,
             releases: Vec::with_capacity(shared.tasks.len()),
             budgets: Vec::with_capacity(shared.tasks.len()),
             wall: SignalTimer::wall_tagged(manager, BUDGET | INDEX)?,
             counting: vec![None; shared.tasks.len()],
             monitored: None,
         };
-        let epoch = shared.epoch.load(Ordering::SeqCst);
         for (index, task) in shared.tasks.iter().enumerate() {
-            let tid = task.tid.load(Ordering::SeqCst);
-            let budget = SignalTimer::cpu_time_of(tid, manager, BUDGET | index)?;
+            let budget = SignalTimer::cpu_time_of(task.tid(), manager, BUDGET | index)?;
             timers.budgets.push(budget);
             let release = SignalTimer::wall_tagged(manager, RELEASE | index)?;
-            let period = task.configuration.task.period.as_nanos();
-            release.set_periodic(epoch.saturating_add(task.offset_nanos), period);
+            release.set_periodic(shared.release_of(task, 0), task.period_nanos());
             timers.releases.push(release);
         }
         Ok(timers)
     }
 
+    fn fired(&mut self, shared: &Shared, kind: usize, index: usize, now: u64) {
+        if kind == BUDGET {
+            // If the job may go on, it is set again.
+            self.monitored = None;
+        } else if let Some(task) = shared.tasks.get(index)
+            && let Some(newest) = task.newest_release(now)
+        {
+            task.release_counter.release(newest);
+        }
+    }
+
+    /// The earliest release that one of the timers stands for and that was not handled yet, on the clock.
+    fn wanted_since(shared: &Shared, woken: &Woken) -> Option<u64> {
+        let releases = woken.tags().filter(|tag| tag & !INDEX == RELEASE);
+        releases
+            .filter_map(|tag| {
+                let task = shared.tasks.get(tag & INDEX)?;
+                Some(shared.release_of(task, task.release_counter.next()))
+            })
+            .min()
+    }
+
+    fn is_idle(shared: &Shared) -> bool {
+        running(shared).is_none()
+    }
+
     /// Cancels the timers of jobs that are over, and watches the job that runs when the manager waits.
-    fn watch_running(&mut self, shared: &Shared) {
+    fn settle(&mut self, shared: &Shared) {
         let counted = self.counting.iter_mut().zip(&self.budgets);
         for (task, (counting, timer)) in shared.tasks.iter().zip(counted) {
             if counting.is_some_and(|(job, _)| task.release_counter.pending() != Some(job)) {
@@ -124,105 +137,4 @@ fn pending_admitted(task: &TaskShared) -> Option<u64> {
         None => task.limit.load() != Allowance::NotAdmitted,
     };
     admitted.then_some(job)
-}
-
-impl Manager {
-    /// Manages each job until the run ends.
-    pub(crate) fn manage_each_job(
-        &mut self,
-        shared: &Shared,
-        wake_event: &WakeEvent,
-    ) -> Result<(), ContractViolation> {
-        let mut timers = match Timers::new(shared, wake_event) {
-            Ok(timers) => timers,
-            Err(_) => {
-                shared.request_stop(StopCause::SetupFailed);
-                return Ok(());
-            }
-        };
-        let end = shared.end.load(Ordering::SeqCst);
-        loop {
-            let now = monotonic_nanos();
-            if !crate::manager::goes_on(shared, now, end) {
-                return Ok(());
-            }
-            let until = end.min(now + BEAT_NANOS);
-            self.about_to_wait(shared);
-            let woken = timers
-                .waiter
-                .wait(wake_event, until.saturating_sub(monotonic_nanos()));
-            let wanted = first_release(shared, &woken).unwrap_or(until);
-            let at = self.woken(shared, wanted);
-            self.count_event(shared, &woken);
-            if woken.is_nothing() {
-                continue;
-            }
-            self.round(shared, at, |manager| {
-                manager.handle_events(shared, &mut timers, &woken)
-            })?;
-        }
-    }
-
-    fn count_event(&mut self, shared: &Shared, woken: &Woken) {
-        let wakeups = &mut self.record.wakeups;
-        let count = if woken.called {
-            &mut wakeups.completion
-        } else if first_release(shared, woken).is_some() {
-            &mut wakeups.release
-        } else if woken.is_nothing() {
-            &mut wakeups.beat
-        } else {
-            &mut wakeups.budget
-        };
-        *count += 1;
-    }
-
-    fn handle_events(
-        &mut self,
-        shared: &Shared,
-        timers: &mut Timers,
-        woken: &Woken,
-    ) -> Result<(), ContractViolation> {
-        if shared.phase() != RUN {
-            return Ok(());
-        }
-        let now = shared.instant(monotonic_nanos()).as_nanos();
-        let mut look = false;
-        for tag in woken.tags() {
-            if tag & !INDEX == BUDGET {
-                look = true;
-                // It fired: if the job may go on, it is set again.
-                timers.monitored = None;
-            } else if let Some(task) = shared.tasks.get(tag & INDEX)
-                && let Some(newest) = task.newest_release(now)
-            {
-                task.release_counter.release(newest);
-            }
-        }
-        let asks = |task: &TaskShared| {
-            task.overran.is_there() || task.wants_priority.load(Ordering::SeqCst) == 1
-        };
-        if look || shared.tasks.iter().any(asks) {
-            self.handle(shared, false)?;
-        }
-        if shared.idle_wanted.load(Ordering::SeqCst) == 1 && running(shared).is_none() {
-            shared.idle_wanted.store(0, Ordering::SeqCst);
-            shared.end_demoted();
-            self.settle_idle(shared)?;
-        }
-        timers.watch_running(shared);
-        Ok(())
-    }
-}
-
-/// The earliest release that one of the timers stands for and that was not handled yet, on the clock.
-fn first_release(shared: &Shared, woken: &Woken) -> Option<u64> {
-    let epoch = shared.epoch.load(Ordering::SeqCst);
-    let releases = woken.tags().filter(|tag| tag & !INDEX == RELEASE);
-    releases
-        .filter_map(|tag| {
-            let task = shared.tasks.get(tag & INDEX)?;
-            Some(epoch.saturating_add(task.release_of(task.release_counter.next())))
-        })
-        .min()
 }

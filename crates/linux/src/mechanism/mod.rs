@@ -12,10 +12,13 @@
 //! | fixed job priorities (5.3) | a dispatcher with three priorities | managed dispatch, see [`crate::managed`] |
 
 mod each_job;
+mod events;
 mod pt;
 mod release_counter;
 mod zss;
 
+pub(crate) use each_job::JobTimers;
+pub(crate) use pt::Budgets;
 pub(crate) use release_counter::ReleaseCounter;
 pub(crate) use zss::start_timers;
 

@@ -9,21 +9,14 @@
 //! The guard decides as it does under our own mechanism, so budgets are those of slices counted from
 //! releases; the paper's deferrable servers with the same periods keep what a job leaves over.
 
-use crate::manager::{BEAT_NANOS, Manager};
-use crate::shared::{QUANTUM_NANOS, RUN, Shared, StopCause, TaskShared};
-use crate::sys::clock::monotonic_nanos;
+use super::events::{BUDGET, RELEASE, SLICE, Timers};
+use crate::shared::{QUANTUM_NANOS, Shared, TaskShared};
 use crate::sys::sched::own_tid;
 use crate::sys::timer::SignalTimer;
-use crate::sys::waiting::{Waiter, WakeEvent, Woken};
 use std::io;
-use std::sync::atomic::Ordering;
-use vestal_core::ContractViolation;
 
-/// Tags of timers: a kind, and below that the index of the task.
-const RELEASE: usize = 1 << 16;
-const SLICE: usize = 2 << 16;
-const BUDGET: usize = 3 << 16;
-const INDEX: usize = (1 << 16) - 1;
+/// The timers of all tasks.
+pub(crate) struct Budgets(Vec<Budget>);
 
 /// The timers of one task.
 struct Budget {
@@ -41,24 +34,20 @@ struct Budget {
 impl Budget {
     fn new(shared: &Shared, index: usize, task: &TaskShared) -> io::Result<Self> {
         let manager = own_tid();
-        let epoch = shared.epoch.load(Ordering::SeqCst);
-        let period = task.configuration.task.period.as_nanos();
+        let period = task.period_nanos();
         let count = task.slices();
         let slices = (0..count).map(|slice| {
             let kind = if slice == 0 { RELEASE } else { SLICE };
             let timer = SignalTimer::wall_tagged(manager, kind | index)?;
             let begins = u128::from(period) * u128::from(slice);
             let begins = u64::try_from(begins.div_ceil(u128::from(count))).unwrap_or(period);
-            let first = epoch
-                .saturating_add(task.offset_nanos)
-                .saturating_add(begins);
+            let first = shared.release_of(task, 0).saturating_add(begins);
             timer.set_periodic(first, period);
             Ok(timer)
         });
-        let tid = task.tid.load(Ordering::SeqCst);
         Ok(Self {
             _slices: slices.collect::<io::Result<_>>()?,
-            cpu: SignalTimer::cpu_time_of(tid, manager, BUDGET | index)?,
+            cpu: SignalTimer::cpu_time_of(task.tid(), manager, BUDGET | index)?,
             wall: SignalTimer::wall_tagged(manager, BUDGET | index)?,
             armed: false,
             dirty: false,
@@ -102,101 +91,33 @@ impl Budget {
     }
 }
 
-impl Manager {
-    /// Manages the budget of each slice until the run ends.
-    pub(crate) fn manage_pt(
-        &mut self,
-        shared: &Shared,
-        wake_event: &WakeEvent,
-    ) -> Result<(), ContractViolation> {
+impl Timers for Budgets {
+    fn start(shared: &Shared) -> io::Result<Self> {
         let budgets = shared.tasks.iter().enumerate();
         let budgets = budgets.map(|(index, task)| Budget::new(shared, index, task));
-        let made: io::Result<(Waiter, Vec<Budget>)> = Waiter::new(wake_event)
-            .and_then(|waiter| Ok((waiter, budgets.collect::<io::Result<_>>()?)));
-        let Ok((waiter, mut budgets)) = made else {
-            shared.request_stop(StopCause::SetupFailed);
-            return Ok(());
+        budgets.collect::<io::Result<_>>().map(Self)
+    }
+
+    fn fired(&mut self, shared: &Shared, kind: usize, index: usize, now: u64) {
+        let (Some(task), Some(budget)) = (shared.tasks.get(index), self.0.get_mut(index)) else {
+            return;
         };
-        let end = shared.end.load(Ordering::SeqCst);
-        loop {
-            let now = monotonic_nanos();
-            if !crate::manager::goes_on(shared, now, end) {
-                return Ok(());
-            }
-            // The timers come first; where one is missing the guard is not late by more than this.
-            let span = (end - now)
-                .min(BEAT_NANOS)
-                .min(self.until_wake(shared, now));
-            let until = now + span;
-            self.about_to_wait(shared);
-            let woken = waiter.wait(wake_event, until.saturating_sub(monotonic_nanos()));
-            let at = self.woken(shared, until);
-            let due = self.until_wake(shared, monotonic_nanos()) == 0;
-            self.count_slice_event(&woken, due);
-            if woken.is_nothing() && !due {
-                continue;
-            }
-            self.round(shared, at, |manager| {
-                manager.handle_slices(shared, &mut budgets, &woken, due)
-            })?;
+        budget.dirty = true;
+        if kind == RELEASE
+            && let Some(newest) = task.newest_release(now)
+        {
+            task.release_counter.note_release(newest);
         }
     }
 
-    fn count_slice_event(&mut self, woken: &Woken, due: bool) {
-        let wakeups = &mut self.record.wakeups;
-        let mut kinds = woken.tags().map(|tag| tag & !INDEX);
-        let count = if woken.called {
-            &mut wakeups.completion
-        } else if kinds.any(|kind| kind != BUDGET) || due {
-            &mut wakeups.timer
-        } else if woken.is_nothing() {
-            &mut wakeups.beat
-        } else {
-            &mut wakeups.budget
-        };
-        *count += 1;
-    }
-
-    fn handle_slices(
-        &mut self,
-        shared: &Shared,
-        budgets: &mut [Budget],
-        woken: &Woken,
-        due: bool,
-    ) -> Result<(), ContractViolation> {
-        if shared.phase() != RUN {
-            return Ok(());
-        }
-        let now = shared.instant(monotonic_nanos()).as_nanos();
-        let mut look = due;
-        for tag in woken.tags() {
-            let index = tag & INDEX;
-            let (Some(task), Some(budget)) = (shared.tasks.get(index), budgets.get_mut(index))
-            else {
-                continue;
-            };
-            budget.dirty = true;
-            look |= tag & !INDEX == BUDGET;
-            if tag & !INDEX == RELEASE
-                && let Some(newest) = task.newest_release(now)
-            {
-                task.release_counter.note_release(newest);
-            }
-        }
-        let asks = |task: &TaskShared| {
-            task.overran.is_there() || task.wants_priority.load(Ordering::SeqCst) == 1
-        };
-        if look || shared.tasks.iter().any(asks) {
-            self.handle(shared, false)?;
-        }
+    fn is_idle(shared: &Shared) -> bool {
         let ready = |task: &TaskShared| task.running_ready().is_some();
-        if shared.idle_wanted.load(Ordering::SeqCst) == 1 && !shared.tasks.iter().any(ready) {
-            shared.idle_wanted.store(0, Ordering::SeqCst);
-            shared.end_demoted();
-        }
-        for (task, budget) in shared.tasks.iter().zip(budgets) {
+        !shared.tasks.iter().any(ready)
+    }
+
+    fn settle(&mut self, shared: &Shared) {
+        for (task, budget) in shared.tasks.iter().zip(&mut self.0) {
             budget.settle(shared, task);
         }
-        Ok(())
     }
 }

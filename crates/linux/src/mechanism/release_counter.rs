@@ -1,13 +1,13 @@
 //! How the manager releases the jobs of one worker, and how the worker tells that one is over.
 
-use crate::sys::futex;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::sys::futex::Calls;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts of releases and ends. Each has one writer.
 #[derive(Debug, Default)]
 pub(crate) struct ReleaseCounter {
-    /// Counts the calls for the worker, which waits on it.
-    calls: AtomicU32,
+    /// For the worker.
+    pub(crate) calls: Calls,
     /// Written by the manager: jobs with smaller numbers are released.
     released: AtomicU64,
     /// Written by the worker: it is done with jobs of smaller numbers.
@@ -19,7 +19,7 @@ impl ReleaseCounter {
     pub(crate) fn release(&self, sequence: u64) {
         let released = sequence.saturating_add(1);
         if self.released.fetch_max(released, Ordering::SeqCst) < released {
-            self.wake();
+            self.calls.call();
         }
     }
 
@@ -29,23 +29,8 @@ impl ReleaseCounter {
         self.released.fetch_max(released, Ordering::SeqCst);
     }
 
-    /// Lets the worker look.
-    pub(crate) fn wake(&self) {
-        self.calls.fetch_add(1, Ordering::SeqCst);
-        futex::wake_all(&self.calls);
-    }
-
-    /// Read before [`Self::is_released`], for [`Self::wait_beyond`].
-    pub(crate) fn calls(&self) -> u32 {
-        self.calls.load(Ordering::SeqCst)
-    }
-
     pub(crate) fn is_released(&self, sequence: u64) -> bool {
         sequence < self.released.load(Ordering::SeqCst)
-    }
-
-    pub(crate) fn wait_beyond(&self, calls: u32) {
-        futex::wait_until(&self.calls, calls, None);
     }
 
     /// The first job that is not released.
@@ -93,12 +78,12 @@ mod tests {
     #[test]
     fn only_news_wakes_the_worker() {
         let release_counter = ReleaseCounter::default();
-        let calls = release_counter.calls();
+        let calls = release_counter.calls.count();
         release_counter.release(3);
-        assert_ne!(release_counter.calls(), calls);
-        let calls = release_counter.calls();
+        assert_ne!(release_counter.calls.count(), calls);
+        let calls = release_counter.calls.count();
         release_counter.release(3);
         release_counter.release(2);
-        assert_eq!(release_counter.calls(), calls);
+        assert_eq!(release_counter.calls.count(), calls);
     }
 }

@@ -11,14 +11,13 @@ use crate::shared::{Shared, TaskShared};
 use crate::sys::signal::instant_signal;
 use crate::sys::timer::SignalTimer;
 use std::io;
-use std::sync::atomic::Ordering;
 
 /// Starts the timers, which signal the calling thread as long as they live.
 pub(crate) fn start_timers(shared: &Shared) -> io::Result<Vec<SignalTimer>> {
     let manager = crate::sys::sched::own_tid();
-    let epoch = shared.epoch.load(Ordering::SeqCst);
+    let epoch = shared.epoch();
     let instants = shared.tasks.iter().flat_map(|task| {
-        let period = task.configuration.task.period.as_nanos();
+        let period = task.period_nanos();
         let release = epoch.saturating_add(task.offset_nanos);
         let after = instants(shared, task);
         after.map(move |after| (release.saturating_add(after), period))

@@ -10,6 +10,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
+use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Fact, Instant, JobId, TaskId};
 use vestal_trace::ring::{Consumer as Reader, channel};
 use vestal_trace::{Record, What};
@@ -247,16 +248,12 @@ impl Merger {
             return;
         }
         let shared = Arc::clone(&self.shared);
-        for (number, task) in (0..=u16::MAX).zip(&shared.tasks) {
+        for task in &shared.tasks {
             let Some(done) = task.handover.take_done() else {
                 continue;
             };
-            if done.whole && !task.lost_its_priority(done.sequence) {
-                let job = JobId {
-                    task: TaskId(number),
-                    sequence: done.sequence,
-                };
-                let cpu = vestal_core::engine::uniprocessor::CPU;
+            if done.completed && !task.lost_its_priority(done.sequence) {
+                let (cpu, job) = (CPU, task.job(done.sequence));
                 let at = shared.instant(done.finished).max(self.clock);
                 let what = What::Observed(Fact::Completed { cpu, job });
                 self.hand_on(Record { at, what });
@@ -296,14 +293,10 @@ impl Releases {
         if shared.managed.is_some() {
             return Self(Vec::new());
         }
-        let tasks = (0..=u16::MAX).zip(&shared.tasks);
-        let first = tasks.map(|(number, task)| Release {
+        let first = shared.tasks.iter().map(|task| Release {
             at: task.offset_nanos,
-            period: task.configuration.task.period.as_nanos(),
-            job: JobId {
-                task: TaskId(number),
-                sequence: 0,
-            },
+            period: task.period_nanos(),
+            job: task.job(0),
         });
         Self(first.collect())
     }

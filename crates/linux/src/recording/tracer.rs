@@ -1,7 +1,8 @@
 //! The side of a thread that records.
 
 use crate::shared::Shared;
-use crate::stolen::StolenInterval;
+use crate::stolen::{StolenInterval, Thief};
+use crate::sys::clock::monotonic_nanos;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::engine::uniprocessor::CPU;
@@ -99,6 +100,20 @@ impl Tracer {
         shared.stolen.record(interval);
         let length = Duration::from_nanos(interval.to.saturating_sub(interval.from));
         self.record(shared.instant(interval.to), What::Gap { cpu: CPU, length });
+    }
+
+    /// The same, of so much of the time until now, in a group of its own.
+    pub(crate) fn stolen_until_now(&mut self, shared: &Shared, nanos: u64, thief: Thief) {
+        self.open();
+        let to = monotonic_nanos();
+        let interval = StolenInterval {
+            from: to.saturating_sub(nanos),
+            to,
+            charged: 0,
+            thief,
+        };
+        self.stolen(shared, interval);
+        self.close();
     }
 
     /// A mechanism begins or ends.

@@ -1,41 +1,19 @@
 //! What workers and manager share about limits, which may grow slice by slice.
 
 use super::{Shared, TaskShared};
-use crate::allowance::{Allowance, AllowanceWord};
+use crate::allowance::Allowance;
 use crate::report::Suspensions;
-
-/// The slices of one task.
-#[derive(Debug)]
-pub(super) struct Slicing {
-    /// Whether its jobs are granted their limits slice by slice.
-    is_sliced: bool,
-    /// Under native dispatch, of a sliced task: what the running job was granted so far. Written by the
-    /// worker before it says what runs, and by the manager for the job that runs.
-    granted: AllowanceWord,
-}
-
-impl Slicing {
-    /// Jobs in one piece.
-    pub(super) const fn none() -> Self {
-        Self {
-            is_sliced: false,
-            granted: AllowanceWord::new(Allowance::Unlimited),
-        }
-    }
-}
 
 impl TaskShared {
     /// The same with jobs in slices.
-    pub(crate) fn in_slices(self) -> Self {
-        let slicing = Slicing {
-            is_sliced: true,
-            ..Slicing::none()
-        };
-        Self { slicing, ..self }
+    pub(crate) fn in_slices(mut self) -> Self {
+        self.is_sliced = true;
+        self
     }
 
+    /// Whether its jobs are granted their limits slice by slice.
     pub(crate) const fn is_sliced(&self) -> bool {
-        self.slicing.is_sliced
+        self.is_sliced
     }
 
     /// Into how many slices its jobs are cut.
@@ -59,13 +37,13 @@ impl TaskShared {
 
     /// The running job may execute so much until its next slice begins.
     pub(crate) fn grant(&self, granted: Allowance) {
-        self.slicing.granted.store(granted);
+        self.granted.store(granted);
     }
 
     /// What the running job may execute until the manager has to look.
     pub(crate) fn present_limit(&self) -> Allowance {
         if self.is_sliced() {
-            self.slicing.granted.load()
+            self.granted.load()
         } else {
             self.limit.load()
         }
@@ -73,9 +51,8 @@ impl TaskShared {
 
     /// When job `sequence` is released, in nanoseconds after the epoch.
     pub(crate) fn release_of(&self, sequence: u64) -> u64 {
-        let period = self.configuration.task.period.as_nanos();
-        self.offset_nanos
-            .saturating_add(sequence.saturating_mul(period))
+        let since = sequence.saturating_mul(self.period_nanos());
+        self.offset_nanos.saturating_add(since)
     }
 }
 

@@ -56,7 +56,8 @@ pub(crate) fn is_steal_reported() -> bool {
 /// How much of this CPU a hypervisor gave to others since the machine started, in ticks of 10 ms; 0 where
 /// no file says.
 #[cfg(feature = "real")]
-pub(crate) fn stolen_ticks(cpu: usize) -> u64 {
+#[must_use]
+pub fn stolen_ticks(cpu: usize) -> u64 {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     steal_of(&stat, &format!("cpu{cpu}")).unwrap_or(0)
 }
@@ -69,12 +70,18 @@ fn steal_of(stat: &str, name: &str) -> Option<u64> {
     of_name.next()?.nth(7)?.parse().ok()
 }
 
-/// The absolute time `nanos` in the kernel's form.
+/// The time `nanos` in the kernel's form.
 pub(crate) fn timespec(nanos: u64) -> Timespec {
     Timespec {
         tv_sec: i64::try_from(nanos / NANOS).unwrap_or(i64::MAX),
         tv_nsec: i64::try_from(nanos % NANOS).unwrap_or_default(),
     }
+}
+
+/// The same for calls that `rustix` has not.
+pub(super) fn libc_timespec(nanos: u64) -> libc::timespec {
+    let Timespec { tv_sec, tv_nsec } = timespec(nanos);
+    libc::timespec { tv_sec, tv_nsec }
 }
 
 fn nanos_of(time: Timespec) -> u64 {

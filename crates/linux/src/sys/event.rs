@@ -1,71 +1,16 @@
 //! Other ways to wait and to meet than the run uses, for the table of primitives.
 
-use super::checked;
-use super::clock::timespec;
+use super::clock::libc_timespec;
+use super::{checked, owned};
 use std::cell::UnsafeCell;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
-
-fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
-    checked(fd)?;
-    // SAFETY: the kernel has just given this descriptor to this call alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// An eventfd behind an epoll instance.
-#[derive(Debug)]
-pub(crate) struct PolledEvent {
-    event: OwnedFd,
-    poll: OwnedFd,
-}
-
-impl PolledEvent {
-    pub(crate) fn new() -> io::Result<Self> {
-        // SAFETY: takes plain numbers.
-        let event = owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) })?;
-        // SAFETY: takes plain numbers.
-        let poll = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-        let mut interest = libc::epoll_event {
-            events: u32::try_from(libc::EPOLLIN).unwrap_or(1),
-            u64: 0,
-        };
-        let (poll_fd, event_fd) = (poll.as_raw_fd(), event.as_raw_fd());
-        // SAFETY: both descriptors are open; `interest` is valid for reading.
-        checked(unsafe {
-            libc::epoll_ctl(poll_fd, libc::EPOLL_CTL_ADD, event_fd, &raw mut interest)
-        })?;
-        Ok(Self { event, poll })
-    }
-
-    pub(crate) fn signal(&self) {
-        let one = 1_u64;
-        // SAFETY: the descriptor is open; eight bytes are read from `one`.
-        unsafe {
-            libc::write(self.event.as_raw_fd(), (&raw const one).cast(), 8);
-        }
-    }
-
-    /// Waits for a signal, `milliseconds` at most, and clears it.
-    pub(crate) fn wait(&self, milliseconds: libc::c_int) {
-        let mut ready = libc::epoll_event { events: 0, u64: 0 };
-        // SAFETY: the descriptor is open; there is room for the one event asked for.
-        let found =
-            unsafe { libc::epoll_wait(self.poll.as_raw_fd(), &raw mut ready, 1, milliseconds) };
-        let mut count = 0_u64;
-        if found == 1 {
-            // SAFETY: the descriptor is open; there is room for eight bytes.
-            unsafe {
-                libc::read(self.event.as_raw_fd(), (&raw mut count).cast(), 8);
-            }
-        }
-    }
-}
 
 /// Sleeps until an instant on `CLOCK_MONOTONIC`.
 pub(crate) fn sleep_until(nanos: u64) {
-    let until = libc_time(nanos);
+    let until = libc_timespec(nanos);
     // SAFETY: `until` is valid for reading; the remainder is not asked for.
     unsafe {
         libc::clock_nanosleep(
@@ -90,8 +35,8 @@ impl TimerFd {
     /// Waits for an instant on `CLOCK_MONOTONIC`.
     pub(crate) fn wait_until(&self, nanos: u64) -> io::Result<()> {
         let setting = libc::itimerspec {
-            it_interval: libc_time(0),
-            it_value: libc_time(nanos),
+            it_interval: libc_timespec(0),
+            it_value: libc_timespec(nanos),
         };
         let fd = self.0.as_raw_fd();
         // SAFETY: the descriptor is open; `setting` is valid for reading.
@@ -109,14 +54,6 @@ impl TimerFd {
             libc::read(fd, (&raw mut count).cast(), 8);
         }
         Ok(())
-    }
-}
-
-fn libc_time(nanos: u64) -> libc::timespec {
-    let time = timespec(nanos);
-    libc::timespec {
-        tv_sec: time.tv_sec,
-        tv_nsec: time.tv_nsec,
     }
 }
 

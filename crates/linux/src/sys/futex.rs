@@ -4,7 +4,7 @@ use super::clock::timespec;
 use rustix::io::Errno;
 use rustix::thread::futex;
 use std::num::NonZeroU32;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,30 @@ pub(crate) fn wait_until(word: &AtomicU32, expected: u32, deadline_nanos: Option
         Err(Errno::TIMEDOUT) => Woken::TimedOut,
         // Interrupted by a signal counts as a change: the caller looks and waits again.
         Ok(()) | Err(_) => Woken::Changed,
+    }
+}
+
+/// Counts the calls for one thread, which waits for them. It reads the count, then looks at what there is to
+/// do, and then waits for a call beyond that count: one that comes while it looks ends the wait.
+#[derive(Debug, Default)]
+pub(crate) struct Calls(AtomicU32);
+
+impl Calls {
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn call(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        wake_all(&self.0);
+    }
+
+    pub(crate) fn wait_beyond(&self, count: u32, deadline_nanos: Option<u64>) {
+        wait_until(&self.0, count, deadline_nanos);
     }
 }
 

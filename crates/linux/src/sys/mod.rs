@@ -20,14 +20,24 @@ pub(crate) mod suspension;
 pub(crate) mod timer;
 pub(crate) mod waiting;
 
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+
 /// A kernel's number for a thread.
 pub(crate) type Tid = libc::pid_t;
 
 /// The outcome of a system call that reports failure as -1.
-fn checked(outcome: libc::c_int) -> std::io::Result<()> {
+fn checked(outcome: libc::c_int) -> io::Result<()> {
     if outcome == -1 {
-        Err(std::io::Error::last_os_error())
+        Err(io::Error::last_os_error())
     } else {
         Ok(())
     }
+}
+
+/// The outcome of a system call that has just given a descriptor to its caller alone, or -1.
+fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
+    checked(fd)?;
+    // SAFETY: nobody else owns the descriptor, see above.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

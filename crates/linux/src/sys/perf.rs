@@ -1,8 +1,8 @@
 //! The software counter `task-clock` of `perf_event_open`: a timer that runs while its thread runs.
 
-use super::{Tid, checked, signal};
+use super::{Tid, checked, owned, signal};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 // From linux/perf_event.h and asm-generic/fcntl.h, which `libc` does not carry for every target.
 const PERF_TYPE_SOFTWARE: u32 = 1;
@@ -76,10 +76,7 @@ impl TaskClock {
                 PERF_FLAG_FD_CLOEXEC,
             )
         };
-        let fd = libc::c_int::try_from(fd).unwrap_or(-1);
-        checked(fd)?;
-        // SAFETY: the kernel has just given this descriptor to this call alone.
-        let counter = Self(unsafe { OwnedFd::from_raw_fd(fd) });
+        let counter = Self(owned(libc::c_int::try_from(fd).unwrap_or(-1))?);
         counter.signal_to(manager)?;
         Ok(counter)
     }

@@ -6,17 +6,10 @@ use std::io;
 
 /// Starts a child process that burns CPU time for `nanos` and ends; gives its number.
 pub(crate) fn fork_burner(nanos: u64) -> io::Result<libc::pid_t> {
-    // SAFETY: the child only reads the clock and ends without running any destructor or handler,
-    // which is allowed after a fork of a process with several threads.
-    let child = unsafe { libc::fork() };
-    checked(child)?;
-    if child == 0 {
+    fork(|| {
         let end = monotonic_nanos().saturating_add(nanos);
         while monotonic_nanos() < end {}
-        // SAFETY: ends the child at once.
-        unsafe { libc::_exit(0) };
-    }
-    Ok(child)
+    })
 }
 
 /// Starts a child process that lives for `life` nanoseconds and takes `cpu` in SCHED_FIFO at `priority`,
@@ -26,11 +19,7 @@ pub(crate) fn fork_thief(
     priority: libc::c_int,
     (burst, period, life): (u64, u64, u64),
 ) -> io::Result<libc::pid_t> {
-    // SAFETY: the child makes system calls without allocation or locks and ends without running any
-    // destructor or handler, which is allowed after a fork of a process with several threads.
-    let child = unsafe { libc::fork() };
-    checked(child)?;
-    if child == 0 {
+    fork(|| {
         let placed = super::sched::pin_to(cpu).and_then(|()| match priority {
             0 => Ok(()),
             _ => super::sched::set_fifo(super::sched::own_tid(), priority),
@@ -44,14 +33,28 @@ pub(crate) fn fork_thief(
             let never = std::sync::atomic::AtomicU32::new(0);
             super::futex::wait_until(&never, 0, Some(next));
         }
+    })
+}
+
+/// Starts a child process that does `work`, which makes system calls without allocation or locks; gives its number.
+fn fork(work: impl FnOnce()) -> io::Result<libc::pid_t> {
+    // SAFETY: the child does such work and ends without running any destructor or handler, which is
+    // allowed after a fork of a process with several threads.
+    let child = unsafe { libc::fork() };
+    checked(child)?;
+    if child == 0 {
+        work();
         // SAFETY: ends the child at once.
         unsafe { libc::_exit(0) };
     }
     Ok(child)
 }
 
-/// Waits for the end of a child.
-pub(crate) fn reap(child: libc::pid_t) -> io::Result<()> {
+/// Waits for the end of a child process.
+///
+/// # Errors
+/// What the system call says.
+pub fn reap(child: libc::pid_t) -> io::Result<()> {
     // SAFETY: no status is asked for.
     checked(unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) })
 }

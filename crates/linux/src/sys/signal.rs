@@ -3,7 +3,7 @@
 //! All of them go to the *manager's* thread, which waits for them synchronously. What a task does
 //! with its own signal mask therefore changes nothing.
 
-use super::Tid;
+use super::{Tid, checked};
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -89,16 +89,62 @@ impl ManagerSignals {
 
     /// Waits for the next of them, or until `span_nanos` have passed; says which.
     pub(crate) fn wait(&self, span_nanos: u64) -> Option<libc::c_int> {
-        let span = super::clock::timespec(span_nanos);
-        let span = libc::timespec {
-            tv_sec: span.tv_sec,
-            tv_nsec: span.tv_nsec,
-        };
+        let span = super::clock::libc_timespec(span_nanos);
         // SAFETY: set and span are valid for reading; no information about the signal is asked for.
         let signal =
             unsafe { libc::sigtimedwait(&raw const self.0, ptr::null_mut(), &raw const span) };
         (signal > 0).then_some(signal)
     }
+}
+
+/// A signal that a handler of this crate takes while this lives; afterwards it does what it did before.
+pub(super) struct Taken {
+    signal: libc::c_int,
+    before: libc::sigaction,
+}
+
+impl Taken {
+    /// Takes a signal over. A system call that it meets goes on afterwards.
+    ///
+    /// # Safety
+    /// The handler does only what is safe in a handler.
+    pub(super) unsafe fn over(
+        signal: libc::c_int,
+        handler: extern "C" fn(libc::c_int),
+    ) -> io::Result<Self> {
+        let mut action = action(signal)?;
+        let before = action;
+        action.sa_sigaction = handler as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART;
+        action.sa_mask = set_of(&[]);
+        // SAFETY: `action` is valid for reading; the caller answers for the handler.
+        checked(unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) })?;
+        Ok(Self { signal, before })
+    }
+}
+
+impl std::fmt::Debug for Taken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Taken").field(&self.signal).finish()
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        // SAFETY: the kernel gave this as the action of this signal.
+        unsafe {
+            libc::sigaction(self.signal, &raw const self.before, ptr::null_mut());
+        }
+    }
+}
+
+/// What a signal does at present.
+pub(super) fn action(signal: libc::c_int) -> io::Result<libc::sigaction> {
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: no new action is given; `action` is a valid place for the present one.
+    checked(unsafe { libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) })?;
+    // SAFETY: the call succeeded and filled it.
+    Ok(unsafe { action.assume_init() })
 }
 
 /// Wakes the manager.

@@ -1,11 +1,9 @@
 //! SIGINT and SIGTERM: the latch that they set, which stays set, and whoever waits for it.
 
-use super::checked;
-use super::signal::set_of;
+use super::futex::Calls;
+use super::signal::{Taken, action};
 use std::io;
-use std::mem::MaybeUninit;
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// A stop was requested.
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -17,7 +15,7 @@ static FIRST: AtomicI32 = AtomicI32::new(0);
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
 
 /// Counts the calls for whoever waits for a stop.
-static CALLS: AtomicU32 = AtomicU32::new(0);
+pub(crate) static CALLS: Calls = Calls::new();
 
 /// Does only what is safe in a handler: atomic stores, and system calls that leave the error number of
 /// the interrupted code alone.
@@ -45,7 +43,7 @@ pub(crate) fn ask(signal: i32) {
     // First the cause: whoever sees the latch set finds it.
     let _ = FIRST.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
     ASKED.store(true, Ordering::SeqCst);
-    call();
+    CALLS.call();
 }
 
 /// The latch.
@@ -67,36 +65,11 @@ pub(crate) fn acknowledge() -> Option<i32> {
     asked.then_some(signal)
 }
 
-/// Read before [`asked`], for [`wait_beyond`].
-pub(crate) fn calls() -> u32 {
-    CALLS.load(Ordering::SeqCst)
-}
-
-/// Waits for a stop or a call, until an instant.
-pub(crate) fn wait_beyond(calls: u32, until_nanos: u64) {
-    super::futex::wait_until(&CALLS, calls, Some(until_nanos));
-}
-
-/// Ends the wait without a stop.
-pub(crate) fn call() {
-    CALLS.fetch_add(1, Ordering::SeqCst);
-    super::futex::wake_all(&CALLS);
-}
-
 /// SIGINT and SIGTERM set the latch while this lives; afterwards they do what they did before. The
 /// latch itself stays as it is.
 #[derive(Debug)]
 pub(crate) struct Handlers {
-    before: Vec<(libc::c_int, Action)>,
-}
-
-/// An action as the kernel gave it.
-struct Action(libc::sigaction);
-
-impl std::fmt::Debug for Action {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Action").field(&self.0.sa_sigaction).finish()
-    }
+    _taken: Vec<Taken>,
 }
 
 impl Handlers {
@@ -104,36 +77,14 @@ impl Handlers {
     /// ignored, as for every program that a shell starts in the background.
     pub(crate) fn take_over() -> io::Result<Self> {
         let ours = on_signal as *const () as libc::sighandler_t;
-        let mut taken = Self { before: Vec::new() };
+        let mut taken = Vec::new();
         for signal in [libc::SIGINT, libc::SIGTERM] {
-            let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-            // SAFETY: no new action is given; `before` is a valid place for the present one.
-            checked(unsafe { libc::sigaction(signal, ptr::null(), before.as_mut_ptr()) })?;
-            // SAFETY: the call succeeded and filled it.
-            let before = unsafe { before.assume_init() };
-            if before.sa_sigaction == libc::SIG_IGN || before.sa_sigaction == ours {
-                continue;
-            }
-            let mut action = before;
-            action.sa_sigaction = ours;
-            action.sa_flags = libc::SA_RESTART;
-            action.sa_mask = set_of(&[]);
-            // SAFETY: the handler keeps to what is async-signal-safe.
-            checked(unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) })?;
-            taken.before.push((signal, Action(before)));
-        }
-        Ok(taken)
-    }
-}
-
-impl Drop for Handlers {
-    fn drop(&mut self) {
-        for (signal, Action(before)) in &self.before {
-            // SAFETY: `before` is what the kernel gave as the action of this signal.
-            unsafe {
-                libc::sigaction(*signal, before, ptr::null_mut());
+            if ![libc::SIG_IGN, ours].contains(&action(signal)?.sa_sigaction) {
+                // SAFETY: the handler keeps to what is async-signal-safe.
+                taken.push(unsafe { Taken::over(signal, on_signal) }?);
             }
         }
+        Ok(Self { _taken: taken })
     }
 }
 

@@ -5,12 +5,12 @@
 //! knows nothing of it. The handler does what is safe in a handler: it reads a thread-local pointer,
 //! atomics, and waits on a futex; `errno` stays what it was.
 
-use super::{Tid, checked};
+use super::Tid;
+use super::signal::Taken;
 use crate::suspension::Suspension;
 use std::cell::Cell;
 use std::io;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::ptr;
 
 /// The signal that tells a worker to look at its [`Suspension`].
@@ -42,31 +42,15 @@ extern "C" fn on_suspension_signal(_: libc::c_int) {
 }
 
 /// The handler is in place while this lives; afterwards the signal does what it did before.
-pub(crate) struct SuspensionSignal(libc::sigaction);
+pub(crate) struct SuspensionSignal {
+    _taken: Taken,
+}
 
 impl SuspensionSignal {
     pub(crate) fn take_over() -> io::Result<Self> {
-        let mut action = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: a sigaction consists of integers, a set of signals and an optional pointer: zeroes
-        // are a value, with an empty set.
-        let action = unsafe { action.assume_init_mut() };
-        action.sa_sigaction = on_suspension_signal as *const () as libc::sighandler_t;
-        // A system call that the body waits in goes on afterwards.
-        action.sa_flags = libc::SA_RESTART;
-        let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: both places are valid. The handler is async-signal-safe, see above.
-        checked(unsafe { libc::sigaction(suspension_signal(), action, before.as_mut_ptr()) })?;
-        // SAFETY: the call succeeded and filled it.
-        Ok(Self(unsafe { before.assume_init() }))
-    }
-}
-
-impl Drop for SuspensionSignal {
-    fn drop(&mut self) {
-        // SAFETY: the kernel gave this as the action of this signal.
-        unsafe {
-            libc::sigaction(suspension_signal(), &raw const self.0, ptr::null_mut());
-        }
+        // SAFETY: the handler is async-signal-safe, see above.
+        let _taken = unsafe { Taken::over(suspension_signal(), on_suspension_signal) }?;
+        Ok(Self { _taken })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Timers that send a signal to one thread.
 
+use super::clock::libc_timespec;
 use super::{Tid, checked, signal};
 use std::io;
 use std::ptr;
@@ -69,16 +70,9 @@ impl SignalTimer {
     }
 
     fn arm(&self, flags: libc::c_int, value: u64, interval: u64) {
-        let [it_value, it_interval] = [value, interval].map(|nanos| {
-            let time = super::clock::timespec(nanos);
-            libc::timespec {
-                tv_sec: time.tv_sec,
-                tv_nsec: time.tv_nsec,
-            }
-        });
         let setting = libc::itimerspec {
-            it_interval,
-            it_value,
+            it_interval: libc_timespec(interval),
+            it_value: libc_timespec(value),
         };
         // SAFETY: `setting` is valid for reading; the timer lives as long as `self`. Failure would
         // need an invalid timer or time, which the types exclude.

@@ -1,16 +1,10 @@
 //! Waiting for signals and calls in one `epoll_wait`, as user-space schedulers of Linux commonly do.
 
-use super::{checked, signal};
+use super::{checked, owned, signal};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
-
-fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
-    checked(fd)?;
-    // SAFETY: the kernel has just given this descriptor to this call alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
 
 /// An eventfd that any thread of the process may ring.
 #[derive(Debug)]

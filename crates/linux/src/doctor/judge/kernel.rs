@@ -5,8 +5,8 @@ use crate::doctor::parse::Preemption;
 use crate::doctor::{Basis, Facts, Finding, Section, State};
 use crate::rights::{Refusal, Throttling};
 
-const fn check(check: &'static str, title: &'static str) -> Check {
-    Check::new(Section::Kernel, check, title)
+const fn check(check: &'static str, title: &'static str, meaning: &'static str) -> Check {
+    Check::new(Section::Kernel, check, title, meaning)
 }
 
 pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
@@ -22,22 +22,21 @@ fn preemption(facts: &Facts) -> Finding {
     const MEANING: &str = "how long a real-time thread waits while the kernel works for others";
     const REMEDY: &str = "boot with preempt=full, or (debugfs mounted) echo full | sudo tee \
                           /sys/kernel/debug/sched/preempt; better still, a PREEMPT_RT kernel";
-    check("preemption", "preemption model").reads(&facts.preemption, MEANING, |model| match model {
-        Preemption::RealTime => Says::good("PREEMPT_RT", MEANING),
-        Preemption::Full => Says::good("full", MEANING),
-        Preemption::Lazy => Says::good("lazy, which for real-time threads is full", MEANING),
+    check("preemption", "preemption model", MEANING).reads(&facts.preemption, |model| match model {
+        Preemption::RealTime => Says::good("PREEMPT_RT"),
+        Preemption::Full => Says::good("full"),
+        Preemption::Lazy => Says::good("lazy, which for real-time threads is full"),
         Preemption::Voluntary => {
             let found = "voluntary or none: the kernel finishes what it does, which may take milliseconds";
-            Says::bad(State::Matters, found, MEANING, REMEDY)
+            Says::bad(State::Matters, found, REMEDY)
         }
         Preemption::None => {
             let found = "none: the kernel finishes what it does, which may take milliseconds";
-            Says::bad(State::Matters, found, MEANING, REMEDY)
+            Says::bad(State::Matters, found, REMEDY)
         }
         Preemption::Dynamic => Says::bad(
             State::Unknown,
             "chosen at boot time (PREEMPT_DYNAMIC); which one is in force is not said here",
-            MEANING,
             "as root, with debugfs mounted: cat /sys/kernel/debug/sched/preempt; the one in brackets \
              should be full or lazy",
         ),
@@ -47,9 +46,10 @@ fn preemption(facts: &Facts) -> Finding {
 fn throttling(facts: &Facts) -> Finding {
     const MEANING: &str = "what real-time threads may use of each period before the kernel stops them; \
                            the rest keeps the machine reachable";
+    const UNREACHABLE: &str = "a real-time thread that never ends makes the machine unreachable";
     const MARGIN_PERMILLE: i64 = 950;
-    let check = check("rt-throttling", "RT throttling").required();
-    check.reads(&facts.throttling, MEANING, |throttling| {
+    let check = check("rt-throttling", "RT throttling", MEANING).required();
+    check.reads(&facts.throttling, |throttling| {
         let Throttling {
             runtime_us,
             period_us,
@@ -59,34 +59,25 @@ fn throttling(facts: &Facts) -> Finding {
             "sudo sysctl kernel.sched_rt_period_us=1000000 kernel.sched_rt_runtime_us=950000";
         let period = i64::try_from(period_us).unwrap_or(i64::MAX);
         match runtime_us {
-            ..0 => Says::bad(
-                State::Note,
-                "off",
-                "a real-time thread that never ends makes the machine unreachable",
-                usual,
-            ),
-            0 => Says::bad(
-                State::Missing,
-                found,
-                "real-time threads never run",
-                Refusal::Throttled {
+            ..0 => Says::bad(State::Note, "off", usual).which_means(UNREACHABLE),
+            0 => {
+                let refusal = Refusal::Throttled {
                     utilization_ppm: 0,
                     allowed_ppm: 0,
                     throttling: *throttling,
-                }
-                .remedy(),
-            ),
-            _ if runtime_us >= period => Says::bad(
-                State::Note,
-                format!("{found}: never in force"),
-                "a real-time thread that never ends makes the machine unreachable",
-                usual,
-            ),
+                };
+                Says::bad(State::Missing, found, refusal.remedy())
+                    .which_means("real-time threads never run")
+            }
+            _ if runtime_us >= period => {
+                let found = format!("{found}: never in force");
+                Says::bad(State::Note, found, usual).which_means(UNREACHABLE)
+            }
             // Sets that use more are refused by `run`, with the numbers.
             _ if runtime_us < period.saturating_mul(MARGIN_PERMILLE) / 1000 => {
-                Says::bad(State::Note, found, MEANING, usual)
+                Says::bad(State::Note, found, usual)
             }
-            _ => Says::good(found, MEANING),
+            _ => Says::good(found),
         }
     })
 }
@@ -94,25 +85,19 @@ fn throttling(facts: &Facts) -> Finding {
 fn rt_group(facts: &Facts) -> Finding {
     const MEANING: &str = "on kernels with RT group scheduling a control group without runtime of its \
                            own gets no real-time threads";
-    let check = check("rt-group", "RT group scheduling").required();
-    match &facts.rt_group {
-        None => {
-            let says = Says::good(
-                "the process's control group has no share of its own",
-                MEANING,
-            );
-            check.says(Basis::Read, "/proc/self/cgroup", says)
-        }
-        Some((file, 0)) => {
+    let check = check("rt-group", "RT group scheduling", MEANING).required();
+    let Some((file, runtime)) = &facts.rt_group else {
+        let says = Says::good("the process's control group has no share of its own");
+        return check.says(Basis::Read, "/proc/self/cgroup", says);
+    };
+    let says = match runtime {
+        0 => {
             let remedy = Refusal::RtGroupWithoutRuntime { file: file.clone() }.remedy();
-            let says = Says::bad(State::Missing, "no runtime", MEANING, remedy);
-            check.says(Basis::Read, file, says)
+            Says::bad(State::Missing, "no runtime", remedy)
         }
-        Some((file, runtime)) => {
-            let says = Says::good(format!("{runtime} us"), MEANING);
-            check.says(Basis::Read, file, says)
-        }
-    }
+        runtime => Says::good(format!("{runtime} us")),
+    };
+    check.says(Basis::Read, file, says)
 }
 
 fn clock_source(facts: &Facts) -> Finding {
@@ -134,19 +119,17 @@ fn clock_source(facts: &Facts) -> Finding {
         "pit",
         "xen",
     ];
-    check("clock-source", "clock source").reads(&facts.clock_source, MEANING, |name| {
+    check("clock-source", "clock source", MEANING).reads(&facts.clock_source, |name| {
         if FAST.contains(&name.as_str()) {
-            Says::good(name, MEANING)
+            Says::good(name)
         } else if SLOW.contains(&name.as_str()) {
             let remedy = "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource, \
                           if available_clocksource beside it names tsc; the kernel's log says why it was left";
-            Says::bad(State::Matters, name, MEANING, remedy)
+            Says::bad(State::Matters, name, remedy)
         } else {
             Says {
                 state: State::Note,
-                found: format!("{name}, of which nothing is known here"),
-                meaning: MEANING,
-                remedy: None,
+                ..Says::good(format!("{name}, of which nothing is known here"))
             }
         }
     })

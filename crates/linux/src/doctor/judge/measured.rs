@@ -1,10 +1,11 @@
 //! What was measured.
 
-use super::{Check, Says};
+use super::{Check, Says, percent};
 use crate::config::{Monitor, TOLERANCE_MAX, TOLERANCE_MIN};
 use crate::doctor::{
     Basis, BudgetProbe, Finding, GapProbe, Outcome, Probes, Section, State, WakeUpProbe,
 };
+use vestal_statistics::Summary;
 
 /// Wake-ups later than this cost a task with a period of 10 ms a fiftieth of it.
 const LATE_NANOS_GOOD: u64 = 200_000;
@@ -16,8 +17,8 @@ const GAP_NANOS_MATTERS: u64 = 1_000_000;
 /// A machine that is away for a hundredth of the time uses up budgets that have such a margin.
 const GONE_PPM_MATTERS: u64 = 10_000;
 
-const fn check(check: &'static str, title: &'static str) -> Check {
-    Check::new(Section::Measured, check, title)
+const fn check(check: &'static str, title: &'static str, meaning: &'static str) -> Check {
+    Check::new(Section::Measured, check, title, meaning)
 }
 
 pub(super) fn findings(probes: &Probes) -> Vec<Finding> {
@@ -30,45 +31,43 @@ pub(super) fn findings(probes: &Probes) -> Vec<Finding> {
 fn measured<T>(
     check: Check,
     source: &str,
-    meaning: &'static str,
     outcome: &Outcome<T>,
     judge: impl FnOnce(&T) -> Says,
 ) -> Finding {
     let says = match outcome {
         Ok(value) => judge(value),
-        Err(why) => Says {
-            state: State::Unknown,
-            found: format!("not measured: {why}"),
-            meaning,
-            remedy: None,
-        },
+        Err(why) => Says::unknown(format!("not measured: {why}")),
     };
     check.says(Basis::Measured, source, says)
+}
+
+/// Nanoseconds for people.
+fn in_us(found: &Summary) -> String {
+    format!(
+        "{} us in the median, {} in the 99th percentile, {} at most, of {}",
+        found.median / 1_000,
+        found.p99 / 1_000,
+        found.max / 1_000,
+        found.count
+    )
 }
 
 fn wake_ups(outcome: &Outcome<WakeUpProbe>) -> Finding {
     const MEANING: &str = "by how much a thread wakes late that sleeps until an instant: so much later \
                            do jobs begin";
-    let check = check("wake-up", "lateness of wake-ups");
+    let check = check("wake-up", "lateness of wake-ups", MEANING);
     let source = "sleeps of 1 ms until an absolute instant";
-    measured(check, source, MEANING, outcome, |probe| {
-        let found = format!(
-            "{} us in the median, {} in the 99th percentile, {} at most, of {}",
-            probe.lateness.median / 1_000,
-            probe.lateness.p99 / 1_000,
-            probe.lateness.max / 1_000,
-            probe.lateness.count
-        );
+    measured(check, source, outcome, |probe| {
+        let found = in_us(&probe.lateness);
         if !probe.real_time {
-            return Says {
+            let says = Says {
                 state: State::Note,
-                found: format!("{found}, as an ordinary thread"),
-                meaning: "real-time threads wake earlier than that; they were refused",
-                remedy: None,
+                ..Says::good(format!("{found}, as an ordinary thread"))
             };
+            return says.which_means("real-time threads wake earlier than that; they were refused");
         }
         match probe.lateness.p99 {
-            0..=LATE_NANOS_GOOD => Says::good(found, MEANING),
+            0..=LATE_NANOS_GOOD => Says::good(found),
             p99 => Says::bad(
                 if p99 < LATE_NANOS_MATTERS {
                     State::Note
@@ -76,7 +75,6 @@ fn wake_ups(outcome: &Outcome<WakeUpProbe>) -> Finding {
                     State::Matters
                 },
                 found,
-                MEANING,
                 "what stands above about the kernel and the CPU; and see whether other real-time \
                  threads run there: ps -eLo pid,cls,rtprio,psr,comm | grep -E 'FF|RR'",
             ),
@@ -87,22 +85,21 @@ fn wake_ups(outcome: &Outcome<WakeUpProbe>) -> Finding {
 fn gaps(outcome: &Outcome<GapProbe>) -> Finding {
     const MEANING: &str = "the CPU was taken from a real-time thread that never waits: interrupts, \
                            firmware or a hypervisor; `run` reports the same as gaps";
-    let check = check("gaps", "gaps");
+    let check = check("gaps", "gaps", MEANING);
     let source = "a thread that reads the clock all the time";
-    measured(check, source, MEANING, outcome, |probe| {
+    measured(check, source, outcome, |probe| {
         let (gaps, observed) = (&probe.gaps, probe.observed_nanos.max(1));
         let gone = u128::from(gaps.sum) * 1_000_000 / u128::from(observed);
         let gone_ppm = u64::try_from(gone).unwrap_or(u64::MAX);
         let found = format!(
-            "{} of 20 us and more in {} ms, {} us at the longest, {}.{:02}% of the time",
+            "{} of 20 us and more in {} ms, {} us at the longest, {} of the time",
             gaps.count,
             observed / 1_000_000,
             gaps.max / 1_000,
-            gone_ppm / 10_000,
-            gone_ppm % 10_000 / 100
+            percent(gone_ppm)
         );
         if gaps.max <= GAP_NANOS_GOOD && gone_ppm < GONE_PPM_MATTERS {
-            return Says::good(found, MEANING);
+            return Says::good(found);
         }
         let state = if gaps.max < GAP_NANOS_MATTERS && gone_ppm < GONE_PPM_MATTERS {
             State::Note
@@ -111,7 +108,7 @@ fn gaps(outcome: &Outcome<GapProbe>) -> Finding {
         };
         let remedy = "what stands above about virtual machines and interrupts; on bare metal firmware \
                       (SMI): the kernel's hwlat tracer finds it";
-        Says::bad(state, found, MEANING, remedy)
+        Says::bad(state, found, remedy)
     })
 }
 
@@ -119,27 +116,19 @@ fn budget(probe: &BudgetProbe) -> Finding {
     const MEANING: &str = "by how much a thread had exceeded its budget of execution when that was \
                            noticed; `run` tolerates as much, between 50 and 250 us, before it counts";
     let check = match probe.monitor {
-        Monitor::Perf => check("budget-perf", "budgets monitored by perf"),
+        Monitor::Perf => check("budget-perf", "budgets monitored by perf", MEANING),
         Monitor::Manager | Monitor::Heartbeat | Monitor::PosixTimer => {
-            check("budget-manager", "budgets monitored by manager")
+            check("budget-manager", "budgets monitored by manager", MEANING)
         }
     };
     let source = "budgets of 1.3 ms of a thread that never waits";
-    measured(check, source, MEANING, &probe.overshoot, |overshoot| {
-        let found = format!(
-            "exceeded by {} us in the median, {} in the 99th percentile, {} at most, of {}",
-            overshoot.median / 1_000,
-            overshoot.p99 / 1_000,
-            overshoot.max / 1_000,
-            overshoot.count
-        );
+    measured(check, source, &probe.overshoot, |overshoot| {
+        let found = format!("exceeded by {}", in_us(overshoot));
         let remedy = "what stands above; and in the task set, budgets that are long beside that";
         match overshoot.p99 {
-            p99 if p99 <= TOLERANCE_MIN.as_nanos() => Says::good(found, MEANING),
-            p99 if p99 <= TOLERANCE_MAX.as_nanos() => {
-                Says::bad(State::Note, found, MEANING, remedy)
-            }
-            _ => Says::bad(State::Matters, found, MEANING, remedy),
+            p99 if p99 <= TOLERANCE_MIN.as_nanos() => Says::good(found),
+            p99 if p99 <= TOLERANCE_MAX.as_nanos() => Says::bad(State::Note, found, remedy),
+            _ => Says::bad(State::Matters, found, remedy),
         }
     })
 }

@@ -13,8 +13,8 @@ const PRIORITY_MAX: u64 = 99;
 /// allocates.
 const LOCKED_BYTES: u64 = 34 << 20;
 
-const fn check(check: &'static str, title: &'static str) -> Check {
-    Check::new(Section::Process, check, title)
+const fn check(check: &'static str, title: &'static str, meaning: &'static str) -> Check {
+    Check::new(Section::Process, check, title, meaning)
 }
 
 pub(super) fn findings(facts: &Facts, probes: Option<&Probes>) -> Vec<Finding> {
@@ -39,7 +39,7 @@ fn capable(facts: &Facts, capability: u32) -> Option<bool> {
 fn priorities(facts: &Facts, probes: Option<&Probes>) -> Finding {
     const MEANING: &str = "real-time threads preempt everything else; without the right there is no \
                            `vestal run`";
-    let check = check("sched-fifo", "right to SCHED_FIFO").required();
+    let check = check("sched-fifo", "right to SCHED_FIFO", MEANING).required();
     let limit = facts
         .limits
         .known()
@@ -66,13 +66,12 @@ fn priorities(facts: &Facts, probes: Option<&Probes>) -> Finding {
             let says = Says::bad(
                 State::Missing,
                 found,
-                MEANING,
                 refusal.remedy_for(facts.program.as_deref()),
             );
             check.says(Basis::Read, source, says)
         }
         (_, Some(true)) => {
-            let says = Says::good("a trial thread was let in", MEANING);
+            let says = Says::good("a trial thread was let in");
             check.says(Basis::Tried, trial_source, says)
         }
         (reported, Some(false)) => {
@@ -81,15 +80,12 @@ fn priorities(facts: &Facts, probes: Option<&Probes>) -> Finding {
                 Some(Err(_)) | None => "refused".to_owned(),
             };
             let remedy = Refusal::FifoForbidden.remedy();
-            let says = Says::bad(State::Missing, found, MEANING, remedy);
+            let says = Says::bad(State::Missing, found, remedy);
             check.says(Basis::Tried, trial_source, says)
         }
-        (Some(Ok(right)), None) => check.says(Basis::Read, source, Says::good(right, MEANING)),
-        (None, None) => check.reads(&facts.status, MEANING, |_| {
-            Says::unknown(
-                format!("not known: {} says nothing", facts.limits.file),
-                MEANING,
-            )
+        (Some(Ok(right)), None) => check.says(Basis::Read, source, Says::good(right)),
+        (None, None) => check.reads(&facts.status, |_| {
+            Says::unknown(format!("not known: {} says nothing", facts.limits.file))
         }),
     }
 }
@@ -97,9 +93,9 @@ fn priorities(facts: &Facts, probes: Option<&Probes>) -> Finding {
 fn memory_lock(facts: &Facts) -> Finding {
     const MEANING: &str = "a run locks its memory, so that no job waits for a page from the disk; \
                            without the right there is no `vestal run`";
-    let check = check("memory-lock", "right to lock memory").required();
+    let check = check("memory-lock", "right to lock memory", MEANING).required();
     if capable(facts, CAP_IPC_LOCK) == Some(true) {
-        let says = Says::good("CAP_IPC_LOCK", MEANING);
+        let says = Says::good("CAP_IPC_LOCK");
         return check.says(Basis::Read, &facts.status.file, says);
     }
     let address_space = facts
@@ -107,10 +103,10 @@ fn memory_lock(facts: &Facts) -> Finding {
         .known()
         .map_or(0, |status| status.address_space);
     let needed = address_space.saturating_add(LOCKED_BYTES);
-    check.reads(&facts.limits, MEANING, |limits| match limits.locked_bytes {
-        None => Says::good("RLIMIT_MEMLOCK is unlimited", MEANING),
+    check.reads(&facts.limits, |limits| match limits.locked_bytes {
+        None => Says::good("RLIMIT_MEMLOCK is unlimited"),
         Some(limit) if limit >= needed => {
-            Says::good(format!("RLIMIT_MEMLOCK is {} MiB", limit >> 20), MEANING)
+            Says::good(format!("RLIMIT_MEMLOCK is {} MiB", limit >> 20))
         }
         Some(limit) => Says::bad(
             State::Missing,
@@ -119,7 +115,6 @@ fn memory_lock(facts: &Facts) -> Finding {
                 limit >> 10,
                 needed >> 10
             ),
-            MEANING,
             Refusal::NoMemoryLock { needed, limit }.remedy_for(facts.program.as_deref()),
         ),
     })
@@ -130,10 +125,10 @@ fn perf(facts: &Facts, probes: Option<&Probes>) -> Finding {
                            monitor `manager` does, which wakes for every budget";
     const REMEDY: &str = "sudo sysctl kernel.perf_event_paranoid=1   (or give the program \
                           CAP_PERFMON: setcap cap_perfmon,cap_sys_nice,cap_ipc_lock+ep)";
-    let check = check("perf-events", "perf events");
+    let check = check("perf-events", "perf events", MEANING);
     match probes.map(|probes| probes.perf) {
         Some(true) => {
-            let says = Says::good("a task-clock counter was given", MEANING);
+            let says = Says::good("a task-clock counter was given");
             check.says(Basis::Tried, "perf_event_open", says)
         }
         Some(false) => {
@@ -141,16 +136,16 @@ fn perf(facts: &Facts, probes: Option<&Probes>) -> Finding {
                 Some(level) => format!("refused; kernel.perf_event_paranoid is {level}"),
                 None => "refused".to_owned(),
             };
-            let says = Says::bad(State::Note, found, MEANING, REMEDY);
+            let says = Says::bad(State::Note, found, REMEDY);
             check.says(Basis::Tried, "perf_event_open", says)
         }
-        None => check.reads(&facts.perf_paranoid, MEANING, |&level| {
+        None => check.reads(&facts.perf_paranoid, |&level| {
             let found = format!("kernel.perf_event_paranoid is {level}");
             if level <= 1 {
-                Says::good(found, MEANING)
+                Says::good(found)
             } else {
                 let found = format!("{found}: only with CAP_PERFMON");
-                Says::bad(State::Note, found, MEANING, REMEDY)
+                Says::bad(State::Note, found, REMEDY)
             }
         }),
     }
@@ -159,28 +154,24 @@ fn perf(facts: &Facts, probes: Option<&Probes>) -> Finding {
 fn cpus(facts: &Facts) -> Finding {
     const MEANING: &str = "with a second CPU the watchdog and everything else stay away from the \
                            real-time one";
-    let check = check("allowed-cpus", "CPUs of this process").required();
-    check.reads(&facts.status, MEANING, |status| {
+    let check = check("allowed-cpus", "CPUs of this process", MEANING).required();
+    check.reads(&facts.status, |status| {
         let found = format!(
             "{} of them: {}",
             status.cpus.len(),
             super::list(&status.cpus)
         );
         if status.cpus.len() > 1 && status.cpus.contains(&facts.cpu) {
-            return Says::good(found, MEANING);
+            return Says::good(found);
         }
         let remedy =
             "allow it more CPUs: taskset -c, the cpuset of its control group, or a larger machine";
         if status.cpus.contains(&facts.cpu) {
-            Says::bad(State::Matters, found, MEANING, remedy)
+            Says::bad(State::Matters, found, remedy)
         } else {
             let found = format!("{found}; CPU {} is not among them", facts.cpu);
-            Says::bad(
-                State::Missing,
-                found,
-                "a run can only have an allowed CPU",
-                remedy,
-            )
+            Says::bad(State::Missing, found, remedy)
+                .which_means("a run can only have an allowed CPU")
         }
     })
 }
@@ -189,28 +180,24 @@ fn timer_slack(facts: &Facts) -> Finding {
     const MEANING: &str = "timers of threads outside the real-time class may fire that much later; \
                            those of real-time threads may not";
     const USUAL_NANOS: i64 = 50_000;
-    check("timer-slack", "timer slack").reads(&facts.timer_slack, MEANING, |&nanos| {
+    check("timer-slack", "timer slack", MEANING).reads(&facts.timer_slack, |&nanos| {
         let found = format!("{} us", nanos.max(0) / 1_000);
         if nanos <= USUAL_NANOS {
-            Says::good(found, MEANING)
+            Says::good(found)
         } else {
             let remedy =
                 "start from a process with the usual 50 us, or systemd-run -p TimerSlackNSec=50us";
-            Says::bad(State::Note, found, MEANING, remedy)
+            Says::bad(State::Note, found, remedy)
         }
     })
 }
 
 fn container() -> Finding {
-    let says = Says {
-        state: State::Note,
-        found: "yes".to_owned(),
-        meaning: "its rights and CPUs are those that the container was given, and may be fewer than \
-                  those of the machine",
-        remedy: Some(
-            "docker run --cap-add SYS_NICE --cap-add IPC_LOCK --cap-add PERFMON --ulimit rtprio=99"
-                .to_owned(),
-        ),
-    };
-    check("container", "in a container").says(Basis::Read, "/.dockerenv, /run/.containerenv", says)
+    const MEANING: &str = "its rights and CPUs are those that the container was given, and may be fewer than \
+                           those of the machine";
+    let remedy =
+        "docker run --cap-add SYS_NICE --cap-add IPC_LOCK --cap-add PERFMON --ulimit rtprio=99";
+    let check = check("container", "in a container", MEANING);
+    let says = Says::bad(State::Note, "yes", remedy);
+    check.says(Basis::Read, "/.dockerenv, /run/.containerenv", says)
 }

@@ -1,30 +1,19 @@
 //! Jobs that lose their priorities, and those that never had one.
 
 use super::Dispatcher;
-use crate::managed::pending::Class;
-use crate::manager::id_of;
-use crate::outcome::note_unfinished;
+use crate::managed::pending::{Class, queue_of};
+use crate::outcome::{note_unfinished, record_dropped};
 use crate::shared::Shared;
-use crate::sys::clock::monotonic_nanos;
-use crate::worker::job_of;
-use std::sync::PoisonError;
-use vestal_core::{ContractViolation, DropReason, JobId, Permit, Scheduler};
+use crate::threads::Step;
+use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
 
 impl Dispatcher {
     /// The scheduler has dropped a job: it never began, or goes to the background until its next
     /// cancellation point.
-    pub(super) fn drop_job(
-        &mut self,
-        shared: &Shared,
-        job: JobId,
-        why: DropReason,
-    ) -> Result<(), ContractViolation> {
-        let index = job.task.index();
-        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get_mut(index))
-        else {
-            return Err(ContractViolation::UnknownTask(job.task));
-        };
+    pub(super) fn drop_job(&mut self, shared: &Shared, job: JobId, why: DropReason) -> Step {
+        let task = shared.task(job.task)?;
+        let queue = queue_of(&mut self.queues, job.task)?;
         let waited = queue.take_waiting(job.sequence).is_some();
         if waited {
             queue.dropped.add(why, 1);
@@ -52,7 +41,7 @@ impl Dispatcher {
         if self.running == Some(job) {
             self.stop_running(shared)?;
         } else if queue.busy == Some(job.sequence) {
-            self.set_class(shared, index, Class::Background);
+            self.set_class(shared, task, Class::Background);
         }
         Ok(())
     }
@@ -63,40 +52,32 @@ impl Dispatcher {
         let Some(job) = self.running else {
             return;
         };
-        let index = job.task.index();
         if self.scheduler.permit(job.task) == Permit::Demoted
-            && let Some(task) = shared.tasks.get(index)
+            && let Ok(task) = shared.task(job.task)
             && !task.is_demoted(job.sequence)
         {
             shared.demote_job(task, job.sequence);
-            self.set_class(shared, index, Class::Background);
+            self.set_class(shared, task, Class::Background);
         }
     }
 
     /// Notes down the jobs of which no worker ever heard.
     pub(super) fn account_for_the_rest(&mut self, shared: &Shared) {
         let trace = self.scheduler.sink_mut();
-        for (index, (task, queue)) in shared.tasks.iter().zip(&mut self.queues).enumerate() {
+        for (task, queue) in shared.tasks.iter().zip(&mut self.queues) {
             let mut dropped = queue.dropped;
             while let Some(kept) = queue.backlog.take_kept() {
-                let release = queue.release_of(kept);
-                note_unfinished(shared, task, id_of(index), (release, 0), trace);
+                let release = shared.release_of(task, kept);
+                note_unfinished(shared, task, (release, 0), trace);
             }
             for (sequence, release) in queue.never_begun() {
                 if task.lost_its_priority(sequence) {
-                    let job = job_of(id_of(index), sequence);
-                    let why = task.why_dropped(sequence);
-                    dropped.add(why, 1);
-                    trace.open();
-                    let at = shared.instant(monotonic_nanos());
-                    trace.record(at, What::Dropped { job, why });
-                    trace.close();
+                    dropped.add(record_dropped(shared, task, sequence, trace), 1);
                 } else {
-                    note_unfinished(shared, task, id_of(index), (release, 0), trace);
+                    note_unfinished(shared, task, (release, 0), trace);
                 }
             }
-            let mut record = task.record.lock().unwrap_or_else(PoisonError::into_inner);
-            record.jobs.count_drops(&dropped);
+            task.record().jobs.count_drops(&dropped);
         }
     }
 }

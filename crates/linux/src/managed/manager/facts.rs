@@ -1,18 +1,15 @@
 //! What the manager reports to the scheduler: what ran, what ended, what was released.
 
 use super::Dispatcher;
-use crate::managed::handover::Done;
-use crate::managed::pending::{Class, TaskQueue};
-use crate::manager::id_of;
-use crate::shared::Shared;
-use crate::worker::job_of;
+use crate::managed::pending::{Class, TaskQueue, queue_of};
+use crate::shared::{Shared, TaskShared};
+use crate::threads::Step;
+use crate::worker::Ended;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::job_table::BACKLOG_MAX;
-use vestal_core::{
-    ContractViolation, DropReason, Fact, Instant, JobId, Permit, Scheduler, Service,
-};
+use vestal_core::{DropReason, Fact, Instant, JobId, Permit, Scheduler, Service};
 use vestal_trace::What;
 
 /// Releases that are no further apart than this are one event.
@@ -20,21 +17,12 @@ const MERGE_NANOS: u64 = 1_000;
 
 impl Dispatcher {
     /// Charges the running job what its thread's clock says (C2).
-    pub(super) fn charge_running(
-        &mut self,
-        shared: &Shared,
-        now: u64,
-    ) -> Result<(), ContractViolation> {
+    pub(super) fn charge_running(&mut self, shared: &Shared, now: u64) -> Step {
         let Some(job) = self.running else {
             return Ok(());
         };
-        let (Some(task), Some(queue)) = (
-            shared.tasks.get(job.task.index()),
-            self.queues.get(job.task.index()),
-        ) else {
-            return Ok(());
-        };
-        let executed = queue.executed(task, job.sequence);
+        let task = shared.task(job.task)?;
+        let executed = queue_of(&mut self.queues, job.task)?.executed(task, job.sequence);
         let at = shared.instant(now);
         if let Some(exhausted) = self.exhausted_at(shared, job)
             && executed >= exhausted
@@ -47,16 +35,8 @@ impl Dispatcher {
     }
 
     /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.
-    fn charge(
-        &mut self,
-        shared: &Shared,
-        at: Instant,
-        job: JobId,
-        executed: u64,
-    ) -> Result<(), ContractViolation> {
-        let Some(queue) = self.queues.get_mut(job.task.index()) else {
-            return Err(ContractViolation::UnknownTask(job.task));
-        };
+    fn charge(&mut self, shared: &Shared, at: Instant, job: JobId, executed: u64) -> Step {
+        let queue = queue_of(&mut self.queues, job.task)?;
         if !shared.enforce {
             return Ok(());
         }
@@ -67,20 +47,15 @@ impl Dispatcher {
         if amount == 0 {
             return Ok(());
         }
-        let amount = Service::from_nanos(amount);
-        let fact = Fact::Charged {
-            cpu: CPU,
-            job,
-            amount,
-        };
-        self.scheduler.apply(at, fact)
+        let (cpu, amount) = (CPU, Service::from_nanos(amount));
+        self.scheduler.apply(at, Fact::Charged { cpu, job, amount })
     }
 
     /// The execution at which the budget of `job` that the last plan named is used up.
     pub(super) fn exhausted_at(&self, shared: &Shared, job: JobId) -> Option<u64> {
         let slot = self.slot.filter(|slot| shared.enforce && slot.job == job)?;
         // What a job in the background uses up is on no account.
-        let task = shared.tasks.get(job.task.index())?;
+        let task = shared.task(job.task).ok()?;
         if task.is_demoted(job.sequence) {
             return None;
         }
@@ -94,20 +69,15 @@ impl Dispatcher {
     }
 
     /// Takes the ends of jobs from the workers.
-    pub(super) fn take_ends(&mut self, shared: &Shared) -> Result<(), ContractViolation> {
-        for (index, task) in shared.tasks.iter().enumerate() {
+    pub(super) fn take_ends(&mut self, shared: &Shared) -> Step {
+        for task in &shared.tasks {
             let Some(done) = task.handover.take_done() else {
                 continue;
             };
-            let job = JobId {
-                task: id_of(index),
-                sequence: done.sequence,
-            };
-            self.set_class(shared, index, Class::Run);
+            let job = task.job(done.sequence);
+            self.set_class(shared, task, Class::Run);
             let running = self.running;
-            let Some(queue) = self.queues.get_mut(index) else {
-                continue;
-            };
+            let queue = queue_of(&mut self.queues, task.id)?;
             queue.busy = None;
             if running == Some(job) {
                 let executed = done.executed.saturating_add(queue.carried());
@@ -117,41 +87,29 @@ impl Dispatcher {
             queue.end_cleaning(task);
             match running {
                 // The way is free for the job in whose name the worker came here.
-                Some(next) if next.task == job.task => self.assign(shared, next),
-                Some(_) | None => queue.ended = Some((done.sequence, done.whole)),
+                Some(next) if next.task == job.task => self.assign(shared, task, next),
+                Some(_) | None => queue.ended = Some((done.sequence, done.completed)),
             }
         }
         Ok(())
     }
 
     /// The running job has ended.
-    fn end(
-        &mut self,
-        shared: &Shared,
-        job: JobId,
-        done: Done,
-        executed: u64,
-    ) -> Result<(), ContractViolation> {
+    fn end(&mut self, shared: &Shared, job: JobId, done: Ended, executed: u64) -> Step {
         let at = shared.instant(done.finished);
         self.charge(shared, at, job, executed)?;
         self.running = None;
-        if let Some(queue) = self.queues.get_mut(job.task.index()) {
-            queue.backlog.forget(job.sequence);
-        }
-        self.scheduler.apply(at, end_of(job, done.whole))
+        let queue = queue_of(&mut self.queues, job.task)?;
+        queue.backlog.forget(job.sequence);
+        self.scheduler.apply(at, end_of(job, done.completed))
     }
 
     /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
-    pub(super) fn take_releases(
-        &mut self,
-        shared: &Shared,
-        now: u64,
-        end: u64,
-    ) -> Result<u64, ContractViolation> {
+    pub(super) fn take_releases(&mut self, shared: &Shared, now: u64, end: u64) -> Step<u64> {
         // Those that have waited longer come first.
         self.hand_on(shared)?;
         let mut latest = 0;
-        while let Some(&Reverse((release, index))) = self.timers.peek() {
+        while let Some(&Reverse((release, id))) = self.timers.peek() {
             if release > now.saturating_add(MERGE_NANOS) {
                 break;
             }
@@ -159,38 +117,28 @@ impl Dispatcher {
             if release >= end {
                 continue;
             }
-            let Some(queue) = self.queues.get_mut(index) else {
-                continue;
-            };
+            let task = shared.task(id)?;
+            let queue = queue_of(&mut self.queues, id)?;
             let sequence = queue.next_sequence;
             queue.next_sequence += 1;
-            self.timers
-                .push(Reverse((queue.release_of(queue.next_sequence), index)));
+            let next = shared.release_of(task, queue.next_sequence);
+            self.timers.push(Reverse((next, id)));
             latest = release;
-            self.release(shared, index, sequence)?;
+            self.release(shared, task, sequence)?;
         }
         Ok(latest)
     }
 
     /// Reports to the scheduler a release, keeps it for want of room, or drops it because as many jobs
     /// wait as may.
-    fn release(
-        &mut self,
-        shared: &Shared,
-        index: usize,
-        sequence: u64,
-    ) -> Result<(), ContractViolation> {
-        let in_background = self.is_in_background(index);
-        let Some(queue) = self.queues.get_mut(index) else {
-            return Ok(());
-        };
+    fn release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64) -> Step {
+        let in_background = self.is_in_background(task);
+        let queue = queue_of(&mut self.queues, task.id)?;
         if queue.backlog.kept() == 0 && may_tell(queue, in_background) {
-            return self.tell_release(shared, index, sequence);
+            return self.tell_release(shared, task, sequence);
         }
-        let (at, job) = (
-            shared.instant(queue.release_of(sequence)),
-            job_of(id_of(index), sequence),
-        );
+        let at = shared.instant(shared.release_of(task, sequence));
+        let job = task.job(sequence);
         let trace = self.scheduler.sink_mut();
         trace.observed(at, Fact::Released { job });
         if queue.backlog.is_full(in_background) {
@@ -204,21 +152,17 @@ impl Dispatcher {
     }
 
     /// Reports to the scheduler kept releases for which it has room; says whether there were any.
-    pub(super) fn hand_on(&mut self, shared: &Shared) -> Result<bool, ContractViolation> {
+    pub(super) fn hand_on(&mut self, shared: &Shared) -> Step<bool> {
         let mut any = false;
-        for index in 0..self.queues.len() {
-            while let Some(queue) = self.queues.get_mut(index)
-                && queue.backlog.kept() > 0
-            {
-                let in_background = self.is_in_background(index);
-                let Some(queue) = self.queues.get_mut(index) else {
-                    break;
-                };
+        for task in &shared.tasks {
+            while queue_of(&mut self.queues, task.id)?.backlog.kept() > 0 {
+                let in_background = self.is_in_background(task);
+                let queue = queue_of(&mut self.queues, task.id)?;
                 if !may_tell(queue, in_background) {
                     break;
                 }
                 if let Some(sequence) = queue.backlog.take_kept() {
-                    self.tell_release(shared, index, sequence)?;
+                    self.tell_release(shared, task, sequence)?;
                     any = true;
                 }
             }
@@ -226,16 +170,9 @@ impl Dispatcher {
         Ok(any)
     }
 
-    fn tell_release(
-        &mut self,
-        shared: &Shared,
-        index: usize,
-        sequence: u64,
-    ) -> Result<(), ContractViolation> {
-        let Some(queue) = self.queues.get_mut(index) else {
-            return Ok(());
-        };
-        let (release, job) = (queue.release_of(sequence), job_of(id_of(index), sequence));
+    fn tell_release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64) -> Step {
+        let (release, job) = (shared.release_of(task, sequence), task.job(sequence));
+        let queue = queue_of(&mut self.queues, task.id)?;
         queue.staged += 1;
         queue.backlog.report(sequence);
         queue.released(sequence, release);
@@ -244,8 +181,8 @@ impl Dispatcher {
     }
 
     /// Whether the scheduler has put the current job of the task into the background.
-    fn is_in_background(&self, index: usize) -> bool {
-        self.scheduler.permit(id_of(index)) == Permit::Demoted
+    fn is_in_background(&self, task: &TaskShared) -> bool {
+        self.scheduler.permit(task.id) == Permit::Demoted
     }
 }
 

@@ -3,7 +3,6 @@
 use super::Dispatcher;
 use crate::manager::waits_for_an_instant;
 use crate::shared::TaskShared;
-use std::sync::atomic::Ordering;
 use vestal_core::{JobId, Scheduler};
 
 impl Dispatcher {
@@ -17,7 +16,6 @@ impl Dispatcher {
             return;
         }
         let executed = task.executed().unwrap_or(0);
-        task.suspension
-            .suspend(task.tid.load(Ordering::SeqCst), executed);
+        task.suspension.suspend(task.tid(), executed);
     }
 }
