@@ -51,6 +51,7 @@
     allow(
         clippy::arithmetic_side_effects,
         clippy::cast_possible_truncation,
+        clippy::indexing_slicing,
         reason = "a test may fail loudly"
     )
 )]

@@ -2,6 +2,8 @@
 
 use super::events::Event;
 use super::{Features, Hsf, ServerId, State, TaskState};
+use crate::relteq::{Entry, Item, Tick};
+use core::iter;
 
 impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     Hsf<F, SERVERS, TASKS, NODES>
@@ -17,6 +19,42 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             None => true,
         };
         queues && running && self.next_event() > 0 && self.server_ids().all(|id| self.is_sound(id))
+    }
+
+    /// The stopwatch from its head on, as it would be if it were settled now: the sum up to a server's entry is how long
+    /// ago that was switched out.
+    pub fn stopwatch(
+        &self,
+    ) -> impl Iterator<Item = Item<ServerId>> + use<'_, F, SERVERS, TASKS, NODES> {
+        let mut items = self.pool.items(&self.stopwatch);
+        let mut since = self.since.get();
+        iter::from_fn(move || {
+            let item = items.next()?;
+            let time = item.time.saturating_add(core::mem::take(&mut since));
+            let entry = match item.entry {
+                Entry::Dummies { more } => Entry::Dummies { more },
+                Entry::Event(Event::SwitchOut(server)) => Entry::Event(server),
+                // No other event is ever inserted there.
+                Entry::Event(
+                    Event::Replenishment(_)
+                    | Event::WakeUp(_)
+                    | Event::Depletion(_)
+                    | Event::Arrival(_)
+                    | Event::Resume(_),
+                ) => return None,
+            };
+            Some(Item { time, entry })
+        })
+    }
+
+    /// How many queues the time moves: the system queue, the stopwatch, and those of active servers; at most four if
+    /// there are wake-ups.
+    #[must_use]
+    pub fn active_queues(&self) -> usize {
+        let live = self.server_ids().filter(|&server| self.is_live(server));
+        live.count()
+            .saturating_add(self.current.is_some().into())
+            .saturating_add(2)
     }
 
     fn is_sound(&self, id: ServerId) -> bool {
@@ -45,5 +83,58 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
             && stopwatch.is_some() != self.is_live(id)
             && wake_up.is_some() == wakes
             && ready == usize::from(server.ready)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Everything, Kind, LocalOrder, Pick, Queue, ServerSpec, TaskId, nodes};
+    use super::*;
+
+    type Small = Hsf<Everything<u8>, 3, 3, { nodes(3, 3) }>;
+
+    /// Server 0 waits, server 1 runs task 1, server 2 is ready.
+    fn busy() -> Small {
+        let mut hsf = Small::new();
+        for (number, kind) in (0..).zip([Kind::Deferrable, Kind::Idling, Kind::Idling]) {
+            let spec = ServerSpec {
+                kind,
+                priority: number,
+                order: LocalOrder::FixedPriority,
+                period: 10,
+                capacity: 5,
+            };
+            let server = hsf.create_server(&spec).unwrap();
+            hsf.add_task(server, 0, 10).unwrap();
+        }
+        hsf.make_periodic(TaskId::new(0), 7, 20).unwrap();
+        hsf.make_periodic(TaskId::new(1), 0, 20).unwrap();
+        assert_eq!(hsf.schedule(), Pick::Task(TaskId::new(1)));
+        assert!(!hsf.tick());
+        assert_eq!(hsf.schedule(), Pick::Task(TaskId::new(1)));
+        assert!(hsf.check_invariants());
+        hsf
+    }
+
+    #[test]
+    fn each_broken_invariant_is_found() {
+        let breaks: [fn(&mut Small); 11] = [
+            |hsf| hsf.servers[1].budget -= 1,
+            |hsf| hsf.servers[1].capacity = 3,
+            |hsf| hsf.servers[1].state = State::Ready,
+            |hsf| hsf.servers[2].state = State::Running,
+            |hsf| hsf.servers[2].state = State::Depleted,
+            |hsf| hsf.current = None,
+            |hsf| hsf.servers[1].ready = 0,
+            |hsf| hsf.stopwatch = Queue::new(),
+            |hsf| hsf.system = Queue::new(),
+            |hsf| hsf.servers[0].state = State::Ready,
+            |hsf| hsf.earliest = 0,
+        ];
+        for (number, break_it) in breaks.iter().enumerate() {
+            let mut hsf = busy();
+            break_it(&mut hsf);
+            assert!(!hsf.check_invariants(), "break {number} goes unnoticed");
+        }
     }
 }

@@ -30,7 +30,7 @@ impl Queue {
 pub enum InsertError {
     /// No node is left, or only one and two are needed.
     Full,
-    /// More than 2^32 dummies in a row.
+    /// More dummies in a row than a count of 32 bits holds.
     TooFar,
 }
 

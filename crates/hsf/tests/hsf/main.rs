@@ -2,7 +2,11 @@
 #![expect(clippy::cast_possible_truncation, reason = "numbers drawn are small")]
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+mod calls;
+mod figures;
 mod host;
+mod paper_queue;
+mod queues;
 mod same_schedule;
 mod system;
 
