@@ -18,8 +18,9 @@
 //!
 //! Ticks are counted in one number until the earliest head of an active queue is due. Then, and before
 //! anything changes a queue, they are *settled*: taken off all active heads, off the active server's budget, and
-//! added to the stopwatch. (The paper settles only when an event is due, and so has events that are
-//! inserted between two of them expire late.) At a tick the order is: settle; system queue; active sq;
+//! added to the stopwatch. (The paper settles only when an event is due, and so takes ticks off an
+//! event that passed before it was inserted; and it settles one queue after another was handled, so that a depletion
+//! inserted by a replenishment comes too soon.) At a tick the order is: settle; system queue; active sq;
 //! active vq; and then, once, [`Hsf::schedule`].
 //!
 //! **Servers.**

@@ -1,6 +1,6 @@
 //! The paper's figures: 5 and 6 (a queue), 8 (the stopwatch), 14 (a deferrable and an idling server).
 
-use crate::host::{Clock, Host};
+use crate::host::{Clock, Host, Scheduler};
 use crate::same_schedule::{Bits4, NoWakeUps};
 use crate::system::{Arrivals, System, TaskSpec, Waits};
 use vestal_hsf::relteq::{Entry, Item};
@@ -163,7 +163,7 @@ fn figure_14<F: Features>(period_of_task_1: u32, clock: Clock, ticks: usize) -> 
         tasks: vec![task(0, 5, 30), task(1, 0, period_of_task_1)],
         seed: 0,
     };
-    let mut host = Host::<F>::new(&system, clock);
+    let mut host = Host::<Scheduler<F>>::new(&system, clock);
     for _ in 0..ticks {
         host.step();
     }

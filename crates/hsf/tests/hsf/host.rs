@@ -1,12 +1,104 @@
 //! A host of whole ticks: it executes what the scheduler picks, and calls it as tasks and interrupts would.
 
-use crate::system::{Arrivals, Log, System, Waits, wait};
-use vestal_hsf::{Features, Hsf, LocalOrder, Pick, TaskId, TaskState, nodes};
+use crate::system::{Arrivals, Log, System, TaskSpec, Waits, wait};
+use vestal_hsf::relteq::{Entry, Item};
+use vestal_hsf::{Features, Hsf, LocalOrder, Pick, ServerId, TaskId, TaskState, Tick, nodes};
 use vestal_testkit::Random;
 
 pub(crate) const SERVERS: usize = 4;
 pub(crate) const TASKS: usize = 8;
 pub(crate) type Scheduler<F> = Hsf<F, SERVERS, TASKS, { nodes(SERVERS, TASKS) }>;
+
+/// A scheduler that a host can call.
+pub(crate) trait Target {
+    fn create(system: &System) -> Self;
+    fn advance(&mut self, ticks: u32) -> bool;
+    fn next_event(&self) -> u32;
+    fn schedule(&mut self) -> Pick;
+    fn wait_period(&mut self, task: TaskId);
+    fn delay(&mut self, task: TaskId, ticks: u32);
+    fn block(&mut self, task: TaskId);
+    fn ready(&mut self, task: TaskId);
+    fn release(&mut self, task: TaskId);
+    /// Whether it has no job, as far as is known.
+    fn waits(&self, task: TaskId) -> bool;
+    fn pending(&self, task: TaskId) -> u32;
+    /// The active server.
+    fn active(&self) -> Option<usize>;
+    /// The stopwatch: a server, or nothing for dummies, how many nodes of the paper's that is, and its time.
+    fn stopwatch(&self) -> Vec<(Option<usize>, u64, u64)>;
+}
+
+impl<F: Features> Target for Scheduler<F> {
+    fn create(system: &System) -> Self {
+        let mut hsf = Self::new();
+        let create = |spec| hsf.create_server(spec).unwrap();
+        let servers: Vec<_> = system.servers.iter().map(create).collect();
+        for spec in &system.tasks {
+            let server = servers[usize::from(spec.server)];
+            let task = hsf.add_task(server, spec.priority, spec.deadline).unwrap();
+            if let Arrivals::Periodic { offset, period } = spec.arrivals {
+                hsf.make_periodic(task, offset, period).unwrap();
+            }
+        }
+        hsf
+    }
+
+    fn advance(&mut self, ticks: u32) -> bool {
+        self.advance(ticks)
+    }
+
+    fn next_event(&self) -> u32 {
+        self.next_event()
+    }
+
+    fn schedule(&mut self) -> Pick {
+        self.schedule()
+    }
+
+    fn wait_period(&mut self, task: TaskId) {
+        self.wait_period(task).unwrap();
+    }
+
+    fn delay(&mut self, task: TaskId, ticks: u32) {
+        self.delay(task, ticks).unwrap();
+    }
+
+    fn block(&mut self, task: TaskId) {
+        self.block(task).unwrap();
+    }
+
+    fn ready(&mut self, task: TaskId) {
+        self.ready(task).unwrap();
+    }
+
+    fn release(&mut self, task: TaskId) {
+        self.release(task).unwrap();
+    }
+
+    fn waits(&self, task: TaskId) -> bool {
+        self.task_state(task) == Some(TaskState::Waits)
+    }
+
+    fn pending(&self, task: TaskId) -> u32 {
+        self.pending(task)
+    }
+
+    fn active(&self) -> Option<usize> {
+        self.current().map(ServerId::index)
+    }
+
+    fn stopwatch(&self) -> Vec<(Option<usize>, u64, u64)> {
+        let shown = |item: Item<ServerId>| match item.entry {
+            Entry::Event(server) => (Some(server.index()), 1, item.time.into()),
+            Entry::Dummies { more } => {
+                let rest = u64::from(more) * u64::from(F::Tick::MAX);
+                (None, u64::from(more) + 1, u64::from(item.time) + rest)
+            }
+        };
+        self.stopwatch().map(shown).collect()
+    }
+}
 
 /// How the host keeps the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,44 +118,37 @@ struct Progress {
     next_arrival: u64,
 }
 
-pub(crate) struct Host<'a, F: Features> {
-    pub(crate) hsf: Scheduler<F>,
+pub(crate) struct Host<'a, S> {
+    pub(crate) hsf: S,
     system: &'a System,
     clock: Clock,
-    now: u64,
+    pub(crate) now: u64,
     owed: u32,
-    pick: Pick,
+    pub(crate) pick: Pick,
     tasks: Vec<Progress>,
     random: Random,
     /// Who executed in each tick: a task's digit, an idling server's letter, or nobody.
     pub(crate) row: String,
     pub(crate) log: Log,
-    /// How often the scheduler was called for the time.
-    pub(crate) calls: u64,
+    /// By task, how many of its jobs have ended.
+    pub(crate) completed: Vec<u64>,
 }
 
-impl<'a, F: Features> Host<'a, F> {
+impl<'a, S: Target> Host<'a, S> {
     pub(crate) fn new(system: &'a System, clock: Clock) -> Self {
-        let mut hsf = Scheduler::<F>::new();
-        let servers: Vec<_> = system
-            .servers
-            .iter()
-            .map(|spec| hsf.create_server(spec).unwrap())
-            .collect();
+        Self::with(S::create(system), system, clock)
+    }
+
+    pub(crate) fn with(hsf: S, system: &'a System, clock: Clock) -> Self {
         let mut random = Random::new(!system.seed);
-        let mut tasks = Vec::new();
-        for spec in &system.tasks {
-            let server = servers[usize::from(spec.server)];
-            let task = hsf.add_task(server, spec.priority, spec.deadline).unwrap();
-            let mut progress = Progress::default();
-            match spec.arrivals {
-                Arrivals::Periodic { offset, period } => {
-                    hsf.make_periodic(task, offset, period).unwrap();
-                }
-                Arrivals::Sporadic { gap } => progress.next_arrival = random.below(2 * gap),
-            }
-            tasks.push(progress);
-        }
+        let progress = |spec: &TaskSpec| Progress {
+            next_arrival: match spec.arrivals {
+                Arrivals::Periodic { .. } => 0,
+                Arrivals::Sporadic { gap } => random.below(2 * gap),
+            },
+            ..Progress::default()
+        };
+        let tasks = system.tasks.iter().map(progress).collect();
         Self {
             hsf,
             system,
@@ -75,7 +160,7 @@ impl<'a, F: Features> Host<'a, F> {
             random,
             row: String::new(),
             log: Log::new(),
-            calls: 0,
+            completed: vec![0; system.tasks.len()],
         }
     }
 
@@ -85,7 +170,6 @@ impl<'a, F: Features> Host<'a, F> {
         if self.now > 0 {
             self.owed += 1;
             if self.clock == Clock::Tick || self.owed == self.hsf.next_event() || self.is_busy() {
-                self.calls += 1;
                 changed |= self.hsf.advance(std::mem::take(&mut self.owed));
             }
         }
@@ -142,15 +226,16 @@ impl<'a, F: Features> Host<'a, F> {
         progress.part += 1;
         if progress.part == spec.parts.len() {
             progress.part = 0;
-            self.hsf.wait_period(task).unwrap();
+            self.hsf.wait_period(task);
+            self.completed[index] += 1;
             return true;
         }
         let ticks = wait(self.system, index, progress.waits);
         progress.waits += 1;
         match spec.waits {
-            Waits::Delay => self.hsf.delay(task, ticks as u32).unwrap(),
+            Waits::Delay => self.hsf.delay(task, ticks as u32),
             Waits::Block => {
-                self.hsf.block(task).unwrap();
+                self.hsf.block(task);
                 progress.wakes_at = Some(self.now + ticks);
             }
         }
@@ -164,7 +249,7 @@ impl<'a, F: Features> Host<'a, F> {
             let progress = &mut self.tasks[index];
             if progress.wakes_at == Some(self.now) {
                 progress.wakes_at = None;
-                self.hsf.ready(task).unwrap();
+                self.hsf.ready(task);
                 changed = true;
             }
             let Arrivals::Sporadic { gap } = spec.arrivals else {
@@ -176,9 +261,9 @@ impl<'a, F: Features> Host<'a, F> {
             progress.next_arrival = self.now + 1 + self.random.below(2 * gap);
             // Arrivals that wait are counted, not dated, which only matters to deadlines.
             let server = self.system.servers[usize::from(spec.server)];
-            let waits = self.hsf.task_state(task) == Some(TaskState::Waits);
+            let waits = self.hsf.waits(task);
             if waits || server.order == LocalOrder::FixedPriority {
-                self.hsf.release(task).unwrap();
+                self.hsf.release(task);
                 self.log.push((self.now, index));
                 changed = true;
             }

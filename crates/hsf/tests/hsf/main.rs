@@ -6,6 +6,8 @@ mod calls;
 mod figures;
 mod host;
 mod paper_queue;
+mod paper_scheduler;
+mod properties;
 mod queues;
 mod same_schedule;
 mod system;

@@ -3,7 +3,7 @@
 use crate::queues::Subject;
 use vestal_hsf::relteq::InsertError;
 
-const M: u64 = 15;
+pub(crate) const M: u64 = 15;
 
 /// What may be wrong with it. The first two are in the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,24 +34,127 @@ impl Flaw {
     ];
 }
 
-/// An event, or a dummy, and its time after the one before.
-type Relative = (u64, Option<u32>);
-
-pub(crate) struct PaperQueue {
-    queues: [Vec<Relative>; 3],
+/// A list of events, and dummies, with their times after the one before.
+#[derive(Clone, Debug)]
+pub(crate) struct List<E> {
+    pub(crate) items: Vec<(u64, Option<E>)>,
     flaw: Option<Flaw>,
 }
 
-impl PaperQueue {
+impl<E: Copy + PartialEq> List<E> {
     pub(crate) fn new(flaw: Option<Flaw>) -> Self {
-        Self {
-            queues: Default::default(),
-            flaw,
-        }
+        let items = Vec::new();
+        Self { items, flaw }
     }
 
     fn has(&self, flaw: Flaw) -> bool {
         self.flaw == Some(flaw)
+    }
+
+    pub(crate) fn insert(&mut self, delay: u64, event: E) {
+        let (mut at, mut rest) = (0, delay);
+        while let Some(&(time, _)) = self.items.get(at)
+            && (time < rest || (time == rest && !self.has(Flaw::BeforeEqualOnes)))
+        {
+            rest -= time;
+            at += 1;
+        }
+        let keeps = self.has(Flaw::NextIsNotRelative);
+        if let Some((time, _)) = self.items.get_mut(at)
+            && !keeps
+        {
+            *time -= rest;
+        }
+        while rest > M {
+            rest -= M;
+            if !self.has(Flaw::OverflowIsLost) {
+                self.items.insert(at, (M, None));
+                at += 1;
+            }
+        }
+        self.items.insert(at, (rest, Some(event)));
+    }
+
+    pub(crate) fn push_front(&mut self, event: Option<E>) {
+        self.items.insert(0, (0, event));
+    }
+
+    pub(crate) fn delete(&mut self, event: E) -> bool {
+        let lost = self.has(Flaw::DeletedTimeIsLost);
+        let is_it = |&(_, other): &(u64, Option<E>)| other == Some(event);
+        let Some(at) = self.items.iter().position(is_it) else {
+            return false;
+        };
+        let (time, _) = self.items[at];
+        match self.items.get_mut(at + 1) {
+            None => {
+                self.items.pop();
+                while let Some((_, None)) = self.items.last() {
+                    self.items.pop();
+                }
+            }
+            Some((next, _)) if *next + time <= M => {
+                *next += if lost { 0 } else { time };
+                self.items.remove(at);
+            }
+            Some(_) if lost => drop(self.items.remove(at)),
+            Some(_) => self.items[at].1 = None,
+        }
+        true
+    }
+
+    pub(crate) fn increment(&mut self) {
+        match self.items.first_mut() {
+            Some((time, _)) if *time < M => *time += 1,
+            Some(_) | None => self.items.insert(0, (1, None)),
+        }
+    }
+
+    /// Absolute times, in order.
+    pub(crate) fn times(&self) -> Vec<(u64, E)> {
+        let mut at = 0;
+        let mut times = Vec::new();
+        for &(time, event) in &self.items {
+            at += time;
+            times.extend(event.map(|event| (at, event)));
+        }
+        times
+    }
+
+    /// Up to `left` ticks pass. The next event within them, out of the list unless it is handled before; `left` is what is left
+    /// after its expiry.
+    pub(crate) fn expire(&mut self, left: &mut u64) -> Option<E> {
+        while let Some(&(time, event)) = self.items.first()
+            && time <= *left
+        {
+            *left -= time;
+            self.items.remove(0);
+            if event.is_some() {
+                return event;
+            }
+        }
+        if let Some((time, _)) = self.items.first_mut() {
+            *time -= *left;
+        }
+        None
+    }
+
+    /// Inserts an event again that has just expired. Before it was popped it is one node: with a new time, and inserted once
+    /// more, it is its own successor. What followed it is lost, and popping it leaves it where it is.
+    pub(crate) fn insert_again(&mut self, period: u64, late: u64, event: E) {
+        match self.flaw {
+            Some(Flaw::HandledBeforePopped) => self.items = vec![(period.min(M), Some(event))],
+            Some(Flaw::Drifts) => self.insert(period + late, event),
+            Some(_) | None => self.insert(period, event),
+        }
+    }
+}
+
+pub(crate) struct PaperQueue([List<u32>; 3]);
+
+impl PaperQueue {
+    pub(crate) fn new(flaw: Option<Flaw>) -> Self {
+        Self([(); 3].map(|()| List::new(flaw)))
     }
 }
 
@@ -59,76 +162,21 @@ impl Subject for PaperQueue {
     const MAX: u64 = M;
 
     fn insert(&mut self, queue: usize, delay: u64, event: u32) -> Result<(), InsertError> {
-        let before_equal = self.has(Flaw::BeforeEqualOnes);
-        let (overflow_lost, keeps) = (
-            self.has(Flaw::OverflowIsLost),
-            self.has(Flaw::NextIsNotRelative),
-        );
-        let queue = &mut self.queues[queue];
-        let (mut at, mut rest) = (0, delay);
-        while let Some(&(time, _)) = queue.get(at)
-            && if before_equal {
-                time < rest
-            } else {
-                time <= rest
-            }
-        {
-            rest -= time;
-            at += 1;
-        }
-        if let Some((time, _)) = queue.get_mut(at)
-            && !keeps
-        {
-            *time -= rest;
-        }
-        while rest > M {
-            rest -= M;
-            if !overflow_lost {
-                queue.insert(at, (M, None));
-                at += 1;
-            }
-        }
-        queue.insert(at, (rest, Some(event)));
+        self.0[queue].insert(delay, event);
         Ok(())
     }
 
     fn push_front(&mut self, queue: usize, event: u32) -> Result<(), InsertError> {
-        self.queues[queue].insert(0, (0, Some(event)));
+        self.0[queue].push_front(Some(event));
         Ok(())
     }
 
     fn pop(&mut self, queue: usize) -> Option<u32> {
-        let queue = &mut self.queues[queue];
-        while !queue.is_empty() {
-            if let (_, Some(event)) = queue.remove(0) {
-                return Some(event);
-            }
-        }
-        None
+        self.0[queue].expire(&mut u64::MAX.clone())
     }
 
     fn delete(&mut self, queue: usize, event: u32) -> bool {
-        let lost = self.has(Flaw::DeletedTimeIsLost);
-        let queue = &mut self.queues[queue];
-        let Some(at) = queue.iter().position(|&(_, other)| other == Some(event)) else {
-            return false;
-        };
-        let (time, _) = queue[at];
-        match queue.get_mut(at + 1) {
-            None => {
-                queue.pop();
-                while let Some((_, None)) = queue.last() {
-                    queue.pop();
-                }
-            }
-            Some((next, _)) if *next + time <= M => {
-                *next += if lost { 0 } else { time };
-                queue.remove(at);
-            }
-            Some(_) if lost => drop(queue.remove(at)),
-            Some(_) => queue[at].1 = None,
-        }
-        true
+        self.0[queue].delete(event)
     }
 
     fn synchronise(
@@ -138,61 +186,28 @@ impl Subject for PaperQueue {
         period: &dyn Fn(u32) -> Option<u64>,
     ) -> Vec<(u32, u64)> {
         let (mut left, mut handled) = (elapsed, Vec::new());
-        while let Some(&(time, event)) = self.queues[queue].first()
-            && time <= left
-        {
-            left -= time;
-            self.queues[queue][0].0 = 0;
-            let Some(event) = event else {
-                self.queues[queue].remove(0);
-                continue;
-            };
+        while let Some(event) = self.0[queue].expire(&mut left) {
             handled.push((event, left));
-            let again = period(event);
-            if self.has(Flaw::HandledBeforePopped) {
-                if let Some(period) = again {
-                    // It is one node: with a new time, and inserted once more, it is its own successor.
-                    // What followed it is lost, and popping it leaves it where it is.
-                    self.queues[queue] = vec![(period.min(M), Some(event))];
-                } else {
-                    self.queues[queue].remove(0);
-                }
-                continue;
+            if let Some(period) = period(event) {
+                self.0[queue].insert_again(period, left, event);
             }
-            self.queues[queue].remove(0);
-            if let Some(period) = again {
-                let late = if self.has(Flaw::Drifts) { left } else { 0 };
-                self.insert(queue, period + late, event).unwrap();
-            }
-        }
-        if let Some((time, _)) = self.queues[queue].first_mut() {
-            *time -= left;
         }
         handled
     }
 
     fn grow(&mut self, queue: usize, ticks: u32) -> Result<(), InsertError> {
         for _ in 0..ticks {
-            match self.queues[queue].first_mut() {
-                Some((time, _)) if *time < M => *time += 1,
-                Some(_) | None => self.queues[queue].insert(0, (1, None)),
-            }
+            self.0[queue].increment();
         }
         Ok(())
     }
 
     fn times(&self, queue: usize) -> Vec<(u64, u32)> {
-        let mut at = 0;
-        let mut times = Vec::new();
-        for &(time, event) in &self.queues[queue] {
-            at += time;
-            times.extend(event.map(|event| (at, event)));
-        }
-        times
+        self.0[queue].times()
     }
 
     fn fault(&self, queue: usize, _: bool) -> Option<String> {
-        let over = self.queues[queue].iter().any(|&(time, _)| time > M);
+        let over = self.0[queue].items.iter().any(|&(time, _)| time > M);
         over.then(|| "a time above M".into())
     }
 }
