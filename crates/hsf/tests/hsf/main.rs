@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod calls;
+mod costs;
 mod figures;
 mod host;
 mod paper_queue;
