@@ -21,8 +21,8 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         queues && running && self.next_event() > 0 && self.server_ids().all(|id| self.is_sound(id))
     }
 
-    /// The stopwatch from its head on, as it would be if it were settled now: the sum up to a server's entry is how long
-    /// ago that was switched out.
+    /// The stopwatch from its head on, as it would be if it were settled now: the sum up to a server's
+    /// entry is how long ago that was switched out.
     pub fn stopwatch(
         &self,
     ) -> impl Iterator<Item = Item<ServerId>> + use<'_, F, SERVERS, TASKS, NODES> {

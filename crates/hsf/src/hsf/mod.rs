@@ -2,78 +2,115 @@
 //!
 //! A *server* has a fixed priority, a capacity that comes back every period, and tasks; the most
 //! urgent server that may run executes the most urgent of its ready tasks. At most one server is
-//! *active*. Four kinds of queues, all in one [`Pool`]:
+//! *active*. Four kinds of queues share one [`Pool`]:
 //!
 //! ```text
-//!   always counting down    system      --5--> replenish A --0--> wake B --20--> replenish B
-//!   counting up             stopwatch   B --5-- C --4-- A      since B was switched out: 5, C: 9
-//!   while its server is active          (deferred otherwise, and made up for by the stopwatch)
-//!                           A's sq      --3--> arrival of task 1 --7--> task 2 resumes
-//!   while its server is active          (paused otherwise)
-//!                           A's vq      --8--> depletion          also delays in the server's own time
+//!   system queue   always counts down
+//!                  --5--> replenishment of A --0--> wake-up of B --20--> replenishment of B
+//!   stopwatch      counts up
+//!                  B --5-- C --4-- A           B was switched out 5 ticks ago, C 9, the head is B
+//!   sq of A        counts down while A is active; what was missed is made up for by the stopwatch
+//!                  --3--> arrival of task 1 --7--> task 2 resumes
+//!   vq of A        counts down while A is active, and rests otherwise: A's own time
+//!                  --8--> depletion of A
 //! ```
 //! So a tick touches nothing that belongs to an inactive server; what happened to one in the meantime
 //! is handled when it is switched in, within its own budget. A deferrable server without work leaves a
 //! *wake-up* in the system queue for the first event of its sq.
 //!
-//! Ticks are counted in one number until the earliest head of an active queue is due. Then, and before
-//! anything changes a queue, they are *settled*: taken off all active heads, off the active server's budget, and
-//! added to the stopwatch. (The paper settles only when an event is due, and so takes ticks off an
-//! event that passed before it was inserted; and it settles one queue after another was handled, so that a depletion
-//! inserted by a replenishment comes too soon.) At a tick the order is: settle; system queue; active sq;
-//! active vq; and then, once, [`Hsf::schedule`].
+//! Ticks are counted in one number until the earliest head of an active queue is due. Then, and
+//! before anything changes a queue, they are *settled*: taken off all active heads and off the active
+//! server's budget, and added to the stopwatch. At a tick the order is: settle; system queue;
+//! active sq; active vq; and then, once, [`Hsf::schedule`]. So a server that is depleted and replenished
+//! at the same tick goes on with its whole capacity.
 //!
-//! **Servers.**
-//!
-//! ```text
-//!                          +----------- wake-up, ready task (5) ---------+
-//!                          v                                             |
-//!   create (1) ------->  ready  ------- switch in (2) -------> running --+--> no ready task (4): waiting
-//!                          ^  ^ <----- switch out (3) --------   |               (deferrable)
-//!                          |  |                                  +--> depletion (6): depleted
-//!                          |  +--- replenishment (7) ---------------------------+ |
-//!                          +- no ready task (8): depleted (polling, then) --------+
-//! ```
-//! (1) [`Hsf::create_server`]; (2) `switch_in`; (3) `switch_out`; (4) `leave_without_work`, where a polling server
-//! becomes depleted and an idling one goes on; (5) `make_ready`, or `handle`; (6) `deplete`;
-//! (7) `replenish`; (8) `poll`: a polling server that has no work when its budget comes is depleted
-//! at once, whether it is active or not. These are the paper's Figures 3 and 4 and its section 3.2.4, and no others:
-//! [`Features::on_transition`] sees each.
-//!
-//! **Tasks.**
+//! **Servers.** Each change is seen by [`Features::on_transition`].
 //!
 //! ```text
-//!   waits <------ wait_period (2), none pending ------+------> delayed: delay, delay_virtual (3)
-//!     |                                               |           | resume (4), ready (5)
-//!     +--- arrival (1) ----> ready <------------------+-----------+
-//!                              ^                      +------> blocked: block (3)
-//!                              +---------- ready (5) -------------+
+//!   create (1)
+//!       |      switch in (2)        no ready task (4), deferrable
+//!       v   ------------------>        ------------------>
+//!     ready                    running                    waiting
+//!      ^ |  <------------------   |                          |
+//!      | |     switch out (3)     | depletion (6), or        |
+//!      | |                        | no ready task (4),       |
+//!      | |     no work (8),       v polling                  |
+//!      | +----- polling ----> depleted                       |
+//!      +---- replenishment (7) ---+                          |
+//!      +---- wake-up, or a task becomes ready (5) -----------+
 //! ```
-//! (1) `arrive`, from a period event or [`Hsf::release`]; (2) [`Hsf::wait_period`], which begins the next job at once if an arrival
-//! is pending; (3) [`Hsf::delay`], [`Hsf::delay_virtual`], [`Hsf::block`]; (4) `handle`; (5) [`Hsf::ready`]. Jobs of one task
-//! never overlap: an arrival in any other state but *waits* is counted.
+//! (1) [`Hsf::create_server`]; (2) `switch_in`; (3) `switch_out`; (4) `leave_without_work`, where an
+//! idling server goes on; (5) `wake_up`, `make_ready`; (6) `deplete`; (7) `replenish`; (8) `poll`: a polling
+//! server that has no work when its budget comes is depleted at once, whether it is active or not.
+//! These are the paper's Figures 3 and 4 and its section 3.2.4.
+//!
+//! **Tasks.** Jobs of one task never overlap: an arrival in any other state but *waits* is counted.
+//!
+//! ```text
+//!            arrival (1)             delay, delay_virtual (3)
+//!     waits ------------->   ready   ----------------------->   delayed
+//!           <-------------           <-----------------------
+//!          wait_period (2)             expiry (4), ready (5)
+//!                            ready   ------- block (3) ------>  blocked
+//!                                    <------ ready (5) -------
+//! ```
+//! (1) `arrive`, from a period event or [`Hsf::release`]; (2) [`Hsf::wait_period`], after which the task
+//! is ready still if an arrival was pending; (3) [`Hsf::delay`], [`Hsf::delay_virtual`], [`Hsf::block`];
+//! (4) `handle`; (5) [`Hsf::ready`].
 //!
 //! Invariants, checked by [`Hsf::check_invariants`]: I1 a budget is at most its capacity; I2 it is what is left
 //! until the depletion event in its vq, and 0 without one; I3 exactly the active server is running; I4 each
-//! server whose sq is not counting down has one stopwatch event; I5 a wake-up stands for a waiting server and for no
-//! other; I6 a server's count of ready tasks is right; I7 no active head is due.
+//! server whose sq is not counting down has one stopwatch event; I5 a wake-up stands for a waiting server
+//! and for no other; I6 a server's count of ready tasks is right; I7 no active head is due.
+//!
+//! **Costs.**
 //!
 //! | call | cost |
 //! |---|---|
 //! | [`Hsf::tick`] without a due event | O(1), whatever there is |
-//! | [`Hsf::tick`] with k due events | O(k * events of the queues they go back to) |
-//! | [`Hsf::schedule`] | O(servers + tasks of the chosen server); for each switch in besides O(its stopwatch position + its due events) |
+//! | [`Hsf::tick`] with k due events | O(k), and for each that comes again O(events of its queue) |
+//! | [`Hsf::schedule`] | O(servers + tasks of the chosen server) |
+//! | each switch in that it makes | O(stopwatch before the server), and as a tick for each event due |
 //! | [`Hsf::budget`], [`Hsf::next_event`] | O(1) |
 //! | other calls | O(servers + events of the server's queues) |
 //!
 //! A switch in that finds a deferrable or a polling server without work is followed by another: at most
 //! one for each server.
 //!
+//! | memory | bytes |
+//! |---|---|
+//! | a node; a server has up to 8, a task up to 4 | 12, with ticks of 32 bits 16 |
+//! | a server, a task | 24, 32 |
+//! | six servers with six tasks each, all queues included | 3640, with ticks of 32 bits 4416 |
+//!
+//! **A host** needs three things: a tick that calls [`Hsf::tick`], or a timer set to [`Hsf::next_event`] that
+//! calls [`Hsf::advance`]; a place where it picks the next task, which calls [`Hsf::schedule`]; and the
+//! places where its tasks become ready or blocked, which call [`Hsf::ready`], [`Hsf::release`] and
+//! [`Hsf::block`].
+//!
 //! **Interrupts.** Every call takes the whole state; a host calls with interrupts masked, for as long as the
-//! table says. From an interrupt: [`Hsf::tick`], [`Hsf::advance`], [`Hsf::release`], [`Hsf::ready`], [`Hsf::budget`],
-//! [`Hsf::next_event`], and [`Hsf::schedule`] at the end of the outermost one. [`Hsf::wait_period`], [`Hsf::delay`],
-//! [`Hsf::delay_virtual`] and [`Hsf::block`] are calls of the running task itself. What is called between two calls of
-//! `schedule` is simultaneous: its order does not matter to who is chosen.
+//! table says. From an interrupt: [`Hsf::tick`], [`Hsf::advance`], [`Hsf::release`], [`Hsf::ready`],
+//! [`Hsf::budget`], [`Hsf::next_event`], and [`Hsf::schedule`] at the end of the outermost one.
+//! [`Hsf::wait_period`], [`Hsf::delay`], [`Hsf::delay_virtual`] and [`Hsf::block`] are calls of the running task
+//! itself. What is called between two calls of `schedule` is simultaneous: its order does not matter
+//! to who is chosen.
+//!
+//! **Deviations from the paper**, each found by a test in which the paper's way has another schedule:
+//!
+//! - Figure 12 takes ticks off the heads only when an event is due, and so takes ticks off an event that
+//!   passed before it was inserted; and it does so for each queue after the one before was handled,
+//!   so that a depletion that a replenishment inserts comes too soon. Here both cannot happen.
+//! - Figures 7 and 12 handle an event before they pop it: see [`crate::relteq`].
+//! - Figure 9 does not delete the stopwatch event when its server is switched in; the text does.
+//! - Figure 10 has any server without a ready task wake up, a depleted one as well; here only one that waits.
+//! - Figure 13 does not say what becomes of a deferrable server that is switched in and finds no work.
+//!   Here it waits at once.
+//! - Section 3.2.4 says that a polling server loses its budget whenever it is switched out; by Figure 4
+//!   and here only for want of work. Whether it has work when its budget comes is asked at that
+//!   instant: an inactive polling server without a ready task is brought up to date then, which takes time
+//!   from whoever runs.
+//! - Section 8.3 bounds the dummies of the stopwatch by t / M + S. In the paper's queue each server that comes
+//!   after an idle interval adds one; here dummies side by side are one node, and the bound holds.
 
 mod create;
 mod events;

@@ -127,7 +127,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         let server = entry.server;
         match entry.state {
             TaskState::Waits | TaskState::Ready => return Err(Error::WrongState),
-            TaskState::Blocked => {}
+            TaskState::Blocked => self.settle(),
             TaskState::Delayed => {
                 self.settle();
                 if let Some(server) = self.servers.get_mut(server.index()) {
@@ -137,14 +137,13 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
                 }
             }
         }
-        self.settle();
         self.make_ready(task);
         self.rearm();
         Ok(())
     }
 
     /// A job of the task arrives now, as from an interrupt: it begins if the task waits, and is counted
-    /// otherwise. Then call [`Hsf::schedule`].
+    /// otherwise. For tasks that are not periodic. Then call [`Hsf::schedule`].
     ///
     /// # Errors
     /// [`Error::UnknownTask`].

@@ -14,8 +14,8 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
     }
 
     /// So many ticks have passed: what a host without a periodic tick calls when its timer fires, and before
-    /// any other call. Says whether [`Hsf::schedule`] has to be called. More ticks than [`Hsf::next_event`], from a timer that was
-    /// late, are settled as that many single ticks would have been.
+    /// any other call. Says whether [`Hsf::schedule`] has to be called. More ticks than [`Hsf::next_event`],
+    /// from a timer that was late, are settled as that many single ticks would have been.
     #[must_use = "an event may have changed who is to run"]
     pub fn advance(&mut self, ticks: u32) -> bool {
         let (mut left, mut handled) = (ticks, false);

@@ -17,14 +17,14 @@
 //!
 //! | call | does | cost |
 //! |---|---|---|
-//! | [`Pool::insert`] | an event so many ticks from the queue's now, behind those of the same instant | O(events before it) |
+//! | [`Pool::insert`] | an event so long after the queue's now, behind those of one instant | O(events before it) |
 //! | [`Pool::push_front`] | an event at the queue's now, before all others | O(1) |
 //! | [`Pool::pop`] | takes the first event; its expiry is the queue's now from then on | O(1) |
 //! | [`Pool::delete`] | takes an event out; all others keep their times | O(events before it) |
 //! | [`Pool::elapse`] | time passes, at most up to the head: the head comes nearer | O(1) |
 //! | [`Pool::grow`] | the head goes farther away: a queue as a stopwatch | O(1) |
 //! | [`Pool::synchronise`] | time passes, event by event: the next one due, at its own expiry | O(1) an event |
-//! | [`Pool::first`], [`Pool::remaining`] | when the first event, or a certain one, expires | O(1), O(events before it) |
+//! | [`Pool::first`], [`Pool::remaining`] | when the first, or a certain one, expires | O(1), O(events before it) |
 //!
 //! **Pop, then handle.** [`Pool::synchronise`] takes an event out before its caller handles it, and the
 //! queue's now is then that event's expiry. So a handler may insert into the same queue, and a
@@ -36,8 +36,8 @@
 //!       pool.insert(&mut queue, period, event)?;
 //!   }
 //! ```
-//! The paper's Figures 7 and 12 handle the head before they pop it: what the handler inserts may
-//! then be popped in its stead.
+//! The paper's Figures 7 and 12 handle the head before they pop it. A handler that gives its event a
+//! new time and inserts it again then makes it its own successor, and what followed it is lost.
 //!
 //! An event is a small value, and it is also its own name: [`Pool::delete`] and [`Pool::remaining`]
 //! look for an equal one. No handle can dangle.

@@ -48,7 +48,8 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
     /// that has no room stays full, and a dummy before it takes the rest. An empty queue gets a dummy. O(1).
     ///
     /// # Errors
-    /// [`InsertError::Full`], [`InsertError::TooFar`] if there are more dummies than can be counted; nothing has changed then.
+    /// [`InsertError::Full`], [`InsertError::TooFar`] if there are more dummies than can be counted; nothing
+    /// has changed then.
     pub fn grow(&mut self, queue: &mut Queue, ticks: u32) -> Result<(), InsertError> {
         let Some(head) = queue.head else {
             return self.push_node(queue, T::of(ticks), Entry::Dummies { more: 0 });

@@ -8,8 +8,8 @@ pub(crate) const M: u64 = 15;
 /// What may be wrong with it. The first two are in the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Flaw {
-    /// Figures 7 and 12: an event is handled, and only then popped. Its handler gives its node a new time and inserts it
-    /// again while it is still the head.
+    /// Figures 7 and 12: an event is handled, and only then popped. Its handler gives its node a new time and
+    /// inserts it again while it is still the head.
     HandledBeforePopped,
     /// Section 5.1: a new event goes before equal ones.
     BeforeEqualOnes,
@@ -121,8 +121,7 @@ impl<E: Copy + PartialEq> List<E> {
         times
     }
 
-    /// Up to `left` ticks pass. The next event within them, out of the list unless it is handled before; `left` is what is left
-    /// after its expiry.
+    /// Up to `left` ticks pass. The next event within them, taken out; `left` is what is left after its expiry.
     pub(crate) fn expire(&mut self, left: &mut u64) -> Option<E> {
         while let Some(&(time, event)) = self.items.first()
             && time <= *left
@@ -139,8 +138,8 @@ impl<E: Copy + PartialEq> List<E> {
         None
     }
 
-    /// Inserts an event again that has just expired. Before it was popped it is one node: with a new time, and inserted once
-    /// more, it is its own successor. What followed it is lost, and popping it leaves it where it is.
+    /// Inserts an event again that has just expired. Before it was popped it is one node: with a new time, and
+    /// inserted once more, it is its own successor. What followed it is lost, and popping it leaves it where it is.
     pub(crate) fn insert_again(&mut self, period: u64, late: u64, event: E) {
         match self.flaw {
             Some(Flaw::HandledBeforePopped) => self.items = vec![(period.min(M), Some(event))],

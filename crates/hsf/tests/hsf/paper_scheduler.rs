@@ -10,8 +10,8 @@ use vestal_hsf::{Kind, LocalOrder, Pick, ServerId, ServerSpec, State, TaskId, Ta
 pub(crate) enum Wrong {
     /// In its queues.
     Queues(Flaw),
-    /// Figure 12, section 6.6: between two due events nothing is taken off the heads, and a queue that is changed, activated
-    /// or deactivated in the meantime goes wrong by that much.
+    /// Figure 12, section 6.6: between two due events nothing is taken off the heads, and a queue that is changed,
+    /// activated or deactivated in the meantime goes wrong by that much.
     NotSettled,
     /// Figure 12: each active queue is brought up to date after the one before it was handled, so that what a
     /// replenishment inserts into the virtual queue comes too soon.

@@ -291,7 +291,8 @@ fn at_most_four_queues_are_active_because_of_wake_ups() {
     );
 }
 
-/// Every arrival of a periodic task is an ended job, its current job, or pending: jobs do not overlap, and none is lost.
+/// Every arrival of a periodic task is an ended job, its current job, or pending: jobs do not overlap, and none is
+/// lost.
 fn no_job_is_lost<S: Target>(create: impl Fn(&System) -> S) -> bool {
     (0..SYSTEMS).all(|seed| {
         let system = random_system(seed, 1);
@@ -360,7 +361,8 @@ fn end_of_delay<S: Target>(create: impl Fn(&System) -> S) -> u64 {
     now
 }
 
-/// No event was due since 0: the ticks up to 5 are in no queue yet. In the paper they are taken off the new event, too.
+/// No event was due since 0: the ticks up to 5 are in no queue yet. In the paper they are taken off the new event,
+/// too.
 #[test]
 fn a_delay_between_two_events_ends_in_time_and_not_as_in_figure_12() {
     assert_eq!(end_of_delay(Scheduler::<Everything<u16>>::create), 15);
