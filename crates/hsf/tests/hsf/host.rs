@@ -130,6 +130,8 @@ pub(crate) struct Host<'a, S> {
     /// Who executed in each tick: a task's digit, an idling server's letter, or nobody.
     pub(crate) row: String,
     pub(crate) log: Log,
+    /// What happens outside at an instant is called before the task that executes ends, not after.
+    pub(crate) outside_first: bool,
     /// By task, how many of its jobs have ended.
     pub(crate) completed: Vec<u64>,
 }
@@ -160,6 +162,7 @@ impl<'a, S: Target> Host<'a, S> {
             random,
             row: String::new(),
             log: Log::new(),
+            outside_first: false,
             completed: vec![0; system.tasks.len()],
         }
     }
@@ -173,8 +176,20 @@ impl<'a, S: Target> Host<'a, S> {
                 changed |= self.hsf.advance(std::mem::take(&mut self.owed));
             }
         }
-        changed |= self.end_part();
-        changed |= self.outside();
+        let ends = match self.pick {
+            Pick::Task(task) => Some(task.index()).filter(|&task| self.is_through(task)),
+            Pick::Idling(_) | Pick::Idle => None,
+        };
+        let is_last =
+            |&task: &usize| self.tasks[task].part + 1 == self.system.tasks[task].parts.len();
+        let ends_job = ends.filter(is_last);
+        if self.outside_first {
+            changed |= self.outside(ends_job);
+        }
+        changed |= self.end_part(ends);
+        if !self.outside_first {
+            changed |= self.outside(ends_job);
+        }
         if changed {
             self.pick = self.hsf.schedule();
         }
@@ -212,14 +227,11 @@ impl<'a, S: Target> Host<'a, S> {
     }
 
     /// Who executed may have come to the end of a part, or of its job.
-    fn end_part(&mut self) -> bool {
-        let Pick::Task(task) = self.pick else {
+    fn end_part(&mut self, ends: Option<usize>) -> bool {
+        let Some(index) = ends else {
             return false;
         };
-        let index = task.index();
-        if !self.is_through(index) {
-            return false;
-        }
+        let task = TaskId::new(index as u8);
         let spec = &self.system.tasks[index];
         let progress = &mut self.tasks[index];
         progress.done = 0;
@@ -236,13 +248,18 @@ impl<'a, S: Target> Host<'a, S> {
             Waits::Delay => self.hsf.delay(task, ticks as u32),
             Waits::Block => {
                 self.hsf.block(task);
-                progress.wakes_at = Some(self.now + ticks);
+                if ticks == 0 {
+                    self.hsf.ready(task);
+                } else {
+                    progress.wakes_at = Some(self.now + ticks);
+                }
             }
         }
         true
     }
 
-    fn outside(&mut self) -> bool {
+    /// Wake-ups and arrivals; the job of `ends` ends at this instant.
+    fn outside(&mut self, ends: Option<usize>) -> bool {
         let mut changed = false;
         for (index, spec) in self.system.tasks.iter().enumerate() {
             let task = TaskId::new(index as u8);
@@ -261,7 +278,7 @@ impl<'a, S: Target> Host<'a, S> {
             progress.next_arrival = self.now + 1 + self.random.below(2 * gap);
             // Arrivals that wait are counted, not dated, which only matters to deadlines.
             let server = self.system.servers[usize::from(spec.server)];
-            let waits = self.hsf.waits(task);
+            let waits = self.hsf.waits(task) || ends == Some(index);
             if waits || server.order == LocalOrder::FixedPriority {
                 self.hsf.release(task);
                 self.log.push((self.now, index));

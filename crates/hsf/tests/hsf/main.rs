@@ -5,6 +5,7 @@
 mod calls;
 mod costs;
 mod figures;
+mod fuzz;
 mod host;
 mod paper_queue;
 mod paper_scheduler;

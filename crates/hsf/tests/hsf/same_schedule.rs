@@ -54,6 +54,10 @@ fn compare(system: &System, ticks: u64) -> String {
         "32 bits",
         &run::<Everything<u32>>(system, Clock::Timer, ticks).row,
     );
+    let mut reversed = Host::<Scheduler<Everything<Bits4>>>::new(system, Clock::Tick);
+    reversed.outside_first = true;
+    (0..ticks).for_each(|_| reversed.step());
+    same("other order of calls", &reversed.row);
     let other = [Clock::Timer, Clock::Tick];
     same(
         "4 bits, without",
