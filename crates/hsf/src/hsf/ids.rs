@@ -45,7 +45,7 @@ pub enum Pick {
     Task(TaskId),
     /// It executes the idle task, at the expense of this idling server. One idle task will do for all.
     Idling(ServerId),
-    /// It executes the idle task, at nobody's expense.
+    /// It executes the idle task, at no server's expense.
     Idle,
 }
 

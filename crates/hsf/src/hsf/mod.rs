@@ -108,7 +108,7 @@
 //! - Section 3.2.4 says that a polling server loses its budget whenever it is switched out; by Figure 4
 //!   and here only for want of work. Whether it has work when its budget comes is asked at that
 //!   instant: an inactive polling server without a ready task is brought up to date then, which takes time
-//!   from whoever runs.
+//!   from the active server.
 //! - Section 8.3 bounds the dummies of the stopwatch by t / M + S. In the paper's queue each server that comes
 //!   after an idle interval adds one; here dummies side by side are one node, and the bound holds.
 

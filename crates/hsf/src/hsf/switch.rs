@@ -5,7 +5,7 @@
 //!   ticks pass:    A --0-- C --4-- B      ->   A --5-- C --4-- B           only the head grows
 //!   switch in C:   inactive for 5 + 4     ->   A --9-- B                   C's sq makes up for 9 ticks
 //! ```
-//! Where nobody was switched out a dummy takes the growth instead, as in the paper's Figure 8.
+//! Where no server was switched out a dummy takes the growth instead, as in the paper's Figure 8.
 
 use super::events::Event;
 use super::{Features, Hsf, Kind, ServerId, State, has_room};

@@ -51,7 +51,7 @@ impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
         self.earliest = F::Tick::of(self.earliest.get().saturating_sub(ticks));
         self.now = self.now.saturating_add(ticks.into());
         self.pool.elapse(&self.system, ticks);
-        // A stopwatch that nobody looks at need not run.
+        // Without inactive servers the stopwatch need not run.
         if !self.stopwatch.is_empty() {
             has_room(self.pool.grow(&mut self.stopwatch, ticks));
         }

@@ -51,8 +51,8 @@ pub struct Pool<T, E, const N: usize> {
     nodes: [Node<T, E>; N],
     /// Nodes that were given back.
     returned: Link,
-    /// How many nodes were ever taken: those behind are untouched, so that `new` need not link them.
-    touched: u16,
+    /// How many nodes were ever taken: those behind are as they were made, so that `new` need not link them.
+    ever_used: u16,
     used: u16,
 }
 
@@ -76,7 +76,7 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
         Self {
             nodes: [Node::UNUSED; N],
             returned: None,
-            touched: 0,
+            ever_used: 0,
             used: 0,
         }
     }
@@ -187,9 +187,9 @@ impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
                 index
             }
             None => {
-                let touched = self.touched.checked_add(1)?;
-                let index = Index::new(touched).filter(|_| touched <= Self::CAPACITY)?;
-                self.touched = touched;
+                let ever_used = self.ever_used.checked_add(1)?;
+                let index = Index::new(ever_used).filter(|_| ever_used <= Self::CAPACITY)?;
+                self.ever_used = ever_used;
                 index
             }
         };

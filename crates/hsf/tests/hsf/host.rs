@@ -127,7 +127,7 @@ pub(crate) struct Host<'a, S> {
     pub(crate) pick: Pick,
     tasks: Vec<Progress>,
     random: Random,
-    /// Who executed in each tick: a task's digit, an idling server's letter, or nobody.
+    /// Who executed in each tick: a task's digit, an idling server's letter, or a dot.
     pub(crate) row: String,
     pub(crate) log: Log,
     /// What happens outside at an instant is called before the task that executes ends, not after.

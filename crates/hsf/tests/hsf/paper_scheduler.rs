@@ -16,7 +16,7 @@ pub(crate) enum Wrong {
     /// Figure 12: each active queue is brought up to date after the one before it was handled, so that what a
     /// replenishment inserts into the virtual queue comes too soon.
     OneQueueAfterTheOther,
-    /// Figure 10: whoever is switched out without a ready task gets a wake-up, depleted or not.
+    /// Figure 10: any server that is switched out without a ready task gets a wake-up, depleted or not.
     DepletedServersWakeUp,
     /// Figure 13: a deferrable server that is switched in and finds no work stays.
     StaysWithoutWork,
