@@ -10,6 +10,16 @@
 //! | [`relteq`] | queues of timed events in one pool: insert, pop, delete, grow, synchronise | nothing |
 //! | [`hsf`] | servers, tasks, virtual timers, the tick, the two-level scheduler | [`relteq`] |
 //!
+//! | in the paper | here |
+//! |---|---|
+//! | `NewEvent`, `InsertEvent`, `PopEvent`, `DeleteEvent` | [`Pool::insert`], [`Pool::pop`], [`Pool::delete`] |
+//! | `IncrementQueue`, `SyncQueueUntilEvent` | [`Pool::grow`], [`Pool::synchronise`] |
+//! | `ServerCreate`, `ServerAddTask` | [`Hsf::create_server`], [`Hsf::add_task`] |
+//! | `TaskMakePeriodic`, `TaskWaitPeriod`, `DelayFor` | [`Hsf::make_periodic`], [`Hsf::wait_period`], [`Hsf::delay`] |
+//! | `ServerBudget`, virtual timers | [`Hsf::budget`], [`Hsf::delay_virtual`] |
+//! | the tick handler, or a one-shot timer | [`Hsf::tick`], or [`Hsf::next_event`] and [`Hsf::advance`] |
+//! | the scheduler | [`Hsf::schedule`] |
+//!
 //! Everything is generic over its sizes and over [`Features`], so that what is not used costs neither
 //! code nor memory; who wants event queues alone uses [`relteq`] alone. A whole system is one value
 //! made by a `const fn`: it can live in a `static`. Nothing allocates, blocks, or reads a clock.

@@ -30,11 +30,21 @@
 //! queue's now is then that event's expiry. So a handler may insert into the same queue, and a
 //! periodic event that inserts itself one period on comes without drift, however late it is handled:
 //!
-//! ```text
-//!   while let Some(event) = pool.synchronise(&mut queue, &mut left) {
-//!       // `left` ticks have passed since this event expired
-//!       pool.insert(&mut queue, period, event)?;
-//!   }
+//! ```
+//! # use vestal_hsf::relteq::InsertError;
+//! use vestal_hsf::{Pool, Queue};
+//!
+//! // Eight nodes for any number of queues; times in 8 bits; events are whatever their owner likes.
+//! let (mut pool, mut queue) = (Pool::<u8, char, 8>::new(), Queue::new());
+//! pool.insert(&mut queue, 700, 'A')?;
+//! let (mut left, mut expired) = (2_500, Vec::new());
+//! while let Some(event) = pool.synchronise(&mut queue, &mut left) {
+//!     expired.push(2_500 - left);
+//!     pool.insert(&mut queue, 1_000, event)?;
+//! }
+//! assert_eq!(expired, [700, 1_700]);
+//! assert_eq!(pool.first(&queue), Some((200, 'A')));
+//! # Ok::<(), InsertError>(())
 //! ```
 //! The paper's Figures 7 and 12 handle the head before they pop it. A handler that gives its event a
 //! new time and inserts it again then makes it its own successor, and what followed it is lost.

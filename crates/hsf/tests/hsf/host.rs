@@ -17,11 +17,13 @@ pub(crate) trait Target {
     fn schedule(&mut self) -> Pick;
     fn wait_period(&mut self, task: TaskId);
     fn delay(&mut self, task: TaskId, ticks: u32);
+    fn delay_virtual(&mut self, task: TaskId, ticks: u32);
     fn block(&mut self, task: TaskId);
     fn ready(&mut self, task: TaskId);
     fn release(&mut self, task: TaskId);
     /// Whether it has no job, as far as is known.
     fn waits(&self, task: TaskId) -> bool;
+    fn is_delayed(&self, task: TaskId) -> bool;
     fn pending(&self, task: TaskId) -> u32;
     /// The active server.
     fn active(&self) -> Option<usize>;
@@ -64,6 +66,10 @@ impl<F: Features> Target for Scheduler<F> {
         self.delay(task, ticks).unwrap();
     }
 
+    fn delay_virtual(&mut self, task: TaskId, ticks: u32) {
+        self.delay_virtual(task, ticks).unwrap();
+    }
+
     fn block(&mut self, task: TaskId) {
         self.block(task).unwrap();
     }
@@ -78,6 +84,10 @@ impl<F: Features> Target for Scheduler<F> {
 
     fn waits(&self, task: TaskId) -> bool {
         self.task_state(task) == Some(TaskState::Waits)
+    }
+
+    fn is_delayed(&self, task: TaskId) -> bool {
+        self.task_state(task) == Some(TaskState::Delayed)
     }
 
     fn pending(&self, task: TaskId) -> u32 {
@@ -132,6 +142,8 @@ pub(crate) struct Host<'a, S> {
     pub(crate) log: Log,
     /// What happens outside at an instant is called before the task that executes ends, not after.
     pub(crate) outside_first: bool,
+    /// By task, its last delay in its server's own time: when it began, and how long it is.
+    pub(crate) virtual_delays: Vec<Option<(u64, u64)>>,
     /// By task, how many of its jobs have ended.
     pub(crate) completed: Vec<u64>,
 }
@@ -163,6 +175,7 @@ impl<'a, S: Target> Host<'a, S> {
             row: String::new(),
             log: Log::new(),
             outside_first: false,
+            virtual_delays: vec![None; system.tasks.len()],
             completed: vec![0; system.tasks.len()],
         }
     }
@@ -246,6 +259,10 @@ impl<'a, S: Target> Host<'a, S> {
         progress.waits += 1;
         match spec.waits {
             Waits::Delay => self.hsf.delay(task, ticks as u32),
+            Waits::Virtual => {
+                self.hsf.delay_virtual(task, ticks as u32);
+                self.virtual_delays[index] = Some((self.now, ticks));
+            }
             Waits::Block => {
                 self.hsf.block(task);
                 if ticks == 0 {

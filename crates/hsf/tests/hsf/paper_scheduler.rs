@@ -453,6 +453,18 @@ impl Target for PaperScheduler {
         }
     }
 
+    fn delay_virtual(&mut self, task: TaskId, ticks: u32) {
+        if ticks > 0 {
+            self.settle();
+            let number = task.index();
+            self.tasks[number].state = TaskState::Delayed;
+            let server = usize::from(self.tasks[number].spec.server);
+            let vq = &mut self.servers[server].vq;
+            vq.insert(ticks.into(), Event::Resume(number));
+            self.rearm();
+        }
+    }
+
     fn block(&mut self, task: TaskId) {
         self.tasks[task.index()].state = TaskState::Blocked;
     }
@@ -471,6 +483,10 @@ impl Target for PaperScheduler {
 
     fn waits(&self, task: TaskId) -> bool {
         self.tasks[task.index()].state == TaskState::Waits
+    }
+
+    fn is_delayed(&self, task: TaskId) -> bool {
+        self.tasks[task.index()].state == TaskState::Delayed
     }
 
     fn pending(&self, task: TaskId) -> u32 {

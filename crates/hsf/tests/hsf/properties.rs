@@ -2,6 +2,7 @@
 //! the same check finds.
 
 use crate::host::{Clock, Host, Scheduler, Target};
+use crate::paper_queue::Flaw;
 use crate::paper_scheduler::{PaperScheduler, Wrong};
 use crate::same_schedule::{Bits4, NoWakeUps};
 use crate::system::{Arrivals, System, TaskSpec, Waits, random_system};
@@ -323,6 +324,49 @@ fn jobs_of_a_task_do_not_overlap_and_none_is_lost() {
     assert!(no_job_is_lost(Scheduler::<Everything<Bits4>>::create));
     let lossy = |system: &System| PaperScheduler::new(system, Some(Wrong::ArrivalsNotCounted));
     assert!(!no_job_is_lost(lossy));
+}
+
+/// A delay in a server's own time lasts until the server has consumed so many ticks, and not one less or more.
+/// Says whether that holds, and how many delays ended.
+fn virtual_delays<S: Target>(create: impl Fn(&System) -> S) -> (bool, u64) {
+    let mut ended = 0;
+    let holds = (0..SYSTEMS).all(|seed| {
+        let mut system = random_system(seed, 1);
+        let waits = |task: &mut TaskSpec| task.waits = Waits::Virtual;
+        system.tasks.iter_mut().for_each(waits);
+        let mut host = Host::with(create(&system), &system, Clock::Tick);
+        let mut delays = vec![None; system.tasks.len()];
+        (0..TICKS).all(|_| {
+            let row = host.row.clone();
+            host.step();
+            (0..system.tasks.len()).all(|number| {
+                let began = host.virtual_delays[number];
+                let Some((at, ticks)) = began else {
+                    return true;
+                };
+                let server = system.tasks[number].server.into();
+                let own = |&who: &char| consumer(&system, who) == Some(server);
+                let consumed = row[at as usize..].chars().filter(own).count() as u64;
+                let delayed = host.hsf.is_delayed(TaskId::new(number as u8));
+                if !delayed && delays[number] != began {
+                    delays[number] = began;
+                    ended += u64::from(ticks > 0);
+                }
+                delayed == (consumed < ticks)
+            })
+        })
+    });
+    (holds, ended)
+}
+
+#[test]
+fn a_virtual_delay_lasts_as_long_as_its_server_executes() {
+    let (holds, ended) = virtual_delays(Scheduler::<Everything<Bits4>>::create);
+    assert!(holds && ended > 500, "{ended}");
+    assert!(virtual_delays(PaperScheduler::create).0);
+    let early = |wrong| virtual_delays(move |system| PaperScheduler::new(system, Some(wrong))).0;
+    assert!(!early(Wrong::NotSettled));
+    assert!(!early(Wrong::Queues(Flaw::DeletedTimeIsLost)));
 }
 
 /// One idling server that always runs, and a task that delays itself for 10 at 5.

@@ -29,6 +29,8 @@ pub(crate) enum Waits {
     Delay,
     /// It blocks, and something outside has it go on.
     Block,
+    /// It delays itself in its server's own time, which the core does not know.
+    Virtual,
 }
 
 #[derive(Clone, Debug)]
