@@ -23,6 +23,7 @@ readonly MANIFESTS='^(crates|examples)/[^/]*/Cargo\.toml$'
 # Only vestal crates are named; `external` allows others at all.
 readonly DIRECTIONS='
 core      -                        vestal-testkit,external
+hsf       -                        vestal-core,vestal-testkit
 workload  vestal-core,external     *
 analysis  vestal-core,external     *
 policy    vestal-core,vestal-analysis,vestal-workload,external *

@@ -18,7 +18,7 @@ fmt          on     120      formatting
 hygiene      on     120      rules no compiler checks, and a test of that checker
 clippy       on     1200     lints, on every target and feature
 doc          on     900      documentation builds without a broken link
-bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU
+bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB
 tests        on     1800     unit tests, doctests and integration tests of every crate
 loom         on     300      the trace ring under a model checker: every interleaving of small cases
 soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted

@@ -1,0 +1,120 @@
+//! The two-level scheduler.
+
+use super::{Features, Hsf, Kind, LocalOrder, Pick, ServerId, State, TaskId, TaskState, has_room};
+
+impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
+    Hsf<F, SERVERS, TASKS, NODES>
+{
+    /// Chooses the most urgent server that may run and the most urgent of its ready tasks, and switches servers if that
+    /// changes the active one. Calling it once more changes nothing.
+    pub fn schedule(&mut self) -> Pick {
+        self.settle();
+        if F::POLLING {
+            self.poll();
+        }
+        let mut left = false;
+        // Each round but the last finds a ready server without work, which then is ready no longer.
+        for _ in 0..=self.server_count {
+            left |= self.leave_without_work();
+            let highest = self.highest_ready_server();
+            if highest == self.current {
+                self.resume();
+                break;
+            }
+            if let Some(server) = self.current {
+                self.switch_out(server);
+                left = true;
+            }
+            let Some(server) = highest else { break };
+            if !left {
+                has_room(self.pool.push_dummy(&mut self.stopwatch));
+            }
+            self.switch_in(server);
+        }
+        self.rearm();
+        self.pick()
+    }
+
+    /// An active server that was depleted and replenished since the last call, against the rules, goes on.
+    fn resume(&mut self) {
+        if let Some(server) = self.current
+            && let Some(entry) = self.servers.get(server.index())
+            && entry.state == State::Ready
+        {
+            self.set_state(server, State::Running);
+        }
+    }
+
+    /// A polling server whose budget has just come discards it if it has no work at that very instant, active
+    /// or not. Who has none that is known of is brought up to date first.
+    fn poll(&mut self) {
+        for server in self.server_ids() {
+            let Some(entry) = self.servers.get_mut(server.index()) else {
+                continue;
+            };
+            if !core::mem::take(&mut entry.to_poll) {
+                continue;
+            }
+            if entry.ready == 0 {
+                self.catch_up(server);
+            }
+            let entry = self.servers.get(server.index());
+            if entry.is_some_and(|entry| entry.ready == 0 && entry.state != State::Depleted) {
+                self.discard(server);
+            }
+        }
+    }
+
+    /// O(servers).
+    fn highest_ready_server(&self) -> Option<ServerId> {
+        self.server_ids()
+            .zip(&self.servers)
+            .filter(|(_, entry)| matches!(entry.state, State::Ready | State::Running))
+            .min_by_key(|(_, entry)| entry.priority)
+            .map(|(server, _)| server)
+    }
+
+    fn pick(&self) -> Pick {
+        let Some(server) = self.current else {
+            return Pick::Idle;
+        };
+        match self.highest_ready_task(server) {
+            Some(task) => Pick::Task(task),
+            None => Pick::Idling(server),
+        }
+    }
+
+    /// O(tasks of the server).
+    fn highest_ready_task(&self, server: ServerId) -> Option<TaskId> {
+        let entry = self.servers.get(server.index())?;
+        if entry.ready == 0 {
+            return None;
+        }
+        let by_deadline = F::EDF && entry.order == LocalOrder::EarliestDeadline;
+        let mut next = entry.first_task;
+        let mut earliest: Option<(u64, TaskId)> = None;
+        while let Some(id) = next {
+            let task = self.tasks.get(id.index())?;
+            if task.state == TaskState::Ready {
+                // They stand in the order of their priorities.
+                if !by_deadline {
+                    return Some(id);
+                }
+                if earliest.is_none_or(|(due, _)| task.due < due) {
+                    earliest = Some((task.due, id));
+                }
+            }
+            next = task.next;
+        }
+        earliest.map(|(_, task)| task)
+    }
+
+    /// Whether this kind of server is switched on.
+    pub(super) const fn has_kind(kind: Kind) -> bool {
+        match kind {
+            Kind::Polling => F::POLLING,
+            Kind::Idling => true,
+            Kind::Deferrable => F::DEFERRABLE,
+        }
+    }
+}

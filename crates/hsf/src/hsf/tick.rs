@@ -1,0 +1,120 @@
+//! Time passes.
+
+use super::{Features, Hsf, ServerId, has_room};
+use crate::relteq::Tick;
+
+impl<F: Features, const SERVERS: usize, const TASKS: usize, const NODES: usize>
+    Hsf<F, SERVERS, TASKS, NODES>
+{
+    /// A tick has passed. Says whether an event was handled; then call [`Hsf::schedule`] before the next tick.
+    /// O(1) until the earliest event of an active queue is due.
+    #[must_use = "an event may have changed who is to run"]
+    pub fn tick(&mut self) -> bool {
+        self.advance(1)
+    }
+
+    /// So many ticks have passed: what a host without a periodic tick calls when its timer fires, and before
+    /// any other call. Says whether [`Hsf::schedule`] has to be called. More ticks than [`Hsf::next_event`],
+    /// from a timer that was late, are settled as that many single ticks would have been.
+    #[must_use = "an event may have changed who is to run"]
+    pub fn advance(&mut self, ticks: u32) -> bool {
+        let (mut left, mut handled) = (ticks, false);
+        loop {
+            let step = left.min(self.next_event());
+            let since = self.since.get().saturating_add(step);
+            self.since = F::Tick::of(since);
+            left = left.saturating_sub(step);
+            if since < self.earliest.get() {
+                return handled;
+            }
+            self.settle();
+            let due = self.fire();
+            self.rearm();
+            handled |= due;
+            if left == 0 {
+                return handled;
+            }
+            if due {
+                self.schedule();
+            }
+        }
+    }
+
+    /// Charges what has passed since the last time to the heads of all active queues, to the active server's budget,
+    /// and to the stopwatch. [`Hsf::rearm`] has to follow. O(1); O(servers) without wake-ups.
+    pub(super) fn settle(&mut self) {
+        let ticks = self.since.get();
+        if ticks == 0 {
+            return;
+        }
+        self.since = F::Tick::ZERO;
+        self.earliest = F::Tick::of(self.earliest.get().saturating_sub(ticks));
+        self.now = self.now.saturating_add(ticks.into());
+        self.pool.elapse(&self.system, ticks);
+        // Without inactive servers the stopwatch need not run.
+        if !self.stopwatch.is_empty() {
+            has_room(self.pool.grow(&mut self.stopwatch, ticks));
+        }
+        self.for_live(|hsf, server| {
+            if let Some(entry) = hsf.servers.get(server.index()) {
+                hsf.pool.elapse(&entry.sq, ticks);
+            }
+        });
+        let current = self.current;
+        if let Some(entry) = current.and_then(|server| self.servers.get_mut(server.index())) {
+            self.pool.elapse(&entry.vq, ticks);
+            entry.budget = entry.budget.saturating_sub(ticks);
+        }
+    }
+
+    /// Handles all that is due, in the fixed order; says whether there was anything.
+    fn fire(&mut self) -> bool {
+        let mut handled = false;
+        while let Some(event) = self.pool.synchronise(&mut self.system, &mut 0) {
+            self.handle(event, 0);
+            handled = true;
+        }
+        self.for_live(|hsf, server| handled |= hsf.synchronise(server, 0));
+        while let Some(entry) = self.current.and_then(|id| self.servers.get_mut(id.index()))
+            && let Some(event) = self.pool.synchronise(&mut entry.vq, &mut 0)
+        {
+            self.handle(event, 0);
+            handled = true;
+        }
+        handled
+    }
+
+    /// Handles all events of a server's sq that expired within `elapsed` ticks of its now, each with its own
+    /// expiry; says whether there was any. Linear in their number.
+    pub(super) fn synchronise(&mut self, server: ServerId, elapsed: u64) -> bool {
+        let (mut left, mut handled) = (elapsed, false);
+        while let Some(entry) = self.servers.get_mut(server.index())
+            && let Some(event) = self.pool.synchronise(&mut entry.sq, &mut left)
+        {
+            self.handle(event, left);
+            handled = true;
+        }
+        handled
+    }
+
+    /// Finds the earliest head of the active queues, which are settled.
+    pub(super) fn rearm(&mut self) {
+        let mut earliest = F::Tick::MAX;
+        if let Some(head) = self.pool.head(&self.system) {
+            earliest = earliest.min(head);
+        }
+        self.for_live(|hsf, server| {
+            let sq = hsf.servers.get(server.index()).map(|entry| &entry.sq);
+            if let Some(head) = sq.and_then(|sq| hsf.pool.head(sq)) {
+                earliest = earliest.min(head);
+            }
+        });
+        let current = self
+            .current
+            .and_then(|server| self.servers.get(server.index()));
+        if let Some(head) = current.and_then(|entry| self.pool.head(&entry.vq)) {
+            earliest = earliest.min(head);
+        }
+        self.earliest = F::Tick::of(earliest);
+    }
+}

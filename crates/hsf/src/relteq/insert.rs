@@ -1,0 +1,121 @@
+//! Insertion.
+
+use super::Tick;
+use super::node::{Entry, Index, Node, split};
+use super::pool::{InsertError, Pool, Queue};
+
+impl<T: Tick, E: Copy + PartialEq, const N: usize> Pool<T, E, N> {
+    /// Inserts `event`, which expires `delay` ticks from the queue's now on, behind all that expire no
+    /// later.
+    ///
+    /// ```text
+    ///   insert X at 7:   --3--> A --9--> B          --3--> A --4--> X --5--> B
+    ///   insert X at 50:  --3--> A                   --3--> A --15--> . --15--> . --15--> . --2--> X
+    /// ```
+    /// O(events before it).
+    ///
+    /// # Errors
+    /// [`InsertError`]; nothing has changed then.
+    pub fn insert(&mut self, queue: &mut Queue, delay: u64, event: E) -> Result<(), InsertError> {
+        let mut rest = delay;
+        let (mut previous, mut next) = (None, queue.head);
+        while let Some(index) = next {
+            let node = self.node(index);
+            let span = node.span();
+            if span > rest {
+                break;
+            }
+            rest = rest.saturating_sub(span);
+            previous = next;
+            next = node.next;
+        }
+        let (dummies, time) = split::<T>(rest).ok_or(InsertError::TooFar)?;
+        // Only a queue that was grown while empty ends with a run that could carry on.
+        let run_before = previous.filter(|&index| dummies > 0 && self.node(index).is_run());
+        let needed = if dummies > 0 && run_before.is_none() {
+            2
+        } else {
+            1
+        };
+        if self.unused() < needed {
+            return Err(InsertError::Full);
+        }
+        // What followed comes after the event now, and is that much nearer to it.
+        if let Some(index) = next {
+            let span = self.node(index).span();
+            self.set_span(index, span.saturating_sub(rest));
+        }
+        let inserted = self.take(Node {
+            time,
+            next,
+            entry: Entry::Event(event),
+        });
+        let mut first = inserted;
+        if let Some(index) = run_before {
+            let carried = u64::from(dummies).saturating_mul(T::MAX.into());
+            self.add_span(index, carried);
+        } else if let Some(more) = dummies.checked_sub(1) {
+            first = self.take(Node {
+                time: T::of(T::MAX),
+                next: inserted,
+                entry: Entry::Dummies { more },
+            });
+        }
+        self.link(queue, previous, first);
+        Ok(())
+    }
+
+    /// Inserts `event` at the queue's now, before all others. O(1).
+    ///
+    /// # Errors
+    /// [`InsertError::Full`]; nothing has changed then.
+    pub fn push_front(&mut self, queue: &mut Queue, event: E) -> Result<(), InsertError> {
+        self.push_node(queue, T::ZERO, Entry::Event(event))
+    }
+
+    /// Inserts a dummy at the queue's now, before all others. A run that stands there already does as
+    /// well, and nothing is inserted. O(1).
+    ///
+    /// # Errors
+    /// [`InsertError::Full`]; nothing has changed then.
+    pub fn push_dummy(&mut self, queue: &mut Queue) -> Result<(), InsertError> {
+        match queue.head {
+            Some(head) if self.node(head).is_run() => Ok(()),
+            Some(_) | None => self.push_node(queue, T::ZERO, Entry::Dummies { more: 0 }),
+        }
+    }
+
+    pub(super) fn push_node(
+        &mut self,
+        queue: &mut Queue,
+        time: T,
+        entry: Entry<E>,
+    ) -> Result<(), InsertError> {
+        let next = queue.head;
+        let head = self.take(Node { time, next, entry });
+        if head.is_none() {
+            return Err(InsertError::Full);
+        }
+        queue.head = head;
+        Ok(())
+    }
+
+    /// Puts a node farther away from the one before it.
+    pub(super) fn add_span(&mut self, index: Index, more: u64) {
+        let span = self.node(index).span().saturating_add(more);
+        self.set_span(index, span);
+    }
+
+    /// Changes how far a node is from the one before it; for an event at most M. A run longer than can be
+    /// counted stops at 2^32 dummies.
+    pub(super) fn set_span(&mut self, index: Index, span: u64) {
+        let split = split::<T>(span);
+        if let Some(node) = self.node_mut(index) {
+            let (dummies, time) = split.unwrap_or((u32::MAX, T::of(T::MAX)));
+            node.time = time;
+            if let Entry::Dummies { more } = &mut node.entry {
+                *more = dummies;
+            }
+        }
+    }
+}
