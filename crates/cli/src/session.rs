@@ -297,6 +297,10 @@ fn read_scenario(spec: &str, set: &TaskSet, output: &Output) -> Result<Scenario,
     let what = format!("use the scenario `{spec}`");
     let path = match Scenario::parse(spec) {
         Ok(ScenarioSpec::Named(scenario)) => return Ok(scenario),
+        Ok(ScenarioSpec::Level(name)) => {
+            let level = Scenario::at_level(&name, set);
+            return level.map_err(|found| Failure::diagnosed(what, found));
+        }
         Ok(ScenarioSpec::File(path)) => path,
         Err(found) => return Err(Failure::diagnosed(what, found)),
     };

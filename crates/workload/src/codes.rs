@@ -203,6 +203,7 @@ NEEDS_JOBS = 404, "the test needs a finite job set, and the file has tasks";
 UNKNOWN_SCENARIO = 500, "no such scenario";
 BAD_PROBABILITY = 501, "not a probability";
 BAD_MEAN = 502, "not a mean of the beta distribution";
+NO_SUCH_LEVEL = 503, "the set has no such level";
 UNKNOWN_ROW = 510, "no such kind of row";
 ROW_LENGTH = 511, "a row with the wrong number of columns";
 BAD_CELL = 512, "a cell whose quotation marks do not match";
