@@ -1,7 +1,7 @@
 //! From a task set, a policy, options and parameters to a system.
 
 use crate::options::Options;
-use crate::policy::Policy;
+use crate::policy::{Policy, Use};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::setup::{Given, Setup};
@@ -35,6 +35,10 @@ pub fn assemble(
     analysis: Analysis,
 ) -> Result<System, Refusal> {
     let about = policy.about();
+    // What was recorded ran.
+    if analysis == Analysis::Ask && policy.fields().cpus != Use::Reads {
+        set.on_one_cpu(about.name).map_err(Refusal::diagnosed)?;
+    }
     let tasks = set.to_tasks(about.name).map_err(Refusal::diagnosed)?;
     let mut given = given(set, parameters)?;
     given.parameters = given.parameters.only(about.parameters);

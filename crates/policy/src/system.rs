@@ -16,7 +16,10 @@ pub struct System {
     pub options: Options,
     /// Every parameter that it was built with.
     pub parameters: Parameters,
-    /// What is decided together and independently of all else. A task or a CPU is in one of them.
+    /// How many CPUs there are.
+    pub cpus: u16,
+    /// What is decided together and independently of all else. A task is in one of them, a CPU in one at most:
+    /// in none if it has nothing to do.
     pub clusters: Vec<Cluster>,
     /// Where its order comes from, for people.
     pub origin: String,
@@ -133,6 +136,24 @@ impl System {
             }
         }
         by
+    }
+
+    /// The cluster of a task and its number there; `None` if there is no such task.
+    #[must_use]
+    pub fn cluster_of(&self, task: TaskId) -> Option<(&Cluster, TaskId)> {
+        self.clusters.iter().find_map(|cluster| {
+            let place = cluster.tasks.iter().position(|&known| known == task)?;
+            Some((cluster, TaskId(u16::try_from(place).ok()?)))
+        })
+    }
+
+    /// The CPU of a task, if it is always the same.
+    #[must_use]
+    pub fn cpu_of(&self, task: TaskId) -> Option<CpuId> {
+        match self.cluster_of(task)?.0.cpus.as_slice() {
+            [cpu] => Some(*cpu),
+            _ => None,
+        }
     }
 
     /// The domains of all clusters.

@@ -200,6 +200,7 @@ NEEDS_TASKS = 401, "the test or policy needs tasks, and the file has jobs";
 DEGRADED_NOT_UNIFORM = 402, "degraded budgets that differ between modes are not in this version";
 PRIORITIES_PARTIAL = 403, "only some tasks have a priority";
 NEEDS_JOBS = 404, "the test needs a finite job set, and the file has tasks";
+ONE_CPU = 405, "the platform has several CPUs, and the policy is for one";
 UNKNOWN_SCENARIO = 500, "no such scenario";
 BAD_PROBABILITY = 501, "not a probability";
 BAD_MEAN = 502, "not a mean of the beta distribution";

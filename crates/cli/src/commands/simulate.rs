@@ -267,6 +267,7 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
     const P99: u16 = 990;
     TaskRow {
         name,
+        cpu,
         released: found.released,
         completed: found.completed,
         missed: found.missed,

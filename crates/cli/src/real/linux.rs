@@ -137,7 +137,7 @@ pub(super) fn executive(
     settings: &Settings,
     refused: &Arc<AtomicU64>,
 ) -> Result<Executive, Failure> {
-    let (enforcement, exhaustion) = session.limits;
+    let (enforcement, exhaustion) = session.limits();
     let mut config = Config::new(session.levels, enforcement);
     config.cpu = settings.cpu;
     config.exhaustion = exhaustion;
@@ -360,8 +360,7 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
         from: level(change.from),
         to: level(change.to),
         cause: change.cause.map(|job| session.task_name(job.task)),
-        // One mode for the whole system.
-        cpu: None,
+        cpu,
     });
     let jobs = &report.jobs;
     let tasks = session.tasks.iter().zip(&report.tasks);
@@ -378,7 +377,10 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
         },
         modes: modes.collect(),
         tasks: tasks
-            .map(|(task, found)| row(task.period.as_nanos(), found))
+            .map(|(task, found)| TaskRow {
+                cpu,
+                ..row(task.period.as_nanos(), found)
+            })
             .collect(),
         cpus: vec![CpuRow {
             cpu: cpu.unwrap_or(u16::MAX),

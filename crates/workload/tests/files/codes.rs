@@ -19,7 +19,8 @@ fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
                 Ok(set) if code.number() >= 400 => set
                     .to_tasks("amc-rtb")
                     .err()
-                    .or(set.file_priorities().err()),
+                    .or(set.file_priorities().err())
+                    .or(set.on_one_cpu("rms").err()),
                 Ok(set) => set.warnings(),
                 Err(errors) => Some(errors),
             }
