@@ -29,6 +29,14 @@ pub enum RecordError {
         /// The value found.
         found: u64,
     },
+    /// A domain that the header does not name.
+    #[error("it names domain {found}, and the header has {domains} of them")]
+    UnknownDomain {
+        /// The number found.
+        found: u16,
+        /// How many domains there are.
+        domains: usize,
+    },
     /// A field that the kind does not use is not zero.
     #[error("a field that kind {kind} does not use is not zero")]
     NotCanonical {
