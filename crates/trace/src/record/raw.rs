@@ -144,6 +144,17 @@ impl Record {
     /// The length of a record in files.
     pub const BYTES: usize = 40;
 
+    /// What is wrong with a record of a file whose header names so many domains, if it gives the word to another one.
+    pub(crate) const fn of_no_domain(&self, domains: usize) -> Option<RecordError> {
+        match self.what {
+            What::Domain { domain } if domain.index() >= domains => {
+                let found = domain.0;
+                Some(RecordError::UnknownDomain { found, domains })
+            }
+            _ => None,
+        }
+    }
+
     /// The record as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {

@@ -24,6 +24,19 @@ impl Record {
         let what = names.what(self.what);
         Self { at, what }
     }
+
+    /// Shows each task and each CPU that the record names.
+    pub fn visit_names(&self, mut task: impl FnMut(TaskId), mut cpu: impl FnMut(CpuId)) {
+        let seen_task = |name| {
+            task(name);
+            name
+        };
+        let seen_cpu = |name| {
+            cpu(name);
+            name
+        };
+        let _same = self.renumbered(seen_task, seen_cpu);
+    }
 }
 
 struct Names<'a> {
