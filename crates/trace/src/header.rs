@@ -4,6 +4,10 @@
 //! (several values for lists), with `\t`, `\n`, `\r` and `\\` written as escapes. Unknown keys are
 //! refused, missing ones too: a header is complete or it is none.
 
+mod domains;
+
+pub use domains::DomainInfo;
+
 use crate::record::SCHEMA;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -108,6 +112,9 @@ pub struct Header {
     pub tasks: Vec<TaskInfo>,
     /// The names of the servers; a [`vestal_core::ServerId`] is the place in this list.
     pub servers: Vec<String>,
+    /// The scheduling domains, cluster by cluster; a [`crate::DomainId`] is the place in this list. Empty if there is
+    /// one that has every task and every CPU.
+    pub domains: Vec<DomainInfo>,
     /// The records stand in the order of their instants, apart from what a native world tells its
     /// guard after the fact. False for recordings of CPUs with differing clocks, and for managers that
     /// look at what happened since they looked last.
@@ -128,7 +135,7 @@ pub struct HeaderError {
     pub what: String,
 }
 
-/// The most tasks, servers, levels or options a header may have.
+/// The most tasks, servers, domains, levels or options a header may have.
 const LIST_MAX: usize = 65_535;
 
 impl Header {
@@ -149,6 +156,7 @@ impl Header {
             task_set: String::new(),
             tasks: Vec::new(),
             servers: Vec::new(),
+            domains: Vec::new(),
             ordered: true,
             judges_misses: false,
             records_permits: false,
@@ -207,6 +215,10 @@ impl Header {
         for server in &self.servers {
             line(&["server", server]);
         }
+        for domain in &self.domains {
+            let [cluster, cpus, tasks] = domains::fields(domain);
+            line(&["domain", &domain.name, &cluster, &cpus, &tasks]);
+        }
         line(&["ordered", yes_no(self.ordered)]);
         line(&["judges_misses", yes_no(self.judges_misses)]);
         line(&["records_permits", yes_no(self.records_permits)]);
@@ -221,6 +233,8 @@ impl Header {
     pub fn from_text(text: &str) -> Result<Self, HeaderError> {
         let mut header = Self::new("");
         let mut seen = Vec::new();
+        // Where the domains stand: whether they fit is known when every line is.
+        let mut domain_lines = Vec::new();
         for (place, line) in text.lines().enumerate() {
             let number = place.saturating_add(1);
             let at = |what| HeaderError { line: number, what };
@@ -236,13 +250,16 @@ impl Header {
                 }
                 seen.push(single);
             }
+            if fields.first() == Some(&"domain") {
+                domain_lines.push(number);
+            }
         }
         match SINGLES.iter().find(|key| !seen.contains(*key)) {
             Some(missing) => Err(HeaderError {
                 line: 0,
                 what: format!("`{missing}` is missing"),
             }),
-            None => Ok(header),
+            None => header.check_domains(&domain_lines).map(|()| header),
         }
     }
 
@@ -272,6 +289,10 @@ impl Header {
             }
             ["level", name] => push(&mut self.levels, (*name).to_owned())?,
             ["server", name] => push(&mut self.servers, (*name).to_owned())?,
+            ["domain", name, cluster, cpus, tasks] => {
+                let domain = domains::of_fields([name, cluster, cpus, tasks])?;
+                push(&mut self.domains, domain)?;
+            }
             ["task", name, criticality, period, deadline] => push(
                 &mut self.tasks,
                 TaskInfo {

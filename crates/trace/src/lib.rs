@@ -5,6 +5,7 @@
 //! | [`record`] | one thing that happened, in memory and as 40 bytes; schema `vestal-trace/1` |
 //! | [`count`] | the figures of a result, counted again from records |
 //! | [`header`] | what has to be known beside the records to run or draw them again |
+//! | [`domains`] | several scheduling domains in one recording: who writes in which, and with which numbers |
 //! | [`ring`] | one producer, one consumer, no lock, and a count of what was lost |
 //! | [`recorder`] | wraps any scheduler and writes down every call a world makes |
 //! | [`replay`](mod@replay) | feeds a recording to a fresh scheduler and finds the first difference |
@@ -19,6 +20,7 @@
 extern crate alloc;
 
 pub mod count;
+pub mod domains;
 pub mod header;
 pub mod merge;
 mod recent;
@@ -42,11 +44,12 @@ pub mod read;
 pub mod write;
 
 pub use count::{Counter, Counts};
-pub use header::{Dispatch, Header, TaskInfo, World};
+pub use domains::{Domains, InDomain, Scope};
+pub use header::{Dispatch, DomainInfo, Header, TaskInfo, World};
 pub use merge::merge;
-pub use record::{Edge, Mechanism, Record, Refusal, What};
+pub use record::{DomainId, Edge, Mechanism, Record, Refusal, What};
 pub use recorder::{Recorder, Sink};
-pub use replay::{Difference, Summary, replay};
+pub use replay::{Difference, Summary, replay, replay_domains};
 
 #[cfg(feature = "std")]
 pub use error::{Place, Problem, TraceError};

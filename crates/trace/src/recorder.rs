@@ -14,6 +14,12 @@ pub trait Sink {
     /// Takes one record. What cannot be kept is the sink's to count.
     fn put(&mut self, record: Record);
 
+    /// The same, and whether there was room for it.
+    fn try_put(&mut self, record: Record) -> bool {
+        self.put(record);
+        true
+    }
+
     /// Whether the records are wanted. If not, none are made.
     fn is_open(&self) -> bool {
         true
@@ -30,11 +36,17 @@ impl Sink for Producer<Record> {
     fn put(&mut self, record: Record) {
         self.push(record);
     }
+    fn try_put(&mut self, record: Record) -> bool {
+        self.push(record)
+    }
 }
 
 impl<K: Sink + ?Sized> Sink for &mut K {
     fn put(&mut self, record: Record) {
         (**self).put(record);
+    }
+    fn try_put(&mut self, record: Record) -> bool {
+        (**self).try_put(record)
     }
     fn is_open(&self) -> bool {
         (**self).is_open()
@@ -48,6 +60,10 @@ impl<K: Sink + ?Sized> Sink for &RefCell<K> {
         if let Ok(mut sink) = self.try_borrow_mut() {
             sink.put(record);
         }
+    }
+    fn try_put(&mut self, record: Record) -> bool {
+        self.try_borrow_mut()
+            .is_ok_and(|mut sink| sink.try_put(record))
     }
 }
 
@@ -265,8 +281,29 @@ fn put_plan(sink: &mut impl Sink, at: Instant, plan: &Plan<'_>, facts: u32) {
         };
         sink.put(Record { at, what });
     }
+    if !plan.sequences.spans.is_empty() {
+        put_sequences(sink, at, plan);
+    }
     if let Some(wake) = plan.next {
         let what = What::Wake(wake);
         sink.put(Record { at, what });
+    }
+}
+
+/// What each CPU walks through by itself.
+fn put_sequences(sink: &mut impl Sink, at: Instant, plan: &Plan<'_>) {
+    let cpus = (0..=u16::MAX).map(CpuId).zip(plan.sequences.spans);
+    for sequence in cpus.filter_map(|(cpu, _)| Some((cpu, plan.sequence(cpu)?))) {
+        let (cpu, sequence) = sequence;
+        let what = What::Sequence {
+            cpu,
+            jobs: sequence.jobs.len() as u64,
+            barrier: sequence.barrier,
+        };
+        sink.put(Record { at, what });
+        for &job in sequence.jobs {
+            let what = What::Queued { cpu, job };
+            sink.put(Record { at, what });
+        }
     }
 }

@@ -2,13 +2,16 @@
 
 use crate::error::{Problem, TraceError};
 use crate::header::Header;
-use crate::record::{COLUMNS, Record};
+use crate::record::{COLUMNS, LineError, Record};
 use crate::write::csv::{COMMENT, TRAILER};
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
 /// The longest line of a header, which holds the task set.
 const HEADER_LINE_MAX: usize = 16 << 20;
+
+/// The cell of a line in which a domain's number stands, from 1.
+const VALUE_CELL: usize = 6;
 
 /// The longest line of a record.
 const RECORD_LINE_MAX: usize = 4096;
@@ -17,6 +20,8 @@ const RECORD_LINE_MAX: usize = 4096;
 pub(super) struct Reader<R> {
     lines: Lines<R>,
     records: u64,
+    /// How many domains the header names; none if there is only one.
+    domains: usize,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -53,7 +58,13 @@ impl<R: BufRead> Reader<R> {
             let line = error.line as u64;
             TraceError::at_line(line, 0, Problem::Header(error))
         })?;
-        Ok((header, Self { lines, records: 0 }))
+        let domains = header.domains.len();
+        let reader = Self {
+            lines,
+            records: 0,
+            domains,
+        };
+        Ok((header, reader))
     }
 
     pub(super) fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
@@ -77,6 +88,15 @@ impl<R: BufRead> Reader<R> {
             TraceError::at_line(self.lines.number, column, Problem::Line(error))
         })?;
         self.records = self.records.saturating_add(1);
+        if let Some(error) = record.of_no_domain(self.domains) {
+            let what = error.to_string();
+            let cell = VALUE_CELL;
+            return Err(TraceError::at_line(
+                self.lines.number,
+                cell as u64,
+                Problem::Line(LineError { cell, what }),
+            ));
+        }
         Ok(Some(record))
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Reader<R> {
     next: usize,
     /// How many records were given out.
     records: u64,
+    /// How many domains the header names; none if there is only one.
+    domains: usize,
 }
 
 impl<R: Read> Reader<R> {
@@ -31,6 +33,7 @@ impl<R: Read> Reader<R> {
             frame_at: 0,
             next: 0,
             records: 0,
+            domains: 0,
         };
         let foreign = || {
             let expected = "the bytes `VTRACE1\\n`";
@@ -52,6 +55,7 @@ impl<R: Read> Reader<R> {
         let header = Header::from_text(text)
             .map_err(|error| TraceError::at_byte(reader.frame_at, Problem::Header(error)))?;
         reader.next = reader.frame.len();
+        reader.domains = header.domains.len();
         Ok((header, reader))
     }
 
@@ -69,6 +73,9 @@ impl<R: Read> Reader<R> {
         };
         let record = Record::from_bytes(bytes)
             .map_err(|error| TraceError::at_byte(place, Problem::Record(error)))?;
+        if let Some(error) = record.of_no_domain(self.domains) {
+            return Err(TraceError::at_byte(place, Problem::Record(error)));
+        }
         self.next = self.next.saturating_add(Record::BYTES);
         self.records = self.records.saturating_add(1);
         Ok(Some(record))

@@ -243,6 +243,10 @@ kinds! { What, Byte::Kind, "the kind", Cell::Kind, "a kind of record of this sch
     0x14 "refused"        (What::Refused(refusal)) refusal: At(Byte::A, Cell::Detail);
     0x15 "decide-refused" (What::DecisionRefused { refusal, now }) refusal: At(Byte::A, Cell::Detail), now: VALUE;
 
+    0x16 "sequence" (What::Sequence { cpu, jobs, barrier })
+        cpu: CPU, jobs: At(Byte::Sequence, Cell::Value), barrier: At(Byte::Value, Cell::Key("barrier"));
+    0x17 "queued"         (What::Queued { cpu, job }) cpu: CPU, job: Job;
+
     // Its notices.
     0x20 "mode" (What::Notice(Event::ModeChanged { from, to, cause }))
         from: At(Byte::A, Cell::Key("from")), to: At(Byte::B, Cell::Key("to")), cause: Maybe(Byte::C, Job);
@@ -269,6 +273,7 @@ kinds! { What, Byte::Kind, "the kind", Cell::Kind, "a kind of record of this sch
     // About the recording.
     0x35 "lost"           (What::Lost { count }) count: VALUE;
     0x36 "end"            (What::End { facts }) facts: VALUE;
+    0x38 "domain"         (What::Domain { domain }) domain: VALUE;
 }
 
 kinds! { Option<Slot>, Byte::AAndB, "the slot", Cell::Detail, "a slot" =>

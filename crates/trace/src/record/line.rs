@@ -2,8 +2,8 @@
 //!
 //! Every cell that a kind does not use is empty; no cell ever needs quotes. A fact that was observed
 //! but not reported has `seen-` before its kind. `value` is in nanoseconds but for the counts of
-//! `decide` and `end` (facts), `interrupt`, `frames-skipped` and `lost`, and for the numbers of a
-//! `barrier` and a frame (`frame-overrun`).
+//! `decide` and `end` (facts), `interrupt`, `frames-skipped`, `sequence` (jobs) and `lost`, and for the numbers of
+//! a `barrier`, a frame (`frame-overrun`) and a `domain`.
 
 use super::kinds::Kinds;
 use super::words::{Field, NUMBER};

@@ -9,7 +9,11 @@
 //!   them.
 //! - **What the world saw but did not tell**: [`What::Observed`] (a native world starts and ends jobs
 //!   without asking), misses, drops of its own, budgets, overhead, gaps of the machine.
-//! - **About the recording**: [`What::Lost`], [`What::End`].
+//! - **About the recording**: [`What::Domain`], [`What::Lost`], [`What::End`].
+//!
+//! A recording of several scheduling domains is one stream: what follows a [`What::Domain`] belongs to that
+//! domain, and domain 0 has the word at the beginning. Tasks and CPUs have the numbers of the task set there, not
+//! those inside of a domain ([`crate::domains`] translates).
 //!
 //! A job's first start and its later resumptions are the same fact, [`Fact::Started`]; a preemption is
 //! [`Fact::Stopped`] with that reason. [`crate::timeline`] tells them apart.
@@ -21,10 +25,11 @@
 mod kinds;
 mod line;
 mod raw;
+mod renumber;
 pub mod words;
 
 use vestal_core::{
-    BudgetOwner, ContractViolation, CpuId, DropReason, Duration, Event, Fact, Instant, JobId,
+    BarrierId, BudgetOwner, ContractViolation, CpuId, DropReason, Duration, Event, Fact, Instant, JobId,
     Level, Permit, Service, Slot, TaskId, Wake,
 };
 
@@ -33,6 +38,21 @@ pub use raw::RecordError;
 
 /// The name of the schema, as it stands in every file.
 pub const SCHEMA: &str = "vestal-trace/1";
+
+/// A scheduling domain of a recording: its place in [`crate::Header::domains`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DomainId(pub u16);
+
+impl DomainId {
+    /// The domain that has the word before any [`What::Domain`].
+    pub const FIRST: Self = Self(0);
+
+    /// The domain's index in tables indexed by domain.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// One thing that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,6 +96,23 @@ pub enum What {
         cpu: CpuId,
         /// The slot; `None`: the CPU shall be idle.
         slot: Option<Slot>,
+    },
+    /// Under a dispatch table, the jobs that a CPU walks through by itself, named by the [`What::Queued`] records that
+    /// follow, and the barrier at their end.
+    Sequence {
+        /// The CPU.
+        cpu: CpuId,
+        /// How many jobs.
+        jobs: u64,
+        /// Where the CPU waits for the others afterwards.
+        barrier: BarrierId,
+    },
+    /// The next job of the sequence before it.
+    Queued {
+        /// The CPU.
+        cpu: CpuId,
+        /// The job.
+        job: JobId,
     },
     /// When the plan wants the next decision at the latest.
     Wake(Wake),
@@ -131,12 +168,17 @@ pub enum What {
         /// Why.
         why: DropReason,
     },
+    /// What follows belongs to this domain, up to the next such record. Its instant is that of the next record.
+    Domain {
+        /// The domain.
+        domain: DomainId,
+    },
     /// Records are missing here, because a ring was full.
     Lost {
         /// How many.
         count: u64,
     },
-    /// The recording ends.
+    /// The recording of the domain ends. A recording is complete when all its domains have ended.
     End {
         /// How many facts were reported to the scheduler since its last decision.
         facts: u32,
@@ -246,7 +288,11 @@ impl Record {
     pub const fn continues_decision(&self) -> bool {
         matches!(
             self.what,
-            What::Slot { .. } | What::Wake(_) | What::Permit { .. }
+            What::Slot { .. }
+                | What::Sequence { .. }
+                | What::Queued { .. }
+                | What::Wake(_)
+                | What::Permit { .. }
         )
     }
 }

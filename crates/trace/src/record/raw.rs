@@ -29,6 +29,14 @@ pub enum RecordError {
         /// The value found.
         found: u64,
     },
+    /// A domain that the header does not name.
+    #[error("it names domain {found}, and the header has {domains} of them")]
+    UnknownDomain {
+        /// The number found.
+        found: u16,
+        /// How many domains there are.
+        domains: usize,
+    },
     /// A field that the kind does not use is not zero.
     #[error("a field that kind {kind} does not use is not zero")]
     NotCanonical {
@@ -135,6 +143,17 @@ const OBSERVED: u8 = 0x40;
 impl Record {
     /// The length of a record in files.
     pub const BYTES: usize = 40;
+
+    /// What is wrong with a record of a file whose header names so many domains, if it gives the word to another one.
+    pub(crate) const fn of_no_domain(&self, domains: usize) -> Option<RecordError> {
+        match self.what {
+            What::Domain { domain } if domain.index() >= domains => {
+                let found = domain.0;
+                Some(RecordError::UnknownDomain { found, domains })
+            }
+            _ => None,
+        }
+    }
 
     /// The record as bytes.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Values of records as numbers and as words, each said once for both directions.
 
-use super::{Mechanism, Refusal};
+use super::{DomainId, Mechanism, Refusal};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::ToString;
@@ -53,6 +53,7 @@ numbers! {
     DeviceId(u16) "the device"
     BarrierId(u32) "the barrier"
     Level(u8) "the level"
+    DomainId(u16) "the domain"
 }
 
 /// Plain numbers, as which `u64` counts everything.

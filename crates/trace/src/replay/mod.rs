@@ -19,21 +19,33 @@
 //! | the job of a budget sample changed | as above |
 //! | an instant of an accepted fact moved without passing its neighbours, where no deadline is computed from it | the scheduler takes execution from charges, never from the clock (C2) |
 
+//! Of several domains each is decided again from its own facts. The records of the stream are then found by these
+//! rules besides:
+//!
+//! - **D1** the word is given to another domain than the one that has it, **D2** to one of which something follows,
+//!   **D3** at the instant of what follows;
+//! - **D4** what the world tells and sees in a domain is about its tasks and its CPUs, but for facts that the
+//!   scheduler refuses;
+//! - every domain ends, and nothing of it follows.
+//!
+//! Where the header says that instants are in order, they are so over all domains.
+
 pub mod checks;
 pub mod conformance;
 pub mod inversion;
+mod run;
 
-use crate::count::{Counter, Counts};
-use crate::header::{Dispatch, Header};
-use crate::record::{Record, What};
-use crate::recorder::Recorder;
+use crate::count::Counts;
+use crate::domains::Scope;
+use crate::header::Header;
+use crate::record::{DomainId, Record, What};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use checks::Checks;
 use core::fmt;
-use vestal_core::{Fact, Instant, Scheduler};
+use run::Run;
+use vestal_core::{Instant, Scheduler};
 
 /// How many records before a difference are shown.
 pub const SHOWN_BEFORE: usize = 8;
@@ -58,9 +70,20 @@ pub struct Summary {
     pub counts: Counts,
 }
 
+/// A replay of several domains without a difference.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// How many records there were, [`What::Domain`] included.
+    pub records: u64,
+    /// What each domain says, by its number; that record is of none.
+    pub domains: Vec<Summary>,
+}
+
 /// The first difference between a recording and its replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
+    /// The domain in which it is; `None` if the header names no domains.
+    pub domain: Option<DomainId>,
     /// The number of the record, from 0; one past the last if something is missing at the end.
     pub number: u64,
     /// The recorded record; `None` at the end.
@@ -103,6 +126,9 @@ pub enum Mismatch {
         /// How many.
         count: u64,
     },
+    /// It gives the word to a domain that the header does not name.
+    #[error("the header names no domain {}", .0.0)]
+    UnknownDomain(DomainId),
     /// What the world recorded contradicts itself.
     #[error("{0}")]
     Inconsistent(&'static str),
@@ -129,212 +155,160 @@ pub fn replay<E, S: Scheduler + ?Sized>(
     records: impl IntoIterator<Item = Result<Record, E>>,
     scheduler: &mut S,
 ) -> Result<Summary, Failure<E>> {
-    let mut records = records.into_iter();
-    let mut run = Run::new(header, scheduler);
-    let mut before = VecDeque::new();
-    for record in records.by_ref() {
-        let record = record.map_err(Failure::Unreadable)?;
-        if let Err(why) = run.take(&record) {
-            // What follows is only shown: an unreadable rest does not hide the difference.
-            let after = records.map_while(Result::ok).take(SHOWN_AFTER).collect();
-            let mut replayed = Vec::new();
-            if let Mismatch::Instead(first) = why {
-                replayed.push(first);
-                replayed.extend(run.expected.iter().filter(|next| **next != first));
-            }
-            return Err(Failure::Differs(Box::new(Difference {
-                number: run.summary.records,
-                recorded: Some(record),
-                why,
-                replayed,
-                before: before.into(),
-                after,
-            })));
-        }
-        run.summary.records = run.summary.records.saturating_add(1);
-        run.counter.see(&record);
-        if before.len() == SHOWN_BEFORE {
-            before.pop_front();
-        }
-        before.push_back(record);
-    }
-    if run.ended {
-        let counts = run.counter.counts();
-        return Ok(Summary {
-            counts,
-            ..run.summary
-        });
-    }
-    Err(Failure::Differs(Box::new(Difference {
-        number: run.summary.records,
-        recorded: None,
-        why: Mismatch::NoEnd,
-        replayed: Vec::new(),
-        before: before.into(),
-        after: Vec::new(),
-    })))
+    let mut stream = Stream::new(header);
+    stream.runs.push(Some(Run::new(header, scheduler, None)));
+    let replayed = stream.replay(records)?;
+    Ok(replayed.domains.first().copied().unwrap_or_default())
 }
 
-struct Run<'a, S: ?Sized> {
-    /// Around a reference, so that the caller keeps the scheduler.
-    recorder: Recorder<&'a mut S, Vec<Record>>,
-    /// Records that the replay has given and the recording has not shown yet.
-    expected: VecDeque<Record>,
-    checks: Checks,
-    ordered: bool,
-    /// Facts may be reported later than they happened: a native world reports only what the guard needs, and
-    /// when it needs it.
-    reported_later: bool,
+/// Replays a recording of several domains, each with a fresh scheduler of its own. A scope says which domain a
+/// scheduler is for, and what its cluster's tasks and CPUs are called in the file; a domain without a scheduler is a
+/// difference.
+///
+/// # Errors
+/// As [`replay`]; the difference names its domain.
+pub fn replay_domains<'a, E, S: Scheduler + ?Sized + 'a>(
+    header: &Header,
+    records: impl IntoIterator<Item = Result<Record, E>>,
+    schedulers: impl IntoIterator<Item = (Scope, &'a mut S)>,
+) -> Result<Replayed, Failure<E>> {
+    let mut stream = Stream::new(header);
+    stream.runs.resize_with(header.domain_count(), || None);
+    for (scope, scheduler) in schedulers {
+        if let Some(run) = stream.runs.get_mut(scope.domain().index()) {
+            *run = Some(Run::new(header, scheduler, Some(scope)));
+        }
+    }
+    stream.replay(records)
+}
+
+/// The records of all domains, and who has the word.
+struct Stream<'a, S: ?Sized> {
+    /// By domain.
+    runs: Vec<Option<Run<'a, S>>>,
+    /// Whether domains are named.
+    named: bool,
+    present: DomainId,
+    /// The word was given to the present domain at this instant, and nothing of it has followed yet.
+    given: Option<Instant>,
+    /// The latest instant of all domains.
     clock: Instant,
-    /// The latest instant of a fact since the last decision.
-    latest_fact: Instant,
-    ended: bool,
-    counter: Counter,
-    summary: Summary,
+    records: u64,
 }
 
-impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
-    fn new(header: &Header, scheduler: &'a mut S) -> Self {
-        let tasks = if header.records_permits {
-            header.tasks.len()
-        } else {
-            0
-        };
+impl<'a, S: Scheduler + ?Sized> Stream<'a, S> {
+    fn new(header: &Header) -> Self {
         Self {
-            recorder: Recorder::with_permits(scheduler, Vec::new(), tasks),
-            expected: VecDeque::new(),
-            checks: Checks::new(header),
-            ordered: header.ordered,
-            reported_later: header.dispatch == Dispatch::Native,
-            latest_fact: Instant::EPOCH,
+            runs: Vec::new(),
+            named: !header.domains.is_empty(),
+            present: DomainId::FIRST,
+            given: None,
             clock: Instant::EPOCH,
-            ended: false,
-            counter: Counter::new(header),
-            summary: Summary::default(),
+            records: 0,
         }
+    }
+
+    fn replay<E>(
+        mut self,
+        records: impl IntoIterator<Item = Result<Record, E>>,
+    ) -> Result<Replayed, Failure<E>> {
+        let mut records = records.into_iter();
+        let mut before = VecDeque::new();
+        for record in records.by_ref() {
+            let record = record.map_err(Failure::Unreadable)?;
+            if let Err(why) = self.take(&record) {
+                // What follows is only shown: an unreadable rest does not hide the difference.
+                let after = records.map_while(Result::ok).take(SHOWN_AFTER).collect();
+                let mut replayed = Vec::new();
+                if let Mismatch::Instead(first) = why {
+                    replayed.push(first);
+                    let run = self.runs.get(self.present.index());
+                    let expected = run.and_then(Option::as_ref).map(Run::expected);
+                    let expected = expected.into_iter().flatten();
+                    replayed.extend(expected.filter(|next| **next != first));
+                }
+                return Err(Failure::Differs(Box::new(Difference {
+                    domain: self.named.then_some(self.present),
+                    number: self.records,
+                    recorded: Some(record),
+                    why,
+                    replayed,
+                    before: before.into(),
+                    after,
+                })));
+            }
+            self.records = self.records.saturating_add(1);
+            if before.len() == SHOWN_BEFORE {
+                before.pop_front();
+            }
+            before.push_back(record);
+        }
+        self.finish().map_err(|(domain, why)| {
+            Failure::Differs(Box::new(Difference {
+                domain: self.named.then_some(domain),
+                number: self.records,
+                recorded: None,
+                why,
+                replayed: Vec::new(),
+                before: before.into(),
+                after: Vec::new(),
+            }))
+        })
     }
 
     fn take(&mut self, record: &Record) -> Result<(), Mismatch> {
-        if self.ended {
-            return Err(Mismatch::AfterEnd);
+        if let What::Domain { domain } = record.what {
+            return self.turn_to(domain, record.at);
         }
-        #[expect(
-            clippy::wildcard_enum_match_arm,
-            reason = "what is no answer was seen by the world; an answer that is not asked for here is missed below"
-        )]
-        match record.what {
-            What::Fact(fact) => self.tell(record, fact),
-            What::Decided { .. } => {
-                self.ask(record, record.at)?;
-                bump(&mut self.summary.decisions);
-                self.no_fact_is_later(record)?;
-                self.in_order(record)
-            }
-            What::DecisionRefused { now, .. } => self.ask(record, now),
-            What::Notice(_) => {
-                if self.expected.is_empty() {
-                    self.recorder.take_notice();
-                    self.collect();
-                }
-                bump(&mut self.summary.notices);
-                self.compare(record)?;
-                self.checks.see(record).map_err(Mismatch::Inconsistent)
-            }
-            What::Refused(_) | What::Slot { .. } | What::Wake(_) => self.compare(record),
-            What::Permit { .. } => {
-                self.recorder.settle_permits();
-                self.collect();
-                bump(&mut self.summary.permits);
-                self.compare(record)
-            }
-            _ => self.see(record),
-        }
-    }
-
-    /// A fact is reported again; the checks see it only if it is accepted, as the clock does.
-    fn tell(&mut self, record: &Record, fact: Fact) -> Result<(), Mismatch> {
-        let kept = matches!(fact, Fact::Released { job } if self.checks.is_kept(record.at, job));
-        let accepted = self.recorder.apply(record.at, fact).is_ok();
-        self.collect();
-        bump(&mut self.summary.facts);
-        self.compare(record)?;
-        if !accepted {
-            return Ok(());
-        }
-        self.latest_fact = self.latest_fact.max(record.at);
-        self.checks.see(record).map_err(Mismatch::Inconsistent)?;
-        if self.reported_later || kept {
-            return Ok(());
-        }
-        self.in_order(record)
-    }
-
-    /// Whatever the clocks: nothing is reported before it happens.
-    fn no_fact_is_later(&mut self, record: &Record) -> Result<(), Mismatch> {
-        let latest = core::mem::replace(&mut self.latest_fact, Instant::EPOCH);
-        if latest > record.at {
-            let rule = "T1: a fact since the last decision is later than this";
+        if self.given.take().is_some_and(|given| given != record.at) {
+            let rule = "D3: the domain got the word at another instant";
             return Err(Mismatch::Inconsistent(rule));
         }
-        Ok(())
+        let run = self.runs.get_mut(self.present.index());
+        let Some(run) = run.and_then(Option::as_mut) else {
+            return Err(Mismatch::UnknownDomain(self.present));
+        };
+        run.take(record, &mut self.clock)
     }
 
-    fn ask(&mut self, record: &Record, now: Instant) -> Result<(), Mismatch> {
-        // Whether it is refused shows in the record; the plan was written down.
-        let _ = self.recorder.decide(now);
-        self.collect();
-        self.compare(record)
-    }
-
-    /// Something of the world's own. The calls before it have to be complete.
-    fn see(&mut self, record: &Record) -> Result<(), Mismatch> {
-        self.recorder.settle_permits();
-        self.collect();
-        if let What::End { facts } = record.what {
-            while self.recorder.take_notice().is_some() {}
-            self.collect();
-            self.ended = true;
-            self.no_fact_is_later(record)?;
-            if facts != self.recorder.facts_told() && self.expected.is_empty() {
-                let rule = "another number of facts was reported since the last decision";
-                return Err(Mismatch::Inconsistent(rule));
-            }
+    /// Another domain has the word.
+    fn turn_to(&mut self, domain: DomainId, at: Instant) -> Result<(), Mismatch> {
+        if domain == self.present {
+            let rule = "D1: the domain has the word already";
+            return Err(Mismatch::Inconsistent(rule));
         }
-        if let Some(missing) = self.expected.front() {
+        if self.given.is_some() {
+            return Err(Mismatch::Inconsistent(NOTHING_FOLLOWS));
+        }
+        if let Some(run) = self.runs.get(self.present.index()).and_then(Option::as_ref)
+            && let Some(missing) = run.expected().next()
+        {
             return Err(Mismatch::Instead(*missing));
         }
-        if let What::Lost { count } = record.what {
-            return Err(Mismatch::Lost { count });
+        if !self.named || self.runs.len() <= domain.index() {
+            return Err(Mismatch::UnknownDomain(domain));
         }
-        self.in_order(record)?;
-        self.checks.see(record).map_err(Mismatch::Inconsistent)
-    }
-
-    fn collect(&mut self) {
-        self.expected.extend(self.recorder.sink_mut().drain(..));
-    }
-
-    fn compare(&mut self, record: &Record) -> Result<(), Mismatch> {
-        match self.expected.pop_front() {
-            Some(replayed) if replayed == *record => Ok(()),
-            Some(replayed) => Err(Mismatch::Instead(replayed)),
-            None => Err(Mismatch::Unexpected),
-        }
-    }
-
-    fn in_order(&mut self, record: &Record) -> Result<(), Mismatch> {
-        if self.ordered && record.at < self.clock {
-            let earlier = self.clock;
-            return Err(Mismatch::Disorder { earlier });
-        }
-        self.clock = self.clock.max(record.at);
+        self.present = domain;
+        self.given = Some(at);
         Ok(())
     }
+
+    /// Whether every domain has ended, and what they say.
+    fn finish(&self) -> Result<Replayed, (DomainId, Mismatch)> {
+        if self.given.is_some() {
+            return Err((self.present, Mismatch::Inconsistent(NOTHING_FOLLOWS)));
+        }
+        let mut domains = Vec::new();
+        for (number, run) in (0..=u16::MAX).zip(&self.runs) {
+            let summary = run.as_ref().and_then(Run::summary);
+            domains.push(summary.ok_or((DomainId(number), Mismatch::NoEnd))?);
+        }
+        let records = self.records;
+        Ok(Replayed { records, domains })
+    }
 }
 
-fn bump(count: &mut u64) {
-    *count = count.saturating_add(1);
-}
+const NOTHING_FOLLOWS: &str = "D2: the domain got the word, and nothing of it follows";
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
