@@ -310,6 +310,7 @@ mod tests {
         let tasks = problem.tasks().iter().map(|_| TaskOutcome {
             priority: None,
             responses: Vec::new(),
+            ..TaskOutcome::default()
         });
         Answer::decided(Kind::Sufficient, None, tasks.collect())
     }
