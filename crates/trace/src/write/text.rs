@@ -32,7 +32,7 @@ const LEGEND: &str = "\
 
 /// What stands there besides if there are several CPUs.
 const LEGEND_OF_CPUS: &str = "\
-0 to 9 instead of #: executes on that CPU, # on several or another one; lines of CPUs have the letters of their tasks
+0 to 9 in place of #: executes on that CPU (# on another or several)   A, B ..: the task on a CPU
 ";
 
 /// How instants become columns.
@@ -139,7 +139,7 @@ impl Labels {
             let label = format!("{} {level}", row.task.name.escape_debug());
             match cpus.is_empty() {
                 true => label,
-                false => format!("{} {label}", letter(place)),
+                false => format!("{label} {}", letter(place)),
             }
         };
         Self {
