@@ -147,7 +147,8 @@ impl System {
             return Some(Refusal::input(why).with_help("use `vestal simulate`"));
         }
         let mut clusters = self.clusters.iter();
-        let is_served = |cluster: &Cluster| matches!(cluster.configuration, Configuration::Servers(_));
+        let is_served =
+            |cluster: &Cluster| matches!(cluster.configuration, Configuration::Servers(_));
         let why = "servers on a grid are for simulations in this version";
         clusters
             .any(is_served)
