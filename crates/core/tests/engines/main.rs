@@ -7,6 +7,8 @@ mod adaptive;
 mod completed_overruns;
 mod containers;
 mod contract_domains;
+mod contract_publications;
+mod contract_recorded_domains;
 mod frames;
 mod frames_random;
 mod hierarchy_contract;
