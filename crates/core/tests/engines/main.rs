@@ -27,5 +27,6 @@ mod levelled_reference;
 mod plrs;
 mod plrs_pieces;
 mod pt;
+mod recorded_domains;
 mod zss;
 mod zss_guard;
