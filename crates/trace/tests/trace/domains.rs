@@ -13,7 +13,7 @@ use vestal_trace::replay::{Difference, Failure, Mismatch, Replayed};
 use vestal_trace::write::Options;
 use vestal_trace::{
     DomainId, DomainInfo, Domains, Edge, Format, Header, InDomain, Mechanism, Place, Record,
-    Recorder, Scope, Sink, Trace, What, replay, replay_domains,
+    Recorder, Scope, Sink, TaskInfo, Trace, What, replay, replay_domains,
 };
 
 /// How many domains.
@@ -55,7 +55,8 @@ fn header(setups: &[Setup], random: &mut Random, permits: bool) -> Header {
     for (number, (setup, cpu)) in (0..).zip(setups.iter().zip(cpus)) {
         let own: Vec<usize> = places.by_ref().take(setup.tasks.len()).collect();
         for (place, info) in own.iter().zip(header_of(setup).tasks) {
-            tasks[*place] = Some(info);
+            let name = format!("tau{place}");
+            tasks[*place] = Some(TaskInfo { name, ..info });
         }
         domains.push(DomainInfo {
             name: format!("CPU {cpu}"),
@@ -220,7 +221,7 @@ fn homes(records: &[Record]) -> Vec<DomainId> {
 }
 
 /// The records of one domain, with the place of each in the stream.
-fn of_domain(records: &[Record], domain: DomainId) -> Vec<(usize, Record)> {
+pub(crate) fn of_domain(records: &[Record], domain: DomainId) -> Vec<(usize, Record)> {
     let homes = homes(records);
     let all = records.iter().copied().enumerate();
     all.filter(|(place, record)| {

@@ -18,6 +18,7 @@ mod example;
 mod formats;
 mod ftrace;
 mod inversion;
+mod lanes;
 mod perfetto;
 mod recorded;
 mod sequences;
