@@ -164,6 +164,12 @@ impl Statistics {
         }
     }
 
+    /// What it has counted.
+    #[must_use]
+    pub fn into_figures(self) -> Figures {
+        self.figures
+    }
+
     #[inline]
     fn task(&mut self, job: &JobState) -> Option<&mut TaskStatistics> {
         self.figures.tasks.get_mut(job.id.task.index())

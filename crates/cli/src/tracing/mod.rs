@@ -10,9 +10,9 @@ pub(crate) use files::{TraceFiles, check};
 pub(crate) use simulated::recorded;
 
 use crate::session::Session;
-use vestal_core::{Duration, Service};
+use vestal_core::{CpuId, Duration, Service};
 use vestal_policy::parameters;
-use vestal_trace::{Dispatch, Header, TaskInfo, World};
+use vestal_trace::{Dispatch, DomainInfo, Header, TaskInfo, World};
 
 /// Everything that a replay needs beside the records, for a simulated world.
 ///
@@ -39,8 +39,36 @@ pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
         tasks: tasks.collect(),
         judges_misses: true,
         records_permits: dispatch == Dispatch::Native,
+        cpus: session.system.cpus,
         ..Header::new(&session.system.policy)
     }
+    .with_domains(domains(session))
+}
+
+/// The domains of a system, named after their CPUs.
+fn domains(session: &Session) -> Vec<DomainInfo> {
+    let all = (0..).zip(&session.system.clusters).flat_map(|(number, cluster)| {
+        cluster.domains.iter().map(move |domain| {
+            let cpus = domain.cpus.iter();
+            let tasks = domain.tasks.iter();
+            let cpus: Vec<CpuId> = cpus
+                .filter_map(|cpu| cluster.cpus.get(cpu.index()).copied())
+                .collect();
+            let name = match cpus.as_slice() {
+                [cpu] => format!("CPU {}", cpu.0),
+                _ => "shared".to_owned(),
+            };
+            DomainInfo {
+                name,
+                cluster: number,
+                cpus,
+                tasks: tasks
+                    .filter_map(|task| cluster.tasks.get(task.index()).copied())
+                    .collect(),
+            }
+        })
+    });
+    all.collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! A record with other numbers for its tasks and CPUs: inside a cluster they are counted anew.
 
 use super::{Record, What};
-use vestal_core::{
-    Budget, BudgetOwner, CpuId, Event, Fact, JobId, Slot, TaskId, Wake, WakeReason,
-};
+use vestal_core::{Budget, BudgetOwner, CpuId, Event, Fact, JobId, Slot, TaskId, Wake, WakeReason};
 
 impl Record {
     /// The record with each task and each CPU that it names replaced. Servers, devices, barriers and frames are
@@ -158,6 +156,10 @@ impl Names<'_> {
             Fact::BarrierReached { cpu, barrier } => Fact::BarrierReached {
                 cpu: self.cpu(cpu),
                 barrier,
+            },
+            Fact::CpuOpen { cpu, open } => Fact::CpuOpen {
+                cpu: self.cpu(cpu),
+                open,
             },
             Fact::Timer | Fact::Interrupt { .. } | Fact::ModeRequested { .. } => fact,
         }
