@@ -410,6 +410,7 @@ fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
     let relative = response.mean / period_ns as f64;
     TaskRow {
         name: found.name.clone(),
+        cpu: None,
         released: found.jobs.released,
         completed: found.jobs.completed,
         missed: found.jobs.missed,

@@ -29,7 +29,12 @@ impl Observer for Log {
         self.note(at, "released", job.demand.as_nanos(), job.id);
     }
     fn executed(&mut self, segment: Segment, job: &JobState) {
-        self.note(segment.end, "executed until", segment.start.as_nanos(), job.id);
+        self.note(
+            segment.end,
+            "executed until",
+            segment.start.as_nanos(),
+            job.id,
+        );
     }
     fn completed(&mut self, at: Instant, job: &JobState) {
         self.note(at, "completed", job.executed.as_nanos(), job.id);
@@ -38,7 +43,10 @@ impl Observer for Log {
         self.note(at, "dropped", why as u64, job.id);
     }
     fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
-        let none = JobId { task: TaskId(u16::MAX), sequence: 0 };
+        let none = JobId {
+            task: TaskId(u16::MAX),
+            sequence: 0,
+        };
         let modes = u64::from(from.0) * 8 + u64::from(to.0);
         self.note(at, "mode", modes, cause.unwrap_or(none));
     }
@@ -99,7 +107,7 @@ fn drawn_set(random: &mut Random, cpus: u64) -> String {
     let mut text = format!(
         "format = \"vestal/1\"\nlevels = [\"LO\", \"HI\"]\nunit = \"ns\"\n[platform]\ncpus = {cpus}\n"
     );
-    for task in 0..random.between(cpus, 3 * cpus) {
+    for task in 0..random.between(2 * cpus, 4 * cpus) {
         let period = random.between(20, 200);
         let low = random.between(1, 1 + period / 4);
         let high = random.between(low, low + period / 4);
@@ -107,7 +115,9 @@ fn drawn_set(random: &mut Random, cpus: u64) -> String {
             true => ("HI", format!("LO = {low}, HI = {high}")),
             false => ("LO", format!("LO = {high}")),
         };
-        text += &format!("[[task]]\nname = \"t{task}\"\ncriticality = \"{level}\"\nperiod = {period}\n");
+        text += &format!(
+            "[[task]]\nname = \"t{task}\"\ncriticality = \"{level}\"\nperiod = {period}\n"
+        );
         if random.once_in(3) {
             text += &format!("cpu = {}\n", random.below(cpus));
         }
@@ -120,7 +130,12 @@ fn set(text: &str) -> TaskSet {
     TaskSet::from_source(&Source::new("set.toml", text)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn assembled(policy: &str, set: &TaskSet, given: &Parameters, options: &[(String, String)]) -> System {
+fn assembled(
+    policy: &str,
+    set: &TaskSet,
+    given: &Parameters,
+    options: &[(String, String)],
+) -> System {
     let registry = Registry::default();
     let policy = registry.policy(policy).unwrap();
     let options: Options = registry.options(policy, options).unwrap();
@@ -131,7 +146,10 @@ fn assembled(policy: &str, set: &TaskSet, given: &Parameters, options: &[(String
 fn part(set: &TaskSet, tasks: &[TaskId]) -> TaskSet {
     let mut part = set.clone();
     part.platform.cpus = 1;
-    part.tasks = tasks.iter().map(|task| set.tasks[task.index()].clone()).collect();
+    part.tasks = tasks
+        .iter()
+        .map(|task| set.tasks[task.index()].clone())
+        .collect();
     for task in &mut part.tasks {
         task.cpu = None;
         task.arrival = Arrival::Periodic;
@@ -152,7 +170,13 @@ fn log_alone(cluster: &Cluster, tasks: &[Task], places: &[TaskId], whole: &Drawn
         backlog: Backlog::UNLIMITED,
     };
     let mut engine = cluster.configuration.engine(Precision::EXACT).unwrap();
-    engine.visit(Alone(&setting, OfPart { whole, tasks: places }))
+    engine.visit(Alone(
+        &setting,
+        OfPart {
+            whole,
+            tasks: places,
+        },
+    ))
 }
 
 #[test]
@@ -160,7 +184,11 @@ fn on_m_cpus_it_is_m_times_edf_vd_job_by_job() {
     let mut random = Random::new(64);
     let (mut proved, mut unproved, mut modes, mut dropped) = (0, 0, 0, 0);
     for run in 0..150 {
-        let cpus = if run % 30 == 0 { 64 } else { random.between(1, 12) };
+        let cpus = if run % 30 == 0 {
+            64
+        } else {
+            random.between(1, 12)
+        };
         let set = set(&drawn_set(&mut random, cpus));
         let placement = random.one_of(&["first-fit", "decreasing", "edf-vd"]);
         let options = [("placement".to_owned(), placement.to_owned())];
@@ -181,12 +209,23 @@ fn on_m_cpus_it_is_m_times_edf_vd_job_by_job() {
             backlog: Backlog::UNLIMITED,
         });
         let settings: Vec<_> = settings.collect();
-        let jobs = |cluster: &'_ Cluster| OfPart { whole: &whole, tasks: &cluster.tasks };
-        let jobs: Vec<_> = system.clusters.iter().map(jobs).collect();
+        let mut jobs = Vec::new();
+        for cluster in &system.clusters {
+            jobs.push(OfPart {
+                whole: &whole,
+                tasks: &cluster.tasks,
+            });
+        }
         let mut engines: Vec<_> = system
             .clusters
             .iter()
-            .map(|cluster| cluster.configuration.engine(Precision::EXACT).unwrap().boxed())
+            .map(|cluster| {
+                cluster
+                    .configuration
+                    .engine(Precision::EXACT)
+                    .unwrap()
+                    .boxed()
+            })
             .collect();
         let mut logs = vec![Log::default(); engines.len()];
         let mut worlds = Vec::new();
@@ -218,8 +257,14 @@ fn on_m_cpus_it_is_m_times_edf_vd_job_by_job() {
             }
         }
     }
-    assert!(proved > 15 && unproved > 15, "{proved} proved, {unproved} not");
-    assert!(modes > 1000 && dropped > 1000, "{modes} changes, {dropped} dropped");
+    assert!(
+        proved > 15 && unproved > 15,
+        "{proved} proved, {unproved} not"
+    );
+    assert!(
+        modes > 1000 && dropped > 1000,
+        "{modes} changes, {dropped} dropped"
+    );
 }
 
 /// Each task is in one cluster, a given CPU is kept, and the clusters are in the order of their CPUs.
@@ -263,5 +308,8 @@ fn what_fits_nowhere_goes_where_least_is_to_do_and_proves_nothing() {
     let cpus: Vec<Option<CpuId>> = (0..3).map(|task| system.cpu_of(TaskId(task))).collect();
     assert_eq!(cpus, [0, 1, 1].map(|cpu| Some(CpuId(cpu))));
     let proof = &system.clusters[0].domains[0].guarantee.proof;
-    assert!(matches!(proof, Proof::Unproved { why: Some(why), .. } if why.contains('c')), "{proof:?}");
+    assert!(
+        matches!(proof, Proof::Unproved { why: Some(why), .. } if why.contains('c')),
+        "{proof:?}"
+    );
 }
