@@ -13,6 +13,8 @@
 //! ([`Device::inherits`]), each event is reported with the hosts of all jobs that wait for the device when it
 //! arrives, and one that was asked for with the host of the job that asked.
 //!
+//! The scheduler is asked at the epoch, whether anything happens there or not: an idling server begins to idle then.
+//!
 //! At most [`QUEUED_MAX`] events of a device wait, which is what the core counts; more are dropped as they arrive.
 
 use crate::cpu::NEVER;
@@ -193,17 +195,16 @@ impl<'a> Happening<'a> {
             next: events.interrupt(device, 0, None),
             ..Queue::default()
         });
-        let mut new = Self {
+        Self {
             outside,
             events,
             queues: queues.collect(),
             progress: vec![Progress::default(); tasks],
             mode: events.mode_request(0),
             mode_index: 0,
-            next: NEVER,
-        };
-        new.look_ahead();
-        new
+            // The scheduler is asked at the epoch: a server may idle before anything arrives.
+            next: Instant::EPOCH,
+        }
     }
 
     /// A device.
