@@ -4,7 +4,8 @@ use std::path::Path;
 use vestal_analysis::{Parameter, Parameters};
 use vestal_core::{CpuId, Duration, Instant, JobId, Service, TaskId};
 use vestal_policy::{
-    Analysis, Configuration, Field, Native, Options, Policy, Precision, Registry, System, Use, Visitor, assemble,
+    Analysis, Configuration, Field, Native, Options, Policy, Precision, Registry, System, Use,
+    Visitor, assemble,
 };
 use vestal_sim::workload::Periodic;
 use vestal_sim::{Backlog, Demand, JobState, Observer, Segment, Setting, simulate};
