@@ -14,6 +14,7 @@
 //! | [`workload`] | when jobs arrive, and what they execute |
 //! | [`observer`] | what a world reports to observers |
 //! | [`guarantee`] | which deadlines a policy had guaranteed to keep |
+//! | [`served`] | what servers gave and devices asked for |
 //! | [`statistics`] | counts, response times and percentiles in constant memory |
 //!
 //! ```
@@ -57,6 +58,7 @@ pub mod native;
 pub mod observer;
 pub mod outside;
 mod pending;
+pub mod served;
 pub mod statistics;
 pub mod workload;
 pub mod world;
@@ -66,6 +68,7 @@ pub use error::SimulationError;
 pub use native::{NativeSetting, simulate_native};
 pub use observer::{JobState, Observer, Segment};
 pub use outside::{Events, Outside};
+pub use served::Served;
 pub use statistics::{Figures, Statistics};
 pub use workload::{Demand, Releases};
 pub use world::{
