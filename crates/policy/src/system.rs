@@ -106,6 +106,13 @@ pub enum Proof {
 }
 
 impl Cluster {
+    /// Whether nothing is promised in any of its domains.
+    #[must_use]
+    pub fn promises_nothing(&self) -> bool {
+        let mut domains = self.domains.iter();
+        domains.all(|domain| domain.guarantee.terms == Terms::Nothing)
+    }
+
     /// The limits under which its only domain guarantees deadlines, if that is what it guarantees.
     #[must_use]
     pub fn limits(&self) -> Option<(Enforcement, Exhaustion)> {
