@@ -71,6 +71,8 @@ pub enum Terms {
     },
     /// A job of each of these tasks is no later than so; nothing is said of the others.
     Tardiness(Vec<Option<Duration>>),
+    /// Nothing is promised, whatever a test says.
+    Nothing,
 }
 
 /// What a test says of a system. Without a proof nothing is guaranteed.
@@ -104,6 +106,13 @@ pub enum Proof {
 }
 
 impl Cluster {
+    /// Whether nothing is promised in any of its domains.
+    #[must_use]
+    pub fn promises_nothing(&self) -> bool {
+        let mut domains = self.domains.iter();
+        domains.all(|domain| domain.guarantee.terms == Terms::Nothing)
+    }
+
     /// The limits under which its only domain guarantees deadlines, if that is what it guarantees.
     #[must_use]
     pub fn limits(&self) -> Option<(Enforcement, Exhaustion)> {
@@ -113,7 +122,7 @@ impl Cluster {
                     enforcement,
                     exhaustion,
                 } => Some((enforcement, exhaustion)),
-                Terms::Tardiness(_) => None,
+                Terms::Tardiness(_) | Terms::Nothing => None,
             },
             _ => None,
         }
@@ -149,10 +158,11 @@ impl System {
         let mut clusters = self.clusters.iter();
         let is_served =
             |cluster: &Cluster| matches!(cluster.configuration, Configuration::Servers(_));
-        let why = "servers on a grid are for simulations in this version";
-        clusters
-            .any(is_served)
-            .then(|| Refusal::input(why).with_help("leave out --set servers=deferrable"))
+        let why = "servers are for simulations in this version";
+        clusters.any(is_served).then(|| {
+            Refusal::input(why)
+                .with_help("use `vestal simulate`; pt runs without --set servers=deferrable")
+        })
     }
 
     /// The cluster of a task and its number there; `None` if there is no such task.

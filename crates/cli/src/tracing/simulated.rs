@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 use vestal_core::{CpuId, DropReason, Fact, Instant, JobId, StopReason};
-use vestal_sim::guarantee::{Guarantee, Judge};
+use vestal_sim::guarantee::Judge;
 use vestal_sim::{JobState, Observer, Segment};
 use vestal_trace::{Dispatch, Record, Sink, What};
 
@@ -16,7 +16,7 @@ pub(crate) fn recorded<'a>(
     let proved = session.system.proved_by().is_some();
     let mut misses = sink.clone();
     let judge = Judge::new(
-        Guarantee::of(&session.guaranteed(cluster)),
+        session.guarantee(cluster),
         move |at, job: &JobState, guaranteed| {
             let what = What::Miss {
                 job: job.id,

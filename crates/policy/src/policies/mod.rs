@@ -2,6 +2,7 @@
 //! that has to know of a new one.
 
 mod composed;
+mod hsf;
 mod job_priorities;
 pub mod one_cpu;
 mod partitioned;
@@ -27,5 +28,6 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(composed::EDF),
         Arc::new(composed::EDF_VD),
         Arc::new(pedf_vd::PedfVd),
+        Arc::new(hsf::Hsf),
     ]
 }

@@ -2,10 +2,20 @@
 
 use crate::common;
 
-use vestal_policy::parameters;
+use vestal_policy::{Analysis, Options, Registry, assemble, parameters};
 use vestal_workload::codes::{self, Code, SCENARIO_SET, Sample};
 use vestal_workload::diagnostic::{RenderOptions, Severity};
-use vestal_workload::{Diagnostic, Scenario, ScenarioSpec, Source, TaskSet};
+use vestal_workload::{Diagnostic, Diagnostics, Scenario, ScenarioSpec, Source, TaskSet};
+
+/// What `hsf` has against a set.
+fn served(set: &TaskSet) -> Option<Diagnostics> {
+    let registry = Registry::default();
+    let policy = registry.policy("hsf").unwrap();
+    let by = (policy, &Options::default());
+    let none = parameters::read(&Source::new("p.json", "{}"), set).unwrap();
+    let refused = assemble(&registry, by, set, &none, Analysis::Ask).err()?;
+    Some(*refused.found.unwrap())
+}
 
 /// Everything that is said about a sample.
 fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
@@ -15,7 +25,8 @@ fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
         Sample::File(_) | Sample::Part(_) => {
             let text = common::file_text(sample).unwrap();
             match TaskSet::parse("sample.toml", &text) {
-                // From there on they are about the use of a set, here by `amc-rtb`.
+                // From there on they are about the use of a set: of servers by `hsf`, else by `amc-rtb`.
+                Ok(set) if (410..420).contains(&code.number()) => served(&set),
                 Ok(set) if code.number() >= 400 => set
                     .to_tasks("amc-rtb")
                     .err()
