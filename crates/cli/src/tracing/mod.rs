@@ -10,8 +10,9 @@ pub(crate) use files::{TraceFiles, check};
 pub(crate) use simulated::recorded;
 
 use crate::session::Session;
-use vestal_core::{CpuId, Duration, Service, Task};
-use vestal_policy::{Configuration, parameters};
+use std::collections::BTreeSet;
+use vestal_core::{CpuId, Duration, Service, Task, TaskId};
+use vestal_policy::{Configuration, System, parameters};
 use vestal_trace::{Dispatch, DomainInfo, Header, TaskInfo, World};
 
 /// Everything that a replay needs beside the records, for a simulated world.
@@ -52,35 +53,40 @@ pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
         cpus: session.system.cpus,
         ..Header::new(&session.system.policy)
     }
-    .with_domains(domains(session))
+    .with_domains(domains(&session.system))
 }
 
-/// The domains of a system, named after their CPUs.
-fn domains(session: &Session) -> Vec<DomainInfo> {
-    let all = (0..)
-        .zip(&session.system.clusters)
-        .flat_map(|(number, cluster)| {
-            cluster.domains.iter().map(move |domain| {
-                let cpus = domain.cpus.iter();
-                let tasks = domain.tasks.iter();
-                let cpus: Vec<CpuId> = cpus
-                    .filter_map(|cpu| cluster.cpus.get(cpu.index()).copied())
-                    .collect();
-                let name = match cpus.as_slice() {
-                    [cpu] => format!("CPU {}", cpu.0),
-                    _ => "shared".to_owned(),
-                };
-                DomainInfo {
-                    name,
-                    cluster: number,
-                    cpus,
-                    tasks: tasks
-                        .filter_map(|task| cluster.tasks.get(task.index()).copied())
-                        .collect(),
-                }
-            })
-        });
-    all.collect()
+/// The domains of a system as a header names them: with the numbers of the task set, and called by their CPUs.
+pub(crate) fn domains(system: &System) -> Vec<DomainInfo> {
+    let mut domains = Vec::new();
+    let mut names = BTreeSet::new();
+    for (number, cluster) in (0..).zip(&system.clusters) {
+        let task = |task: &TaskId| cluster.tasks.get(task.index()).copied();
+        let cpu = |cpu: &CpuId| cluster.cpus.get(cpu.index()).copied();
+        for domain in &cluster.domains {
+            let cpus: Vec<CpuId> = domain.cpus.iter().filter_map(cpu).collect();
+            let name = name_of(&cpus, &mut names);
+            domains.push(DomainInfo {
+                name,
+                cluster: number,
+                cpus,
+                tasks: domain.tasks.iter().filter_map(task).collect(),
+            });
+        }
+    }
+    domains
+}
+
+/// `CPU 2`, `CPUs 0, 1`; with a number if another domain is called so.
+fn name_of(cpus: &[CpuId], names: &mut BTreeSet<String>) -> String {
+    let numbers: Vec<String> = cpus.iter().map(|cpu| cpu.0.to_string()).collect();
+    let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+    let name = format!("{word} {}", numbers.join(", "));
+    let others = (2..).map(|number| format!("{name} ({number})"));
+    let mut candidates = std::iter::once(name.clone()).chain(others);
+    candidates
+        .find(|name| names.insert(name.clone()))
+        .unwrap_or(name)
 }
 
 #[cfg(test)]
