@@ -9,6 +9,7 @@ mod doctor;
 mod documents;
 mod files;
 mod foreign;
+mod hsf;
 mod interface;
 mod job_orders;
 mod pt;
