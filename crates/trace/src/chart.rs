@@ -1,9 +1,9 @@
 //! A bounded picture of a window of a run: what the Gantt charts are drawn from.
 
 use crate::header::{Header, TaskInfo};
-use crate::record::Record;
+use crate::record::{DomainId, Record};
 use crate::timeline::{Ending, Item, Timeline};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use vestal_core::{CpuId, Duration, Instant, JobId, Level, TaskId};
 
 /// An interval of time.
@@ -73,9 +73,11 @@ pub struct Row {
     pub marks: Vec<(Instant, Mark)>,
 }
 
-/// An interval in which the mode is raised.
+/// An interval in which the mode of a domain is raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Band {
+    /// The domain.
+    pub domain: DomainId,
     /// From when.
     pub from: Instant,
     /// Until when.
@@ -101,6 +103,39 @@ pub struct Chart {
     pub lost: u64,
 }
 
+impl Chart {
+    /// Whether modes have to be told apart by their domain.
+    #[must_use]
+    pub fn has_domains(&self) -> bool {
+        self.header.domain_count() > 1
+    }
+
+    /// The CPUs that have lanes of their own: those of the domains, and where tasks ran; none if that is one.
+    #[must_use]
+    pub fn cpus(&self) -> Vec<CpuId> {
+        let named = self.header.domains.iter().flat_map(|domain| &domain.cpus);
+        let slices = self.rows.iter().flat_map(|row| &row.slices);
+        let cpus: BTreeSet<CpuId> = named
+            .copied()
+            .chain(slices.map(|slice| slice.cpu))
+            .collect();
+        if cpus.len() > 1 {
+            cpus.into_iter().collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// What runs on a CPU: each slice with the place of its row, row by row.
+    pub fn lane(&self, cpu: CpuId) -> impl Iterator<Item = (usize, &Slice)> {
+        let rows = self.rows.iter().enumerate();
+        rows.flat_map(move |(place, row)| {
+            let own = row.slices.iter().filter(move |slice| slice.cpu == cpu);
+            own.map(move |slice| (place, slice))
+        })
+    }
+}
+
 /// Collects a [`Chart`] from records.
 #[derive(Clone, Debug)]
 pub struct Collector {
@@ -109,7 +144,8 @@ pub struct Collector {
     items: usize,
     items_max: usize,
     open: BTreeMap<CpuId, (JobId, Instant)>,
-    mode: Option<(Level, Instant)>,
+    /// The raised modes, each with its beginning.
+    modes: BTreeMap<DomainId, (Level, Instant)>,
     over: bool,
 }
 
@@ -135,7 +171,7 @@ impl Collector {
             items: 0,
             items_max,
             open: BTreeMap::new(),
-            mode: None,
+            modes: BTreeMap::new(),
             over: false,
         }
     }
@@ -188,7 +224,7 @@ impl Collector {
                 self.open.insert(cpu, (job, at));
             }
             Item::Finish { cpu, why, .. } => self.slice(cpu, at, Some(why)),
-            Item::Mode { to, .. } => self.band(at, to),
+            Item::Mode { domain, to, .. } => self.band(domain, at, to),
             Item::Release { job, .. } => self.mark(job, at, Mark::Release),
             Item::Deadline { job } => self.mark(job, at, Mark::Deadline { at_release: false }),
             Item::Overrun { job, .. } => self.mark(job, at, Mark::Overrun),
@@ -231,17 +267,22 @@ impl Collector {
         }
     }
 
-    fn band(&mut self, at: Instant, to: Level) {
-        if let Some((mode, since)) = self.mode.take() {
+    fn band(&mut self, domain: DomainId, at: Instant, to: Level) {
+        if let Some((mode, since)) = self.modes.remove(&domain) {
             let from = since.max(self.chart.window.from);
             if from < at {
                 self.items = self.items.saturating_add(1);
                 let to = at;
-                self.chart.bands.push(Band { from, to, mode });
+                self.chart.bands.push(Band {
+                    domain,
+                    from,
+                    to,
+                    mode,
+                });
             }
         }
         if to > Level::LOWEST {
-            self.mode = Some((to, at));
+            self.modes.insert(domain, (to, at));
         }
     }
 
@@ -257,7 +298,10 @@ impl Collector {
         for cpu in cpus {
             self.slice(cpu, to, None);
         }
-        self.band(to, Level::LOWEST);
+        let raised: Vec<DomainId> = self.modes.keys().copied().collect();
+        for domain in raised {
+            self.band(domain, to, Level::LOWEST);
+        }
     }
 }
 

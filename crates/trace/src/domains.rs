@@ -263,7 +263,14 @@ mod tests {
 
     #[test]
     fn every_number_comes_back_and_those_of_the_cluster_are_the_listed_ones() {
-        for list in [&[][..], &[0], &[7], &[3, 0, 65_535], &[1, 2, 0], &[5, 4, 9, 65_534]] {
+        for list in [
+            &[][..],
+            &[0],
+            &[7],
+            &[3, 0, 65_535],
+            &[1, 2, 0],
+            &[5, 4, 9, 65_534],
+        ] {
             let numbers = Numbers::new(list.iter().copied());
             let mut seen = vec![false; 1 << 16];
             for inside in 0..=u16::MAX {

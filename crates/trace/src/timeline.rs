@@ -7,10 +7,12 @@
 //! Items come in the order of time. Of a native run only what was observed is drawn: what its scheduler is
 //! reported are exceptions.
 //! A record whose instant lies before the latest one counts as happening then.
+//! Each scheduling domain has a mode and an end of its own; what is drawn of its jobs ends with it.
 
 use crate::header::{Dispatch, Header};
-use crate::record::{Edge, Mechanism, Record, What};
+use crate::record::{DomainId, Edge, Mechanism, Record, What};
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec;
 use alloc::vec::Vec;
 use vestal_core::{
     CpuId, DropReason, Duration, Event, Fact, Instant, JobId, Level, Permit, Service, StopReason,
@@ -71,8 +73,10 @@ pub enum Item {
         /// Why.
         why: DropReason,
     },
-    /// The mode changed.
+    /// The mode of a domain changed.
     Mode {
+        /// The domain.
+        domain: DomainId,
         /// The mode before.
         from: Level,
         /// The mode from now on.
@@ -127,9 +131,11 @@ pub struct Timeline {
     deadlines: Vec<Duration>,
     native: bool,
     clock: Instant,
-    mode: Level,
-    /// Decisions say the mode, so notices need not be asked.
-    decisions: bool,
+    domains: Vec<Domain>,
+    /// The domain that has the word.
+    present: DomainId,
+    /// The domain of each task; the first beyond the list.
+    homes: Vec<DomainId>,
     /// For each CPU the jobs that started there and neither stopped nor completed, in that order.
     running: BTreeMap<CpuId, Vec<JobId>>,
     /// For each CPU the one of them that runs.
@@ -146,10 +152,20 @@ pub struct Timeline {
     /// Deadlines to come.
     due: BTreeSet<(Instant, JobId)>,
     budgets: BTreeMap<TaskId, Service>,
-    open: Vec<(CpuId, Mechanism)>,
+    /// Mechanisms that began and have not ended, with the domain that said so.
+    open: Vec<(CpuId, Mechanism, DomainId)>,
     ended: bool,
     /// What follows from the record at hand.
     items: Vec<(Instant, Item)>,
+}
+
+/// What one domain says of itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Domain {
+    mode: Level,
+    /// Decisions say the mode, so notices need not be asked.
+    decisions: bool,
+    ended: bool,
 }
 
 /// The most deadlines to come that are kept; a run has one or few for each task.
@@ -163,8 +179,9 @@ impl Timeline {
             deadlines: header.tasks.iter().map(|task| task.deadline).collect(),
             native: header.dispatch == Dispatch::Native,
             clock: Instant::EPOCH,
-            mode: Level::LOWEST,
-            decisions: false,
+            domains: vec![Domain::default(); header.domain_count()],
+            present: DomainId::FIRST,
+            homes: homes(header),
             running: BTreeMap::new(),
             drawn: BTreeMap::new(),
             held_back: BTreeMap::new(),
@@ -190,7 +207,11 @@ impl Timeline {
     pub fn feed(&mut self, record: &Record) -> Vec<(Instant, Item)> {
         if !self.ended {
             self.advance(record.at);
-            self.take(record.what);
+            if !self.domain().is_some_and(|domain| domain.ended)
+                || matches!(record.what, What::Domain { .. })
+            {
+                self.take(record.what);
+            }
         }
         core::mem::take(&mut self.items)
     }
@@ -199,6 +220,15 @@ impl Timeline {
     pub fn end(&mut self) -> Vec<(Instant, Item)> {
         self.end_slices();
         core::mem::take(&mut self.items)
+    }
+
+    fn domain(&mut self) -> Option<&mut Domain> {
+        self.domains.get_mut(self.present.index())
+    }
+
+    fn home(&self, task: TaskId) -> DomainId {
+        let home = self.homes.get(task.index()).copied();
+        home.unwrap_or(DomainId::FIRST)
     }
 
     /// An item that happens now.
@@ -212,7 +242,9 @@ impl Timeline {
             What::Fact(_) if self.native => {}
             What::Fact(fact) | What::Observed(fact) => self.fact(fact),
             What::Decided { mode, .. } => {
-                self.decisions = true;
+                if let Some(domain) = self.domain() {
+                    domain.decisions = true;
+                }
                 self.turn_to(mode);
             }
             What::Slot { slot, .. } => {
@@ -233,7 +265,8 @@ impl Timeline {
             What::Gap { cpu, length } => self.give(Item::Gap { cpu, length }),
             What::Dropped { job, why } => self.give(Item::Drop { job, why }),
             What::Lost { count } => self.give(Item::Lost { count }),
-            What::End { .. } => self.end_slices(),
+            What::Domain { domain } => self.present = domain,
+            What::End { .. } => self.end_domain(),
             What::Permit { task, permit } if self.native => self.permit(task, permit),
             _ => {}
         }
@@ -306,6 +339,32 @@ impl Timeline {
         self.running.get(&cpu)?.iter().max_by_key(position).copied()
     }
 
+    /// The present domain ends; with the last one, the recording.
+    fn end_domain(&mut self) {
+        let ending = self.present;
+        if let Some(domain) = self.domain() {
+            domain.ended = true;
+        }
+        if self.domains.iter().all(|domain| domain.ended) {
+            self.end_slices();
+            return;
+        }
+        let drawn: Vec<(CpuId, JobId)> = self.drawn.iter().map(|(cpu, job)| (*cpu, *job)).collect();
+        for (cpu, job) in drawn {
+            if self.home(job.task) == ending {
+                self.drawn.remove(&cpu);
+                let why = Ending::Recording;
+                self.give(Item::Finish { cpu, job, why });
+            }
+        }
+        let homes = &self.homes;
+        let home = |job: &JobId| homes.get(job.task.index()).copied().unwrap_or_default();
+        for running in self.running.values_mut() {
+            running.retain(|job| home(job) != ending);
+        }
+        self.end_overheads(Some(ending));
+    }
+
     fn end_slices(&mut self) {
         if core::mem::replace(&mut self.ended, true) {
             return;
@@ -315,7 +374,18 @@ impl Timeline {
             let why = Ending::Recording;
             self.give(Item::Finish { cpu, job, why });
         }
-        for (cpu, mechanism) in core::mem::take(&mut self.open).into_iter().rev() {
+        self.end_overheads(None);
+        self.give(Item::End);
+    }
+
+    /// Ends the mechanisms of a domain, or of all.
+    fn end_overheads(&mut self, of: Option<DomainId>) {
+        let open = core::mem::take(&mut self.open);
+        let (ending, others): (Vec<_>, Vec<_>) = open
+            .into_iter()
+            .partition(|(_, _, domain)| of.is_none_or(|of| of == *domain));
+        self.open = others;
+        for (cpu, mechanism, _) in ending.into_iter().rev() {
             let edge = Edge::End;
             self.give(Item::Overhead {
                 cpu,
@@ -323,7 +393,6 @@ impl Timeline {
                 edge,
             });
         }
-        self.give(Item::End);
     }
 
     /// Moves the clock on; deadlines on the way are reached.
@@ -339,9 +408,12 @@ impl Timeline {
     }
 
     fn turn_to(&mut self, to: Level) {
-        let from = core::mem::replace(&mut self.mode, to);
+        let present = self.present;
+        let Some(domain) = self.domain() else { return };
+        let from = core::mem::replace(&mut domain.mode, to);
         if from != to {
-            self.give(Item::Mode { from, to });
+            let domain = present;
+            self.give(Item::Mode { domain, from, to });
         }
     }
 
@@ -429,7 +501,7 @@ impl Timeline {
         match event {
             Event::ModeChanged { to, .. } => {
                 // A notice may be taken long after; where decisions say the mode, they say it better.
-                if !self.decisions {
+                if !self.domain().is_some_and(|domain| domain.decisions) {
                     self.turn_to(to);
                 }
             }
@@ -448,16 +520,18 @@ impl Timeline {
 
     fn overhead(&mut self, cpu: CpuId, mechanism: Mechanism, edge: Edge) {
         match edge {
-            Edge::Begin => self.open.push((cpu, mechanism)),
+            Edge::Begin => self.open.push((cpu, mechanism, self.present)),
             Edge::End => {
                 // Only the innermost span of a CPU may end; what does not is left out.
-                let innermost = self.open.iter().rposition(|(other, _)| *other == cpu);
-                match innermost {
-                    Some(position) if self.open.get(position) == Some(&(cpu, mechanism)) => {
-                        self.open.remove(position);
-                    }
-                    Some(_) | None => return,
-                }
+                let innermost = self.open.iter().rposition(|(other, _, _)| *other == cpu);
+                let same = |position: &usize| {
+                    let open = self.open.get(*position);
+                    open.is_some_and(|(_, open, _)| *open == mechanism)
+                };
+                match innermost.filter(same) {
+                    Some(position) => self.open.remove(position),
+                    None => return,
+                };
             }
         }
         self.give(Item::Overhead {
@@ -466,4 +540,17 @@ impl Timeline {
             edge,
         });
     }
+}
+
+/// The domain of each task.
+fn homes(header: &Header) -> Vec<DomainId> {
+    let mut homes = vec![DomainId::FIRST; header.tasks.len()];
+    for (domain, info) in header.domain_ids().zip(&header.domains) {
+        for task in &info.tasks {
+            if let Some(home) = homes.get_mut(task.index()) {
+                *home = domain;
+            }
+        }
+    }
+    homes
 }

@@ -245,11 +245,16 @@ mod tests {
     fn domains_come_back_as_they_were_written_and_are_found_by_their_numbers() {
         let header = header(good());
         let text = header.to_text();
-        assert!(text.contains("\ndomain\tfirst\\tCPU\t0\t2\t3,0\n"), "{text}");
+        assert!(
+            text.contains("\ndomain\tfirst\\tCPU\t0\t2\t3,0\n"),
+            "{text}"
+        );
         assert_eq!(Header::from_text(&text), Ok(header.clone()));
         assert_eq!(header.domain_ids().count(), 3);
         assert_eq!(header.domain_name(DomainId(2)), "shared");
-        let homes: Vec<u16> = (0..4).map(|task| header.domain_of(TaskId(task)).0).collect();
+        let homes: Vec<u16> = (0..4)
+            .map(|task| header.domain_of(TaskId(task)).0)
+            .collect();
         assert_eq!(homes, [0, 2, 2, 0]);
         let cpus = [0, 1, 2, 3].map(|domain| header.cpu_of(DomainId(domain)));
         assert_eq!(cpus, [Some(CpuId(2)), Some(CpuId(0)), None, None]);
@@ -279,7 +284,11 @@ mod tests {
             (|d| d[1].cpus.clear(), 1, "has no CPU"),
             (|d| d[2].cpus[1] = CpuId(3), 2, "CPU 3 is none of 3"),
             (|d| d[2].cpus[1] = CpuId(0), 2, "CPU 0 stands there twice"),
-            (|d| d[1].cpus[0] = CpuId(2), 1, "CPU 2 is in another cluster"),
+            (
+                |d| d[1].cpus[0] = CpuId(2),
+                1,
+                "CPU 2 is in another cluster",
+            ),
             (|d| d[0].tasks[1] = TaskId(4), 0, "task 4 is none of 4"),
             (|d| d[2].tasks[0] = TaskId(3), 2, "task 3 is in a domain"),
             (|d| d[2].tasks.truncate(1), 2, "task 2 is in no domain"),

@@ -29,8 +29,8 @@ mod renumber;
 pub mod words;
 
 use vestal_core::{
-    BarrierId, BudgetOwner, ContractViolation, CpuId, DropReason, Duration, Event, Fact, Instant, JobId,
-    Level, Permit, Service, Slot, TaskId, Wake,
+    BarrierId, BudgetOwner, ContractViolation, CpuId, DropReason, Duration, Event, Fact, Instant,
+    JobId, Level, Permit, Service, Slot, TaskId, Wake,
 };
 
 pub use line::{COLUMNS, LineError};

@@ -1,9 +1,7 @@
 //! A record with other numbers for its tasks and CPUs: inside a cluster they are counted anew.
 
 use super::{Record, What};
-use vestal_core::{
-    Budget, BudgetOwner, CpuId, Event, Fact, JobId, Slot, TaskId, Wake, WakeReason,
-};
+use vestal_core::{Budget, BudgetOwner, CpuId, Event, Fact, JobId, Slot, TaskId, Wake, WakeReason};
 
 impl Record {
     /// The record with each task and each CPU that it names replaced. Servers, devices, barriers and frames are

@@ -3,7 +3,7 @@
 //! | track | what |
 //! |---|---|
 //! | a thread for each task | a slice for each execution interval (ended at preemptions), instants for releases, deadlines, overruns, misses and drops |
-//! | `mode` | a slice while the mode is raised, an instant for each change |
+//! | `mode`, of several domains `mode NAME` | a slice while the mode is raised, an instant for each change |
 //! | `budget NAME` | what is left of the budget, in nanoseconds |
 //! | `overhead CPU n` | a slice for each span of a mechanism; gaps of the machine |
 //! | the CPUs | from `sched_switch` events made of the slices |
@@ -14,7 +14,7 @@ use super::TraceWriter;
 use super::proto::Message;
 use crate::header::Header;
 use crate::record::words::drop_word;
-use crate::record::{Edge, Record};
+use crate::record::{DomainId, Edge, Record};
 use crate::timeline::{Ending, Item, Timeline};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -28,6 +28,8 @@ const MODE_TRACK: u64 = 2;
 const TASK_TRACKS: u64 = 1 << 20;
 const BUDGET_TRACKS: u64 = 2 << 20;
 const OVERHEAD_TRACKS: u64 = 3 << 20;
+/// Of several domains.
+const MODE_TRACKS: u64 = 4 << 20;
 
 /// Names of fields, by message.
 mod field {
@@ -82,8 +84,8 @@ pub(super) struct Writer<W: Write> {
     leaving: BTreeMap<CpuId, Leaving>,
     /// Tracks that are described already.
     described: BTreeSet<u64>,
-    /// The slice of a raised mode has begun.
-    raised: bool,
+    /// The domains in which the slice of a raised mode has begun.
+    raised: BTreeSet<DomainId>,
 }
 
 impl<W: Write> Writer<W> {
@@ -94,7 +96,7 @@ impl<W: Write> Writer<W> {
             out,
             leaving: BTreeMap::new(),
             described: BTreeSet::new(),
-            raised: false,
+            raised: BTreeSet::new(),
         };
         writer.describe()?;
         Ok(writer)
@@ -123,15 +125,28 @@ impl<W: Write> Writer<W> {
                 .number(field::packet::SEQUENCE_FLAGS, 1)
                 .message(field::packet::TRACK_DESCRIPTOR, &descriptor),
         )?;
-        let mode = Message::new()
-            .number(field::descriptor::UUID, MODE_TRACK)
-            .text(field::descriptor::NAME, "mode")
-            .number(field::descriptor::PARENT, PROCESS_TRACK);
-        self.descriptor(&mode)?;
+        for domain in self.header.domain_ids() {
+            let name = match self.header.domain_count() {
+                1 => "mode".to_owned(),
+                _ => format!("mode {}", self.header.domain_name(domain)),
+            };
+            let mode = Message::new()
+                .number(field::descriptor::UUID, self.mode_track(domain))
+                .text(field::descriptor::NAME, &name)
+                .number(field::descriptor::PARENT, PROCESS_TRACK);
+            self.descriptor(&mode)?;
+        }
         for number in (0..=u16::MAX).take(self.header.tasks.len()) {
             self.describe_task(TaskId(number))?;
         }
         Ok(())
+    }
+
+    fn mode_track(&self, domain: DomainId) -> u64 {
+        match self.header.domain_count() {
+            1 => MODE_TRACK,
+            _ => track(MODE_TRACKS, domain.0),
+        }
     }
 
     fn task_name(&self, task: TaskId) -> String {
@@ -232,7 +247,7 @@ impl<W: Write> Writer<W> {
             Item::Drop { job, why } => {
                 self.mark_job(at, job, &format!("dropped: {}", drop_word(why)))
             }
-            Item::Mode { from, to } => self.mode(at, from, to),
+            Item::Mode { domain, from, to } => self.mode(at, domain, (from, to)),
             Item::Budget { task, remaining } => {
                 let track = track(BUDGET_TRACKS, task.0);
                 self.event(at, Kind::Counter, track, |event| {
@@ -278,14 +293,21 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    fn mode(&mut self, at: Instant, from: Level, to: Level) -> io::Result<()> {
+    fn mode(
+        &mut self,
+        at: Instant,
+        domain: DomainId,
+        (from, to): (Level, Level),
+    ) -> io::Result<()> {
         let (before, after) = (self.header.level_name(from), self.header.level_name(to));
-        self.mark(at, MODE_TRACK, &format!("{before} to {after}"))?;
-        if std::mem::replace(&mut self.raised, to > Level::LOWEST) {
-            self.event(at, Kind::End, MODE_TRACK, |event| event)?;
+        let track = self.mode_track(domain);
+        self.mark(at, track, &format!("{before} to {after}"))?;
+        if self.raised.remove(&domain) {
+            self.event(at, Kind::End, track, |event| event)?;
         }
-        if self.raised {
-            self.event(at, Kind::Begin, MODE_TRACK, |event| {
+        if to > Level::LOWEST {
+            self.raised.insert(domain);
+            self.event(at, Kind::Begin, track, |event| {
                 event.text(field::event::NAME, &after)
             })?;
         }
@@ -296,8 +318,9 @@ impl<W: Write> Writer<W> {
         for (cpu, leaving) in std::mem::take(&mut self.leaving) {
             self.switch(leaving.at, cpu, Some(leaving), None)?;
         }
-        if std::mem::take(&mut self.raised) {
-            self.event(at, Kind::End, MODE_TRACK, |event| event)?;
+        for domain in std::mem::take(&mut self.raised) {
+            let track = self.mode_track(domain);
+            self.event(at, Kind::End, track, |event| event)?;
         }
         Ok(())
     }

@@ -2,13 +2,16 @@
 //!
 //! One row for each task; arrivals are arrows upwards, deadlines arrows downwards, which stand aside
 //! where the next job arrives at that instant; HI is red and hatched, LO is blue, so that they differ
-//! in print as well; a band is shaded while the mode is raised; the axis has round ticks and a unit.
+//! in print as well; a band is shaded while the mode is raised; the axis has round ticks and a unit. Several domains have
+//! a lane for their mode each, and the rows of their tasks are shaded; several CPUs have lanes that show which task runs
+//! there, and boxes have the number of theirs.
 //! The same records give the same bytes.
 
-use crate::chart::{Chart, Mark, Row, Slice, Unit, tick_step};
+use crate::chart::{Band, Chart, Mark, Row, Slice, Unit, tick_step};
+use crate::record::DomainId;
 use crate::timeline::Ending;
 use std::fmt::Write as _;
-use vestal_core::{Instant, Level, StopReason};
+use vestal_core::{CpuId, Instant, Level, StopReason, TaskId};
 
 /// Widths and heights, in pixels.
 const PLOT_WIDTH: u64 = 960;
@@ -21,6 +24,12 @@ const BASE: u64 = 40;
 const BOX: u64 = 20;
 const ARROW: u64 = 32;
 const AXIS: u64 = 58;
+/// Of a domain's mode or a CPU: the height, from its top to its base line, and of a box.
+const LANE: u64 = 24;
+const LANE_BASE: u64 = 20;
+const LANE_BOX: u64 = 14;
+/// A box as wide as this has room for a CPU's number, in tenths of a pixel.
+const ROOM: u128 = 140;
 
 /// The colours of the levels between the lowest and the highest.
 const BETWEEN: [&str; 6] = [
@@ -38,6 +47,8 @@ struct Picture {
     text: String,
     left: u64,
     unit: Unit,
+    /// The CPUs with lanes.
+    cpus: Vec<CpuId>,
 }
 
 macro_rules! put {
@@ -49,16 +60,16 @@ macro_rules! put {
 
 impl Picture {
     fn new(chart: Chart) -> Self {
-        let longest = chart
-            .rows
-            .iter()
-            .map(|row| row.task.name.chars().count())
-            .max()
-            .unwrap_or(0) as u64;
+        let tasks = chart.rows.iter().map(|row| row.task.name.chars().count());
+        // "mode " stands before the name of a domain.
+        let domains = chart.header.domains.iter();
+        let domains = domains.map(|domain| domain.name.chars().count() + 5);
+        let longest = tasks.chain(domains).max().unwrap_or(0) as u64;
         Self {
             left: (longest.min(40) * 8 + 24).max(70),
             text: String::new(),
             unit: Unit::for_span(chart.window.length()),
+            cpus: chart.cpus(),
             chart,
         }
     }
@@ -75,11 +86,14 @@ impl Picture {
         format!("{}.{}", tenths / 10, tenths % 10)
     }
 
-    fn width(&self, from: Instant, to: Instant) -> String {
+    fn tenths(&self, from: Instant, to: Instant) -> u128 {
         let length = to.saturating_since(from).as_nanos();
-        let tenths = u128::from(length) * u128::from(PLOT_WIDTH) * 10 / u128::from(self.span());
+        u128::from(length) * u128::from(PLOT_WIDTH) * 10 / u128::from(self.span())
+    }
+
+    fn width(&self, from: Instant, to: Instant) -> String {
         // Nothing that happened is invisible.
-        let tenths = tenths.max(5);
+        let tenths = self.tenths(from, to).max(5);
         format!("{}.{}", tenths / 10, tenths % 10)
     }
 
@@ -97,9 +111,8 @@ impl Picture {
     }
 
     fn draw(&mut self) {
-        let rows = self.chart.rows.len() as u64;
         let width = self.left + PLOT_WIDTH + RIGHT;
-        let height = TOP + rows * ROW + AXIS;
+        let height = self.bottom() + AXIS;
         put!(
             self,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">"
@@ -129,6 +142,7 @@ impl Picture {
             };
             self.row(TOP + number as u64 * ROW, &row);
         }
+        self.lanes();
         self.legend(height - 12);
         put!(self, "</svg>");
     }
@@ -152,15 +166,34 @@ impl Picture {
         caption
     }
 
-    fn bottom(&self) -> u64 {
+    /// Where the rows of tasks end.
+    fn rows_end(&self) -> u64 {
         TOP + self.chart.rows.len() as u64 * ROW
     }
 
-    fn bands(&mut self) {
+    fn bottom(&self) -> u64 {
+        let modes = if self.chart.has_domains() {
+            self.chart.header.domain_count()
+        } else {
+            0
+        };
+        let lanes = modes + self.cpus.len();
+        self.rows_end() + lanes as u64 * LANE
+    }
+
+    /// The higher the mode, the darker its band: in hundredths.
+    fn share(&self, mode: Level) -> usize {
         let highest = self.chart.header.levels.len().saturating_sub(1).max(1);
+        mode.index().min(highest) * 18 / highest + 8
+    }
+
+    fn bands(&mut self) {
+        if self.chart.has_domains() {
+            self.shade_rows();
+            return;
+        }
         for band in self.chart.bands.clone() {
-            // The higher the mode, the darker the band.
-            let share = band.mode.index().min(highest) * 18 / highest + 8;
+            let share = self.share(band.mode);
             let name = escape(&self.chart.header.level_name(band.mode));
             put!(
                 self,
@@ -177,6 +210,109 @@ impl Picture {
                 "<text x=\"{}\" y=\"{}\" font-size=\"10\" fill=\"#7f3b08\">{name}</text>",
                 self.x(band.from),
                 TOP - 6
+            );
+        }
+    }
+
+    /// Of several domains: each shades the rows of its own tasks.
+    fn shade_rows(&mut self) {
+        let homes = (0..=u16::MAX).map(|task| self.chart.header.domain_of(TaskId(task)));
+        let homes: Vec<DomainId> = homes.take(self.chart.rows.len()).collect();
+        for band in self.chart.bands.clone() {
+            let share = self.share(band.mode);
+            let (x, width) = (self.x(band.from), self.width(band.from, band.to));
+            for (place, _) in (0_u64..)
+                .zip(&homes)
+                .filter(|(_, home)| **home == band.domain)
+            {
+                put!(
+                    self,
+                    "<rect x=\"{x}\" y=\"{}\" width=\"{width}\" height=\"{ROW}\" fill=\"#f4a582\" fill-opacity=\"0.{share:02}\"/>",
+                    TOP + place * ROW
+                );
+            }
+        }
+    }
+
+    /// The modes of several domains and what runs on several CPUs.
+    fn lanes(&mut self) {
+        let mut top = self.rows_end();
+        if self.chart.has_domains() {
+            for domain in self.chart.header.domain_ids() {
+                let name = self.chart.header.domain_name(domain);
+                self.lane(top, &format!("mode {name}"));
+                self.mode_lane(top + LANE_BASE, domain);
+                top += LANE;
+            }
+        }
+        for cpu in self.cpus.clone() {
+            self.lane(top, &format!("CPU {}", cpu.0));
+            self.cpu_lane(top + LANE_BASE, cpu);
+            top += LANE;
+        }
+    }
+
+    /// The name and the base line of a lane.
+    fn lane(&mut self, top: u64, name: &str) {
+        let (left, base) = (self.left, top + LANE_BASE);
+        put!(
+            self,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"11\">{}</text>",
+            left - 10,
+            base - 3,
+            escape(name)
+        );
+        put!(
+            self,
+            "<path d=\"M{left} {base}H{}\" stroke=\"#999\" stroke-width=\"1\"/>",
+            left + PLOT_WIDTH
+        );
+    }
+
+    fn mode_lane(&mut self, base: u64, domain: DomainId) {
+        let bands = self.chart.bands.iter().copied();
+        let own: Vec<Band> = bands.filter(|band| band.domain == domain).collect();
+        for band in own {
+            let name = escape(&self.chart.header.level_name(band.mode));
+            put!(
+                self,
+                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{LANE_BOX}\" fill=\"#f4a582\"><title>mode {name}, {} to {}</title></rect>",
+                self.x(band.from),
+                base - LANE_BOX,
+                self.width(band.from, band.to),
+                self.time(band.from),
+                self.time(band.to)
+            );
+            put!(
+                self,
+                "<text x=\"{}\" y=\"{}\" font-size=\"10\" fill=\"#7f3b08\">{name}</text>",
+                self.x(band.from),
+                base - 3
+            );
+        }
+    }
+
+    fn cpu_lane(&mut self, base: u64, cpu: CpuId) {
+        let slices: Vec<(usize, Slice)> = self
+            .chart
+            .lane(cpu)
+            .map(|(place, slice)| (place, *slice))
+            .collect();
+        for (place, slice) in slices {
+            let Some(task) = self.chart.rows.get(place).map(|row| row.task.clone()) else {
+                continue;
+            };
+            put!(
+                self,
+                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{LANE_BOX}\" fill=\"{}\" stroke=\"#222\" stroke-width=\"0.5\"><title>{} job {}, {} to {}</title></rect>",
+                self.x(slice.from),
+                base - LANE_BOX,
+                self.width(slice.from, slice.to),
+                self.colour(task.criticality),
+                escape(&task.name),
+                slice.job.sequence,
+                self.time(slice.from),
+                self.time(slice.to)
             );
         }
     }
@@ -267,6 +403,14 @@ impl Picture {
             put!(
                 self,
                 "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{BOX}\" fill=\"url(#hatch)\" pointer-events=\"none\"/>"
+            );
+        }
+        if !self.cpus.is_empty() && self.tenths(slice.from, slice.to) >= ROOM {
+            put!(
+                self,
+                "<text x=\"{x}\" dx=\"2\" y=\"{}\" font-size=\"10\" fill=\"#fff\" pointer-events=\"none\">{}</text>",
+                base - 6,
+                slice.cpu.0
             );
         }
     }

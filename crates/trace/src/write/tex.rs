@@ -1,7 +1,7 @@
 //! `.tex`: a drawing for the LaTeX package `rtsched` (G. Lipari).
 //!
 //! The commands are those of version 2.0 of the package. A document of its own that a paper can take the `RTGrid` environment from. Numbers are in the unit
-//! that the caption names; one grid line is one step of it.
+//! that the caption names; one grid line is one step of it. Several domains and several CPUs have rows below the tasks.
 
 use crate::chart::{Chart, Mark, Row, tick_step};
 use std::fmt::Write as _;
@@ -44,7 +44,13 @@ pub(super) fn draw(chart: Chart) -> String {
         step: tick_step(span, LINES_MAX),
     };
     let lines = span.as_nanos().div_ceil(grid.step);
-    let rows = chart.rows.len();
+    let cpus = chart.cpus();
+    let modes = if chart.has_domains() {
+        chart.header.domain_count()
+    } else {
+        0
+    };
+    let rows = chart.rows.len() + modes + cpus.len();
     let mut text = String::new();
     put!(text, "% {} of {} ns each", "Time in grid steps", grid.step);
     put!(text, "\\documentclass{{standalone}}");
@@ -57,7 +63,8 @@ pub(super) fn draw(chart: Chart) -> String {
         text,
         "\\begin{{RTGrid}}[width=16cm,nosymbols=1]{{{rows}}}{{{lines}}}"
     );
-    for band in &chart.bands {
+    // One mode shades the whole picture; several have rows of their own.
+    for band in chart.bands.iter().filter(|_| modes == 0) {
         put!(
             text,
             "\\RTBox{{{}}}{{{}}} % mode {}",
@@ -68,6 +75,32 @@ pub(super) fn draw(chart: Chart) -> String {
     }
     for (row, task) in (1..).zip(&chart.rows) {
         draw_row(&mut text, row, task, &grid);
+    }
+    let first = chart.rows.len() + 1;
+    for (row, domain) in (first..).zip(chart.header.domain_ids().take(modes)) {
+        let name = escape(&chart.header.domain_name(domain));
+        put!(text, "\\RowLabel{{{row}}}{{mode {name}}}");
+        for band in chart.bands.iter().filter(|band| band.domain == domain) {
+            let mode = comment(&chart.header.level_name(band.mode));
+            let (from, to) = (grid.at(band.from), grid.at(band.to));
+            put!(
+                text,
+                "\\TaskExecution[color=lightgray]{{{row}}}{{{from}}}{{{to}}} % mode {mode}"
+            );
+        }
+    }
+    for (row, &cpu) in (first + modes..).zip(&cpus) {
+        put!(text, "\\RowLabel{{{row}}}{{CPU {}}}", cpu.0);
+        for (place, slice) in chart.lane(cpu) {
+            let task = chart.rows.get(place).map(|row| &row.task);
+            let (from, to) = (grid.at(slice.from), grid.at(slice.to));
+            put!(
+                text,
+                "\\TaskExecution[color={}]{{{row}}}{{{from}}}{{{to}}} % {}",
+                task.map_or("vestalLO", |task| colour(task.criticality)),
+                task.map_or_else(String::new, |task| comment(&task.name))
+            );
+        }
     }
     put!(text, "\\end{{RTGrid}}");
     put!(text, "\\end{{document}}");
@@ -99,11 +132,7 @@ fn draw_row(text: &mut String, row: usize, task: &Row, grid: &Grid) {
             Mark::Drop => label(text, "drop"),
         }
     }
-    let colour = if task.task.criticality > Level::LOWEST {
-        "vestalHI"
-    } else {
-        "vestalLO"
-    };
+    let colour = colour(task.task.criticality);
     for slice in &task.slices {
         put!(
             text,
@@ -111,6 +140,14 @@ fn draw_row(text: &mut String, row: usize, task: &Row, grid: &Grid) {
             grid.at(slice.from),
             grid.at(slice.to)
         );
+    }
+}
+
+fn colour(level: Level) -> &'static str {
+    if level > Level::LOWEST {
+        "vestalHI"
+    } else {
+        "vestalLO"
     }
 }
 

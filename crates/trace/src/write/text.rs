@@ -13,9 +13,14 @@
 //! Above each task its marks: `^` a release, `v` a deadline, `I` both at once, `x` a drop, `!` a missed
 //! deadline, `*` an overrun; the last in this list hides the others. Below them its execution: `#` runs for the whole
 //! column, `+` for a part of it. The mode is a digit where it is above 0.
+//!
+//! Several domains have a mode line each. Where there are several CPUs, the number of the CPU stands for `#`, each task
+//! has a letter, and a line for each CPU shows the letters of the tasks that run there.
 
 use crate::chart::{Chart, Mark, Row, Unit, tick_step};
+use crate::record::DomainId;
 use std::fmt::Write as _;
+use vestal_core::CpuId;
 
 /// The most columns of the chart.
 const COLUMNS_MAX: u64 = 120;
@@ -23,6 +28,11 @@ const COLUMNS_MAX: u64 = 120;
 /// What stands under the chart.
 const LEGEND: &str = "\
 ^ release  v deadline  I both  x drop  ! miss  * overrun   # executes  + for a part of the column
+";
+
+/// What stands there besides if there are several CPUs.
+const LEGEND_OF_CPUS: &str = "\
+0 to 9 in place of #: executes on that CPU (# on another or several)   A, B ..: the task on a CPU
 ";
 
 /// How instants become columns.
@@ -68,18 +78,9 @@ impl Grid {
 pub(super) fn draw(chart: Chart) -> String {
     let grid = Grid::new(&chart);
     let unit = Unit::for_span(chart.window.length());
-    let label = |row: &Row| {
-        let level = chart.header.level_name(row.task.criticality);
-        format!("{} {level}", row.task.name.escape_debug())
-    };
-    let width = chart
-        .rows
-        .iter()
-        .map(|row| label(row).chars().count())
-        .chain([4])
-        .max()
-        .unwrap_or(4)
-        + 1;
+    let cpus = chart.cpus();
+    let labels = Labels::new(&chart, &cpus);
+    let width = labels.width();
     let mut text = String::new();
     let (from, to) = (chart.window.from.as_nanos(), chart.window.to.as_nanos());
     // Writing to a string does not fail.
@@ -98,13 +99,66 @@ pub(super) fn draw(chart: Chart) -> String {
         let _ = writeln!(text, "{} records were lost", chart.lost);
     }
     line(&mut text, "", width, axis(&grid, unit));
-    line(&mut text, "mode", width, modes(&chart, &grid));
-    for row in &chart.rows {
+    for (domain, label) in chart.header.domain_ids().zip(&labels.modes) {
+        line(&mut text, label, width, modes(&chart, domain, &grid));
+    }
+    for (row, label) in chart.rows.iter().zip(&labels.rows) {
         line(&mut text, "", width, marks(row, &grid));
-        line(&mut text, &label(row), width, execution(row, &grid));
+        line(
+            &mut text,
+            label,
+            width,
+            execution(row, &grid, !cpus.is_empty()),
+        );
+    }
+    for (cpu, label) in cpus.iter().zip(&labels.cpus) {
+        line(&mut text, label, width, lane(&chart, *cpu, &grid));
     }
     text.push_str(LEGEND);
+    if !cpus.is_empty() {
+        text.push_str(LEGEND_OF_CPUS);
+    }
     text
+}
+
+/// What stands before the lines.
+struct Labels {
+    modes: Vec<String>,
+    rows: Vec<String>,
+    cpus: Vec<String>,
+}
+
+impl Labels {
+    fn new(chart: &Chart, cpus: &[CpuId]) -> Self {
+        let mode = |domain| match chart.has_domains() {
+            true => format!("mode {}", chart.header.domain_name(domain).escape_debug()),
+            false => "mode".to_owned(),
+        };
+        let row = |(place, row): (usize, &Row)| {
+            let level = chart.header.level_name(row.task.criticality);
+            let label = format!("{} {level}", row.task.name.escape_debug());
+            match cpus.is_empty() {
+                true => label,
+                false => format!("{label} {}", letter(place)),
+            }
+        };
+        Self {
+            modes: chart.header.domain_ids().map(mode).collect(),
+            rows: chart.rows.iter().enumerate().map(row).collect(),
+            cpus: cpus.iter().map(|cpu| format!("CPU {}", cpu.0)).collect(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        let all = self.modes.iter().chain(&self.rows).chain(&self.cpus);
+        all.map(|label| label.chars().count()).max().unwrap_or(4) + 1
+    }
+}
+
+/// The letter of a task, by its place.
+fn letter(place: usize) -> char {
+    let mut letters = ('A'..='Z').chain('a'..='z');
+    letters.nth(place).unwrap_or('#')
 }
 
 fn line(text: &mut String, label: &str, width: usize, cells: impl IntoIterator<Item = char>) {
@@ -134,9 +188,9 @@ fn axis(grid: &Grid, unit: Unit) -> Vec<char> {
     cells
 }
 
-fn modes(chart: &Chart, grid: &Grid) -> Vec<char> {
+fn modes(chart: &Chart, domain: DomainId, grid: &Grid) -> Vec<char> {
     let mut cells = vec!['.'; grid.columns];
-    for band in &chart.bands {
+    for band in chart.bands.iter().filter(|band| band.domain == domain) {
         let digit = char::from(b'0'.saturating_add(band.mode.0.min(9)));
         grid.cover(band.from.as_nanos(), band.to.as_nanos(), |column, _| {
             if let Some(cell) = cells.get_mut(column) {
@@ -170,23 +224,52 @@ fn marks(row: &Row, grid: &Grid) -> Vec<char> {
     cells
 }
 
-fn execution(row: &Row, grid: &Grid) -> Vec<char> {
-    let mut covered = vec![0_u64; grid.columns];
+/// How much of each column a row executes, and on which CPU if that is one.
+fn execution(row: &Row, grid: &Grid, with_cpus: bool) -> Vec<char> {
+    let mut covered = vec![(0_u64, None); grid.columns];
     for slice in &row.slices {
         grid.cover(
             slice.from.as_nanos(),
             slice.to.as_nanos(),
             |column, part| {
-                if let Some(sum) = covered.get_mut(column) {
+                if let Some((sum, cpus)) = covered.get_mut(column) {
                     *sum = sum.saturating_add(part);
+                    let (first, alone) = cpus.unwrap_or((slice.cpu, true));
+                    *cpus = Some((first, alone && first == slice.cpu));
                 }
             },
         );
     }
-    let sign = |covered: u64| match covered {
+    let whole = |cpus: Option<(CpuId, bool)>| match cpus {
+        Some((CpuId(cpu), true)) if with_cpus => char::from_digit(cpu.into(), 10).unwrap_or('#'),
+        Some(_) | None => '#',
+    };
+    let sign = |(covered, cpus)| match covered {
         0 => '.',
         part if part < grid.step => '+',
-        _ => '#',
+        _ => whole(cpus),
     };
     covered.into_iter().map(sign).collect()
+}
+
+/// In each column the task that runs there most.
+fn lane(chart: &Chart, cpu: CpuId, grid: &Grid) -> Vec<char> {
+    let mut most = vec![(0_u64, '.'); grid.columns];
+    for (place, row) in chart.rows.iter().enumerate() {
+        let mut covered = vec![0_u64; grid.columns];
+        for slice in row.slices.iter().filter(|slice| slice.cpu == cpu) {
+            let (from, to) = (slice.from.as_nanos(), slice.to.as_nanos());
+            grid.cover(from, to, |column, part| {
+                if let Some(sum) = covered.get_mut(column) {
+                    *sum = sum.saturating_add(part);
+                }
+            });
+        }
+        for (cell, covered) in most.iter_mut().zip(covered) {
+            if covered > cell.0 {
+                *cell = (covered, letter(place));
+            }
+        }
+    }
+    most.into_iter().map(|(_, sign)| sign).collect()
 }

@@ -1,7 +1,8 @@
 //! `.vcd`: a value change dump (IEEE 1364-2005, section 18), for waveform viewers.
 //!
 //! The unit is one nanosecond. Signals: `mode`, for each CPU the number of the task that runs (`x` when
-//! idle), and for each task `run`, and the events `release`, `deadline`, `overrun`, `miss`, `drop`.
+//! idle), and for each task `run`, and the events `release`, `deadline`, `overrun`, `miss`, `drop`. Several
+//! domains have a `mode_NAME` each; with several CPUs a task has `cpu` besides, the number of the one it runs on.
 
 use super::TraceWriter;
 use crate::header::Header;
@@ -25,12 +26,16 @@ const DEADLINE: usize = 2;
 const OVERRUN: usize = 3;
 const MISS: usize = 4;
 const DROP: usize = 5;
+/// The signal of each task behind these, where there are several CPUs.
+const CPU: usize = OF_TASK.len();
 
 pub(super) struct Writer<W: Write> {
     timeline: Timeline,
     out: W,
     tasks: usize,
     cpus: u16,
+    /// How many modes there are: their signals are the first ones, before those of the CPUs.
+    modes: usize,
     at: Option<Instant>,
 }
 
@@ -41,6 +46,7 @@ impl<W: Write> Writer<W> {
             out,
             tasks: header.tasks.len(),
             cpus: header.cpus,
+            modes: header.domain_count(),
             at: None,
         };
         writer.declare(header)?;
@@ -48,18 +54,21 @@ impl<W: Write> Writer<W> {
     }
 
     fn declare(&mut self, header: &Header) -> io::Result<()> {
+        let (first, signals) = (self.first_of_tasks(), self.signals());
         let out = &mut self.out;
         writeln!(out, "$version vestal $end\n$timescale 1 ns $end")?;
         writeln!(out, "$scope module {} $end", word(&header.policy))?;
-        writeln!(out, "$var reg 8 {} mode $end", name(0))?;
-        for cpu in 0..header.cpus {
-            writeln!(
-                out,
-                "$var reg 16 {} cpu{cpu} $end",
-                name(1 + usize::from(cpu))
-            )?;
+        for domain in header.domain_ids() {
+            let signal = match self.modes {
+                1 => "mode".to_owned(),
+                _ => format!("mode_{}", word(&header.domain_name(domain))),
+            };
+            writeln!(out, "$var reg 8 {} {signal} $end", name(domain.index()))?;
         }
-        let first = 1 + usize::from(header.cpus);
+        for cpu in 0..header.cpus {
+            let id = name(self.modes + usize::from(cpu));
+            writeln!(out, "$var reg 16 {id} cpu{cpu} $end")?;
+        }
         for (number, task) in header.tasks.iter().enumerate() {
             let level = header.level_name(task.criticality);
             writeln!(
@@ -69,21 +78,41 @@ impl<W: Write> Writer<W> {
                 word(&level)
             )?;
             for (signal, (kind, what)) in OF_TASK.iter().enumerate() {
-                let id = name(first + number * OF_TASK.len() + signal);
+                let id = name(first + number * signals + signal);
                 writeln!(out, "$var {kind} 1 {id} {what} $end")?;
+            }
+            if signals > CPU {
+                let id = name(first + number * signals + CPU);
+                writeln!(out, "$var reg 16 {id} cpu $end")?;
             }
             writeln!(out, "$upscope $end")?;
         }
         writeln!(out, "$upscope $end\n$enddefinitions $end")?;
         self.time(Instant::EPOCH)?;
-        writeln!(self.out, "$dumpvars\nb0 {}", name(0))?;
+        writeln!(self.out, "$dumpvars")?;
+        for domain in header.domain_ids() {
+            writeln!(self.out, "b0 {}", name(domain.index()))?;
+        }
         for cpu in 0..header.cpus {
-            writeln!(self.out, "bx {}", name(1 + usize::from(cpu)))?;
+            writeln!(self.out, "bx {}", name(self.modes + usize::from(cpu)))?;
         }
         for number in 0..header.tasks.len() {
-            writeln!(self.out, "0{}", name(first + number * OF_TASK.len()))?;
+            writeln!(self.out, "0{}", name(first + number * signals))?;
+            if signals > CPU {
+                writeln!(self.out, "bx {}", name(first + number * signals + CPU))?;
+            }
         }
         writeln!(self.out, "$end")
+    }
+
+    /// How many signals a task has.
+    const fn signals(&self) -> usize {
+        OF_TASK.len() + (self.cpus > 1) as usize
+    }
+
+    /// The number of the first signal of the first task.
+    fn first_of_tasks(&self) -> usize {
+        self.modes + usize::from(self.cpus)
     }
 
     fn time(&mut self, at: Instant) -> io::Result<()> {
@@ -96,16 +125,29 @@ impl<W: Write> Writer<W> {
 
     /// The identifier of a task's signal; `None` for a task that the header does not know.
     fn of_task(&self, task: TaskId, signal: usize) -> Option<String> {
-        let first = 1 + usize::from(self.cpus);
-        (task.index() < self.tasks).then(|| name(first + task.index() * OF_TASK.len() + signal))
+        let first = self.first_of_tasks() + task.index() * self.signals();
+        (task.index() < self.tasks).then(|| name(first + signal))
     }
 
-    fn level(&mut self, at: Instant, task: TaskId, on: bool) -> io::Result<()> {
+    /// A task runs on this CPU, or nowhere.
+    fn level(&mut self, at: Instant, task: TaskId, on: Option<CpuId>) -> io::Result<()> {
         let Some(id) = self.of_task(task, RUN) else {
             return Ok(());
         };
         self.time(at)?;
-        writeln!(self.out, "{}{id}", u8::from(on))
+        writeln!(self.out, "{}{id}", u8::from(on.is_some()))?;
+        match self.of_task(task, CPU).filter(|_| self.cpus > 1) {
+            Some(id) => self.number(&id, on.map(|cpu| cpu.0)),
+            None => Ok(()),
+        }
+    }
+
+    /// A signal that is a number, or nothing.
+    fn number(&mut self, id: &str, number: Option<u16>) -> io::Result<()> {
+        match number {
+            Some(number) => writeln!(self.out, "b{number:b} {id}"),
+            None => writeln!(self.out, "bx {id}"),
+        }
     }
 
     fn event(&mut self, at: Instant, task: TaskId, signal: usize) -> io::Result<()> {
@@ -121,26 +163,27 @@ impl<W: Write> Writer<W> {
             return Ok(());
         }
         self.time(at)?;
-        let id = name(1 + cpu.index());
-        match task {
-            Some(task) => writeln!(self.out, "b{:b} {id}", task.0),
-            None => writeln!(self.out, "bx {id}"),
-        }
+        let id = name(self.modes + cpu.index());
+        self.number(&id, task.map(|task| task.0))
     }
 
     fn item(&mut self, at: Instant, item: Item) -> io::Result<()> {
         match item {
             Item::Begin { cpu, job, .. } => {
                 self.cpu(at, cpu, Some(job.task))?;
-                self.level(at, job.task, true)
+                self.level(at, job.task, Some(cpu))
             }
             Item::Finish { cpu, job, .. } => {
                 self.cpu(at, cpu, None)?;
-                self.level(at, job.task, false)
+                self.level(at, job.task, None)
             }
-            Item::Mode { to: Level(to), .. } => {
+            Item::Mode {
+                domain,
+                to: Level(to),
+                ..
+            } => {
                 self.time(at)?;
-                writeln!(self.out, "b{to:b} {}", name(0))
+                self.number(&name(domain.index()), Some(u16::from(to)))
             }
             Item::Release { job, .. } => self.event(at, job.task, RELEASE),
             Item::Deadline { job } => self.event(at, job.task, DEADLINE),
