@@ -219,6 +219,7 @@ PARAMETER_NOT_IN_VERSION = 603, "a parameter that this version does not use";
 VIRTUAL_DEADLINE_TOO_LONG = 604, "a virtual deadline after the real one";
 FACTOR_DISAGREES = 605, "the factor and the virtual deadlines disagree";
 ZERO_SLACK_TOO_LATE = 606, "a zero-slack instant after the deadline";
+PARAMETER_PART = 607, "a part of the parameters does not fit together";
 JOB_PRIORITIES_DO_NOT_FALL = 620, "job priorities that do not fall";
 JOB_PRIORITY_TWICE = 621, "two jobs have the same priority";
 PATTERN_DISAGREES = 622, "a pattern that cannot be that of the task";
