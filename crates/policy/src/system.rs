@@ -70,6 +70,8 @@ pub enum Terms {
     },
     /// A job of each of these tasks is no later than so; nothing is said of the others.
     Tardiness(Vec<Option<Duration>>),
+    /// Nothing is promised.
+    None,
 }
 
 /// What a test says of a system. Without a proof nothing is guaranteed.
@@ -112,7 +114,7 @@ impl Cluster {
                     enforcement,
                     exhaustion,
                 } => Some((enforcement, exhaustion)),
-                Terms::Tardiness(_) => None,
+                Terms::Tardiness(_) | Terms::None => None,
             },
             _ => None,
         }

@@ -3,6 +3,7 @@
 
 mod composed;
 mod job_priorities;
+mod mc2;
 pub mod one_cpu;
 mod partitioned;
 mod pedf_vd;
@@ -27,5 +28,6 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(composed::EDF),
         Arc::new(composed::EDF_VD),
         Arc::new(pedf_vd::PedfVd),
+        Arc::new(mc2::Mc2),
     ]
 }
