@@ -12,8 +12,8 @@ use vestal_core::{
     Duration, Enforcement, Exhaustion, LevelSet, Rank, Scheduler, Service, Task, TaskId,
 };
 use vestal_policy::{
-    Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System, assemble,
-    parameters,
+    Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System,
+    assemble, parameters,
 };
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};

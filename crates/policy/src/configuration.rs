@@ -182,22 +182,6 @@ impl Configuration {
         Guard::new(&one.with(precision)).map_err(|error| Refusal::input(error.to_string()))
     }
 
-    /// Why only the simulator has a world for it, if so.
-    #[must_use]
-    pub fn only_simulated(&self) -> Option<Refusal> {
-        match self {
-            Self::OneCpu(_) | Self::User(_) => None,
-            Self::Servers(_) => {
-                let why = "servers on a grid are for simulations in this version";
-                Some(Refusal::input(why).with_help("leave out --set servers=deferrable"))
-            }
-            Self::Levels(_) => {
-                let why = "several domains of one cluster are for simulations in this version";
-                Some(Refusal::input(why).with_help("use `vestal simulate`"))
-            }
-        }
-    }
-
     /// Whether its scheduler is a program's own.
     #[must_use]
     pub const fn is_own(&self) -> bool {

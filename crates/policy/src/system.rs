@@ -2,6 +2,7 @@
 
 use crate::configuration::Configuration;
 use crate::options::Options;
+use crate::refusal::Refusal;
 use vestal_analysis::Parameters;
 use vestal_core::{CpuId, Duration, Enforcement, Exhaustion, TaskId};
 
@@ -138,6 +139,22 @@ impl System {
             }
         }
         by
+    }
+
+    /// Why only the simulator has a world for it, if so.
+    #[must_use]
+    pub fn only_simulated(&self) -> Option<Refusal> {
+        if self.cpus > 1 {
+            let why = "several CPUs are for simulations in this version";
+            return Some(Refusal::input(why).with_help("use `vestal simulate`"));
+        }
+        let mut clusters = self.clusters.iter();
+        let is_served =
+            |cluster: &Cluster| matches!(cluster.configuration, Configuration::Servers(_));
+        let why = "servers on a grid are for simulations in this version";
+        clusters
+            .any(is_served)
+            .then(|| Refusal::input(why).with_help("leave out --set servers=deferrable"))
     }
 
     /// The cluster of a task and its number there; `None` if there is no such task.

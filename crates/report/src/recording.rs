@@ -231,7 +231,7 @@ impl Collector {
                     self.miss(at, deadline.as_nanos().min(now), job);
                 }
             }
-            Item::Mode { from, to } => self.mode(at, from, to),
+            Item::Mode { from, to, .. } => self.mode(at, from, to),
             Item::Overhead {
                 cpu,
                 mechanism,

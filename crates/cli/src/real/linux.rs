@@ -43,10 +43,10 @@ pub(crate) fn execute(
     // What the policy has against the set, its options or this dispatch is said here, in its own words.
     let what = format!("run {}", shown(&session.file));
     let refused = |refusal| Failure::refused(what.as_str(), refusal);
-    let configuration = session.configuration();
-    if let Some(refusal) = configuration.only_simulated() {
+    if let Some(refusal) = session.system.only_simulated() {
         return Err(refused(refusal));
     }
+    let configuration = session.configuration();
     if settings.managed {
         drop(configuration.engine(Precision::EXACT).map_err(refused)?);
     } else {
@@ -410,6 +410,7 @@ fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
     let relative = response.mean / period_ns as f64;
     TaskRow {
         name: found.name.clone(),
+        cpu: None,
         released: found.jobs.released,
         completed: found.jobs.completed,
         missed: found.jobs.missed,

@@ -47,27 +47,29 @@ pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
 
 /// The domains of a system, named after their CPUs.
 fn domains(session: &Session) -> Vec<DomainInfo> {
-    let all = (0..).zip(&session.system.clusters).flat_map(|(number, cluster)| {
-        cluster.domains.iter().map(move |domain| {
-            let cpus = domain.cpus.iter();
-            let tasks = domain.tasks.iter();
-            let cpus: Vec<CpuId> = cpus
-                .filter_map(|cpu| cluster.cpus.get(cpu.index()).copied())
-                .collect();
-            let name = match cpus.as_slice() {
-                [cpu] => format!("CPU {}", cpu.0),
-                _ => "shared".to_owned(),
-            };
-            DomainInfo {
-                name,
-                cluster: number,
-                cpus,
-                tasks: tasks
-                    .filter_map(|task| cluster.tasks.get(task.index()).copied())
-                    .collect(),
-            }
-        })
-    });
+    let all = (0..)
+        .zip(&session.system.clusters)
+        .flat_map(|(number, cluster)| {
+            cluster.domains.iter().map(move |domain| {
+                let cpus = domain.cpus.iter();
+                let tasks = domain.tasks.iter();
+                let cpus: Vec<CpuId> = cpus
+                    .filter_map(|cpu| cluster.cpus.get(cpu.index()).copied())
+                    .collect();
+                let name = match cpus.as_slice() {
+                    [cpu] => format!("CPU {}", cpu.0),
+                    _ => "shared".to_owned(),
+                };
+                DomainInfo {
+                    name,
+                    cluster: number,
+                    cpus,
+                    tasks: tasks
+                        .filter_map(|task| cluster.tasks.get(task.index()).copied())
+                        .collect(),
+                }
+            })
+        });
     all.collect()
 }
 

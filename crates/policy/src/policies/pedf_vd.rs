@@ -56,7 +56,10 @@ impl Policy for PedfVd {
         let (partition, by) = partition(setup);
         let (due, due_by) = match setup.choose(|all| all.virtual_deadlines.as_ref()) {
             Some((due, by)) => (due, format!("virtual deadlines {by}")),
-            None => (setup.deadlines(), "real deadlines as virtual ones".to_owned()),
+            None => (
+                setup.deadlines(),
+                "real deadlines as virtual ones".to_owned(),
+            ),
         };
         let tasks = setup.with_priorities(&[]);
         let configure = |placed: &[TaskId]| OneCpu {
@@ -75,7 +78,9 @@ impl Policy for PedfVd {
         };
         let origin = format!("earliest deadline first on each CPU, {by}, {due_by}");
         let placed = (partition.as_slice(), configure);
-        Ok(partitioned::system(setup, &ABOUT, placed, parameters, origin))
+        Ok(partitioned::system(
+            setup, &ABOUT, placed, parameters, origin,
+        ))
     }
 }
 
@@ -100,5 +105,8 @@ fn partition(setup: &Setup<'_>) -> (Vec<CpuId>, String) {
 
 /// The entries of these tasks.
 fn of_each<T: Clone>(tasks: &[TaskId], all: &[T]) -> Vec<T> {
-    tasks.iter().filter_map(|task| all.get(task.index()).cloned()).collect()
+    tasks
+        .iter()
+        .filter_map(|task| all.get(task.index()).cloned())
+        .collect()
 }

@@ -32,6 +32,7 @@ pub(super) struct Run<'a, S: ?Sized> {
     /// Facts may be reported later than they happened: a native world reports only what the guard needs, and
     /// when it needs it.
     reported_later: bool,
+    clock: Instant,
     /// The latest instant of a fact since the last decision.
     latest_fact: Instant,
     ended: bool,
@@ -58,6 +59,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             checks: Checks::new(header),
             ordered: header.ordered,
             reported_later: header.dispatch == Dispatch::Native,
+            clock: Instant::EPOCH,
             latest_fact: Instant::EPOCH,
             ended: false,
             counter: Counter::new(header),
@@ -79,29 +81,29 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
         })
     }
 
-    /// Takes in the next record of the domain. `clock` is the latest instant of all domains.
-    pub(super) fn take(&mut self, record: &Record, clock: &mut Instant) -> Result<(), Mismatch> {
+    /// Takes in the next record of the domain.
+    pub(super) fn take(&mut self, record: &Record) -> Result<(), Mismatch> {
         if self.ended {
             return Err(Mismatch::AfterEnd);
         }
-        self.check(record, clock)?;
+        self.check(record)?;
         self.counter.see(record);
         bump(&mut self.summary.records);
         Ok(())
     }
 
-    fn check(&mut self, record: &Record, clock: &mut Instant) -> Result<(), Mismatch> {
+    fn check(&mut self, record: &Record) -> Result<(), Mismatch> {
         #[expect(
             clippy::wildcard_enum_match_arm,
             reason = "what is no answer was seen by the world; an answer that is not asked for here is missed below"
         )]
         match record.what {
-            What::Fact(_) => self.tell(record, clock),
+            What::Fact(_) => self.tell(record),
             What::Decided { .. } => {
                 self.ask(record, record.at)?;
                 bump(&mut self.summary.decisions);
                 self.no_fact_is_later(record)?;
-                self.in_order(record, clock)
+                self.in_order(record)
             }
             What::DecisionRefused { now, .. } => self.ask(record, now),
             What::Notice(_) => {
@@ -124,12 +126,12 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
                 bump(&mut self.summary.permits);
                 self.compare(record)
             }
-            _ => self.see(record, clock),
+            _ => self.see(record),
         }
     }
 
     /// A fact is reported again; the checks see it only if it is accepted, as the clock does.
-    fn tell(&mut self, record: &Record, clock: &mut Instant) -> Result<(), Mismatch> {
+    fn tell(&mut self, record: &Record) -> Result<(), Mismatch> {
         let kept = match record.what {
             What::Fact(Fact::Released { job }) => self.checks.is_kept(record.at, job),
             _ => false,
@@ -154,7 +156,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
         if self.reported_later || kept {
             return Ok(());
         }
-        self.in_order(record, clock)
+        self.in_order(record)
     }
 
     /// Whatever the clocks: nothing is reported before it happens.
@@ -175,7 +177,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
     }
 
     /// Something of the world's own. The calls before it have to be complete.
-    fn see(&mut self, record: &Record, clock: &mut Instant) -> Result<(), Mismatch> {
+    fn see(&mut self, record: &Record) -> Result<(), Mismatch> {
         self.recorder.settle_permits();
         self.collect();
         if let What::End { facts } = record.what {
@@ -194,7 +196,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
         if let What::Lost { count } = record.what {
             return Err(Mismatch::Lost { count });
         }
-        self.in_order(record, clock)?;
+        self.in_order(record)?;
         self.is_own(record)?;
         self.checks.see(record).map_err(Mismatch::Inconsistent)
     }
@@ -235,12 +237,12 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
         }
     }
 
-    fn in_order(&self, record: &Record, clock: &mut Instant) -> Result<(), Mismatch> {
-        if self.ordered && record.at < *clock {
-            let earlier = *clock;
+    fn in_order(&mut self, record: &Record) -> Result<(), Mismatch> {
+        if self.ordered && record.at < self.clock {
+            let earlier = self.clock;
             return Err(Mismatch::Disorder { earlier });
         }
-        *clock = record.at.max(*clock);
+        self.clock = self.clock.max(record.at);
         Ok(())
     }
 }

@@ -189,7 +189,16 @@ fn random_refusal(random: &mut Random) -> Refusal {
 }
 
 fn random_plan_part(random: &mut Random) -> What {
-    match random.below(4) {
+    match random.below(6) {
+        4 => What::Sequence {
+            cpu: CpuId(random.below(9) as u16),
+            jobs: random.next() >> random.below(64),
+            barrier: BarrierId(random.next() as u32),
+        },
+        5 => What::Queued {
+            cpu: CpuId(random.below(9) as u16),
+            job: job(random),
+        },
         0 => What::Decided {
             mode: level(random),
             slots: random.next() as u16,

@@ -165,7 +165,7 @@ fn drawn(format: Format) -> String {
 }
 
 /// Compares with the file; `VESTAL_BLESS=1` rewrites it.
-fn golden(name: &str, text: &str) {
+pub(crate) fn golden(name: &str, text: &str) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/golden")
         .join(name);

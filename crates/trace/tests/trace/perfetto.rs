@@ -13,10 +13,10 @@ use vestal_trace::write::proto::{Decoder, Value};
 use vestal_trace::{Format, Header, Record};
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Counts {
-    begins: u32,
-    ends: u32,
-    instants: BTreeMap<String, u32>,
+pub(crate) struct Counts {
+    pub(crate) begins: u32,
+    pub(crate) ends: u32,
+    pub(crate) instants: BTreeMap<String, u32>,
     counters: u32,
     switches: u32,
 }
@@ -41,7 +41,7 @@ fn bytes<'a>(fields: &[(u32, Value<'a>)], wanted: u32) -> Option<&'a [u8]> {
 }
 
 /// Decodes a trace and checks what holds for every one.
-fn decode(trace: &[u8]) -> Counts {
+pub(crate) fn decode(trace: &[u8]) -> Counts {
     let mut counts = Counts::default();
     let mut described = Vec::new();
     let mut depth: BTreeMap<u64, i32> = BTreeMap::new();

@@ -9,7 +9,7 @@ use vestal_testkit::systems::Setup;
 use vestal_trace::{Header, Record, What, replay};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Change {
+pub(crate) enum Change {
     Dropped,
     Duplicated,
     Swapped,
@@ -26,7 +26,7 @@ const CHANGES: [Change; 5] = [
 ];
 
 /// The recording with one change; `None` if this record cannot be changed so.
-fn tampered(records: &[Record], index: usize, change: Change) -> Option<Vec<Record>> {
+pub(crate) fn tampered(records: &[Record], index: usize, change: Change) -> Option<Vec<Record>> {
     let mut changed = records.to_vec();
     match change {
         Change::Dropped => {
@@ -148,7 +148,7 @@ fn harmless_swap(first: &Record, second: &Record) -> Option<&'static str> {
 }
 
 /// Why a change that was not found does not matter; `None` if it should have been found.
-fn harmless(
+pub(crate) fn harmless(
     records: &[Record],
     index: usize,
     change: Change,

@@ -76,12 +76,7 @@ pub(crate) fn run(
     Ok(result(session, dispatch, &figures, cut))
 }
 
-fn result(
-    session: &Session,
-    dispatch: Dispatch,
-    figures: &Figures,
-    cut: Option<Cut>,
-) -> RunResult {
+fn result(session: &Session, dispatch: Dispatch, figures: &Figures, cut: Option<Cut>) -> RunResult {
     let totals = figures.jobs();
     // The statistics judge by the condition of the model alone.
     let guaranteed = match session.system.proved_by() {

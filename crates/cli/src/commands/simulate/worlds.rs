@@ -42,7 +42,9 @@ pub(super) fn run(
         jobs: 0,
     };
     match session.system.clusters.as_slice() {
-        [cluster] if cluster.cpus.len() == usize::from(session.system.cpus) => alone(session, dispatch, cluster, files, &mut watched),
+        [cluster] if cluster.cpus.len() == usize::from(session.system.cpus) => {
+            alone(session, dispatch, cluster, files, &mut watched)
+        }
         clusters if dispatch == Dispatch::Managed => {
             together(session, clusters, files, &RefCell::new(watched))
         }
@@ -135,8 +137,7 @@ fn world(
                 Some(files) => {
                     let tasks = setting.tasks.len();
                     let mut recorder = Recorder::with_permits(guard, files, tasks);
-                    let outcome =
-                        simulate_native(&mut recorder, &setting, &jobs, &jobs, observers);
+                    let outcome = simulate_native(&mut recorder, &setting, &jobs, &jobs, observers);
                     recorder.finish(last_instant(&outcome, end));
                     outcome
                 }
@@ -182,8 +183,7 @@ fn together(
                 .zip(sinks.clone())
                 .enumerate()
                 .map(|(number, (count, sink))| {
-                    let recorded =
-                        tracing::recorded(session, number, Dispatch::Managed, sink);
+                    let recorded = tracing::recorded(session, number, Dispatch::Managed, sink);
                     (count, (Shared(watched), recorded))
                 })
                 .collect();
