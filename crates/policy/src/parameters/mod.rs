@@ -79,4 +79,6 @@ fn names(set: &TaskSet) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
+mod part_tests;
+#[cfg(test)]
 mod tests;
