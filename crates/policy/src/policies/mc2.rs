@@ -125,7 +125,7 @@ fn cluster(setup: &Setup<'_>, levels: Levels, cpus: u16) -> Cluster {
         cpus,
         tasks,
         guarantee: Guarantee {
-            terms: Terms::None,
+            terms: Terms::Nothing,
             proof: setup.proof.clone(),
         },
     };
