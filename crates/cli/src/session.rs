@@ -15,6 +15,7 @@ use vestal_policy::{
     Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System,
     assemble, parameters,
 };
+use vestal_sim::guarantee::Guarantee;
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
 
@@ -25,8 +26,8 @@ pub(crate) struct Session {
     pub(crate) tasks: Vec<Task>,
     pub(crate) levels: LevelSet,
     pub(crate) system: System,
-    /// Under which limits deadlines are guaranteed, by cluster.
-    limits: Vec<(Enforcement, Exhaustion)>,
+    /// Under which limits deadlines are guaranteed, by cluster; `None` where nothing is.
+    limits: Vec<Option<(Enforcement, Exhaustion)>>,
     pub(crate) duration: Duration,
     pub(crate) workload: Workload,
     /// The scenario as it was written.
@@ -130,7 +131,11 @@ impl Session {
         let by = (opening.policy, &opening.options);
         let system = assemble(opening.registry, by, &set, parameters, analysis);
         let system = system.map_err(|refusal| Failure::refused(&what, refusal))?;
-        let limits: Option<Vec<_>> = system.clusters.iter().map(Cluster::limits).collect();
+        let judged = |cluster: &Cluster| match cluster.limits() {
+            None if cluster.promises_nothing() => Some(None),
+            limits => limits.map(Some),
+        };
+        let limits: Option<Vec<_>> = system.clusters.iter().map(judged).collect();
         let limits = limits.ok_or_else(|| {
             let policy = &system.policy;
             let why = "does not guarantee deadlines, and this version judges no other guarantee";
@@ -171,22 +176,25 @@ impl Session {
         &self.system.clusters[0].configuration
     }
 
-    /// Under which limits deadlines are guaranteed in its first cluster.
+    /// Under which limits deadlines are guaranteed in its first cluster; where nothing is, limits that stop no job.
     pub(crate) fn limits(&self) -> (Enforcement, Exhaustion) {
-        self.limits[0]
+        let none = (Enforcement::Static, Exhaustion::Continue);
+        self.limits[0].unwrap_or(none)
     }
 
-    /// What is guaranteed in a cluster about which tasks, if it is proved: what worlds judge by.
-    pub(crate) fn guaranteed(&self, cluster: usize) -> vestal_core::Configuration<'_> {
-        let (enforcement, exhaustion) = self.limits[cluster];
-        vestal_core::Configuration {
+    /// What is guaranteed in a cluster, if it is proved: what worlds judge by.
+    pub(crate) fn guarantee(&self, cluster: usize) -> Guarantee {
+        let Some((enforcement, exhaustion)) = self.limits[cluster] else {
+            return Guarantee::none();
+        };
+        Guarantee::of(&vestal_core::Configuration {
             tasks: self.system.clusters[cluster].configuration.tasks(),
             levels: self.levels,
             enforcement,
             exhaustion,
             granularity: Service::ZERO,
             wake_granularity: Duration::ZERO,
-        }
+        })
     }
 
     /// How many jobs of one task may wait behind its current one; `None`: any number.

@@ -106,6 +106,13 @@ pub enum Proof {
 }
 
 impl Cluster {
+    /// Whether none of its domains promises anything.
+    #[must_use]
+    pub fn promises_nothing(&self) -> bool {
+        let mut domains = self.domains.iter();
+        domains.all(|domain| domain.guarantee.terms == Terms::Nothing)
+    }
+
     /// The place among the domains of the one that has this task of the cluster.
     #[must_use]
     pub fn domain_of(&self, task: TaskId) -> Option<usize> {

@@ -108,6 +108,13 @@ impl Guarantee {
         }
     }
 
+    /// That of a policy which guarantees nothing: what is late is a miss, and none of them breaks a promise.
+    #[must_use]
+    pub fn none() -> Self {
+        // It speaks of no task.
+        Self::new(&[], Enforcement::Static, Exhaustion::Continue)
+    }
+
     /// The guarantee of what is configured so.
     #[must_use]
     pub fn of(configuration: &Configuration<'_>) -> Self {
@@ -302,6 +309,35 @@ mod tests {
 
     fn ns(value: u64) -> Instant {
         Instant::from_nanos(value)
+    }
+
+    #[test]
+    fn without_a_guarantee_a_miss_is_one_and_breaks_no_promise() {
+        let mut late = job(1, 4, 4);
+        for (guarantee, expected) in [
+            (Guarantee::none(), EXCUSED),
+            (
+                Guarantee::new(&tasks(), Enforcement::Static, Exhaustion::Background),
+                MISSED,
+            ),
+        ] {
+            let verdict = guarantee.judge(&late, ns(21), Ending::Completed);
+            assert_eq!(verdict, Some(expected));
+            assert_eq!(
+                guarantee.judge(&late, ns(20), Ending::Completed),
+                Some(Verdict::Met)
+            );
+        }
+        // Whatever runs for how long.
+        let mut none = Guarantee::none();
+        late.executed = Service::from_nanos(40);
+        late.demand = late.executed;
+        let (start, end, cpu) = (ns(0), ns(40), CpuId(0));
+        none.executed(Segment { cpu, start, end }, &late);
+        assert_eq!(
+            none.judge(&late, ns(40), Ending::Completed),
+            Some(EXCUSED)
+        );
     }
 
     /// LO: C 3, D 10. HI: C 4/9, D 20. All deadlines are counted from 0.

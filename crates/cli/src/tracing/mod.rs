@@ -7,12 +7,12 @@ mod simulated;
 #[cfg(target_os = "linux")]
 pub(crate) use files::Reserved;
 pub(crate) use files::{TraceFiles, check};
-pub(crate) use simulated::recorded;
+pub(crate) use simulated::{OfTask, recorded};
 
 use crate::session::Session;
-use vestal_core::{CpuId, Duration, Service};
-use vestal_policy::parameters;
-use vestal_trace::{Dispatch, DomainInfo, Header, TaskInfo, World};
+use vestal_core::{Duration, Service};
+use vestal_policy::{Cluster, parameters};
+use vestal_trace::{Dispatch, DomainId, DomainInfo, Header, Scope, TaskInfo, World};
 
 /// Everything that a replay needs beside the records, for a simulated world.
 ///
@@ -45,32 +45,42 @@ pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
     .with_domains(domains(session))
 }
 
-/// The domains of a system, named after their CPUs.
+/// The domains of a system: a CPU's own is named after it.
 fn domains(session: &Session) -> Vec<DomainInfo> {
-    let all = (0..)
-        .zip(&session.system.clusters)
-        .flat_map(|(number, cluster)| {
-            cluster.domains.iter().map(move |domain| {
-                let cpus = domain.cpus.iter();
-                let tasks = domain.tasks.iter();
-                let cpus: Vec<CpuId> = cpus
+    let numbered = (0..).zip(&session.system.clusters);
+    let all = numbered.flat_map(|(number, cluster)| {
+        let domains = cluster.domains.iter().enumerate();
+        domains.map(move |(place, domain)| {
+            let cpus = domain.cpus.iter();
+            let tasks = domain.tasks.iter();
+            DomainInfo {
+                name: match cluster.own_cpu(place) {
+                    Some(cpu) => format!("CPU {}", cpu.0),
+                    None => "shared".to_owned(),
+                },
+                cluster: number,
+                cpus: cpus
                     .filter_map(|cpu| cluster.cpus.get(cpu.index()).copied())
-                    .collect();
-                let name = match cpus.as_slice() {
-                    [cpu] => format!("CPU {}", cpu.0),
-                    _ => "shared".to_owned(),
-                };
-                DomainInfo {
-                    name,
-                    cluster: number,
-                    cpus,
-                    tasks: tasks
-                        .filter_map(|task| cluster.tasks.get(task.index()).copied())
-                        .collect(),
-                }
-            })
-        });
+                    .collect(),
+                tasks: tasks
+                    .filter_map(|task| cluster.tasks.get(task.index()).copied())
+                    .collect(),
+            }
+        })
+    });
     all.collect()
+}
+
+/// By cluster the scopes of its domains, in the order in which [`header`] lists them: all of a cluster have its numbers.
+pub(crate) fn scopes(session: &Session) -> Vec<Vec<Scope>> {
+    let mut numbers = (0..=u16::MAX).map(DomainId);
+    let clusters = session.system.clusters.iter();
+    let of_cluster = |cluster: &Cluster| {
+        let domains = numbers.by_ref().take(cluster.domains.len());
+        let scopes = domains.map(|domain| Scope::new(domain, &cluster.tasks, &cluster.cpus));
+        scopes.collect()
+    };
+    clusters.map(of_cluster).collect()
 }
 
 #[cfg(test)]

@@ -10,11 +10,11 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::tracing::{self, TraceFiles};
+use crate::tracing::{self, OfTask, TraceFiles};
 use std::cell::RefCell;
 use vestal_core::{Instant, Scheduler, Task};
 use vestal_experiment::Jobs;
-use vestal_policy::{Cluster, Precision};
+use vestal_policy::{Cluster, Configuration, Levels, Precision};
 use vestal_result::run::Cut;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
@@ -22,7 +22,7 @@ use vestal_sim::{
     Backlog, Effort, JobState, NativeSetting, Observer, Setting, SimulationError, Statistics,
     simulate, simulate_native, simulate_together, stepwise,
 };
-use vestal_trace::{Dispatch, DomainId, Domains, InDomain, Recorder, Scope};
+use vestal_trace::{Dispatch, Domains, InDomain, Recorder};
 
 /// Where the records of all domains go.
 type Files = RefCell<Domains<TraceFiles>>;
@@ -43,7 +43,12 @@ pub(super) fn run(
     };
     match session.system.clusters.as_slice() {
         [cluster] if cluster.cpus.len() == usize::from(session.system.cpus) => {
-            alone(session, dispatch, cluster, files, &mut watched)
+            match (&cluster.configuration, files) {
+                (Configuration::Levels(levels), Some(files)) => {
+                    in_domains(session, (cluster, levels), files, &mut watched)
+                }
+                (_, files) => alone(session, dispatch, cluster, files, &mut watched),
+            }
         }
         clusters if dispatch == Dispatch::Managed => {
             together(session, clusters, files, &RefCell::new(watched))
@@ -64,9 +69,23 @@ fn end(session: &Session) -> Instant {
     Instant::EPOCH.saturating_add(session.duration)
 }
 
-fn backlog(session: &Session) -> Backlog {
-    let given = session.backlog();
-    given.map_or(Backlog::UNLIMITED, Backlog::at_most)
+/// How many jobs wait, as far as that is the business of the world.
+fn backlog(session: &Session, cluster: &Cluster) -> Backlog {
+    match (&cluster.configuration, session.backlog()) {
+        // Its schedulers have that room and drop the others, after taking the budget that each release brings.
+        (Configuration::Levels(_), _) | (_, None) => Backlog::UNLIMITED,
+        (_, Some(most)) => Backlog::at_most(most),
+    }
+}
+
+/// The only cluster of a session.
+fn setting<'a>(session: &'a Session, cluster: &Cluster) -> Setting<'a> {
+    Setting {
+        tasks: &session.tasks,
+        cpus: u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX),
+        end: end(session),
+        backlog: backlog(session, cluster),
+    }
 }
 
 /// The only cluster of a session.
@@ -78,7 +97,7 @@ fn alone(
     watched: &mut Watched,
 ) -> Result<Ran, Failure> {
     let cpus = u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX);
-    let mut statistics = Statistics::of(&session.guaranteed(0), cpus);
+    let mut statistics = Statistics::judged_by(session.guarantee(0), session.tasks.len(), cpus);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, watched];
     let cut = match files {
         None => world(session, dispatch, cluster, None, &mut observers)?,
@@ -103,17 +122,12 @@ fn world(
     files: Option<&RefCell<&mut TraceFiles>>,
     observers: &mut Vec<&mut dyn Observer>,
 ) -> Result<Option<Cut>, Failure> {
-    let (end, backlog) = (end(session), backlog(session));
+    let (end, backlog) = (end(session), backlog(session, cluster));
     let jobs = Jobs::new(&session.workload, interrupt::asked);
     let outcome = match dispatch {
         Dispatch::Managed => {
             let mut scheduler = Session::scheduler(cluster, &what(session))?;
-            let setting = Setting {
-                tasks: &session.tasks,
-                cpus: u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX),
-                end,
-                backlog,
-            };
+            let setting = setting(session, cluster);
             match files {
                 None => simulate(&mut *scheduler, &setting, &jobs, &jobs, observers),
                 Some(files) => {
@@ -147,6 +161,51 @@ fn world(
     cut(session, &outcome)
 }
 
+/// The only cluster of a session, in which each domain is recorded by itself.
+fn in_domains(
+    session: &Session,
+    (cluster, levels): (&Cluster, &Levels),
+    files: &Files,
+    watched: &mut Watched,
+) -> Result<Ran, Failure> {
+    let refused = |refusal| Failure::refused(what(session), refusal);
+    let scopes = tracing::scopes(session).concat();
+    let sinks: Vec<_> = scopes
+        .iter()
+        .map(|scope| InDomain::new(files, scope))
+        .collect();
+    let mut numbered = sinks.iter().copied();
+    let mut locals = Vec::new();
+    for (cpu, sink) in levels.cpus().zip(numbered.by_ref()) {
+        let local = levels.local(cpu, Precision::EXACT).map_err(refused)?;
+        locals.push(Recorder::new(local, sink));
+    }
+    let shared = levels.shared(Precision::EXACT).map_err(refused)?;
+    // The last domain of all is the shared one.
+    let shared = numbered.next().map(|sink| Recorder::new(shared, sink));
+    let shared = shared.ok_or_else(|| {
+        Failure::bug(what(session), "the shared domain is not among those listed")
+    })?;
+    let mut whole = levels.of_domains(locals, shared).map_err(refused)?;
+
+    let setting = setting(session, cluster);
+    let jobs = Jobs::new(&session.workload, interrupt::asked);
+    let tasks = session.tasks.len();
+    let mut statistics = Statistics::judged_by(session.guarantee(0), tasks, setting.cpus);
+    let sink = OfTask::new(cluster, sinks.clone());
+    let mut recorded = tracing::recorded(session, 0, Dispatch::Managed, sink);
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, watched, &mut *recorded];
+    let outcome = simulate(&mut whole, &setting, &jobs, &jobs, &mut observers);
+    drop(recorded);
+    let last = last_instant(&outcome, setting.end);
+    let (locals, shared) = whole.into_domains();
+    for local in locals {
+        local.finish(last);
+    }
+    shared.finish(last);
+    Ok((statistics.into_figures(), cut(session, &outcome)?))
+}
+
 /// Several clusters, each a domain by itself.
 fn together(
     session: &Session,
@@ -163,7 +222,7 @@ fn together(
         .enumerate()
         .map(|(number, cluster)| {
             let cpus = u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX);
-            Statistics::of(&session.guaranteed(number), cpus)
+            Statistics::judged_by(session.guarantee(number), cluster.tasks.len(), cpus)
         })
         .collect();
     let counted = statistics.iter_mut();
@@ -173,11 +232,8 @@ fn together(
             stepped(session, &mut schedulers, &mut observers)
         }
         Some(files) => {
-            let scopes: Vec<Scope> = (0..)
-                .map(DomainId)
-                .zip(clusters)
-                .map(|(domain, cluster)| Scope::new(domain, &cluster.tasks, &cluster.cpus))
-                .collect();
+            // Each cluster is a domain.
+            let scopes = tracing::scopes(session).concat();
             let sinks = scopes.iter().map(|scope| InDomain::new(files, scope));
             let mut observers: Vec<_> = counted
                 .zip(sinks.clone())
@@ -235,7 +291,7 @@ fn stepped<S: Scheduler, O: Observer>(
             tasks,
             cpus: u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX),
             end: end(session),
-            backlog: backlog(session),
+            backlog: backlog(session, cluster),
         })
         .collect();
     let parts: Vec<_> = clusters
