@@ -334,10 +334,7 @@ mod tests {
         late.demand = late.executed;
         let (start, end, cpu) = (ns(0), ns(40), CpuId(0));
         none.executed(Segment { cpu, start, end }, &late);
-        assert_eq!(
-            none.judge(&late, ns(40), Ending::Completed),
-            Some(EXCUSED)
-        );
+        assert_eq!(none.judge(&late, ns(40), Ending::Completed), Some(EXCUSED));
     }
 
     /// LO: C 3, D 10. HI: C 4/9, D 20. All deadlines are counted from 0.

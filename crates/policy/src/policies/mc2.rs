@@ -51,12 +51,20 @@ impl Policy for Mc2 {
                 "counts; tables begin at time 0 all the same, so level-A jobs come when their slots expect them only \
                  without one",
             ),
-            arrival: Use::Rule("counts; level-A jobs come when their slots expect them only if they are periodic"),
-            cpu: Use::Reads,
+            arrival: Use::Rule(
+                "counts; level-A jobs come when their slots expect them only if they are periodic",
+            ),
+            cpu: Use::Rule(
+                "tasks of levels A and B stay there, and each needs one; those of levels C and D have none",
+            ),
             on_miss: Use::Ignored("a job past its deadline goes on with the budgets of its task"),
-            io: Use::Ignored("budgets and ghosts of jobs that block are not in this version; jobs do not block"),
+            io: Use::Ignored(
+                "budgets and ghosts of jobs that block are not in this version; jobs do not block",
+            ),
             work: Use::Ignored("only `run` executes tasks, and not under mc2 in this version"),
-            estimates: Use::Ignored("budgets are those of the own level; only the scenario `beta` looks at them"),
+            estimates: Use::Ignored(
+                "budgets are those of the own level; only the scenario `beta` looks at them",
+            ),
             cpus: Use::Reads,
             interrupt_master: Use::Ignored("releases cost nothing in the simulator"),
             ..Fields::ONE_CPU
@@ -101,14 +109,15 @@ fn budgets(options: &Options) -> Budgets {
     }
 }
 
-/// What the levels were built with; nothing where the file says it all.
+/// What the levels were built with: no tables if no task is in one.
 fn parameters(levels: &Levels) -> Parameters {
     let homes = (0..levels.tasks.len()).map(|task| levels.home(task));
     let homes: Vec<Option<CpuId>> = homes.collect();
-    let has_slots = levels.tables.iter().any(|table| !table.slots.is_empty());
+    let mut containers = levels.containers.iter();
+    let has_tables = containers.any(|container| matches!(container, Container::Table(_)));
     Parameters {
         partition: homes.iter().any(Option::is_some).then_some(homes),
-        tables: has_slots.then(|| levels.tables.clone()),
+        tables: has_tables.then(|| levels.tables.clone()),
         ..Parameters::default()
     }
 }
@@ -118,7 +127,9 @@ fn cluster(setup: &Setup<'_>, levels: Levels, cpus: u16) -> Cluster {
     let all: Vec<CpuId> = (0..cpus).map(CpuId).collect();
     let numbered = (0..).map(TaskId).zip(0..levels.tasks.len());
     let of = |home: Option<CpuId>| {
-        let own = numbered.clone().filter(|&(_, task)| levels.home(task) == home);
+        let own = numbered
+            .clone()
+            .filter(|&(_, task)| levels.home(task) == home);
         own.map(|(task, _)| task).collect::<Vec<TaskId>>()
     };
     let domain = |cpus: Vec<CpuId>, tasks| Domain {
@@ -201,7 +212,8 @@ impl<'a> Wanted<'a> {
         if levels.is_none() {
             let found = one_of(set.levels.iter().map(String::as_str));
             let expected = "at most four levels, or some of D, C, B, A in this order, lowest first";
-            let help = "write `levels = [\"D\", \"C\", \"B\", \"A\"]` and give each task one of them";
+            let help =
+                "write `levels = [\"D\", \"C\", \"B\", \"A\"]` and give each task one of them";
             let code = codes::LEVELS_OF_MC2;
             sink.error(code, Span::default(), "levels", found, expected, help);
         }
@@ -225,7 +237,10 @@ impl<'a> Wanted<'a> {
 
     /// A task with its level as people know both.
     fn called(&self, task: &TaskSpec) -> String {
-        let (grade, own) = (self.grade(task).name(), self.set.level_name(task.criticality));
+        let (grade, own) = (
+            self.grade(task).name(),
+            self.set.level_name(task.criticality),
+        );
         let name = quote(&task.name);
         match grade == own {
             true => format!("{name} of level {grade}"),
@@ -251,7 +266,8 @@ impl<'a> Wanted<'a> {
                 (Grade::A | Grade::B, None) => {
                     let field = format!("task[{index}].cpu");
                     let expected = "a CPU: tasks of levels A and B stay on one";
-                    let help = "add `cpu` to the task, or give all of them in `partition` of --parameters";
+                    let help =
+                        "add `cpu` to the task, or give all of them in `partition` of --parameters";
                     let found = format!("no CPU for {}", self.called(task));
                     let (code, span) = (codes::LEVEL_NEEDS_CPU, task.places.name.0);
                     sink.error(code, span, &field, found, expected, help);
@@ -260,7 +276,8 @@ impl<'a> Wanted<'a> {
                 (Grade::C | Grade::D, Some(cpu)) => {
                     let field = format!("task[{index}].cpu");
                     let expected = "none: tasks of levels C and D run wherever there is room";
-                    let help = "remove `cpu` from the task, or the task from `partition` of --parameters";
+                    let help =
+                        "remove `cpu` from the task, or the task from `partition` of --parameters";
                     let found = format!("CPU {} for {}", cpu.0, self.called(task));
                     let (code, span) = (codes::LEVEL_HAS_NO_CPU, place_of_cpu(task));
                     sink.error(code, span, &field, found, expected, help);
@@ -294,9 +311,9 @@ impl<'a> Wanted<'a> {
         for (cpu, table) in tables.iter().enumerate() {
             for (position, slot) in table.slots.iter().enumerate() {
                 let container = containers.get(slot.task.index());
-                if container.is_some_and(|home| {
-                    matches!(home, Container::Table(home) if home.index() == cpu)
-                }) {
+                if container.is_some_and(
+                    |home| matches!(home, Container::Table(home) if home.index() == cpu),
+                ) {
                     continue;
                 }
                 let Some(task) = self.set.tasks.get(slot.task.index()) else {
@@ -305,13 +322,18 @@ impl<'a> Wanted<'a> {
                 let field = format!("tables[{cpu}].slots[{position}].task");
                 let fault = (codes::TABLE_MISFIT, task.places.name.0, field.as_str());
                 let found = format!("a slot for {}", self.called(task));
-                tell(&mut sink, fault, found, format!("a task of level A on CPU {cpu}"));
+                tell(
+                    &mut sink,
+                    fault,
+                    found,
+                    format!("a task of level A on CPU {cpu}"),
+                );
             }
         }
         sink.into_result()?;
-        match tables.iter().all(|table| table.slots.is_empty()) {
-            true => Ok(none),
-            false => Ok(tables.clone()),
+        match containers.iter().any(in_tables) {
+            true => Ok(tables.clone()),
+            false => Ok(none),
         }
     }
 
@@ -339,19 +361,30 @@ impl<'a> Wanted<'a> {
         let said = match error {
             ConfigurationError::Table(TableError::PeriodAndCycle(task)) => spec(task).map(|of| {
                 let cpu = home(task);
-                let cycle = levels.tables.get(cpu.index()).map_or(0, |table| table.cycle.as_nanos());
+                let cycle = levels
+                    .tables
+                    .get(cpu.index())
+                    .map_or(0, |table| table.cycle.as_nanos());
                 let period = time_text(of.period.as_nanos());
                 let found = format!("a cycle of {} for {}", time_text(cycle), self.called(of));
                 let expected = format!("a multiple of its period, {period}");
                 (of, format!("tables[{}].cycle", cpu.0), found, expected)
             }),
-            ConfigurationError::Table(TableError::SlotsTooShort { task, job }) => spec(task).map(|of| {
-                let own = of.wcet.get(of.criticality.index()).copied().flatten();
-                let own = time_text(own.map_or(0, |own| own.as_nanos()));
-                let found = format!("too short slots for job {job} of {}", self.called(of));
-                let expected = format!("slots of {own} in all between its release and its deadline");
-                (of, format!("tables[{}].slots", home(task).0), found, expected)
-            }),
+            ConfigurationError::Table(TableError::SlotsTooShort { task, job }) => {
+                spec(task).map(|of| {
+                    let own = of.wcet.get(of.criticality.index()).copied().flatten();
+                    let own = time_text(own.map_or(0, |own| own.as_nanos()));
+                    let found = format!("too short slots for job {job} of {}", self.called(of));
+                    let expected =
+                        format!("slots of {own} in all between its release and its deadline");
+                    (
+                        of,
+                        format!("tables[{}].slots", home(task).0),
+                        found,
+                        expected,
+                    )
+                })
+            }
             _ => None,
         };
         let Some((task, field, found, expected)) = said else {
