@@ -109,6 +109,31 @@ const Data = (() => {
     return modes;
   }
 
+  /** More CPUs than these have no lanes: they would leave no room for the tasks. */
+  const LANES_MAX = 16;
+
+  /** What ran on each CPU, in the order of time, by task and slice; nothing if all ran on one. */
+  function readLanes(rows) {
+    const places = new Map();
+    rows.forEach(({ slices }, task) => {
+      for (let i = 0; i < slices.count; i++) {
+        if (!places.has(slices.cpu[i])) places.set(slices.cpu[i], []);
+        places.get(slices.cpu[i]).push([task, i]);
+      }
+    });
+    if (places.size < 2) return { lanes: [], unseen: 0 };
+    if (places.size > LANES_MAX) return { lanes: [], unseen: places.size };
+    return { unseen: 0, lanes: [...places.keys()].sort((a, b) => a - b).map((cpu) => {
+      const list = places.get(cpu).sort(([a, i], [b, j]) => rows[a].slices.from[i] - rows[b].slices.from[j]);
+      const lane = { cpu, count: list.length, from: new Float64Array(list.length), to: new Float64Array(list.length), task: new Uint16Array(list.length), job: new Int32Array(list.length) };
+      list.forEach(([task, i], place) => {
+        const { slices } = rows[task];
+        lane.from[place] = slices.from[i]; lane.to[place] = slices.to[i]; lane.task[place] = task; lane.job[place] = slices.job[i];
+      });
+      return lane;
+    }) };
+  }
+
   function readGaps(column, tick) {
     const reader = new Reader(column.data);
     const gaps = [];
@@ -125,14 +150,15 @@ const Data = (() => {
   function unpack(drawing) {
     const tick = Number(drawing.tick);
     const end = Number(drawing.end) * tick;
+    const rows = drawing.rows.map((row) => ({
+      sequence: BigInt(row.sequence), deadline: Number(row.deadline), domain: row.domain, responses: row.responses,
+      jobs: readJobs(row.jobs, tick), slices: readSlices(row.slices, tick), marks: readMarks(row.marks, tick),
+    }));
     return {
       dispatch: drawing.dispatch, start: BigInt(drawing.start), tick, end, lost: drawing.lost,
       cut: drawing.cut === null ? null : Number(drawing.cut) * tick, cpus: drawing.cpus,
-      rows: drawing.rows.map((row) => ({
-        sequence: BigInt(row.sequence), deadline: Number(row.deadline), responses: row.responses,
-        jobs: readJobs(row.jobs, tick), slices: readSlices(row.slices, tick), marks: readMarks(row.marks, tick),
-      })),
-      modes: readModes(drawing.modes, tick, end),
+      rows, ...readLanes(rows),
+      modes: drawing.modes.map(({ name, changes }) => ({ name, ...readModes(changes, tick, end) })),
       gaps: readGaps(drawing.gaps, tick),
     };
   }

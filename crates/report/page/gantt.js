@@ -6,13 +6,13 @@ const Gantt = (() => {
   const drawn = model.runs.map((run, place) => ({ run, place, trace: run.drawn })).filter(({ trace }) => trace);
   const AXIS = 24, STRIP = 16, MOST = 660, EDGE = 0.012;
   const view = { from: 0, to: 1 };
-  let end = 1, least = 20, runs = [], rows = [], selected = null, hovered = null, sheet = null, overview = null, status = null;
+  let end = 1, least = 20, runs = [], rows = [], strips = [], selected = null, hovered = null, sheet = null, overview = null, status = null;
   /** Where the arrows of the last frame stand; filled only when a test asks for it. */
   let arrows = null;
 
   const narrow = () => sheet.width < 600;
   const gutter = () => (narrow() ? 8 : Math.min(190, Math.round(sheet.width * 0.2)));
-  const header = () => AXIS + STRIP * runs.length;
+  const header = () => AXIS + STRIP * strips.length;
   const pitch = () => (narrow() ? 62 : 48);
   const scale = () => (sheet.width - gutter() - 8) / (view.to - view.from);
   const xOf = (at) => gutter() + (at - view.from) * scale();
@@ -24,6 +24,8 @@ const Gantt = (() => {
   function arrange() {
     rows = [];
     for (const task of Filter.tasks()) for (const one of runs) rows.push({ task, ...one, lane: one.trace.rows[task] });
+    /* Above the rows: for each run its modes, and what its CPUs do if there are several. */
+    strips = runs.flatMap(({ run, trace }) => [...trace.modes.map((modes) => ({ run, trace, modes })), ...trace.lanes.map((lane) => ({ run, trace, lane }))]);
     if (selected && !rows.some((row) => row.task === selected.task && row.run === selected.run)) selected = null;
     sheet.options.header = header();
     sheet.layout();
@@ -79,14 +81,15 @@ const Gantt = (() => {
     const axis = Draw.ticks(Math.max(0, view.from), Math.min(end, view.to), Math.max(2, (width - left) / 88));
     const visible = (last - first) * step;
     /* Rows of one run share their bands: then these are drawn once. */
-    if (runs.length === 1 && rows.length) { ctx.save(); ctx.beginPath(); ctx.rect(left, top, width - left, height); ctx.clip(); bands(ctx, runs[0].trace, top + first * step - scrolled, visible); ctx.restore(); }
+    const shared = runs.length === 1 && runs[0].trace.modes.length === 1;
+    if (shared && rows.length) { ctx.save(); ctx.beginPath(); ctx.rect(left, top, width - left, height); ctx.clip(); bands(ctx, runs[0].trace, runs[0].trace.modes[0], top + first * step - scrolled, visible); ctx.restore(); }
     for (let i = first; i < last; i++) {
       const y = top + i * step - scrolled;
       const row = rows[i];
       if (selected && selected.task === row.task && selected.run === row.run) { ctx.fillStyle = p.focus; ctx.globalAlpha = 0.09; ctx.fillRect(0, y, width, step); ctx.globalAlpha = 1; }
       ctx.save();
       ctx.beginPath(); ctx.rect(left, y, width - left, step); ctx.clip();
-      if (runs.length > 1) bands(ctx, row.trace, y, step);
+      if (!shared) bands(ctx, row.trace, row.trace.modes[row.lane.domain], y, step);
       ctx.strokeStyle = p.grid; ctx.lineWidth = 1;
       ctx.beginPath();
       for (const { at } of axis.list) { const x = Math.round(xOf(at)) + .5; ctx.moveTo(x, y); ctx.lineTo(x, y + step); }
@@ -116,11 +119,12 @@ const Gantt = (() => {
       free = middle + half + 8;
       ctx.fillStyle = p.muted; ctx.textAlign = 'center'; ctx.fillText(text, middle, AXIS / 2 - 1);
     }
-    runs.forEach(({ run, trace }, place) => {
+    strips.forEach(({ run, trace, modes, lane }, place) => {
       const y = AXIS + place * STRIP;
       ctx.save();
       ctx.beginPath(); ctx.rect(left, y, width - left, STRIP); ctx.clip();
-      spans(trace.modes, (x0, x1, level, cover) => {
+      if (lane) executions(ctx, lane, y, left);
+      if (modes) spans(modes, (x0, x1, level, cover) => {
         ctx.globalAlpha = Math.max(0.25, cover);
         ctx.fillStyle = p.raised; ctx.fillRect(x0, y + 1, Math.max(x1 - x0, 1), STRIP - 3);
         ctx.globalAlpha = 1;
@@ -128,14 +132,31 @@ const Gantt = (() => {
         if (cover === 1 && x1 - x0 > ctx.measureText(name).width + 6) { ctx.fillStyle = '#17202b'; ctx.textAlign = 'left'; ctx.fillText(name, Math.max(x0, left) + 3, y + STRIP / 2); }
       });
       for (const gap of trace.gaps) {
+        /* A gap is its CPU's; with one lane for everything it stands there. */
+        if (lane ? gap.cpu !== lane.cpu : trace.lanes.length || modes !== trace.modes[0]) continue;
         if (gap.to < view.from || gap.from > view.to) continue;
         ctx.fillStyle = p.faint; ctx.fillRect(xOf(gap.from), y + STRIP - 4, Math.max(1, (gap.to - gap.from) * scale()), 3);
       }
       ctx.restore();
       ctx.fillStyle = p.muted; ctx.textAlign = 'left';
-      ctx.fillText(narrow() ? '' : Draw.fitted(ctx, runs.length > 1 ? `mode, ${run.label}` : 'mode', left - 14), 10, y + STRIP / 2);
+      ctx.fillText(narrow() ? '' : Draw.fitted(ctx, [lane ? `CPU ${lane.cpu}` : modes.name ? `mode ${modes.name}` : 'mode', runs.length > 1 && run.label].filter(Boolean).join(', '), left - 14), 10, y + STRIP / 2);
     });
     ctx.fillStyle = p.line; ctx.fillRect(0, header() - 1, width, 1);
+  }
+
+  /** What a CPU does: the colours of its tasks' levels, and their names where there is room. */
+  function executions(ctx, lane, y, left) {
+    let before = -1;
+    ctx.textAlign = 'left';
+    for (let i = below(lane.to, lane.count, view.from); i < lane.count && lane.from[i] <= view.to; i++) {
+      const x0 = xOf(lane.from[i]), x1 = xOf(lane.to[i]);
+      /* What ends inside a pixel that is drawn already shows nothing more. */
+      if (x1 < before + 1) continue;
+      before = Math.floor(x1);
+      const task = model.tasks[lane.task[i]];
+      ctx.fillStyle = Draw.fill(task.level); ctx.fillRect(x0, y + 1, Math.max(x1 - x0 - (x1 - x0 > 4 ? 1 : 0), 1), STRIP - 3);
+      if (x1 - x0 > 24) { ctx.fillStyle = '#fff'; ctx.fillText(Draw.fitted(ctx, task.name, x1 - Math.max(x0, left) - 6), Math.max(x0, left) + 3, y + STRIP / 2); }
+    }
   }
 
   /** Calls `give(x0, x1, level, cover)` for raised modes; those narrower than a pixel are put together. */
@@ -155,10 +176,10 @@ const Gantt = (() => {
     flush();
   }
 
-  function bands(ctx, trace, y, height) {
+  function bands(ctx, trace, modes, y, height) {
     const p = Draw.palette();
     ctx.fillStyle = p.raised;
-    spans(trace.modes, (x0, x1, level, cover) => {
+    spans(modes, (x0, x1, level, cover) => {
       ctx.globalAlpha = Number(p['raised-share']) * (0.4 + 0.6 * level / Math.max(1, model.levels.length - 1)) * Math.max(0.3, cover);
       ctx.fillRect(x0, y, Math.max(x1 - x0, 1), height);
     });
@@ -341,7 +362,10 @@ const Gantt = (() => {
     Object.assign(view, { from: 0, to: end });
     runs.forEach(({ trace }, place) => {
       ctx.fillStyle = p.raised;
-      spans(trace.modes, (x0, x1, level, cover) => { ctx.globalAlpha = Math.max(0.35, cover) * 0.8; ctx.fillRect(x0, place * share + 2, Math.max(1, x1 - x0), share - 4); });
+      const high = (share - 4) / trace.modes.length;
+      trace.modes.forEach((modes, domain) => {
+        spans(modes, (x0, x1, level, cover) => { ctx.globalAlpha = Math.max(0.35, cover) * 0.8; ctx.fillRect(x0, place * share + 2 + domain * high, Math.max(1, x1 - x0), high); });
+      });
       ctx.globalAlpha = 1;
       for (const lane of trace.rows) {
         let before = -9;

@@ -35,8 +35,8 @@
       const figures = run.tasks[task];
       if (figures && !Number(drawn.lost)) expect(jobs.count === Number(figures.released), `${name}: ${jobs.count} jobs drawn, ${figures.released} counted`);
     });
-    const { modes } = drawn;
-    for (let i = 1; i < modes.count; i++) if (modes.at[i] < modes.at[i - 1]) { expect(false, `${label}: modes do not ascend`); break; }
+    for (const modes of drawn.modes) for (let i = 1; i < modes.count; i++) if (modes.at[i] < modes.at[i - 1]) { expect(false, `${label}: modes do not ascend`); break; }
+    expect(drawn.rows.every(({ domain }) => domain < drawn.modes.length), `${label}: a task is in no domain`);
     oneAtATime(drawn, label);
   }
 

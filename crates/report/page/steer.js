@@ -33,9 +33,9 @@ const Steer = (() => {
     return Text.exact(row.trace.start + BigInt(Math.round(at)));
   }
 
-  function modeAt(trace, at) {
-    const place = Math.max(0, below(trace.modes.at, trace.modes.count, at, true) - 1);
-    return trace.modes.level[place];
+  function modeAt(row, at) {
+    const modes = row.trace.modes[row.lane.domain];
+    return modes.level[Math.max(0, below(modes.at, modes.count, at, true) - 1)];
   }
 
   function describe(found) {
@@ -55,7 +55,7 @@ const Steer = (() => {
       const what = [[Data.OVERRAN, 'used up a limit'], [Data.DROPPED, 'dropped'], [Data.MISSED, 'missed its deadline']].filter(([flag]) => jobs.flags[job] & flag).map(([, word]) => word);
       if (what.length) lines.push(what.join(', '));
     }
-    const mode = modeAt(row.trace, found.at);
+    const mode = modeAt(row, found.at);
     if (mode) lines.push(`mode ${Draw.levelName(mode)}`);
     return { title, lines };
   }
@@ -176,8 +176,10 @@ const Steer = (() => {
       if (best === null || (step > 0 ? at < best.at : at > best.at)) best = { at, text };
     };
     for (const { trace, run } of Gantt.runs) {
-      const { modes } = trace;
-      for (let i = 1; i < modes.count; i++) if (modes.level[i] > modes.level[i - 1]) offer(modes.at[i], `${run.label}: mode ${Draw.levelName(modes.level[i])}`);
+      for (const modes of trace.modes) {
+        const where = modes.name ? ` in ${modes.name}` : '';
+        for (let i = 1; i < modes.count; i++) if (modes.level[i] > modes.level[i - 1]) offer(modes.at[i], `${run.label}: mode ${Draw.levelName(modes.level[i])}${where}`);
+      }
     }
     for (const row of Gantt.rows) {
       const { marks } = row.lane;
@@ -255,6 +257,7 @@ const Steer = (() => {
     for (const { run, trace } of Gantt.drawn) {
       if (trace.cut !== null) body.append(el('p', { class: 'notice warn' }, `${run.title}: drawn up to ${Text.short(trace.cut)}, because more happened than a page holds. The figures are of the whole run.`));
       if (Number(trace.lost)) body.append(el('p', { class: 'notice warn' }, `${run.title}: ${Text.plural(trace.lost, 'record')} were lost while it was recorded.`));
+      if (trace.unseen) body.append(el('p', { class: 'notice' }, `${run.title}: tasks ran on ${trace.unseen} CPUs, too many for a lane each; what runs where stands in the boxes.`));
       if (trace.tick > 1) body.append(el('p', { class: 'notice' }, `${run.title}: instants are rounded down to ${trace.tick} ns.`));
       if (trace.start > 0n) body.append(el('p', { class: 'note' }, `${run.title}: the left end is ${Text.exact(trace.start)}; the axis counts from there.`));
     }

@@ -7,7 +7,7 @@ use crate::report::{Origin, Report};
 use crate::tally::Distribution;
 use serde::Serialize;
 use serde_json::Value;
-use vestal_core::Level;
+use vestal_core::{Level, TaskId};
 use vestal_result::Ordered;
 use vestal_result::analysis::{Analysis, Kind, Verdict};
 use vestal_result::run::{Cost, CpuRow, Jobs, Machine, ModeChange, Proof, Run, TaskRow};
@@ -99,8 +99,17 @@ struct Drawing<'a> {
     lost: u64,
     cpus: u16,
     rows: Vec<Columnar<'a>>,
-    modes: Column,
+    /// By domain.
+    modes: Vec<Modes>,
     gaps: Column,
+}
+
+/// The mode of a domain over time.
+#[derive(Serialize)]
+struct Modes {
+    /// Null if there is only one.
+    name: Option<String>,
+    changes: Column,
 }
 
 #[derive(Serialize)]
@@ -108,6 +117,8 @@ struct Columnar<'a> {
     /// The first job's number; the others are relative to it.
     sequence: u64,
     deadline: u64,
+    /// The index in `modes`.
+    domain: u16,
     jobs: Column,
     slices: Column,
     marks: Column,
@@ -361,19 +372,27 @@ fn drawing<'a>(recording: &'a Recording, tasks: &Tasks) -> Drawing<'a> {
     let mut rows: Vec<(usize, &Row)> = recording.rows.iter().enumerate().collect();
     // In the order of the page; a trace has all of its tasks.
     rows.sort_by_key(|(index, row)| tasks.index(*index, &row.figures.name));
+    let header = &recording.header;
     let rows = rows.into_iter().map(|(index, row)| {
-        let task = recording.header.tasks.get(index);
+        let task = header.tasks.get(index);
+        let id = TaskId(u16::try_from(index).unwrap_or(u16::MAX));
         let deadline = task.map_or(0, |task| task.deadline.as_nanos());
         Columnar {
             sequence: row.jobs.first().map_or(0, |job| job.sequence),
             deadline,
+            domain: header.domain_of(id).0,
             jobs: jobs(row, &ticks),
             slices: slices(row, &ticks),
             marks: marks(row, &ticks),
             responses: &row.responses,
         }
     });
-    let header = &recording.header;
+    let several = header.domain_count() > 1;
+    let lanes = header.domain_ids().zip(&recording.modes);
+    let lanes = lanes.map(|(domain, changes)| Modes {
+        name: several.then(|| header.domain_name(domain)),
+        changes: modes(changes, &ticks),
+    });
     let cpus = recording
         .cpus
         .iter()
@@ -388,7 +407,7 @@ fn drawing<'a>(recording: &'a Recording, tasks: &Tasks) -> Drawing<'a> {
         lost: recording.lost,
         cpus: header.cpus.max(cpus.unwrap_or(1)),
         rows: rows.collect(),
-        modes: modes(&recording.modes, &ticks),
+        modes: lanes.collect(),
         gaps: gaps(recording, &ticks),
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use vestal_core::{CpuId, Instant, JobId, Level, StopReason};
 use vestal_result::run::{Cost, CpuRow, Jobs, ModeChange, TaskRow};
 use vestal_trace::header::Header;
-use vestal_trace::record::{Edge, Mechanism, Record};
+use vestal_trace::record::{DomainId, Edge, Mechanism, Record};
 use vestal_trace::timeline::{Ending, Item, Timeline};
 
 /// How many slices, jobs, marks and mode changes of a trace a page holds; about 10 bytes each.
@@ -74,8 +74,8 @@ pub(crate) struct Gap {
 pub struct Recording {
     pub(crate) header: Header,
     pub(crate) rows: Vec<Row>,
-    /// From when on which mode.
-    pub(crate) modes: Vec<(u64, Level)>,
+    /// For each domain from when on which mode.
+    pub(crate) modes: Vec<Vec<(u64, Level)>>,
     pub(crate) gaps: Vec<Gap>,
     pub(crate) first: u64,
     pub(crate) last: u64,
@@ -122,7 +122,7 @@ impl Collector {
         let recording = Recording {
             rows: header.tasks.iter().map(|task| row(&task.name)).collect(),
             header: header.clone(),
-            modes: Vec::new(),
+            modes: vec![Vec::new(); header.domain_count()],
             gaps: Vec::new(),
             first: 0,
             last: 0,
@@ -231,7 +231,7 @@ impl Collector {
                     self.miss(at, deadline.as_nanos().min(now), job);
                 }
             }
-            Item::Mode { from, to, .. } => self.mode(at, from, to),
+            Item::Mode { domain, from, to } => self.mode(at, domain, (from, to)),
             Item::Overhead {
                 cpu,
                 mechanism,
@@ -376,20 +376,24 @@ impl Collector {
         }
     }
 
-    fn mode(&mut self, at: Instant, from: Level, to: Level) {
+    fn mode(&mut self, at: Instant, domain: DomainId, (from, to): (Level, Level)) {
         if self.recording.changes.len() < CHANGES_MAX {
-            let name = |level| self.recording.header.level_name(level);
+            let header = &self.recording.header;
+            let name = |level| header.level_name(level);
+            let several = header.domain_count() > 1;
             let change = ModeChange {
                 at_ns: at.as_nanos(),
                 from: name(from),
                 to: name(to),
                 cause: None,
-                cpu: None,
+                cpu: header.cpu_of(domain).filter(|_| several).map(|cpu| cpu.0),
             };
             self.recording.changes.push(change);
         }
-        if self.room(at) {
-            self.recording.modes.push((at.as_nanos(), to));
+        if self.room(at)
+            && let Some(modes) = self.recording.modes.get_mut(domain.index())
+        {
+            modes.push((at.as_nanos(), to));
         }
     }
 

@@ -41,6 +41,34 @@ pub struct Replay {
     pub inversion: Option<Inverted>,
     /// What the other task set says otherwise than the recorded one.
     pub task_set: Vec<String>,
+    /// The same by scheduling domain, each decided again by itself; absent where there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub domains: Vec<ReplayedDomain>,
+}
+
+/// A scheduling domain that was decided again. The counts are null if there is a difference anywhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplayedDomain {
+    /// Its name.
+    pub name: String,
+    /// Its CPUs.
+    pub cpus: Vec<u16>,
+    /// Its tasks, by name.
+    pub tasks: Vec<String>,
+    /// Its records.
+    pub records: Option<u64>,
+    /// Facts.
+    pub facts: Option<u64>,
+    /// Decisions.
+    pub decisions: Option<u64>,
+    /// Permits that were compared.
+    pub permits: Option<u64>,
+    /// Notices that were compared.
+    pub notices: Option<u64>,
+    /// What became of its jobs.
+    pub jobs: Option<Jobs>,
+    /// Its mode changes.
+    pub modes: Option<u64>,
 }
 
 /// The result of `replay` for a recording of perf or ftrace: what threads did, against a task set. The keys that it
@@ -112,6 +140,9 @@ pub struct Jobs {
 /// Where a replay differs from what was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Differs {
+    /// The name of the scheduling domain; absent where there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
     /// The number of the record, from 0.
     pub number: u64,
     /// The record, as in a `.csv` trace; null where the trace ends.

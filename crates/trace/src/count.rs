@@ -29,6 +29,26 @@ pub struct Counts {
     pub lost: u64,
 }
 
+impl Counts {
+    /// The sums with those of others, which are about other jobs.
+    #[must_use]
+    pub fn and(self, other: &Self) -> Self {
+        Self {
+            released: self.released.saturating_add(other.released),
+            completed: self.completed.saturating_add(other.completed),
+            dropped: self.dropped.and(&other.dropped),
+            missed: self.missed.saturating_add(other.missed),
+            missed_guaranteed: self
+                .missed_guaranteed
+                .saturating_add(other.missed_guaranteed),
+            overruns: self.overruns.saturating_add(other.overruns),
+            mode_changes: self.mode_changes.saturating_add(other.mode_changes),
+            gaps: self.gaps.saturating_add(other.gaps),
+            lost: self.lost.saturating_add(other.lost),
+        }
+    }
+}
+
 /// Counts records as they come, in memory that does not grow with their number.
 ///
 /// What a native world tells its guard are exceptions; there jobs are counted as they were observed.

@@ -13,11 +13,11 @@
 //! as well, from which the same unknown number comes back.
 
 use crate::header::Header;
-use crate::record::{DomainId, Record, What};
+use crate::record::{DomainId, Record, What, renumbered_fact};
 use crate::recorder::{Recorder, Sink};
 use alloc::vec::Vec;
 use core::cell::RefCell;
-use vestal_core::{CpuId, Scheduler, TaskId};
+use vestal_core::{CpuId, Fact, Scheduler, TaskId};
 
 /// A domain of a recording, and what its cluster's tasks and CPUs are called in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,10 +82,21 @@ impl Scope {
     /// The record with the numbers of the cluster: the inverse of [`Self::to_file`]. O(log tasks).
     #[must_use]
     pub fn to_cluster(&self, record: Record) -> Record {
-        record.renumbered(
-            |task| TaskId(self.tasks.inside(task.0)),
-            |cpu| CpuId(self.cpus.inside(cpu.0)),
-        )
+        record.renumbered(self.task_inside(), self.cpu_inside())
+    }
+
+    /// The same of a fact alone: what the domain's scheduler was told.
+    #[must_use]
+    pub fn fact_to_cluster(&self, fact: Fact) -> Fact {
+        renumbered_fact(fact, self.task_inside(), self.cpu_inside())
+    }
+
+    fn task_inside(&self) -> impl Fn(TaskId) -> TaskId {
+        |task| TaskId(self.tasks.inside(task.0))
+    }
+
+    fn cpu_inside(&self) -> impl Fn(CpuId) -> CpuId {
+        |cpu| CpuId(self.cpus.inside(cpu.0))
     }
 }
 
@@ -259,7 +270,7 @@ mod tests {
     use crate::ring::channel;
     use alloc::vec;
     use alloc::vec::Vec;
-    use vestal_core::{Fact, Instant, JobId};
+    use vestal_core::{Instant, JobId};
 
     #[test]
     fn every_number_comes_back_and_those_of_the_cluster_are_the_listed_ones() {

@@ -4,6 +4,7 @@
 //! more urgent permitted one was ready (contract C8). Recordings of perf and ftrace are compared with a
 //! task set instead ([`foreign`]).
 
+mod domains;
 mod foreign;
 
 use crate::args::{ReplayArgs, WorldArgs};
@@ -18,12 +19,12 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use vestal_core::{Duration, JobId, Scheduler};
-use vestal_policy::{Precision, parameters};
+use vestal_policy::{Configuration, Precision, parameters};
 use vestal_result::Format as Version;
 use vestal_result::replay::{Differs, Inverted, Jobs, Replay};
 use vestal_trace::record::COLUMNS;
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
-use vestal_trace::replay::{self, Difference};
+use vestal_trace::replay::{self, Difference, Replayed};
 use vestal_trace::{Dispatch, Format, Header, Problem, Summary, Trace, TraceError, World};
 use vestal_workload::{Source, TaskSet};
 
@@ -34,7 +35,7 @@ const SWITCH: Duration = Duration::from_micros(100);
 /// What a replay found.
 struct Found {
     header: Header,
-    outcome: Result<Summary, Box<Difference>>,
+    outcome: Result<Replayed, Box<Difference>>,
     inversion: Option<Inverted>,
     task_set: Vec<String>,
 }
@@ -68,7 +69,8 @@ fn find(args: &ReplayArgs, output: &Output) -> Result<Found, Failure> {
     let trace = open(&args.trace)?;
     let header = trace.header().clone();
     let what = || format!("replay {}", shown(&args.trace));
-    if header.world == World::Foreign || header.cpus != 1 {
+    let several = !header.domains.is_empty();
+    if header.world == World::Foreign || (header.cpus != 1 && !several) {
         return Err(Failure::input(
             what(),
             "it is no recording of a scheduler of one CPU, so there is nothing to decide again",
@@ -94,12 +96,21 @@ fn find(args: &ReplayArgs, output: &Output) -> Result<Found, Failure> {
         }
     };
     let session = session(&args.trace, &header, set, output)?;
+    let listed = crate::tracing::header(&session, header.dispatch);
     if args.file.is_none() {
-        agree(&args.trace, &header, &session)?;
+        agree(&args.trace, &header, &listed)?;
+    } else if listed.domains != header.domains {
+        return Err(domains::others(&what()));
     }
-    let mut scheduler = scheduler(&header, &session, &what())?;
-    let outcome = match replay::replay(&header, trace, scheduler.as_mut()) {
-        Ok(summary) => Ok(summary),
+    let outcome = if several {
+        domains::replay(&header, trace, &session.system, &what())?
+    } else {
+        let configuration = session.configuration();
+        let mut scheduler = scheduler(&header, configuration, &what())?;
+        replay::replay(&header, trace, scheduler.as_mut()).map(Replayed::from)
+    };
+    let outcome = match outcome {
+        Ok(replayed) => Ok(replayed),
         Err(replay::Failure::Differs(difference)) => Err(difference),
         Err(replay::Failure::Unreadable(error)) => return Err(unreadable(&args.trace, &error)),
     };
@@ -185,30 +196,36 @@ fn session(
     Session::recorded(&args, set, &parameters, output)
 }
 
-/// Whether the header's list of tasks is that of its task set.
-fn agree(path: &Path, header: &Header, session: &Session) -> Result<(), Failure> {
-    let listed = crate::tracing::header(session, header.dispatch);
-    if listed.tasks == header.tasks && listed.levels == header.levels {
+/// Whether the header's tasks are those of its task set and its domains those of its policy, which `listed` has.
+fn agree(path: &Path, header: &Header, listed: &Header) -> Result<(), Failure> {
+    let why = if listed.tasks != header.tasks || listed.levels != header.levels {
+        "V0805: its tasks and levels are not those of its task set"
+    } else if listed.domains != header.domains {
+        "V0805: its domains are not those of its policy and parameters"
+    } else {
         return Ok(());
-    }
-    let why = "V0805: its tasks and levels are not those of its task set";
+    };
     Err(Failure::input(format!("read {}", shown(path)), why)
         .with_help("undo the change to the file, or record the run again")
         .with_help("`vestal explain V0805` says more about V0805"))
 }
 
+/// What the recorded world could do.
+const fn precision(header: &Header) -> Precision {
+    Precision {
+        granularity: header.granularity,
+        wake_granularity: header.wake_granularity,
+    }
+}
+
 /// A fresh scheduler of the recorded configuration.
 fn scheduler(
     header: &Header,
-    session: &Session,
+    configuration: &Configuration,
     what: &str,
 ) -> Result<Box<dyn Scheduler>, Failure> {
-    let precision = Precision {
-        granularity: header.granularity,
-        wake_granularity: header.wake_granularity,
-    };
+    let precision = precision(header);
     let refused = |refusal| Failure::refused(what, refusal);
-    let configuration = session.configuration();
     Ok(match header.dispatch {
         Dispatch::Managed => configuration.engine(precision).map_err(refused)?.boxed(),
         Dispatch::Native => Box::new(configuration.guard(precision).map_err(refused)?),
@@ -217,9 +234,14 @@ fn scheduler(
 
 /// The first job that ran although a more urgent one was ready.
 fn inversion(path: &Path, header: &Header, session: &Session) -> Result<Option<Inverted>, Failure> {
+    let (priorities, placement) = if header.domains.is_empty() {
+        (ranks(session.configuration()), Vec::new())
+    } else {
+        domains::order(&session.system)
+    };
     let order = Order {
-        priorities: &ranks(session),
-        placement: &[],
+        priorities: &priorities,
+        placement: &placement,
         tolerance: match header.world {
             World::Linux => SWITCH,
             World::Simulator | World::Kernel | World::Foreign => Duration::ZERO,
@@ -232,8 +254,8 @@ fn inversion(path: &Path, header: &Header, session: &Session) -> Result<Option<I
 }
 
 /// The priorities as fixed priorities keep them: of equals the task that stands first.
-fn ranks(session: &Session) -> Vec<u32> {
-    let entries = session.configuration().tasks();
+fn ranks(configuration: &Configuration) -> Vec<u32> {
+    let entries = configuration.tasks();
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|&index| {
         let priority = entries.get(index).map_or(0, |entry| entry.priority);
@@ -307,7 +329,8 @@ fn parts(text: &str) -> Vec<(String, Vec<&str>)> {
 }
 
 fn document(path: &Path, found: &Found) -> Replay {
-    let summary = found.outcome.as_ref().ok();
+    let replayed = found.outcome.as_ref().ok();
+    let summary = replayed.map(Replayed::sum);
     let difference = found.outcome.as_ref().err();
     let lines =
         |records: &[vestal_trace::Record]| records.iter().map(ToString::to_string).collect();
@@ -318,27 +341,19 @@ fn document(path: &Path, found: &Found) -> Replay {
         dispatch: found.header.dispatch.word().to_owned(),
         policy: found.header.policy.clone(),
         equal: difference.is_none() && found.inversion.is_none(),
-        records: match (summary, difference) {
-            (Some(summary), _) => summary.records,
-            (None, Some(difference)) => difference.number,
-            (None, None) => 0,
+        records: match &found.outcome {
+            Ok(replayed) => replayed.records,
+            Err(difference) => difference.number,
         },
         facts: summary.map(|summary| summary.facts),
         decisions: summary.map(|summary| summary.decisions),
         permits: summary.map(|summary| summary.permits),
         notices: summary.map(|summary| summary.notices),
-        jobs: summary.map(|summary| Jobs {
-            released: summary.counts.released,
-            completed: summary.counts.completed,
-            dropped: summary.counts.dropped.total(),
-            dropped_by: dropped_by(summary.counts.dropped),
-            missed: summary.counts.missed,
-            missed_guaranteed: summary.counts.missed_guaranteed,
-            overruns: summary.counts.overruns,
-        }),
+        jobs: summary.map(|summary| jobs(&summary)),
         modes: summary.map(|summary| summary.counts.mode_changes),
         gaps: summary.map(|summary| summary.counts.gaps),
         difference: difference.map(|difference| Differs {
+            domain: domains::name(&found.header, difference.domain),
             number: difference.number,
             recorded: difference.recorded.map(|record| record.to_string()),
             why: difference.why.to_string(),
@@ -348,6 +363,20 @@ fn document(path: &Path, found: &Found) -> Replay {
         }),
         inversion: found.inversion.clone(),
         task_set: found.task_set.clone(),
+        domains: domains::documents(&found.header, replayed),
+    }
+}
+
+fn jobs(summary: &Summary) -> Jobs {
+    let counts = &summary.counts;
+    Jobs {
+        released: counts.released,
+        completed: counts.completed,
+        dropped: counts.dropped.total(),
+        dropped_by: dropped_by(counts.dropped),
+        missed: counts.missed,
+        missed_guaranteed: counts.missed_guaranteed,
+        overruns: counts.overruns,
     }
 }
 
@@ -369,26 +398,9 @@ fn page(path: &Path, found: &Found, document: &Replay, output: &Output) -> Strin
         }
     }
     let verdict = match &found.outcome {
-        Ok(summary) => {
-            let counts = &summary.counts;
-            let _ = writeln!(
-                text,
-                "{} records: {} facts reported again, {} decisions, {} permits, {} notices",
-                summary.records, summary.facts, summary.decisions, summary.permits, summary.notices
-            );
-            let _ = writeln!(
-                text,
-                "jobs: {} released, {} completed, {} dropped, {} missed their deadline",
-                counts.released,
-                counts.completed,
-                counts.dropped.total(),
-                counts.missed
-            );
-            let _ = writeln!(
-                text,
-                "modes: {} changes after {} overruns; machine gaps: {}",
-                counts.mode_changes, counts.overruns, counts.gaps
-            );
+        Ok(replayed) => {
+            text.push_str(&figures(replayed));
+            text.push_str(&domains::page(&found.header, replayed));
             match &document.inversion {
                 Some(found) => painter.paint(
                     Style::Bad,
@@ -409,13 +421,42 @@ fn page(path: &Path, found: &Found, document: &Replay, output: &Output) -> Strin
             let _ = write!(text, "{difference}");
             painter.paint(
                 Style::Bad,
-                &format!("The replay differs at record {}.", difference.number),
+                &match domains::name(&found.header, difference.domain) {
+                    Some(domain) => format!(
+                        "The replay differs at record {}, in the domain {domain}.",
+                        difference.number
+                    ),
+                    None => format!("The replay differs at record {}.", difference.number),
+                },
             )
         }
     };
     text.push_str(&verdict);
     text.push('\n');
     text
+}
+
+/// What all domains say together.
+fn figures(replayed: &Replayed) -> String {
+    let summary = replayed.sum();
+    let counts = &summary.counts;
+    format!(
+        "{} records: {} facts reported again, {} decisions, {} permits, {} notices\n\
+         jobs: {} released, {} completed, {} dropped, {} missed their deadline\n\
+         modes: {} changes after {} overruns; machine gaps: {}\n",
+        summary.records,
+        summary.facts,
+        summary.decisions,
+        summary.permits,
+        summary.notices,
+        counts.released,
+        counts.completed,
+        counts.dropped.total(),
+        counts.missed,
+        counts.mode_changes,
+        counts.overruns,
+        counts.gaps
+    )
 }
 
 const fn same(dispatch: Dispatch) -> &'static str {

@@ -10,8 +10,9 @@ pub(crate) use files::{TraceFiles, check};
 pub(crate) use simulated::{OfTask, recorded};
 
 use crate::session::Session;
-use vestal_core::{Duration, Service};
-use vestal_policy::{Cluster, parameters};
+use std::collections::BTreeSet;
+use vestal_core::{CpuId, Duration, Service, TaskId};
+use vestal_policy::{Cluster, System, parameters};
 use vestal_trace::{Dispatch, DomainId, DomainInfo, Header, Scope, TaskInfo, World};
 
 /// Everything that a replay needs beside the records, for a simulated world.
@@ -42,39 +43,42 @@ pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
         cpus: session.system.cpus,
         ..Header::new(&session.system.policy)
     }
-    .with_domains(domains(session))
+    .with_domains(domains(&session.system))
 }
 
-/// The domains of a system: a CPU's own is named after it.
-fn domains(session: &Session) -> Vec<DomainInfo> {
-    let numbered = (0..).zip(&session.system.clusters);
-    let all = numbered.flat_map(|(number, cluster)| {
-        let domains = cluster.domains.iter().enumerate();
-        domains.map(move |(place, domain)| {
-            let cpus = domain.cpus.iter();
-            let tasks = domain.tasks.iter();
-            DomainInfo {
-                name: match cluster.own_cpu(place) {
-                    Some(cpu) => format!("CPU {}", cpu.0),
-                    None => "shared".to_owned(),
-                },
+/// The domains of a system as a header names them: with the numbers of the task set, and called by their CPUs.
+pub(crate) fn domains(system: &System) -> Vec<DomainInfo> {
+    let mut domains = Vec::new();
+    let mut names = BTreeSet::new();
+    for (number, cluster) in (0..).zip(&system.clusters) {
+        let task = |task: &TaskId| cluster.tasks.get(task.index()).copied();
+        let cpu = |cpu: &CpuId| cluster.cpus.get(cpu.index()).copied();
+        for (place, domain) in cluster.domains.iter().enumerate() {
+            domains.push(DomainInfo {
+                name: name_of(cluster.own_cpu(place), &mut names),
                 cluster: number,
-                cpus: cpus
-                    .filter_map(|cpu| cluster.cpus.get(cpu.index()).copied())
-                    .collect(),
-                tasks: tasks
-                    .filter_map(|task| cluster.tasks.get(task.index()).copied())
-                    .collect(),
-            }
-        })
-    });
-    all.collect()
+                cpus: domain.cpus.iter().filter_map(cpu).collect(),
+                tasks: domain.tasks.iter().filter_map(task).collect(),
+            });
+        }
+    }
+    domains
+}
+
+/// `CPU 2` for that CPU's own, `shared` for one of several domains; with a number if another domain is called so.
+fn name_of(own: Option<CpuId>, names: &mut BTreeSet<String>) -> String {
+    let name = own.map_or_else(|| "shared".to_owned(), |cpu| format!("CPU {}", cpu.0));
+    let others = (2..).map(|number| format!("{name} ({number})"));
+    let mut candidates = std::iter::once(name.clone()).chain(others);
+    candidates
+        .find(|name| names.insert(name.clone()))
+        .unwrap_or(name)
 }
 
 /// By cluster the scopes of its domains, in the order in which [`header`] lists them: all of a cluster have its numbers.
-pub(crate) fn scopes(session: &Session) -> Vec<Vec<Scope>> {
+pub(crate) fn scopes(system: &System) -> Vec<Vec<Scope>> {
     let mut numbers = (0..=u16::MAX).map(DomainId);
-    let clusters = session.system.clusters.iter();
+    let clusters = system.clusters.iter();
     let of_cluster = |cluster: &Cluster| {
         let domains = numbers.by_ref().take(cluster.domains.len());
         let scopes = domains.map(|domain| Scope::new(domain, &cluster.tasks, &cluster.cpus));

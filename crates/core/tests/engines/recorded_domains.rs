@@ -21,6 +21,13 @@ impl Domain {
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self, Self::Shared(_))
     }
+    /// Whether one uses up budget since the last decision.
+    pub(crate) fn has_ghost(&self) -> bool {
+        match self {
+            Self::Local(domain) => domain.ghost().is_some(),
+            Self::Shared(domain) => (0..3).any(|cpu| domain.ghost(CpuId(cpu)).is_some()),
+        }
+    }
     pub(crate) fn is_sound(&self) -> bool {
         match self {
             Self::Local(domain) => domain.check_invariants(),

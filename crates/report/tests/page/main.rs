@@ -271,3 +271,39 @@ fn a_page_says_where_a_run_comes_from() {
         );
     }
 }
+
+/// Each domain has its own mode, and each task says in which it is.
+#[test]
+fn modes_of_several_domains_are_not_mixed_up() {
+    let shown = |report: &Report| data(&page(report))["runs"][0].clone();
+    let run = shown(&scenes::domains());
+    let trace = &run["trace"];
+    let lane = |place: usize| {
+        (
+            &trace["modes"][place]["name"],
+            &trace["modes"][place]["changes"]["count"],
+        )
+    };
+    assert_eq!(lane(0), (&"left".into(), &0.into()));
+    assert_eq!(lane(1), (&"right".into(), &2.into()));
+    let domains: Vec<_> = (0..2).map(|row| &trace["rows"][row]["domain"]).collect();
+    assert_eq!(domains, [1, 0]);
+    let changes = run["changes"].as_array().unwrap();
+    let told: Vec<_> = changes
+        .iter()
+        .map(|change| (&change["at_ns"], &change["to"], &change["cpu"]))
+        .collect();
+    let expected = [
+        (&10_000.into(), &"HI".into(), &1.into()),
+        (&30_000.into(), &"LO".into(), &1.into()),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(run["cpus"].as_array().unwrap().len(), 2);
+    // One domain has one lane without a name, and no CPU.
+    let mut report = Report::new("test");
+    let made = Made::new(&["a", "b"], 20);
+    report.add_recording("x.vtrace", made.recording()).unwrap();
+    let modes = &shown(&report)["trace"]["modes"];
+    assert_eq!(modes.as_array().unwrap().len(), 1);
+    assert!(modes[0]["name"].is_null());
+}

@@ -3,7 +3,7 @@
 use crate::inputs::{Made, analysis, fact, job, other, run};
 use vestal_core::*;
 use vestal_report::Report;
-use vestal_trace::{Header, Record, What};
+use vestal_trace::{DomainId, DomainInfo, Header, Record, What};
 
 /// Each with its name.
 pub(crate) fn all() -> Vec<(&'static str, Report)> {
@@ -15,6 +15,8 @@ pub(crate) fn all() -> Vec<(&'static str, Report)> {
         ("proof-only", proof_only()),
         ("nulls", nulls()),
         ("cpus", cpus()),
+        ("domains", domains()),
+        ("many-cpus", many_cpus()),
         ("far", far()),
         ("levels", levels()),
         ("many-tasks", many_tasks()),
@@ -182,6 +184,85 @@ fn cpus() -> Report {
     ];
     let mut report = Report::new("test");
     add(&mut report, "cpus.csv", &made);
+    report
+}
+
+/// Two domains with a CPU each, of which only one raises its mode; its task stands first in the set.
+pub(crate) fn domains() -> Report {
+    let mut report = Report::new("test");
+    add(&mut report, "domains.csv", &of_domains());
+    report
+}
+
+pub(crate) fn of_domains() -> Made {
+    let mut made = Made::new(&["a", "b"], 0);
+    let domain = |name: &str, number: u16, task: u16| DomainInfo {
+        name: name.to_owned(),
+        cluster: number,
+        cpus: vec![CpuId(number)],
+        tasks: vec![TaskId(task)],
+    };
+    made.header.cpus = 2;
+    let domains = vec![domain("left", 0, 1), domain("right", 1, 0)];
+    made.header = made.header.clone().with_domains(domains);
+    let (a, b) = (job(0, 0), job(1, 0));
+    let word = |at, domain| {
+        let domain = DomainId(domain);
+        other(at, What::Domain { domain })
+    };
+    let decided = |at, mode| {
+        let (mode, slots, facts, hash) = (Level(mode), 0, 0, 0);
+        let what = What::Decided {
+            mode,
+            slots,
+            facts,
+            hash,
+        };
+        other(at, what)
+    };
+    let started = |at, cpu, job| {
+        let cpu = CpuId(cpu);
+        fact(at, Fact::Started { cpu, job })
+    };
+    let completed = |at, cpu, job| {
+        let cpu = CpuId(cpu);
+        fact(at, Fact::Completed { cpu, job })
+    };
+    made.records = vec![
+        fact(0, Fact::Released { job: b }),
+        started(0, 0, b),
+        word(0, 1),
+        fact(0, Fact::Released { job: a }),
+        started(0, 1, a),
+        decided(10_000, 1),
+        word(12_000, 0),
+        decided(12_000, 0),
+        completed(20_000, 0, b),
+        word(30_000, 1),
+        decided(30_000, 0),
+        completed(40_000, 1, a),
+        other(50_000, What::End { facts: 0 }),
+        word(60_000, 0),
+        other(60_000, What::End { facts: 0 }),
+    ];
+    made
+}
+
+/// A job that goes from one of twenty CPUs to the next.
+fn many_cpus() -> Report {
+    let mut made = Made::new(&["a", "b"], 0);
+    made.header.cpus = 20;
+    let (moving, why) = (job(0, 0), StopReason::Preempted);
+    made.records = vec![fact(0, Fact::Released { job: moving })];
+    for number in 0..20 {
+        let (cpu, job) = (CpuId(number), moving);
+        let at = u64::from(number) * 1_000;
+        made.records.push(fact(at, Fact::Started { cpu, job }));
+        made.records
+            .push(fact(at + 900, Fact::Stopped { cpu, job, why }));
+    }
+    let mut report = Report::new("test");
+    add(&mut report, "many-cpus.csv", &made);
     report
 }
 

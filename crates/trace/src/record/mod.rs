@@ -35,6 +35,7 @@ use vestal_core::{
 
 pub use line::{COLUMNS, LineError};
 pub use raw::RecordError;
+pub use renumber::renumbered_fact;
 
 /// The name of the schema, as it stands in every file.
 pub const SCHEMA: &str = "vestal-trace/1";

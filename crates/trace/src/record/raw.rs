@@ -146,13 +146,13 @@ impl Record {
 
     /// What is wrong with a record of a file whose header names so many domains, if it gives the word to another one.
     pub(crate) const fn of_no_domain(&self, domains: usize) -> Option<RecordError> {
-        match self.what {
-            What::Domain { domain } if domain.index() >= domains => {
-                let found = domain.0;
-                Some(RecordError::UnknownDomain { found, domains })
-            }
-            _ => None,
+        if let What::Domain { domain } = self.what
+            && domain.index() >= domains
+        {
+            let found = domain.0;
+            return Some(RecordError::UnknownDomain { found, domains });
         }
+        None
     }
 
     /// The record as bytes.

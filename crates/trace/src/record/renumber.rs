@@ -37,6 +37,20 @@ impl Record {
     }
 }
 
+/// A fact with each task and each CPU that it names replaced, as [`Record::renumbered`] does it.
+#[must_use]
+pub fn renumbered_fact(
+    fact: Fact,
+    mut task: impl FnMut(TaskId) -> TaskId,
+    mut cpu: impl FnMut(CpuId) -> CpuId,
+) -> Fact {
+    let mut names = Names {
+        task: &mut task,
+        cpu: &mut cpu,
+    };
+    names.fact(fact)
+}
+
 struct Names<'a> {
     task: &'a mut dyn FnMut(TaskId) -> TaskId,
     cpu: &'a mut dyn FnMut(CpuId) -> CpuId,

@@ -43,6 +43,7 @@ use crate::record::{DomainId, Record, What};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use run::Run;
@@ -78,6 +79,36 @@ pub struct Replayed {
     pub records: u64,
     /// What each domain says, by its number; that record is of none.
     pub domains: Vec<Summary>,
+}
+
+/// The only domain of a recording.
+impl From<Summary> for Replayed {
+    fn from(only: Summary) -> Self {
+        Self {
+            records: only.records,
+            domains: vec![only],
+        }
+    }
+}
+
+impl Replayed {
+    /// What all domains say together.
+    #[must_use]
+    pub fn sum(&self) -> Summary {
+        let all = self.domains.iter();
+        let sum = all.fold(Summary::default(), |sum, own| Summary {
+            facts: sum.facts.saturating_add(own.facts),
+            decisions: sum.decisions.saturating_add(own.decisions),
+            permits: sum.permits.saturating_add(own.permits),
+            notices: sum.notices.saturating_add(own.notices),
+            counts: sum.counts.and(&own.counts),
+            ..sum
+        });
+        Summary {
+            records: self.records,
+            ..sum
+        }
+    }
 }
 
 /// The first difference between a recording and its replay.

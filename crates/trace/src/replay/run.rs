@@ -98,7 +98,7 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
             reason = "what is no answer was seen by the world; an answer that is not asked for here is missed below"
         )]
         match record.what {
-            What::Fact(_) => self.tell(record),
+            What::Fact(fact) => self.tell(record, fact),
             What::Decided { .. } => {
                 self.ask(record, record.at)?;
                 bump(&mut self.summary.decisions);
@@ -131,19 +131,13 @@ impl<'a, S: Scheduler + ?Sized> Run<'a, S> {
     }
 
     /// A fact is reported again; the checks see it only if it is accepted, as the clock does.
-    fn tell(&mut self, record: &Record) -> Result<(), Mismatch> {
-        let kept = match record.what {
-            What::Fact(Fact::Released { job }) => self.checks.is_kept(record.at, job),
-            _ => false,
-        };
+    fn tell(&mut self, record: &Record, fact: Fact) -> Result<(), Mismatch> {
+        let kept = matches!(fact, Fact::Released { job } if self.checks.is_kept(record.at, job));
         let inside = match &self.own {
-            Some(own) => own.scope.to_cluster(*record),
-            None => *record,
+            Some(own) => own.scope.fact_to_cluster(fact),
+            None => fact,
         };
-        let accepted = match inside.what {
-            What::Fact(fact) => self.recorder.apply(record.at, fact).is_ok(),
-            _ => false,
-        };
+        let accepted = self.recorder.apply(record.at, inside).is_ok();
         self.collect();
         bump(&mut self.summary.facts);
         self.compare(record)?;

@@ -169,7 +169,7 @@ fn in_domains(
     watched: &mut Watched,
 ) -> Result<Ran, Failure> {
     let refused = |refusal| Failure::refused(what(session), refusal);
-    let scopes = tracing::scopes(session).concat();
+    let scopes = tracing::scopes(&session.system).concat();
     let sinks: Vec<_> = scopes
         .iter()
         .map(|scope| InDomain::new(files, scope))
@@ -233,7 +233,7 @@ fn together(
         }
         Some(files) => {
             // Each cluster is a domain.
-            let scopes = tracing::scopes(session).concat();
+            let scopes = tracing::scopes(&session.system).concat();
             let sinks = scopes.iter().map(|scope| InDomain::new(files, scope));
             let mut observers: Vec<_> = counted
                 .zip(sinks.clone())
