@@ -108,13 +108,6 @@ impl Guarantee {
         }
     }
 
-    /// That of a policy which guarantees nothing: what is late is a miss, and none of them breaks a promise.
-    #[must_use]
-    pub fn none() -> Self {
-        // It speaks of no task.
-        Self::new(&[], Enforcement::Static, Exhaustion::Continue)
-    }
-
     /// The guarantee of what is configured so.
     #[must_use]
     pub fn of(configuration: &Configuration<'_>) -> Self {
@@ -128,6 +121,13 @@ impl Guarantee {
             suspends: suspends.collect(),
             ..Self::new(&tasks, configuration.enforcement, configuration.exhaustion)
         }
+    }
+
+    /// Nothing is promised: no miss breaks anything.
+    #[must_use]
+    pub fn none() -> Self {
+        // A job of a task that it does not know was guaranteed nothing.
+        Self::new(&[], Enforcement::Static, Exhaustion::Continue)
     }
 
     fn crossing(&self, level: Level) -> Option<Instant> {
@@ -311,32 +311,6 @@ mod tests {
         Instant::from_nanos(value)
     }
 
-    #[test]
-    fn without_a_guarantee_a_miss_is_one_and_breaks_no_promise() {
-        let mut late = job(1, 4, 4);
-        for (guarantee, expected) in [
-            (Guarantee::none(), EXCUSED),
-            (
-                Guarantee::new(&tasks(), Enforcement::Static, Exhaustion::Background),
-                MISSED,
-            ),
-        ] {
-            let verdict = guarantee.judge(&late, ns(21), Ending::Completed);
-            assert_eq!(verdict, Some(expected));
-            assert_eq!(
-                guarantee.judge(&late, ns(20), Ending::Completed),
-                Some(Verdict::Met)
-            );
-        }
-        // Whatever runs for how long.
-        let mut none = Guarantee::none();
-        late.executed = Service::from_nanos(40);
-        late.demand = late.executed;
-        let (start, end, cpu) = (ns(0), ns(40), CpuId(0));
-        none.executed(Segment { cpu, start, end }, &late);
-        assert_eq!(none.judge(&late, ns(40), Ending::Completed), Some(EXCUSED));
-    }
-
     /// LO: C 3, D 10. HI: C 4/9, D 20. All deadlines are counted from 0.
     fn tasks() -> [Task; 2] {
         let wcet = |values: &[u64]| {
@@ -377,6 +351,30 @@ mod tests {
             end: ns(end),
         };
         guarantee.executed(segment, job);
+    }
+
+    #[test]
+    fn where_nothing_is_promised_no_miss_is_guaranteed() {
+        let mut none = Guarantee::none();
+        let (job, start) = (job(0, 2, 2), ns(9));
+        let cpu = CpuId(0);
+        none.started(start, cpu, &job);
+        none.executed(
+            Segment {
+                cpu,
+                start,
+                end: ns(11),
+            },
+            &job,
+        );
+        assert_eq!(none.judge(&job, ns(11), Ending::Completed), Some(EXCUSED));
+        assert_eq!(
+            none.judge(&job, ns(10), Ending::Completed),
+            Some(Verdict::Met)
+        );
+        // The control: the same under static limits.
+        let one = Guarantee::new(&tasks(), Enforcement::Static, Exhaustion::Background);
+        assert_eq!(one.judge(&job, ns(11), Ending::Completed), Some(MISSED));
     }
 
     #[test]

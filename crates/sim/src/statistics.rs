@@ -147,19 +147,19 @@ impl Statistics {
         exhaustion: Exhaustion,
     ) -> Self {
         let guarantee = Guarantee::new(tasks, enforcement, exhaustion);
-        Self::judged_by(guarantee, tasks.len(), cpus)
+        Self::of_guarantee(guarantee, tasks.len(), cpus)
     }
 
     /// For a run on `cpus` CPUs of what is configured so.
     #[must_use]
     pub fn of(configuration: &Configuration<'_>, cpus: u16) -> Self {
         let tasks = configuration.tasks.len();
-        Self::judged_by(Guarantee::of(configuration), tasks, cpus)
+        Self::of_guarantee(Guarantee::of(configuration), tasks, cpus)
     }
 
-    /// For a run of so many tasks on `cpus` CPUs, whose misses are judged so.
+    /// For a run of so many tasks on `cpus` CPUs, of which this was guaranteed.
     #[must_use]
-    pub fn judged_by(guarantee: Guarantee, tasks: usize, cpus: u16) -> Self {
+    pub fn of_guarantee(guarantee: Guarantee, tasks: usize, cpus: u16) -> Self {
         Self {
             guarantee,
             figures: Figures::none(tasks, usize::from(cpus)),

@@ -97,7 +97,7 @@ fn alone(
     watched: &mut Watched,
 ) -> Result<Ran, Failure> {
     let cpus = u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX);
-    let mut statistics = Statistics::judged_by(session.guarantee(0), session.tasks.len(), cpus);
+    let mut statistics = Statistics::of_guarantee(session.guarantee(0), session.tasks.len(), cpus);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, watched];
     let cut = match files {
         None => world(session, dispatch, cluster, None, &mut observers)?,
@@ -191,7 +191,7 @@ fn in_domains(
     let setting = setting(session, cluster);
     let jobs = Jobs::new(&session.workload, interrupt::asked);
     let tasks = session.tasks.len();
-    let mut statistics = Statistics::judged_by(session.guarantee(0), tasks, setting.cpus);
+    let mut statistics = Statistics::of_guarantee(session.guarantee(0), tasks, setting.cpus);
     let sink = OfTask::new(cluster, sinks.clone());
     let mut recorded = tracing::recorded(session, 0, Dispatch::Managed, sink);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, watched, &mut *recorded];
@@ -222,7 +222,7 @@ fn together(
         .enumerate()
         .map(|(number, cluster)| {
             let cpus = u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX);
-            Statistics::judged_by(session.guarantee(number), cluster.tasks.len(), cpus)
+            Statistics::of_guarantee(session.guarantee(number), cluster.tasks.len(), cpus)
         })
         .collect();
     let counted = statistics.iter_mut();
