@@ -11,6 +11,7 @@ mod files;
 mod foreign;
 mod interface;
 mod job_orders;
+mod mc2;
 mod pt;
 mod replay;
 mod report;
