@@ -74,6 +74,62 @@ fn whole(systems: &[System], places: &[Vec<TaskId>]) -> (ListedReleases, ListedD
     (releases, demand)
 }
 
+/// All systems in one run, and the instants at which any of them reported something.
+fn run_together(systems: &[System], places: &[Vec<TaskId>]) -> (Vec<Schedule>, Vec<Instant>) {
+    let (releases, demand) = whole(systems, places);
+    let configured: Vec<Vec<TaskConfiguration>> = systems.iter().map(tasks_of).collect();
+    let tasks: Vec<Vec<Task>> = configured.iter().map(|list| tasks_in(list)).collect();
+    let setting = |(system, tasks): (&System, _)| Setting {
+        tasks,
+        cpus: 1,
+        end: Instant::from_nanos(system.end),
+        backlog: backlog_of(system),
+    };
+    let settings: Vec<Setting<'_>> = systems
+        .iter()
+        .zip(tasks.iter().map(Vec::as_slice))
+        .map(setting)
+        .collect();
+    let engine = |(system, configured): (_, &Vec<_>)| engine_of(system, configured);
+    let mut engines: Vec<Uniprocessor> = systems.iter().zip(&configured).map(engine).collect();
+    let of_part = |tasks| {
+        (
+            OfPart {
+                whole: &releases,
+                tasks,
+            },
+            OfPart {
+                whole: &demand,
+                tasks,
+            },
+        )
+    };
+    let jobs: Vec<_> = places
+        .iter()
+        .map(|places| of_part(places.as_slice()))
+        .collect();
+    let clock = RefCell::new(Vec::new());
+    let observer = |system: &System| (Recorder::new(system.end), Clock(&clock));
+    let mut observers: Vec<_> = systems.iter().map(observer).collect();
+    let mut worlds = Vec::new();
+    for (((engine, setting), (releases, demand)), observer) in engines
+        .iter_mut()
+        .zip(&settings)
+        .zip(&jobs)
+        .zip(&mut observers)
+    {
+        worlds.push(stepwise(engine, setting, releases, demand, observer).unwrap());
+    }
+    simulate_together(&mut worlds).unwrap();
+    drop(worlds);
+    let schedule = |((mut recorder, _), engine): ((Recorder, Clock<'_>), &Uniprocessor)| {
+        recorder.schedule.beyond_pattern = engine.jobs_beyond_pattern();
+        recorder.schedule
+    };
+    let schedules = observers.into_iter().zip(&engines).map(schedule).collect();
+    (schedules, clock.into_inner())
+}
+
 #[test]
 fn together_each_goes_as_it_would_alone() {
     const RUNS: usize = 1500;
@@ -85,65 +141,14 @@ fn together_each_goes_as_it_would_alone() {
         let end = systems[0].end;
         systems.iter_mut().for_each(|system| system.end = end);
         let places = deal(&mut random, &systems);
-        let (releases, demand) = whole(&systems, &places);
-        let configured: Vec<Vec<TaskConfiguration>> = systems.iter().map(tasks_of).collect();
-        let tasks: Vec<Vec<Task>> = configured.iter().map(|list| tasks_in(list)).collect();
-        let jobs = |places| {
-            let releases = OfPart {
-                whole: &releases,
-                tasks: places,
-            };
-            (
-                releases,
-                OfPart {
-                    whole: &demand,
-                    tasks: places,
-                },
-            )
-        };
-        let jobs: Vec<_> = places.iter().map(|places| jobs(places)).collect();
-        let settings: Vec<Setting<'_>> = systems
-            .iter()
-            .zip(&tasks)
-            .map(|(system, tasks)| Setting {
-                tasks,
-                cpus: 1,
-                end: Instant::from_nanos(end),
-                backlog: backlog_of(system),
-            })
-            .collect();
-        let mut engines: Vec<Uniprocessor> = systems
-            .iter()
-            .zip(&configured)
-            .map(|(system, configured)| engine_of(system, configured))
-            .collect();
-        let clock = RefCell::new(Vec::new());
-        let mut observers: Vec<_> = systems
-            .iter()
-            .map(|_| (Recorder::new(end), Clock(&clock)))
-            .collect();
-        let mut worlds = Vec::new();
-        for (((engine, setting), (releases, demand)), observer) in engines
-            .iter_mut()
-            .zip(&settings)
-            .zip(&jobs)
-            .zip(&mut observers)
-        {
-            worlds.push(stepwise(engine, setting, releases, demand, observer).unwrap());
-        }
-        simulate_together(&mut worlds).unwrap();
-        drop(worlds);
-        let alone: Vec<Schedule> = systems
-            .iter()
-            .map(|system| run_engine(system, &mut ()))
-            .collect();
-        for ((mut found, alone), engine) in observers.into_iter().zip(alone).zip(&engines) {
-            found.0.schedule.beyond_pattern = engine.jobs_beyond_pattern();
+        let (together, clock) = run_together(&systems, &places);
+        assert!(clock.is_sorted());
+        for (system, together) in systems.iter().zip(together) {
+            let alone = run_engine(system, &mut ());
+            assert_eq!(together, alone);
             rises += alone.rises;
             dropped += alone.dropped.len();
-            assert_eq!(found.0.schedule, alone);
         }
-        assert!(clock.borrow().is_sorted());
     }
     assert!(
         rises > RUNS && dropped > RUNS,
@@ -202,16 +207,17 @@ fn figures_of_parts_stand_where_the_whole_has_them() {
     let tasks = [task(1, 10, &[2, 4])];
     let mut parts =
         [0, 1].map(|_| Statistics::new(&tasks, 1, Enforcement::Adaptive, Exhaustion::Background));
-    let cause = Some(JobId {
+    let job = JobId {
         task: TaskId(0),
         sequence: 3,
-    });
+    };
+    let cause = Some(job);
     for (part, at) in parts.iter_mut().zip([7, 5]) {
         part.mode_changed(Instant::from_nanos(at), Level(0), Level(1), cause);
         part.mode_changed(Instant::from_nanos(9), Level(1), Level(0), None);
         part.finished(Instant::from_nanos(50));
     }
-    parts[1].overran(Instant::from_nanos(5), cause.unwrap(), Level(0));
+    parts[1].overran(Instant::from_nanos(5), job, Level(0));
     let (first, second) = ([TaskId(2)], [TaskId(0)]);
     let (near, far) = ([CpuId(0)], [CpuId(3)]);
     let figures = Figures::of_parts(
