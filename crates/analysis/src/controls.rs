@@ -7,7 +7,7 @@
 //! [`Outcome::claim`], and [`Test::accepts`] gives the same.
 //!
 //! Those for fixed priorities honour given ones and else run Audsley's algorithm on their wrong
-//! bound; those for EDF-VD give the virtual deadlines to run with. The code is slow and apart from
+//! bound; those for EDF-VD give the virtual deadlines to run with, on one CPU or on several. The code is slow and apart from
 //! the real analyses, which therefore carry no switch for a mistake.
 
 use crate::order;
@@ -16,6 +16,7 @@ use crate::parameters::task_id;
 use crate::problem::{Problem, Row};
 use crate::schedulability::amc_max::control::responses_without_plus_one;
 use crate::schedulability::edf_vd::control as edf_vd;
+use crate::schedulability::pedf_vd::control as pedf_vd;
 use crate::schedulability::zss::control::{self as zss, Mistake};
 use crate::schedulability::{ADAPTIVE, ZERO_SLACK};
 use crate::tables::Tables;
@@ -76,6 +77,9 @@ const CONTROLS: &[Test] = &[
         "WRONG: edf-vd whose factor is rounded up to eighths",
         edf_vd::analyse_rounded_up,
         Some(|problem, _| edf_vd::accepts_by_theorem(problem))),
+    test!("pedf-vd", Some("control-mode-0"), Unsafe, ADAPTIVE, [Partition, VirtualDeadlines],
+        "WRONG: pedf-vd that fills the CPUs with what the tasks need while nothing overruns",
+        pedf_vd::analyse_mode_0, None).on_several_cpus(),
 ];
 
 /// A wrong way to find the window that an equation asks for: from the own execution time, the
@@ -143,6 +147,7 @@ fn analyse(problem: &Problem, wrong: WrongBound) -> Outcome {
         tasks[row.task] = TaskOutcome {
             priority: Some(priority),
             responses,
+            ..TaskOutcome::default()
         };
     }
     Outcome::decided(Kind::Unsafe, why, tasks)

@@ -59,6 +59,7 @@ pub(crate) fn analyse_assigned<B: Bounds>(
     let unknown = |row: &Row| TaskOutcome {
         priority: None,
         responses: vec![None; row.criticality + 1],
+        ..TaskOutcome::default()
     };
     let mut tasks: Vec<_> = problem.rows().iter().map(unknown).collect();
     if let Some(reason) = trivially_infeasible(problem) {
@@ -105,6 +106,7 @@ fn respond(
         tasks[row.task] = TaskOutcome {
             priority: Some(priority),
             responses,
+            ..TaskOutcome::default()
         };
     }
     why

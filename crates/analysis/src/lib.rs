@@ -55,6 +55,7 @@ mod test;
 pub use outcome::{Kind, Names, Outcome, Reason, TaskOutcome, Verdict};
 pub use parameters::{Parameter, ParameterError, Parameters, Ratio};
 pub use problem::{FiniteJob, Phasing, Problem, ProblemError};
+pub use reason::{CpuLoad, PlacementRule};
 pub use schedulability::{find, tests};
 pub use scratch::Scratch;
 pub use test::Test;

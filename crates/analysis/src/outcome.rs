@@ -2,7 +2,7 @@
 
 use crate::parameters::Parameters;
 pub use crate::reason::{Names, Reason};
-use vestal_core::Duration;
+use vestal_core::{CpuId, Duration};
 
 /// The answer of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,6 +78,8 @@ pub struct TaskOutcome {
     /// The bound on the response time at level l, for each l from 0 to the task's own level;
     /// `None`: not bounded within the deadline. Empty if the test did not come that far.
     pub responses: Vec<Option<Duration>>,
+    /// Where it runs, if the test places tasks on CPUs and this one has its place.
+    pub cpu: Option<CpuId>,
 }
 
 impl Outcome {

@@ -1,6 +1,7 @@
-//! What is to be proved: sporadic tasks with criticality levels on one CPU.
+//! What is to be proved: sporadic tasks with criticality levels, on one CPU if nothing else is said.
 
-use crate::parameters::{ParameterError, Parameters, task_id};
+use crate::parameters::{ParameterError, Parameters, Scope, task_id};
+use core::num::NonZeroU16;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::time::HORIZON_NANOS;
 use vestal_core::{Instant, Level, LevelSet, Task, TaskError, TaskId, Wcet};
@@ -24,7 +25,7 @@ pub enum Phasing {
 /// Invariants: every deadline is in 1..=T, every criticality is a level of the set, every period
 /// is at most [`HORIZON_NANOS`] (so a demand that saturates exceeds every deadline), every given
 /// virtual deadline is in 1..=D, every given zero-slack instant in 0..=D, every given number of
-/// slices fits its task.
+/// slices fits its task, every given CPU is one of the problem's.
 #[derive(Clone, Debug)]
 pub struct Problem {
     tasks: Vec<Task>,
@@ -34,6 +35,7 @@ pub struct Problem {
     /// A finite job set instead of tasks.
     pub(crate) jobs: Vec<FiniteJob>,
     phasing: Phasing,
+    cpus: NonZeroU16,
 }
 
 /// A job that is released once, at a known instant.
@@ -81,6 +83,7 @@ impl Problem {
             given: Parameters::default(),
             jobs: Vec::new(),
             phasing: Phasing::Arbitrary,
+            cpus: NonZeroU16::MIN,
         })
     }
 
@@ -92,12 +95,33 @@ impl Problem {
     /// [`ProblemError::Parameter`] if there is not exactly one value for each task, or one is not for its
     /// task.
     pub fn with(mut self, given: &Parameters) -> Result<Self, ProblemError> {
-        let count = self.tasks.len() + self.jobs.len();
         given
-            .check(&self.tasks, count)
+            .check(&self.scope())
             .map_err(ProblemError::Parameter)?;
         self.given = given.or(&self.given);
         Ok(self)
+    }
+
+    /// The same tasks on so many CPUs of equal speed. Placements are given by
+    /// [`Parameters::partition`]; most tests are for one CPU ([`crate::Test::is_for_several_cpus`]).
+    ///
+    /// # Errors
+    /// [`ProblemError::Parameter`] if what is given speaks of more CPUs.
+    pub fn with_cpus(mut self, cpus: NonZeroU16) -> Result<Self, ProblemError> {
+        self.cpus = cpus;
+        self.given
+            .check(&self.scope())
+            .map_err(ProblemError::Parameter)?;
+        Ok(self)
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope {
+            tasks: &self.tasks,
+            count: self.tasks.len() + self.jobs.len(),
+            levels: self.levels,
+            cpus: self.cpus(),
+        }
     }
 
     /// The same with given priorities, larger = more urgent.
@@ -128,6 +152,12 @@ impl Problem {
     #[must_use]
     pub fn levels(&self) -> LevelSet {
         self.levels
+    }
+
+    /// How many CPUs there are, at least one.
+    #[must_use]
+    pub fn cpus(&self) -> u16 {
+        self.cpus.get()
     }
 
     /// What is given instead of being chosen.

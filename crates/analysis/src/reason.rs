@@ -1,7 +1,7 @@
 //! Why a test says no, in numbers and in words.
 
 use core::fmt;
-use vestal_core::{Duration, Level, TaskId};
+use vestal_core::{CpuId, Duration, Level, TaskId};
 
 /// Why a test did not accept a problem.
 ///
@@ -86,6 +86,27 @@ pub enum Reason {
         /// What remains to be done in mode 1.
         mode_1_ppm: u64,
     },
+    /// The test is for one CPU, and the problem has more.
+    SeveralCpus {
+        /// How many it has.
+        cpus: u16,
+    },
+    /// Partitioning: no CPU takes the task.
+    FitsNowhere {
+        /// Which task.
+        task: TaskId,
+        /// When a CPU takes a task.
+        rule: PlacementRule,
+        /// What each CPU would have to do with it, in the order of the CPUs.
+        tried: Vec<CpuLoad>,
+    },
+    /// Partitioning: every task has a CPU, and the tasks of this one are not proved schedulable there.
+    OnCpu {
+        /// Which CPU.
+        cpu: CpuId,
+        /// Why not.
+        why: Box<Reason>,
+    },
     /// The test is for tasks, and the problem is a finite job set.
     JobSet,
     /// The test is for finite job sets, and the problem has tasks.
@@ -147,6 +168,28 @@ pub enum Reason {
     /// The reason of a test that is not part of this crate ([`crate::Test::own`]): one sentence
     /// without a full stop.
     Own(String),
+}
+
+/// When a CPU takes a task (partitioned EDF-VD), in terms of the sums over the tasks that it then has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PlacementRule {
+    /// In neither mode more than 3/4 of the CPU.
+    ThreeQuarters,
+    /// The exact condition of `edf-vd`.
+    EdfVd,
+}
+
+/// The utilisations of tasks on a CPU, in millionths to the nearest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CpuLoad {
+    /// Which CPU.
+    pub cpu: CpuId,
+    /// a: the tasks of level 0 at level 0.
+    pub low_ppm: u64,
+    /// b: the tasks of level 1 at level 0.
+    pub high_at_low_ppm: u64,
+    /// c: the tasks of level 1 at level 1.
+    pub high_ppm: u64,
 }
 
 /// The names of tasks and levels for messages. A name that is missing is replaced by the number.
@@ -217,6 +260,26 @@ impl<'a> NamedReason<'a> {
         }
     }
 
+    /// What each CPU would have to do; the first ones of many.
+    fn loads(&self, tried: &[CpuLoad]) -> String {
+        const SHOWN_MAX: usize = 8;
+        let (low, high) = (self.level(Level(0)), self.level(Level(1)));
+        let shown = tried.iter().take(SHOWN_MAX).map(|load| {
+            format!(
+                "CPU {}: {low} tasks {}, {high} tasks {} at {low} and {} at {high}",
+                load.cpu.0,
+                Millionths(load.low_ppm),
+                Millionths(load.high_at_low_ppm),
+                Millionths(load.high_ppm)
+            )
+        });
+        let mut shown: Vec<String> = shown.collect();
+        if let Some(more @ 1..) = tried.len().checked_sub(SHOWN_MAX) {
+            shown.push(format!("and {more} more CPUs"));
+        }
+        shown.join("; ")
+    }
+
     fn list(&self, tasks: &[TaskId]) -> String {
         let names: Vec<String> = tasks
             .iter()
@@ -248,6 +311,27 @@ impl fmt::Display for NamedReason<'_> {
                  less critical tasks",
                 task(id)
             ),
+            Reason::SeveralCpus { cpus } => {
+                write!(f, "the test is for one CPU, and the platform has {cpus}")
+            }
+            Reason::FitsNowhere {
+                task: id,
+                rule,
+                tried,
+            } => {
+                let rule = match rule {
+                    PlacementRule::ThreeQuarters => "use more than 0.75 of it in a mode",
+                    PlacementRule::EdfVd => "break the condition of edf-vd there",
+                };
+                let (task, loads) = (task(id), self.loads(tried));
+                write!(
+                    f,
+                    "{task} fits on no CPU, it would {rule}; utilisations with it: {loads}"
+                )
+            }
+            Reason::OnCpu { cpu, why } => {
+                write!(f, "on CPU {}: {}", cpu.0, why.with_names(self.names))
+            }
             Reason::JobSet => f.write_str("the test is for tasks, this is a finite job set"),
             Reason::NotJobSet => f.write_str("the test is for finite job sets, these are tasks"),
             Reason::BusyPeriodUnbounded {

@@ -22,6 +22,8 @@ pub struct Test {
     pub takes: &'static [Parameter],
     /// Whether it is for finite job sets ([`Problem::of_jobs`]); all others are for tasks.
     pub is_for_job_sets: bool,
+    /// Whether it is for several CPUs, too; all others are for one ([`Problem::cpus`]).
+    pub is_for_several_cpus: bool,
     /// One line for lists.
     pub summary: &'static str,
     pub(crate) analyse: fn(&Problem) -> Outcome,
@@ -51,10 +53,18 @@ impl Test {
             limits,
             takes,
             is_for_job_sets: false,
+            is_for_several_cpus: false,
             summary,
             analyse,
             accepts: None,
         }
+    }
+
+    /// The same for problems of several CPUs, too: without it, the answer about those is *not proven*.
+    #[must_use]
+    pub const fn on_several_cpus(mut self) -> Self {
+        self.is_for_several_cpus = true;
+        self
     }
 
     /// The full answer, with response times and reason.
@@ -64,8 +74,17 @@ impl Test {
         match (is_job_set, self.is_for_job_sets) {
             (true, false) => Outcome::outside(self.kind, Reason::JobSet, problem.jobs().len()),
             (false, true) => Outcome::outside(self.kind, Reason::NotJobSet, problem.tasks().len()),
+            (true, true) | (false, false) if self.has_too_many_cpus(problem) => {
+                let (cpus, count) = (problem.cpus(), problem.tasks().len() + problem.jobs().len());
+                Outcome::outside(self.kind, Reason::SeveralCpus { cpus }, count)
+            }
             (true, true) | (false, false) => (self.analyse)(problem),
         }
+    }
+
+    /// A test for one CPU would speak of all tasks on a single one.
+    fn has_too_many_cpus(&self, problem: &Problem) -> bool {
+        !self.is_for_several_cpus && problem.cpus() > 1
     }
 
     /// Whether it is written so: `name` or `name:variant`.
@@ -84,7 +103,11 @@ impl Test {
     #[must_use]
     pub fn accepts(&self, problem: &Problem, scratch: &mut Scratch) -> bool {
         match self.accepts {
-            Some(accepts) => problem.jobs().is_empty() && accepts(problem, scratch),
+            Some(accepts) => {
+                problem.jobs().is_empty()
+                    && !self.has_too_many_cpus(problem)
+                    && accepts(problem, scratch)
+            }
             None => self.analyse(problem).why.is_none(),
         }
     }
@@ -117,14 +140,15 @@ impl fmt::Debug for Test {
 
 /// A row: name and variant, what its answer is worth, the limits that it assumes and what it can be given.
 macro_rules! test {
-    ($name:literal, $variant:expr, $kind:ident, $limits:expr, [$($takes:ident)?], $summary:literal, $analyse:expr, $accepts:expr) => {
+    ($name:literal, $variant:expr, $kind:ident, $limits:expr, [$($takes:ident),*], $summary:literal, $analyse:expr, $accepts:expr) => {
         $crate::Test {
             name: $name,
             variant: $variant,
             kind: $crate::Kind::$kind,
             limits: $limits,
-            takes: &[$($crate::Parameter::$takes)?],
+            takes: &[$($crate::Parameter::$takes),*],
             is_for_job_sets: false,
+            is_for_several_cpus: false,
             summary: $summary,
             analyse: $analyse,
             accepts: $accepts,

@@ -126,7 +126,7 @@ pub(crate) struct WorldArgs {
     /// most 10s]
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) duration: Option<String>,
-    /// What jobs really execute: lo, hi, overrun=P, beta=MEAN,P or a CSV or TOML file [default: lo]
+    /// What jobs really execute: lo, hi, level=NAME, overrun=P, beta=MEAN,P or a CSV or TOML file [default: lo]
     #[arg(long, value_name = "SCENARIO")]
     pub(crate) scenario: Option<String>,
     /// Seed of everything random

@@ -96,10 +96,11 @@ impl RunResult {
             let _ = writeln!(text, "{}\n", painter.paint(Style::Bad, &cut));
         }
         text.push_str(&self.task_table(session, output));
+        text.push('\n');
         for cpu in &self.run.cpus {
             let _ = writeln!(
                 text,
-                "\nCPU {}: busy {}, {} switches, {} preemptions",
+                "CPU {}: busy {}, {} switches, {} preemptions",
                 cpu.cpu,
                 percent(cpu.busy_ns, self.run.duration_ns),
                 cpu.switches,
@@ -166,13 +167,19 @@ impl RunResult {
         let mut rows: Vec<_> = tasks
             .map(|(task, (row, spec))| (session.urgency(task), task, row, spec))
             .collect();
-        rows.sort_by_key(|((rank, _), ..)| *rank);
+        rows.sort_by_key(|((rank, _), _, row, _)| (row.cpu, *rank));
         let mut grid = Grid::of(&rows, output)
             .text("task", |(_, _, row, _)| &row.name)
             .text("level", |(.., spec)| {
                 session.set.level_name(spec.criticality)
-            })
-            .number(session.urgency_column(), |((_, urgency), ..)| urgency);
+            });
+        if self.run.cpus.len() > 1 {
+            grid = grid.number("CPU", |(_, _, row, _)| {
+                row.cpu
+                    .map_or_else(|| "-".to_owned(), |cpu| cpu.to_string())
+            });
+        }
+        grid = grid.number(session.urgency_column(), |((_, urgency), ..)| urgency);
         if session.zero_slack(0).is_some() {
             grid = grid.number("zero slack", |(_, task, ..)| {
                 session.zero_slack(*task).unwrap_or_default()
@@ -208,9 +215,13 @@ impl RunResult {
                 Some(task) => format!("{task} used up its {} budget", change.from),
                 None => "nothing admitted was left to do".to_owned(),
             };
+            let on = match change.cpu {
+                Some(cpu) if self.run.cpus.len() > 1 => format!("CPU {cpu}: "),
+                Some(_) | None => String::new(),
+            };
             let _ = writeln!(
                 text,
-                "  {:>12}  {} -> {}: {why}",
+                "  {:>12}  {on}{} -> {}: {why}",
                 short(change.at_ns),
                 change.from,
                 change.to

@@ -12,8 +12,8 @@ use vestal_core::{
     Duration, Enforcement, Exhaustion, LevelSet, Rank, Scheduler, Service, Task, TaskId,
 };
 use vestal_policy::{
-    Analysis, BACKLOG, Configuration, Options, Policy, Precision, Registry, System, assemble,
-    parameters,
+    Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System,
+    assemble, parameters,
 };
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
@@ -25,8 +25,8 @@ pub(crate) struct Session {
     pub(crate) tasks: Vec<Task>,
     pub(crate) levels: LevelSet,
     pub(crate) system: System,
-    /// Under which limits deadlines are guaranteed.
-    pub(crate) limits: (Enforcement, Exhaustion),
+    /// Under which limits deadlines are guaranteed, by cluster.
+    limits: Vec<(Enforcement, Exhaustion)>,
     pub(crate) duration: Duration,
     pub(crate) workload: Workload,
     /// The scenario as it was written.
@@ -130,22 +130,19 @@ impl Session {
         let by = (opening.policy, &opening.options);
         let system = assemble(opening.registry, by, &set, parameters, analysis);
         let system = system.map_err(|refusal| Failure::refused(&what, refusal))?;
-        let limits = match system.clusters.as_slice() {
-            [cluster] => cluster.limits(),
-            _ => None,
-        };
+        let limits: Option<Vec<_>> = system.clusters.iter().map(Cluster::limits).collect();
         let limits = limits.ok_or_else(|| {
-            Failure::input(
-                what,
-                format!(
-                    "{} does not guarantee deadlines in one domain on one CPU, and this version judges no other guarantee",
-                    system.policy
-                ),
-            )
+            let policy = &system.policy;
+            let why = "does not guarantee deadlines, and this version judges no other guarantee";
+            Failure::input(what, format!("{policy} {why}"))
         })?;
-        let clusters = system.clusters.iter();
-        let entries = clusters.flat_map(|cluster| cluster.configuration.tasks());
-        let tasks: Vec<Task> = entries.map(|entry| entry.task).collect();
+        let numbers = (0..set.tasks.len()).filter_map(|task| u16::try_from(task).ok());
+        let tasks = numbers.filter_map(|task| {
+            let (cluster, task) = system.cluster_of(TaskId(task))?;
+            let entry = cluster.configuration.tasks().get(task.index())?;
+            Some(entry.task)
+        });
+        let tasks: Vec<Task> = tasks.collect();
         let duration = opening.duration.unwrap_or_else(|| {
             let duration = set.default_duration();
             output.note(&format!(
@@ -169,16 +166,21 @@ impl Session {
         })
     }
 
-    /// From what the schedulers of its cluster are made, of which this version's policies have one.
+    /// From what the schedulers of its first cluster are made: the only one in worlds that have one CPU.
     pub(crate) fn configuration(&self) -> &Configuration {
         &self.system.clusters[0].configuration
     }
 
-    /// What is guaranteed about which tasks, if it is proved: what worlds judge by.
-    pub(crate) fn guaranteed(&self) -> vestal_core::Configuration<'_> {
-        let (enforcement, exhaustion) = self.limits;
+    /// Under which limits deadlines are guaranteed in its first cluster.
+    pub(crate) fn limits(&self) -> (Enforcement, Exhaustion) {
+        self.limits[0]
+    }
+
+    /// What is guaranteed in a cluster about which tasks, if it is proved: what worlds judge by.
+    pub(crate) fn guaranteed(&self, cluster: usize) -> vestal_core::Configuration<'_> {
+        let (enforcement, exhaustion) = self.limits[cluster];
         vestal_core::Configuration {
-            tasks: self.configuration().tasks(),
+            tasks: self.system.clusters[cluster].configuration.tasks(),
             levels: self.levels,
             enforcement,
             exhaustion,
@@ -192,9 +194,12 @@ impl Session {
         self.system.options.number(&BACKLOG)
     }
 
-    /// A scheduler that decides everything.
-    pub(crate) fn scheduler(&self, what: &str) -> Result<Box<dyn Scheduler + Send>, Failure> {
-        let engine = self.configuration().engine(Precision::EXACT);
+    /// A scheduler that decides everything in a cluster.
+    pub(crate) fn scheduler(
+        cluster: &Cluster,
+        what: &str,
+    ) -> Result<Box<dyn Scheduler + Send>, Failure> {
+        let engine = cluster.configuration.engine(Precision::EXACT);
         let engine = engine.map_err(|refusal| Failure::refused(what, refusal))?;
         Ok(engine.boxed())
     }
@@ -215,7 +220,7 @@ impl Session {
         /// How many job priorities of a task a table shows.
         const SHOWN: usize = 4;
         let by_priority = |priority: u32| u64::from(u32::MAX - priority);
-        match self.configuration().rank(task) {
+        match self.rank(task) {
             Some(Rank::Priority(priority)) => (by_priority(priority), priority.to_string()),
             Some(Rank::DueAfter(due)) => (due.as_nanos(), exact(due.as_nanos())),
             Some(Rank::Jobs(list)) => {
@@ -224,6 +229,11 @@ impl Session {
             }
             None => (0, "-".to_owned()),
         }
+    }
+
+    fn rank(&self, task: usize) -> Option<Rank<'_>> {
+        let (cluster, task) = self.system.cluster_of(TaskId(u16::try_from(task).ok()?))?;
+        cluster.configuration.rank(task.index())
     }
 
     /// What a column of [`Self::urgency`] is called.
@@ -237,7 +247,9 @@ impl Session {
 
     /// The zero-slack instant of a task, for people; `None` if the policy has none.
     pub(crate) fn zero_slack(&self, task: usize) -> Option<String> {
-        let instant = self.configuration().tasks().get(task)?.zero_slack?;
+        let (cluster, task) = self.system.cluster_of(TaskId(u16::try_from(task).ok()?))?;
+        let entry = cluster.configuration.tasks().get(task.index())?;
+        let instant = entry.zero_slack?;
         Some(exact(instant.as_nanos()))
     }
 
@@ -297,6 +309,10 @@ fn read_scenario(spec: &str, set: &TaskSet, output: &Output) -> Result<Scenario,
     let what = format!("use the scenario `{spec}`");
     let path = match Scenario::parse(spec) {
         Ok(ScenarioSpec::Named(scenario)) => return Ok(scenario),
+        Ok(ScenarioSpec::Level(name)) => {
+            let level = Scenario::at_level(&name, set);
+            return level.map_err(|found| Failure::diagnosed(what, found));
+        }
         Ok(ScenarioSpec::File(path)) => path,
         Err(found) => return Err(Failure::diagnosed(what, found)),
     };

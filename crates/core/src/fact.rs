@@ -78,6 +78,16 @@ pub enum Fact {
         /// The barrier.
         barrier: BarrierId,
     },
+    /// The domain of one CPU leaves that CPU to the domain that all of them share, or takes it back,
+    /// from this instant on. What one CPU says has an order of its own: of two such facts the later
+    /// instant holds, however late it is told, and an earlier one told after it says nothing any more.
+    /// Of two at one instant with no decision between them, "not open" holds.
+    CpuOpen {
+        /// The CPU.
+        cpu: CpuId,
+        /// Whether it is open.
+        open: bool,
+    },
     /// Something outside asks for at least this mode.
     ModeRequested {
         /// The mode.

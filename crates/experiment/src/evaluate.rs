@@ -214,7 +214,7 @@ impl<'a> Question<'a> {
         let policy = registry.policy(&spec.policy).ok_or_else(unknown)?;
         let named = match Scenario::parse(&spec.scenario) {
             Ok(ScenarioSpec::Named(scenario)) => scenario,
-            Ok(ScenarioSpec::File(_)) | Err(_) => {
+            Ok(ScenarioSpec::File(_) | ScenarioSpec::Level(_)) | Err(_) => {
                 return Err(QuestionError::Simulation(format!(
                     "`{}` is no scenario for random sets: lo, hi, overrun=P or beta=MEAN,P",
                     spec.scenario

@@ -1,14 +1,15 @@
 //! From a task set, a policy, options and parameters to a system.
 
 use crate::options::Options;
-use crate::policy::Policy;
+use crate::policy::{Policy, Use};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::setup::{Given, Setup};
 use crate::system::{Proof, System, Terms};
 use std::cmp::Reverse;
+use std::num::NonZeroU16;
 use vestal_analysis::{FiniteJob, Names, Outcome, Parameters, Phasing, Problem, Test, Verdict};
-use vestal_core::{Exhaustion, LevelSet, Task};
+use vestal_core::{CpuId, Exhaustion, LevelSet, Task};
 use vestal_workload::TaskSet;
 use vestal_workload::model::{Arrival, OnMiss};
 
@@ -35,6 +36,10 @@ pub fn assemble(
     analysis: Analysis,
 ) -> Result<System, Refusal> {
     let about = policy.about();
+    // What was recorded ran.
+    if analysis == Analysis::Ask && policy.fields().cpus != Use::Reads {
+        set.on_one_cpu(about.name).map_err(Refusal::diagnosed)?;
+    }
     let tasks = set.to_tasks(about.name).map_err(Refusal::diagnosed)?;
     let mut given = given(set, parameters)?;
     given.parameters = given.parameters.only(about.parameters);
@@ -44,7 +49,12 @@ pub fn assemble(
     let test = policy.test(options)?.and_then(|name| registry.test(name));
     let asked = match (test, analysis) {
         (Some(test), Analysis::Ask) => {
-            let problem = of_tasks(set, tasks.clone(), (test, &given, &rule))?;
+            // A policy whose test is for one CPU schedules one, whatever the platform has.
+            let cpus = match test.is_for_several_cpus {
+                true => cpus(set),
+                false => NonZeroU16::MIN,
+            };
+            let problem = of_tasks(set, tasks.clone(), cpus, (test, &given, &rule))?;
             let outcome = test.analyse(&problem);
             Some((test, problem, outcome))
         }
@@ -82,9 +92,22 @@ pub fn given(set: &TaskSet, parameters: &Parameters) -> Result<Given, Refusal> {
         parameters: parameters.clone(),
         file: Parameters {
             priorities,
+            partition: file_partition(set),
             ..Parameters::default()
         },
     })
+}
+
+/// The CPUs that the file gives to tasks; `None` if it gives none.
+fn file_partition(set: &TaskSet) -> Option<Vec<Option<CpuId>>> {
+    let homes = set.tasks.iter().map(|task| task.cpu.map(CpuId));
+    let homes: Vec<Option<CpuId>> = homes.collect();
+    homes.iter().any(Option::is_some).then_some(homes)
+}
+
+/// How many CPUs the platform has.
+fn cpus(set: &TaskSet) -> NonZeroU16 {
+    NonZeroU16::new(set.platform.cpus).unwrap_or(NonZeroU16::MIN)
 }
 
 /// What `test` is asked about a set, with what is given of what it takes.
@@ -96,17 +119,18 @@ pub fn problem(set: &TaskSet, test: &Test, given: &Given) -> Result<Problem, Ref
         return of_jobs(set, test, given);
     }
     let tasks = set.to_tasks(test.name).map_err(Refusal::diagnosed)?;
-    of_tasks(set, tasks, (test, given, &Parameters::default()))
+    of_tasks(set, tasks, cpus(set), (test, given, &Parameters::default()))
 }
 
 fn of_tasks(
     set: &TaskSet,
     tasks: Vec<Task>,
+    cpus: NonZeroU16,
     (test, given, rule): (&Test, &Given, &Parameters),
 ) -> Result<Problem, Refusal> {
     let problem = Problem::new(tasks, levels(set)?).map(|new| new.with_phasing(phasing(set)));
     let given = given.all().only(test.takes);
-    let problem = problem.and_then(|new| new.with(&given)?.with(rule));
+    let problem = problem.and_then(|new| new.with_cpus(cpus)?.with(&given)?.with(rule));
     problem.map_err(|error| Refusal::input(error.to_string()))
 }
 
@@ -121,7 +145,7 @@ fn of_jobs(set: &TaskSet, test: &Test, given: &Given) -> Result<Problem, Refusal
     let problem = Problem::of_jobs(jobs.collect(), levels(set)?);
     let given = given.all().only(test.takes);
     problem
-        .and_then(|new| new.with(&given))
+        .and_then(|new| new.with_cpus(cpus(set))?.with(&given))
         .map_err(|error| Refusal::input(error.to_string()))
 }
 

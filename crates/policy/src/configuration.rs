@@ -170,14 +170,6 @@ impl Configuration {
         Guard::new(&one.with(precision)).map_err(|error| Refusal::input(error.to_string()))
     }
 
-    /// Why only the simulator has a world for it, if so.
-    #[must_use]
-    pub fn only_simulated(&self) -> Option<Refusal> {
-        let why = "servers on a grid are for simulations in this version";
-        let is_served = matches!(self, Self::Servers(_));
-        is_served.then(|| Refusal::input(why).with_help("leave out --set servers=deferrable"))
-    }
-
     /// Whether its scheduler is a program's own.
     #[must_use]
     pub const fn is_own(&self) -> bool {

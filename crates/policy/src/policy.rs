@@ -152,7 +152,7 @@ fields! {
     Devices devices "device",
 }
 
-const ONE: Use = Use::Ignored("this test or policy schedules one CPU");
+const ONE: Use = Use::Rule("there is one CPU: a platform of more is refused");
 const FTTS: Use = Use::Ignored("memory interference (ftts) is not in this version");
 
 impl Fields {

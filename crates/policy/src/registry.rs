@@ -11,8 +11,7 @@ use vestal_analysis::Test;
 const PLANNED_POLICIES: [&str; 5] = ["pedf-vd", "ftts", "mc2", "io-amc", "hsf"];
 
 /// The tests of the interface that no version has yet.
-const PLANNED_TESTS: [&str; 9] = [
-    "pedf-vd",
+const PLANNED_TESTS: [&str; 8] = [
     "ftts",
     "mc2",
     "ss-rta",

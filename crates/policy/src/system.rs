@@ -2,6 +2,7 @@
 
 use crate::configuration::Configuration;
 use crate::options::Options;
+use crate::refusal::Refusal;
 use vestal_analysis::Parameters;
 use vestal_core::{CpuId, Duration, Enforcement, Exhaustion, TaskId};
 
@@ -16,7 +17,10 @@ pub struct System {
     pub options: Options,
     /// Every parameter that it was built with.
     pub parameters: Parameters,
-    /// What is decided together and independently of all else. A task or a CPU is in one of them.
+    /// How many CPUs there are.
+    pub cpus: u16,
+    /// What is decided together and independently of all else. A task is in one of them, a CPU in one at most:
+    /// in none if it has nothing to do.
     pub clusters: Vec<Cluster>,
     /// Where its order comes from, for people.
     pub origin: String,
@@ -133,6 +137,40 @@ impl System {
             }
         }
         by
+    }
+
+    /// Why only the simulator has a world for it, if so.
+    #[must_use]
+    pub fn only_simulated(&self) -> Option<Refusal> {
+        if self.cpus > 1 {
+            let why = "several CPUs are for simulations in this version";
+            return Some(Refusal::input(why).with_help("use `vestal simulate`"));
+        }
+        let mut clusters = self.clusters.iter();
+        let is_served =
+            |cluster: &Cluster| matches!(cluster.configuration, Configuration::Servers(_));
+        let why = "servers on a grid are for simulations in this version";
+        clusters
+            .any(is_served)
+            .then(|| Refusal::input(why).with_help("leave out --set servers=deferrable"))
+    }
+
+    /// The cluster of a task and its number there; `None` if there is no such task.
+    #[must_use]
+    pub fn cluster_of(&self, task: TaskId) -> Option<(&Cluster, TaskId)> {
+        self.clusters.iter().find_map(|cluster| {
+            let place = cluster.tasks.iter().position(|&known| known == task)?;
+            Some((cluster, TaskId(u16::try_from(place).ok()?)))
+        })
+    }
+
+    /// The CPU of a task, if it is always the same.
+    #[must_use]
+    pub fn cpu_of(&self, task: TaskId) -> Option<CpuId> {
+        match self.cluster_of(task)?.0.cpus.as_slice() {
+            [cpu] => Some(*cpu),
+            _ => None,
+        }
     }
 
     /// The domains of all clusters.

@@ -178,6 +178,9 @@ pub struct ModeChange {
 pub struct TaskRow {
     /// Its name.
     pub name: String,
+    /// The CPU on which all its jobs run; null if they run on several.
+    #[serde(default)]
+    pub cpu: Option<u16>,
     /// Jobs that arrived.
     pub released: u64,
     /// Jobs that finished.

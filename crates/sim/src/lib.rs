@@ -7,7 +7,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`world`] | the event loop around any scheduler ([`simulate`]) |
+//! | [`world`] | the event loop around any scheduler ([`simulate`]), and several of them in one run ([`simulate_together`]) |
 //! | [`native`] | the event loop around a [`vestal_core::Guard`], ordering jobs as SCHED_FIFO does |
 //! | [`backlog`] | how many jobs may wait |
 //! | [`workload`] | when jobs arrive, and what they execute |
@@ -63,9 +63,9 @@ pub use backlog::Backlog;
 pub use error::SimulationError;
 pub use native::{NativeSetting, simulate_native};
 pub use observer::{JobState, Observer, Segment};
-pub use statistics::Statistics;
+pub use statistics::{Figures, Statistics};
 pub use workload::{Demand, Releases};
-pub use world::{Effort, Setting, simulate};
+pub use world::{Effort, Setting, Steps, simulate, simulate_together, stepwise};
 
 /// Counts one thing more. One by one it takes centuries to get to 2^64: there is no overflow to look for.
 #[inline]

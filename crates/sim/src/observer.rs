@@ -183,6 +183,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     forward!(self => [&mut **self]);
 }
 
+impl<O: Observer + ?Sized> Observer for Box<O> {
+    forward!(self => [&mut **self]);
+}
+
 /// Both watch, the first one first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     forward!(self => [&mut self.0], [&mut self.1]);

@@ -7,9 +7,10 @@
 use crate::count;
 use crate::guarantee::{Ending, Guarantee, Verdict};
 use crate::observer::{JobState, Observer, Segment};
+use std::ops::Deref;
 use vestal_core::{
     Configuration, CpuId, DropReason, Drops, Enforcement, Exhaustion, Instant, JobId, Level,
-    Service, Task,
+    Service, Task, TaskId,
 };
 use vestal_statistics::{Histogram, Spread};
 
@@ -27,6 +28,8 @@ pub struct ModeChange {
     pub to: Level,
     /// The job that overran; `None` for the return at an idle instant.
     pub cause: Option<JobId>,
+    /// Whose mode it is: the first CPU of those that have it in common.
+    pub cpu: CpuId,
 }
 
 /// What became of the jobs of one task.
@@ -97,15 +100,40 @@ pub struct JobTotals {
     pub missed_guaranteed: u64,
 }
 
-/// Everything about one run. An [`Observer`].
-#[derive(Clone, Debug)]
-pub struct Statistics {
-    guarantee: Guarantee,
+/// Everything about one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
     tasks: Vec<TaskStatistics>,
     cpus: Vec<CpuStatistics>,
     mode_changes: Vec<ModeChange>,
     mode_changes_count: u64,
     end: Instant,
+}
+
+/// An [`Observer`] that counts, and reads as the [`Figures`] that it has counted.
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    guarantee: Guarantee,
+    figures: Figures,
+}
+
+impl Deref for Statistics {
+    type Target = Figures;
+
+    fn deref(&self) -> &Figures {
+        &self.figures
+    }
+}
+
+/// Figures of a part of a run, with the tasks and the CPUs of the whole that it has, in its order.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// Its figures, numbered as in the part.
+    pub figures: &'a Figures,
+    /// Its tasks.
+    pub tasks: &'a [TaskId],
+    /// Its CPUs.
+    pub cpus: &'a [CpuId],
 }
 
 impl Statistics {
@@ -132,12 +160,92 @@ impl Statistics {
     fn of_guarantee(guarantee: Guarantee, tasks: usize, cpus: u16) -> Self {
         Self {
             guarantee,
-            tasks: vec![TaskStatistics::default(); tasks],
-            cpus: vec![CpuStatistics::default(); usize::from(cpus)],
-            mode_changes: Vec::new(),
-            mode_changes_count: 0,
-            end: Instant::EPOCH,
+            figures: Figures::none(tasks, usize::from(cpus)),
         }
+    }
+
+    /// What it has counted.
+    #[must_use]
+    pub fn into_figures(self) -> Figures {
+        self.figures
+    }
+
+    #[inline]
+    fn task(&mut self, job: &JobState) -> Option<&mut TaskStatistics> {
+        self.figures.tasks.get_mut(job.id.task.index())
+    }
+
+    #[cold]
+    fn completed_late(&mut self, at: Instant, job: &JobState) {
+        self.judge(job, at, Ending::Completed);
+        if let Some(task) = self.task(job) {
+            task.tardiness
+                .record(at.saturating_since(job.deadline).as_nanos());
+        }
+    }
+
+    fn judge(&mut self, job: &JobState, at: Instant, ending: Ending) {
+        let verdict = self.guarantee.judge(job, at, ending);
+        let Some(task) = self.task(job) else { return };
+        match verdict {
+            Some(Verdict::Missed { guaranteed }) => {
+                task.missed += 1;
+                task.missed_guaranteed += u64::from(guaranteed);
+            }
+            Some(Verdict::Met | Verdict::Dropped) | None => {}
+        }
+    }
+}
+
+impl Figures {
+    fn none(tasks: usize, cpus: usize) -> Self {
+        Self {
+            tasks: vec![TaskStatistics::default(); tasks],
+            cpus: vec![CpuStatistics::default(); cpus],
+            ..Self::default()
+        }
+    }
+
+    /// The figures of a run of `tasks` tasks on `cpus` CPUs, of which each was in one part at most. Of mode
+    /// changes, the first [`MODE_CHANGES_KEPT`] of all are kept; at one instant in the order of CPUs.
+    #[must_use]
+    pub fn of_parts(tasks: usize, cpus: usize, parts: &[Part<'_>]) -> Self {
+        let mut all = Self::none(tasks, cpus);
+        for part in parts {
+            let figures = part.figures;
+            for (task, found) in part.tasks.iter().zip(&figures.tasks) {
+                if let Some(place) = all.tasks.get_mut(task.index()) {
+                    place.clone_from(found);
+                }
+            }
+            for (cpu, found) in part.cpus.iter().zip(&figures.cpus) {
+                if let Some(place) = all.cpus.get_mut(cpu.index()) {
+                    *place = *found;
+                }
+            }
+            let cpu = |cpu: CpuId| part.cpus.get(cpu.index()).copied().unwrap_or(cpu);
+            let task = |job: JobId| JobId {
+                task: part
+                    .tasks
+                    .get(job.task.index())
+                    .copied()
+                    .unwrap_or(job.task),
+                ..job
+            };
+            let changes = figures.mode_changes.iter().map(|change| ModeChange {
+                cause: change.cause.map(task),
+                cpu: cpu(change.cpu),
+                ..*change
+            });
+            all.mode_changes.extend(changes);
+            all.mode_changes_count += figures.mode_changes_count;
+            all.end = all.end.max(figures.end);
+        }
+        // Those of one CPU are in order already, and stay so.
+        all.mode_changes
+            .sort_by_key(|change| (change.at, change.cpu));
+        all.mode_changes.truncate(MODE_CHANGES_KEPT);
+        all
     }
 
     /// By task.
@@ -178,32 +286,6 @@ impl Statistics {
                 missed_guaranteed: sum.missed_guaranteed + task.missed_guaranteed,
             })
     }
-
-    #[inline]
-    fn task(&mut self, job: &JobState) -> Option<&mut TaskStatistics> {
-        self.tasks.get_mut(job.id.task.index())
-    }
-
-    #[cold]
-    fn completed_late(&mut self, at: Instant, job: &JobState) {
-        self.judge(job, at, Ending::Completed);
-        if let Some(task) = self.task(job) {
-            task.tardiness
-                .record(at.saturating_since(job.deadline).as_nanos());
-        }
-    }
-
-    fn judge(&mut self, job: &JobState, at: Instant, ending: Ending) {
-        let verdict = self.guarantee.judge(job, at, ending);
-        let Some(task) = self.task(job) else { return };
-        match verdict {
-            Some(Verdict::Missed { guaranteed }) => {
-                task.missed += 1;
-                task.missed_guaranteed += u64::from(guaranteed);
-            }
-            Some(Verdict::Met | Verdict::Dropped) | None => {}
-        }
-    }
 }
 
 impl Observer for Statistics {
@@ -217,7 +299,7 @@ impl Observer for Statistics {
     #[inline]
     fn executed(&mut self, segment: Segment, job: &JobState) {
         self.guarantee.executed(segment, job);
-        if let Some(cpu) = self.cpus.get_mut(segment.cpu.index()) {
+        if let Some(cpu) = self.figures.cpus.get_mut(segment.cpu.index()) {
             let span = segment.end.saturating_since(segment.start);
             // Segments of one CPU do not overlap: their sum is below the horizon.
             let busy = cpu.busy.as_nanos().wrapping_add(span.as_nanos());
@@ -242,7 +324,7 @@ impl Observer for Statistics {
     }
 
     fn overran(&mut self, _: Instant, job: JobId, _: Level) {
-        if let Some(task) = self.tasks.get_mut(job.task.index()) {
+        if let Some(task) = self.figures.tasks.get_mut(job.task.index()) {
             task.overruns += 1;
         }
     }
@@ -259,13 +341,14 @@ impl Observer for Statistics {
     }
 
     fn mode_changed(&mut self, at: Instant, from: Level, to: Level, cause: Option<JobId>) {
-        self.mode_changes_count += 1;
-        if self.mode_changes.len() < MODE_CHANGES_KEPT {
-            self.mode_changes.push(ModeChange {
+        self.figures.mode_changes_count += 1;
+        if self.figures.mode_changes.len() < MODE_CHANGES_KEPT {
+            self.figures.mode_changes.push(ModeChange {
                 at,
                 from,
                 to,
                 cause,
+                cpu: CpuId(0),
             });
         }
     }
@@ -279,7 +362,7 @@ impl Observer for Statistics {
         if let Some(task) = self.task(job) {
             count(&mut task.preemptions);
         }
-        if let Some(cpu) = self.cpus.get_mut(cpu.index()) {
+        if let Some(cpu) = self.figures.cpus.get_mut(cpu.index()) {
             count(&mut cpu.preemptions);
         }
     }
@@ -287,7 +370,7 @@ impl Observer for Statistics {
     #[inline]
     fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
         self.guarantee.started(at, cpu, job);
-        if let Some(entry) = self.cpus.get_mut(cpu.index()) {
+        if let Some(entry) = self.figures.cpus.get_mut(cpu.index()) {
             count(&mut entry.switches);
             if job.last_cpu.is_some_and(|last| last != cpu) {
                 count(&mut entry.migrations);
@@ -300,6 +383,6 @@ impl Observer for Statistics {
     }
 
     fn finished(&mut self, end: Instant) {
-        self.end = end;
+        self.figures.end = end;
     }
 }

@@ -99,3 +99,33 @@ impl Demand for ListedDemand {
             .unwrap_or(Service::ZERO)
     }
 }
+
+/// The jobs of a part of a task set, whose tasks are numbered anew: its first one is the first of `tasks`, and so
+/// on.
+#[derive(Clone, Copy, Debug)]
+pub struct OfPart<'a, W: ?Sized> {
+    /// The jobs of all tasks.
+    pub whole: &'a W,
+    /// The tasks of the part, as the whole numbers them.
+    pub tasks: &'a [TaskId],
+}
+
+impl<W: Releases + ?Sized> Releases for OfPart<'_, W> {
+    fn release(&self, task: TaskId, sequence: u64, previous: Option<Instant>) -> Option<Instant> {
+        let task = *self.tasks.get(task.index())?;
+        self.whole.release(task, sequence, previous)
+    }
+
+    fn aborted(&self) -> bool {
+        self.whole.aborted()
+    }
+}
+
+impl<W: Demand + ?Sized> Demand for OfPart<'_, W> {
+    fn execution(&self, task: TaskId, sequence: u64) -> Service {
+        match self.tasks.get(task.index()) {
+            Some(task) => self.whole.execution(*task, sequence),
+            None => Service::ZERO,
+        }
+    }
+}

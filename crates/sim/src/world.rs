@@ -18,6 +18,9 @@
 
 mod kept;
 mod notices;
+mod steps;
+
+pub use steps::{Steps, simulate_together, stepwise};
 
 use crate::backlog::Backlog;
 use crate::calendar::{Calendar, first_releases, release_after};
@@ -92,36 +95,10 @@ where
     D: Demand + ?Sized,
     O: Observer + ?Sized,
 {
-    let calendar = first_releases(releases, setting.tasks.len(), setting.end)?;
-    let mut world = World::<_, _, _, _, ALONE> {
-        setting,
-        releases,
-        demand,
-        scheduler,
-        observer,
-        calendar,
-        jobs: setting.tasks.iter().map(Pending::of).collect(),
-        kept: 0,
-        crowded: Vec::new(),
-        room: 0,
-        first: Cpu::IDLE,
-        others: vec![Cpu::IDLE; usize::from(setting.cpus.saturating_sub(1))],
-        wake: NEVER,
-        now: Instant::EPOCH,
-        admitted: 0,
-        fresh: 0,
-        busy: false,
-        lost: 0,
-        effort: Effort::default(),
-    };
-    world.lost = world.scheduler.lost_notices();
-    world.room = setting.backlog.room(world.scheduler.backlog());
+    let mut world =
+        World::<_, _, _, _, ALONE>::new(scheduler, setting, releases, demand, observer)?;
     let ended = world.run();
-    // What a lost notice would have said is missing from then on, and other errors may come of it.
-    match world.look_for_lost_notices().and(ended) {
-        Ok(()) => Ok(world.effort),
-        Err(error) => Err(*error),
-    }
+    world.ended(ended)
 }
 
 /// The outcome of a part of the loop. The error is boxed: it is rare, and a pointer is quick to look at.
@@ -130,6 +107,8 @@ type Step<T = ()> = Result<T, Box<SimulationError>>;
 /// A run. With exactly one CPU (`ALONE`) the compiler leaves out what concerns the others.
 struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, const ALONE: bool> {
     setting: &'a Setting<'a>,
+    /// When it ends: as its setting says, or earlier where it was cut.
+    end: Instant,
     releases: &'a R,
     demand: &'a D,
     scheduler: &'o mut S,
@@ -158,46 +137,91 @@ struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, const ALONE: bo
     effort: Effort,
 }
 
-impl<S, R, D, O, const ALONE: bool> World<'_, '_, S, R, D, O, ALONE>
+impl<'a, 'o, S, R, D, O, const ALONE: bool> World<'a, 'o, S, R, D, O, ALONE>
 where
     S: Scheduler + ?Sized,
     R: Releases + ?Sized,
     D: Demand + ?Sized,
     O: Observer + ?Sized,
 {
+    fn new(
+        scheduler: &'o mut S,
+        setting: &'a Setting<'a>,
+        releases: &'a R,
+        demand: &'a D,
+        observer: &'o mut O,
+    ) -> Result<Self, SimulationError> {
+        Ok(Self {
+            setting,
+            end: setting.end,
+            calendar: first_releases(releases, setting.tasks.len(), setting.end)?,
+            jobs: setting.tasks.iter().map(Pending::of).collect(),
+            kept: 0,
+            crowded: Vec::new(),
+            room: setting.backlog.room(scheduler.backlog()),
+            first: Cpu::IDLE,
+            others: vec![Cpu::IDLE; usize::from(setting.cpus.saturating_sub(1))],
+            wake: NEVER,
+            now: Instant::EPOCH,
+            admitted: 0,
+            fresh: 0,
+            busy: false,
+            lost: scheduler.lost_notices(),
+            effort: Effort::default(),
+            releases,
+            demand,
+            scheduler,
+            observer,
+        })
+    }
+
     fn run(&mut self) -> Step {
+        let mut decisions_here = 0;
+        while !self.advance(&mut decisions_here)? {}
+        Ok(())
+    }
+
+    /// What came of a run that ended so.
+    fn ended(&self, ended: Step) -> Result<Effort, SimulationError> {
+        // What a lost notice would have said is missing from then on, and other errors may come of it.
+        match self.look_for_lost_notices().and(ended) {
+            Ok(()) => Ok(self.effort),
+            Err(error) => Err(*error),
+        }
+    }
+
+    /// Goes to the next instant at which anything can happen and does what is to be done there; says
+    /// whether that was the end. There were as many decisions at the instant before as are counted.
+    #[inline(always)]
+    fn advance(&mut self, decisions_here: &mut u64) -> Step<bool> {
         // Between two instants each job can be released, completed, and exhausted once per level.
         let limit = 64 + 16 * self.setting.tasks.len() as u64;
-        let end = self.setting.end;
-        let mut decisions_here = 0;
+        if self.releases.aborted() {
+            return Err(Box::new(SimulationError::Aborted(self.now)));
+        }
+        let (next, end) = (self.next_instant(), self.end);
+        if next > self.now {
+            *decisions_here = 1;
+            self.fresh = 0;
+        } else {
+            *decisions_here = self.another_decision(*decisions_here, limit)?;
+        }
+        self.advance_to(next)?;
+        if next < end {
+            self.release_due_jobs()?;
+        }
         loop {
-            if self.releases.aborted() {
-                return Err(Box::new(SimulationError::Aborted(self.now)));
+            let differs = self.decide()?;
+            if next >= end {
+                self.finish();
+                return Ok(true);
             }
-            let next = self.next_instant();
-            if next > self.now {
-                decisions_here = 1;
-                self.fresh = 0;
-            } else {
-                decisions_here = self.another_decision(decisions_here, limit)?;
+            // On several CPUs a job that had to leave one may be wanted on another, which no
+            // scheduler says before the job has stopped (C5).
+            if !(differs && self.enact()? && !ALONE) {
+                return Ok(false);
             }
-            self.advance_to(next)?;
-            if next < end {
-                self.release_due_jobs()?;
-            }
-            loop {
-                let differs = self.decide()?;
-                if next >= end {
-                    self.finish();
-                    return Ok(());
-                }
-                // On several CPUs a job that had to leave one may be wanted on another, which no
-                // scheduler says before the job has stopped (C5).
-                if !(differs && self.enact()? && !ALONE) {
-                    break;
-                }
-                decisions_here = self.another_decision(decisions_here, limit)?;
-            }
+            *decisions_here = self.another_decision(*decisions_here, limit)?;
         }
     }
 
@@ -213,7 +237,7 @@ where
 
     #[inline]
     fn next_instant(&self) -> Instant {
-        let mut next = self.setting.end.min(self.calendar.next());
+        let mut next = self.end.min(self.calendar.next());
         next = next.min(self.wake);
         next = next.min(self.first.until());
         if ALONE {

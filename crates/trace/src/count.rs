@@ -129,6 +129,7 @@ impl Counter {
             | Fact::Interrupt { .. }
             | Fact::Woken { .. }
             | Fact::BarrierReached { .. }
+            | Fact::CpuOpen { .. }
             | Fact::ModeRequested { .. } => {}
         }
     }

@@ -431,6 +431,7 @@ impl Timeline {
             | Fact::Interrupt { .. }
             | Fact::Woken { .. }
             | Fact::BarrierReached { .. }
+            | Fact::CpuOpen { .. }
             | Fact::ModeRequested { .. } => {}
         }
     }

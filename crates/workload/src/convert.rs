@@ -69,6 +69,26 @@ impl TaskSet {
         sink.into_result().map(|_| None)
     }
 
+    /// Whether the platform is one that `user`, a policy or a test for one CPU, can honour.
+    ///
+    /// # Errors
+    /// `V0405` if it has more CPUs.
+    pub fn on_one_cpu(&self, user: &str) -> Result<(), Diagnostics> {
+        let cpus = self.platform.cpus;
+        let mut sink = Sink::new(Arc::clone(&self.origin.source));
+        if cpus > 1 {
+            sink.error(
+                codes::ONE_CPU,
+                self.platform.place.0,
+                "platform.cpus",
+                format!("{cpus} CPUs"),
+                format!("one: {} schedules one CPU", quote(user)),
+                "write `cpus = 1`, or use a policy for several CPUs such as pedf-vd",
+            );
+        }
+        sink.into_result().map(|_| ())
+    }
+
     /// The execution-time vectors of a finite job set in the order of the file, as `user` needs them.
     /// Release, deadline and criticality are those of [`TaskSet::jobs`].
     ///

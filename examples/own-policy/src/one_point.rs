@@ -66,6 +66,7 @@ pub fn analyse(problem: &Problem) -> Outcome {
         outcomes.push(TaskOutcome {
             priority,
             responses,
+            ..TaskOutcome::default()
         });
     }
     Outcome::decided(Kind::Sufficient, why, outcomes)

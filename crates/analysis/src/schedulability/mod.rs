@@ -8,6 +8,7 @@ pub mod classic;
 pub mod edf;
 pub mod edf_vd;
 pub mod ocbp;
+pub mod pedf_vd;
 pub mod plrs;
 pub mod pt;
 pub mod smc;
@@ -17,8 +18,10 @@ mod instants;
 
 use crate::bounds::Charge;
 use crate::outcome::Kind;
+use crate::reason::PlacementRule;
 use crate::test::{Test, test};
 use amc_ia::Range;
+use pedf_vd::Order;
 use plrs::pattern::{Rounding, Rule};
 use pt::Bounded;
 use vestal_core::Enforcement;
@@ -139,4 +142,13 @@ const TESTS: &[Test] = &[
     test!("edf-vd-util", None, Sufficient, ADAPTIVE, [VirtualDeadlines],
         "virtual deadlines, two levels, D = T: no utilisation above 3/4",
         edf_vd::util::analyse, Some(edf_vd::util::accepts)),
+    test!("pedf-vd", None, Sufficient, ADAPTIVE, [Partition, VirtualDeadlines],
+        "edf-vd on several CPUs: first-fit in file order, no utilisation of a CPU above 3/4",
+        |problem| pedf_vd::analyse(problem, Order::File, PlacementRule::ThreeQuarters), None).on_several_cpus(),
+    test!("pedf-vd", Some("decreasing"), Sufficient, ADAPTIVE, [Partition, VirtualDeadlines],
+        "pedf-vd that places tasks of larger utilisations first",
+        |problem| pedf_vd::analyse(problem, Order::Decreasing, PlacementRule::ThreeQuarters), None).on_several_cpus(),
+    test!("pedf-vd", Some("edf-vd"), Sufficient, ADAPTIVE, [Partition, VirtualDeadlines],
+        "pedf-vd that fills a CPU as long as the condition of edf-vd holds there",
+        |problem| pedf_vd::analyse(problem, Order::File, PlacementRule::EdfVd), None).on_several_cpus(),
 ];

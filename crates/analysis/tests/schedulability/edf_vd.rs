@@ -178,10 +178,20 @@ fn outside_the_assumptions_nothing_is_proven() {
 
 /// A fraction of two machine words, as books write it.
 #[derive(Clone, Copy)]
-struct Share(i128, i128);
+pub(crate) struct Share(i128, i128);
 
 impl Share {
-    fn plus(self, other: Self) -> Self {
+    pub(crate) const fn new(numerator: i128, denominator: i128) -> Self {
+        Self(numerator, denominator)
+    }
+    /// C(level) / T.
+    pub(crate) fn of(task: &Task, level: Level) -> Self {
+        Self(
+            task.wcet.at(level).as_nanos().into(),
+            task.period.as_nanos().into(),
+        )
+    }
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self(self.0 * other.1 + other.0 * self.1, self.1 * other.1).reduced()
     }
     fn minus(self, other: Self) -> Self {
@@ -194,7 +204,7 @@ impl Share {
         let sign = other.0.signum();
         Self(self.0 * other.1 * sign, self.1 * other.0 * sign).reduced()
     }
-    fn at_most(self, other: Self) -> bool {
+    pub(crate) fn at_most(self, other: Self) -> bool {
         self.0 * other.1 <= other.0 * self.1
     }
     fn reduced(self) -> Self {
@@ -209,20 +219,19 @@ impl Share {
 const ONE: Share = Share(1, 1);
 
 /// a, b and c.
-fn sums(tasks: &[Task]) -> [Share; 3] {
+pub(crate) fn sums(tasks: &[Task]) -> [Share; 3] {
     [(0, 0), (1, 0), (1, 1)].map(|(criticality, level)| {
         let of_level = tasks
             .iter()
             .filter(|task| task.criticality == Level(criticality));
         of_level.fold(Share(0, 1), |sum, task| {
-            let wcet = task.wcet.at(Level(level)).as_nanos();
-            sum.plus(Share(wcet.into(), task.period.as_nanos().into()))
+            sum.plus(Share::of(task, Level(level)))
         })
     })
 }
 
 /// The theorem step by step: x first, then its condition.
-fn theorem_accepts([a, b, c]: [Share; 3]) -> bool {
+pub(crate) fn theorem_accepts([a, b, c]: [Share; 3]) -> bool {
     if a.plus(c).at_most(ONE) {
         return true;
     }

@@ -36,7 +36,7 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     }
     let named = named_tests(args)?;
     let set = input::task_set(&args.file, output)?;
-    let tests = wanted_tests(args, named, &set);
+    let tests = wanted_tests(args, named, &set, output);
     let parameters = read_parameters(args.parameters.as_deref(), &set)?;
     let given = vestal_policy::given(&set, &parameters);
     let given = given
@@ -107,22 +107,34 @@ fn named_tests(args: &AnalyzeArgs) -> Result<Vec<&'static Test>, Failure> {
 }
 
 /// Those, and without names every sound test, with `--all` every test, that is for what the file has:
-/// tasks or a finite job set.
+/// tasks or a finite job set, one CPU or several.
 fn wanted_tests(
     args: &AnalyzeArgs,
     named: Vec<&'static Test>,
     set: &TaskSet,
+    output: &Output,
 ) -> Vec<&'static Test> {
     let mut wanted = named;
     if args.all || args.tests.is_empty() {
+        let (cpus, several) = (set.platform.cpus, has_several_cpus(set));
+        if several {
+            output.note(&format!(
+                "the platform has {cpus} CPUs; the tests for one CPU are left out"
+            ));
+        }
         for test in registry().tests() {
-            let applies = test.is_for_job_sets != set.jobs.is_empty();
+            let applies =
+                test.is_for_job_sets != set.jobs.is_empty() && test.is_for_several_cpus == several;
             if applies && !is_among(&wanted, test) && (args.all || test.is_sound()) {
                 wanted.push(test);
             }
         }
     }
     wanted
+}
+
+fn has_several_cpus(set: &TaskSet) -> bool {
+    set.platform.cpus > 1
 }
 
 fn is_among(tests: &[&Test], test: &Test) -> bool {
@@ -148,6 +160,11 @@ fn say_what_is_given(tests: &[&Test], given: &Given, output: &Output) {
         output.note(
             "the file gives every task a priority; those are analyzed, none are searched for",
         );
+    }
+    let is_placed = |test: &&Test| test.takes.contains(&Parameter::Partition);
+    let from_file = given.parameters.partition.is_none() && given.file.partition.is_some();
+    if from_file && tests.iter().any(is_placed) {
+        output.note("the file gives tasks their CPUs; those tasks are placed there first");
     }
 }
 
@@ -187,7 +204,10 @@ impl TestResult {
                 name: task.name.to_owned(),
                 criticality: set.level_name(task.criticality).to_owned(),
                 priority: outcome.priority,
-                cpu: Some(0),
+                cpu: match has_several_cpus(set) {
+                    true => outcome.cpu.map(|cpu| u32::from(cpu.0)),
+                    false => Some(0),
+                },
                 deadline_ns: task.deadline_ns,
                 response_ns: set
                     .levels
@@ -304,7 +324,14 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
     tasks.sort_by_key(|task| Reverse(task.priority));
     let mut grid = Grid::of(&tasks, output)
         .text("task", |task| &task.name)
-        .text("criticality", |task| &task.criticality)
+        .text("criticality", |task| &task.criticality);
+    if has_several_cpus(set) {
+        grid = grid.number("CPU", |task| match task.cpu {
+            Some(cpu) => cpu.to_string(),
+            None => "-".to_owned(),
+        });
+    }
+    grid = grid
         .number("priority", |task| match task.priority {
             Some(priority) => priority.to_string(),
             None => "-".to_owned(),

@@ -43,10 +43,10 @@ pub(crate) fn execute(
     // What the policy has against the set, its options or this dispatch is said here, in its own words.
     let what = format!("run {}", shown(&session.file));
     let refused = |refusal| Failure::refused(what.as_str(), refusal);
-    let configuration = session.configuration();
-    if let Some(refusal) = configuration.only_simulated() {
+    if let Some(refusal) = session.system.only_simulated() {
         return Err(refused(refusal));
     }
+    let configuration = session.configuration();
     if settings.managed {
         drop(configuration.engine(Precision::EXACT).map_err(refused)?);
     } else {
@@ -137,7 +137,7 @@ pub(super) fn executive(
     settings: &Settings,
     refused: &Arc<AtomicU64>,
 ) -> Result<Executive, Failure> {
-    let (enforcement, exhaustion) = session.limits;
+    let (enforcement, exhaustion) = session.limits();
     let mut config = Config::new(session.levels, enforcement);
     config.cpu = settings.cpu;
     config.exhaustion = exhaustion;
@@ -360,8 +360,7 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
         from: level(change.from),
         to: level(change.to),
         cause: change.cause.map(|job| session.task_name(job.task)),
-        // One mode for the whole system.
-        cpu: None,
+        cpu,
     });
     let jobs = &report.jobs;
     let tasks = session.tasks.iter().zip(&report.tasks);
@@ -378,7 +377,10 @@ fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult 
         },
         modes: modes.collect(),
         tasks: tasks
-            .map(|(task, found)| row(task.period.as_nanos(), found))
+            .map(|(task, found)| TaskRow {
+                cpu,
+                ..row(task.period.as_nanos(), found)
+            })
             .collect(),
         cpus: vec![CpuRow {
             cpu: cpu.unwrap_or(u16::MAX),
@@ -408,6 +410,7 @@ fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
     let relative = response.mean / period_ns as f64;
     TaskRow {
         name: found.name.clone(),
+        cpu: None,
         released: found.jobs.released,
         completed: found.jobs.completed,
         missed: found.jobs.missed,

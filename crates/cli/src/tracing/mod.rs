@@ -40,17 +40,10 @@ pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
         tasks: tasks.collect(),
         judges_misses: true,
         records_permits: dispatch == Dispatch::Native,
-        cpus: cpus(&session.system),
+        cpus: session.system.cpus,
         ..Header::new(&session.system.policy)
     }
     .with_domains(domains(&session.system))
-}
-
-/// How many CPUs a system has.
-fn cpus(system: &System) -> u16 {
-    let cpus = system.clusters.iter().flat_map(|cluster| &cluster.cpus);
-    let last = cpus.map(|cpu| cpu.0.saturating_add(1)).max();
-    last.unwrap_or(1)
 }
 
 /// The domains of a system as a header names them: with the numbers of the task set, and called by their CPUs.

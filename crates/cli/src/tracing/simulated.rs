@@ -6,16 +6,17 @@ use vestal_sim::guarantee::{Guarantee, Judge};
 use vestal_sim::{JobState, Observer, Segment};
 use vestal_trace::{Dispatch, Record, Sink, What};
 
-/// By the dispatch of the world: what it does itself, and misses. Without a proof no miss breaks a guarantee.
+/// By the dispatch of the world of a cluster: what it does itself, and misses. Without a proof no miss breaks a guarantee.
 pub(crate) fn recorded<'a>(
     session: &Session,
+    cluster: usize,
     dispatch: Dispatch,
     sink: impl Sink + Clone + 'a,
 ) -> Box<dyn Observer + 'a> {
     let proved = session.system.proved_by().is_some();
     let mut misses = sink.clone();
     let judge = Judge::new(
-        Guarantee::of(&session.guaranteed()),
+        Guarantee::of(&session.guaranteed(cluster)),
         move |at, job: &JobState, guaranteed| {
             let what = What::Miss {
                 job: job.id,

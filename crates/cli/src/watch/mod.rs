@@ -131,7 +131,7 @@ impl Feed {
 }
 
 fn setting(session: &Session, managed: bool) -> Setting {
-    let (enforcement, exhaustion) = session.limits;
+    let (enforcement, exhaustion) = session.limits();
     let dispatch = if managed { "managed" } else { "native" };
     let tasks = session.set.tasks.iter().zip(&session.tasks);
     let tasks = tasks.map(|(spec, task)| {

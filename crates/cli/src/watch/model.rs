@@ -217,6 +217,10 @@ impl Model {
             | What::Decided { .. }
             | What::DecisionRefused { .. }
             | What::Slot { .. }
+            | What::Sequence { .. }
+            | What::Queued { .. }
+            // One CPU is watched, and that is one domain.
+            | What::Domain { .. }
             | What::Wake(_)
             | What::Overhead { .. }
             | What::Budget { .. }
@@ -275,6 +279,7 @@ impl Model {
             | Fact::Interrupt { .. }
             | Fact::Woken { .. }
             | Fact::BarrierReached { .. }
+            | Fact::CpuOpen { .. }
             | Fact::ModeRequested { .. } => {}
         }
     }

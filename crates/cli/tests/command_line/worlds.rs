@@ -93,6 +93,7 @@ fn has_the_parts_of_a_result(document: &serde_json::Value) {
     );
     let expected = [
         "completed",
+        "cpu",
         "dropped",
         "dropped_by",
         "execution_ns",

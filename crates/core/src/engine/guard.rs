@@ -320,6 +320,7 @@ impl<S: Store> Scheduler for Guard<S> {
             Fact::Interrupt { .. }
             | Fact::Woken { .. }
             | Fact::BarrierReached { .. }
+            | Fact::CpuOpen { .. }
             | Fact::ModeRequested { .. } => return Err(ContractViolation::NotOfThisPolicy),
             Fact::Charged { cpu, .. }
             | Fact::Completed { cpu, .. }

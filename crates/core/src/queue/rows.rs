@@ -75,6 +75,12 @@ impl<T: Entry + Copy, S: Store> Rows<T, S> {
             .fold(None, |behind, entry| core::mem::replace(entry, behind))
     }
 
+    /// How many entries a queue has room for.
+    #[must_use]
+    pub const fn bound(&self) -> usize {
+        self.bound
+    }
+
     /// Whether a queue has no room. A row that does not exist has none.
     #[must_use]
     pub fn is_full(&self, row: usize) -> bool {

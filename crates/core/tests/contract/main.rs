@@ -1,5 +1,6 @@
 //! The contract C1 to C8 as tests, over random runs of every one-CPU policy; C9, and C5 for several CPUs,
-//! in `contract_domains.rs`. For each rule something breaks it, a world or a scheduler, and is found.
+//! in `contract_domains.rs`, the domains of MC² one by one in `contract_recorded_domains.rs`. For each
+//! rule something breaks it, a world or a scheduler, and is found.
 #![expect(
     clippy::cast_possible_truncation,
     reason = "numbers drawn here are small"

@@ -62,13 +62,12 @@ fn by_domain(engine: &Levelled, at: Instant, seed: u64) -> Vec<Option<Slot>> {
         let id = CpuId(cpu as u16);
         engine::levelled::step(id, at, &mut locals[cpu], shared).unwrap();
     }
-    let own = locals
-        .iter_mut()
-        .map(|local| local.settle(at).unwrap().slot);
-    let own: Vec<_> = own.collect();
-    let claims = (0..cpus).map(|cpu| shared.claim(CpuId(cpu as u16)));
-    let both = own.into_iter().zip(claims);
-    both.map(|(own, claim)| own.or(claim)).collect()
+    let claims = shared.decide(at).unwrap().slots;
+    let own = (0..)
+        .map(CpuId)
+        .zip(locals)
+        .map(|(cpu, local)| local.decide(at).unwrap().slot(cpu));
+    own.zip(claims).map(|(own, claim)| own.or(*claim)).collect()
 }
 
 /// One tick, in which all tasks release periodically if they do.

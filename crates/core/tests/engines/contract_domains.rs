@@ -188,11 +188,11 @@ type Both<'a> = Locked<'a, SharedDomain>;
 
 /// The step of a CPU with a lock for each half.
 fn by_halves(cpu: CpuId, now: Instant, local: &Half<'_>, shared: &Both<'_>) -> Option<Slot> {
-    let own = local.with(|local| local.settle(now).unwrap().slot);
-    let open = Some((cpu, own.is_none()));
+    let own = local.with(|local| local.decide(now).unwrap().slot(cpu));
+    let open = own.is_none();
     let claim = shared.with(|shared| {
-        shared.settle(now, open).unwrap();
-        shared.claim(cpu)
+        shared.apply(now, Fact::CpuOpen { cpu, open }).unwrap();
+        shared.decide(now).unwrap().slot(cpu)
     });
     own.or(claim)
 }

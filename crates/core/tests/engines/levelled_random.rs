@@ -6,16 +6,16 @@ use vestal_core::*;
 use vestal_testkit::Random;
 
 /// How long every level-A cycle is.
-const CYCLE: u64 = 8;
+pub(crate) const CYCLE: u64 = 8;
 
-struct Set {
-    tasks: Vec<RefTask>,
-    tables: Vec<Vec<Option<usize>>>,
+pub(crate) struct Set {
+    pub(crate) tasks: Vec<RefTask>,
+    pub(crate) tables: Vec<Vec<Option<usize>>>,
 }
 
 /// Level B stays within what its CPU has left, in periods that are multiples of the cycle, so that
 /// it meets its deadlines; level C may be overloaded.
-fn random_set(random: &mut Random) -> Set {
+pub(crate) fn random_set(random: &mut Random) -> Set {
     let cpus = 1 + random.below(3) as usize;
     let mut tasks = Vec::new();
     let mut tables = vec![vec![None; CYCLE as usize]; cpus];
@@ -90,7 +90,7 @@ fn random_set(random: &mut Random) -> Set {
 }
 
 /// The same set for the engine: tasks, and the slots of each CPU.
-fn translate(set: &Set) -> (Vec<LevelledTask>, Vec<Vec<TableSlot>>) {
+pub(crate) fn translate(set: &Set) -> (Vec<LevelledTask>, Vec<Vec<TableSlot>>) {
     let container = |kind| match kind {
         Kind::A(cpu) => Container::Table(CpuId(cpu as u16)),
         Kind::B(cpu) => Container::Local(CpuId(cpu as u16)),
@@ -122,7 +122,7 @@ fn translate(set: &Set) -> (Vec<LevelledTask>, Vec<Vec<TableSlot>>) {
 }
 
 /// What the jobs of a run need: mostly less than their budget, some more.
-fn needs(set: &Set, salt: u64) -> impl Fn(usize, u64) -> u64 {
+pub(crate) fn needs(set: &Set, salt: u64) -> impl Fn(usize, u64) -> u64 {
     let tasks = set.tasks.clone();
     move |task: usize, sequence: u64| {
         let mut random = Random::new(salt + 7919 * task as u64 + 104_729 * sequence);

@@ -3,6 +3,7 @@
 //! Written and read by the table of parameters ([`vestal_analysis::parameters::TABLE`]); the same text stands
 //! in results and in headers of traces.
 
+mod parts;
 mod read;
 mod virtual_deadlines;
 
@@ -17,16 +18,6 @@ pub use read::read;
 /// The version of the parameters format.
 const FORMAT: &str = "vestal-parameters/1";
 
-/// The parts of the format that this version neither computes nor uses.
-const LATER: [&str; 6] = [
-    "partition",
-    "tables",
-    "frames",
-    "servers",
-    "tardiness",
-    "barriers",
-];
-
 /// The `parameters` object of a result: those that are given, by the names of `set`.
 #[must_use]
 pub fn to_json(parameters: &Parameters, set: &TaskSet) -> Map<String, Value> {
@@ -35,12 +26,20 @@ pub fn to_json(parameters: &Parameters, set: &TaskSet) -> Map<String, Value> {
 }
 
 fn value(row: &Row, parameters: &Parameters, set: &TaskSet) -> Option<Value> {
+    let values = (row.get)(parameters)?;
+    if let Some(part) = parts::write(&values, set) {
+        return Some(part);
+    }
     let names: Vec<&str> = match row.shape {
         Shape::EachTask | Shape::ListEachTask => names(set).collect(),
         Shape::EachLevel => set.levels.iter().map(String::as_str).collect(),
-        Shape::Single => Vec::new(),
+        Shape::Single
+        | Shape::SomeTasks
+        | Shape::EachCpu
+        | Shape::EachFrame
+        | Shape::EachServer => Vec::new(),
     };
-    let values: Vec<Value> = match (row.get)(parameters)? {
+    let values: Vec<Value> = match values {
         Values::Numbers(numbers) => numbers.into_iter().map(Value::from).collect(),
         Values::Times(times) => times
             .iter()
@@ -50,6 +49,12 @@ fn value(row: &Row, parameters: &Parameters, set: &TaskSet) -> Option<Value> {
         Values::Fraction(ratio) => {
             return Some(format!("{}/{}", ratio.numerator, ratio.denominator).into());
         }
+        Values::Cpus(_)
+        | Values::SomeTimes(_)
+        | Values::Tables(_)
+        | Values::Frames(_)
+        | Values::Barriers(_)
+        | Values::Servers(_) => return None,
     };
     let named = names.into_iter().map(str::to_owned).zip(values);
     Some(Value::Object(named.collect()))
@@ -73,5 +78,7 @@ fn names(set: &TaskSet) -> impl Iterator<Item = &str> {
     tasks.chain(set.jobs.iter().map(|job| job.name.as_str()))
 }
 
+#[cfg(test)]
+mod part_tests;
 #[cfg(test)]
 mod tests;

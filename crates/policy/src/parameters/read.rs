@@ -1,6 +1,6 @@
 //! Reading a parameters file, and all that is wrong with it.
 
-use super::{FORMAT, LATER, names, virtual_deadlines};
+use super::{FORMAT, names, parts, virtual_deadlines};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use vestal_analysis::Parameters;
@@ -18,7 +18,7 @@ use vestal_workload::{Source, TaskSet};
 ///
 /// # Errors
 /// All that is wrong with the file, or with it for this set: names that the set does not have, tasks without a
-/// value, values out of range or of the wrong type, values that disagree, parts that this version does not use.
+/// value, values out of range or of the wrong type, values that disagree, CPUs and servers that there are not.
 pub fn read(source: &Arc<Source>, set: &TaskSet) -> Result<Parameters, Diagnostics> {
     if source.text.is_empty() {
         return Ok(Parameters::default());
@@ -34,10 +34,11 @@ pub fn read(source: &Arc<Source>, set: &TaskSet) -> Result<Parameters, Diagnosti
     parameters.ok_or_else(|| Diagnostics::from_list(Arc::clone(source), rest))
 }
 
-struct File<'a> {
-    set: &'a TaskSet,
+/// The file, as it is read.
+pub(super) struct File<'a> {
+    pub(super) set: &'a TaskSet,
     tasks: Vec<Task>,
-    reader: Reader<'a>,
+    pub(super) reader: Reader<'a>,
 }
 
 /// Where a value stands, and as which field.
@@ -49,23 +50,12 @@ type Found<'n, T> = Vec<(&'n Node, T)>;
 impl File<'_> {
     fn read(mut self, root: &Node) -> Option<Parameters> {
         let used = || TABLE.iter().map(|row| row.name);
-        let known: Vec<&str> = ["format"].into_iter().chain(used()).chain(LATER).collect();
+        let known: Vec<&str> = ["format"].into_iter().chain(used()).collect();
         let mut top = Fields::open(root, String::new(), &known, &mut self.reader)?;
         top.span = Span::default();
         if let Some(node) = top.get("format") {
             let help = format!("use a file that `analyze --emit` wrote, with format `{FORMAT}`");
             self.reader.format(node, "format", FORMAT, help);
-        }
-        for entry in LATER.iter().filter_map(|key| top.entry(key)) {
-            let expected = format!(
-                "one of the parts that this version uses: {}",
-                one_of(used())
-            );
-            let help = "remove it, or use the version that wrote the file";
-            let (code, key) = (codes::PARAMETER_NOT_IN_VERSION, &entry.key);
-            self.reader
-                .sink
-                .error(code, entry.key_span, key, quote(key), expected, help);
         }
         let mut found = Parameters::default();
         for row in &TABLE {
@@ -85,7 +75,7 @@ impl File<'_> {
     fn values(&mut self, row: &Row, node: &Node, before: &Parameters) -> Option<Values> {
         match (row.shape, row.range) {
             (Shape::Single, _) => {
-                virtual_deadlines::factor(node, &mut self.reader).map(Values::Fraction)
+                virtual_deadlines::factor(node, row.name, &mut self.reader).map(Values::Fraction)
             }
             (Shape::EachTask, Range::Numbers { least, most }) => {
                 self.numbers(row, node, least, most)
@@ -103,6 +93,9 @@ impl File<'_> {
                 Some(Values::Lists(lists.into_iter().map(values).collect()))
             }
             (Shape::EachLevel, _) => self.by_level(row, node),
+            (Shape::SomeTasks | Shape::EachCpu | Shape::EachFrame | Shape::EachServer, _) => {
+                parts::read(self, row, node, before)
+            }
             (Shape::EachTask | Shape::ListEachTask, _) => None,
         }
     }
@@ -293,6 +286,20 @@ impl File<'_> {
 
     /// Every name is known, and none is missing.
     fn check_names(&mut self, row: &Row, node: &Node, entries: &[Entry]) {
+        self.check_known(row, entries);
+        let is_missing = |name: &&str| entries.iter().all(|entry| entry.key != **name);
+        let missing: Vec<&str> = names(self.set).filter(is_missing).collect();
+        if !missing.is_empty() {
+            let found = format!("nothing for {}", one_of(missing));
+            let expected = format!("{} for every task of the set", row.one);
+            let help = "add the tasks, or let the analysis choose";
+            let at = (node, row.name);
+            self.error(codes::PARAMETER_TASK_MISSING, at, found, expected, help);
+        }
+    }
+
+    /// Every name is known.
+    pub(super) fn check_known(&mut self, row: &Row, entries: &[Entry]) {
         let known: Vec<&str> = names(self.set).collect();
         for entry in entries
             .iter()
@@ -307,25 +314,24 @@ impl File<'_> {
                 .sink
                 .error(code, entry.key_span, &field, found, expected, help);
         }
-        let is_missing = |name: &&&str| entries.iter().all(|entry| entry.key != **name);
-        let missing: Vec<&str> = known.iter().filter(is_missing).copied().collect();
-        if !missing.is_empty() {
-            let found = format!("nothing for {}", one_of(missing));
-            let expected = format!("{} for every task of the set", row.one);
-            let help = "add the tasks, or let the analysis choose";
-            let at = (node, row.name);
-            self.error(codes::PARAMETER_TASK_MISSING, at, found, expected, help);
-        }
     }
 
-    fn table<'n>(&mut self, row: &Row, node: &'n Node, key: &str) -> Option<&'n [Entry]> {
+    pub(super) fn table<'n>(
+        &mut self,
+        row: &Row,
+        node: &'n Node,
+        key: &str,
+    ) -> Option<&'n [Entry]> {
         if let Value::Table(entries) = &node.value {
             return Some(entries);
         }
         let (value, example) = match (row.shape, row.range) {
             (Shape::ListEachTask, _) => ("list", "{ \"task\": [7, 5, 2, 0] }"),
             (_, Range::Times { .. }) => ("time", "{ \"task\": \"6ms\" }"),
-            (_, Range::Numbers { .. } | Range::Fraction) => ("number", "{ \"task\": 3 }"),
+            (_, Range::Cpus) => ("CPU", "{ \"task\": 0 }"),
+            (_, Range::Numbers { .. } | Range::Fraction | Range::Parts) => {
+                ("number", "{ \"task\": 3 }")
+            }
         };
         let expected = format!("a table from {key} to {value}");
         self.reader

@@ -26,7 +26,7 @@ fn what_was_written_is_read_back() {
 #[test]
 fn everything_wrong_is_reported_together() {
     let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
-    let text = "{ \"priorities\": { \"contol\": 1, \"display\": 1 },\n  \"partition\": {}, \"colour\": 1 }";
+    let text = "{ \"priorities\": { \"contol\": 1, \"display\": 1 },\n  \"partition\": { \"display\": 1 }, \"colour\": 1 }";
     let error = read(&Source::new("p.json", text), &set).unwrap_err();
     let mut found: Vec<_> = error
         .list()
@@ -38,10 +38,10 @@ fn everything_wrong_is_reported_together() {
         found,
         [
             codes::UNKNOWN_KEY,
+            codes::NO_SUCH_CPU,
             codes::PARAMETER_UNKNOWN_TASK,
             codes::PARAMETER_TASK_MISSING,
-            codes::PRIORITY_TWICE,
-            codes::PARAMETER_NOT_IN_VERSION
+            codes::PRIORITY_TWICE
         ]
     );
     assert!(error.to_string().contains("did you mean `control`?"));

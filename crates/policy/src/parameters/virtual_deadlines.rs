@@ -11,7 +11,7 @@ use vestal_workload::quantity::time_text;
 const FIELD: &str = "deadline_factor";
 
 /// A fraction above 0 and at most 1, written as `"3/5"` or as a decimal.
-pub(super) fn factor(node: &Node, reader: &mut Reader<'_>) -> Option<Ratio> {
+pub(super) fn factor(node: &Node, field: &str, reader: &mut Reader<'_>) -> Option<Ratio> {
     let ratio = if let Value::Text(text) = &node.value {
         let ratio = text
             .split_once('/')
@@ -24,11 +24,11 @@ pub(super) fn factor(node: &Node, reader: &mut Reader<'_>) -> Option<Ratio> {
             let (code, found) = (codes::BAD_FRACTION, quote(text));
             reader
                 .sink
-                .error(code, node.span, FIELD, found, expected, help);
+                .error(code, node.span, field, found, expected, help);
         }
         ratio
     } else {
-        reader.fraction(node, FIELD)
+        reader.fraction(node, field)
     };
     ratio.map(|ratio| Ratio {
         numerator: ratio.numerator(),

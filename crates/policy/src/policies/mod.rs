@@ -4,6 +4,8 @@
 mod composed;
 mod job_priorities;
 pub mod one_cpu;
+mod partitioned;
+mod pedf_vd;
 mod pt;
 mod zss;
 
@@ -24,5 +26,6 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(composed::OCBP),
         Arc::new(composed::EDF),
         Arc::new(composed::EDF_VD),
+        Arc::new(pedf_vd::PedfVd),
     ]
 }

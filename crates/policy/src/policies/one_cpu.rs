@@ -39,6 +39,7 @@ pub fn system(
         policy: about.name.to_owned(),
         options: setup.options.clone(),
         parameters,
+        cpus: 1,
         clusters: vec![Cluster {
             cpus,
             tasks,

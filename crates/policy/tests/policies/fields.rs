@@ -4,7 +4,8 @@ use std::path::Path;
 use vestal_analysis::{Parameter, Parameters};
 use vestal_core::{CpuId, Duration, Instant, JobId, Service, TaskId};
 use vestal_policy::{
-    Analysis, Field, Native, Options, Policy, Precision, Registry, System, Use, Visitor, assemble,
+    Analysis, Configuration, Field, Native, Options, Policy, Precision, Registry, System, Use,
+    Visitor, assemble,
 };
 use vestal_sim::workload::Periodic;
 use vestal_sim::{Backlog, Demand, JobState, Observer, Segment, Setting, simulate};
@@ -75,9 +76,10 @@ fn with(field: Field) -> String {
             "wcet = { LO = \"2ms\" }",
             "wcet = { LO = \"2ms\", HI = \"3ms\" }",
         ),
-        Field::Cpus => platform("cpus = 2"),
+        // All tasks fit one CPU, unless one of them has another.
+        Field::Cpus => format!("{}\n[platform]\ncpus = 2\n", after("b", "cpu = 1")),
         Field::Tick => platform("tick = \"1ms\""),
-        Field::InterruptMaster => platform("cpus = 2\ninterrupt_master = 1"),
+        Field::InterruptMaster => platform("interrupt_master = 0"),
         Field::Bus => platform("bus = { arbitration = \"fcfs\", access = \"10ns\" }"),
         Field::Io | Field::Servers | Field::Devices => {
             let waits = "io = [{ after = \"1ms\", device = \"camera\", events = 1 }]";
@@ -134,8 +136,18 @@ fn system(registry: &Registry, policy: &dyn Policy, set: &TaskSet, given: &Param
     assemble(registry, (policy, &options), set, given, Analysis::Ask).unwrap()
 }
 
-fn schedule(system: &System) -> Schedule {
-    let configuration = &system.clusters[0].configuration;
+/// What each cluster does, with its CPUs and tasks.
+fn schedule(system: &System) -> Vec<(Vec<CpuId>, Vec<TaskId>, Schedule)> {
+    let clusters = system.clusters.iter();
+    clusters
+        .map(|cluster| {
+            let schedule = schedule_of(&cluster.configuration);
+            (cluster.cpus.clone(), cluster.tasks.clone(), schedule)
+        })
+        .collect()
+}
+
+fn schedule_of(configuration: &Configuration) -> Schedule {
     let tasks: Vec<_> = configuration
         .tasks()
         .iter()
@@ -171,6 +183,12 @@ fn ignored_fields_change_no_decision_and_fields_that_are_read_do() {
             );
             // No test finds lists for jobs with degraded budgets; those of the bare set order them as well.
             let lists = bare.parameters.only(&[Parameter::JobPriorities]);
+            if field == Field::Cpus && policy.fields().cpus != Use::Reads {
+                let by = (policy, &Options::default());
+                let refused = assemble(&registry, by, &given, &lists, Analysis::Ask).unwrap_err();
+                assert!(refused.to_string().contains("V0405"), "{name}: {refused}");
+                continue;
+            }
             let changed = system(&registry, policy, &given, &lists);
             let same = schedule(&changed) == schedule(&bare);
             match policy.fields().of(field) {
@@ -187,8 +205,8 @@ fn ignored_fields_change_no_decision_and_fields_that_are_read_do() {
             }
         }
     }
-    // smc and amc read priorities, amc, plrs, ocbp and edf-vd degraded budgets.
-    assert!(counts[0] > 100 && counts[1] >= 6, "{counts:?}");
+    // smc and amc read priorities, amc, plrs, ocbp, edf-vd and pedf-vd degraded budgets, the last one CPUs.
+    assert!(counts[0] > 100 && counts[1] >= 8, "{counts:?}");
 }
 
 #[test]

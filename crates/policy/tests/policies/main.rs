@@ -2,4 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fields;
+mod pedf_vd;
 mod recordings;

@@ -126,11 +126,13 @@ fn a_system_makes_as_many_engines_as_are_asked_for_and_they_are_alike() {
     for policy in registry.policies() {
         let by = (policy, &Options::default());
         let system = assemble(&registry, by, &set, &Parameters::default(), Analysis::Ask).unwrap();
-        let configuration = &system.clusters[0].configuration;
-        let engine = || configuration.engine(Precision::EXACT).unwrap().boxed();
-        let (mut one, mut other) = (engine(), engine());
-        let plans =
-            [&mut one, &mut other].map(|engine| format!("{:?}", engine.decide(Instant::EPOCH)));
-        assert_eq!(plans[0], plans[1], "{}", policy.about().name);
+        for cluster in &system.clusters {
+            let configuration = &cluster.configuration;
+            let engine = || configuration.engine(Precision::EXACT).unwrap().boxed();
+            let (mut one, mut other) = (engine(), engine());
+            let plans =
+                [&mut one, &mut other].map(|engine| format!("{:?}", engine.decide(Instant::EPOCH)));
+            assert_eq!(plans[0], plans[1], "{}", policy.about().name);
+        }
     }
 }

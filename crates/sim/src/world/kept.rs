@@ -70,7 +70,7 @@ where
     pub(super) fn hand_on(&mut self) -> Step<bool> {
         let before = self.kept;
         // What arrives at the end is not part of the run, and no room is needed for it.
-        if before == 0 || self.now >= self.setting.end {
+        if before == 0 || self.now >= self.end {
             return Ok(false);
         }
         for &task in &self.crowded {

@@ -16,3 +16,4 @@ mod pt_servers;
 mod random_systems;
 mod several_cpus;
 mod statistics;
+mod together;

@@ -7,10 +7,10 @@ use crate::common::system::{shrink, text};
 use crate::patterns;
 use crate::reference::{Lists, System};
 use crate::sets::{DrawnSet, Sets};
-use crate::subject::{Subject, bounds_of, deadlines_of, system_of};
+use crate::subject::{Subject, bounds_of, deadlines_of, parts_of, system_of};
 use crate::summary::Summary;
 use crate::trial::{Bounds, Broken, observe};
-use vestal_analysis::{Problem, Scratch};
+use vestal_analysis::{Outcome, Problem, Scratch};
 use vestal_core::Exhaustion;
 use vestal_testkit::random::mix;
 
@@ -134,18 +134,47 @@ fn try_set(
 ) {
     let problem = &set.problem();
     let outcome = subject.test.analyse(problem);
-    let bounds = if subject.lists == Lists::No {
-        bounds_of(&outcome, subject.bounds_too_small_by)
-    } else {
-        deadlines_of(problem)
-    };
     let guaranteed = random.one_of(&[
         Exhaustion::Background,
         Exhaustion::Background,
         Exhaustion::Abort,
     ]);
-    let mut system = system_of(problem, &outcome, subject, guaranteed);
-    summary.count_set(&system);
+    let parts = parts_of(problem, &outcome);
+    let systems: Vec<System> = parts
+        .iter()
+        .map(|(problem, outcome)| system_of(problem, outcome, subject, guaranteed))
+        .collect();
+    summary.count_set(&systems);
+    for (system, part) in systems.into_iter().zip(&parts) {
+        try_part(
+            system,
+            part,
+            (set, subject, guaranteed, number),
+            random,
+            summary,
+        );
+        if summary.broken.is_some() {
+            return;
+        }
+    }
+}
+
+/// What is common to the parts of a set: it, the subject, what is enforced, and the number of the set.
+type Whole<'a> = (&'a DrawnSet, &'a Subject, Exhaustion, u64);
+
+/// The tasks of one CPU.
+fn try_part(
+    mut system: System,
+    (problem, outcome): &(Problem, Outcome),
+    (set, subject, guaranteed, number): Whole<'_>,
+    random: &mut Random,
+    summary: &mut Summary,
+) {
+    let bounds = if subject.lists == Lists::No {
+        bounds_of(outcome, subject.bounds_too_small_by)
+    } else {
+        deadlines_of(problem)
+    };
     let mut tightness = vec![0.0_f64; problem.tasks().len()];
     for run in 0..RUNS {
         patterns::draw(&mut system, set.unit, random);

@@ -251,6 +251,26 @@ fn what_edf_vd_accepts_with_given_virtual_deadlines_keeps_its_guarantees() {
 }
 
 #[test]
+fn what_pedf_vd_accepts_keeps_its_guarantees_on_every_cpu() {
+    holds("pedf-vd");
+}
+
+#[test]
+fn what_pedf_vd_accepts_keeps_its_guarantees_on_every_cpu_in_the_order_of_utilisations() {
+    subject_holds(&Subject::real(find("pedf-vd", Some("decreasing")).unwrap()));
+}
+
+#[test]
+fn what_pedf_vd_accepts_keeps_its_guarantees_on_every_cpu_that_is_filled_exactly() {
+    subject_holds(&Subject::real(find("pedf-vd", Some("edf-vd")).unwrap()));
+}
+
+#[test]
+fn control_pedf_vd_that_looks_at_mode_0_alone_is_refuted() {
+    is_refuted(&Subject::control(control("control-mode-0")));
+}
+
+#[test]
 fn what_zss_accepts_keeps_its_guarantees() {
     holds("zss");
 }

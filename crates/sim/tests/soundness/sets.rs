@@ -1,6 +1,7 @@
 //! Random task sets near the border between accepted and not accepted.
 
 use crate::common::Random;
+use std::num::NonZeroU16;
 use vestal_analysis::{Parameters, Problem};
 use vestal_core::{Duration, Level, LevelSet, Service, Task, Wcet};
 
@@ -12,6 +13,8 @@ pub(crate) struct DrawnSet {
     /// How many ticks the sets' own unit of time has: with more than one, rounding to ticks decides
     /// less.
     pub(crate) unit: u64,
+    /// How many CPUs there are.
+    cpus: u16,
     tasks: Vec<DrawnTask>,
     /// Virtual deadlines that the test is given.
     given: Option<Vec<u64>>,
@@ -31,7 +34,9 @@ pub(crate) enum Sets {
     InSlices,
     /// What EDF-VD is for: two levels, deadlines equal to the periods.
     TwoLevels,
-    /// The same with virtual deadlines that need not be proportional to the periods.
+    /// The same for two or three CPUs.
+    OnSeveralCpus,
+    /// What EDF-VD is for with virtual deadlines that need not be proportional to the periods.
     GivenDeadlines,
     /// Made so that a virtual deadline that comes a little too late is missed for; see
     /// [`DrawnSet::draw_for_late_deadlines`].
@@ -45,7 +50,11 @@ impl Sets {
             Self::SeveralLevels => DrawnSet::draw(random, &[3, 4]),
             Self::Finer => DrawnSet::draw(random, &[2, 2, 3, 4]).in_units_of(64),
             Self::InSlices => DrawnSet::draw_in_slices(random),
-            Self::TwoLevels => DrawnSet::draw_two_levels(random),
+            Self::TwoLevels => DrawnSet::draw_two_levels(random, 1),
+            Self::OnSeveralCpus => {
+                let cpus = random.between(2, 3);
+                DrawnSet::draw_two_levels(random, cpus)
+            }
             Self::GivenDeadlines => DrawnSet::draw_with_given_deadlines(random),
             Self::LateDeadlines => DrawnSet::draw_for_late_deadlines(random),
         }
@@ -124,6 +133,7 @@ impl DrawnSet {
         Self {
             levels: levels as usize,
             unit: 1,
+            cpus: 1,
             tasks,
             given: None,
         }
@@ -156,11 +166,11 @@ impl DrawnSet {
         self
     }
 
-    /// Two levels, deadlines equal to the periods, half of the sets in a finer unit.
-    fn draw_two_levels(random: &mut Random) -> Self {
+    /// Two levels, deadlines equal to the periods, half of the sets in a finer unit; so much for each CPU.
+    fn draw_two_levels(random: &mut Random, cpus: u64) -> Self {
         let unit = random.one_of(&[1, 1, 12, 60]);
-        let count = random.between(2, 5);
-        let total = random.between(700, 1500);
+        let count = random.between(2, 5) * cpus;
+        let total = random.between(700, 1500) * cpus;
         let mut cuts: Vec<u64> = (1..count).map(|_| random.between(0, total)).collect();
         cuts.extend([0, total]);
         cuts.sort_unstable();
@@ -183,6 +193,7 @@ impl DrawnSet {
         Self {
             levels: 2,
             unit,
+            cpus: cpus as u16,
             tasks: cuts.windows(2).map(task).collect(),
             given: None,
         }
@@ -191,7 +202,7 @@ impl DrawnSet {
     /// The critical tasks' deadlines are shortened by a common share, and half of them by another
     /// one on top.
     fn draw_with_given_deadlines(random: &mut Random) -> Self {
-        let mut set = Self::draw_two_levels(random);
+        let mut set = Self::draw_two_levels(random, 1);
         let common = random.between(400, 1000);
         let given = set.tasks.iter().map(|task| {
             if task.criticality == 0 {
@@ -235,6 +246,7 @@ impl DrawnSet {
         Self {
             levels: 2,
             unit,
+            cpus: 1,
             tasks,
             given: None,
         }
@@ -249,6 +261,9 @@ impl DrawnSet {
             Task::new(Level(task.criticality), period, deadline, wcet).unwrap()
         });
         let problem = Problem::new(tasks.collect(), LevelSet::new(self.levels).unwrap()).unwrap();
+        let problem = problem
+            .with_cpus(NonZeroU16::new(self.cpus).unwrap())
+            .unwrap();
         match &self.given {
             None => problem,
             Some(given) => {

@@ -3,8 +3,8 @@
 use crate::reference::{AtLimit, Limits, Lists, ReferenceTask, System};
 use crate::sets::Sets;
 use crate::trial::Bounds;
-use vestal_analysis::{Outcome, Parameter, Problem, Scratch, Test};
-use vestal_core::{Enforcement, Exhaustion};
+use vestal_analysis::{Outcome, Parameter, Parameters, Problem, Scratch, Test};
+use vestal_core::{CpuId, Enforcement, Exhaustion};
 
 /// A test, and how its policy is carried out.
 pub(crate) struct Subject {
@@ -25,6 +25,7 @@ pub(crate) struct Subject {
 impl Subject {
     pub(crate) fn real(test: &'static Test) -> Self {
         let sets = match () {
+            () if takes(test, Parameter::Partition) => Sets::OnSeveralCpus,
             () if takes(test, Parameter::VirtualDeadlines) => Sets::TwoLevels,
             () if takes(test, Parameter::Slices) => Sets::InSlices,
             () => Sets::General,
@@ -97,6 +98,38 @@ pub(super) fn deadlines_of(problem: &Problem) -> Bounds {
     tasks
         .map(|task| vec![task.deadline.as_nanos(); task.criticality.index() + 1])
         .collect()
+}
+
+/// What happens on each CPU by itself: its tasks, and what was found of them. All of it where the test places no
+/// task.
+pub(super) fn parts_of(problem: &Problem, outcome: &Outcome) -> Vec<(Problem, Outcome)> {
+    let Some(partition) = &outcome.parameters.partition else {
+        return vec![(problem.clone(), outcome.clone())];
+    };
+    let on_cpu = |cpu: u16| {
+        let home = Some(CpuId(cpu));
+        let there = |position: &usize| partition[*position] == home;
+        let positions: Vec<usize> = (0..partition.len()).filter(there).collect();
+        let tasks = positions.iter().map(|&position| problem.tasks()[position]);
+        let part = Problem::new(tasks.collect(), problem.levels()).unwrap();
+        let found = Outcome {
+            tasks: positions
+                .iter()
+                .map(|&position| outcome.tasks[position].clone())
+                .collect(),
+            parameters: Parameters {
+                virtual_deadlines: outcome
+                    .parameters
+                    .virtual_deadlines
+                    .as_ref()
+                    .map(|all| positions.iter().map(|&position| all[position]).collect()),
+                ..Parameters::default()
+            },
+            ..outcome.clone()
+        };
+        (!positions.is_empty()).then_some((part, found))
+    };
+    (0..problem.cpus()).filter_map(on_cpu).collect()
 }
 
 pub(super) fn system_of(

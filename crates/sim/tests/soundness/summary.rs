@@ -14,6 +14,10 @@ pub(crate) struct Summary {
     name: String,
     pub(crate) drawn: u64,
     accepted: u64,
+    /// How many CPUs of accepted sets have tasks.
+    cpus: u64,
+    /// Whether the sets have several CPUs.
+    several_cpus: bool,
     /// By the number of levels, how many of the accepted sets have so many.
     by_levels: [u64; LEVELS_MAX + 1],
     /// How many of the accepted sets have jobs in slices; `None` if that is not what the test is about.
@@ -50,6 +54,9 @@ impl fmt::Display for Summary {
         let mut sets = String::new();
         for (levels, &count) in self.by_levels.iter().enumerate().filter(|(_, n)| **n > 0) {
             let _ = write!(sets, ", {count} of {levels} levels");
+        }
+        if self.several_cpus {
+            let _ = write!(sets, ", {} CPUs", self.cpus);
         }
         if let Some(count) = self.in_slices {
             let _ = write!(sets, ", {count} in slices");
@@ -89,6 +96,8 @@ impl Summary {
             name: subject.test.to_string(),
             drawn: 0,
             accepted: 0,
+            cpus: 0,
+            several_cpus: test.is_for_several_cpus,
             by_levels: [0; LEVELS_MAX + 1],
             in_slices: takes(test, Parameter::Slices).then_some(0),
             runs: 0,
@@ -111,12 +120,14 @@ impl Summary {
         }
     }
 
-    /// A set was accepted, and this is what it runs as.
-    pub(super) fn count_set(&mut self, system: &System) {
+    /// A set was accepted, and this is what it runs as, CPU by CPU.
+    pub(super) fn count_set(&mut self, systems: &[System]) {
         self.accepted += 1;
-        self.by_levels[system.levels] += 1;
+        self.cpus += systems.len() as u64;
+        self.by_levels[systems[0].levels] += 1;
         if let Some(count) = &mut self.in_slices {
-            *count += u64::from(system.tasks.iter().any(|entry| entry.slices > 1));
+            let mut tasks = systems.iter().flat_map(|system| &system.tasks);
+            *count += u64::from(tasks.any(|entry| entry.slices > 1));
         }
     }
 
@@ -154,6 +165,10 @@ impl Summary {
         let in_slices = self.in_slices.unwrap_or(self.accepted);
         assert!(in_slices * 4 >= self.accepted * 3, "{self}");
         assert!(self.raised * 5 >= self.runs, "{self}");
+        assert!(
+            !self.several_cpus || self.cpus * 2 > self.accepted * 3,
+            "{self}"
+        );
         let mean = self.tightness_sum / self.tasks.max(1) as f64;
         let tight = self.tightest > 0.99 && mean > self.mean_expected;
         assert!(tight || !self.has_bounds, "{self}");

@@ -230,6 +230,8 @@ kinds! { What, Byte::Kind, "the kind", Cell::Kind, "a kind of record of this sch
     0x09 "wake"         (What::Fact(Fact::Woken { task, on_behalf_of })) task: TASK, on_behalf_of: Maybe(Byte::A, SERVER);
     0x0a "barrier"      (What::Fact(Fact::BarrierReached { cpu, barrier })) cpu: CPU, barrier: VALUE;
     0x0b "mode-request" (What::Fact(Fact::ModeRequested { level })) level: At(Byte::A, Cell::Key("level"));
+    0x0c "cpu-open"     (What::Fact(Fact::CpuOpen { cpu, open: true })) cpu: CPU;
+    0x0d "cpu-closed"   (What::Fact(Fact::CpuOpen { cpu, open: false })) cpu: CPU;
 
     // What it answered.
     0x10 "decide" (What::Decided { mode, slots, facts, hash })

@@ -171,6 +171,10 @@ impl Names<'_> {
                 cpu: self.cpu(cpu),
                 barrier,
             },
+            Fact::CpuOpen { cpu, open } => Fact::CpuOpen {
+                cpu: self.cpu(cpu),
+                open,
+            },
             Fact::Timer | Fact::Interrupt { .. } | Fact::ModeRequested { .. } => fact,
         }
     }

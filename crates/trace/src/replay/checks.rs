@@ -347,6 +347,7 @@ impl Account {
             | Fact::Interrupt { .. }
             | Fact::Woken { .. }
             | Fact::BarrierReached { .. }
+            | Fact::CpuOpen { .. }
             | Fact::ModeRequested { .. } => Ok(()),
         }
     }

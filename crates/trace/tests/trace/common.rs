@@ -76,7 +76,7 @@ pub(crate) fn random_fact(random: &mut Random) -> Fact {
         StopReason::Blocked,
         StopReason::Cancelled,
     ];
-    match random.below(11) {
+    match random.below(12) {
         0 => Fact::Released { job },
         1 => Fact::Completed { cpu, job },
         2 => Fact::Charged {
@@ -103,6 +103,10 @@ pub(crate) fn random_fact(random: &mut Random) -> Fact {
         9 => Fact::BarrierReached {
             cpu,
             barrier: BarrierId(random.next() as u32),
+        },
+        10 => Fact::CpuOpen {
+            cpu,
+            open: random.below(2) == 0,
         },
         _ => Fact::ModeRequested {
             level: level(random),

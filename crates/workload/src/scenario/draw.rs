@@ -72,6 +72,7 @@ impl Workload {
         match &self.scenario {
             Scenario::Lo => normal,
             Scenario::Hi => own,
+            Scenario::Level(level) => wcet.at((*level).min(source.task.criticality)),
             Scenario::Overrun { probability } => {
                 let mut random = self.random(task, job, Stream::Execution);
                 let overruns = happens(*probability, random.word());

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `lo` | C(0), the value of the lowest level |
 //! | `hi` | the value of its task's own level |
+//! | `level=NAME` | the value of the level of this name; of its task's own level where that is lower |
 //! | `overrun=P` | of a task above level 0: its own level's value with probability P, else C(0) |
 //! | `beta=MEAN,P` | with probability P a beta-distributed share of the highest level's value, else C(0) (Herman et al. 2012, section 4) |
 //! | a file | what its rows say, else C(0) |
@@ -22,6 +23,7 @@ use crate::number::{Decimal, Ratio};
 use crate::source::{Source, Span};
 use std::path::Path;
 use std::sync::Arc;
+use vestal_core::Level;
 
 /// How long each job runs, and when it comes.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub enum Scenario {
     Lo,
     /// Every job runs its own level's WCET.
     Hi,
+    /// Every job runs the WCET of this level, or of its own one if that is lower.
+    Level(Level),
     /// Each job of a task above level 0 runs its own level's WCET with this probability.
     Overrun {
         /// P.
@@ -51,11 +55,13 @@ pub enum Scenario {
 pub enum ScenarioSpec {
     /// A scenario by name.
     Named(Scenario),
+    /// The name of a level, which only a task set knows: for [`Scenario::at_level`].
+    Level(String),
     /// The path of a file, to be read and given to [`Scenario::from_source`].
     File(String),
 }
 
-const NAMES: [&str; 4] = ["lo", "hi", "overrun", "beta"];
+const NAMES: [&str; 5] = ["lo", "hi", "level", "overrun", "beta"];
 
 impl Scenario {
     /// Reads what `--scenario` was given. A name that ends in `.csv`, `.toml` or `.json` is a file.
@@ -72,6 +78,7 @@ impl Scenario {
         let scenario = match (name, arguments) {
             ("lo", None) => Some(Self::Lo),
             ("hi", None) => Some(Self::Hi),
+            ("level", Some(level)) => return Ok(ScenarioSpec::Level(level.trim().to_owned())),
             ("overrun", Some(text)) => {
                 let span = Span::new(name.len() + 1, spec.len());
                 probability(text, span, &mut sink).map(|probability| Self::Overrun { probability })
@@ -80,13 +87,16 @@ impl Scenario {
             _ if is_file(spec) => return Ok(ScenarioSpec::File(spec.to_owned())),
             _ => {
                 let whole = Span::new(0, spec.len());
-                let expected =
-                    "`lo`, `hi`, `overrun=P`, `beta=MEAN,P`, or a .csv, .toml or .json file";
+                let expected = "`lo`, `hi`, `level=NAME`, `overrun=P`, `beta=MEAN,P`, or a .csv, .toml or .json file";
                 let otherwise = "give one of these, for instance `overrun=0.3`";
                 let help = match (nearest_exact(name), arguments) {
                     (Some("lo" | "hi"), Some(_)) => "this scenario takes no argument".to_owned(),
-                    (Some(name @ ("overrun" | "beta")), None) => {
-                        let example = if name == "beta" { "0.05,0.1" } else { "0.3" };
+                    (Some(name @ ("level" | "overrun" | "beta")), None) => {
+                        let example = match name {
+                            "level" => "HI",
+                            "beta" => "0.05,0.1",
+                            _ => "0.3",
+                        };
                         format!("add its argument: `{name}={example}`")
                     }
                     (Some(_) | None, Some(_) | None) => did_you_mean(name, NAMES, otherwise),
@@ -109,6 +119,26 @@ impl Scenario {
             // No scenario without an error above.
             None => Err(Diagnostics::from_list(source_name, rest)),
         }
+    }
+
+    /// The scenario `level=NAME` for `set`: every job runs what its task needs at that level.
+    ///
+    /// # Errors
+    /// `V0503` if the set has no such level.
+    pub fn at_level(name: &str, set: &TaskSet) -> Result<Self, Diagnostics> {
+        const BEFORE: usize = "level=".len();
+        if let Some(level) = set.level(name) {
+            return Ok(Self::Level(level));
+        }
+        let source = Source::new("--scenario", &format!("level={name}"));
+        let mut sink = Sink::new(Arc::clone(&source));
+        let names: Vec<&str> = set.levels.iter().map(String::as_str).collect();
+        let expected = format!("one of the levels of the set: {}", names.join(", "));
+        let help = did_you_mean(name, names, "write it as the task set does");
+        let span = Span::new(BEFORE, BEFORE + name.len());
+        sink.error(codes::NO_SUCH_LEVEL, span, "", quote(name), expected, help);
+        let rest = sink.into_result()?;
+        Err(Diagnostics::from_list(source, rest))
     }
 
     /// Reads a scenario file for `set`: CSV by default, TOML or JSON by the ending of its name.

@@ -5,7 +5,7 @@ use crate::common;
 use vestal_policy::parameters;
 use vestal_workload::codes::{self, Code, SCENARIO_SET, Sample};
 use vestal_workload::diagnostic::{RenderOptions, Severity};
-use vestal_workload::{Diagnostic, Scenario, Source, TaskSet};
+use vestal_workload::{Diagnostic, Scenario, ScenarioSpec, Source, TaskSet};
 
 /// Everything that is said about a sample.
 fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
@@ -19,12 +19,17 @@ fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
                 Ok(set) if code.number() >= 400 => set
                     .to_tasks("amc-rtb")
                     .err()
-                    .or(set.file_priorities().err()),
+                    .or(set.file_priorities().err())
+                    .or(set.on_one_cpu("rms").err()),
                 Ok(set) => set.warnings(),
                 Err(errors) => Some(errors),
             }
         }
-        Sample::Spec(spec) => Scenario::parse(spec).err(),
+        Sample::Spec(spec) => match Scenario::parse(spec) {
+            Ok(ScenarioSpec::Level(name)) => Scenario::at_level(&name, &set).err(),
+            Ok(ScenarioSpec::Named(_) | ScenarioSpec::File(_)) => None,
+            Err(errors) => Some(errors),
+        },
         Sample::Scenario(csv) => match Scenario::from_source(&Source::new("s.csv", csv), &set) {
             Ok(Scenario::File(file)) => return file.notes,
             Ok(_) => None,

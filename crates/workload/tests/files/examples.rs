@@ -56,7 +56,7 @@ fn the_flight_management_system_is_table_three() {
             .count(),
         5
     );
-    assert_eq!(set.platform.cpus, 4);
+    assert_eq!(set.platform.cpus, 1);
     assert_eq!(wcet(&set, "sensor-3", "LO"), Some(1_450_000));
     assert_eq!(wcet(&set, "nearest-airport", "LO"), Some(31_460_000));
     for task in &set.tasks {

@@ -56,11 +56,16 @@ fn every_example_of_the_page_is_accepted_without_warning() {
                 );
                 None
             }
-            "json parameters" => {
-                let parameters = parameters::read(&Source::new("p.json", &text), &set);
+            "json parameters" | "json parameters of the set above" => {
+                let set = match info.ends_with("above") {
+                    true => complete.last().unwrap(),
+                    false => &set,
+                };
+                let parameters = parameters::read(&Source::new("p.json", &text), set);
                 let parameters = parameters.unwrap_or_else(|errors| panic!("{errors}"));
+                assert!(!parameters.is_empty());
                 assert_eq!(
-                    parameters::to_file(&parameters, &set),
+                    parameters::to_file(&parameters, set),
                     text,
                     "written as the page shows it"
                 );
@@ -87,7 +92,8 @@ fn every_example_of_the_page_is_accepted_without_warning() {
         complete[0], complete[1],
         "the page says that these two are the same"
     );
-    assert_eq!(kinds["toml"], 4);
+    assert_eq!(kinds["toml"], 5);
+    assert_eq!(kinds["json parameters of the set above"], 4);
     assert_eq!(kinds["csv"], 2);
 }
 

@@ -76,21 +76,37 @@ pub(super) fn analyse_by(problem: &Problem, condition: fn(&Sums, &[Row]) -> bool
     if let Some(reason) = trivially_infeasible(problem) {
         return Outcome::decided(Kind::Sufficient, Some(reason), tasks);
     }
-    let rows = problem.rows();
+    let given = problem.given().virtual_deadlines.as_deref();
+    match decide(problem.rows(), given, condition) {
+        Err(reason) => Outcome::decided(Kind::Sufficient, Some(reason), tasks),
+        Ok(parameters) => Outcome {
+            parameters,
+            ..Outcome::decided(Kind::Sufficient, None, tasks)
+        },
+    }
+}
+
+/// The parameters of tasks that share a CPU, or why they are not proved schedulable there. `given` virtual
+/// deadlines are those of `rows`, in that order. The assumptions and C_i(z_i) <= T_i must have been checked.
+pub(crate) fn decide(
+    rows: &[Row],
+    given: Option<&[Duration]>,
+    condition: fn(&Sums, &[Row]) -> bool,
+) -> Result<Parameters, Reason> {
     let sums = Sums::of(rows);
     if !condition(&sums, rows) {
-        return Outcome::decided(Kind::Sufficient, Some(sums.reason()), tasks);
+        return Err(sums.reason());
     }
-    let Some(given) = &problem.given().virtual_deadlines else {
-        let mut outcome = Outcome::decided(Kind::Sufficient, None, tasks);
-        outcome.parameters = parameters(rows);
-        return outcome;
+    let Some(given) = given else {
+        return Ok(parameters(rows));
     };
-    let obstacle = given::obstacle(rows, given);
-    let kept = obstacle.is_none().then(|| given.to_vec());
-    let mut outcome = Outcome::decided(Kind::Sufficient, obstacle, tasks);
-    outcome.parameters.virtual_deadlines = kept;
-    outcome
+    match given::obstacle(rows, given) {
+        Some(reason) => Err(reason),
+        None => Ok(Parameters {
+            virtual_deadlines: Some(given.to_vec()),
+            ..Parameters::default()
+        }),
+    }
 }
 
 /// Whether a condition on the sums holds within the assumptions.
@@ -131,6 +147,7 @@ pub(crate) fn outside(problem: &Problem) -> Option<Reason> {
 
 /// Brackets of a, b and c. They decide unless the set is within some 2^-55 of the border; the
 /// exact sums do then, and only they allocate.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
     low: Bracket,
     high_at_low: Bracket,
@@ -140,32 +157,39 @@ pub(crate) struct Sums {
 impl Sums {
     /// C_i(z_i) <= T_i must have been checked.
     pub(crate) fn of(rows: &[Row]) -> Self {
-        let mut sums = Self {
-            low: Bracket::default(),
-            high_at_low: Bracket::default(),
-            high: Bracket::default(),
-        };
+        let mut sums = Self::default();
         for row in rows {
-            if row.criticality == 0 {
-                sums.low.add(row.exact_wcet(0), row.period);
-            } else {
-                sums.high_at_low.add(row.exact_wcet(0), row.period);
-                sums.high.add(row.exact_wcet(1), row.period);
-            }
+            sums.add(row);
         }
         sums
     }
 
+    /// The same with another task.
+    pub(crate) fn add(&mut self, row: &Row) {
+        if row.criticality == 0 {
+            self.low.add(row.exact_wcet(0), row.period);
+        } else {
+            self.high_at_low.add(row.exact_wcet(0), row.period);
+            self.high.add(row.exact_wcet(1), row.period);
+        }
+    }
+
+    /// a, b and c in millionths, to the nearest.
+    pub(crate) fn millionths(&self) -> [u64; 3] {
+        [self.low, self.high_at_low, self.high].map(Bracket::millionths_nearest)
+    }
+
     pub(crate) fn reason(&self) -> Reason {
+        let [low_ppm, high_at_low_ppm, high_ppm] = self.millionths();
         Reason::Utilizations {
-            low_ppm: self.low.millionths_nearest(),
-            high_at_low_ppm: self.high_at_low.millionths_nearest(),
-            high_ppm: self.high.millionths_nearest(),
+            low_ppm,
+            high_at_low_ppm,
+            high_ppm,
         }
     }
 
     /// Step 1 or step 2.
-    fn pass_exact_condition(&self, rows: &[Row]) -> bool {
+    pub(crate) fn pass_exact_condition(&self, rows: &[Row]) -> bool {
         let (a, b, c) = (self.low, self.high_at_low, self.high);
         if a.high + c.high <= Bracket::ONE {
             return true;
@@ -189,7 +213,7 @@ impl Sums {
     }
 
     /// max(a + b, c) <= 3/4.
-    pub(super) fn are_within_three_quarters(&self, rows: &[Row]) -> bool {
+    pub(crate) fn are_within_three_quarters(&self, rows: &[Row]) -> bool {
         let (a, b, c) = (self.low, self.high_at_low, self.high);
         let limit = Bracket::ONE / 4 * 3;
         if (a.high + b.high).max(c.high) <= limit {

@@ -211,6 +211,7 @@ fn analyse_sliced(
         tasks[task] = TaskOutcome {
             priority: given.or(u32::try_from(priority).ok()),
             responses,
+            ..TaskOutcome::default()
         };
     }
     let mut outcome = Outcome::decided(kind, trivially_infeasible(problem).or(why), tasks);

@@ -230,6 +230,7 @@ fn nothing_found(problem: &Problem, order: &[Row]) -> Vec<TaskOutcome> {
                 .priorities()
                 .map_or(Some(priority), |given| given.get(row.task).copied()),
             responses: vec![None; row.criticality + 1],
+            ..TaskOutcome::default()
         };
     }
     tasks

@@ -197,6 +197,7 @@ mod tests {
     /// Two clusters whose numbers are not those of the set.
     fn system(by_deadline: bool) -> System {
         System {
+            cpus: 2,
             policy: "pedf-vd".to_owned(),
             options: Options::default(),
             parameters: Parameters::default(),

@@ -267,9 +267,10 @@ impl<S: Store> Scheduler for Frames<S> {
             Fact::BarrierReached { cpu, barrier } => self.reach(cpu, barrier),
             Fact::Idle { cpu } => self.cpu(cpu).map(|_| ()),
             Fact::Timer => Ok(()),
-            Fact::Interrupt { .. } | Fact::Woken { .. } | Fact::ModeRequested { .. } => {
-                Err(ContractViolation::NotOfThisPolicy)
-            }
+            Fact::Interrupt { .. }
+            | Fact::Woken { .. }
+            | Fact::CpuOpen { .. }
+            | Fact::ModeRequested { .. } => Err(ContractViolation::NotOfThisPolicy),
         }
     }
 

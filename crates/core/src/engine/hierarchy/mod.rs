@@ -431,7 +431,9 @@ impl<S: Store> Scheduler for Hierarchy<S> {
             // This engine sees every job: it knows when nothing is pending.
             Fact::Idle { cpu } => on_this(cpu),
             Fact::Timer => Ok(()),
-            Fact::BarrierReached { .. } => Err(ContractViolation::NotOfThisPolicy),
+            Fact::BarrierReached { .. } | Fact::CpuOpen { .. } => {
+                Err(ContractViolation::NotOfThisPolicy)
+            }
         }
     }
 

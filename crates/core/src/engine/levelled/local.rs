@@ -8,7 +8,8 @@
 //!   level B ----------------> B runs      level B ------------------------------> open
 //!                                                no budget: open
 //! ```
-//! While the CPU is *open*, levels C and D may have it. A slot without work is a ghost by itself: it
+//! While the CPU is *open* (the plan has no slot for it), levels C and D may have it, and the shared
+//! domain is told so: [`Fact::CpuOpen`]. A slot without work is a ghost by itself: it
 //! is over when its time is. At most one ghost of level B uses up budget at a time: behind it comes
 //! level C, not the next level-B task.
 
@@ -17,31 +18,27 @@ use super::servers::Servers;
 use crate::configuration_error::ConfigurationError;
 use crate::fact::Fact;
 use crate::ids::{CpuId, TaskId};
+use crate::model::Level;
 use crate::notice::Notice;
-use crate::plan::{Permit, Slot, Until, Wake, WakeReason};
-use crate::scheduler::ContractViolation;
+use crate::plan::{Permit, Plan, Sequences, Slot, Until, Wake, WakeReason};
+use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::time::{Duration, Instant, Service};
 
-/// What the domain of one CPU answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LocalPlan {
-    /// The level-A or level-B job to run; `None`: the CPU is open to levels C and D. This is the
-    /// value to publish to the shared domain.
-    pub slot: Option<Slot>,
-    /// When to settle this domain at the latest if nothing happens before.
-    pub next: Option<Wake>,
-}
-
 /// Levels A and B of one CPU.
+///
+/// Its plan has slots up to its own CPU, and all others are `None`; it knows the tasks of the whole
+/// cluster by their numbers, and admits those that are served here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LocalDomain<S: Store = Boxed> {
     servers: Servers<S>,
-    slots: S::Table<TableSlot>,
+    table: S::Table<TableSlot>,
     cycle: Duration,
     /// The level-B task whose ghost uses up budget since the last decision.
     ghost: Option<TaskId>,
-    plan: LocalPlan,
+    /// The plan's slots; the last one is this CPU's.
+    slots: S::Table<Option<Slot>>,
+    wake: Option<Wake>,
 }
 
 /// Where in its table a CPU is.
@@ -78,63 +75,12 @@ impl<S: Store> LocalDomain<S> {
         };
         Ok(Self {
             servers: Servers::new(configuration, Some(cpu))?,
-            slots: S::copied(table.slots, filler).ok_or(too_many)?,
+            table: S::copied(table.slots, filler).ok_or(too_many)?,
             cycle: table.cycle,
             ghost: None,
-            plan: LocalPlan {
-                slot: None,
-                next: None,
-            },
+            slots: S::table(cpu.index().saturating_add(1), None).ok_or(too_many)?,
+            wake: None,
         })
-    }
-
-    /// Records one thing that happened to a level-A or level-B task of this CPU. O(1).
-    ///
-    /// # Errors
-    /// A [`ContractViolation`] by the world; the state is then unchanged.
-    pub fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
-        self.servers.apply(at, fact)
-    }
-
-    /// Draws all consequences, and says whether the CPU is open.
-    ///
-    /// # Errors
-    /// [`ContractViolation::ClockWentBack`], [`ContractViolation::BeyondHorizon`]; the state is then
-    /// unchanged.
-    pub fn settle(&mut self, now: Instant) -> Result<LocalPlan, ContractViolation> {
-        let elapsed = self.servers.clock.advance(now, self.plan.next)?;
-        if let Some(task) = self.ghost.take() {
-            let elapsed = Service::supplied_during(elapsed);
-            self.servers.consume_as_ghost(task, elapsed);
-        }
-        self.servers.settle_past();
-        self.servers.admit_all();
-        self.select(now);
-        Ok(self.plan)
-    }
-
-    /// What enforcement allows a task of this CPU since the last decision.
-    #[must_use]
-    pub fn permit(&self, task: TaskId) -> Permit {
-        match self.servers.entry(task).map(|entry| entry.container) {
-            Some(Container::Local(_)) => self.servers.permit(task),
-            Some(Container::Table(_)) if self.owner() == Some(task) => Permit::Run { limit: None },
-            Some(Container::Table(_)) => Permit::Suspended {
-                until: Until::Event,
-            },
-            Some(Container::Global | Container::BestEffort) | None => Permit::NotAdmitted,
-        }
-    }
-
-    /// Takes the oldest notice not yet taken.
-    pub fn take_notice(&mut self) -> Option<Notice> {
-        self.servers.clock.take_notice()
-    }
-
-    /// How many notices were lost because they were not taken in time.
-    #[must_use]
-    pub fn lost_notices(&self) -> u64 {
-        self.servers.clock.lost_notices()
     }
 
     /// The level-B task whose ghost uses up its budget since the last decision.
@@ -158,13 +104,13 @@ impl<S: Store> LocalDomain<S> {
     fn position(&self, now: Instant) -> Option<Position> {
         let age = now.saturating_since(Instant::EPOCH).as_nanos();
         let phase = Duration::from_nanos(age.checked_rem(self.cycle.as_nanos())?);
-        let later = self.slots.partition_point(|slot| slot.end() <= phase);
-        let (task, end) = match self.slots.get(later) {
+        let later = self.table.partition_point(|slot| slot.end() <= phase);
+        let (task, end) = match self.table.get(later) {
             Some(slot) if slot.start <= phase => (Some(slot.task), slot.end()),
             Some(slot) => (None, slot.start),
             // The gap at the end of the cycle goes on to the first slot of the next one.
             None => {
-                let first = self.slots.first()?.start;
+                let first = self.table.first()?.start;
                 (None, self.cycle.saturating_add(first))
             }
         };
@@ -199,6 +145,57 @@ impl<S: Store> LocalDomain<S> {
                 wake = Wake::earlier(wake, Some(Wake { at, why }));
             }
         }
-        self.plan = LocalPlan { slot, next: wake };
+        if let Some(own) = self.slots.last_mut() {
+            *own = slot;
+        }
+        self.wake = wake;
+    }
+}
+
+impl<S: Store> Scheduler for LocalDomain<S> {
+    /// Takes what happened to level-A and level-B tasks of this CPU.
+    fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
+        self.servers.apply(at, fact)
+    }
+
+    /// Says what this CPU runs; without a slot it is open to levels C and D.
+    fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
+        let elapsed = self.servers.clock.advance(now, self.wake)?;
+        if let Some(task) = self.ghost.take() {
+            let elapsed = Service::supplied_during(elapsed);
+            self.servers.consume_as_ghost(task, elapsed);
+        }
+        self.servers.settle_past();
+        self.servers.admit_all();
+        self.select(now);
+        Ok(Plan {
+            slots: &self.slots,
+            sequences: Sequences::NONE,
+            next: self.wake,
+            mode: Level::LOWEST,
+        })
+    }
+
+    fn permit(&self, task: TaskId) -> Permit {
+        match self.servers.entry(task).map(|entry| entry.container) {
+            Some(Container::Local(_)) => self.servers.permit(task),
+            Some(Container::Table(_)) if self.owner() == Some(task) => Permit::Run { limit: None },
+            Some(Container::Table(_)) => Permit::Suspended {
+                until: Until::Event,
+            },
+            Some(Container::Global | Container::BestEffort) | None => Permit::NotAdmitted,
+        }
+    }
+
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.servers.clock.take_notice()
+    }
+
+    fn lost_notices(&self) -> u64 {
+        self.servers.clock.lost_notices()
+    }
+
+    fn backlog(&self) -> usize {
+        self.servers.backlog()
     }
 }

@@ -11,11 +11,13 @@
 //!   CPU 1: [ A table | B EDF ]--- open? --+-> [ C G-EDF | D ] -- claim --> CPU 1
 //!             local domains               +     shared domain
 //! ```
-//! Each box is a domain with a lock of its own. A CPU's step is: settle the local domain, publish
-//! whether the CPU is open, settle the shared domain, read the claim ([`step`]); never are two locks
-//! held at once, and CPUs whose claim changed are called to take a step too (C9). Claims depend on
-//! facts and on what was published, not on earlier claims, so the order in which CPUs take their
-//! steps does not matter. [`Levelled`] takes them all in sequence and gives one total plan.
+//! Each box is a domain: a scheduler of its own with a lock of its own, which can be recorded and
+//! replayed by itself. A CPU's step ([`step`]) is: the local domain decides; whether it leaves the CPU
+//! open is *published*, a fact of the shared domain ([`Fact::CpuOpen`]); the shared domain decides, and
+//! its slot for the CPU is a claim. Never are two locks held at once, and CPUs whose claim changed are
+//! called to take a step too (C9). Claims depend on facts, publications among them, and not on earlier
+//! claims, so the order in which CPUs take their steps does not matter. CPUs and tasks have the same
+//! numbers in all domains. [`Levelled`] takes all steps in sequence and gives one total plan.
 //!
 //! Assumptions: A1 cycles of tables begin at multiples of their length from the epoch, and level-A
 //! jobs are released at multiples of their period; A2 levels B and C get a budget with each release,
@@ -34,8 +36,8 @@ mod shared;
 pub use configuration::{
     Budgets, Container, CpuTable, LevelledConfiguration, LevelledTask, TableSlot,
 };
-pub use local::{LocalDomain, LocalPlan};
-pub use shared::{SharedDomain, SharedPlan};
+pub use local::LocalDomain;
+pub use shared::SharedDomain;
 
 use crate::configuration_error::ConfigurationError;
 use crate::engine::clock::advance;
@@ -45,18 +47,21 @@ use crate::model::Level;
 use crate::notice::Notice;
 use crate::plan::{Permit, Plan, Sequences, Slot, Wake};
 use crate::scheduler::{ContractViolation, Scheduler};
-use crate::store::Store;
+use crate::table_error::TableError;
 use crate::time::Instant;
 use alloc::boxed::Box;
 use alloc::vec;
 
 /// All domains in one hand, called in sequence: for the simulator and for tests. It lives on the
 /// heap; a world on bare metal gives each domain the storage it needs and calls [`step`].
+///
+/// `L` stands for the domain of each CPU and `S` for the shared one: the domains themselves, or
+/// schedulers around them, such as recorders.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Levelled {
+pub struct Levelled<L = LocalDomain, S = SharedDomain> {
     homes: Box<[Option<CpuId>]>,
-    locals: Box<[LocalDomain]>,
-    shared: SharedDomain,
+    locals: Box<[L]>,
+    shared: S,
     slots: Box<[Option<Slot>]>,
     wake: Option<Wake>,
     clock: Instant,
@@ -72,25 +77,8 @@ impl Levelled {
         let shared = SharedDomain::with_store(configuration)?;
         let local = |(cpu, _)| LocalDomain::with_store(configuration, CpuId(cpu));
         let locals = (0..).zip(configuration.tables).map(local);
-        Ok(Self {
-            homes: configuration
-                .tasks
-                .iter()
-                .map(|entry| entry.container.home())
-                .collect(),
-            locals: locals.collect::<Result<_, _>>()?,
-            shared,
-            slots: vec![None; configuration.tables.len()].into_boxed_slice(),
-            wake: None,
-            clock: Instant::EPOCH,
-            backlog: configuration.backlog,
-        })
-    }
-
-    /// The domains, for worlds and tests that call them one by one. Plans of the whole are not up to
-    /// date afterwards, until the next decision.
-    pub fn domains(&mut self) -> (&mut [LocalDomain], &mut SharedDomain) {
-        (&mut self.locals, &mut self.shared)
+        let locals = locals.collect::<Result<Box<[_]>, _>>()?;
+        Self::with_domains(configuration, locals, shared)
     }
 
     /// The task whose ghost uses up its budget on `cpu` since the last decision: of level B if
@@ -109,30 +97,93 @@ impl Levelled {
     pub fn check_invariants(&self) -> bool {
         self.locals.iter().all(LocalDomain::check_invariants) && self.shared.check_invariants()
     }
+}
 
-    fn local(&mut self, cpu: CpuId) -> Result<&mut LocalDomain, ContractViolation> {
+impl<L, S> Levelled<L, S> {
+    /// An engine over the domains of this configuration or what stands for them: in the order of their
+    /// numbers one for each CPU, and the shared one. They are fresh, or as [`Self::into_domains`] gave
+    /// them; the engine's own clock begins at the epoch.
+    ///
+    /// # Errors
+    /// [`ConfigurationError`]; a [`TableError::Length`] if there are not as many domains as CPUs.
+    pub fn with_domains(
+        configuration: &LevelledConfiguration<'_>,
+        locals: impl IntoIterator<Item = L>,
+        shared: S,
+    ) -> Result<Self, ConfigurationError> {
+        configuration.check()?;
+        let locals: Box<[L]> = locals.into_iter().collect();
+        let (expected, found) = (configuration.tables.len(), locals.len());
+        if found != expected {
+            let list = "domains";
+            let wrong = TableError::Length {
+                list,
+                expected,
+                found,
+            };
+            return Err(wrong.into());
+        }
+        let tasks = configuration.tasks.iter();
+        Ok(Self {
+            homes: tasks.map(|entry| entry.container.home()).collect(),
+            locals,
+            shared,
+            slots: vec![None; expected].into_boxed_slice(),
+            wake: None,
+            clock: Instant::EPOCH,
+            backlog: configuration.backlog,
+        })
+    }
+
+    /// The domains, for worlds and tests that call them one by one. Plans of the whole are not up to
+    /// date afterwards, until the next decision.
+    pub fn domains(&mut self) -> (&mut [L], &mut S) {
+        (&mut self.locals, &mut self.shared)
+    }
+
+    /// The domains: one for each CPU, and the shared one.
+    #[must_use]
+    pub fn into_domains(self) -> (Box<[L]>, S) {
+        (self.locals, self.shared)
+    }
+
+    fn local(&mut self, cpu: CpuId) -> Result<&mut L, ContractViolation> {
         self.locals
             .get_mut(cpu.index())
             .ok_or(ContractViolation::UnknownCpu(cpu))
     }
 }
 
-/// The step of one CPU: what it shall run. Worlds with locks take one lock around each half.
+/// The step of one CPU: what it shall run. Worlds with locks take one lock around each half, the local
+/// domain's decision and the rest.
 ///
 /// # Errors
-/// Those of [`LocalDomain::settle`] and [`SharedDomain::settle`].
-pub fn step<S: Store>(
+/// Those of [`Scheduler::apply`] and [`Scheduler::decide`]. A publication that was told before the
+/// shared domain refused to decide is not lost: that domain's next decision follows it.
+pub fn step<L: Scheduler, S: Scheduler>(
     cpu: CpuId,
     now: Instant,
-    local: &mut LocalDomain<S>,
-    shared: &mut SharedDomain<S>,
+    local: &mut L,
+    shared: &mut S,
 ) -> Result<Option<Slot>, ContractViolation> {
-    let own = local.settle(now)?.slot;
-    shared.settle(now, Some((cpu, own.is_none())))?;
-    Ok(own.or(shared.claim(cpu)))
+    let own = local.decide(now)?.slot(cpu);
+    publish(shared, now, cpu, own)?;
+    let claim = shared.decide(now)?.slot(cpu);
+    Ok(own.or(claim))
 }
 
-impl Scheduler for Levelled {
+/// Tells the shared domain whether a CPU is open, which its own domain gave `own`.
+fn publish(
+    shared: &mut impl Scheduler,
+    now: Instant,
+    cpu: CpuId,
+    own: Option<Slot>,
+) -> Result<(), ContractViolation> {
+    let open = own.is_none();
+    shared.apply(now, Fact::CpuOpen { cpu, open })
+}
+
+impl<L: Scheduler, S: Scheduler> Scheduler for Levelled<L, S> {
     fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
         let task = match fact {
             Fact::Released { job }
@@ -146,6 +197,8 @@ impl Scheduler for Levelled {
             | Fact::Woken { .. }
             | Fact::BarrierReached { .. }
             | Fact::ModeRequested { .. } => return self.shared.apply(at, fact),
+            // Its own domains say so.
+            Fact::CpuOpen { .. } => return Err(ContractViolation::NotOfThisPolicy),
         };
         match self.homes.get(task.index()) {
             Some(Some(cpu)) => self.local(*cpu)?.apply(at, fact),
@@ -156,21 +209,19 @@ impl Scheduler for Levelled {
 
     fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
         advance(&mut self.clock, now)?;
-        // What passed until now was under the old publications.
-        self.shared.pass(now)?;
         let mut wake = None;
         for ((cpu, local), slot) in (0..)
             .map(CpuId)
             .zip(self.locals.iter_mut())
             .zip(self.slots.iter_mut())
         {
-            let plan = local.settle(now)?;
-            self.shared.publish(cpu, plan.slot.is_none());
-            *slot = plan.slot;
+            let plan = local.decide(now)?;
+            *slot = plan.slot(cpu);
             wake = Wake::earlier(wake, plan.next);
+            publish(&mut self.shared, now, cpu, *slot)?;
         }
-        let plan = self.shared.settle(now, None)?;
-        for (slot, claim) in self.slots.iter_mut().zip(plan.claims) {
+        let plan = self.shared.decide(now)?;
+        for (slot, claim) in self.slots.iter_mut().zip(plan.slots) {
             *slot = slot.or(*claim);
         }
         self.wake = Wake::earlier(wake, plan.next);
@@ -197,14 +248,14 @@ impl Scheduler for Levelled {
     fn take_notice(&mut self) -> Option<Notice> {
         self.locals
             .iter_mut()
-            .find_map(LocalDomain::take_notice)
+            .find_map(Scheduler::take_notice)
             .or_else(|| self.shared.take_notice())
     }
 
     fn lost_notices(&self) -> u64 {
         self.locals
             .iter()
-            .map(LocalDomain::lost_notices)
+            .map(Scheduler::lost_notices)
             .fold(self.shared.lost_notices(), u64::saturating_add)
     }
 

@@ -12,37 +12,76 @@
 //!      +------------------------- claim: D runs, or none <--------------------------+
 //!          CPU closes (1), from anywhere
 //! ```
-//! (1) `publish`, (2) `place_jobs`, (3) `place_ghosts` and `place_best_effort`.
+//! (1) [`Fact::CpuOpen`], (2) `place_jobs`, (3) `place_ghosts` and `place_best_effort`.
 //!
 //! A job stays on the CPU where it is confirmed to run, if that is open; others get the open CPUs in
 //! the order of their numbers. A job that runs elsewhere is not claimed before the world has
 //! confirmed that it stopped (C5); its CPU stays reserved for it meanwhile.
+//!
+//! A publication that is told late, or with others of the same CPU, changes nothing of what passed
+//! before its instant: a ghost uses up its budget exactly while its CPU was open, until the next
+//! decision. Claims follow the last publication.
 
 use super::configuration::{Container, LevelledConfiguration};
 use super::servers::Servers;
 use crate::configuration_error::ConfigurationError;
 use crate::fact::Fact;
 use crate::ids::{CpuId, TaskId};
+use crate::model::Level;
 use crate::notice::Notice;
-use crate::plan::{Permit, Slot, Wake, WakeReason};
-use crate::scheduler::ContractViolation;
+use crate::plan::{Permit, Plan, Sequences, Slot, Wake, WakeReason};
+use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
-use crate::time::{Instant, Service};
+use crate::time::{Duration, Instant, Service};
 use crate::urgency::Urgency;
 
-/// What the shared domain answers.
+/// What a CPU's own domain said of it last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SharedPlan<'a> {
-    /// For each CPU the level-C or level-D job to run if it is open, by [`CpuId::index`].
-    pub claims: &'a [Option<Slot>],
-    /// When to settle this domain at the latest if nothing happens before.
-    pub next: Option<Wake>,
+struct Publication {
+    open: bool,
+    since: Instant,
+    /// No decision has followed yet.
+    staged: bool,
+    /// For how long the CPU was closed between the last decision and `since`.
+    closed: Duration,
+}
+
+impl Publication {
+    /// Before it has said anything.
+    const CLOSED: Self = Self {
+        open: false,
+        since: Instant::EPOCH,
+        staged: false,
+        closed: Duration::ZERO,
+    };
+
+    /// Takes over what was said at `at`; `last` is the instant of the last decision. No order of
+    /// what was said at one instant makes a difference, as long as no decision comes in between.
+    fn say(&mut self, at: Instant, open: bool, last: Instant) {
+        let contradicted = self.staged && at == self.since && !self.open;
+        if at < self.since || contradicted {
+            return;
+        }
+        self.closed = self.closed_until(at, last);
+        (self.open, self.since, self.staged) = (open, at, true);
+    }
+
+    /// For how long the CPU was closed between the last decision and `until`.
+    fn closed_until(&self, until: Instant, last: Instant) -> Duration {
+        let more = if self.open {
+            Duration::ZERO
+        } else {
+            until.saturating_since(self.since.max(last))
+        };
+        self.closed.saturating_add(more)
+    }
 }
 
 /// What the shared domain thinks of one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Cpu {
-    /// As published last: levels A and B do not want it.
+    published: Publication,
+    /// As published before the last decision: levels A and B do not want it.
     open: bool,
     /// The level-C task whose ghost uses up budget there.
     ghost: Option<TaskId>,
@@ -58,6 +97,9 @@ struct Candidate {
 }
 
 /// Levels C and D of all CPUs.
+///
+/// The slots of its plan are *claims*: the level-C or level-D job that each CPU runs as long as its own
+/// domain leaves it open.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharedDomain<S: Store = Boxed> {
     servers: Servers<S>,
@@ -82,6 +124,7 @@ impl<S: Store> SharedDomain<S> {
         let too_many = ConfigurationError::TooManyTasks { found };
         let cpus = configuration.tables.len();
         let closed = Cpu {
+            published: Publication::CLOSED,
             open: false,
             ghost: None,
             taken: false,
@@ -95,101 +138,29 @@ impl<S: Store> SharedDomain<S> {
         })
     }
 
-    /// Records one thing that happened to a level-C or level-D task. O(1).
-    ///
-    /// # Errors
-    /// A [`ContractViolation`] by the world; the state is then unchanged.
-    pub fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
-        self.servers.apply(at, fact)
-    }
-
-    /// Draws all consequences. `published` is what one CPU's own domain says at `now`: whether the
-    /// CPU is open. It takes effect after what passed until `now`; `None` where nothing was
-    /// published.
-    ///
-    /// # Errors
-    /// [`ContractViolation::ClockWentBack`], [`ContractViolation::BeyondHorizon`],
-    /// [`ContractViolation::UnknownCpu`]; the state is then unchanged.
-    pub fn settle(
-        &mut self,
-        now: Instant,
-        published: Option<(CpuId, bool)>,
-    ) -> Result<SharedPlan<'_>, ContractViolation> {
-        if let Some((cpu, _)) = published
-            && cpu.index() >= self.cpus.len()
-        {
-            return Err(ContractViolation::UnknownCpu(cpu));
-        }
-        self.pass(now)?;
-        if let Some((cpu, open)) = published {
-            self.publish(cpu, open);
-        }
-        self.servers.settle_past();
-        self.servers.admit_all();
-        self.select(now);
-        Ok(SharedPlan {
-            claims: &self.claims,
-            next: self.wake,
-        })
-    }
-
-    /// Moves the clock, and charges the ghosts for the time that passed.
-    pub(super) fn pass(&mut self, now: Instant) -> Result<(), ContractViolation> {
+    /// Moves the clock, charges the ghosts for the time in which their CPUs were open, and takes over
+    /// what was published.
+    fn pass(&mut self, now: Instant) -> Result<(), ContractViolation> {
+        let last = self.servers.clock.now;
         let elapsed = self.servers.clock.advance(now, self.wake)?;
-        let elapsed = Service::supplied_during(elapsed);
         self.wake = None;
         for cpu in self.cpus.iter_mut() {
             if let Some(task) = cpu.ghost.take() {
-                self.servers.consume_as_ghost(task, elapsed);
+                let closed = cpu.published.closed_until(now, last);
+                let used = Service::supplied_during(elapsed.saturating_sub(closed));
+                self.servers.consume_as_ghost(task, used);
             }
+            cpu.published.closed = Duration::ZERO;
+            cpu.published.staged = false;
+            cpu.open = cpu.published.open;
         }
         Ok(())
-    }
-
-    /// Takes over whether a CPU is open.
-    pub(super) fn publish(&mut self, cpu: CpuId, open: bool) {
-        if let Some(cpu) = self.cpus.get_mut(cpu.index()) {
-            cpu.open = open;
-        }
-    }
-
-    /// What enforcement allows a task of levels C and D since the last decision.
-    #[must_use]
-    pub fn permit(&self, task: TaskId) -> Permit {
-        match self.servers.entry(task).map(|entry| entry.container) {
-            Some(Container::Global) => self.servers.permit(task),
-            Some(Container::BestEffort) => Permit::Below { limit: None },
-            Some(Container::Table(_) | Container::Local(_)) | None => Permit::NotAdmitted,
-        }
-    }
-
-    /// The claim on one CPU since the last decision.
-    #[must_use]
-    pub fn claim(&self, cpu: CpuId) -> Option<Slot> {
-        self.claims.get(cpu.index()).copied().flatten()
     }
 
     /// The level-C task whose ghost uses up its budget on `cpu` since the last decision.
     #[must_use]
     pub fn ghost(&self, cpu: CpuId) -> Option<TaskId> {
         self.cpus.get(cpu.index())?.ghost
-    }
-
-    /// When to settle this domain at the latest, as of the last decision.
-    #[must_use]
-    pub const fn next(&self) -> Option<Wake> {
-        self.wake
-    }
-
-    /// Takes the oldest notice not yet taken.
-    pub fn take_notice(&mut self) -> Option<Notice> {
-        self.servers.clock.take_notice()
-    }
-
-    /// How many notices were lost because they were not taken in time.
-    #[must_use]
-    pub fn lost_notices(&self) -> u64 {
-        self.servers.clock.lost_notices()
     }
 
     /// Whether the invariants hold; for tests.
@@ -296,6 +267,56 @@ impl<S: Store> SharedDomain<S> {
             let why = WakeReason::Consumption;
             self.wake = Wake::earlier(self.wake, Some(Wake { at, why }));
         }
+    }
+}
+
+impl<S: Store> Scheduler for SharedDomain<S> {
+    /// Takes what happened to level-C and level-D tasks, and which CPUs are open.
+    fn apply(&mut self, at: Instant, fact: Fact) -> Result<(), ContractViolation> {
+        let Fact::CpuOpen { cpu, open } = fact else {
+            return self.servers.apply(at, fact);
+        };
+        if at > Instant::HORIZON {
+            return Err(ContractViolation::BeyondHorizon(at));
+        }
+        let last = self.servers.clock.now;
+        let known = self.cpus.get_mut(cpu.index());
+        let known = known.ok_or(ContractViolation::UnknownCpu(cpu))?;
+        known.published.say(at, open, last);
+        Ok(())
+    }
+
+    fn decide(&mut self, now: Instant) -> Result<Plan<'_>, ContractViolation> {
+        self.pass(now)?;
+        self.servers.settle_past();
+        self.servers.admit_all();
+        self.select(now);
+        Ok(Plan {
+            slots: &self.claims,
+            sequences: Sequences::NONE,
+            next: self.wake,
+            mode: Level::LOWEST,
+        })
+    }
+
+    fn permit(&self, task: TaskId) -> Permit {
+        match self.servers.entry(task).map(|entry| entry.container) {
+            Some(Container::Global) => self.servers.permit(task),
+            Some(Container::BestEffort) => Permit::Below { limit: None },
+            Some(Container::Table(_) | Container::Local(_)) | None => Permit::NotAdmitted,
+        }
+    }
+
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.servers.clock.take_notice()
+    }
+
+    fn lost_notices(&self) -> u64 {
+        self.servers.clock.lost_notices()
+    }
+
+    fn backlog(&self) -> usize {
+        self.servers.backlog()
     }
 }
 

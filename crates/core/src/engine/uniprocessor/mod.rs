@@ -249,6 +249,7 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
             Fact::Interrupt { .. }
             | Fact::Woken { .. }
             | Fact::BarrierReached { .. }
+            | Fact::CpuOpen { .. }
             | Fact::ModeRequested { .. } => Err(ContractViolation::NotOfThisPolicy),
         }
     }

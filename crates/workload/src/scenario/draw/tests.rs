@@ -9,8 +9,10 @@ const DISPLAY: TaskId = TaskId(1);
 fn workload(spec: &str, seed: u64) -> Workload {
     let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
     let tasks = set.to_tasks("amc").unwrap();
-    let ScenarioSpec::Named(scenario) = Scenario::parse(spec).unwrap() else {
-        panic!("a file")
+    let scenario = match Scenario::parse(spec).unwrap() {
+        ScenarioSpec::Named(scenario) => scenario,
+        ScenarioSpec::Level(name) => Scenario::at_level(&name, &set).unwrap(),
+        ScenarioSpec::File(_) => panic!("a file"),
     };
     Workload::new(&set, &tasks, scenario, seed)
 }
@@ -36,6 +38,25 @@ fn lo_and_hi_are_what_they_say() {
         workload("hi", 1).execution(DISPLAY, 9),
         Service::from_millis(5)
     );
+}
+
+/// CONTROL is of level HI with 2 and 4 ms, DISPLAY of level LO with 5 ms.
+#[test]
+fn a_level_is_what_each_task_needs_at_it_or_at_its_own() {
+    for (spec, control) in [("level=LO", 2), ("level= HI", 4)] {
+        let workload = workload(spec, 1);
+        let needs = |task| workload.execution(task, 9);
+        assert_eq!(needs(CONTROL), Service::from_millis(control), "{spec}");
+        assert_eq!(needs(DISPLAY), Service::from_millis(5), "{spec}");
+    }
+    let set = TaskSet::parse("a.toml", SCENARIO_SET).unwrap();
+    let unknown = Scenario::at_level("H1", &set).unwrap_err();
+    let text = unknown.to_string();
+    assert!(
+        text.contains("one of the levels of the set: LO, HI"),
+        "{text}"
+    );
+    assert_eq!(unknown.list()[0].column, 7);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! `vestal simulate FILE --policy P`: the task set in exact simulated time.
 
+mod worlds;
+
 use crate::args::SimulateArgs;
 use crate::commands::run::chosen;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::input::shown;
 use crate::interrupt;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::quantity::short;
 use crate::registry::{check_native, find_policy, registry};
 use crate::report::{RunResult, dropped_by};
@@ -14,17 +14,13 @@ use crate::session::Session;
 use crate::tracing::{self, TraceFiles};
 use std::cell::RefCell;
 use std::path::PathBuf;
-use vestal_core::{Instant, Task};
-use vestal_experiment::Jobs;
-use vestal_policy::Precision;
+use vestal_core::{Task, TaskId};
 use vestal_result::run::{
     self, CpuRow, Cut, Execution, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
 };
+use vestal_sim::Figures;
 use vestal_sim::statistics::TaskStatistics;
-use vestal_sim::{
-    Backlog, Effort, JobState, NativeSetting, Observer, Setting, SimulationError, Statistics,
-};
-use vestal_trace::{Dispatch, Recorder, World};
+use vestal_trace::{Dispatch, Domains, World};
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
@@ -68,165 +64,41 @@ pub(crate) fn run(
     output: &Output,
 ) -> Result<RunResult, Failure> {
     interrupt::watch()?;
-    let mut statistics = Statistics::of(&session.guaranteed(), 1);
-    let mut watched = Watched {
-        progress: Progress::new(output, "simulating", session.duration.as_nanos()),
-        jobs: 0,
+    let (figures, cut) = if traces.is_empty() {
+        worlds::run(session, dispatch, None, output)?
+    } else {
+        let header = tracing::header(session, dispatch);
+        let files = RefCell::new(Domains::new(TraceFiles::create(traces, &header)?));
+        let ran = worlds::run(session, dispatch, Some(&files), output)?;
+        files.into_inner().into_inner().finish(output)?;
+        ran
     };
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, &mut watched];
-    if traces.is_empty() {
-        let cut = world(session, dispatch, None, &mut observers)?;
-        return Ok(result(session, dispatch, &statistics, cut));
-    }
-    let header = tracing::header(session, dispatch);
-    let files = RefCell::new(TraceFiles::create(traces, &header)?);
-    let mut recorded = tracing::recorded(session, dispatch, &files);
-    observers.push(&mut *recorded);
-    let cut = world(session, dispatch, Some(&files), &mut observers)?;
-    drop(recorded);
-    files.into_inner().finish(output)?;
-    Ok(result(session, dispatch, &statistics, cut))
+    Ok(result(session, dispatch, &figures, cut))
 }
 
-/// The simulated world that dispatches so, recorded if there are files for it. Says where it ended if that
-/// was before its time.
-fn world(
-    session: &Session,
-    dispatch: Dispatch,
-    files: Option<&RefCell<TraceFiles>>,
-    observers: &mut Vec<&mut dyn Observer>,
-) -> Result<Option<Cut>, Failure> {
-    let what = || format!("simulate {}", shown(&session.file));
-    let end = Instant::EPOCH.saturating_add(session.duration);
-    let backlog = session
-        .backlog()
-        .map_or(Backlog::UNLIMITED, Backlog::at_most);
-    let jobs = Jobs::new(&session.workload, interrupt::asked);
-    let outcome = match dispatch {
-        Dispatch::Managed => {
-            let mut scheduler = session.scheduler(&what())?;
-            let setting = Setting {
-                tasks: &session.tasks,
-                cpus: 1,
-                end,
-                backlog,
-            };
-            match files {
-                None => vestal_sim::simulate(&mut *scheduler, &setting, &jobs, &jobs, observers),
-                Some(files) => {
-                    let mut recorder = Recorder::new(scheduler, files);
-                    let outcome =
-                        vestal_sim::simulate(&mut recorder, &setting, &jobs, &jobs, observers);
-                    recorder.finish(last_instant(&outcome, end));
-                    outcome
-                }
-            }
-        }
-        Dispatch::Native => {
-            let guard = session.configuration().guard(Precision::EXACT);
-            let mut guard = guard.map_err(|refusal| Failure::refused(what(), refusal))?;
-            let setting = NativeSetting {
-                tasks: session.configuration().tasks(),
-                end,
-                backlog,
-            };
-            match files {
-                None => vestal_sim::simulate_native(&mut guard, &setting, &jobs, &jobs, observers),
-                Some(files) => {
-                    let tasks = setting.tasks.len();
-                    let mut recorder = Recorder::with_permits(guard, files, tasks);
-                    let outcome = vestal_sim::simulate_native(
-                        &mut recorder,
-                        &setting,
-                        &jobs,
-                        &jobs,
-                        observers,
-                    );
-                    recorder.finish(last_instant(&outcome, end));
-                    outcome
-                }
-            }
-        }
-    };
-    match outcome {
-        Ok(_) => Ok(None),
-        Err(SimulationError::TooManyKept { at, kept }) => Ok(Some(Cut {
-            at_ns: at.as_nanos(),
-            why: format!("{kept} jobs wait behind others of their tasks, and no more are kept"),
-        })),
-        Err(error) => Err(session.own_fault(failure(what(), &error))),
-    }
-}
-
-/// When a run that was to end at `end` did.
-fn last_instant(outcome: &Result<Effort, SimulationError>, end: Instant) -> Instant {
-    match outcome {
-        Err(SimulationError::TooManyKept { at, .. }) => *at,
-        Ok(_) | Err(_) => end,
-    }
-}
-
-/// Who is to blame: the input, or we.
-fn failure(what: String, error: &SimulationError) -> Failure {
-    match error {
-        SimulationError::Aborted(_) => Failure::interrupted(what),
-        SimulationError::EndBeyondHorizon(_) => Failure::input(what, error.to_string())
-            .with_help("shorten --for; the longest time is 2^62 ns, about 146 years"),
-        SimulationError::TooManyTasks(_) => Failure::input(what, error.to_string()),
-        SimulationError::ReleasesNotAscending { .. }
-        | SimulationError::TooManyKept { .. }
-        | SimulationError::Refused { .. }
-        | SimulationError::UnknownJobPlanned { .. }
-        | SimulationError::PlannedTwice { .. }
-        | SimulationError::NoProgress { .. }
-        | SimulationError::NoticesLost { .. } => Failure::bug(what, error.to_string()),
-    }
-}
-
-/// Moves the progress bar, without looking at the clock for each job.
-struct Watched {
-    progress: Progress,
-    jobs: u32,
-}
-
-impl Observer for Watched {
-    fn released(&mut self, at: Instant, _: &JobState) {
-        const JOBS_BETWEEN_LOOKS: u32 = 4096;
-        self.jobs += 1;
-        if self.jobs >= JOBS_BETWEEN_LOOKS {
-            self.jobs = 0;
-            self.progress.at(at.as_nanos());
-        }
-    }
-}
-
-fn result(
-    session: &Session,
-    dispatch: Dispatch,
-    statistics: &Statistics,
-    cut: Option<Cut>,
-) -> RunResult {
-    let totals = statistics.jobs();
+fn result(session: &Session, dispatch: Dispatch, figures: &Figures, cut: Option<Cut>) -> RunResult {
+    let totals = figures.jobs();
     // The statistics judge by the condition of the model alone.
     let guaranteed = match session.system.proved_by() {
         Some(_) => totals.missed_guaranteed,
         None => 0,
     };
     let level = |level| session.set.level_name(level).to_owned();
-    let modes = statistics.mode_changes().iter().map(|change| ModeChange {
+    let modes = figures.mode_changes().iter().map(|change| ModeChange {
         at_ns: change.at.as_nanos(),
         from: level(change.from),
         to: level(change.to),
         cause: change.cause.map(|job| session.task_name(job.task)),
-        cpu: None,
+        cpu: Some(change.cpu.0),
     });
     let tasks = session
         .set
         .tasks
         .iter()
         .zip(&session.tasks)
-        .zip(statistics.tasks());
-    let cpus = (0..).zip(statistics.cpus()).map(|(cpu, found)| CpuRow {
+        .zip(figures.tasks())
+        .zip((0..).map(TaskId));
+    let cpus = (0..).zip(figures.cpus()).map(|(cpu, found)| CpuRow {
         cpu,
         busy_ns: found.busy.as_nanos(),
         switches: found.switches,
@@ -234,7 +106,7 @@ fn result(
         migrations: found.migrations,
     });
     let run = Run {
-        duration_ns: statistics.end().as_nanos(),
+        duration_ns: figures.end().as_nanos(),
         cut,
         jobs: run::Jobs {
             released: totals.released,
@@ -247,7 +119,10 @@ fn result(
         },
         modes: modes.collect(),
         tasks: tasks
-            .map(|((spec, task), found)| row(spec.name.clone(), task, found))
+            .map(|(((spec, task), found), number)| TaskRow {
+                cpu: session.system.cpu_of(number).map(|cpu| cpu.0),
+                ..row(spec.name.clone(), task, found)
+            })
             .collect(),
         cpus: cpus.collect(),
         machine: Machine {
@@ -258,7 +133,7 @@ fn result(
     };
     RunResult {
         run,
-        mode_changes: statistics.mode_changes_count(),
+        mode_changes: figures.mode_changes_count(),
         excluded: totals.missed_guaranteed,
     }
 }
@@ -267,6 +142,7 @@ fn row(name: String, task: &Task, found: &TaskStatistics) -> TaskRow {
     const P99: u16 = 990;
     TaskRow {
         name,
+        cpu: None,
         released: found.released,
         completed: found.completed,
         missed: found.missed,
@@ -309,6 +185,7 @@ mod tests {
         let tasks = problem.tasks().iter().map(|_| TaskOutcome {
             priority: None,
             responses: Vec::new(),
+            ..TaskOutcome::default()
         });
         Answer::decided(Kind::Sufficient, None, tasks.collect())
     }
