@@ -172,7 +172,15 @@ fn files_that_are_no_whole_trace_are_named_with_their_code() {
     let without = |line: &str| text.replacen(line, "", 1);
     let policy = text.replacen("# policy\tamc", "# policy\tnobody", 1);
     let deadline = text.replacen("\t10000000\t10000000", "\t10000000\t9000000", 1);
-    let cases: [(&str, Vec<u8>, &str); 11] = [
+    // A domain that the policy does not have, one that the trace cannot have, and the word for one without a name.
+    let tasks = text.lines().filter(|line| line.starts_with("# task\t"));
+    let tasks: Vec<String> = (0..tasks.count()).map(|task| task.to_string()).collect();
+    let domain = |cpu: u8| {
+        let line = format!("# domain\tleft\t0\t{cpu}\t{}\n# ordered\t", tasks.join(","));
+        text.replacen("# ordered\t", &line, 1).into_bytes()
+    };
+    let word = text.replacen(",detail\n", ",detail\n0,domain,,,,1,\n", 1);
+    let cases: [(&str, Vec<u8>, &str); 14] = [
         ("cut.vtrace", bytes[..bytes.len() - 9].to_vec(), "V0802"),
         ("flipped.vtrace", flipped, "V0803"),
         ("joined.vtrace", joined, "V0810"),
@@ -192,6 +200,13 @@ fn files_that_are_no_whole_trace_are_named_with_their_code() {
             "V0807",
         ),
         ("policy.csv", policy.into_bytes(), "nobody"),
+        (
+            "domain.csv",
+            domain(0),
+            "V0805: its domains are not those of its policy",
+        ),
+        ("cpu.csv", domain(1), "CPU 1 is none of 1"),
+        ("word.csv", word.into_bytes(), "V0807"),
     ];
     for (name, bytes, code) in cases {
         let path = scratch.0.join(name);

@@ -70,12 +70,9 @@ impl Header {
     /// The domain of a task; the first where the header names none.
     #[must_use]
     pub fn domain_of(&self, task: TaskId) -> DomainId {
-        let own = |domain: &&DomainId| {
-            let domain = self.domains.get(domain.index());
-            domain.is_some_and(|domain| domain.tasks.contains(&task))
-        };
-        let ids: Vec<DomainId> = self.domain_ids().collect();
-        ids.iter().find(own).copied().unwrap_or(DomainId::FIRST)
+        let mut numbered = self.domain_ids().zip(&self.domains);
+        let own = numbered.find(|(_, domain)| domain.tasks.contains(&task));
+        own.map_or(DomainId::FIRST, |(domain, _)| domain)
     }
 
     /// The only CPU of a domain; `None` if it has several.

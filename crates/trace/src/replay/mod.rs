@@ -1,6 +1,6 @@
 //! The same facts again, to a fresh scheduler: are the answers the same? (C8)
 //!
-//! The scheduler under replay stands behind a [`Recorder`] of its own. Each recorded call is made
+//! The scheduler under replay stands behind a [`Recorder`](crate::Recorder) of its own. Each recorded call is made
 //! again, and the records it gives now are compared with the recorded ones, one by one. What the world
 //! saw by itself (misses, overheads, observations) cannot be recomputed; it is checked for
 //! consistency instead, by the rules of [`checks`].

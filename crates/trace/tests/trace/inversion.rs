@@ -4,7 +4,7 @@ use crate::common::recording;
 use vestal_core::*;
 use vestal_trace::replay::inversion::{Inversion, Order, first_inversion};
 use vestal_trace::timeline::{Item, Timeline};
-use vestal_trace::{Dispatch, Header, Record, What};
+use vestal_trace::{Dispatch, DomainId, DomainInfo, Header, Record, What};
 
 fn find(header: &Header, records: &[Record], order: Order<'_>) -> Option<Inversion> {
     let records = records.iter().map(|record| Ok::<_, ()>(*record));
@@ -480,4 +480,65 @@ fn a_job_goes_on_when_the_one_that_preempted_it_used_up_its_limit_or_is_not_admi
     }
     // Who used up a lower level's limit raises the mode and keeps its priority.
     assert_eq!(drawn(&run(overrun(0))), [(0, low), (10, high)]);
+}
+
+/// Jobs of other domains run on other CPUs: they overtake nobody, and a domain's inversion is found on its own CPU.
+#[test]
+fn each_domain_keeps_its_own_order() {
+    let (_, header, _) = recording(0, 1, true);
+    let domain = |name: &str, number: u16, tasks: &[u16]| DomainInfo {
+        name: name.to_owned(),
+        cluster: number,
+        cpus: vec![CpuId(number)],
+        tasks: tasks.iter().copied().map(TaskId).collect(),
+    };
+    let tasks = vec![header.tasks[0].clone(); 4];
+    let header = Header {
+        dispatch: Dispatch::Native,
+        cpus: 2,
+        tasks,
+        domains: vec![domain("left", 0, &[0, 3]), domain("right", 1, &[2, 1])],
+        ..header
+    };
+    let job = |task| JobId {
+        task: TaskId(task),
+        sequence: 0,
+    };
+    let started = |at, cpu, task| {
+        let (cpu, job) = (CpuId(cpu), job(task));
+        observed(at, Fact::Started { cpu, job })
+    };
+    let released = |at, task| observed(at, Fact::Released { job: job(task) });
+    let word = |at, domain| {
+        let (at, domain) = (Instant::from_nanos(at), DomainId(domain));
+        let what = What::Domain { domain };
+        Record { at, what }
+    };
+    let order = Order {
+        priorities: &[1, 2, 3, 4],
+        placement: &[CpuId(0), CpuId(1), CpuId(1), CpuId(0)],
+        tolerance: Duration::ZERO,
+    };
+    // The highest priority of all is ready on the left, where it runs at once; on the right a lower one runs.
+    let mut records = vec![
+        released(0, 0),
+        started(0, 0, 0),
+        word(0, 1),
+        released(0, 1),
+        started(0, 1, 1),
+        word(5, 0),
+        released(5, 3),
+        started(5, 0, 3),
+        word(9, 1),
+        released(9, 2),
+        started(9, 1, 2),
+        word(20, 0),
+        observed(20, Fact::Idle { cpu: CpuId(0) }),
+    ];
+    assert_eq!(find(&header, &records, order), None);
+    // On the right the higher one waits.
+    records.remove(10);
+    let found = find(&header, &records, order).unwrap();
+    assert_eq!(found.cpu, CpuId(1));
+    assert_eq!((found.running, found.waiting), (job(1), job(2)));
 }

@@ -23,3 +23,4 @@ mod perfetto;
 mod recorded;
 mod sequences;
 mod tampering;
+mod words;
