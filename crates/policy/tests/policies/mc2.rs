@@ -356,7 +356,7 @@ const TABLES: &str = "{ \"tables\": [\
 fn read(text: &str, given: &str) -> Result<System, Diagnostics> {
     let set = set(text);
     let given = parameters::read(&Source::new("given.json", given), &set)?;
-    built(&set, &given, &[]).map_err(|refusal| *refusal.found.expect("a place"))
+    built(&set, &given, &[]).map_err(|refusal| *refusal.found.unwrap())
 }
 
 #[test]
@@ -660,7 +660,7 @@ fn nonsense_is_refused_with_its_place() {
         ),
     ];
     for (text, given, expected) in cases {
-        let error = read(&text, &given).expect_err(&given);
+        let error = read(&text, &given).unwrap_err();
         let list: Vec<_> = expected
             .iter()
             .map(|one| (one.0.to_owned(), one.1.to_owned(), one.2, one.3.to_owned()))
