@@ -12,6 +12,7 @@ mod foreign;
 mod hsf;
 mod interface;
 mod job_orders;
+mod mc2;
 mod pt;
 mod replay;
 mod report;

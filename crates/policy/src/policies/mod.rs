@@ -4,6 +4,7 @@
 mod composed;
 mod hsf;
 mod job_priorities;
+mod mc2;
 pub mod one_cpu;
 mod partitioned;
 mod pedf_vd;
@@ -29,5 +30,6 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(composed::EDF_VD),
         Arc::new(pedf_vd::PedfVd),
         Arc::new(hsf::Hsf),
+        Arc::new(mc2::Mc2),
     ]
 }
