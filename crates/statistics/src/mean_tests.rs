@@ -188,7 +188,7 @@ fn of_grid(values: &[f64], wrong: f64) -> (f64, f64) {
             .map(|step| f64::from(step) / 2000.0)
             .filter(|mean| holds(*mean))
     };
-    (grid().next().unwrap(), grid().last().unwrap())
+    (grid().next().unwrap(), grid().next_back().unwrap())
 }
 
 #[test]
