@@ -141,7 +141,9 @@ pub(crate) fn file_name(which: &str, shown: Shown) -> String {
 #[must_use]
 pub fn of_sweep(experiment: &str, x: &str, summary: &Summary) -> Vec<(String, Chart)> {
     let is_other = |axis: usize| summary.axes[axis] != x && summary.weight_axis() != Some(axis);
-    let others: Vec<usize> = (0..summary.axes.len()).filter(|axis| is_other(*axis)).collect();
+    let others: Vec<usize> = (0..summary.axes.len())
+        .filter(|axis| is_other(*axis))
+        .collect();
     let of = |values: &[String]| -> Vec<String> {
         let others = others.iter();
         let text = |axis: &usize| format!("{} = {}", summary.axes[*axis], values[*axis]);
@@ -157,7 +159,11 @@ pub fn of_sweep(experiment: &str, x: &str, summary: &Summary) -> Vec<(String, Ch
             true => experiment.to_owned(),
             false => format!("{experiment}: {}", values.join(", ")),
         };
-        let which = if many { format!("{number}") } else { String::new() };
+        let which = if many {
+            format!("{number}")
+        } else {
+            String::new()
+        };
         for (shown, chart) in selection.charts(&title, x) {
             charts.push((file_name(&which, shown), chart));
         }

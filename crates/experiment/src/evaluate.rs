@@ -166,9 +166,10 @@ impl<'a> Question<'a> {
     /// # Errors
     /// [`QuestionError`] if the test speaks of no policy.
     pub fn check(registry: &'a Registry, test: &'a Test) -> Result<Self, QuestionError> {
-        let policy = registry.policies_of(test).next().ok_or_else(|| {
-            QuestionError::NoPolicy(test.to_string())
-        })?;
+        let policy = registry
+            .policies_of(test)
+            .next()
+            .ok_or_else(|| QuestionError::NoPolicy(test.to_string()))?;
         Ok(Self::Check(Check {
             test,
             registry,

@@ -143,7 +143,9 @@ impl Asked {
             return Vec::new();
         };
         let of_levels = levels.iter().map(|level| format!("{}:{level}", self.label));
-        std::iter::once(self.label.clone()).chain(of_levels).collect()
+        std::iter::once(self.label.clone())
+            .chain(of_levels)
+            .collect()
     }
 }
 

@@ -137,7 +137,9 @@ impl<'a> Simulation<'a> {
             return Ok(());
         };
         let name = self.policy.about().name;
-        let tasks = set.to_tasks(name).map_err(|found| refused(found.to_string()))?;
+        let tasks = set
+            .to_tasks(name)
+            .map_err(|found| refused(found.to_string()))?;
         match self.system(&set) {
             Ok(Some(system)) => Carried::new(&tasks, &system).map(|_| ()).map_err(refused),
             Ok(None) => Ok(()),
@@ -166,7 +168,10 @@ impl<'a> Simulation<'a> {
         let Some(system) = self.system(drawn.set)? else {
             return Ok(Ran::NoSystem);
         };
-        let world = self.spec.world(drawn.point).ok_or("a point without a scenario")?;
+        let world = self
+            .spec
+            .world(drawn.point)
+            .ok_or("a point without a scenario")?;
         let carried = Carried::new(drawn.tasks, &system)?;
         let setting = Setting {
             tasks: drawn.tasks,
@@ -228,7 +233,10 @@ impl<'a> Measurement<'a> {
     /// Its name in results: `MEASURE:POLICY/SCENARIO`.
     #[must_use]
     pub fn label(&self) -> String {
-        format!("{}:{}", self.counted.measure.name, self.simulation.spec.label)
+        format!(
+            "{}:{}",
+            self.counted.measure.name, self.simulation.spec.label
+        )
     }
 
     /// Whether there was a whole run to measure in, or else why not as an answer is given, and the counts of each level.

@@ -156,10 +156,7 @@ fn measures() -> String {
     format!("one of {}", names.join(", "))
 }
 
-fn measure(
-    source: &Arc<Source>,
-    what: &Spanned<String>,
-) -> Result<&'static Measure, Diagnostics> {
+fn measure(source: &Arc<Source>, what: &Spanned<String>) -> Result<&'static Measure, Diagnostics> {
     let name = what.as_ref();
     Measure::named(name).ok_or_else(|| {
         let known = MEASURES.iter().map(|measure| measure.name);
@@ -269,7 +266,9 @@ fn resolve(text: &str, names: &[&str], values: &[&str]) -> Result<String, String
         Piece::Name(name) => {
             let at = names.iter().position(|known| *known == name);
             let value = at.and_then(|at| values.get(at));
-            value.map(|value| (*value).to_owned()).ok_or_else(|| name.to_owned())
+            value
+                .map(|value| (*value).to_owned())
+                .ok_or_else(|| name.to_owned())
         }
     };
     pieces(text).map(part).collect()

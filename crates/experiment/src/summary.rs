@@ -125,12 +125,7 @@ const EXAMPLES_MAX: usize = 3;
 impl Summary {
     /// Counts the answers.
     #[must_use]
-    pub fn new(
-        experiment: &Experiment,
-        points: &[Point],
-        asked: &[Asked],
-        table: &Table,
-    ) -> Self {
+    pub fn new(experiment: &Experiment, points: &[Point], asked: &[Asked], table: &Table) -> Self {
         // Where the answers of each stand.
         let answered = asked.iter().enumerate();
         let answered = answered.filter(|(_, asked)| asked.counted.is_none());

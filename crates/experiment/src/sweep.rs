@@ -8,8 +8,8 @@
 use crate::charts;
 use crate::evaluate::{Evaluator, Question};
 use crate::file::{Experiment, Point};
-use crate::store::{Damage, Rows, Store, StoreError};
 use crate::measure::Asked;
+use crate::store::{Damage, Rows, Store, StoreError};
 use crate::summary::Summary;
 use crate::table::{Layout, Table, Width};
 use rayon::prelude::*;

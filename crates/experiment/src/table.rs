@@ -427,7 +427,14 @@ mod tests {
     fn a_whole_file_of_another_experiment_is_foreign() {
         let found = Table::read(bytes(), WIDTH, "fedcba9876543210");
         assert_eq!(found, Err(Unfit::Foreign));
-        let found = Table::read(bytes(), Width { answers: 5, ..WIDTH }, FINGERPRINT);
+        let found = Table::read(
+            bytes(),
+            Width {
+                answers: 5,
+                ..WIDTH
+            },
+            FINGERPRINT,
+        );
         assert!(matches!(found, Err(Unfit::Damaged(_))), "{found:?}");
     }
 

@@ -48,7 +48,7 @@ pub struct Mean {
 }
 
 /// No bet takes more than this part of what it may take.
-const STAKE_MAX: f64 = 0.5;
+const STAKE_MAX: f64 = 0.75;
 
 /// As often an end is looked for in half of where it was: 2^-40 is left.
 const HALVINGS: u32 = 40;

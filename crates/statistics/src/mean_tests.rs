@@ -163,7 +163,7 @@ fn student_s_quantiles_are_those_of_tables() {
 }
 
 /// The least and the largest mean of a grid that make neither bettor rich, by the definition: both at once, each at
-/// most half of what it may bet, the capital after every value.
+/// most three quarters of what it may bet, the capital after every value.
 fn of_grid(values: &[f64], wrong: f64) -> (f64, f64) {
     let holds = |mean: f64| {
         let (mut up, mut down) = (1.0_f64, 1.0_f64);
@@ -172,8 +172,8 @@ fn of_grid(values: &[f64], wrong: f64) -> (f64, f64) {
         for value in values {
             let variance = residues.iter().sum::<f64>() / residues.len() as f64;
             let bet = (2.0 * (2.0 / wrong).ln() / (values.len() as f64 * variance)).sqrt();
-            up *= 1.0 + bet.min(0.5 / mean) * (value - mean);
-            down *= 1.0 - bet.min(0.5 / (1.0 - mean)) * (value - mean);
+            up *= 1.0 + bet.min(0.75 / mean) * (value - mean);
+            down *= 1.0 - bet.min(0.75 / (1.0 - mean)) * (value - mean);
             if 0.5 * up >= 1.0 / wrong || 0.5 * down >= 1.0 / wrong {
                 return false;
             }
