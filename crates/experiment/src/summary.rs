@@ -342,7 +342,7 @@ impl Summary {
             return None;
         }
         let mut text = format!(
-            "point,{}measure,jobs,sets,without,cut,counted,of,mean,low95,high95\n",
+            "point,{}measure,jobs,sets,without,cut,values,counted,of,mean,low95,high95\n",
             prefix(&self.axes)
         );
         for (point, values) in self.points.iter().enumerate() {
@@ -394,13 +394,13 @@ fn row(sample: &Sample, Mean { value, low, high }: Mean) -> String {
         counts: [counted, of],
         values,
     } = sample;
-    let known = values.iter().flatten().next().is_some();
-    let end = |end: f64| match known && end.is_finite() {
+    let known = values.iter().flatten().count();
+    let end = |end: f64| match known > 0 && end.is_finite() {
         true => format!("{end:.6}"),
         false => String::new(),
     };
     format!(
-        "{sets},{without},{cut},{counted},{of},{},{},{}",
+        "{sets},{without},{cut},{known},{counted},{of},{},{},{}",
         end(value),
         end(low),
         end(high)
