@@ -142,28 +142,28 @@ they do not, and more sets may.";
 const READING: &str = " *Depends on the reading*: confirmed under one, refuted under the other.\n";
 
 const OF_TESTS: &[&str] = &[
-    "The sets of a point are independent; all tests answer about the same sets. So two tests are compared by\n   \
+    "The sets of a point are independent; all tests answer about the same sets. So two tests are compared by\n\
 the sets on which they differ (McNemar's test), not by their shares.",
-    "Certain is what four standard errors on each side do not change. One such interval is wrong with a\n   \
-probability of 0.006 %, so 800 of them are all right with 95 %. The whiskers of the plots are narrower: 95 %\n   \
+    "Certain is what four standard errors on each side do not change. One such interval is wrong with a\n\
+probability of 0.006 %, so 800 of them are all right with 95 %. The whiskers of the plots are narrower: 95 %\n\
 each.",
-    "*More* and *better* are strict: tests that answer alike confirm neither. They are refuted by the contrary,\n   \
+    "*More* and *better* are strict: tests that answer alike confirm neither. They are refuted by the contrary,\n\
 and if what the test alone accepts is rare and no more than what the other one alone accepts.",
-    "*Every* and *none* are refuted by one set, *some* is confirmed by one. The contrary takes a share that is\n   \
+    "*Every* and *none* are refuted by one set, *some* is confirmed by one. The contrary takes a share that is\n\
 certainly rare. A set whose search reached its limit is not accepted, and no such set.",
-    "What a published and refuted test accepts, and the sound test beside it does not, is looked at set by set: is\n   \
-it proved by another sound test of the same policy, and if not, does a search find a run of it in which a\n   \
-guaranteed deadline is missed, under the priorities that the test chose? Such a miss shows that the set was\n   \
-accepted wrongly. No miss shows nothing. An advantage is a gain if more than half of it is proved, none if\n   \
+    "What a published and refuted test accepts, and the sound test beside it does not, is looked at set by set: is\n\
+it proved by another sound test of the same policy, and if not, does a search find a run of it in which a\n\
+guaranteed deadline is missed, under the priorities that the test chose? Such a miss shows that the set was\n\
+accepted wrongly. No miss shows nothing. An advantage is a gain if more than half of it is proved, none if\n\
 more than half misses, and not decided otherwise.",
 ];
 
 const OF_MEASURES: &[&str] = &[
-    "What is measured is the mean over the sets of a point, each as heavy as any other; a set's value is counted in\n   \
+    "What is measured is the mean over the sets of a point, each as heavy as any other; a set's value is counted in\n\
 one simulation. Sets are independent; jobs of a set are not, and no interval takes them for it.",
-    "Intervals of shares hold for every distribution and number of sets (Waudby-Smith and Ramdas, 2024); those of other\n   \
+    "Intervals of shares hold for every distribution and number of sets (Waudby-Smith and Ramdas, 2024); those of other\n\
 numbers are Student's. Certain is what may be wrong with a probability of 0.006 %; the whiskers are 95 % each.",
-    "Two policies are compared by the differences of their values for the same sets. Where points are put together, a\n   \
+    "Two policies are compared by the differences of their values for the same sets. Where points are put together, a\n\
 value is the mean over the points of the sets with the same index.",
 ];
 
