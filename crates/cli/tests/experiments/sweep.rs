@@ -51,7 +51,7 @@ fn names(files: &[(PathBuf, Vec<u8>)]) -> Vec<&PathBuf> {
     files.iter().map(|(name, _)| name).collect()
 }
 
-fn assert_same(a: &Path, b: &Path) {
+pub(crate) fn assert_same(a: &Path, b: &Path) {
     let (a, b) = (contents(a), contents(b));
     assert_eq!(names(&a), names(&b));
     for ((name, a), (_, b)) in a.iter().zip(&b) {
@@ -63,7 +63,7 @@ fn assert_same(a: &Path, b: &Path) {
     clippy::disallowed_methods,
     reason = "a test that waits for another process schedules nothing"
 )]
-fn wait(millis: u64) {
+pub(crate) fn wait(millis: u64) {
     std::thread::sleep(Duration::from_millis(millis));
 }
 
