@@ -15,6 +15,7 @@ mod job_orders;
 mod pt;
 mod replay;
 mod report;
+mod several_cpus;
 #[path = "../support/mod.rs"]
 mod support;
 mod traces;
