@@ -108,7 +108,7 @@ impl RunResult {
             );
         }
         text.push('\n');
-        text.push_str(&self.mode_list());
+        text.push_str(&self.mode_list(session));
         let jobs = &self.run.jobs;
         let _ = writeln!(
             text,
@@ -167,7 +167,8 @@ impl RunResult {
         let mut rows: Vec<_> = tasks
             .map(|(task, (row, spec))| (session.urgency(task), task, row, spec))
             .collect();
-        rows.sort_by_key(|((rank, _), _, row, _)| (row.cpu, *rank));
+        // Tasks that no CPU has for its own stand behind those of the CPUs.
+        rows.sort_by_key(|((rank, _), _, row, _)| (row.cpu.is_none(), row.cpu, *rank));
         let mut grid = Grid::of(&rows, output)
             .text("task", |(_, _, row, _)| &row.name)
             .text("level", |(.., spec)| {
@@ -205,7 +206,7 @@ impl RunResult {
             .render()
     }
 
-    fn mode_list(&self) -> String {
+    fn mode_list(&self, session: &Session) -> String {
         if self.mode_changes == 0 {
             return "modes: no change\n".to_owned();
         }
@@ -213,6 +214,9 @@ impl RunResult {
         for change in self.run.modes.iter().take(MODES_SHOWN) {
             let why = match &change.cause {
                 Some(task) => format!("{task} used up its {} budget", change.from),
+                None if session.set.level(&change.to) > session.set.level(&change.from) => {
+                    "it was asked for".to_owned()
+                }
                 None => "nothing admitted was left to do".to_owned(),
             };
             let on = match change.cpu {

@@ -15,6 +15,7 @@ use vestal_policy::{
     Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System,
     assemble, parameters,
 };
+use vestal_sim::guarantee::Guarantee;
 use vestal_workload::quantity::parse_time;
 use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
 
@@ -25,8 +26,8 @@ pub(crate) struct Session {
     pub(crate) tasks: Vec<Task>,
     pub(crate) levels: LevelSet,
     pub(crate) system: System,
-    /// Under which limits deadlines are guaranteed, by cluster.
-    limits: Vec<(Enforcement, Exhaustion)>,
+    /// Under which limits deadlines are guaranteed, by cluster; `None` where nothing is.
+    limits: Vec<Option<(Enforcement, Exhaustion)>>,
     pub(crate) duration: Duration,
     pub(crate) workload: Workload,
     /// The scenario as it was written.
@@ -97,7 +98,22 @@ impl Session {
         if let Some(doubt) = session.system.doubt() {
             output.warning(&doubt);
         }
+        session.warn_of_rows_without_effect(output);
         Ok(session)
+    }
+
+    /// Only servers have devices, and modes that are asked for.
+    fn warn_of_rows_without_effect(&self, output: &Output) {
+        let Scenario::File(file) = self.workload.scenario() else {
+            return;
+        };
+        let given = !file.modes.is_empty() || file.devices.iter().any(|rows| !rows.is_empty());
+        if given && !matches!(self.configuration(), Configuration::Servers(_)) {
+            output.warning(&format!(
+                "rows of the kinds device and mode have no effect under {}: it has no servers",
+                self.system.policy
+            ));
+        }
     }
 
     /// The session of a recorded run with the task set `set`, which is the recorded one or another. Its
@@ -130,7 +146,11 @@ impl Session {
         let by = (opening.policy, &opening.options);
         let system = assemble(opening.registry, by, &set, parameters, analysis);
         let system = system.map_err(|refusal| Failure::refused(&what, refusal))?;
-        let limits: Option<Vec<_>> = system.clusters.iter().map(Cluster::limits).collect();
+        let limits = |cluster: &Cluster| match cluster.promises_nothing() {
+            true => Some(None),
+            false => cluster.limits().map(Some),
+        };
+        let limits: Option<Vec<_>> = system.clusters.iter().map(limits).collect();
         let limits = limits.ok_or_else(|| {
             let policy = &system.policy;
             let why = "does not guarantee deadlines, and this version judges no other guarantee";
@@ -171,22 +191,24 @@ impl Session {
         &self.system.clusters[0].configuration
     }
 
-    /// Under which limits deadlines are guaranteed in its first cluster.
+    /// Under which limits deadlines are guaranteed in its first cluster; where nothing is, jobs have no limits.
     pub(crate) fn limits(&self) -> (Enforcement, Exhaustion) {
-        self.limits[0]
+        self.limits[0].unwrap_or((Enforcement::Static, Exhaustion::Continue))
     }
 
-    /// What is guaranteed in a cluster about which tasks, if it is proved: what worlds judge by.
-    pub(crate) fn guaranteed(&self, cluster: usize) -> vestal_core::Configuration<'_> {
-        let (enforcement, exhaustion) = self.limits[cluster];
-        vestal_core::Configuration {
+    /// What is guaranteed in a cluster, if it is proved: what worlds judge by.
+    pub(crate) fn guarantee(&self, cluster: usize) -> Guarantee {
+        let Some((enforcement, exhaustion)) = self.limits[cluster] else {
+            return Guarantee::none();
+        };
+        Guarantee::of(&vestal_core::Configuration {
             tasks: self.system.clusters[cluster].configuration.tasks(),
             levels: self.levels,
             enforcement,
             exhaustion,
             granularity: Service::ZERO,
             wake_granularity: Duration::ZERO,
-        }
+        })
     }
 
     /// How many jobs of one task may wait behind its current one; `None`: any number.
@@ -323,9 +345,6 @@ fn read_scenario(spec: &str, set: &TaskSet, output: &Output) -> Result<Scenario,
     if let Scenario::File(file) = &scenario {
         for note in &file.notes {
             output.note(&note.to_string());
-        }
-        if !file.devices.is_empty() || !file.modes.is_empty() {
-            output.warning("rows of the kinds device and mode have no effect in this version");
         }
     }
     Ok(scenario)

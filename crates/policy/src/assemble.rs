@@ -253,7 +253,7 @@ fn take_back(system: &mut System, test: &Test, outcome: &Outcome) {
         for domain in &mut cluster.domains {
             let same_limits = match (&domain.guarantee.terms, test.limits) {
                 (Terms::Deadlines { enforcement, .. }, Some(limits)) => *enforcement == limits,
-                (Terms::Deadlines { .. }, None) | (Terms::Tardiness(_), _) => true,
+                (Terms::Deadlines { .. }, None) | (Terms::Tardiness(_) | Terms::Nothing, _) => true,
             };
             let other = match (same_limits, same_order) {
                 (true, true) => continue,

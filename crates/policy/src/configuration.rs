@@ -1,5 +1,7 @@
 //! From what schedulers are made: owned, comparable forms of the core's configurations.
 
+mod levels;
+
 use crate::engine::Engine;
 use crate::refusal::Refusal;
 use std::fmt;
@@ -9,6 +11,8 @@ use vestal_core::{
     HierarchyConfiguration, LevelSet, Rank, Scheduler, ServedTask, ServerConfiguration, Service,
     TaskConfiguration, TaskOrder, Uniprocessor,
 };
+
+pub use levels::Levels;
 
 /// What the world that a scheduler is made for can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,8 @@ pub enum Configuration {
     OneCpu(OneCpu),
     /// One CPU, servers with an order inside each.
     Servers(Servers),
+    /// Several CPUs, four levels.
+    Levels(Levels),
     /// What a program's own policy makes of it.
     User(User),
 }
@@ -56,8 +62,11 @@ pub struct OneCpu {
 /// One CPU, servers by their priorities, and an order inside each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Servers {
-    /// The tasks as a person sees them: with the priorities of their servers.
+    /// The tasks as a person sees them: with the priorities of their servers. The bottom halves of devices stand
+    /// behind those of the file.
     pub tasks: Vec<TaskConfiguration>,
+    /// What the servers are called.
+    pub names: Vec<String>,
     /// The servers.
     pub servers: Vec<ServerConfiguration>,
     /// The tasks with their servers.
@@ -112,7 +121,10 @@ impl OneCpu {
 /// Why fixed priorities cannot carry out what a scheduler plans.
 pub(crate) const BY_SCHEDULER: &str =
     "fixed priorities cannot carry out the plans of its own scheduler";
-const BY_SERVER: &str = "fixed priorities of tasks cannot give them servers";
+pub(crate) const BY_SERVER: &str = "fixed priorities of tasks cannot give them servers";
+/// Why they cannot carry out MC².
+pub(crate) const BY_LEVEL: &str =
+    "fixed priorities of tasks keep neither tables nor deadlines of jobs";
 
 impl Configuration {
     /// The tasks.
@@ -121,6 +133,7 @@ impl Configuration {
         match self {
             Self::OneCpu(OneCpu { tasks, .. })
             | Self::Servers(Servers { tasks, .. })
+            | Self::Levels(Levels { tasks, .. })
             | Self::User(User { tasks, .. }) => tasks,
         }
     }
@@ -150,6 +163,7 @@ impl Configuration {
                     engine.map_err(|error| refused(error.to_string()))?,
                 ))
             }
+            Self::Levels(levels) => Engine::Levelled(Box::new(levels.whole(precision)?)),
             Self::User(user) => Engine::User((user.build)(precision).map_err(refused)?),
         })
     }
@@ -162,6 +176,7 @@ impl Configuration {
         let one = match self {
             Self::OneCpu(one) => one,
             Self::Servers(_) => return Err(Refusal::input(BY_SERVER)),
+            Self::Levels(_) => return Err(Refusal::input(BY_LEVEL)),
             Self::User(_) => return Err(Refusal::input(BY_SCHEDULER)),
         };
         if let Some(why) = one.order.beyond_fixed_priorities() {
@@ -192,17 +207,19 @@ impl Configuration {
     pub fn holds_unenforced(&self) -> bool {
         match self {
             Self::OneCpu(one) => one.enforcement.is_dispensable(),
-            Self::Servers(_) | Self::User(_) => false,
+            Self::Servers(_) | Self::Levels(_) | Self::User(_) => false,
         }
     }
 
-    /// How urgent a task is before any job is there; `None` if its scheduler does not say.
+    /// How urgent a task is before any job is there; `None` if its scheduler does not say. Levels go before each other
+    /// as priorities do; what orders tasks of one level is another thing.
     #[must_use]
     pub fn rank(&self, task: usize) -> Option<Rank<'_>> {
         let entry = self.tasks().get(task)?;
         match self {
             Self::OneCpu(one) => Some(one.order.rank(task, entry)),
             Self::Servers(_) => Some(Rank::Priority(entry.priority)),
+            Self::Levels(levels) => Some(Rank::Priority(levels.precedence(task)?)),
             Self::User(_) => None,
         }
     }

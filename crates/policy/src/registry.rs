@@ -8,7 +8,7 @@ use std::sync::Arc;
 use vestal_analysis::Test;
 
 /// The policies of the interface that no version has yet.
-const PLANNED_POLICIES: [&str; 5] = ["pedf-vd", "ftts", "mc2", "io-amc", "hsf"];
+const PLANNED_POLICIES: [&str; 2] = ["ftts", "io-amc"];
 
 /// The tests of the interface that no version has yet.
 const PLANNED_TESTS: [&str; 8] = [

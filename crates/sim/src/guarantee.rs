@@ -123,6 +123,13 @@ impl Guarantee {
         }
     }
 
+    /// Nothing is promised: no miss breaks anything.
+    #[must_use]
+    pub fn none() -> Self {
+        // A job of a task that it does not know was guaranteed nothing.
+        Self::new(&[], Enforcement::Static, Exhaustion::Continue)
+    }
+
     fn crossing(&self, level: Level) -> Option<Instant> {
         self.crossings.get(level.index()).copied().flatten()
     }
@@ -344,6 +351,30 @@ mod tests {
             end: ns(end),
         };
         guarantee.executed(segment, job);
+    }
+
+    #[test]
+    fn where_nothing_is_promised_no_miss_is_guaranteed() {
+        let mut none = Guarantee::none();
+        let (job, start) = (job(0, 2, 2), ns(9));
+        let cpu = CpuId(0);
+        none.started(start, cpu, &job);
+        none.executed(
+            Segment {
+                cpu,
+                start,
+                end: ns(11),
+            },
+            &job,
+        );
+        assert_eq!(none.judge(&job, ns(11), Ending::Completed), Some(EXCUSED));
+        assert_eq!(
+            none.judge(&job, ns(10), Ending::Completed),
+            Some(Verdict::Met)
+        );
+        // The control: the same under static limits.
+        let one = Guarantee::new(&tasks(), Enforcement::Static, Exhaustion::Background);
+        assert_eq!(one.judge(&job, ns(11), Ending::Completed), Some(MISSED));
     }
 
     #[test]

@@ -157,7 +157,9 @@ impl Statistics {
         Self::of_guarantee(Guarantee::of(configuration), tasks, cpus)
     }
 
-    fn of_guarantee(guarantee: Guarantee, tasks: usize, cpus: u16) -> Self {
+    /// For a run of so many tasks on `cpus` CPUs, of which this was guaranteed.
+    #[must_use]
+    pub fn of_guarantee(guarantee: Guarantee, tasks: usize, cpus: u16) -> Self {
         Self {
             guarantee,
             figures: Figures::none(tasks, usize::from(cpus)),

@@ -2,7 +2,9 @@
 //! that has to know of a new one.
 
 mod composed;
+mod hsf;
 mod job_priorities;
+mod mc2;
 pub mod one_cpu;
 mod partitioned;
 mod pedf_vd;
@@ -27,5 +29,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(composed::EDF),
         Arc::new(composed::EDF_VD),
         Arc::new(pedf_vd::PedfVd),
+        Arc::new(hsf::Hsf),
+        Arc::new(mc2::Mc2),
     ]
 }
