@@ -7,6 +7,7 @@ mod deadlines;
 #[cfg(target_os = "linux")]
 mod doctor;
 mod documents;
+mod domains;
 mod files;
 mod foreign;
 mod hsf;
