@@ -158,7 +158,7 @@ fn paths(value: &Value, at: &mut Vec<Step>, found: &mut Vec<Vec<Step>>) {
                 .map(|(position, value)| (Step::Position(position), value))
                 .collect()
         }
-        _ => Vec::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
     };
     for (step, value) in inside {
         at.push(step);

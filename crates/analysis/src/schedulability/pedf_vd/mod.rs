@@ -26,7 +26,7 @@
 //! border, then O(n) of exact arithmetic; `:decreasing` sorts before.
 //!
 //! Slow twin: `tests/schedulability/pedf_vd` repeats the placement in fractions of machine words, judges each
-//! CPU by the theorem, and looks through all placements of small sets. [`crate::controls`] has a variant that
+//! CPU by the theorem, and looks through all placements of small sets. `crate::controls` has a variant that
 //! looks at mode 0 alone, which a campaign has to refute.
 
 #[cfg(feature = "controls")]
