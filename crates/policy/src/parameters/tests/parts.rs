@@ -1,6 +1,6 @@
 //! Every parameter comes back as it was written, and a text that was damaged anywhere is refused with the place.
 
-use super::*;
+use crate::parameters::*;
 use serde_json::json;
 use vestal_analysis::Ratio;
 use vestal_analysis::parameters::{
