@@ -519,6 +519,8 @@ fn every_test_of_tasks_can_be_checked_under_the_policy_that_it_is_about() {
     let tests = topics.filter(|topic| topic["kind"] == "test");
     let tests: Vec<String> = tests
         .map(|test| test["topic"].as_str().unwrap().to_owned())
+        // A sweep simulates one CPU.
+        .filter(|test| !test.starts_with("pedf-vd"))
         .collect();
     assert!(tests.len() > 20, "{tests:?}");
     let (done, folder) = sweep(&tests, "all");

@@ -25,8 +25,8 @@
 //! Cost: O(n m) trials for n tasks and m CPUs, each of constant time unless a sum is within some 2^-55 of the
 //! border, then O(n) of exact arithmetic; `:decreasing` sorts before.
 //!
-//! Slow twin: `tests/schedulability/pedf_vd.rs` repeats the placement in fractions of machine words, judges each
-//! CPU by the theorem, and looks through all placements of small sets. [`crate::controls`] has a variant that
+//! Slow twin: `tests/schedulability/pedf_vd` repeats the placement in fractions of machine words, judges each
+//! CPU by the theorem, and looks through all placements of small sets. `crate::controls` has a variant that
 //! looks at mode 0 alone, which a campaign has to refute.
 
 #[cfg(feature = "controls")]
