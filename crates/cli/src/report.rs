@@ -107,6 +107,7 @@ impl RunResult {
                 cpu.preemptions
             );
         }
+        text.push_str(&self.server_tables(output));
         text.push('\n');
         text.push_str(&self.mode_list(session));
         let jobs = &self.run.jobs;
@@ -204,6 +205,30 @@ impl RunResult {
             })
             .number("deadline", |(.., spec)| exact(spec.deadline.as_nanos()))
             .render()
+    }
+
+    /// What servers gave and devices asked for; nothing without any.
+    fn server_tables(&self, output: &Output) -> String {
+        let mut text = String::new();
+        if !self.run.servers.is_empty() {
+            let table = Grid::of(&self.run.servers, output)
+                .text("server", |row| &row.name)
+                .number("served", |row| short(row.served_ns))
+                .number("replenishments", |row| row.replenishments)
+                .number("exhausted", |row| row.exhausted)
+                .number("postponed", |row| short(row.postponed_ns));
+            let _ = write!(text, "\n{}", table.render());
+        }
+        if !self.run.devices.is_empty() {
+            let table = Grid::of(&self.run.devices, output)
+                .text("device", |row| &row.name)
+                .number("events", |row| row.arrived)
+                .number("served", |row| row.served)
+                .number("queued", |row| row.queued)
+                .number("dropped", |row| row.dropped);
+            let _ = write!(text, "\n{}", table.render());
+        }
+        text
     }
 
     fn mode_list(&self, session: &Session) -> String {

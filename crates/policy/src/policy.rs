@@ -168,7 +168,7 @@ impl Fields {
             "holds: the policy has no rule of its own for a job past its deadline; a job that used up its \
              execution limit is stopped by the policy in any case",
         ),
-        io: Use::Ignored("I/O (io-amc) is not in this version; jobs do not block"),
+        io: Use::Ignored("jobs do not block: only servers (hsf) have devices for which they could wait"),
         work: Use::Rule("counts in `run`, which alone executes the tasks"),
         estimates: Use::Ignored(
             "jobs are stopped at their own level's value; only the scenario `beta` looks at estimates above it",
@@ -177,8 +177,8 @@ impl Fields {
         tick: Use::Ignored("time is exact in this version"),
         interrupt_master: Use::Ignored("mc2 is not in this version"),
         bus: FTTS,
-        servers: Use::Ignored("servers (hsf, io-amc) are not in this version"),
-        devices: Use::Ignored("devices (io-amc) are not in this version"),
+        servers: Use::Ignored("the policy has no servers; hsf has"),
+        devices: Use::Ignored("only servers (hsf) have bottom halves"),
     };
 
     /// The same for a policy with modes.

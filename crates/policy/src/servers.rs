@@ -5,13 +5,14 @@
 
 use crate::configuration::Servers;
 use crate::refusal::Refusal;
-use crate::setup::Setup;
+use crate::setup::{Origin, Setup};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use vestal_core::{
-    ByLevel, DeviceConfiguration, Duration, Level, LocalOrder, ServedTask, ServerConfiguration,
-    ServerId, ServerKind, Service, Task, TaskConfiguration, TaskId, Utilization, Wcet, WhenFull,
+    ByLevel, ClassicOrder, DeviceConfiguration, Duration, Level, LocalOrder, ServedTask,
+    ServerConfiguration, ServerId, ServerKind, Service, Task, TaskConfiguration, TaskId,
+    Utilization, Wcet, WhenFull,
 };
 use vestal_workload::diagnostic::{Sink, one_of, quote};
 use vestal_workload::model::{
@@ -22,13 +23,28 @@ use vestal_workload::{Ratio, TaskSet, codes};
 /// The longest replenishment list of a sporadic server whose file does not say.
 pub const REPLENISHMENTS: u16 = 32;
 
-/// The servers, tasks and devices of a set. A set without servers gets one for each task.
+/// The priorities of the tasks inside their servers, all different, and where they come from: given, or `None`.
+pub(crate) fn priorities(setup: &Setup<'_>) -> (Vec<u32>, Option<Origin>) {
+    match setup.choose(|all| all.priorities.as_ref()) {
+        Some((given, by)) => {
+            let given = given.iter().map(|priority| Some(by_priority(*priority)));
+            (ranks(given), Some(by))
+        }
+        None => (setup.classic(ClassicOrder::RateMonotonic), None),
+    }
+}
+
+/// The servers, tasks and devices of a set, whose tasks have these priorities. A set without servers gets one for each task.
 ///
 /// # Errors
 /// Everything in the file that servers cannot do, as `user`, a policy, would have it.
-pub(crate) fn of_set(setup: &Setup<'_>, user: &str) -> Result<Servers, Refusal> {
+pub(crate) fn of_set(
+    setup: &Setup<'_>,
+    user: &str,
+    priorities: &[u32],
+) -> Result<Servers, Refusal> {
     if setup.set.servers.is_empty() {
-        return one_for_each(setup);
+        return Ok(one_for_each(setup, priorities));
     }
     let mut reading = Reading {
         set: setup.set,
@@ -41,7 +57,7 @@ pub(crate) fn of_set(setup: &Setup<'_>, user: &str) -> Result<Servers, Refusal> 
     let hosts = Hosts::of(setup.set, &order, &homes);
     reading.inheritance(&hosts, &homes);
     reading.sink.into_result().map_err(Refusal::diagnosed)?;
-    let served = served(setup, &homes, &hosts)?;
+    let served = served(setup, priorities, &homes, &hosts)?;
     let (bottom_halves, devices) = bottom_halves(setup.set, &hosts)?;
     let mut tasks = setup.with_priorities(&[]);
     tasks.extend(
@@ -70,11 +86,8 @@ pub(crate) fn of_set(setup: &Setup<'_>, user: &str) -> Result<Servers, Refusal> 
 
 /// A deferrable server for each task, with its period and its budget: nothing that one task does costs another
 /// more than that.
-fn one_for_each(setup: &Setup<'_>) -> Result<Servers, Refusal> {
-    let given = setup.given.file.priorities.clone();
-    let priorities =
-        given.unwrap_or_else(|| setup.classic(vestal_core::ClassicOrder::RateMonotonic));
-    let tasks = setup.with_priorities(&priorities);
+fn one_for_each(setup: &Setup<'_>, priorities: &[u32]) -> Servers {
+    let tasks = setup.with_priorities(priorities);
     let servers = tasks.iter().map(|entry| {
         let Task {
             period,
@@ -104,7 +117,7 @@ fn one_for_each(setup: &Setup<'_>) -> Result<Servers, Refusal> {
         priority: 1,
         on_behalf_of: None,
     });
-    Ok(Servers {
+    Servers {
         servers: servers.collect(),
         served: served.collect(),
         names: setup
@@ -116,7 +129,7 @@ fn one_for_each(setup: &Setup<'_>) -> Result<Servers, Refusal> {
         devices: Vec::new(),
         levels: setup.levels,
         tasks,
-    })
+    }
 }
 
 fn by_level<T: Copy>(set: &TaskSet, of: impl Fn(Level) -> T) -> ByLevel<T> {
@@ -518,14 +531,10 @@ impl Reading<'_> {
 /// The tasks of the file with their servers.
 fn served(
     setup: &Setup<'_>,
+    priorities: &[u32],
     homes: &[Option<usize>],
     hosts: &Hosts,
 ) -> Result<Vec<ServedTask>, Refusal> {
-    let given = setup.given.file.priorities.as_ref();
-    let priorities = match given {
-        Some(given) => ranks(given.iter().map(|priority| Some(by_priority(*priority)))),
-        None => setup.classic(vestal_core::ClassicOrder::RateMonotonic),
-    };
     let mut served = Vec::with_capacity(setup.tasks.len());
     for ((task, home), priority) in setup.tasks.iter().zip(homes).zip(priorities) {
         let server = home.and_then(number);
@@ -534,7 +543,7 @@ fn served(
         served.push(ServedTask {
             task: *task,
             server,
-            priority,
+            priority: *priority,
             on_behalf_of: Hosts::for_pibs(
                 setup.set,
                 home,

@@ -5,9 +5,10 @@ use crate::configuration::{BY_SERVER, Configuration};
 use crate::policy::{About, Fields, Native, Policy, Use};
 use crate::refusal::Refusal;
 use crate::servers;
-use crate::setup::Setup;
+use crate::setup::{Setup, order_name};
 use crate::system::{System, Terms};
-use vestal_analysis::Parameters;
+use vestal_analysis::{Parameter, Parameters};
+use vestal_core::ClassicOrder;
 
 pub(super) struct Hsf;
 
@@ -15,8 +16,8 @@ static ABOUT: About = About {
     name: "hsf",
     summary: "hierarchical: servers by fixed priorities, fixed priorities or EDF inside each",
     page: include_str!("../../../../docs/explain/hsf.md"),
-    // Budgets of servers would be given here.
-    parameters: &[],
+    // Budgets of servers would be another one.
+    parameters: &[Parameter::Priorities],
     options: &[],
     tests: &[],
     native: Native::No(BY_SERVER),
@@ -46,11 +47,12 @@ impl Policy for Hsf {
 
     fn build(&self, setup: &Setup<'_>) -> Result<System, Refusal> {
         // Budgets that are given as parameters would take the place of the file's here.
-        let servers = servers::of_set(setup, ABOUT.name)?;
+        let (priorities, by) = servers::priorities(setup);
+        let servers = servers::of_set(setup, ABOUT.name, &priorities)?;
         let set = setup.set;
-        let inside = match setup.given.file.priorities {
-            Some(_) => "priorities of the file",
-            None => "rate-monotonic order",
+        let inside = match by {
+            Some(by) => format!("priorities {by}"),
+            None => order_name(ClassicOrder::RateMonotonic).to_owned(),
         };
         let given = set.servers.iter().any(|server| server.priority.is_some());
         let origin = match (set.servers.is_empty(), given) {
@@ -62,7 +64,10 @@ impl Policy for Hsf {
             setup,
             &ABOUT,
             (Configuration::Servers(servers), Terms::Nothing),
-            Parameters::default(),
+            Parameters {
+                priorities: Some(priorities),
+                ..Parameters::default()
+            },
             origin,
         ))
     }

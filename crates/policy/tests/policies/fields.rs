@@ -32,7 +32,7 @@ period = "20ms"
 wcet = { LO = "2ms", HI = "4ms" }
 "#;
 
-/// A device, and the servers in which task `b` and those who serve it run.
+/// A device, and the servers in which the tasks and those who serve them run.
 const DEVICE: &str = r#"
 [[server]]
 name = "app"
@@ -40,7 +40,7 @@ kind = "sporadic"
 period = "15ms"
 capacity = { LO = "2ms" }
 criticality = "LO"
-tasks = ["b"]
+tasks = ["a", "b", "c"]
 [[server]]
 name = "bottom"
 kind = "pibs"
@@ -164,7 +164,11 @@ fn schedule_of(configuration: &Configuration, cpus: u16) -> Schedule {
         backlog: Backlog::UNLIMITED,
     };
     let demand = Overruns(tasks.iter().map(vestal_core::Task::own_wcet).collect());
-    let jobs = Periodic::synchronous(&tasks);
+    let mut jobs = Periodic::synchronous(&tasks);
+    if let Configuration::Servers(servers) = configuration {
+        // No job of a bottom half is released, and here no device interrupts.
+        jobs.tasks.truncate(tasks.len() - servers.devices.len());
+    }
     let mut engine = configuration.engine(Precision::EXACT).unwrap();
     engine.visit(Simulate(&setting, &jobs, &demand))
 }
@@ -208,7 +212,7 @@ fn ignored_fields_change_no_decision_and_fields_that_are_read_do() {
             }
         }
     }
-    // smc and amc read priorities, amc, plrs, ocbp, edf-vd and pedf-vd degraded budgets, the last one CPUs.
+    // smc, amc and hsf read priorities, hsf servers, devices and waits, amc, plrs, ocbp, edf-vd and pedf-vd degraded budgets, the last one CPUs.
     assert!(counts[0] > 100 && counts[1] >= 8, "{counts:?}");
 }
 
