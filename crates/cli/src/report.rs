@@ -108,7 +108,7 @@ impl RunResult {
             );
         }
         text.push('\n');
-        text.push_str(&self.mode_list());
+        text.push_str(&self.mode_list(session));
         let jobs = &self.run.jobs;
         let _ = writeln!(
             text,
@@ -206,7 +206,7 @@ impl RunResult {
             .render()
     }
 
-    fn mode_list(&self) -> String {
+    fn mode_list(&self, session: &Session) -> String {
         if self.mode_changes == 0 {
             return "modes: no change\n".to_owned();
         }
@@ -214,6 +214,9 @@ impl RunResult {
         for change in self.run.modes.iter().take(MODES_SHOWN) {
             let why = match &change.cause {
                 Some(task) => format!("{task} used up its {} budget", change.from),
+                None if session.set.level(&change.to) > session.set.level(&change.from) => {
+                    "it was asked for".to_owned()
+                }
                 None => "nothing admitted was left to do".to_owned(),
             };
             let on = match change.cpu {

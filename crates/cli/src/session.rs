@@ -98,7 +98,22 @@ impl Session {
         if let Some(doubt) = session.system.doubt() {
             output.warning(&doubt);
         }
+        session.warn_of_rows_without_effect(output);
         Ok(session)
+    }
+
+    /// Only servers have devices, and modes that are asked for.
+    fn warn_of_rows_without_effect(&self, output: &Output) {
+        let Scenario::File(file) = self.workload.scenario() else {
+            return;
+        };
+        let given = !file.modes.is_empty() || file.devices.iter().any(|rows| !rows.is_empty());
+        if given && !matches!(self.configuration(), Configuration::Servers(_)) {
+            output.warning(&format!(
+                "rows of the kinds device and mode have no effect under {}: it has no servers",
+                self.system.policy
+            ));
+        }
     }
 
     /// The session of a recorded run with the task set `set`, which is the recorded one or another. Its
@@ -131,11 +146,11 @@ impl Session {
         let by = (opening.policy, &opening.options);
         let system = assemble(opening.registry, by, &set, parameters, analysis);
         let system = system.map_err(|refusal| Failure::refused(&what, refusal))?;
-        let judged = |cluster: &Cluster| match cluster.limits() {
-            None if cluster.promises_nothing() => Some(None),
-            limits => limits.map(Some),
+        let limits = |cluster: &Cluster| match cluster.promises_nothing() {
+            true => Some(None),
+            false => cluster.limits().map(Some),
         };
-        let limits: Option<Vec<_>> = system.clusters.iter().map(judged).collect();
+        let limits: Option<Vec<_>> = system.clusters.iter().map(limits).collect();
         let limits = limits.ok_or_else(|| {
             let policy = &system.policy;
             let why = "does not guarantee deadlines, and this version judges no other guarantee";
@@ -176,10 +191,9 @@ impl Session {
         &self.system.clusters[0].configuration
     }
 
-    /// Under which limits deadlines are guaranteed in its first cluster; where nothing is, limits that stop no job.
+    /// Under which limits deadlines are guaranteed in its first cluster; where nothing is, jobs have no limits.
     pub(crate) fn limits(&self) -> (Enforcement, Exhaustion) {
-        let none = (Enforcement::Static, Exhaustion::Continue);
-        self.limits[0].unwrap_or(none)
+        self.limits[0].unwrap_or((Enforcement::Static, Exhaustion::Continue))
     }
 
     /// What is guaranteed in a cluster, if it is proved: what worlds judge by.
@@ -331,9 +345,6 @@ fn read_scenario(spec: &str, set: &TaskSet, output: &Output) -> Result<Scenario,
     if let Scenario::File(file) = &scenario {
         for note in &file.notes {
             output.note(&note.to_string());
-        }
-        if !file.devices.is_empty() || !file.modes.is_empty() {
-            output.warning("rows of the kinds device and mode have no effect in this version");
         }
     }
     Ok(scenario)

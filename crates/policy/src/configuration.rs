@@ -62,8 +62,11 @@ pub struct OneCpu {
 /// One CPU, servers by their priorities, and an order inside each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Servers {
-    /// The tasks as a person sees them: with the priorities of their servers.
+    /// The tasks as a person sees them: with the priorities of their servers. The bottom halves of devices stand
+    /// behind those of the file.
     pub tasks: Vec<TaskConfiguration>,
+    /// What the servers are called.
+    pub names: Vec<String>,
     /// The servers.
     pub servers: Vec<ServerConfiguration>,
     /// The tasks with their servers.
@@ -118,10 +121,10 @@ impl OneCpu {
 /// Why fixed priorities cannot carry out what a scheduler plans.
 pub(crate) const BY_SCHEDULER: &str =
     "fixed priorities cannot carry out the plans of its own scheduler";
-const BY_SERVER: &str = "fixed priorities of tasks cannot give them servers";
 /// Why they cannot carry out MC².
 pub(crate) const BY_LEVEL: &str =
     "fixed priorities of tasks keep neither tables nor deadlines of jobs";
+pub(crate) const BY_SERVER: &str = "fixed priorities of tasks cannot give them servers";
 
 impl Configuration {
     /// The tasks.

@@ -20,6 +20,7 @@ mod policies;
 mod policy;
 mod refusal;
 mod registry;
+mod servers;
 mod setup;
 mod system;
 
@@ -31,5 +32,6 @@ pub use policies::one_cpu;
 pub use policy::{About, Field, Fields, Native, Policy, Use};
 pub use refusal::Refusal;
 pub use registry::Registry;
+pub use servers::REPLENISHMENTS;
 pub use setup::{Given, Origin, Setup};
 pub use system::{Cluster, Domain, Guarantee, Proof, System, Terms};

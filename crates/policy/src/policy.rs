@@ -175,7 +175,7 @@ impl Fields {
         ),
         cpus: ONE,
         tick: Use::Ignored("time is exact in this version"),
-        interrupt_master: Use::Ignored("mc2 is not in this version"),
+        interrupt_master: Use::Ignored("releases on a CPU of their own (mc2) are not in this version"),
         bus: FTTS,
         servers: Use::Ignored("servers (hsf, io-amc) are not in this version"),
         devices: Use::Ignored("devices (io-amc) are not in this version"),

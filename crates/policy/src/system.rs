@@ -106,7 +106,7 @@ pub enum Proof {
 }
 
 impl Cluster {
-    /// Whether none of its domains promises anything.
+    /// Whether nothing is promised in any of its domains.
     #[must_use]
     pub fn promises_nothing(&self) -> bool {
         let mut domains = self.domains.iter();
@@ -185,10 +185,11 @@ impl System {
         }
         let is_served =
             |cluster: &Cluster| matches!(cluster.configuration, Configuration::Servers(_));
-        let why = "servers on a grid are for simulations in this version";
-        clusters
-            .any(is_served)
-            .then(|| Refusal::input(why).with_help("leave out --set servers=deferrable"))
+        let why = "servers are for simulations in this version";
+        clusters.any(is_served).then(|| {
+            Refusal::input(why)
+                .with_help("use `vestal simulate`; pt runs without --set servers=deferrable")
+        })
     }
 
     /// The cluster of a task and its number there; `None` if there is no such task.

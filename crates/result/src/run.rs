@@ -4,7 +4,6 @@ use crate::analysis::{Analysis, Verdict};
 use crate::{Format, Ordered};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The result of `simulate` and of `run`.
@@ -50,12 +49,12 @@ pub struct Run {
     /// By CPU.
     #[serde(default)]
     pub cpus: Vec<CpuRow>,
-    /// By server; no policy of this version has any.
+    /// By server; empty where the policy has none.
     #[serde(default)]
-    pub servers: Vec<Value>,
-    /// By device; no policy of this version has any.
+    pub servers: Vec<ServerRow>,
+    /// By device; empty where the policy has none.
     #[serde(default)]
-    pub devices: Vec<Value>,
+    pub devices: Vec<DeviceRow>,
     /// Of frame tables.
     #[serde(default)]
     pub frames: Frames,
@@ -261,6 +260,36 @@ pub struct CpuRow {
     /// How often a job got it that had last run elsewhere.
     #[serde(default)]
     pub migrations: u64,
+}
+
+/// What a server did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerRow {
+    /// Its name.
+    pub name: String,
+    /// How long its jobs executed.
+    pub served_ns: u64,
+    /// How often its budget came back; of a sporadic server and a PIBS how often a part was sent for, once a use.
+    pub replenishments: u64,
+    /// How often it used up its budget.
+    pub exhausted: u64,
+    /// How much budget came later because a replenishment list was full.
+    pub postponed_ns: u64,
+}
+
+/// What became of the events of a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceRow {
+    /// Its name.
+    pub name: String,
+    /// Events that arrived.
+    pub arrived: u64,
+    /// Events that were handled.
+    pub served: u64,
+    /// Events that waited when the run ended.
+    pub queued: u64,
+    /// Events for which there was no room.
+    pub dropped: u64,
 }
 
 /// What became of the frames of a table.

@@ -10,9 +10,11 @@
 //! | [`world`] | the event loop around any scheduler ([`simulate`]), and several of them in one run ([`simulate_together`]) |
 //! | [`native`] | the event loop around a [`vestal_core::Guard`], ordering jobs as SCHED_FIFO does |
 //! | [`backlog`] | how many jobs may wait |
+//! | [`outside`] | devices, jobs that wait for them, requests for modes ([`simulate_amid`]) |
 //! | [`workload`] | when jobs arrive, and what they execute |
 //! | [`observer`] | what a world reports to observers |
 //! | [`guarantee`] | which deadlines a policy had guaranteed to keep |
+//! | [`served`] | what servers gave and devices asked for |
 //! | [`statistics`] | counts, response times and percentiles in constant memory |
 //!
 //! ```
@@ -54,7 +56,9 @@ pub mod error;
 pub mod guarantee;
 pub mod native;
 pub mod observer;
+pub mod outside;
 mod pending;
+pub mod served;
 pub mod statistics;
 pub mod workload;
 pub mod world;
@@ -63,9 +67,13 @@ pub use backlog::Backlog;
 pub use error::SimulationError;
 pub use native::{NativeSetting, simulate_native};
 pub use observer::{JobState, Observer, Segment};
+pub use outside::{Events, Outside};
+pub use served::Served;
 pub use statistics::{Figures, Statistics};
 pub use workload::{Demand, Releases};
-pub use world::{Effort, Setting, Steps, simulate, simulate_together, stepwise};
+pub use world::{
+    Effort, Setting, Steps, simulate, simulate_amid, simulate_together, stepwise, stepwise_amid,
+};
 
 /// Counts one thing more. One by one it takes centuries to get to 2^64: there is no overflow to look for.
 #[inline]

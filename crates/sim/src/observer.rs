@@ -1,6 +1,8 @@
 //! What a world reports to observers: statistics, drawings, traces.
 
-use vestal_core::{CpuId, DropReason, Duration, Instant, JobId, Level, Service};
+use vestal_core::{
+    CpuId, DeviceId, DropReason, Duration, Instant, JobId, Level, ServerId, Service,
+};
 
 /// A pending job as its world knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +60,7 @@ pub struct Segment {
 /// what it wants to know.
 ///
 /// Instants never fall from call to call. At one instant the order is: executions that end there,
-/// completions, releases, then what the scheduler decided (overruns, mode changes, demotions,
+/// completions and jobs that block or are woken, releases, events of devices, then what the scheduler decided (overruns, mode changes, demotions,
 /// drops), what the world discards, the idle instant, and who stops and starts.
 pub trait Observer {
     /// A job arrived.
@@ -115,6 +117,32 @@ pub trait Observer {
     fn started(&mut self, at: Instant, cpu: CpuId, job: &JobState) {
         let _ = (at, cpu, job);
     }
+    /// A job blocks, until events of this device were served.
+    fn blocked(&mut self, at: Instant, cpu: CpuId, job: &JobState, device: DeviceId) {
+        let _ = (at, cpu, job, device);
+    }
+    /// A job that was blocked can go on.
+    fn woken(&mut self, at: Instant, job: &JobState) {
+        let _ = (at, job);
+    }
+    /// So many events of a device arrived; `dropped` of them found no room. The jobs that handle them are reported
+    /// when they execute, start and are preempted, and to no other method but [`Self::served`].
+    fn interrupted(&mut self, at: Instant, device: DeviceId, count: u64, dropped: u64) {
+        let _ = (at, device, count, dropped);
+    }
+    /// An event of a device was handled, by this job of its bottom half, which counts as released when the event
+    /// arrived.
+    fn served(&mut self, at: Instant, device: DeviceId, job: &JobState) {
+        let _ = (at, device, job);
+    }
+    /// A server used up its budget.
+    fn depleted(&mut self, at: Instant, server: ServerId) {
+        let _ = (at, server);
+    }
+    /// A sporadic server gets so much of its budget later, because its list is full.
+    fn postponed(&mut self, at: Instant, server: ServerId, amount: Service) {
+        let _ = (at, server, amount);
+    }
     /// A job is still pending when the run ends.
     fn unfinished(&mut self, end: Instant, job: &JobState) {
         let _ = (end, job);
@@ -169,6 +197,24 @@ macro_rules! forward {
         }
         fn started(&mut $self, at: Instant, cpu: CpuId, job: &JobState) {
             $(for each in $observers { each.started(at, cpu, job); })+
+        }
+        fn blocked(&mut $self, at: Instant, cpu: CpuId, job: &JobState, device: DeviceId) {
+            $(for each in $observers { each.blocked(at, cpu, job, device); })+
+        }
+        fn woken(&mut $self, at: Instant, job: &JobState) {
+            $(for each in $observers { each.woken(at, job); })+
+        }
+        fn interrupted(&mut $self, at: Instant, device: DeviceId, count: u64, dropped: u64) {
+            $(for each in $observers { each.interrupted(at, device, count, dropped); })+
+        }
+        fn served(&mut $self, at: Instant, device: DeviceId, job: &JobState) {
+            $(for each in $observers { each.served(at, device, job); })+
+        }
+        fn depleted(&mut $self, at: Instant, server: ServerId) {
+            $(for each in $observers { each.depleted(at, server); })+
+        }
+        fn postponed(&mut $self, at: Instant, server: ServerId, amount: Service) {
+            $(for each in $observers { each.postponed(at, server, amount); })+
         }
         fn unfinished(&mut $self, end: Instant, job: &JobState) {
             $(for each in $observers { each.unfinished(end, job); })+

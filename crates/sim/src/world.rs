@@ -16,11 +16,12 @@
 //! The loop is compiled for each kind of scheduler, workload and observer it meets, so that the
 //! compiler sees through the calls between them; any of them may be `dyn` all the same.
 
+mod around;
 mod kept;
 mod notices;
 mod steps;
 
-pub use steps::{Steps, simulate_together, stepwise};
+pub use steps::{Steps, simulate_together, stepwise, stepwise_amid};
 
 use crate::backlog::Backlog;
 use crate::calendar::{Calendar, first_releases, release_after};
@@ -28,6 +29,7 @@ use crate::count;
 use crate::cpu::{Cpu, FIRST, NEVER};
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer, Segment};
+use crate::outside::{Events, Happening, Outside, Surroundings};
 use crate::pending::Pending;
 use crate::workload::{Demand, Releases};
 use vestal_core::{
@@ -74,17 +76,25 @@ where
     D: Demand + ?Sized,
     O: Observer + ?Sized,
 {
+    let jobs = (releases, demand);
     if setting.cpus == 1 {
-        simulate_on::<S, R, D, O, true>(scheduler, setting, releases, demand, observer)
+        simulate_on::<S, R, D, O, (), true>(scheduler, setting, (), jobs, observer)
     } else {
-        simulate_on::<S, R, D, O, false>(scheduler, setting, releases, demand, observer)
+        simulate_on::<S, R, D, O, (), false>(scheduler, setting, (), jobs, observer)
     }
 }
 
-/// The same; `ALONE` says that there is exactly one CPU.
-fn simulate_on<S, R, D, O, const ALONE: bool>(
+/// The same amid devices, jobs that wait for them, and requests for modes; `events` says when those come that come
+/// by themselves. Only schedulers that know devices take such facts.
+///
+/// O(devices) more for each of their events.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_amid<S, R, D, O>(
     scheduler: &mut S,
     setting: &Setting<'_>,
+    (outside, events): (&Outside, &dyn Events),
     releases: &R,
     demand: &D,
     observer: &mut O,
@@ -95,8 +105,32 @@ where
     D: Demand + ?Sized,
     O: Observer + ?Sized,
 {
+    let around = Happening::new(outside, events, setting.tasks.len());
+    let jobs = (releases, demand);
+    if setting.cpus == 1 {
+        simulate_on::<S, R, D, O, _, true>(scheduler, setting, around, jobs, observer)
+    } else {
+        simulate_on::<S, R, D, O, _, false>(scheduler, setting, around, jobs, observer)
+    }
+}
+
+/// The same; `ALONE` says that there is exactly one CPU.
+fn simulate_on<'a, S, R, D, O, X, const ALONE: bool>(
+    scheduler: &mut S,
+    setting: &'a Setting<'a>,
+    outside: X,
+    jobs: (&'a R, &'a D),
+    observer: &mut O,
+) -> Result<Effort, SimulationError>
+where
+    S: Scheduler + ?Sized,
+    R: Releases + ?Sized,
+    D: Demand + ?Sized,
+    O: Observer + ?Sized,
+    X: Surroundings<'a>,
+{
     let mut world =
-        World::<_, _, _, _, ALONE>::new(scheduler, setting, releases, demand, observer)?;
+        World::<_, _, _, _, _, ALONE>::new(scheduler, setting, outside, jobs, observer)?;
     let ended = world.run();
     world.ended(ended)
 }
@@ -105,7 +139,7 @@ where
 type Step<T = ()> = Result<T, Box<SimulationError>>;
 
 /// A run. With exactly one CPU (`ALONE`) the compiler leaves out what concerns the others.
-struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, const ALONE: bool> {
+struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, X, const ALONE: bool> {
     setting: &'a Setting<'a>,
     /// When it ends: as its setting says, or earlier where it was cut.
     end: Instant,
@@ -113,6 +147,8 @@ struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, const ALONE: bo
     demand: &'a D,
     scheduler: &'o mut S,
     observer: &'o mut O,
+    /// Devices and who waits for them; for most runs nothing.
+    outside: X,
     calendar: Calendar,
     /// By task.
     jobs: Vec<Pending>,
@@ -137,22 +173,24 @@ struct World<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, const ALONE: bo
     effort: Effort,
 }
 
-impl<'a, 'o, S, R, D, O, const ALONE: bool> World<'a, 'o, S, R, D, O, ALONE>
+impl<'a, 'o, S, R, D, O, X, const ALONE: bool> World<'a, 'o, S, R, D, O, X, ALONE>
 where
     S: Scheduler + ?Sized,
     R: Releases + ?Sized,
     D: Demand + ?Sized,
     O: Observer + ?Sized,
+    X: Surroundings<'a>,
 {
     fn new(
         scheduler: &'o mut S,
         setting: &'a Setting<'a>,
-        releases: &'a R,
-        demand: &'a D,
+        outside: X,
+        (releases, demand): (&'a R, &'a D),
         observer: &'o mut O,
     ) -> Result<Self, SimulationError> {
         Ok(Self {
             setting,
+            outside,
             end: setting.end,
             calendar: first_releases(releases, setting.tasks.len(), setting.end)?,
             jobs: setting.tasks.iter().map(Pending::of).collect(),
@@ -209,6 +247,9 @@ where
         self.advance_to(next)?;
         if next < end {
             self.release_due_jobs()?;
+            if self.outside.next() <= next {
+                self.happen()?;
+            }
         }
         loop {
             let differs = self.decide()?;
@@ -239,6 +280,7 @@ where
     fn next_instant(&self) -> Instant {
         let mut next = self.end.min(self.calendar.next());
         next = next.min(self.wake);
+        next = next.min(self.outside.next());
         next = next.min(self.first.until());
         if ALONE {
             return next;
@@ -288,6 +330,11 @@ where
             report(self.scheduler, &mut self.effort, end, charged)?;
         }
         if completed {
+            if let Some(outside) = self.outside.outside()
+                && let Some(pause) = outside.pause(job)
+            {
+                return self.pause(cpu, id, pause);
+            }
             let job_completed = Fact::Completed { cpu, job: id };
             report(self.scheduler, &mut self.effort, end, job_completed)?;
             self.observer.completed(end, job);
@@ -458,7 +505,11 @@ where
         };
         self.observer.started(at, cpu, pending);
         pending.last_cpu = Some(cpu);
-        let completes = at.saturating_add(pending.remaining().time_on_dedicated_cpu());
+        let stretch = match self.outside.outside() {
+            Some(outside) => outside.stretch(pending),
+            None => pending.remaining(),
+        };
+        let completes = at.saturating_add(stretch.time_on_dedicated_cpu());
         let state = self.cpu(cpu);
         state.running = Some(job);
         state.completes = completes;
@@ -489,9 +540,7 @@ where
 
     fn finish(&mut self) {
         let end = self.now;
-        for job in self.jobs.iter().flat_map(Pending::iter) {
-            self.observer.unfinished(end, job);
-        }
+        self.report_unfinished(end);
         self.observer.finished(end);
     }
 

@@ -116,8 +116,11 @@ impl Counter {
                     bump(&mut self.counts.released);
                 }
             }
-            // A dropped job may come to its end in the background all the same.
-            Fact::Completed { job, .. } if !self.dropped.contains(job) => {
+            // A dropped job may come to its end in the background all the same; and the bottom half of a device, of
+            // which no job is released, is no task.
+            Fact::Completed { job, .. }
+                if self.newest.contains_key(&job.task) && !self.dropped.contains(job) =>
+            {
                 bump(&mut self.counts.completed);
             }
             Fact::Completed { .. }

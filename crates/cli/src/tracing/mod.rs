@@ -11,8 +11,8 @@ pub(crate) use simulated::{OfTask, recorded};
 
 use crate::session::Session;
 use std::collections::BTreeSet;
-use vestal_core::{CpuId, Duration, Service, TaskId};
-use vestal_policy::{Cluster, System, parameters};
+use vestal_core::{CpuId, Duration, Service, Task, TaskId};
+use vestal_policy::{Cluster, Configuration, System, parameters};
 use vestal_trace::{Dispatch, DomainId, DomainInfo, Header, Scope, TaskInfo, World};
 
 /// Everything that a replay needs beside the records, for a simulated world.
@@ -20,13 +20,22 @@ use vestal_trace::{Dispatch, DomainId, DomainInfo, Header, Scope, TaskInfo, Worl
 /// The task set stands there as it was understood, so that a replay does not depend on the spelling
 /// of a file; the parameters are all that the system was built with.
 pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
-    let tasks = session.set.tasks.iter().zip(&session.tasks);
-    let tasks = tasks.map(|(spec, task)| TaskInfo {
-        name: spec.name.clone(),
+    let info = |name: &str, task: &Task| TaskInfo {
+        name: name.to_owned(),
         criticality: task.criticality,
         period: task.period,
         deadline: task.deadline,
-    });
+    };
+    let tasks = session.set.tasks.iter().zip(&session.tasks);
+    let mut tasks: Vec<TaskInfo> = tasks.map(|(spec, task)| info(&spec.name, task)).collect();
+    let mut servers = Vec::new();
+    if let Configuration::Servers(served) = session.configuration() {
+        servers.clone_from(&served.names);
+        let halves = served.tasks.iter().skip(tasks.len());
+        let devices = session.set.devices.iter().zip(halves);
+        let devices = devices.map(|(spec, entry)| info(&spec.name, &entry.task));
+        tasks.extend(devices.collect::<Vec<_>>());
+    }
     Header {
         world: World::Simulator,
         dispatch,
@@ -37,7 +46,8 @@ pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
         seed: session.seed,
         levels: session.set.levels.clone(),
         task_set: session.set.to_toml(),
-        tasks: tasks.collect(),
+        tasks,
+        servers,
         judges_misses: true,
         records_permits: dispatch == Dispatch::Native,
         cpus: session.system.cpus,

@@ -9,12 +9,14 @@ mod doctor;
 mod documents;
 mod files;
 mod foreign;
+mod hsf;
 mod interface;
 mod job_orders;
 mod mc2;
 mod pt;
 mod replay;
 mod report;
+mod several_cpus;
 #[path = "../support/mod.rs"]
 mod support;
 mod traces;

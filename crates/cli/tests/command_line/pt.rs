@@ -96,7 +96,7 @@ fn real_runs_by_servers_on_a_grid_are_refused() {
         let options = ["--dispatch", dispatch, "--set", "servers=deferrable"];
         let refused = vestal(&[&run[..], &options].concat());
         assert_eq!(refused.exit, 2, "{}", refused.stderr);
-        let why = "servers on a grid are for simulations";
+        let why = "servers are for simulations";
         assert!(refused.stderr.contains(why), "{}", refused.stderr);
     }
 }

@@ -2,6 +2,7 @@
 //! that has to know of a new one.
 
 mod composed;
+mod hsf;
 mod job_priorities;
 mod mc2;
 pub mod one_cpu;
@@ -29,5 +30,6 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(composed::EDF_VD),
         Arc::new(pedf_vd::PedfVd),
         Arc::new(mc2::Mc2),
+        Arc::new(hsf::Hsf),
     ]
 }

@@ -27,7 +27,9 @@ pub fn system(
     origin: String,
 ) -> System {
     let cpus = vec![CpuId(0)];
-    let numbers = (0..setup.tasks.len()).filter_map(|task| u16::try_from(task).ok());
+    // Bottom halves are tasks that stand behind those of the file.
+    let count = configuration.tasks().len();
+    let numbers = (0..count).filter_map(|task| u16::try_from(task).ok());
     let tasks: Vec<TaskId> = numbers.map(TaskId).collect();
     let proof = setup.proof.clone();
     let domain = Domain {

@@ -115,6 +115,12 @@ fn on_a_grid(setup: &Setup<'_>, tasks: Vec<TaskConfiguration>) -> Servers {
         on_behalf_of: None,
     });
     Servers {
+        names: setup
+            .set
+            .tasks
+            .iter()
+            .map(|task| task.name.clone())
+            .collect(),
         servers: servers.collect(),
         served: served.collect(),
         devices: Vec::new(),

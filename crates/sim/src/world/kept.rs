@@ -19,16 +19,18 @@ use super::{Step, World, report};
 use crate::count;
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer};
+use crate::outside::Surroundings;
 use crate::workload::{Demand, Releases};
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{DropReason, Fact, Scheduler, TaskId};
 
-impl<S, R, D, O, const ALONE: bool> World<'_, '_, S, R, D, O, ALONE>
+impl<'a, S, R, D, O, X, const ALONE: bool> World<'a, '_, S, R, D, O, X, ALONE>
 where
     S: Scheduler + ?Sized,
     R: Releases + ?Sized,
     D: Demand + ?Sized,
     O: Observer + ?Sized,
+    X: Surroundings<'a>,
 {
     /// Releases a job of a task that has pending ones.
     #[cold]

@@ -3,15 +3,17 @@
 use super::{Step, World, find};
 use crate::error::SimulationError;
 use crate::observer::{JobState, Observer};
+use crate::outside::Surroundings;
 use crate::workload::{Demand, Releases};
 use vestal_core::{DropReason, Event, JobId, Level, Notice, Scheduler};
 
-impl<S, R, D, O, const ALONE: bool> World<'_, '_, S, R, D, O, ALONE>
+impl<'a, S, R, D, O, X, const ALONE: bool> World<'a, '_, S, R, D, O, X, ALONE>
 where
     S: Scheduler + ?Sized,
     R: Releases + ?Sized,
     D: Demand + ?Sized,
     O: Observer + ?Sized,
+    X: Surroundings<'a>,
 {
     /// Passes on what the scheduler says, of which `first` is the beginning.
     #[cold]
@@ -35,12 +37,12 @@ where
                         self.discard_with(job.task);
                     }
                 }
-                // What servers do shows in the plans.
-                Event::Late { .. }
-                | Event::Depleted { .. }
-                | Event::Postponed { .. }
-                | Event::FrameOverrun { .. }
-                | Event::FramesSkipped { .. } => {}
+                Event::Depleted { server } => self.observer.depleted(at, server),
+                Event::Postponed { server, amount } => {
+                    self.observer.postponed(at, server, amount);
+                }
+                // What frames do shows in the plans.
+                Event::Late { .. } | Event::FrameOverrun { .. } | Event::FramesSkipped { .. } => {}
             }
             next = self.scheduler.take_notice();
         }

@@ -3,6 +3,7 @@
 use super::{Effort, Setting, Step, World};
 use crate::error::SimulationError;
 use crate::observer::Observer;
+use crate::outside::{Events, Happening, Outside, Surroundings};
 use crate::workload::{Demand, Releases};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -43,30 +44,70 @@ where
     D: Demand + ?Sized,
     O: Observer + ?Sized,
 {
-    Ok(if setting.cpus == 1 {
-        Box::new(Stepped {
-            world: World::<_, _, _, _, true>::new(scheduler, setting, releases, demand, observer)?,
-            decisions_here: 0,
-        })
-    } else {
-        Box::new(Stepped {
-            world: World::<_, _, _, _, false>::new(scheduler, setting, releases, demand, observer)?,
-            decisions_here: 0,
-        })
-    })
+    stepped(scheduler, setting, (), (releases, demand), observer)
 }
 
-struct Stepped<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, const ALONE: bool> {
-    world: World<'a, 'o, S, R, D, O, ALONE>,
-    decisions_here: u64,
-}
-
-impl<S, R, D, O, const ALONE: bool> Steps for Stepped<'_, '_, S, R, D, O, ALONE>
+/// The world of [`super::simulate_amid`], to be stepped.
+///
+/// # Errors
+/// As [`stepwise`].
+pub fn stepwise_amid<'a, S, R, D, O>(
+    scheduler: &'a mut S,
+    setting: &'a Setting<'a>,
+    (outside, events): (&'a Outside, &'a dyn Events),
+    releases: &'a R,
+    demand: &'a D,
+    observer: &'a mut O,
+) -> Result<Box<dyn Steps + 'a>, SimulationError>
 where
     S: Scheduler + ?Sized,
     R: Releases + ?Sized,
     D: Demand + ?Sized,
     O: Observer + ?Sized,
+{
+    let around = Happening::new(outside, events, setting.tasks.len());
+    stepped(scheduler, setting, around, (releases, demand), observer)
+}
+
+fn stepped<'a, S, R, D, O, X>(
+    scheduler: &'a mut S,
+    setting: &'a Setting<'a>,
+    outside: X,
+    jobs: (&'a R, &'a D),
+    observer: &'a mut O,
+) -> Result<Box<dyn Steps + 'a>, SimulationError>
+where
+    S: Scheduler + ?Sized,
+    R: Releases + ?Sized,
+    D: Demand + ?Sized,
+    O: Observer + ?Sized,
+    X: Surroundings<'a> + 'a,
+{
+    Ok(if setting.cpus == 1 {
+        Box::new(Stepped {
+            world: World::<_, _, _, _, _, true>::new(scheduler, setting, outside, jobs, observer)?,
+            decisions_here: 0,
+        })
+    } else {
+        Box::new(Stepped {
+            world: World::<_, _, _, _, _, false>::new(scheduler, setting, outside, jobs, observer)?,
+            decisions_here: 0,
+        })
+    })
+}
+
+struct Stepped<'a, 'o, S: ?Sized, R: ?Sized, D: ?Sized, O: ?Sized, X, const ALONE: bool> {
+    world: World<'a, 'o, S, R, D, O, X, ALONE>,
+    decisions_here: u64,
+}
+
+impl<'a, S, R, D, O, X, const ALONE: bool> Steps for Stepped<'a, '_, S, R, D, O, X, ALONE>
+where
+    S: Scheduler + ?Sized,
+    R: Releases + ?Sized,
+    D: Demand + ?Sized,
+    O: Observer + ?Sized,
+    X: Surroundings<'a>,
 {
     fn next_instant(&self) -> Instant {
         self.world.next_instant()

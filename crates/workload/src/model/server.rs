@@ -236,6 +236,18 @@ impl ServerTable {
                 format!("add `{name} = ...`"),
             );
         }
+        self.at_most_the_period(values, (node, field), reader);
+        if let (Some(values), Some(node)) = (&self.degraded, fields.get("degraded")) {
+            self.at_most_the_period(values, (node, fields.field("degraded")), reader);
+        }
+    }
+
+    fn at_most_the_period(
+        &self,
+        values: &PerLevel<Service>,
+        (node, field): (&Node, String),
+        reader: &mut Reader<'_>,
+    ) {
         if let (Some(period), Some(largest)) = (self.period, values.iter().flatten().max())
             && largest.as_nanos() > period.as_nanos()
         {

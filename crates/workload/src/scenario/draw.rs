@@ -5,17 +5,18 @@
 //! platform: integers throughout, and for `beta` only operations that IEEE 754 fixes and the
 //! functions of the `libm` crate, which are software.
 
-use super::Scenario;
-use crate::model::{Arrival, TaskSet};
+use super::{DeviceEvents, Scenario};
+use crate::model::{Arrival, DeviceArrival, TaskSet};
 use crate::number::Ratio;
 use crate::random::{Random, derived_seed};
 use vestal_core::model::LEVELS_MAX;
-use vestal_core::{Duration, Instant, Level, Service, Task, TaskId};
+use vestal_core::{DeviceId, Duration, Instant, Level, Service, Task, TaskId};
 
 /// What the tasks of a set demand under a scenario: when each job comes and how long it runs.
 #[derive(Clone, Debug)]
 pub struct Workload {
     sources: Vec<JobSource>,
+    devices: Vec<DeviceArrival>,
     scenario: Scenario,
     seed: u64,
 }
@@ -32,6 +33,7 @@ struct JobSource {
 enum Stream {
     Execution = 1,
     Release = 2,
+    Interrupt = 3,
 }
 
 /// The standard deviation of the beta distribution: with it and a mean of 0.05, fewer than 1 % of
@@ -49,6 +51,7 @@ impl Workload {
         });
         Self {
             sources: sources.collect(),
+            devices: set.devices.iter().map(|device| device.arrival).collect(),
             scenario,
             seed,
         }
@@ -74,7 +77,7 @@ impl Workload {
             Scenario::Hi => own,
             Scenario::Level(level) => wcet.at((*level).min(source.task.criticality)),
             Scenario::Overrun { probability } => {
-                let mut random = self.random(task, job, Stream::Execution);
+                let mut random = self.random(task.0, job, Stream::Execution);
                 let overruns = happens(*probability, random.word());
                 if source.task.criticality > Level::LOWEST && overruns {
                     own
@@ -83,7 +86,7 @@ impl Workload {
                 }
             }
             Scenario::Beta { mean, probability } => {
-                let mut random = self.random(task, job, Stream::Execution);
+                let mut random = self.random(task.0, job, Stream::Execution);
                 if happens(*probability, random.word()) {
                     let highest = wcet.at(Level(u8::try_from(LEVELS_MAX - 1).unwrap_or(u8::MAX)));
                     share_of(highest, beta(*mean, &mut random))
@@ -148,21 +151,87 @@ impl Workload {
         within_horizon(previous.checked_add(gap)?)
     }
 
-    /// How much later than necessary a sporadic job comes: with probability one half not at all,
-    /// else uniformly distributed over 0, 1, ..., T nanoseconds.
-    fn extra(&self, task: TaskId, source: &JobSource, job: u64) -> Duration {
-        let mut random = self.random(task, job, Stream::Release);
-        if random.word() >> 63 == 0 {
-            return Duration::ZERO;
+    /// What a scenario file says about a device, if it says anything: then nothing else happens at it.
+    fn rows(&self, device: DeviceId) -> Option<&[DeviceEvents]> {
+        match &self.scenario {
+            Scenario::File(file) => file.events_of(device),
+            Scenario::Lo
+            | Scenario::Hi
+            | Scenario::Level(_)
+            | Scenario::Overrun { .. }
+            | Scenario::Beta { .. } => None,
         }
-        Duration::from_nanos(uniform(source.task.period.as_nanos(), &mut random))
     }
 
-    /// The generator of one job: xoshiro256++ seeded by a hash of seed, task, job and stream.
-    fn random(&self, task: TaskId, job: u64, stream: Stream) -> Random {
-        let parts = [u64::from(task.0), job, stream as u64];
+    /// Whether the events of a device arrive when a job asks for them.
+    #[must_use]
+    pub fn is_requested(&self, device: DeviceId) -> bool {
+        let arrival = self.devices.get(device.index());
+        arrival == Some(&DeviceArrival::Requested) && self.rows(device).is_none()
+    }
+
+    /// When event number `index` of a device arrives by itself, counted from 0, given the instant of the one before it,
+    /// and how many arrive at once; `None` if it does not, beyond the horizon, or for a device that does not exist.
+    ///
+    /// Periodic, and bursts: every period from 0 on. Sporadic: as the jobs of a sporadic task. Rows of a scenario file
+    /// take the place of all that.
+    #[must_use]
+    pub fn interrupt(
+        &self,
+        device: DeviceId,
+        index: u64,
+        previous: Option<Instant>,
+    ) -> Option<(Instant, u64)> {
+        if let Some(rows) = self.rows(device) {
+            let row = rows.get(usize::try_from(index).ok()?)?;
+            return within_horizon(row.at).map(|at| (at, row.count));
+        }
+        let (period, count, extra) = match *self.devices.get(device.index())? {
+            DeviceArrival::Requested => return None,
+            DeviceArrival::Periodic { period } => (period, 1, Duration::ZERO),
+            DeviceArrival::Burst { period, burst } => (period, burst, Duration::ZERO),
+            DeviceArrival::Sporadic { period } => {
+                let random = self.random(device.0, index, Stream::Interrupt);
+                (period, 1, extra(period, random))
+            }
+        };
+        let earliest = match previous {
+            Some(previous) => previous.checked_add(period)?,
+            None => Instant::EPOCH,
+        };
+        within_horizon(earliest.checked_add(extra)?).map(|at| (at, count))
+    }
+
+    /// Request number `index` for a mode, counted from 0.
+    #[must_use]
+    pub fn mode_request(&self, index: u64) -> Option<(Instant, Level)> {
+        let Scenario::File(file) = &self.scenario else {
+            return None;
+        };
+        let request = file.modes.get(usize::try_from(index).ok()?)?;
+        Some((request.at, request.level))
+    }
+
+    /// How much later than necessary a sporadic job comes.
+    fn extra(&self, task: TaskId, source: &JobSource, job: u64) -> Duration {
+        let random = self.random(task.0, job, Stream::Release);
+        extra(source.task.period, random)
+    }
+
+    /// The generator of one job or event: xoshiro256++ seeded by a hash of seed, task or device, number and stream.
+    fn random(&self, whose: u16, number: u64, stream: Stream) -> Random {
+        let parts = [u64::from(whose), number, stream as u64];
         Random::new(derived_seed(self.seed, &parts))
     }
+}
+
+/// How much later than necessary something sporadic comes: with probability one half not at all, else uniformly
+/// distributed over 0, 1, ..., `period` nanoseconds.
+fn extra(period: Duration, mut random: Random) -> Duration {
+    if random.word() >> 63 == 0 {
+        return Duration::ZERO;
+    }
+    Duration::from_nanos(uniform(period.as_nanos(), &mut random))
 }
 
 fn within_horizon(at: Instant) -> Option<Instant> {

@@ -14,7 +14,7 @@ use crate::tree::{self, Node};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use vestal_core::{Instant, Level, Service, TaskId};
+use vestal_core::{DeviceId, Instant, Level, Service, TaskId};
 
 /// The version of the scenario format.
 const FORMAT: &str = "vestal-scenario/1";
@@ -24,8 +24,8 @@ const FORMAT: &str = "vestal-scenario/1";
 pub struct ScenarioFile {
     /// For each task of the set its rows in the order of their jobs.
     pub jobs: Vec<Vec<JobRow>>,
-    /// Events of devices, earliest first.
-    pub devices: Vec<DeviceEvents>,
+    /// For each device of the set its events, earliest first.
+    pub devices: Vec<Vec<DeviceEvents>>,
     /// Mode requests, earliest first.
     pub modes: Vec<ModeRequest>,
     /// Facts worth knowing, such as jobs that run longer than their own level allows.
@@ -125,6 +125,13 @@ impl ScenarioFile {
             .and_then(|at| rows.get(at))
     }
 
+    /// The events of a device, earliest first; `None` if the file says nothing about it.
+    #[must_use]
+    pub fn events_of(&self, device: DeviceId) -> Option<&[DeviceEvents]> {
+        let rows = self.devices.get(device.index())?;
+        (!rows.is_empty()).then_some(rows.as_slice())
+    }
+
     /// The last job up to `job` whose release the file gives.
     #[must_use]
     pub fn anchor(&self, task: TaskId, job: u64) -> Option<(u64, Instant)> {
@@ -168,11 +175,16 @@ pub(super) fn read(source: &Arc<Source>, set: &TaskSet) -> Result<ScenarioFile, 
             .into_iter()
             .map(|rows| rows.into_values().map(|(row, _)| row).collect())
             .collect(),
-        devices: collector.devices,
+        devices: vec![Vec::new(); set.devices.len()],
         modes: collector.modes.into_values().collect(),
         notes: Vec::new(),
     };
-    file.devices.sort_by_key(|events| events.at);
+    collector.devices.sort_by_key(|events| events.at);
+    for events in collector.devices {
+        if let Some(rows) = file.devices.get_mut(events.device) {
+            rows.push(events);
+        }
+    }
     file.notes = sink.into_result()?;
     Ok(file)
 }

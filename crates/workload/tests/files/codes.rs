@@ -15,8 +15,10 @@ fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
         Sample::File(_) | Sample::Part(_) => {
             let text = common::file_text(sample).unwrap();
             match TaskSet::parse("sample.toml", &text) {
-                Ok(set) if of_mc2(code) => under_mc2(&set, ""),
-                // From there on they are about the use of a set, here by `amc-rtb`.
+                // From there on they are about the use of a set: of servers by `hsf`, of levels by `mc2`, else by
+                // `amc-rtb`.
+                Ok(set) if (410..420).contains(&code.number()) => under("hsf", &set, ""),
+                Ok(set) if of_mc2(code) => under("mc2", &set, ""),
                 Ok(set) if code.number() >= 400 => set
                     .to_tasks("amc-rtb")
                     .err()
@@ -36,7 +38,7 @@ fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
             Ok(_) => None,
             Err(errors) => Some(errors),
         },
-        Sample::Parameters(text) if of_mc2(code) => under_mc2(&set, text),
+        Sample::Parameters(text) if of_mc2(code) => under("mc2", &set, text),
         Sample::Parameters(text) => parameters::read(&Source::new("p.json", text), &set).err(),
     };
     errors
@@ -49,10 +51,11 @@ fn of_mc2(code: Code) -> bool {
     (420..430).contains(&code.number())
 }
 
-fn under_mc2(set: &TaskSet, given: &str) -> Option<Diagnostics> {
+/// What a policy has against a set, with these parameters.
+fn under(policy: &str, set: &TaskSet, given: &str) -> Option<Diagnostics> {
     let given = parameters::read(&Source::new("p.json", given), set).unwrap();
     let registry = Registry::default();
-    let by = (registry.policy("mc2").unwrap(), &Options::default());
+    let by = (registry.policy(policy).unwrap(), &Options::default());
     let refusal = assemble(&registry, by, set, &given, Analysis::Ask).err()?;
     Some(*refusal.found.unwrap())
 }

@@ -1,5 +1,6 @@
 //! `vestal simulate FILE --policy P`: the task set in exact simulated time.
 
+mod outside;
 mod worlds;
 
 use crate::args::SimulateArgs;
@@ -16,11 +17,11 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use vestal_core::{Task, TaskId};
 use vestal_result::run::{
-    self, CpuRow, Cut, Execution, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
+    self, CpuRow, Execution, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
 };
-use vestal_sim::Figures;
 use vestal_sim::statistics::TaskStatistics;
 use vestal_trace::{Dispatch, Domains, World};
+use worlds::Ran;
 
 pub(crate) fn simulate(args: &SimulateArgs, output: &Output) -> Outcome {
     tracing::check(&args.traces)?;
@@ -64,7 +65,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> Result<RunResult, Failure> {
     interrupt::watch()?;
-    let (figures, cut) = if traces.is_empty() {
+    let ran = if traces.is_empty() {
         worlds::run(session, dispatch, None, output)?
     } else {
         let header = tracing::header(session, dispatch);
@@ -73,10 +74,16 @@ pub(crate) fn run(
         files.into_inner().into_inner().finish(output)?;
         ran
     };
-    Ok(result(session, dispatch, &figures, cut))
+    Ok(result(session, dispatch, ran))
 }
 
-fn result(session: &Session, dispatch: Dispatch, figures: &Figures, cut: Option<Cut>) -> RunResult {
+fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
+    let Ran {
+        figures,
+        served,
+        cut,
+    } = ran;
+    let (servers, devices) = outside::rows(session, served.as_ref());
     let totals = figures.jobs();
     // The statistics judge by the condition of the model alone.
     let guaranteed = match session.system.proved_by() {
@@ -125,6 +132,8 @@ fn result(session: &Session, dispatch: Dispatch, figures: &Figures, cut: Option<
             })
             .collect(),
         cpus: cpus.collect(),
+        servers,
+        devices,
         machine: Machine {
             missed_outside_gaps: guaranteed,
             ..Machine::default()

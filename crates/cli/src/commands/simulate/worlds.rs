@@ -4,6 +4,7 @@
 //! compiled for it alone. Worlds of several clusters are stepped together, so that a trace has all of them in the
 //! order of their instants.
 
+use super::outside::{self, Arrivals};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
@@ -19,16 +20,24 @@ use vestal_result::run::Cut;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
-    Backlog, Effort, JobState, NativeSetting, Observer, Setting, SimulationError, Statistics,
-    simulate, simulate_native, simulate_together, stepwise,
+    Backlog, Demand, Effort, JobState, NativeSetting, Observer, Outside, Releases, Served, Setting,
+    SimulationError, Statistics, simulate, simulate_amid, simulate_native, simulate_together,
+    stepwise,
 };
 use vestal_trace::{Dispatch, Domains, InDomain, Recorder};
+use vestal_workload::Workload;
 
 /// Where the records of all domains go.
 type Files = RefCell<Domains<TraceFiles>>;
 
-/// What a run was like, and where it ended if that was before its time.
-type Ran = (Figures, Option<Cut>);
+/// What a run was like.
+pub(super) struct Ran {
+    pub(super) figures: Figures,
+    /// What its servers did, if it has any.
+    pub(super) served: Option<Served>,
+    /// Where it ended if that was before its time.
+    pub(super) cut: Option<Cut>,
+}
 
 /// Simulates all clusters from beginning to end, recorded if there are files for it.
 pub(super) fn run(
@@ -78,10 +87,10 @@ fn backlog(session: &Session, cluster: &Cluster) -> Backlog {
     }
 }
 
-/// The only cluster of a session.
-fn setting<'a>(session: &'a Session, cluster: &Cluster) -> Setting<'a> {
+/// What the world of a cluster has, which has these tasks.
+fn setting<'a>(session: &Session, cluster: &Cluster, tasks: &'a [Task]) -> Setting<'a> {
     Setting {
-        tasks: &session.tasks,
+        tasks,
         cpus: u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX),
         end: end(session),
         backlog: backlog(session, cluster),
@@ -97,8 +106,13 @@ fn alone(
     watched: &mut Watched,
 ) -> Result<Ran, Failure> {
     let cpus = u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX);
-    let mut statistics = Statistics::of_guarantee(session.guarantee(0), session.tasks.len(), cpus);
+    let tasks = cluster.configuration.tasks().len();
+    let mut statistics = Statistics::of_guarantee(session.guarantee(0), tasks, cpus);
+    let mut served = outside::observer(cluster);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, watched];
+    if let Some(served) = &mut served {
+        observers.push(served);
+    }
     let cut = match files {
         None => world(session, dispatch, cluster, None, &mut observers)?,
         Some(files) => {
@@ -110,7 +124,11 @@ fn alone(
             world(session, dispatch, cluster, Some(&sink), &mut observers)?
         }
     };
-    Ok((statistics.into_figures(), cut))
+    Ok(Ran {
+        figures: statistics.into_figures(),
+        served,
+        cut,
+    })
 }
 
 /// The simulated world that dispatches so, recorded if there are files for it. Says where it ended if that
@@ -127,12 +145,16 @@ fn world(
     let outcome = match dispatch {
         Dispatch::Managed => {
             let mut scheduler = Session::scheduler(cluster, &what(session))?;
-            let setting = setting(session, cluster);
+            let entries = cluster.configuration.tasks().iter();
+            let tasks: Vec<Task> = entries.map(|entry| entry.task).collect();
+            let setting = setting(session, cluster, &tasks);
+            let around = outside::of(session, cluster);
+            let around = around.as_ref().map(|outside| (outside, &session.workload));
             match files {
-                None => simulate(&mut *scheduler, &setting, &jobs, &jobs, observers),
+                None => amid(around, &mut *scheduler, &setting, &jobs, observers),
                 Some(files) => {
                     let mut recorder = Recorder::new(scheduler, files);
-                    let outcome = simulate(&mut recorder, &setting, &jobs, &jobs, observers);
+                    let outcome = amid(around, &mut recorder, &setting, &jobs, observers);
                     recorder.finish(last_instant(&outcome, end));
                     outcome
                 }
@@ -188,7 +210,7 @@ fn in_domains(
     })?;
     let mut whole = levels.of_domains(locals, shared).map_err(refused)?;
 
-    let setting = setting(session, cluster);
+    let setting = setting(session, cluster, &session.tasks);
     let jobs = Jobs::new(&session.workload, interrupt::asked);
     let tasks = session.tasks.len();
     let mut statistics = Statistics::of_guarantee(session.guarantee(0), tasks, setting.cpus);
@@ -203,7 +225,28 @@ fn in_domains(
         local.finish(last);
     }
     shared.finish(last);
-    Ok((statistics.into_figures(), cut(session, &outcome)?))
+    Ok(Ran {
+        figures: statistics.into_figures(),
+        served: None,
+        cut: cut(session, &outcome)?,
+    })
+}
+
+/// The simulated world, amid what happens outside of it if anything can.
+fn amid<S: Scheduler + ?Sized, J: Releases + Demand>(
+    around: Option<(&Outside, &Workload)>,
+    scheduler: &mut S,
+    setting: &Setting<'_>,
+    jobs: &J,
+    observers: &mut Vec<&mut dyn Observer>,
+) -> Result<Effort, SimulationError> {
+    match around {
+        None => simulate(scheduler, setting, jobs, jobs, observers),
+        Some((outside, workload)) => {
+            let around = (outside, &Arrivals(workload) as &dyn vestal_sim::Events);
+            simulate_amid(scheduler, setting, around, jobs, jobs, observers)
+        }
+    }
 }
 
 /// Several clusters, each a domain by itself.
@@ -222,7 +265,8 @@ fn together(
         .enumerate()
         .map(|(number, cluster)| {
             let cpus = u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX);
-            Statistics::of_guarantee(session.guarantee(number), cluster.tasks.len(), cpus)
+            let tasks = cluster.configuration.tasks().len();
+            Statistics::of_guarantee(session.guarantee(number), tasks, cpus)
         })
         .collect();
     let counted = statistics.iter_mut();
@@ -266,7 +310,11 @@ fn together(
         })
         .collect();
     let cpus = usize::from(session.system.cpus);
-    Ok((Figures::of_parts(session.tasks.len(), cpus, &parts), cut))
+    Ok(Ran {
+        figures: Figures::of_parts(session.tasks.len(), cpus, &parts),
+        served: None,
+        cut,
+    })
 }
 
 /// The worlds of all clusters in one run.

@@ -1,0 +1,613 @@
+//! Jobs that block, devices and requests for modes: drawn by eye, and on random systems beside a world of whole ticks
+//! that keeps its own account of who waits for what.
+
+use vestal_core::*;
+use vestal_sim::outside::{Device, Wait};
+use vestal_sim::workload::{ListedDemand, ListedReleases};
+use vestal_sim::{Backlog, Events, JobState, Observer, Outside, Segment, Setting, simulate_amid};
+use vestal_testkit::Random;
+use vestal_testkit::hierarchies::{self, pibs, server, sporadic, task};
+use vestal_testkit::short::{at, ns, span};
+use vestal_testkit::world::drawn;
+
+/// When events arrive by themselves, by device, and requests for modes.
+#[derive(Clone, Debug, Default)]
+struct Listed {
+    events: Vec<Vec<(u64, u64)>>,
+    modes: Vec<(u64, u8)>,
+}
+
+impl Events for Listed {
+    fn interrupt(
+        &self,
+        device: DeviceId,
+        index: u64,
+        _: Option<Instant>,
+    ) -> Option<(Instant, u64)> {
+        let (when, count) = *self.events.get(device.index())?.get(index as usize)?;
+        Some((at(when), count))
+    }
+    fn mode_request(&self, index: u64) -> Option<(Instant, Level)> {
+        let (when, level) = *self.modes.get(index as usize)?;
+        Some((at(when), Level(level)))
+    }
+}
+
+/// A system with everything that happens to it. Bottom halves are the last tasks, in the order of devices.
+#[derive(Clone, Debug)]
+struct Case {
+    servers: Vec<ServerConfiguration>,
+    tasks: Vec<ServedTask>,
+    releases: Vec<Vec<u64>>,
+    /// By task, what its jobs execute in all.
+    demand: Vec<u64>,
+    outside: Outside,
+    listed: Listed,
+    end: u64,
+}
+
+impl Case {
+    fn devices(&self) -> Vec<DeviceConfiguration> {
+        let devices = self.outside.devices.iter();
+        devices
+            .map(|device| DeviceConfiguration {
+                bottom_half: device.bottom_half,
+            })
+            .collect()
+    }
+
+    fn engine(&self) -> Hierarchy {
+        let devices = self.devices();
+        let configuration = hierarchies::configuration(&self.servers, &self.tasks, &devices);
+        Hierarchy::new(&configuration).unwrap()
+    }
+}
+
+/// Who ran in each tick, what servers said, and how often things happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Seen {
+    row: Vec<u8>,
+    events: Vec<(u64, String)>,
+    blocked: usize,
+    woken: usize,
+    arrived: u64,
+    served: u64,
+}
+
+impl Observer for Seen {
+    fn executed(&mut self, segment: Segment, job: &JobState) {
+        let ticks = segment.start.as_nanos() as usize..segment.end.as_nanos() as usize;
+        self.row[ticks].fill(b'0' + job.id.task.0 as u8);
+    }
+    fn blocked(&mut self, _: Instant, _: CpuId, _: &JobState, _: DeviceId) {
+        self.blocked += 1;
+    }
+    fn woken(&mut self, _: Instant, _: &JobState) {
+        self.woken += 1;
+    }
+    fn interrupted(&mut self, _: Instant, _: DeviceId, count: u64, dropped: u64) {
+        assert_eq!(dropped, 0);
+        self.arrived += count;
+    }
+    fn served(&mut self, _: Instant, _: DeviceId, _: &JobState) {
+        self.served += 1;
+    }
+    fn depleted(&mut self, at: Instant, server: ServerId) {
+        self.events
+            .push((at.as_nanos(), format!("depleted {}", server.0)));
+    }
+    fn postponed(&mut self, at: Instant, server: ServerId, amount: Service) {
+        let text = format!("postponed {} {}", server.0, amount.as_nanos());
+        self.events.push((at.as_nanos(), text));
+    }
+    fn mode_changed(&mut self, at: Instant, from: Level, to: Level, _: Option<JobId>) {
+        let text = format!("mode {} {}", from.0, to.0);
+        self.events.push((at.as_nanos(), text));
+    }
+}
+
+fn simulated(case: &Case) -> Seen {
+    let tasks: Vec<Task> = case.tasks.iter().map(|entry| entry.task).collect();
+    let mut seen = Seen {
+        row: vec![b'.'; case.end as usize],
+        ..Seen::default()
+    };
+    let instants = |list: &Vec<u64>| list.iter().copied().map(at).collect();
+    let releases = ListedReleases {
+        tasks: case.releases.iter().map(instants).collect(),
+    };
+    let demand = ListedDemand {
+        tasks: Vec::new(),
+        otherwise: case.demand.iter().copied().map(ns).collect(),
+    };
+    let setting = Setting {
+        tasks: &tasks,
+        cpus: 1,
+        end: at(case.end),
+        backlog: Backlog::UNLIMITED,
+    };
+    let outside = (&case.outside, &case.listed as &dyn Events);
+    simulate_amid(
+        &mut case.engine(),
+        &setting,
+        outside,
+        &releases,
+        &demand,
+        &mut seen,
+    )
+    .unwrap();
+    seen
+}
+
+/// How the tick world counts an event that was served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    ForTheOldest,
+    /// What the simulated world does not do.
+    ForAll,
+}
+
+/// A job that waits: its task, for which device, and how many events are left.
+type Waiting = Vec<(usize, usize, u64)>;
+
+/// The same in the world of whole ticks, which is told of devices tick by tick.
+fn ticked(case: &Case, counts: Counts) -> Seen {
+    let own = case.tasks.len() - case.outside.devices.len();
+    let programs = (0..case.tasks.len()).map(|task| {
+        let waits = case.outside.waits.get(task).into_iter().flatten();
+        let mut cuts: Vec<u64> = waits.map(|wait| wait.after.as_nanos()).collect();
+        cuts.push(case.demand[task]);
+        let mut before = 0;
+        let segment = |cut: u64| cut - std::mem::replace(&mut before, cut);
+        cuts.into_iter().map(segment).collect()
+    });
+    let devices = case.devices();
+    let configuration = hierarchies::configuration(&case.servers, &case.tasks, &devices);
+    let mut world = hierarchies::world(&configuration, programs.collect());
+    world.idler = |_| '.';
+    let mut seen = Seen::default();
+    let mut waiting: Waiting = Vec::new();
+    let mut waits_done = vec![0; own];
+    while world.now <= case.end {
+        let now = world.now;
+        // What arrives at the end is not part of the run, what ends there is.
+        let arrives = now < case.end;
+        let mut arrivals = Vec::new();
+        for task in 0..own {
+            if world.completes_now(task as u16) {
+                waits_done[task] = 0;
+            }
+            if world.blocks_now(task as u16) {
+                let wait = case.outside.waits[task][waits_done[task]];
+                waits_done[task] += 1;
+                seen.blocked += 1;
+                waiting.push((task, wait.device.index(), wait.events));
+                if arrives && case.outside.devices[wait.device.index()].requested {
+                    let asks = vec![case.outside.hosts[task]];
+                    seen.arrived += wait.events;
+                    arrivals.extend(interrupt(case, wait.device.index(), wait.events, asks));
+                }
+            }
+        }
+        for device in 0..case.outside.devices.len() {
+            if world.completes_now((own + device) as u16) {
+                seen.served += 1;
+                arrivals.extend(serve(&mut waiting, device, counts));
+            }
+        }
+        seen.woken += arrivals
+            .iter()
+            .filter(|fact| matches!(fact, Fact::Woken { task, .. } if task.index() < own))
+            .count();
+        if arrives {
+            for (device, events) in case.listed.events.iter().enumerate() {
+                for (_, count) in events.iter().filter(|(when, _)| *when == now) {
+                    let waiters = waiting.iter().filter(|waiter| waiter.1 == device);
+                    let hosts = waiters.map(|waiter| case.outside.hosts[waiter.0]).collect();
+                    seen.arrived += count;
+                    arrivals.extend(interrupt(case, device, *count, hosts));
+                }
+            }
+            for (_, level) in case.listed.modes.iter().filter(|(when, _)| *when == now) {
+                let level = Level(*level);
+                arrivals.push(Fact::ModeRequested { level });
+            }
+            for (task, releases) in case.releases.iter().enumerate() {
+                if releases.contains(&now) {
+                    arrivals.push(world.release(task as u16));
+                }
+            }
+        }
+        if arrives {
+            world.step(&arrivals);
+        } else {
+            world.decide(&arrivals);
+        }
+        seen.events.extend(
+            world
+                .events()
+                .into_iter()
+                .filter_map(|(at, event)| Some((at, said(event)?))),
+        );
+        if !arrives {
+            break;
+        }
+    }
+    seen.row = world.rows[0].clone().into_bytes();
+    seen
+}
+
+fn interrupt(case: &Case, device: usize, count: u64, hosts: Vec<Option<ServerId>>) -> Vec<Fact> {
+    let own = case.outside.devices[device];
+    let mut facts = vec![Fact::Interrupt {
+        device: DeviceId(device as u16),
+        count: count as u32,
+    }];
+    for host in hosts.into_iter().filter(|_| own.inherits) {
+        facts.push(Fact::Woken {
+            task: own.bottom_half,
+            on_behalf_of: host,
+        });
+    }
+    facts
+}
+
+fn serve(waiting: &mut Waiting, device: usize, counts: Counts) -> Vec<Fact> {
+    let mut found = waiting.iter_mut().filter(|waiter| waiter.1 == device);
+    match counts {
+        Counts::ForTheOldest => found.next().into_iter().for_each(|waiter| waiter.2 -= 1),
+        Counts::ForAll => found.for_each(|waiter| waiter.2 -= 1),
+    }
+    let through: Vec<usize> = waiting
+        .iter()
+        .filter(|waiter| waiter.2 == 0)
+        .map(|waiter| waiter.0)
+        .collect();
+    waiting.retain(|waiter| waiter.2 > 0);
+    let woken = |task: usize| Fact::Woken {
+        task: TaskId(task as u16),
+        on_behalf_of: None,
+    };
+    through.into_iter().map(woken).collect()
+}
+
+fn said(event: Event) -> Option<String> {
+    Some(match event {
+        Event::Depleted { server } => format!("depleted {}", server.0),
+        Event::Postponed { server, amount } => {
+            format!("postponed {} {}", server.0, amount.as_nanos())
+        }
+        Event::ModeChanged { from, to, .. } => format!("mode {} {}", from.0, to.0),
+        _ => return None,
+    })
+}
+
+/// The first server has a period; a PIBS may follow. Capacities may fall in mode 1.
+fn draw_servers(random: &mut Random) -> Vec<ServerConfiguration> {
+    let count = random.between(2, 4);
+    (0..count)
+        .map(|place| {
+            let period = random.between(6, 20);
+            let low = random.between(1, period.min(8));
+            let values = [ns(low), ns(random.between(0, low))];
+            let capacity = match random.once_in(2) {
+                true => ByLevel::new(&values).unwrap(),
+                false => ByLevel::constant(ns(low)),
+            };
+            let period = span(period);
+            let kind = match random.below(if place == 0 { 4 } else { 6 }) {
+                0 => ServerKind::Polling { period, capacity },
+                1 => ServerKind::IdlingPeriodic { period, capacity },
+                2 => ServerKind::Deferrable { period, capacity },
+                3 => ServerKind::Sporadic {
+                    period,
+                    capacity,
+                    replenishments: random.between(2, 4) as u16,
+                    full: match random.once_in(2) {
+                        true => WhenFull::MergeHead,
+                        false => WhenFull::MergeTail,
+                    },
+                },
+                _ => pibs(1, random.between(1, 5)),
+            };
+            ServerConfiguration {
+                criticality: Level(random.below(2) as u8),
+                order: match random.once_in(3) {
+                    true => LocalOrder::EarliestDeadline,
+                    false => LocalOrder::FixedPriority,
+                },
+                ..server(kind, random.between(1, 3) as u32)
+            }
+        })
+        .collect()
+}
+
+fn draw(random: &mut Random) -> Case {
+    let servers = draw_servers(random);
+    let with_period: Vec<usize> = (0..servers.len())
+        .filter(|&place| servers[place].kind.period().is_some())
+        .collect();
+    let count = random.between(1, 3) as usize;
+    let devices = random.between(1, 2) as usize;
+    let host = |random: &mut Random| {
+        let place = with_period[random.index(with_period.len())];
+        ServerId(place as u16)
+    };
+    let mut tasks = Vec::new();
+    for _ in 0..count + devices {
+        let home = random.below(servers.len() as u64) as u16;
+        let mut entry = task(home, random.between(1, 3) as u32, random.between(5, 30));
+        entry.on_behalf_of = Some(host(random));
+        tasks.push(entry);
+    }
+    let is_pibs = |home: ServerId| servers[home.index()].kind.period().is_none();
+    let mut demand: Vec<u64> = Vec::new();
+    let mut waits = Vec::new();
+    for _ in 0..count {
+        let need = random.between(1, 9);
+        let mut cuts: Vec<u64> = (1..need).filter(|_| random.once_in(4)).collect();
+        cuts.truncate(3);
+        let wait = |after: u64, random: &mut Random| Wait {
+            after: ns(after),
+            device: DeviceId(random.below(devices as u64) as u16),
+            events: random.between(1, 3),
+        };
+        waits.push(cuts.into_iter().map(|after| wait(after, random)).collect());
+        demand.push(need);
+    }
+    let end = 120;
+    let mut list = |most: u64, random: &mut Random| {
+        let mut instants: Vec<u64> = (0..random.below(most + 1))
+            .map(|_| random.below(end))
+            .collect();
+        instants.sort_unstable();
+        instants.dedup();
+        instants
+    };
+    // No more than a scheduler has room for.
+    let mut releases: Vec<Vec<u64>> = (0..count).map(|_| list(5, random)).collect();
+    releases.resize(count + devices, Vec::new());
+    let mut outside = Outside {
+        devices: Vec::new(),
+        waits,
+        hosts: tasks
+            .iter()
+            .map(|entry| {
+                if is_pibs(entry.server) {
+                    entry.on_behalf_of
+                } else {
+                    Some(entry.server)
+                }
+            })
+            .collect(),
+    };
+    let mut listed = Listed::default();
+    for device in 0..devices {
+        let bottom_half = TaskId((count + device) as u16);
+        let cost = random.between(1, 3);
+        demand.push(cost);
+        let requested = random.once_in(2);
+        outside.devices.push(Device {
+            bottom_half,
+            cost: ns(cost),
+            requested,
+            inherits: is_pibs(tasks[count + device].server),
+        });
+        let instants = if requested {
+            Vec::new()
+        } else {
+            list(12, random)
+        };
+        listed.events.push(
+            instants
+                .into_iter()
+                .map(|when| (when, random.between(1, 3)))
+                .collect(),
+        );
+    }
+    listed.modes = list(2, random).into_iter().map(|when| (when, 1)).collect();
+    Case {
+        servers,
+        tasks,
+        releases,
+        demand,
+        outside,
+        listed,
+        end,
+    }
+}
+
+/// Hosts have to give a PIBS some capacity; random ones with small periods may not.
+fn is_possible(case: &Case) -> bool {
+    let fits = |home: ServerId, host: Option<ServerId>| {
+        let ServerKind::Pibs { utilization } = case.servers[home.index()].kind else {
+            return true;
+        };
+        host.and_then(|host| case.servers[host.index()].kind.period())
+            .is_some_and(|period| !utilization.at(Level(0)).of_floor(period).is_zero())
+    };
+    let homes = || case.tasks.iter().map(|entry| entry.server);
+    homes().all(|home| case.outside.hosts.iter().all(|host| fits(home, *host)))
+        && case
+            .tasks
+            .iter()
+            .all(|entry| fits(entry.server, entry.on_behalf_of))
+}
+
+#[test]
+fn the_world_of_ticks_agrees_on_random_systems() {
+    let mut random = Random::new(14);
+    let mut sum = Seen::default();
+    let mut modes = 0;
+    let (mut postponed, mut others) = (0, 0);
+    let mut done = 0;
+    while done < 10_000 {
+        let case = draw(&mut random);
+        if !is_possible(&case) {
+            continue;
+        }
+        done += 1;
+        let (here, there) = (simulated(&case), ticked(&case, Counts::ForTheOldest));
+        let text = |seen: &Seen| String::from_utf8(seen.row.clone()).unwrap();
+        assert_eq!(text(&here), text(&there), "{done}: {case:?}");
+        assert_eq!(here, there, "{done}: {case:?}");
+        others += usize::from(ticked(&case, Counts::ForAll).row != here.row);
+        sum.blocked += here.blocked;
+        sum.woken += here.woken;
+        sum.served += here.served;
+        modes += here
+            .events
+            .iter()
+            .filter(|(_, what)| what.starts_with("mode"))
+            .count();
+        postponed += here
+            .events
+            .iter()
+            .filter(|(_, what)| what.starts_with("postponed"))
+            .count();
+    }
+    assert!(
+        sum.blocked > 5_000 && sum.woken > 2_500 && sum.served > 25_000,
+        "{sum:?}"
+    );
+    assert!(modes > 5_000 && postponed > 50, "{modes} {postponed}");
+    assert!(
+        others > 50,
+        "{others}: whether one event counts for one or for all makes a difference"
+    );
+}
+
+/// Missimer, Missimer and West (2016), Figures 5 and 6: task 0 executes 8, waits for four events of a device, which
+/// arrive at 9, 11, 13 and 15, and goes on with 8 more. Its server has 8 units every 16; the bottom half, task 1,
+/// executes 1 in the server of `kind`.
+fn missimer(kind: ServerKind) -> Case {
+    let inherits = kind.period().is_none();
+    let servers = vec![server(sporadic(8, 16, 3), 2), server(kind, 1)];
+    let mut bottom_half = task(1, 1, 16);
+    bottom_half.on_behalf_of = Some(ServerId(0));
+    let wait = Wait {
+        after: ns(8),
+        device: DeviceId(0),
+        events: 4,
+    };
+    Case {
+        servers,
+        tasks: vec![task(0, 1, 16), bottom_half],
+        releases: vec![vec![0], Vec::new()],
+        demand: vec![16, 1],
+        outside: Outside {
+            devices: vec![Device {
+                bottom_half: TaskId(1),
+                cost: ns(1),
+                requested: false,
+                inherits,
+            }],
+            waits: vec![vec![wait]],
+            hosts: vec![Some(ServerId(0)), None],
+        },
+        listed: Listed {
+            events: vec![vec![(9, 1), (11, 1), (13, 1), (15, 1)]],
+            modes: Vec::new(),
+        },
+        end: 34,
+    }
+}
+
+fn row(case: &Case) -> String {
+    String::from_utf8(simulated(case).row).unwrap()
+}
+
+/// The sporadic server has 4 units every 16 and places for three replenishments. The one unit of 9 comes back at 25,
+/// that of 11 at 27, and for that of 13 there is no place: the two units at hand join those of 25. So the event of
+/// 15 is served at 25, and task 0 goes on at 26.
+#[test]
+fn figure_5_of_missimer_a_sporadic_server_postpones_the_last_bottom_half() {
+    let case = missimer(sporadic(4, 16, 3));
+    let expected = [
+        ('0', 0, 8),
+        ('1', 9, 10),
+        ('1', 11, 12),
+        ('1', 13, 14),
+        ('1', 25, 26),
+        ('0', 26, 34),
+    ];
+    assert_eq!(row(&case), drawn(&expected, 34));
+    let postponed = (14, "postponed 1 1".to_owned());
+    assert!(simulated(&case).events.contains(&postponed));
+}
+
+/// A PIBS of 1/4 has 4 units of the 16 of server 0. The burst of 1 unit at 9 makes the next one possible at 9 + 4 = 13;
+/// that serves the events of 11 and 13, and that of 15 just when it would have run out of work. Task 0 goes on at 16.
+#[test]
+fn figure_6_of_missimer_a_pibs_gathers_events_and_the_task_goes_on_in_time() {
+    let expected = [('0', 0, 8), ('1', 9, 10), ('1', 13, 16), ('0', 16, 24)];
+    assert_eq!(row(&missimer(pibs(1, 4))), drawn(&expected, 34));
+}
+
+/// Asked for, all four events arrive at 8. The PIBS has 4 units for server 0, and serves them at once; server 0 has no
+/// budget before 16.
+#[test]
+fn a_device_that_is_asked_raises_its_events_when_the_job_blocks() {
+    let mut case = missimer(pibs(1, 4));
+    case.outside.devices[0].requested = true;
+    case.listed.events.clear();
+    let expected = [('0', 0, 8), ('1', 8, 12), ('0', 16, 24)];
+    assert_eq!(row(&case), drawn(&expected, 34));
+}
+
+/// A job that waits before it has executed anything, once more at the same place, and at its end: it completes when
+/// the last event was served, without executing any more.
+#[test]
+fn a_job_may_wait_before_it_begins_and_at_its_end() {
+    let mut case = missimer(sporadic(8, 16, 8));
+    case.outside.devices[0].requested = true;
+    case.listed.events.clear();
+    case.demand = vec![3, 1];
+    let wait = |after, events| Wait {
+        after: ns(after),
+        device: DeviceId(0),
+        events,
+    };
+    case.outside.waits = vec![vec![wait(0, 1), wait(0, 2), wait(3, 1), wait(4, 9)]];
+    case.releases[0] = vec![0, 20];
+    let job = |from| {
+        [
+            ('1', from, from + 3),
+            ('0', from + 3, from + 6),
+            ('1', from + 6, from + 7),
+        ]
+    };
+    let expected = [job(0), job(20)].concat();
+    let seen = simulated(&case);
+    assert_eq!(String::from_utf8(seen.row).unwrap(), drawn(&expected, 34));
+    assert_eq!((seen.blocked, seen.woken, seen.served), (6, 6, 8));
+}
+
+/// Two jobs wait for one device: the first one for two events, the other one for one. Each event counts for who has
+/// waited longest.
+#[test]
+fn events_are_counted_for_the_oldest_wait() {
+    let mut case = missimer(sporadic(8, 16, 8));
+    case.servers.push(server(sporadic(8, 16, 8), 3));
+    case.tasks = vec![task(0, 1, 16), case.tasks[1], task(2, 1, 16)];
+    case.releases = vec![vec![0], Vec::new(), vec![2]];
+    case.demand = vec![2, 1, 2];
+    let wait = |events| Wait {
+        after: ns(1),
+        device: DeviceId(0),
+        events,
+    };
+    case.outside.waits = vec![vec![wait(2)], Vec::new(), vec![wait(1)]];
+    case.outside.hosts = vec![Some(ServerId(0)), None, Some(ServerId(2))];
+    case.listed.events = vec![vec![(5, 1), (7, 1), (9, 1)]];
+    let expected = [
+        ('0', 0, 1),
+        ('2', 2, 3),
+        ('1', 5, 6),
+        ('1', 7, 8),
+        ('0', 8, 9),
+        ('1', 9, 10),
+        ('2', 10, 11),
+    ];
+    assert_eq!(row(&case), drawn(&expected, 34));
+}
