@@ -121,10 +121,10 @@ impl OneCpu {
 /// Why fixed priorities cannot carry out what a scheduler plans.
 pub(crate) const BY_SCHEDULER: &str =
     "fixed priorities cannot carry out the plans of its own scheduler";
-pub(crate) const BY_SERVER: &str = "fixed priorities of tasks cannot give them servers";
 /// Why they cannot carry out MC².
 pub(crate) const BY_LEVEL: &str =
     "fixed priorities of tasks keep neither tables nor deadlines of jobs";
+pub(crate) const BY_SERVER: &str = "fixed priorities of tasks cannot give them servers";
 
 impl Configuration {
     /// The tasks.

@@ -168,14 +168,18 @@ impl Fields {
             "holds: the policy has no rule of its own for a job past its deadline; a job that used up its \
              execution limit is stopped by the policy in any case",
         ),
-        io: Use::Ignored("jobs do not block: only servers (hsf) have devices for which they could wait"),
+        io: Use::Ignored(
+            "jobs do not block: only servers (hsf) have devices for which they could wait",
+        ),
         work: Use::Rule("counts in `run`, which alone executes the tasks"),
         estimates: Use::Ignored(
             "jobs are stopped at their own level's value; only the scenario `beta` looks at estimates above it",
         ),
         cpus: ONE,
         tick: Use::Ignored("time is exact in this version"),
-        interrupt_master: Use::Ignored("mc2 is not in this version"),
+        interrupt_master: Use::Ignored(
+            "releases on a CPU of their own (mc2) are not in this version",
+        ),
         bus: FTTS,
         servers: Use::Ignored("the policy has no servers; hsf has"),
         devices: Use::Ignored("only servers (hsf) have bottom halves"),

@@ -29,7 +29,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(composed::EDF),
         Arc::new(composed::EDF_VD),
         Arc::new(pedf_vd::PedfVd),
-        Arc::new(hsf::Hsf),
         Arc::new(mc2::Mc2),
+        Arc::new(hsf::Hsf),
     ]
 }

@@ -356,7 +356,7 @@ fn draw(random: &mut Random) -> Case {
         demand.push(need);
     }
     let end = 120;
-    let mut list = |most: u64, random: &mut Random| {
+    let list = |most: u64, random: &mut Random| {
         let mut instants: Vec<u64> = (0..random.below(most + 1))
             .map(|_| random.below(end))
             .collect();
