@@ -9,7 +9,7 @@ use crate::registry::{policy_of, registry};
 use std::path::{Path, PathBuf};
 use vestal_analysis::Parameters;
 use vestal_core::{
-    Duration, Enforcement, Exhaustion, LevelSet, Rank, Scheduler, Service, Task, TaskId,
+    Duration, Enforcement, Exhaustion, LevelSet, NO_LIMITS, Rank, Scheduler, Service, Task, TaskId,
 };
 use vestal_policy::{
     Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System,
@@ -108,7 +108,7 @@ impl Session {
             return;
         };
         let given = !file.modes.is_empty() || file.devices.iter().any(|rows| !rows.is_empty());
-        if given && !matches!(self.configuration(), Configuration::Servers(_)) {
+        if given && self.configuration().servers().is_none() {
             output.warning(&format!(
                 "rows of the kinds device and mode have no effect under {}: it has no servers",
                 self.system.policy
@@ -193,7 +193,7 @@ impl Session {
 
     /// Under which limits deadlines are guaranteed in its first cluster; where nothing is, jobs have no limits.
     pub(crate) fn limits(&self) -> (Enforcement, Exhaustion) {
-        self.limits[0].unwrap_or((Enforcement::Static, Exhaustion::Continue))
+        self.limits[0].unwrap_or(NO_LIMITS)
     }
 
     /// What is guaranteed in a cluster, if it is proved: what worlds judge by.

@@ -185,6 +185,24 @@ impl Configuration {
         Guard::new(&one.with(precision)).map_err(|error| Refusal::input(error.to_string()))
     }
 
+    /// Its servers, if it has any.
+    #[must_use]
+    pub const fn servers(&self) -> Option<&Servers> {
+        match self {
+            Self::Servers(servers) => Some(servers),
+            Self::OneCpu(_) | Self::Levels(_) | Self::User(_) => None,
+        }
+    }
+
+    /// The parts of which each domain has a scheduler of its own, if that is so.
+    #[must_use]
+    pub const fn levels(&self) -> Option<&Levels> {
+        match self {
+            Self::Levels(levels) => Some(levels),
+            Self::OneCpu(_) | Self::Servers(_) | Self::User(_) => None,
+        }
+    }
+
     /// Whether its scheduler is a program's own.
     #[must_use]
     pub const fn is_own(&self) -> bool {

@@ -36,7 +36,7 @@ use crate::observer::{JobState, Observer, Segment};
 use vestal_core::model::LEVELS_MAX;
 use vestal_core::{
     AtLimit, Configuration, CpuId, DropReason, Duration, Enforcement, Exhaustion, Instant, Level,
-    OnMiss, Service, Task, guarantee,
+    NO_LIMITS, OnMiss, Service, Task, guarantee,
 };
 
 /// How a job left the world, or lost what it had been guaranteed.
@@ -127,7 +127,8 @@ impl Guarantee {
     #[must_use]
     pub fn none() -> Self {
         // A job of a task that it does not know was guaranteed nothing.
-        Self::new(&[], Enforcement::Static, Exhaustion::Continue)
+        let (enforcement, exhaustion) = NO_LIMITS;
+        Self::new(&[], enforcement, exhaustion)
     }
 
     fn crossing(&self, level: Level) -> Option<Instant> {

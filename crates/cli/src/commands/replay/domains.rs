@@ -8,7 +8,7 @@ use super::{jobs, precision, ranks, scheduler};
 use crate::failure::Failure;
 use std::fmt::Write as _;
 use vestal_core::{CpuId, Scheduler};
-use vestal_policy::{Configuration, Levels, System};
+use vestal_policy::{Levels, System};
 use vestal_result::replay::ReplayedDomain;
 use vestal_trace::replay::{self, Replayed};
 use vestal_trace::{DomainId, Header, Record, Scope};
@@ -32,13 +32,13 @@ pub(super) fn replay<E>(
     let mut schedulers: Vec<(Scope, Box<dyn Scheduler>)> = Vec::new();
     let scopes = crate::tracing::scopes(system);
     for (cluster, scopes) in system.clusters.iter().zip(scopes) {
-        let alone = match (&cluster.configuration, scopes.as_slice()) {
-            (Configuration::Levels(levels), _) => {
-                schedulers.extend(scopes.into_iter().zip(of_levels(header, levels, what)?));
-                continue;
-            }
-            (_, [alone]) => alone.clone(),
-            (_, domains) => {
+        if let Some(levels) = cluster.configuration.levels() {
+            schedulers.extend(scopes.into_iter().zip(of_levels(header, levels, what)?));
+            continue;
+        }
+        let alone = match scopes.as_slice() {
+            [alone] => alone.clone(),
+            domains => {
                 let why = format!(
                     "{} domains decide together about {}, and this version replays domains that decide by themselves only",
                     domains.len(),
