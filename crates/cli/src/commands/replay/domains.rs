@@ -164,7 +164,9 @@ mod tests {
         Duration, Enforcement, Exhaustion, Instant, JobId, Level, LevelSet, TaskConfiguration,
         TaskId, TaskOrder,
     };
-    use vestal_policy::{Cluster, Domain, Guarantee, OneCpu, Options, Precision, Proof, Terms};
+    use vestal_policy::{
+        Cluster, Configuration, Domain, Guarantee, OneCpu, Options, Precision, Proof, Terms,
+    };
     use vestal_testkit::short::task;
     use vestal_testkit::world::World;
     use vestal_trace::{Domains, Recorder, TaskInfo, What};
