@@ -128,6 +128,15 @@ impl Configuration {
         }
     }
 
+    /// Its servers, if it has any.
+    #[must_use]
+    pub const fn servers(&self) -> Option<&Servers> {
+        match self {
+            Self::Servers(servers) => Some(servers),
+            Self::OneCpu(_) | Self::User(_) => None,
+        }
+    }
+
     /// A scheduler that decides everything.
     ///
     /// # Errors

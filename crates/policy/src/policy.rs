@@ -168,7 +168,9 @@ impl Fields {
             "holds: the policy has no rule of its own for a job past its deadline; a job that used up its \
              execution limit is stopped by the policy in any case",
         ),
-        io: Use::Ignored("jobs do not block: only servers (hsf) have devices for which they could wait"),
+        io: Use::Ignored(
+            "jobs do not block: only servers (hsf) have devices for which they could wait",
+        ),
         work: Use::Rule("counts in `run`, which alone executes the tasks"),
         estimates: Use::Ignored(
             "jobs are stopped at their own level's value; only the scenario `beta` looks at estimates above it",
