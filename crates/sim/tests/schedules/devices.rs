@@ -152,91 +152,117 @@ enum Counts {
 /// A job that waits: its task, for which device, and how many events are left.
 type Waiting = Vec<(usize, usize, u64)>;
 
-/// The same in the world of whole ticks, which is told of devices tick by tick.
-fn ticked(case: &Case, counts: Counts) -> Seen {
-    let own = case.tasks.len() - case.outside.devices.len();
-    let programs = (0..case.tasks.len()).map(|task| {
+/// What each task executes between its waits.
+fn programs(case: &Case) -> Vec<Vec<u64>> {
+    let program = |task: usize| {
         let waits = case.outside.waits.get(task).into_iter().flatten();
         let mut cuts: Vec<u64> = waits.map(|wait| wait.after.as_nanos()).collect();
         cuts.push(case.demand[task]);
         let mut before = 0;
         let segment = |cut: u64| cut - std::mem::replace(&mut before, cut);
         cuts.into_iter().map(segment).collect()
-    });
-    let devices = case.devices();
-    let configuration = hierarchies::configuration(&case.servers, &case.tasks, &devices);
-    let mut world = hierarchies::world(&configuration, programs.collect());
-    world.idler = |_| '.';
-    let mut seen = Seen::default();
-    let mut waiting: Waiting = Vec::new();
-    let mut waits_done = vec![0; own];
-    while world.now <= case.end {
-        let now = world.now;
-        // What arrives at the end is not part of the run, what ends there is.
-        let arrives = now < case.end;
-        let mut arrivals = Vec::new();
-        for task in 0..own {
+    };
+    (0..case.tasks.len()).map(program).collect()
+}
+
+/// The account that is kept beside the world of whole ticks.
+struct Account {
+    waiting: Waiting,
+    /// By task, how many waits of its job are behind it.
+    waits_done: Vec<usize>,
+    seen: Seen,
+}
+
+impl Account {
+    /// What follows from the tick that has just passed.
+    fn passed(&mut self, case: &Case, world: &hierarchies::World<'_>, counts: Counts) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        let own = self.waits_done.len();
+        for (task, done) in self.waits_done.iter_mut().enumerate() {
             if world.completes_now(task as u16) {
-                waits_done[task] = 0;
+                *done = 0;
             }
             if world.blocks_now(task as u16) {
-                let wait = case.outside.waits[task][waits_done[task]];
-                waits_done[task] += 1;
-                seen.blocked += 1;
-                waiting.push((task, wait.device.index(), wait.events));
-                if arrives && case.outside.devices[wait.device.index()].requested {
+                let wait = case.outside.waits[task][*done];
+                let device = wait.device.index();
+                *done += 1;
+                self.seen.blocked += 1;
+                self.waiting.push((task, device, wait.events));
+                // What arrives at the end is not part of the run.
+                if world.now < case.end && case.outside.devices[device].requested {
                     let asks = vec![case.outside.hosts[task]];
-                    seen.arrived += wait.events;
-                    arrivals.extend(interrupt(case, wait.device.index(), wait.events, asks));
+                    self.seen.arrived += wait.events;
+                    facts.extend(interrupt(case, device, wait.events, asks));
                 }
             }
         }
         for device in 0..case.outside.devices.len() {
             if world.completes_now((own + device) as u16) {
-                seen.served += 1;
-                arrivals.extend(serve(&mut waiting, device, counts));
+                let woken = serve(&mut self.waiting, device, counts);
+                self.seen.served += 1;
+                self.seen.woken += woken.len();
+                facts.extend(woken);
             }
         }
-        seen.woken += arrivals
-            .iter()
-            .filter(|fact| matches!(fact, Fact::Woken { task, .. } if task.index() < own))
-            .count();
-        if arrives {
-            for (device, events) in case.listed.events.iter().enumerate() {
-                for (_, count) in events.iter().filter(|(when, _)| *when == now) {
-                    let waiters = waiting.iter().filter(|waiter| waiter.1 == device);
-                    let hosts = waiters.map(|waiter| case.outside.hosts[waiter.0]).collect();
-                    seen.arrived += count;
-                    arrivals.extend(interrupt(case, device, *count, hosts));
-                }
-            }
-            for (_, level) in case.listed.modes.iter().filter(|(when, _)| *when == now) {
-                let level = Level(*level);
-                arrivals.push(Fact::ModeRequested { level });
-            }
-            for (task, releases) in case.releases.iter().enumerate() {
-                if releases.contains(&now) {
-                    arrivals.push(world.release(task as u16));
-                }
-            }
-        }
-        if arrives {
-            world.step(&arrivals);
-        } else {
-            world.decide(&arrivals);
-        }
-        seen.events.extend(
-            world
-                .events()
-                .into_iter()
-                .filter_map(|(at, event)| Some((at, said(event)?))),
-        );
-        if !arrives {
-            break;
-        }
+        facts
     }
-    seen.row = world.rows[0].clone().into_bytes();
-    seen
+
+    /// What the scheduler has to say.
+    fn hear(&mut self, world: &mut hierarchies::World<'_>) {
+        let events = world.events().into_iter();
+        let said = events.filter_map(|(at, event)| Some((at, said(event)?)));
+        self.seen.events.extend(said);
+    }
+
+    /// What happens now by itself.
+    fn comes(&mut self, case: &Case, world: &mut hierarchies::World<'_>) -> Vec<Fact> {
+        let now = world.now;
+        let mut facts = Vec::new();
+        for (device, events) in case.listed.events.iter().enumerate() {
+            for (_, count) in events.iter().filter(|(when, _)| *when == now) {
+                let waiters = self.waiting.iter().filter(|waiter| waiter.1 == device);
+                let hosts = waiters.map(|waiter| case.outside.hosts[waiter.0]).collect();
+                self.seen.arrived += count;
+                facts.extend(interrupt(case, device, *count, hosts));
+            }
+        }
+        for (_, level) in case.listed.modes.iter().filter(|(when, _)| *when == now) {
+            let level = Level(*level);
+            facts.push(Fact::ModeRequested { level });
+        }
+        for (task, releases) in case.releases.iter().enumerate() {
+            if releases.contains(&now) {
+                facts.push(world.release(task as u16));
+            }
+        }
+        facts
+    }
+}
+
+/// The same in the world of whole ticks, which is told of devices tick by tick.
+fn ticked(case: &Case, counts: Counts) -> Seen {
+    let devices = case.devices();
+    let configuration = hierarchies::configuration(&case.servers, &case.tasks, &devices);
+    let mut world = hierarchies::world(&configuration, programs(case));
+    world.idler = |_| '.';
+    let mut account = Account {
+        waiting: Vec::new(),
+        waits_done: vec![0; case.tasks.len() - devices.len()],
+        seen: Seen::default(),
+    };
+    let mut facts;
+    while world.now < case.end {
+        facts = account.passed(case, &world, counts);
+        facts.extend(account.comes(case, &mut world));
+        world.step(&facts);
+        account.hear(&mut world);
+    }
+    // What ends there is part of the run.
+    facts = account.passed(case, &world, counts);
+    world.decide(&facts);
+    account.hear(&mut world);
+    account.seen.row = world.rows[0].clone().into_bytes();
+    account.seen
 }
 
 fn interrupt(case: &Case, device: usize, count: u64, hosts: Vec<Option<ServerId>>) -> Vec<Fact> {
@@ -280,7 +306,11 @@ fn said(event: Event) -> Option<String> {
             format!("postponed {} {}", server.0, amount.as_nanos())
         }
         Event::ModeChanged { from, to, .. } => format!("mode {} {}", from.0, to.0),
-        _ => return None,
+        Event::Overrun { .. }
+        | Event::Dropped { .. }
+        | Event::FrameOverrun { .. }
+        | Event::FramesSkipped { .. }
+        | Event::Late { .. } => return None,
     })
 }
 
@@ -324,90 +354,91 @@ fn draw_servers(random: &mut Random) -> Vec<ServerConfiguration> {
         .collect()
 }
 
-fn draw(random: &mut Random) -> Case {
-    let servers = draw_servers(random);
+const END: u64 = 120;
+
+/// Up to so many instants, in order.
+fn instants(most: u64, random: &mut Random) -> Vec<u64> {
+    let count = random.below(most + 1);
+    let mut instants: Vec<u64> = (0..count).map(|_| random.below(END)).collect();
+    instants.sort_unstable();
+    instants.dedup();
+    instants
+}
+
+/// What a job executes, and where it waits for one of so many devices.
+fn draw_job(devices: usize, random: &mut Random) -> (u64, Vec<Wait>) {
+    let need = random.between(1, 9);
+    let mut cuts: Vec<u64> = (1..need).filter(|_| random.once_in(4)).collect();
+    cuts.truncate(3);
+    let wait = |after: u64| Wait {
+        after: ns(after),
+        device: DeviceId(random.index(devices) as u16),
+        events: random.between(1, 3),
+    };
+    (need, cuts.into_iter().map(wait).collect())
+}
+
+fn draw_tasks(
+    servers: &[ServerConfiguration],
+    count: usize,
+    random: &mut Random,
+) -> Vec<ServedTask> {
     let with_period: Vec<usize> = (0..servers.len())
         .filter(|&place| servers[place].kind.period().is_some())
         .collect();
+    let drawn = |_| {
+        let home = random.index(servers.len()) as u16;
+        let mut entry = task(home, random.between(1, 3) as u32, random.between(5, 30));
+        let host = with_period[random.index(with_period.len())];
+        entry.on_behalf_of = Some(ServerId(host as u16));
+        entry
+    };
+    (0..count).map(drawn).collect()
+}
+
+fn draw(random: &mut Random) -> Case {
+    let servers = draw_servers(random);
     let count = random.between(1, 3) as usize;
     let devices = random.between(1, 2) as usize;
-    let host = |random: &mut Random| {
-        let place = with_period[random.index(with_period.len())];
-        ServerId(place as u16)
-    };
-    let mut tasks = Vec::new();
-    for _ in 0..count + devices {
-        let home = random.below(servers.len() as u64) as u16;
-        let mut entry = task(home, random.between(1, 3) as u32, random.between(5, 30));
-        entry.on_behalf_of = Some(host(random));
-        tasks.push(entry);
-    }
+    let tasks = draw_tasks(&servers, count + devices, random);
     let is_pibs = |home: ServerId| servers[home.index()].kind.period().is_none();
-    let mut demand: Vec<u64> = Vec::new();
-    let mut waits = Vec::new();
-    for _ in 0..count {
-        let need = random.between(1, 9);
-        let mut cuts: Vec<u64> = (1..need).filter(|_| random.once_in(4)).collect();
-        cuts.truncate(3);
-        let wait = |after: u64, random: &mut Random| Wait {
-            after: ns(after),
-            device: DeviceId(random.below(devices as u64) as u16),
-            events: random.between(1, 3),
-        };
-        waits.push(cuts.into_iter().map(|after| wait(after, random)).collect());
-        demand.push(need);
-    }
-    let end = 120;
-    let mut list = |most: u64, random: &mut Random| {
-        let mut instants: Vec<u64> = (0..random.below(most + 1))
-            .map(|_| random.below(end))
-            .collect();
-        instants.sort_unstable();
-        instants.dedup();
-        instants
-    };
+    let jobs = (0..count).map(|_| draw_job(devices, random));
+    let (mut demand, waits): (Vec<u64>, Vec<Vec<Wait>>) = jobs.unzip();
     // No more than a scheduler has room for.
-    let mut releases: Vec<Vec<u64>> = (0..count).map(|_| list(5, random)).collect();
+    let mut releases: Vec<Vec<u64>> = (0..count).map(|_| instants(5, random)).collect();
     releases.resize(count + devices, Vec::new());
+    let host = |entry: &ServedTask| match is_pibs(entry.server) {
+        true => entry.on_behalf_of,
+        false => Some(entry.server),
+    };
     let mut outside = Outside {
         devices: Vec::new(),
         waits,
-        hosts: tasks
-            .iter()
-            .map(|entry| {
-                if is_pibs(entry.server) {
-                    entry.on_behalf_of
-                } else {
-                    Some(entry.server)
-                }
-            })
-            .collect(),
+        hosts: tasks.iter().map(host).collect(),
     };
     let mut listed = Listed::default();
-    for device in 0..devices {
-        let bottom_half = TaskId((count + device) as u16);
+    for (bottom_half, entry) in tasks.iter().enumerate().skip(count) {
         let cost = random.between(1, 3);
-        demand.push(cost);
         let requested = random.once_in(2);
+        demand.push(cost);
         outside.devices.push(Device {
-            bottom_half,
+            bottom_half: TaskId(bottom_half as u16),
             cost: ns(cost),
             requested,
-            inherits: is_pibs(tasks[count + device].server),
+            inherits: is_pibs(entry.server),
         });
-        let instants = if requested {
+        let when = if requested {
             Vec::new()
         } else {
-            list(12, random)
+            instants(12, random)
         };
-        listed.events.push(
-            instants
-                .into_iter()
-                .map(|when| (when, random.between(1, 3)))
-                .collect(),
-        );
+        let events = when.into_iter().map(|when| (when, random.between(1, 3)));
+        listed.events.push(events.collect());
     }
-    listed.modes = list(2, random).into_iter().map(|when| (when, 1)).collect();
+    listed.modes = instants(2, random)
+        .into_iter()
+        .map(|when| (when, 1))
+        .collect();
     Case {
         servers,
         tasks,
@@ -415,7 +446,7 @@ fn draw(random: &mut Random) -> Case {
         demand,
         outside,
         listed,
-        end,
+        end: END,
     }
 }
 
