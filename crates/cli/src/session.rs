@@ -9,7 +9,7 @@ use crate::registry::{policy_of, registry};
 use std::path::{Path, PathBuf};
 use vestal_analysis::Parameters;
 use vestal_core::{
-    Duration, Enforcement, Exhaustion, LevelSet, NO_LIMITS, Rank, Scheduler, Service, Task, TaskId,
+    Duration, Enforcement, Exhaustion, LevelSet, Rank, Scheduler, Service, Task, TaskId,
 };
 use vestal_policy::{
     Analysis, BACKLOG, Cluster, Configuration, Options, Policy, Precision, Registry, System,
@@ -191,9 +191,9 @@ impl Session {
         &self.system.clusters[0].configuration
     }
 
-    /// Under which limits deadlines are guaranteed in its first cluster; where nothing is, jobs have no limits.
-    pub(crate) fn limits(&self) -> (Enforcement, Exhaustion) {
-        self.limits[0].unwrap_or(NO_LIMITS)
+    /// Under which limits deadlines are guaranteed in its first cluster; `None` where nothing is.
+    pub(crate) fn limits(&self) -> Option<(Enforcement, Exhaustion)> {
+        self.limits[0]
     }
 
     /// What is guaranteed in a cluster, if it is proved: what worlds judge by.

@@ -60,7 +60,7 @@ pub mod time;
 mod urgency;
 
 pub use configuration_error::ConfigurationError;
-pub use enforce::{AtLimit, Enforcement, Exhaustion, NO_LIMITS};
+pub use enforce::{AtLimit, Enforcement, Exhaustion};
 pub use engine::{
     Budgets, Configuration, Container, CpuTable, FrameConfiguration, FrameTable, Frames, Guard,
     Levelled, LevelledConfiguration, LevelledTask, LocalDomain, SharedDomain, Span, TableSlot,

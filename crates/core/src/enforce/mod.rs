@@ -66,9 +66,6 @@ pub enum AtLimit {
     Suspends,
 }
 
-/// Limits that stop no job: what stands where nothing is promised of any.
-pub const NO_LIMITS: (Enforcement, Exhaustion) = (Enforcement::Static, Exhaustion::Continue);
-
 impl Enforcement {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Static, Self::Adaptive, Self::ZeroSlack, Self::Slices];

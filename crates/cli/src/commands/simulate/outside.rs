@@ -99,9 +99,7 @@ pub(super) fn observer(cluster: &Cluster) -> Option<Served> {
 
 /// The rows of a result.
 pub(super) fn rows(session: &Session, served: Option<&Served>) -> (Vec<ServerRow>, Vec<DeviceRow>) {
-    let mut clusters = session.system.clusters.iter();
-    let found = clusters.find_map(|cluster| cluster.configuration.servers());
-    let (Some(served), Some(servers)) = (served, found) else {
+    let (Some(served), Some(servers)) = (served, session.configuration().servers()) else {
         return (Vec::new(), Vec::new());
     };
     let rows = servers.names.iter().zip(served.servers());
