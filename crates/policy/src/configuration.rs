@@ -185,6 +185,16 @@ impl Configuration {
         Guard::new(&one.with(precision)).map_err(|error| Refusal::input(error.to_string()))
     }
 
+    /// Four levels on several CPUs, whose schedulers come domain by domain as well; `None` for what is decided in one
+    /// piece.
+    #[must_use]
+    pub const fn levels(&self) -> Option<&Levels> {
+        match self {
+            Self::Levels(levels) => Some(levels),
+            Self::OneCpu(_) | Self::Servers(_) | Self::User(_) => None,
+        }
+    }
+
     /// Whether its scheduler is a program's own.
     #[must_use]
     pub const fn is_own(&self) -> bool {
