@@ -2,9 +2,7 @@
 
 use vestal_analysis::Parameters;
 use vestal_core::{Budgets, Container, CpuId, TaskId};
-use vestal_policy::{
-    Analysis, Configuration, Levels, Refusal, Registry, System, assemble, parameters,
-};
+use vestal_policy::{Analysis, Levels, Refusal, Registry, System, assemble, parameters};
 use vestal_workload::{Diagnostics, Source, TaskSet};
 
 pub(crate) fn set(text: &str) -> TaskSet {
@@ -28,10 +26,7 @@ pub(crate) fn built(
 }
 
 fn levels(system: &System) -> &Levels {
-    match &system.clusters[0].configuration {
-        Configuration::Levels(levels) => levels,
-        other => panic!("{other:?}"),
-    }
+    system.clusters[0].configuration.levels().unwrap()
 }
 
 const TWO_CPUS: &str = "format = \"vestal/1\"\nlevels = [\"D\", \"C\", \"B\", \"A\"]\nunit = \"ms\"\n\
