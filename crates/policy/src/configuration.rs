@@ -194,7 +194,8 @@ impl Configuration {
         }
     }
 
-    /// The parts of which each domain has a scheduler of its own, if that is so.
+    /// Four levels on several CPUs, whose schedulers come domain by domain as well; `None` for what is decided in one
+    /// piece.
     #[must_use]
     pub const fn levels(&self) -> Option<&Levels> {
         match self {

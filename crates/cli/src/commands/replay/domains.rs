@@ -36,19 +36,19 @@ pub(super) fn replay<E>(
             schedulers.extend(scopes.into_iter().zip(of_levels(header, levels, what)?));
             continue;
         }
-        let alone = match scopes.as_slice() {
-            [alone] => alone.clone(),
-            domains => {
-                let why = format!(
-                    "{} domains decide together about {}, and this version replays domains that decide by themselves only",
-                    domains.len(),
-                    cpus(&cluster.cpus)
-                );
-                return Err(Failure::input(what, why)
-                    .with_help("`vestal report` draws the trace; nothing decides it again yet"));
-            }
+        let [alone] = scopes.as_slice() else {
+            let why = format!(
+                "{} domains decide together about {}, and this version replays domains that decide by themselves only",
+                scopes.len(),
+                cpus(&cluster.cpus)
+            );
+            return Err(Failure::input(what, why)
+                .with_help("`vestal report` draws the trace; nothing decides it again yet"));
         };
-        schedulers.push((alone, scheduler(header, &cluster.configuration, what)?));
+        schedulers.push((
+            alone.clone(),
+            scheduler(header, &cluster.configuration, what)?,
+        ));
     }
     let schedulers = schedulers
         .iter_mut()

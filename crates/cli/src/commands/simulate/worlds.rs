@@ -82,7 +82,7 @@ fn end(session: &Session) -> Instant {
 fn backlog(session: &Session, cluster: &Cluster) -> Backlog {
     match (cluster.configuration.levels(), session.backlog()) {
         // Its schedulers have that room and drop the others, after taking the budget that each release brings.
-        (Some(_), _) | (_, None) => Backlog::UNLIMITED,
+        (Some(_), _) | (None, None) => Backlog::UNLIMITED,
         (None, Some(most)) => Backlog::at_most(most),
     }
 }
