@@ -34,3 +34,6 @@ pub static PAPERS: &[&Paper] = &[&HUANG2014];
 pub fn paper_of(name: &str) -> Option<&'static Paper> {
     PAPERS.iter().copied().find(|paper| paper.name == name)
 }
+
+#[cfg(test)]
+mod made_up_tests;
