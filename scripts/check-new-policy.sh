@@ -65,7 +65,7 @@ while read -r name limit; do
     [ -n "$name" ] || continue
     lay_over "$name"
     verdict $? "$name: its files and list entries fit beside those before it"
-    touched="$(cd "$TREE" && { git diff --name-only && git ls-files --others; } | grep -v '/tests/')"
+    touched="$(cd "$TREE" && { git diff --name-only && git ls-files --others; } | grep -Ev '/tests(/|\.rs$)')"
     count="$(grep -c '' <<<"$touched")"
     sed 's/^/        /' <<<"$touched"
     [ "$count" -le "$limit" ]

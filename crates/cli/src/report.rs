@@ -168,7 +168,8 @@ impl RunResult {
         let mut rows: Vec<_> = tasks
             .map(|(task, (row, spec))| (session.urgency(task), task, row, spec))
             .collect();
-        rows.sort_by_key(|((rank, _), _, row, _)| (row.cpu, *rank));
+        // Tasks that no CPU has for its own stand behind those of the CPUs.
+        rows.sort_by_key(|((rank, _), _, row, _)| (row.cpu.is_none(), row.cpu, *rank));
         let mut grid = Grid::of(&rows, output)
             .text("task", |(_, _, row, _)| &row.name)
             .text("level", |(.., spec)| {

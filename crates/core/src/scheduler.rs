@@ -71,7 +71,9 @@ pub trait Scheduler {
     /// How many notices were lost because they were not taken in time.
     fn lost_notices(&self) -> u64;
 
-    /// How many jobs of one task may wait behind its current one without being dropped (C7).
+    /// How many jobs of one task may wait behind its current one without being dropped (C7). A scheduler that has to
+    /// know of every release, because budgets come with them, says that any number may: it drops what finds no room
+    /// itself, and a world keeps nothing.
     fn backlog(&self) -> usize {
         BACKLOG_MAX
     }

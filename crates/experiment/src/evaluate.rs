@@ -1,20 +1,20 @@
-//! What is asked of one set: tests, simulations, and checks of what tests accept.
+//! What is asked of one set: tests, simulations with what is measured in them, and checks of what tests accept.
 //!
 //! A test has no time limit: with a clock, the same experiment would give other results on another
 //! machine. Tests that may take too long count their own steps instead and stop at a fixed number
 //! ([`vestal_analysis::Reason::SearchLimit`]); such a set is *not decided* and counted apart.
 
-use crate::carried::{Carried, Jobs, Run};
-use crate::file::SimulationSpec;
+use crate::carried::Carried;
+use crate::file::Experiment;
+use crate::measure::Asked;
 use crate::misses;
+use crate::simulation::{Drawn, Ended, Measurement, QuestionError, Ran, Simulation, system};
+use crate::spec::SimulationSpec;
 use std::cell::LazyCell;
-use std::fmt;
 use vestal_analysis::{Parameters, Problem, Reason, Scratch, Test};
-use vestal_core::{Duration, Instant, LevelSet, Task};
-use vestal_policy::{Analysis, Cluster, Options, Policy, Refusal, Registry, System, assemble};
-use vestal_sim::{Backlog, Setting, SimulationError, Statistics};
-use vestal_workload::quantity::parse_time;
-use vestal_workload::{Scenario, ScenarioSpec, TaskSet, Workload};
+use vestal_core::LevelSet;
+use vestal_policy::{Analysis, Cluster, Options, Policy, Registry};
+use vestal_workload::TaskSet;
 
 /// What a test or a simulation said of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,9 @@ pub enum Question<'a> {
     /// run misses a guaranteed deadline under what the test chose (a bounded search, `misses.rs`). *Undecided*: neither
     /// was found, or the test does not accept the set.
     Check(Check<'a>),
+    /// What is counted in this simulation? *Yes*: it ran to its end; *no*: the policy has no order for the set;
+    /// *undecided*: too many jobs waited before. Only of the first there are counts.
+    Measure(Measurement<'a>),
 }
 
 /// A check of what a test accepts.
@@ -125,53 +128,27 @@ pub fn is_check(label: &str) -> bool {
     label.starts_with(CHECK)
 }
 
-/// A simulation of every set.
-#[derive(Clone, Debug)]
-pub struct Simulation<'a> {
-    registry: &'a Registry,
-    policy: &'a dyn Policy,
-    scenario: Scenario,
-    duration: Duration,
-    /// Its name in results.
-    label: String,
-}
-
-impl<'a> Simulation<'a> {
-    /// The policy that is simulated.
-    #[must_use]
-    pub const fn policy(&self) -> &'a dyn Policy {
-        self.policy
-    }
-}
-
-/// Why a question cannot be asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QuestionError {
-    /// There is no policy of this name.
-    Unknown(String),
-    /// The simulation is not described well.
-    Simulation(String),
-}
-
-impl fmt::Display for QuestionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(name) => write!(f, "there is no policy `{name}`"),
-            Self::Simulation(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for QuestionError {}
-
 impl<'a> Question<'a> {
     /// The column's name in results: the test's, `sim:POLICY/SCENARIO`, or `check:TEST`.
     #[must_use]
     pub fn label(&self) -> String {
         match self {
             Self::Test(test) => test.to_string(),
-            Self::Simulation(simulation) => simulation.label.clone(),
+            Self::Simulation(simulation) => simulation.label(),
             Self::Check(check) => check_label(&check.test.to_string()),
+            Self::Measure(measurement) => measurement.label(),
+        }
+    }
+
+    /// Which columns it has in results.
+    #[must_use]
+    pub fn asked(&self) -> Asked {
+        Asked {
+            label: self.label(),
+            counted: match self {
+                Self::Measure(measurement) => Some(measurement.counted.clone()),
+                Self::Test(_) | Self::Simulation(_) | Self::Check(_) => None,
+            },
         }
     }
 
@@ -180,7 +157,7 @@ impl<'a> Question<'a> {
     pub const fn test(&self) -> Option<&'a Test> {
         match self {
             Self::Test(test) => Some(test),
-            Self::Simulation(_) | Self::Check(_) => None,
+            Self::Simulation(_) | Self::Check(_) | Self::Measure(_) => None,
         }
     }
 
@@ -189,11 +166,10 @@ impl<'a> Question<'a> {
     /// # Errors
     /// [`QuestionError`] if the test speaks of no policy.
     pub fn check(registry: &'a Registry, test: &'a Test) -> Result<Self, QuestionError> {
-        let policy = registry.policies_of(test).next().ok_or_else(|| {
-            QuestionError::Simulation(format!(
-                "what `{test}` accepts cannot be checked: no policy has it as its test"
-            ))
-        })?;
+        let policy = registry
+            .policies_of(test)
+            .next()
+            .ok_or_else(|| QuestionError::NoPolicy(test.to_string()))?;
         Ok(Self::Check(Check {
             test,
             registry,
@@ -202,37 +178,30 @@ impl<'a> Question<'a> {
         }))
     }
 
-    /// The simulation that a file describes.
+    /// The simulation that a file describes, or what is measured in one.
     ///
     /// # Errors
-    /// [`QuestionError`] if there is no such policy, or its scenario is none for random sets.
+    /// [`QuestionError`] if there is no such policy, it does not have an option, or it cannot be simulated here.
     pub fn simulation(
         registry: &'a Registry,
+        experiment: &Experiment,
         spec: &SimulationSpec,
     ) -> Result<Self, QuestionError> {
-        let unknown = || QuestionError::Unknown(spec.policy.clone());
-        let policy = registry.policy(&spec.policy).ok_or_else(unknown)?;
-        let named = match Scenario::parse(&spec.scenario) {
-            Ok(ScenarioSpec::Named(scenario)) => scenario,
-            Ok(ScenarioSpec::File(_) | ScenarioSpec::Level(_)) | Err(_) => {
-                return Err(QuestionError::Simulation(format!(
-                    "`{}` is no scenario for random sets: lo, hi, overrun=P or beta=MEAN,P",
-                    spec.scenario
-                )));
-            }
-        };
-        let duration = parse_time(&spec.duration).filter(|&nanos| nanos > 0);
-        let duration = duration.ok_or_else(|| {
-            QuestionError::Simulation(format!("`{}` is no time such as 10s", spec.duration))
-        })?;
-        Ok(Self::Simulation(Simulation {
-            registry,
-            policy,
-            scenario: named,
-            duration: Duration::from_nanos(duration),
-            label: format!("sim:{}/{}", spec.policy, spec.scenario),
-        }))
+        let simulation = Simulation::new(registry, experiment, spec)?;
+        Ok(match spec.measure {
+            None => Self::Simulation(simulation),
+            Some(measure) => Self::Measure(Measurement::new(simulation, measure, experiment)),
+        })
     }
+}
+
+/// What was found of a set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The answer to each question.
+    pub answers: Vec<Answer>,
+    /// What measures counted, in the order of the questions.
+    pub counts: Vec<u64>,
 }
 
 /// Asks questions; keeps what it has allocated from set to set.
@@ -242,28 +211,43 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// The answers to all questions about one set. `seed` is the set's own.
+    /// The answers to all questions about one set of the point with this number. `seed` is the set's own.
     ///
     /// # Errors
     /// What is wrong with the set; a bug in a recipe.
     pub fn answers(
         &mut self,
         set: &TaskSet,
-        seed: u64,
+        (point, seed): (usize, u64),
         questions: &[Question<'_>],
-    ) -> Result<Vec<Answer>, String> {
+    ) -> Result<Found, String> {
         let tasks = set.to_tasks("sweep").map_err(|error| error.to_string())?;
         let levels = LevelSet::new(set.levels.len()).ok_or("no level")?;
         let problem = Problem::new(tasks.clone(), levels).map_err(|error| error.to_string())?;
-        let mut answers = Vec::with_capacity(questions.len());
+        let drawn = Drawn {
+            set,
+            tasks: &tasks,
+            seed,
+            point,
+        };
+        let mut found = Found::default();
         for question in questions {
-            answers.push(match question {
+            found.answers.push(match question {
                 Question::Test(test) => self.ask(test, &problem),
-                Question::Simulation(simulation) => simulation.run(set, &tasks, seed)?,
+                Question::Simulation(simulation) => is_kept(&simulation.run(drawn)?),
                 Question::Check(check) => self.check(check, (set, &problem), seed)?,
+                Question::Measure(measurement) => {
+                    let (ended, counts) = measurement.counts(drawn)?;
+                    found.counts.extend(counts);
+                    match ended {
+                        Ended::NoSystem => Answer::No,
+                        Ended::Whole => Answer::Yes,
+                        Ended::Cut => Answer::Undecided,
+                    }
+                }
             });
         }
-        Ok(answers)
+        Ok(found)
     }
 
     fn check(
@@ -309,52 +293,14 @@ impl Evaluator {
     }
 }
 
-/// A policy with a set; `None` if it has no order for it.
-fn system(
-    registry: &Registry,
-    (policy, options, analysis): (&dyn Policy, &Options, Analysis),
-    set: &TaskSet,
-    parameters: &Parameters,
-) -> Result<Option<System>, String> {
-    match assemble(registry, (policy, options), set, parameters, analysis) {
-        Ok(system) => Ok(Some(system)),
-        Err(Refusal { is_bug: false, .. }) => Ok(None),
-        Err(refusal) => Err(refusal.to_string()),
-    }
-}
-
-impl Simulation<'_> {
-    fn run(&self, set: &TaskSet, tasks: &[Task], seed: u64) -> Result<Answer, String> {
-        let by = (self.policy, &Options::default(), Analysis::Ask);
-        let Some(system) = system(self.registry, by, set, &Parameters::default())? else {
-            return Ok(Answer::No);
-        };
-        let carried = Carried::new(tasks, &system)?;
-        let setting = Setting {
-            tasks,
-            cpus: 1,
-            end: Instant::EPOCH.saturating_add(self.duration),
-            backlog: Backlog::UNLIMITED,
-        };
-        let workload = Workload::new(set, tasks, self.scenario.clone(), seed);
-        let mut statistics = Statistics::new(tasks, 1, carried.enforcement, carried.exhaustion);
-        let jobs = Jobs::new(&workload, || false);
-        let ended = carried.engine()?.visit(Run {
-            setting: &setting,
-            releases: &jobs,
-            demand: &jobs,
-            observer: &mut statistics,
-        });
-        let cut = match ended {
-            Ok(()) => false,
-            Err(SimulationError::TooManyKept { .. }) => true,
-            Err(error) => return Err(error.to_string()),
-        };
-        Ok(match statistics.jobs().missed_guaranteed {
-            0 if cut => Answer::Undecided,
-            0 => Answer::Yes,
-            _ => Answer::No,
-        })
+/// Whether no guaranteed deadline was missed.
+fn is_kept(ran: &Ran) -> Answer {
+    let missed = |statistics: &vestal_sim::Statistics| statistics.jobs().missed_guaranteed > 0;
+    match ran {
+        Ran::NoSystem => Answer::No,
+        Ran::Whole(statistics) | Ran::Cut(statistics) if missed(statistics) => Answer::No,
+        Ran::Whole(_) => Answer::Yes,
+        Ran::Cut(_) => Answer::Undecided,
     }
 }
 
@@ -384,7 +330,7 @@ fn weak_tasks(problem: &Problem, priorities: Option<&[u32]>, sound: Vec<&Test>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vestal_core::{Level, Service, Wcet};
+    use vestal_core::{Duration, Level, Service, Task, Wcet};
 
     /// z, T = D, and C(0), ..., C(z) in nanoseconds.
     fn problem(rows: &[(u8, u64, &[u64])]) -> Problem {

@@ -1,6 +1,7 @@
 //! Experiment files: which sets are drawn, which parameters vary, what is asked of every set.
 
 use crate::diagnose::{self, problem};
+use crate::spec::{RawSpec, SimulationSpec, Varied};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,6 +40,10 @@ pub struct Experiment {
     pub checks: Vec<String>,
     /// Simulations.
     pub simulations: Vec<SimulationSpec>,
+    /// Simulations in which something is measured.
+    pub measures: Vec<SimulationSpec>,
+    /// The parameter on the horizontal axis of the plots, if there are to be any.
+    pub plot: Option<String>,
     /// The text.
     pub source: Arc<Source>,
 }
@@ -46,28 +51,10 @@ pub struct Experiment {
 /// A parameter that varies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// The parameter of the recipe.
+    /// The parameter of the recipe, or one that simulations name.
     pub name: String,
     /// Its values as text.
     pub values: Vec<String>,
-}
-
-/// A simulation of every set.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SimulationSpec {
-    /// The policy.
-    pub policy: String,
-    /// What jobs execute: `lo`, `hi`, `overrun=P` or `beta=MEAN,P`.
-    #[serde(default = "scenario_default")]
-    pub scenario: String,
-    /// For how long, with its unit.
-    #[serde(rename = "for")]
-    pub duration: String,
-}
-
-fn scenario_default() -> String {
-    "lo".to_owned()
 }
 
 /// One combination of the parameters that vary.
@@ -99,7 +86,10 @@ struct Raw {
     #[serde(default)]
     vary: BTreeMap<String, Spanned<Value>>,
     #[serde(default)]
-    simulate: Vec<SimulationSpec>,
+    simulate: Vec<Spanned<RawSpec>>,
+    #[serde(default)]
+    measure: Vec<Spanned<RawSpec>>,
+    plot: Option<Spanned<String>>,
 }
 
 impl Experiment {
@@ -138,7 +128,12 @@ impl Experiment {
         }
         let axes = in_order(&raw.vary)
             .into_iter()
-            .map(|(name, value)| read_axis(&recipe, source, name, value))
+            .map(|(name, value)| {
+                let simulations = raw.simulate.iter().chain(&raw.measure);
+                let mut named = simulations.flat_map(|spec| spec.as_ref().names());
+                let is_named = named.any(|known| known == name);
+                read_axis((&recipe, is_named), source, name, value)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let points: usize = axes.iter().map(|axis| axis.values.len()).product();
         let sets = *raw.sets.as_ref();
@@ -160,12 +155,17 @@ impl Experiment {
             weights(&axes, weight.as_ref())
                 .map_err(|(found, expected)| wrong(weight.span(), "weight_by", found, expected))?;
         }
-        if raw.tests.is_empty() && raw.check.is_empty() && raw.simulate.is_empty() {
-            let expected = "`tests`, `check`, or `[[simulate]]`";
+        if let Some(plot) = &raw.plot {
+            numbers(&axes, plot.as_ref())
+                .map_err(|(found, expected)| wrong(plot.span(), "plot", found, expected))?;
+        }
+        let nothing = raw.tests.is_empty() && raw.check.is_empty();
+        if nothing && raw.simulate.is_empty() && raw.measure.is_empty() {
+            let expected = "`tests`, `check`, `[[simulate]]`, or `[[measure]]`";
             let found = "nothing is asked of the sets".to_owned();
             return Err(wrong(0..0, "", found, expected));
         }
-        Ok(Self {
+        let mut experiment = Self {
             name: raw.name,
             recipe,
             seed: raw.seed,
@@ -175,9 +175,41 @@ impl Experiment {
             weight_by: raw.weight_by.map(Spanned::into_inner),
             tests: raw.tests,
             checks: raw.check,
-            simulations: raw.simulate,
+            simulations: Vec::new(),
+            measures: Vec::new(),
+            plot: raw.plot.map(Spanned::into_inner),
             source: Arc::clone(source),
-        })
+        };
+        (experiment.simulations, experiment.measures) =
+            experiment.specs(raw.simulate, raw.measure)?;
+        Ok(experiment)
+    }
+
+    /// Simulations and measures, with what they are at each point.
+    fn specs(
+        &self,
+        simulations: Vec<Spanned<RawSpec>>,
+        measures: Vec<Spanned<RawSpec>>,
+    ) -> Result<(Vec<SimulationSpec>, Vec<SimulationSpec>), Diagnostics> {
+        let points = self.points();
+        let texts = |point: &'_ Point| point.values.clone();
+        let values: Vec<Vec<String>> = points.iter().map(texts).collect();
+        let varied = Varied {
+            names: self.axes.iter().map(|axis| axis.name.as_str()).collect(),
+            points: values
+                .iter()
+                .map(|point| point.iter().map(String::as_str).collect())
+                .collect(),
+        };
+        let checked = |specs: Vec<Spanned<RawSpec>>, is_measure| {
+            let specs = specs.into_iter().map(|spec| {
+                let span = spec.span();
+                let spec = spec.into_inner();
+                spec.checked(&self.source, (is_measure, span), &varied)
+            });
+            specs.collect::<Result<Vec<_>, _>>()
+        };
+        Ok((checked(simulations, false)?, checked(measures, true)?))
     }
 
     /// Every combination of the axes' values; the last axis varies fastest.
@@ -192,7 +224,7 @@ impl Experiment {
             for point in &points {
                 for value in &axis.values {
                     let mut point = point.clone();
-                    // Every value was tried when the file was read.
+                    // Every value was tried when the file was read; what only simulations name is none of its.
                     let _tried = point.recipe.set(&axis.name, value);
                     point.values.push(value.clone());
                     next.push(point);
@@ -228,9 +260,10 @@ fn wrong(
     problem(source, Some(span), field, found, expected, help)
 }
 
-/// The values that a parameter of the recipe takes, each of which it can have.
+/// The values that a parameter takes: one of the recipe, each of whose values it can have, or one that only
+/// simulations name.
 fn read_axis(
-    recipe: &Recipe,
+    (recipe, is_named): (&Recipe, bool),
     source: &Arc<Source>,
     name: &str,
     value: &Spanned<Value>,
@@ -240,7 +273,8 @@ fn read_axis(
         let expected = "a list of values, or { from, to, step } with at most 100000 of them";
         wrong(source, value.span(), name, found, expected)
     })?;
-    for text in &values {
+    let is_of_recipe = recipe.parameters().iter().any(|known| known.name == name);
+    for text in values.iter().filter(|_| is_of_recipe || !is_named) {
         set(&mut recipe.clone(), source, name, text, value.span())?;
     }
     Ok(Axis {
@@ -261,23 +295,29 @@ fn set(
         .map_err(|error| diagnose::parameter(source, span, name, text, &error))
 }
 
-/// Whether the values of a parameter can be weights; if not, what was found and what was expected.
-fn weights(axes: &[Axis], name: &str) -> Result<(), (String, &'static str)> {
+/// The values of a parameter as numbers; if they are none, what was found and what was expected.
+fn numbers(axes: &[Axis], name: &str) -> Result<Vec<f64>, (String, &'static str)> {
     let Some(axis) = axes.iter().find(|axis| axis.name == name) else {
         return Err((format!("\"{name}\""), "a parameter that varies"));
     };
-    let mut sum = 0.0;
-    for text in &axis.values {
-        let weight = text.parse().ok();
-        sum += weight
-            .filter(|weight: &f64| weight.is_finite())
-            .ok_or_else(|| {
-                let found = format!("\"{name}\", which has the value `{text}`");
-                (found, "a parameter whose values are numbers")
-            })?;
+    let number = |text: &String| {
+        let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+        number.ok_or_else(|| {
+            let found = format!("\"{name}\", which has the value `{text}`");
+            (found, "a parameter whose values are numbers")
+        })
+    };
+    axis.values.iter().map(number).collect()
+}
+
+/// Whether the values of a parameter can be weights; if not, what was found and what was expected.
+fn weights(axes: &[Axis], name: &str) -> Result<(), (String, &'static str)> {
+    let values = numbers(axes, name)?;
+    if let Some(below) = values.iter().find(|value| **value < 0.0) {
+        let found = format!("\"{name}\", which has the value {below}");
+        return Err((found, "a parameter without values below 0"));
     }
-    // No recipe has a parameter with negative values.
-    match sum > 0.0 {
+    match values.iter().sum::<f64>() > 0.0 {
         true => Ok(()),
         false => Err((
             format!("\"{name}\", which is 0"),

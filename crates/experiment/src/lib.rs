@@ -10,16 +10,21 @@
 #![forbid(unsafe_code)]
 
 mod carried;
+pub mod charts;
 pub mod checksum;
 pub mod columns;
 mod diagnose;
 pub mod evaluate;
 pub mod figure;
 pub mod file;
+pub mod measure;
+pub mod measured;
 mod misses;
 mod number;
 pub mod overhead;
 pub mod plot;
+mod simulation;
+mod spec;
 pub mod store;
 pub mod summary;
 pub mod sweep;
@@ -27,8 +32,10 @@ pub mod table;
 mod verdict;
 
 pub use carried::Jobs;
-pub use evaluate::{Answer, Question, QuestionError};
+pub use evaluate::{Answer, Question};
 pub use file::Experiment;
+pub use simulation::{Measurement, QuestionError, Simulation};
+pub use spec::SimulationSpec;
 pub use store::{Damage, Manifest, Program, Store, StoreError};
 pub use summary::Summary;
 pub use sweep::{Report, Running, Shard, SweepError};

@@ -14,7 +14,8 @@
 
 use crate::checksum::Fnv;
 use crate::file::Experiment;
-use crate::table::{Table, Unfit};
+use crate::measure::Asked;
+use crate::table::{Table, Unfit, Width};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{self, File};
@@ -55,12 +56,15 @@ pub struct Manifest {
     pub sets: u32,
     /// What was asked of every set, in the order of the columns.
     pub columns: Vec<String>,
+    /// What was counted in every set, in the order of the columns behind these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<String>,
 }
 
 impl Manifest {
     /// The manifest of an experiment whose answers this program computes.
     #[must_use]
-    pub fn new(program: Program, experiment: &Experiment, columns: Vec<String>) -> Self {
+    pub fn new(program: Program, experiment: &Experiment, asked: &[Asked]) -> Self {
         let mut manifest = Self {
             format: FORMAT.to_owned(),
             version: program.version,
@@ -68,10 +72,18 @@ impl Manifest {
             experiment: experiment.name.clone(),
             fingerprint: String::new(),
             sets: experiment.sets,
-            columns,
+            columns: asked.iter().map(|asked| asked.label.clone()).collect(),
+            counts: asked.iter().flat_map(Asked::counts).collect(),
         };
         manifest.fingerprint = manifest.fingerprint_with(&experiment.source.text);
         manifest
+    }
+
+    fn width(&self) -> Width {
+        Width {
+            answers: self.columns.len(),
+            counts: self.counts.len(),
+        }
     }
 
     /// What the fingerprint is if the experiment file has this text.
@@ -91,6 +103,11 @@ impl Manifest {
         self.columns
             .iter()
             .for_each(|column| state.add_text(column));
+        if !self.counts.is_empty() {
+            // No column is called so: where the ones end and the others begin makes a difference.
+            state.add_text("");
+        }
+        self.counts.iter().for_each(|count| state.add_text(count));
         state.add_text(text);
         state.digits()
     }
@@ -320,6 +337,9 @@ impl Store {
         } else if found.columns != ours.columns {
             let (theirs, ours) = (found.columns.join(", "), ours.columns.join(", "));
             format!("it asks {theirs}; this one asks {ours}")
+        } else if found.counts != ours.counts {
+            let (theirs, ours) = (found.counts.join(", "), ours.counts.join(", "));
+            format!("it counts {theirs}; this one counts {ours}")
         } else if found.program != ours.program {
             "the program was built anew since, and its own tests take part".to_owned()
         } else {
@@ -392,8 +412,8 @@ impl Store {
         let Some(bytes) = read(&path)? else {
             return Ok(Rows::Absent);
         };
-        let (columns, fingerprint) = (self.manifest.columns.len(), &self.manifest.fingerprint);
-        match Table::read(bytes, columns, fingerprint) {
+        let (width, fingerprint) = (self.manifest.width(), &self.manifest.fingerprint);
+        match Table::read(bytes, width, fingerprint) {
             Ok(table) => Ok(Rows::Whole(table)),
             Err(Unfit::Damaged(what)) => Ok(Rows::Damaged(Damage { path, what })),
             Err(Unfit::Foreign) => {
@@ -475,7 +495,7 @@ mod tests {
             checksum: checksum.map(str::to_owned),
         };
         let experiment = Experiment::parse(&Source::new("x", text)).unwrap();
-        Manifest::new(program, &experiment, vec!["smc".to_owned()])
+        Manifest::new(program, &experiment, &[Asked::answered("smc")])
     }
 
     fn says(result: Result<Store, StoreError>) -> String {

@@ -2,12 +2,15 @@
 
 use crate::evaluate::Answer;
 use crate::file::{Experiment, Point};
+use crate::measure::Asked;
+use crate::measured::{self, Part, Sample};
 use crate::number::as_f64;
 use crate::table::Table;
 use std::fmt::Write as _;
+use vestal_statistics::{Confidence, Mean};
 
 /// z of a two-sided 95 % interval.
-const Z95: f64 = 1.959_963_984_540_054;
+const Z95: f64 = Confidence::USUAL.errors;
 
 /// A share of sets with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,12 +99,14 @@ pub struct Summary {
     pub axes: Vec<String>,
     /// For each point the values of the axes.
     pub points: Vec<Vec<String>>,
-    /// The names of the questions.
+    /// The names of the questions that are answered with yes and no.
     pub columns: Vec<String>,
     /// For each point the counts of each question.
     pub counts: Vec<Vec<Count>>,
     /// For each point and ordered pair (a, b) of questions, at a * columns + b.
     pub pairs: Vec<Vec<Pair>>,
+    /// What measures found.
+    pub measures: Vec<Part>,
     weight_by: Option<usize>,
 }
 
@@ -120,18 +125,19 @@ const EXAMPLES_MAX: usize = 3;
 impl Summary {
     /// Counts the answers.
     #[must_use]
-    pub fn new(
-        experiment: &Experiment,
-        points: &[Point],
-        columns: &[String],
-        table: &Table,
-    ) -> Self {
+    pub fn new(experiment: &Experiment, points: &[Point], asked: &[Asked], table: &Table) -> Self {
+        // Where the answers of each stand.
+        let answered = asked.iter().enumerate();
+        let answered = answered.filter(|(_, asked)| asked.counted.is_none());
+        let (places, columns): (Vec<usize>, Vec<String>) = answered
+            .map(|(place, asked)| (place, asked.label.clone()))
+            .unzip();
         let questions = columns.len();
         let mut counts = vec![vec![Count::default(); questions]; points.len()];
         let mut pairs = vec![vec![Pair::default(); questions * questions]; points.len()];
         for row in 0..table.rows() {
             let point = table.points[row] as usize;
-            let said = |question: usize| table.answers[question][row];
+            let said = |question: usize| table.answers[places[question]][row];
             for first in 0..questions {
                 let count = &mut counts[point][first];
                 count.sets += 1;
@@ -158,7 +164,8 @@ impl Summary {
                 .map(|axis| axis.name.clone())
                 .collect(),
             points: points.iter().map(|point| point.values.clone()).collect(),
-            columns: columns.to_vec(),
+            columns,
+            measures: measured::parts(asked, points.len(), table),
             counts,
             pairs,
             weight_by: weight
@@ -222,6 +229,23 @@ impl Summary {
         axes
     }
 
+    /// The axis of the weights, if there are any.
+    pub(crate) const fn weight_axis(&self) -> Option<usize> {
+        self.weight_by
+    }
+
+    /// What a measure found of all jobs, or of those of a level, by its name.
+    #[must_use]
+    pub fn measured(&self, name: &str) -> Option<&Part> {
+        self.measures.iter().find(|part| part.name() == name)
+    }
+
+    /// Whether there is a question, or a part of a measure, of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.column(name).is_some() || self.measured(name).is_some()
+    }
+
     /// The weight of a point; 1 without `weight_by`.
     pub(crate) fn weight(&self, point: usize) -> f64 {
         let text = |axis: usize| self.points.get(point)?.get(axis);
@@ -232,7 +256,7 @@ impl Summary {
     }
 
     /// The interval is the normal one for a weighted sum of independent shares.
-    fn weighted_share(&self, points: &[usize], question: usize) -> Share {
+    pub(crate) fn weighted_share(&self, points: &[usize], question: usize) -> Share {
         let (mut total, mut sum, mut variance) = (0.0, 0.0, 0.0);
         for &point in points {
             let weight = self.weight(point);
@@ -311,6 +335,35 @@ impl Summary {
         text
     }
 
+    /// A row for each point and part of a measure; `None` without measures. An end that is not known is left out.
+    #[must_use]
+    pub fn measures_csv(&self) -> Option<String> {
+        if self.measures.is_empty() {
+            return None;
+        }
+        let mut text = format!(
+            "point,{}measure,jobs,sets,without,cut,values,counted,of,mean,low95,high95\n",
+            prefix(&self.axes)
+        );
+        for (point, values) in self.points.iter().enumerate() {
+            for part in &self.measures {
+                let Some(sample) = part.samples.get(point) else {
+                    continue;
+                };
+                let jobs = part.level.as_deref().unwrap_or("all");
+                let _ = writeln!(
+                    text,
+                    "{point},{}{},{},{}",
+                    prefix(values),
+                    cell(&part.question),
+                    cell(jobs),
+                    row(sample, part.mean(&[point], Confidence::USUAL))
+                );
+            }
+        }
+        Some(text)
+    }
+
     /// A row for each group and question; `None` without weights.
     #[must_use]
     pub fn weighted_csv(&self) -> Option<String> {
@@ -330,6 +383,28 @@ impl Summary {
         }
         Some(text)
     }
+}
+
+/// The cells of a sample.
+fn row(sample: &Sample, Mean { value, low, high }: Mean) -> String {
+    let Sample {
+        sets,
+        without,
+        cut,
+        counts: [counted, of],
+        values,
+    } = sample;
+    let known = values.iter().flatten().count();
+    let end = |end: f64| match known > 0 && end.is_finite() {
+        true => format!("{end:.6}"),
+        false => String::new(),
+    };
+    format!(
+        "{sets},{without},{cut},{known},{counted},{of},{},{},{}",
+        end(value),
+        end(low),
+        end(high)
+    )
 }
 
 /// The values of each key, in the order in which keys come first.
@@ -366,6 +441,8 @@ fn cell(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::Found;
+    use crate::table::Width;
     use vestal_workload::Source;
 
     #[test]
@@ -385,7 +462,8 @@ mod tests {
         let text = "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"huang2014\"\nsets = 4\n\
                     weight_by = \"utilization\"\ntests = [\"a\", \"b\"]\n[vary]\nutilization = [0.2, 0.6]\n";
         let experiment = Experiment::parse(&Source::new("x", text)).unwrap();
-        let mut table = Table::new(2);
+        let asked = ["a", "b,c"].map(Asked::answered);
+        let mut table = Table::new(Width::of(&asked));
         let (yes, no, undecided) = (Answer::Yes, Answer::No, Answer::Undecided);
         let rows = [
             (0, [yes, yes]),
@@ -398,10 +476,13 @@ mod tests {
             (1, [no, undecided]),
         ];
         for (at, (point, answers)) in (0u32..).zip(rows) {
-            table.push(point, at % 4, 100 + u64::from(at), &answers);
+            let found = Found {
+                answers: answers.to_vec(),
+                counts: Vec::new(),
+            };
+            table.push(point, at % 4, 100 + u64::from(at), &found);
         }
-        let columns = ["a".to_owned(), "b,c".to_owned()];
-        Summary::new(&experiment, &experiment.points(), &columns, &table)
+        Summary::new(&experiment, &experiment.points(), &asked, &table)
     }
 
     #[test]

@@ -5,11 +5,13 @@
 //! one that was damaged is computed again. The merged result is read from the chunks in their order. So it
 //! is the same, byte by byte, for any number of threads, shards, deaths and damages.
 
+use crate::charts;
 use crate::evaluate::{Evaluator, Question};
 use crate::file::{Experiment, Point};
+use crate::measure::Asked;
 use crate::store::{Damage, Rows, Store, StoreError};
-use crate::summary;
-use crate::table::{Layout, Table};
+use crate::summary::Summary;
+use crate::table::{Layout, Table, Width};
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -143,17 +145,13 @@ pub fn sweep(
     running: &Running<'_>,
 ) -> Result<Report, SweepError> {
     let points = experiment.points();
-    let manifest = &store.manifest;
+    let asked: Vec<Asked> = questions.iter().map(Question::asked).collect();
     let work = Work {
         experiment,
         questions,
         store,
-        layout: Layout::new(
-            experiment,
-            &points,
-            &manifest.fingerprint,
-            &manifest.columns,
-        ),
+        layout: Layout::new(experiment, &points, &store.manifest.fingerprint, &asked),
+        asked: &asked,
         points: &points,
     };
     let per_point = experiment.chunks_per_point();
@@ -211,6 +209,7 @@ struct Work<'a> {
     experiment: &'a Experiment,
     points: &'a [Point],
     questions: &'a [Question<'a>],
+    asked: &'a [Asked],
     store: &'a Store,
     layout: Layout,
 }
@@ -240,7 +239,7 @@ impl Work<'_> {
         stop: &AtomicBool,
     ) -> Result<Option<u64>, SweepError> {
         let recipe = &self.points[chunk.point].recipe;
-        let mut table = Table::new(self.questions.len());
+        let mut table = Table::new(Width::of(self.asked));
         for index in indices(self.experiment, chunk) {
             if stop.load(Ordering::Relaxed) {
                 return Ok(None);
@@ -254,9 +253,9 @@ impl Work<'_> {
             let set = recipe
                 .draw(seed)
                 .map_err(|error| failed(error.to_string()))?;
-            let answers = evaluator.answers(&set, seed, self.questions);
+            let found = evaluator.answers(&set, (chunk.point, seed), self.questions);
             let number = u32::try_from(chunk.point).unwrap_or(u32::MAX);
-            table.push(number, index, seed, &answers.map_err(failed)?);
+            table.push(number, index, seed, &found.map_err(failed)?);
         }
         self.store.write(&chunk.name(), &self.bytes(&table)?)?;
         Ok(Some(table.rows() as u64))
@@ -269,22 +268,29 @@ impl Work<'_> {
 
     /// Writes all chunks as one table, and what follows from it; returns what was there and differed.
     fn write_results(&self, chunks: Vec<Table>) -> Result<Vec<Damage>, SweepError> {
-        let columns = &self.store.manifest.columns;
-        let mut table = Table::new(columns.len());
+        let mut table = Table::new(Width::of(self.asked));
         chunks.into_iter().for_each(|chunk| table.append(chunk));
-        let summary = summary::Summary::new(self.experiment, self.points, columns, &table);
+        let summary = Summary::new(self.experiment, self.points, self.asked, &table);
         let mut files = vec![
-            ("results.parquet", self.bytes(&table)?),
-            ("summary.csv", summary.to_csv().into_bytes()),
-            ("pairs.csv", summary.pairs_csv().into_bytes()),
+            ("results.parquet".to_owned(), self.bytes(&table)?),
+            ("summary.csv".to_owned(), summary.to_csv().into_bytes()),
+            ("pairs.csv".to_owned(), summary.pairs_csv().into_bytes()),
         ];
-        if let Some(text) = summary.weighted_csv() {
-            files.push(("weighted.csv", text.into_bytes()));
+        let more = [
+            ("weighted.csv", summary.weighted_csv()),
+            ("measures.csv", summary.measures_csv()),
+        ];
+        for (name, text) in more {
+            files.extend(text.map(|text| (name.to_owned(), text.into_bytes())));
+        }
+        if let Some(x) = &self.experiment.plot {
+            let charts = charts::of_sweep(&self.experiment.name, x, &summary).into_iter();
+            files.extend(charts.map(|(name, chart)| (name, chart.to_svg().into_bytes())));
         }
         let mut damaged = Vec::new();
         for (name, bytes) in files {
             let what = "it is not what the chunks give";
-            damaged.extend(self.store.renew(name, &bytes, what)?);
+            damaged.extend(self.store.renew(&name, &bytes, what)?);
         }
         self.store.sweep_temporaries()?;
         Ok(damaged)

@@ -1,11 +1,12 @@
-//! Rows of results as Parquet: one row for each set, with the parameters of its point and a column for
-//! each question. Every file is sealed ([`crate::checksum`]), and nothing of a file whose checksum
+//! Rows of results as Parquet: one row for each set, with the parameters of its point, a column for
+//! each question's answer, and behind them one for each count of a measure. Every file is sealed ([`crate::checksum`]), and nothing of a file whose checksum
 //! differs gets to the library that reads Parquet: it panics at some damaged files, and takes others for
 //! good.
 
 use crate::checksum;
-use crate::evaluate::Answer;
+use crate::evaluate::{Answer, Found};
 use crate::file::{Experiment, Point};
+use crate::measure::Asked;
 use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
@@ -29,6 +30,28 @@ pub struct Table {
     pub seeds: Vec<u64>,
     /// For each question the answers of all rows.
     pub answers: Vec<Vec<Answer>>,
+    /// For each count of a measure those of all rows.
+    pub counts: Vec<Vec<u64>>,
+}
+
+/// How many columns of which kind a table has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Width {
+    /// Answers.
+    pub answers: usize,
+    /// Counts.
+    pub counts: usize,
+}
+
+impl Width {
+    /// Of a table for these questions.
+    #[must_use]
+    pub fn of(asked: &[Asked]) -> Self {
+        Self {
+            answers: asked.len(),
+            counts: asked.iter().map(|asked| asked.counts().len()).sum(),
+        }
+    }
 }
 
 /// The keys under which a file has the fingerprint and the text of the experiment it belongs to.
@@ -42,6 +65,7 @@ pub struct Layout {
     experiment: String,
     parameters: Vec<Parameter>,
     questions: Vec<String>,
+    counts: Vec<String>,
 }
 
 /// A parameter that varies, with its value at each point.
@@ -66,7 +90,7 @@ impl Layout {
         experiment: &Experiment,
         points: &[Point],
         fingerprint: &str,
-        questions: &[String],
+        asked: &[Asked],
     ) -> Self {
         let axes = experiment.axes.iter().enumerate();
         let parameters = axes.map(|(at, axis)| Parameter {
@@ -80,7 +104,8 @@ impl Layout {
             fingerprint: fingerprint.to_owned(),
             experiment: experiment.source.text.clone(),
             parameters: parameters.collect(),
-            questions: questions.to_vec(),
+            questions: asked.iter().map(|asked| asked.label.clone()).collect(),
+            counts: asked.iter().flat_map(Asked::counts).collect(),
         }
     }
 
@@ -103,6 +128,8 @@ impl Layout {
         }
         let questions = self.questions.iter();
         columns.extend(questions.map(|name| (name.as_str(), Physical::INT32, unsigned(8))));
+        let counts = self.counts.iter();
+        columns.extend(counts.map(|name| (name.as_str(), Physical::INT64, unsigned(64))));
         let mut taken: Vec<String> = Vec::new();
         let mut fields = Vec::new();
         for (name, physical, logical) in columns {
@@ -139,11 +166,12 @@ pub enum Unfit {
 }
 
 impl Table {
-    /// A table for this many questions.
+    /// A table of so many columns.
     #[must_use]
-    pub fn new(questions: usize) -> Self {
+    pub fn new(width: Width) -> Self {
         Self {
-            answers: vec![Vec::new(); questions],
+            answers: vec![Vec::new(); width.answers],
+            counts: vec![Vec::new(); width.counts],
             ..Self::default()
         }
     }
@@ -155,12 +183,15 @@ impl Table {
     }
 
     /// Adds a row.
-    pub fn push(&mut self, point: u32, index: u32, seed: u64, answers: &[Answer]) {
+    pub fn push(&mut self, point: u32, index: u32, seed: u64, found: &Found) {
         self.points.push(point);
         self.indices.push(index);
         self.seeds.push(seed);
-        for (column, answer) in self.answers.iter_mut().zip(answers) {
+        for (column, answer) in self.answers.iter_mut().zip(&found.answers) {
             column.push(*answer);
+        }
+        for (column, count) in self.counts.iter_mut().zip(&found.counts) {
+            column.push(*count);
         }
     }
 
@@ -170,6 +201,9 @@ impl Table {
         self.indices.append(&mut other.indices);
         self.seeds.append(&mut other.seeds);
         for (column, other) in self.answers.iter_mut().zip(&mut other.answers) {
+            column.append(other);
+        }
+        for (column, other) in self.counts.iter_mut().zip(&mut other.counts) {
             column.append(other);
         }
     }
@@ -216,6 +250,10 @@ impl Table {
             let numbers = answers.iter().map(|&answer| answer as i32).collect();
             column::<Int32Type>(&mut group, numbers)?;
         }
+        for counts in &self.counts {
+            let numbers = counts.iter().map(|count| count.cast_signed()).collect();
+            column::<Int64Type>(&mut group, numbers)?;
+        }
         group.close()?;
         writer.close()?;
         match checksum::seal(&mut bytes) {
@@ -238,16 +276,16 @@ impl Table {
     ///
     /// # Errors
     /// [`Unfit`] if the file is damaged or another experiment's.
-    pub fn read(bytes: Vec<u8>, questions: usize, fingerprint: &str) -> Result<Self, Unfit> {
+    pub fn read(bytes: Vec<u8>, width: Width, fingerprint: &str) -> Result<Self, Unfit> {
         if !checksum::is_sealed(&bytes) {
             let what = "its checksum is not that of its bytes";
             return Err(Unfit::Damaged(what.to_owned()));
         }
-        Self::read_unchecked(bytes, questions, fingerprint)
+        Self::read_unchecked(bytes, width, fingerprint)
     }
 
     /// The same without a look at the checksum.
-    fn read_unchecked(bytes: Vec<u8>, questions: usize, fingerprint: &str) -> Result<Self, Unfit> {
+    fn read_unchecked(bytes: Vec<u8>, width: Width, fingerprint: &str) -> Result<Self, Unfit> {
         let damaged = |error: ParquetError| Unfit::Damaged(error.to_string());
         let wrong = |what: &str| Unfit::Damaged(what.to_owned());
         let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(damaged)?;
@@ -258,21 +296,25 @@ impl Table {
         }
         let columns = reader.metadata().file_metadata().schema_descr();
         let columns = columns.num_columns();
-        // The answers stand last.
-        let first = columns.checked_sub(questions).filter(|first| *first >= 3);
+        // The answers stand last, but for the counts.
+        let first = columns.checked_sub(width.answers + width.counts);
+        let first = first.filter(|first| *first >= 3);
         let first = first.ok_or_else(|| wrong("a column is missing"))?;
-        let mut table = Self::new(questions);
+        let counts = first + width.answers;
+        let mut table = Self::new(width);
         for row in reader.get_row_iter(None).map_err(damaged)? {
             let row = row.map_err(damaged)?;
             let (point, index) = (row.get_uint(0), row.get_uint(1));
             let seed = row.get_ulong(2).map_err(damaged)?;
-            let answers = (first..columns).map(|at| row.get_ubyte(at));
+            let answers = (first..counts).map(|at| row.get_ubyte(at));
             let answers: Vec<u8> = answers.collect::<Result<_, _>>().map_err(damaged)?;
             let answers = answers.into_iter().map(Answer::from_number);
             let answers: Option<Vec<Answer>> = answers.collect();
             let answers = answers.ok_or_else(|| wrong("an answer is none"))?;
+            let counts = (counts..columns).map(|at| row.get_ulong(at));
+            let counts: Vec<u64> = counts.collect::<Result<_, _>>().map_err(damaged)?;
             let (point, index) = (point.map_err(damaged)?, index.map_err(damaged)?);
-            table.push(point, index, seed, &answers);
+            table.push(point, index, seed, &Found { answers, counts });
         }
         Ok(table)
     }
@@ -292,6 +334,7 @@ fn column<T: DataType>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::{Counted, Measure};
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use vestal_workload::Source;
     use vestal_workload::generate::derived_seed;
@@ -301,17 +344,36 @@ mod tests {
                         inflate_level0 = [true, false]\n";
     const FINGERPRINT: &str = "0123456789abcdef";
 
-    /// Sixty sets of the last point: all yes to the first question, every third no to the second.
+    const WIDTH: Width = Width {
+        answers: 2,
+        counts: 2,
+    };
+
+    /// Sixty sets of the last point: all yes to the first question, every third no to the second, which counts.
     fn example() -> (Table, Layout) {
         let experiment = Experiment::parse(&Source::new("x", TEXT)).unwrap();
-        let mut table = Table::new(2);
+        let mut table = Table::new(WIDTH);
         for index in 0..60 {
             let second = [Answer::No, Answer::Yes, Answer::Undecided][index as usize % 3];
             let seed = derived_seed(1, &[3, u64::from(index)]);
-            table.push(3, index, seed, &[Answer::Yes, second]);
+            let found = Found {
+                answers: vec![Answer::Yes, second],
+                counts: vec![u64::from(index), u64::MAX],
+            };
+            table.push(3, index, seed, &found);
         }
-        let questions = ["amc-rtb", "index"].map(str::to_owned);
-        let layout = Layout::new(&experiment, &experiment.points(), FINGERPRINT, &questions);
+        let asked = [
+            Asked::answered("amc-rtb"),
+            Asked {
+                label: "index".to_owned(),
+                counted: Some(Counted {
+                    measure: Measure::named("miss-ratio").unwrap(),
+                    levels: vec!["LO".to_owned()],
+                }),
+            },
+        ];
+        assert_eq!(Width::of(&asked), WIDTH);
+        let layout = Layout::new(&experiment, &experiment.points(), FINGERPRINT, &asked);
         (table, layout)
     }
 
@@ -333,12 +395,12 @@ mod tests {
     #[test]
     fn no_flipped_bit_and_no_truncation_is_read() {
         let bytes = bytes();
-        let table = Table::read(bytes.clone(), 2, FINGERPRINT).unwrap();
+        let table = Table::read(bytes.clone(), WIDTH, FINGERPRINT).unwrap();
         assert_eq!(table, example().0);
         let damages: Vec<Vec<u8>> = damages(&bytes).collect();
         assert!(damages.len() > 9000, "{}", damages.len());
         for damaged in damages {
-            let found = Table::read(damaged, 2, FINGERPRINT);
+            let found = Table::read(damaged, WIDTH, FINGERPRINT);
             assert!(matches!(found, Err(Unfit::Damaged(_))), "{found:?}");
         }
     }
@@ -351,7 +413,7 @@ mod tests {
         let (right, _) = example();
         let (mut wrong, mut panics) = (0, 0);
         for damaged in damages(&bytes) {
-            let read = || Table::read_unchecked(damaged, 2, FINGERPRINT);
+            let read = || Table::read_unchecked(damaged, WIDTH, FINGERPRINT);
             match catch_unwind(AssertUnwindSafe(read)) {
                 Ok(Ok(table)) => wrong += u32::from(table != right),
                 Ok(Err(_)) => (),
@@ -363,9 +425,16 @@ mod tests {
 
     #[test]
     fn a_whole_file_of_another_experiment_is_foreign() {
-        let found = Table::read(bytes(), 2, "fedcba9876543210");
+        let found = Table::read(bytes(), WIDTH, "fedcba9876543210");
         assert_eq!(found, Err(Unfit::Foreign));
-        let found = Table::read(bytes(), 5, FINGERPRINT);
+        let found = Table::read(
+            bytes(),
+            Width {
+                answers: 5,
+                ..WIDTH
+            },
+            FINGERPRINT,
+        );
         assert!(matches!(found, Err(Unfit::Damaged(_))), "{found:?}");
     }
 
@@ -389,6 +458,8 @@ mod tests {
                 ("inflate_level0", Some(&LogicalType::String)),
                 ("amc-rtb", Some(&unsigned[0])),
                 ("index#2", Some(&unsigned[0])),
+                ("index:LO:missed", Some(&unsigned[2])),
+                ("index:LO:released", Some(&unsigned[2])),
             ]
         );
         let row = reader.get_row_iter(None).unwrap().next().unwrap().unwrap();
@@ -398,7 +469,7 @@ mod tests {
             row.to_string(),
             format!(
                 "{{point: 3, index: 0, seed: {seed}, utilization: 0.5, inflate_level0: \"false\", \
-                 amc-rtb: 1, index#2: 0}}"
+                 amc-rtb: 1, index#2: 0, index:LO:missed: 0, index:LO:released: 18446744073709551615}}"
             )
         );
     }

@@ -1,5 +1,7 @@
 //! From what schedulers are made: owned, comparable forms of the core's configurations.
 
+mod levels;
+
 use crate::engine::Engine;
 use crate::refusal::Refusal;
 use std::fmt;
@@ -9,6 +11,8 @@ use vestal_core::{
     HierarchyConfiguration, LevelSet, Rank, Scheduler, ServedTask, ServerConfiguration, Service,
     TaskConfiguration, TaskOrder, Uniprocessor,
 };
+
+pub use levels::Levels;
 
 /// What the world that a scheduler is made for can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,8 @@ pub enum Configuration {
     OneCpu(OneCpu),
     /// One CPU, servers with an order inside each.
     Servers(Servers),
+    /// Several CPUs, four levels.
+    Levels(Levels),
     /// What a program's own policy makes of it.
     User(User),
 }
@@ -115,6 +121,9 @@ impl OneCpu {
 /// Why fixed priorities cannot carry out what a scheduler plans.
 pub(crate) const BY_SCHEDULER: &str =
     "fixed priorities cannot carry out the plans of its own scheduler";
+/// Why they cannot carry out MC².
+pub(crate) const BY_LEVEL: &str =
+    "fixed priorities of tasks keep neither tables nor deadlines of jobs";
 pub(crate) const BY_SERVER: &str = "fixed priorities of tasks cannot give them servers";
 
 impl Configuration {
@@ -124,16 +133,8 @@ impl Configuration {
         match self {
             Self::OneCpu(OneCpu { tasks, .. })
             | Self::Servers(Servers { tasks, .. })
+            | Self::Levels(Levels { tasks, .. })
             | Self::User(User { tasks, .. }) => tasks,
-        }
-    }
-
-    /// Its servers, if it has any.
-    #[must_use]
-    pub const fn servers(&self) -> Option<&Servers> {
-        match self {
-            Self::Servers(servers) => Some(servers),
-            Self::OneCpu(_) | Self::User(_) => None,
         }
     }
 
@@ -162,6 +163,7 @@ impl Configuration {
                     engine.map_err(|error| refused(error.to_string()))?,
                 ))
             }
+            Self::Levels(levels) => Engine::Levelled(Box::new(levels.whole(precision)?)),
             Self::User(user) => Engine::User((user.build)(precision).map_err(refused)?),
         })
     }
@@ -174,12 +176,32 @@ impl Configuration {
         let one = match self {
             Self::OneCpu(one) => one,
             Self::Servers(_) => return Err(Refusal::input(BY_SERVER)),
+            Self::Levels(_) => return Err(Refusal::input(BY_LEVEL)),
             Self::User(_) => return Err(Refusal::input(BY_SCHEDULER)),
         };
         if let Some(why) = one.order.beyond_fixed_priorities() {
             return Err(Refusal::input(why));
         }
         Guard::new(&one.with(precision)).map_err(|error| Refusal::input(error.to_string()))
+    }
+
+    /// Its servers, if it has any.
+    #[must_use]
+    pub const fn servers(&self) -> Option<&Servers> {
+        match self {
+            Self::Servers(servers) => Some(servers),
+            Self::OneCpu(_) | Self::Levels(_) | Self::User(_) => None,
+        }
+    }
+
+    /// Four levels on several CPUs, whose schedulers come domain by domain as well; `None` for what is decided in one
+    /// piece.
+    #[must_use]
+    pub const fn levels(&self) -> Option<&Levels> {
+        match self {
+            Self::Levels(levels) => Some(levels),
+            Self::OneCpu(_) | Self::Servers(_) | Self::User(_) => None,
+        }
     }
 
     /// Whether its scheduler is a program's own.
@@ -204,17 +226,19 @@ impl Configuration {
     pub fn holds_unenforced(&self) -> bool {
         match self {
             Self::OneCpu(one) => one.enforcement.is_dispensable(),
-            Self::Servers(_) | Self::User(_) => false,
+            Self::Servers(_) | Self::Levels(_) | Self::User(_) => false,
         }
     }
 
-    /// How urgent a task is before any job is there; `None` if its scheduler does not say.
+    /// How urgent a task is before any job is there; `None` if its scheduler does not say. Levels go before each other
+    /// as priorities do; what orders tasks of one level is another thing.
     #[must_use]
     pub fn rank(&self, task: usize) -> Option<Rank<'_>> {
         let entry = self.tasks().get(task)?;
         match self {
             Self::OneCpu(one) => Some(one.order.rank(task, entry)),
             Self::Servers(_) => Some(Rank::Priority(entry.priority)),
+            Self::Levels(levels) => Some(Rank::Priority(levels.precedence(task)?)),
             Self::User(_) => None,
         }
     }

@@ -1,6 +1,6 @@
 //! A scheduler that decides everything, whichever it is.
 
-use vestal_core::{Hierarchy, Scheduler, Uniprocessor};
+use vestal_core::{Hierarchy, Levelled, Scheduler, Uniprocessor};
 
 /// A scheduler that decides everything: an engine of the core, or a program's own. Named by kinds of engines
 /// and not of policies, it is distinguished here alone.
@@ -9,6 +9,8 @@ pub enum Engine {
     Uniprocessor(Box<Uniprocessor>),
     /// Servers on one CPU.
     Hierarchy(Box<Hierarchy>),
+    /// Four levels on several CPUs.
+    Levelled(Box<Levelled>),
     /// A program's own.
     User(Box<dyn Scheduler + Send>),
 }
@@ -29,6 +31,7 @@ impl Engine {
             Self::Uniprocessor(engine) => visitor.visit(&mut **engine),
             // Another copy of a world's loop would cost more than it gives.
             Self::Hierarchy(engine) => visitor.visit::<dyn Scheduler + Send>(&mut **engine),
+            Self::Levelled(engine) => visitor.visit::<dyn Scheduler + Send>(&mut **engine),
             Self::User(engine) => visitor.visit(&mut **engine),
         }
     }
@@ -39,6 +42,7 @@ impl Engine {
         match self {
             Self::Uniprocessor(engine) => engine,
             Self::Hierarchy(engine) => engine,
+            Self::Levelled(engine) => engine,
             Self::User(engine) => engine,
         }
     }

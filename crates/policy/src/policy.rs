@@ -177,7 +177,9 @@ impl Fields {
         ),
         cpus: ONE,
         tick: Use::Ignored("time is exact in this version"),
-        interrupt_master: Use::Ignored("mc2 is not in this version"),
+        interrupt_master: Use::Ignored(
+            "releases on a CPU of their own (mc2) are not in this version",
+        ),
         bus: FTTS,
         servers: Use::Ignored("the policy has no servers; hsf has"),
         devices: Use::Ignored("only servers (hsf) have bottom halves"),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use vestal_analysis::Test;
 
 /// The policies of the interface that no version has yet.
-const PLANNED_POLICIES: [&str; 4] = ["pedf-vd", "ftts", "mc2", "io-amc"];
+const PLANNED_POLICIES: [&str; 2] = ["ftts", "io-amc"];
 
 /// The tests of the interface that no version has yet.
 const PLANNED_TESTS: [&str; 8] = [

@@ -113,6 +113,27 @@ impl Cluster {
         domains.all(|domain| domain.guarantee.terms == Terms::Nothing)
     }
 
+    /// The place among the domains of the one that has this task of the cluster.
+    #[must_use]
+    pub fn domain_of(&self, task: TaskId) -> Option<usize> {
+        self.domains
+            .iter()
+            .position(|domain| domain.tasks.contains(&task))
+    }
+
+    /// The CPU whose own a domain is, as the system numbers it: its only one, which no domain before it has. Other
+    /// domains are shared.
+    #[must_use]
+    pub fn own_cpu(&self, domain: usize) -> Option<CpuId> {
+        let [cpu] = self.domains.get(domain)?.cpus.as_slice() else {
+            return None;
+        };
+        let mut before = self.domains.iter().take(domain);
+        let is_free = before.all(|other| !other.cpus.contains(cpu));
+        let outside = self.cpus.get(cpu.index()).copied();
+        outside.filter(|_| is_free)
+    }
+
     /// The limits under which its only domain guarantees deadlines, if that is what it guarantees.
     #[must_use]
     pub fn limits(&self) -> Option<(Enforcement, Exhaustion)> {
@@ -151,11 +172,17 @@ impl System {
     /// Why only the simulator has a world for it, if so.
     #[must_use]
     pub fn only_simulated(&self) -> Option<Refusal> {
+        let mut clusters = self.clusters.iter();
+        let is_levelled =
+            |cluster: &Cluster| matches!(cluster.configuration, Configuration::Levels(_));
+        if clusters.clone().any(is_levelled) {
+            let why = "levels with domains in common (mc2) are for simulations in this version";
+            return Some(Refusal::input(why).with_help("use `vestal simulate`"));
+        }
         if self.cpus > 1 {
             let why = "several CPUs are for simulations in this version";
             return Some(Refusal::input(why).with_help("use `vestal simulate`"));
         }
-        let mut clusters = self.clusters.iter();
         let is_served =
             |cluster: &Cluster| matches!(cluster.configuration, Configuration::Servers(_));
         let why = "servers are for simulations in this version";
@@ -174,13 +201,12 @@ impl System {
         })
     }
 
-    /// The CPU of a task, if it is always the same.
+    /// The CPU of a task whose domain is a CPU's own ([`Cluster::own_cpu`]); `None` for one that all CPUs of its cluster
+    /// serve, even if that is one.
     #[must_use]
     pub fn cpu_of(&self, task: TaskId) -> Option<CpuId> {
-        match self.cluster_of(task)?.0.cpus.as_slice() {
-            [cpu] => Some(*cpu),
-            _ => None,
-        }
+        let (cluster, task) = self.cluster_of(task)?;
+        cluster.own_cpu(cluster.domain_of(task)?)
     }
 
     /// The domains of all clusters.

@@ -1,7 +1,7 @@
 //! The table of parameters, and what fits.
 
 use super::*;
-use vestal_core::{Level, LevelSet, TableSlot, Task};
+use vestal_core::{CpuId, Duration, Level, LevelSet, SliceCount, TableSlot, Task};
 
 #[test]
 fn the_table_stands_in_the_order_of_its_names() {

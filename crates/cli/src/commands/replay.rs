@@ -210,16 +210,21 @@ fn agree(path: &Path, header: &Header, listed: &Header) -> Result<(), Failure> {
         .with_help("`vestal explain V0805` says more about V0805"))
 }
 
+/// What the recorded world could do.
+const fn precision(header: &Header) -> Precision {
+    Precision {
+        granularity: header.granularity,
+        wake_granularity: header.wake_granularity,
+    }
+}
+
 /// A fresh scheduler of the recorded configuration.
 fn scheduler(
     header: &Header,
     configuration: &Configuration,
     what: &str,
 ) -> Result<Box<dyn Scheduler>, Failure> {
-    let precision = Precision {
-        granularity: header.granularity,
-        wake_granularity: header.wake_granularity,
-    };
+    let precision = precision(header);
     let refused = |refusal| Failure::refused(what, refusal);
     Ok(match header.dispatch {
         Dispatch::Managed => configuration.engine(precision).map_err(refused)?.boxed(),

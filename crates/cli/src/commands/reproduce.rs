@@ -9,7 +9,7 @@ use crate::registry::registry;
 use crate::table::Grid;
 use std::path::Path;
 use vestal_experiment::figure::{self, Figure};
-use vestal_experiment::{Shard, Store, Summary};
+use vestal_experiment::{Question, Shard, Store, Summary};
 use vestal_result::Format;
 use vestal_result::files::{self, Claim, FigureEntry, Figures, Reproduced};
 
@@ -21,7 +21,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &Output) -> Outcome {
         return list(output);
     }
     let (chosen, what) = match (&args.figure, args.all) {
-        (_, true) => (figure::figures().iter().collect(), "--all".to_owned()),
+        (_, true) => (figure::figures().collect(), "--all".to_owned()),
         (Some(name), false) => (found(name)?, name.clone()),
         (None, false) => {
             return Err(Failure::input("reproduce a figure", "none is named")
@@ -57,7 +57,7 @@ fn found(name: &str) -> Result<Vec<&'static Figure>, Failure> {
         return Ok(chosen);
     }
     let what = format!("reproduce `{name}`");
-    let known = figure::figures().iter().map(|figure| figure.name);
+    let known = figure::figures().map(|figure| figure.name);
     Err(names::unknown(&what, "figure", name, known))
 }
 
@@ -109,18 +109,17 @@ fn one(
 fn summary(prepared: &figure::Prepared<'_>, store: &Store) -> Result<Summary, Failure> {
     let table = vestal_experiment::sweep::results(store).map_err(sweep::store_failure)?;
     let experiment = &prepared.experiment;
-    let columns = &store.manifest.columns;
+    let asked: Vec<_> = prepared.questions.iter().map(Question::asked).collect();
     Ok(Summary::new(
         experiment,
         &experiment.points(),
-        columns,
+        &asked,
         &table,
     ))
 }
 
 fn list(output: &Output) -> Outcome {
     let entries: Vec<FigureEntry> = figure::figures()
-        .iter()
         .map(|figure| FigureEntry {
             figure: figure.name.to_owned(),
             caption: figure.caption.to_owned(),

@@ -75,8 +75,8 @@ impl Asked<'_> {
             version: VERSION.to_owned(),
             checksum: program_checksum(self.questions)?,
         };
-        let columns = self.questions.iter().map(Question::label).collect();
-        let manifest = Manifest::new(program, self.experiment, columns);
+        let asked: Vec<_> = self.questions.iter().map(Question::asked).collect();
+        let manifest = Manifest::new(program, self.experiment, &asked);
         let text = &self.experiment.source.text;
         Store::open(directory, manifest, text, resume).map_err(store_failure)
     }
@@ -129,6 +129,9 @@ fn program_checksum(questions: &[Question<'_>]) -> Result<Option<String>, Failur
             registry().is_own(check.test().name) || registry().is_own(policy)
         }
         Question::Simulation(simulation) => registry().is_own(simulation.policy().about().name),
+        Question::Measure(measurement) => {
+            registry().is_own(measurement.simulation().policy().about().name)
+        }
     };
     if !questions.iter().any(is_own) {
         return Ok(None);
@@ -154,16 +157,17 @@ fn questions(experiment: &Experiment, what: &str) -> Result<Vec<Question<'static
         let question = Question::check(registry(), find_test(name, what)?);
         questions.push(question.map_err(|error| Failure::input(what, error.to_string()))?);
     }
-    for spec in &experiment.simulations {
-        let question = Question::simulation(registry(), spec).map_err(|error| match error {
-            QuestionError::Unknown(name) if registry().is_planned(&name) => {
+    for spec in experiment.simulations.iter().chain(&experiment.measures) {
+        let question = Question::simulation(registry(), experiment, spec);
+        questions.push(question.map_err(|error| match error {
+            QuestionError::Unknown { name, .. } if registry().is_planned(&name) => {
                 Failure::not_in_this_version(&format!("the policy `{name}` in a sweep"))
             }
-            QuestionError::Unknown(_) | QuestionError::Simulation(_) => {
-                Failure::input(what, error.to_string())
+            QuestionError::Unknown { found, .. } | QuestionError::Refused(found) => {
+                Failure::diagnosed(what, *found)
             }
-        })?;
-        questions.push(question);
+            QuestionError::NoPolicy(_) => Failure::input(what, error.to_string()),
+        })?);
     }
     Ok(questions)
 }
@@ -174,13 +178,15 @@ fn page(report: &Report, experiment: &Experiment, args: &SweepArgs, shard: Shard
     let mut text = format!("{}: {} sets computed, ", experiment.name, report.computed);
     if report.complete {
         text.push_str(&format!("all {all} chunks are there\n"));
-        let weighted = if experiment.weight_by.is_some() {
-            ", weighted.csv"
-        } else {
-            ""
-        };
+        let more = [
+            (experiment.weight_by.is_some(), ", weighted.csv"),
+            (!experiment.measures.is_empty(), ", measures.csv"),
+            (experiment.plot.is_some(), ", plot*.svg"),
+        ];
+        let more = more.iter().filter(|(is_there, _)| *is_there);
+        let more: String = more.map(|(_, name)| *name).collect();
         text.push_str(&format!(
-            "results in {directory}: results.parquet, summary.csv, pairs.csv{weighted}\n"
+            "results in {directory}: results.parquet, summary.csv, pairs.csv{more}\n"
         ));
     } else {
         text.push_str(&format!("{there} of {all} chunks are there\n"));

@@ -7,13 +7,13 @@ mod simulated;
 #[cfg(target_os = "linux")]
 pub(crate) use files::Reserved;
 pub(crate) use files::{TraceFiles, check};
-pub(crate) use simulated::recorded;
+pub(crate) use simulated::{OfTask, recorded};
 
 use crate::session::Session;
 use std::collections::BTreeSet;
 use vestal_core::{CpuId, Duration, Service, Task, TaskId};
-use vestal_policy::{System, parameters};
-use vestal_trace::{Dispatch, DomainInfo, Header, TaskInfo, World};
+use vestal_policy::{Cluster, System, parameters};
+use vestal_trace::{Dispatch, DomainId, DomainInfo, Header, Scope, TaskInfo, World};
 
 /// Everything that a replay needs beside the records, for a simulated world.
 ///
@@ -63,13 +63,11 @@ pub(crate) fn domains(system: &System) -> Vec<DomainInfo> {
     for (number, cluster) in (0..).zip(&system.clusters) {
         let task = |task: &TaskId| cluster.tasks.get(task.index()).copied();
         let cpu = |cpu: &CpuId| cluster.cpus.get(cpu.index()).copied();
-        for domain in &cluster.domains {
-            let cpus: Vec<CpuId> = domain.cpus.iter().filter_map(cpu).collect();
-            let name = name_of(&cpus, &mut names);
+        for (place, domain) in cluster.domains.iter().enumerate() {
             domains.push(DomainInfo {
-                name,
+                name: name_of(cluster.own_cpu(place), &mut names),
                 cluster: number,
-                cpus,
+                cpus: domain.cpus.iter().filter_map(cpu).collect(),
                 tasks: domain.tasks.iter().filter_map(task).collect(),
             });
         }
@@ -77,16 +75,26 @@ pub(crate) fn domains(system: &System) -> Vec<DomainInfo> {
     domains
 }
 
-/// `CPU 2`, `CPUs 0, 1`; with a number if another domain is called so.
-fn name_of(cpus: &[CpuId], names: &mut BTreeSet<String>) -> String {
-    let numbers: Vec<String> = cpus.iter().map(|cpu| cpu.0.to_string()).collect();
-    let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
-    let name = format!("{word} {}", numbers.join(", "));
+/// `CPU 2` for that CPU's own, `shared` for one of several domains; with a number if another domain is called so.
+fn name_of(own: Option<CpuId>, names: &mut BTreeSet<String>) -> String {
+    let name = own.map_or_else(|| "shared".to_owned(), |cpu| format!("CPU {}", cpu.0));
     let others = (2..).map(|number| format!("{name} ({number})"));
     let mut candidates = std::iter::once(name.clone()).chain(others);
     candidates
         .find(|name| names.insert(name.clone()))
         .unwrap_or(name)
+}
+
+/// By cluster the scopes of its domains, in the order in which [`header`] lists them: all of a cluster have its numbers.
+pub(crate) fn scopes(system: &System) -> Vec<Vec<Scope>> {
+    let mut numbers = (0..=u16::MAX).map(DomainId);
+    let clusters = system.clusters.iter();
+    let of_cluster = |cluster: &Cluster| {
+        let domains = numbers.by_ref().take(cluster.domains.len());
+        let scopes = domains.map(|domain| Scope::new(domain, &cluster.tasks, &cluster.cpus));
+        scopes.collect()
+    };
+    clusters.map(of_cluster).collect()
 }
 
 #[cfg(test)]

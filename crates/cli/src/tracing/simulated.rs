@@ -1,7 +1,8 @@
 //! What a simulated world records beside the calls that a [`vestal_trace::Recorder`] sees.
 
 use crate::session::Session;
-use vestal_core::{CpuId, DropReason, Fact, Instant, JobId, StopReason};
+use vestal_core::{CpuId, DropReason, Fact, Instant, JobId, StopReason, TaskId};
+use vestal_policy::Cluster;
 use vestal_sim::guarantee::Judge;
 use vestal_sim::{JobState, Observer, Segment};
 use vestal_trace::{Dispatch, Record, Sink, What};
@@ -104,5 +105,39 @@ impl<K: Sink> Observer for Jobs<K> {
         self.stop(at, job.id, StopReason::Cancelled);
         let what = What::Dropped { job: job.id, why };
         self.sink.put(Record { at, what });
+    }
+}
+
+/// Several domains of one cluster: what is about a task goes where its domain's records do.
+#[derive(Clone)]
+pub(crate) struct OfTask<K> {
+    /// By domain.
+    sinks: Vec<K>,
+    /// By task, its place in the list.
+    homes: Vec<usize>,
+}
+
+impl<K: Sink> OfTask<K> {
+    /// In front of the sinks of the domains of this cluster.
+    pub(crate) fn new(cluster: &Cluster, sinks: Vec<K>) -> Self {
+        let tasks = (0..).map(TaskId).take(cluster.tasks.len());
+        // Every task is in a domain.
+        let homes = tasks.map(|task| cluster.domain_of(task).unwrap_or(0));
+        Self {
+            homes: homes.collect(),
+            sinks,
+        }
+    }
+}
+
+impl<K: Sink> Sink for OfTask<K> {
+    fn put(&mut self, record: Record) {
+        let mut home = 0;
+        let homes = &self.homes;
+        let look = |task: TaskId| home = homes.get(task.index()).copied().unwrap_or(0);
+        record.visit_names(look, |_| {});
+        if let Some(sink) = self.sinks.get_mut(home) {
+            sink.put(record);
+        }
     }
 }

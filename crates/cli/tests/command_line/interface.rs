@@ -66,7 +66,7 @@ fn what_a_later_version_has_says_so() {
         &["convert", "a", "b"],
         &["analyze", FMS, "--overheads", "m.json"],
         &["analyze", FMS, "--test", "ftts"],
-        &["simulate", FMS, "--policy", "mc2"],
+        &["simulate", FMS, "--policy", "ftts"],
     ];
     let help = shell("vestal --help; vestal analyze --help; vestal run --help");
     for arguments in planned {

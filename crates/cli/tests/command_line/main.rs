@@ -7,11 +7,13 @@ mod deadlines;
 #[cfg(target_os = "linux")]
 mod doctor;
 mod documents;
+mod domains;
 mod files;
 mod foreign;
 mod hsf;
 mod interface;
 mod job_orders;
+mod mc2;
 mod pt;
 mod replay;
 mod report;

@@ -8,4 +8,5 @@ mod support;
 mod damage;
 mod figures;
 mod generate;
+mod measures;
 mod sweep;

@@ -51,7 +51,7 @@ fn names(files: &[(PathBuf, Vec<u8>)]) -> Vec<&PathBuf> {
     files.iter().map(|(name, _)| name).collect()
 }
 
-fn assert_same(a: &Path, b: &Path) {
+pub(crate) fn assert_same(a: &Path, b: &Path) {
     let (a, b) = (contents(a), contents(b));
     assert_eq!(names(&a), names(&b));
     for ((name, a), (_, b)) in a.iter().zip(&b) {
@@ -63,7 +63,7 @@ fn assert_same(a: &Path, b: &Path) {
     clippy::disallowed_methods,
     reason = "a test that waits for another process schedules nothing"
 )]
-fn wait(millis: u64) {
+pub(crate) fn wait(millis: u64) {
     std::thread::sleep(Duration::from_millis(millis));
 }
 
@@ -416,7 +416,7 @@ fn experiments_that_cannot_be_run_say_why() {
     let unknown = says("\"smc\"", "\"smcc\"", &[]);
     assert!(unknown.contains("did you mean `smc`?"), "{unknown}");
     assert!(says("\"smc\"", "\"hsf\"", &[]).contains("not in this version"));
-    assert!(says("policy = \"amc\"", "policy = \"mc2\"", &[]).contains("not in this version"));
+    assert!(says("policy = \"amc\"", "policy = \"ftts\"", &[]).contains("not in this version"));
     assert!(says("\"hi\"", "\"high\"", &[]).contains("no scenario"));
     assert!(says("step = 0.1", "stop = 0.1", &[]).contains("V0700"));
     let weight = says("by = \"utilization\"", "by = \"inflate_level0\"", &[]);
@@ -519,6 +519,8 @@ fn every_test_of_tasks_can_be_checked_under_the_policy_that_it_is_about() {
     let tests = topics.filter(|topic| topic["kind"] == "test");
     let tests: Vec<String> = tests
         .map(|test| test["topic"].as_str().unwrap().to_owned())
+        // A sweep simulates one CPU.
+        .filter(|test| !test.starts_with("pedf-vd"))
         .collect();
     assert!(tests.len() > 20, "{tests:?}");
     let (done, folder) = sweep(&tests, "all");

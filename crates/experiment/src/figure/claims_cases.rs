@@ -14,6 +14,8 @@ pub(super) struct Case {
     pub(super) undecided: Range<u32>,
     pub(super) missed: Range<u32>,
     pub(super) proved: Range<u32>,
+    /// What a measure counts, by the name of its part, which is that of a level; none where nothing is measured.
+    pub(super) counts: Option<fn(&str, usize, u32) -> [u64; 2]>,
 }
 
 pub(super) const fn case(
@@ -30,6 +32,20 @@ pub(super) const fn case(
         undecided: 0..0,
         missed: 0..0,
         proved: 0..0,
+        counts: None,
+    }
+}
+
+/// So many sets, in which a measure counts this.
+pub(super) const fn counted(
+    claim: &'static str,
+    expected: Verdict,
+    sets: u32,
+    counts: fn(&str, usize, u32) -> [u64; 2],
+) -> Case {
+    Case {
+        counts: Some(counts),
+        ..case(claim, expected, sets, |_, _| 0..0)
     }
 }
 

@@ -2,35 +2,52 @@
 
 use super::claims_cases::*;
 use super::*;
-use crate::evaluate::Answer;
-use crate::table::Table;
+use crate::evaluate::{Answer, Found};
+use crate::measure::Asked;
+use crate::table::{Table, Width};
 use std::collections::BTreeSet;
 use vestal_result::claim::Verdict::{Confirmed, NotDecided, Refuted};
 
-/// The figure's axis with five values, and the claims of the figure.
-fn experiment(figure: &Figure, sets: u32) -> Experiment {
-    let registry = Registry::default();
-    let original = figure.prepare(None, &registry).unwrap().experiment;
-    let values = match figure.x.0 {
-        "utilization" => "[0.50, 0.60, 0.70, 0.80, 0.90]",
-        "criticality_factor" => "[1, 1.5, 2, 2.5, 3]",
-        "levels" => "[2, 3, 4, 5, 6]",
+/// The figures of a paper, made-up answers for their claims, and five values for each axis that they have.
+pub(super) struct Made {
+    pub(super) figures: &'static [Figure],
+    pub(super) cases: &'static [Case],
+    pub(super) values: fn(&str) -> [&'static str; 5],
+}
+
+const HUANG: Made = Made {
+    figures: huang2014::FIGURES,
+    cases: CASES,
+    values: |axis| match axis {
+        "utilization" => ["0.50", "0.60", "0.70", "0.80", "0.90"],
+        "criticality_factor" => ["1", "1.5", "2", "2.5", "3"],
+        "levels" => ["2", "3", "4", "5", "6"],
         // The second is the last one in the lower half.
-        _ => "[4, 8, 20, 24, 32]",
-    };
-    let weights = match &original.weight_by {
-        Some(_) => (
-            "weight_by = \"utilization\"\n",
-            "utilization = [0.25, 0.75]\n",
-        ),
-        None => ("", ""),
-    };
-    let text = format!(
-        "format = \"vestal-experiment/1\"\nname = \"x\"\nrecipe = \"huang2014\"\nsets = {sets}\n\
-         {}tests = {:?}\ncheck = {:?}\n[vary]\ninflate_level0 = [true, false]\n{} = {values}\n{}",
-        weights.0, original.tests, original.checks, figure.x.0, weights.1
-    );
-    Experiment::parse(&vestal_workload::Source::new("x", &text)).unwrap()
+        _ => ["4", "8", "20", "24", "32"],
+    },
+};
+
+/// Every paper has made-up answers.
+const MADE: &[Made] = &[HUANG];
+
+/// The figure's questions and readings, with five values of its axis and two weights; what else varies has one value.
+fn experiment(made: &Made, figure: &Figure, sets: u32) -> (Experiment, Vec<Asked>) {
+    let registry = Registry::default();
+    let prepared = figure.prepare(Some(sets), &registry).unwrap();
+    let asked = prepared.questions.iter().map(Question::asked).collect();
+    let mut experiment = prepared.experiment;
+    let reading = figure.readings.map(|readings| readings.parameter);
+    let texts = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+    for axis in &mut experiment.axes {
+        if axis.name == figure.x.parameter {
+            axis.values = texts(&(made.values)(&axis.name));
+        } else if Some(&axis.name) == experiment.weight_by.as_ref() {
+            axis.values = texts(&["0.25", "0.75"]);
+        } else if Some(axis.name.as_str()) != reading {
+            axis.values.truncate(1);
+        }
+    }
+    (experiment, asked)
 }
 
 fn answer(case: &Case, column: &str, position: usize, set: u32) -> Answer {
@@ -50,57 +67,82 @@ fn answer(case: &Case, column: &str, position: usize, set: u32) -> Answer {
 }
 
 /// What the answers of the case come to, without the columns `without`.
-fn summary(figure: &Figure, case: &Case, without: &[&str]) -> Summary {
-    summary_of(figure, case.sets, without, |column, _, position, set| {
-        answer(case, column, position, set)
-    })
+pub(super) fn summary(made: &Made, figure: &Figure, case: &Case, without: &[&str]) -> Summary {
+    summary_of(
+        made,
+        figure,
+        case.sets,
+        without,
+        |column, _, position, set| Cell {
+            answer: answer(case, column, position, set),
+            counts: case
+                .counts
+                .map(|counts| move |part: &str| counts(part, position, set)),
+        },
+    )
 }
 
-/// The same of answers by column, values of the point, position on the axis and set.
-fn summary_of(
+/// What is found of a set: an answer, or what a measure counts of a level, by the name of the part.
+struct Cell<C: Fn(&str) -> [u64; 2]> {
+    answer: Answer,
+    counts: Option<C>,
+}
+
+/// The same of cells by column, values of the point, position on the axis and set.
+fn summary_of<C: Fn(&str) -> [u64; 2]>(
+    made: &Made,
     figure: &Figure,
     sets: u32,
     without: &[&str],
-    answer: impl Fn(&str, &[String], usize, u32) -> Answer,
+    cell: impl Fn(&str, &[String], usize, u32) -> Cell<C>,
 ) -> Summary {
-    let experiment = experiment(figure, sets);
-    let checks = experiment.checks.iter().map(|name| check_label(name));
-    let columns = experiment.tests.iter().cloned().chain(checks);
-    let columns: Vec<String> = columns
-        .filter(|name| !without.contains(&name.as_str()))
-        .collect();
+    let (experiment, mut asked) = experiment(made, figure, sets);
+    asked.retain(|asked| !without.contains(&asked.label.as_str()));
     let points = experiment.points();
-    let axis = experiment
-        .axes
-        .iter()
-        .position(|axis| axis.name == figure.x.0);
-    let axis = axis.unwrap();
-    let mut table = Table::new(columns.len());
+    let mut axes = experiment.axes.iter();
+    let axis = axes
+        .position(|axis| axis.name == figure.x.parameter)
+        .unwrap();
+    let mut table = Table::new(Width::of(&asked));
     for (number, point) in (0..).zip(&points) {
         let known = &experiment.axes[axis].values;
         let position = known.iter().position(|value| *value == point.values[axis]);
         for set in 0..sets {
-            let answers: Vec<Answer> = columns
-                .iter()
-                .map(|column| answer(column, &point.values, position.unwrap(), set))
-                .collect();
-            table.push(number, set, u64::from(set), &answers);
+            let mut found = Found::default();
+            for asked in &asked {
+                let cell = cell(&asked.label, &point.values, position.unwrap(), set);
+                let Some(counted) = &asked.counted else {
+                    found.answers.push(cell.answer);
+                    continue;
+                };
+                found.answers.push(Answer::Yes);
+                for level in &counted.levels {
+                    let counts = cell.counts.as_ref().unwrap();
+                    found
+                        .counts
+                        .extend(counts(&format!("{}:{level}", asked.label)));
+                }
+            }
+            table.push(number, set, u64::from(set), &found);
         }
     }
-    Summary::new(&experiment, &points, &columns, &table)
+    Summary::new(&experiment, &points, &asked, &table)
 }
 
-#[test]
-fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
+/// That for every claim there are answers that confirm it, refute it, and leave it open.
+pub(super) fn check_claims(made: &Made) {
     let mut seen: BTreeSet<(&str, &str, String)> = BTreeSet::new();
-    for figure in figures() {
-        for case in CASES {
+    for figure in made.figures {
+        for case in made.cases {
             let Some(claim) = figure.claims.iter().find(|claim| claim.text == case.claim) else {
                 continue;
             };
-            let summary = summary(figure, case, &[]);
+            let summary = summary(made, figure, case, &[]);
             let views = View::all(figure, &summary);
-            assert_eq!(views.len(), 2);
+            assert_eq!(
+                views.len(),
+                figure.readings.map_or(1, |readings| readings.each.len())
+            );
             for view in views {
                 let checked = (claim.check)(&view);
                 assert_eq!(
@@ -120,18 +162,32 @@ fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
     }
 }
 
+#[test]
+fn every_claim_is_confirmed_refuted_and_left_open_by_data_that_do_so() {
+    let made: Vec<&str> = MADE
+        .iter()
+        .flat_map(|made| made.figures)
+        .map(|figure| figure.name)
+        .collect();
+    assert_eq!(
+        made,
+        figures().map(|figure| figure.name).collect::<Vec<_>>()
+    );
+    MADE.iter().for_each(check_claims);
+}
+
 /// What a claim needs is what it looks at: without it, there is nothing to check, and what it does not need
 /// may be missing.
 #[test]
 fn a_claim_is_checked_if_and_only_if_what_it_speaks_of_is_there() {
-    for figure in figures() {
+    for figure in HUANG.figures {
         for claim in figure.claims {
             let of_claim = |case: &&Case| case.claim == claim.text && case.expected == Confirmed;
             let case = CASES.iter().find(of_claim).unwrap();
             let registry = Registry::default();
             let prepared = figure.prepare(None, &registry).unwrap();
             for column in &prepared.missing {
-                let summary = summary(figure, case, &[column]);
+                let summary = summary(&HUANG, figure, case, &[column]);
                 let found = outcome(figure, &prepared, &summary, "", "").findings;
                 let (_, found) = found.iter().find(|(text, _)| *text == claim.text).unwrap();
                 let expected = match claim.needs.contains(&column.as_str()) {
@@ -159,7 +215,13 @@ fn the_page_prints_what_a_gain_consists_of_and_what_stands_in_for_what() {
         let registry = Registry::default();
         let prepared = figure.prepare(None, &registry).unwrap();
         assert!(prepared.missing.is_empty(), "{:?}", prepared.missing);
-        let outcome = outcome(figure, &prepared, &summary(figure, case, &[]), "", "");
+        let outcome = outcome(
+            figure,
+            &prepared,
+            &summary(&HUANG, figure, case, &[]),
+            "",
+            "",
+        );
         let overview = index(std::slice::from_ref(&outcome), "", "");
         let is_told = overview.contains("The curve `zss` is Vestal's own sound test");
         assert_eq!(is_told, figure.name.contains("fig4"), "{overview}");
@@ -205,11 +267,15 @@ fn the_page_prints_what_a_gain_consists_of_and_what_stands_in_for_what() {
 #[test]
 fn points_count_by_their_weights() {
     let figure = named("huang2014/fig2b")[0];
-    let summary = summary_of(figure, 100, &[], |test, values, _, _| {
+    let summary = summary_of(&HUANG, figure, 100, &[], |test, values, _, _| {
         let is_light = values.iter().any(|value| value == "0.25");
-        match (test == "smc") == is_light {
+        let answer = match (test == "smc") == is_light {
             true => Answer::Yes,
             false => Answer::No,
+        };
+        Cell {
+            answer,
+            counts: None::<fn(&str) -> [u64; 2]>,
         }
     });
     let view = &View::all(figure, &summary)[0];
@@ -234,7 +300,7 @@ fn points_count_by_their_weights() {
 fn numbers_name_searches_that_were_given_up() {
     let figure = named("huang2014/fig1")[0];
     let case = with_one_undecided(MAX_DOMINATES, Confirmed, one_more_by_rtb);
-    let summary = summary(figure, &case, &[]);
+    let summary = summary(&HUANG, figure, &case, &[]);
     let view = &View::all(figure, &summary)[0];
     let mut claims = figure.claims.iter();
     let claim = claims.find(|claim| claim.text == MAX_DOMINATES);
@@ -250,7 +316,7 @@ fn numbers_name_searches_that_were_given_up() {
 #[test]
 fn checks_of_tests_are_no_curves() {
     let figure = named("huang2014/fig3")[0];
-    let summary = summary(figure, &case(NONE, Confirmed, 20, |_, _| 0..0), &[]);
+    let summary = summary(&HUANG, figure, &case(NONE, Confirmed, 20, |_, _| 0..0), &[]);
     assert!(summary.column("check:fjp-ija").is_some());
     let (_, chart) = &figure.charts(&summary)[0];
     let names: Vec<&str> = chart

@@ -1,22 +1,29 @@
 //! Figures of papers: what is drawn, and which claims the paper makes about it.
 //!
-//! A figure is an experiment file, the axis of its chart, and claims. A claim is a sentence of the
+//! A figure is an experiment file, the axis of its charts, the readings of the paper, and claims. A claim is a sentence of the
 //! paper and a function that looks at the data and says, with numbers, whether they confirm it, refute it
-//! or leave it open. Every claim is looked at under each reading of the generator; one that is confirmed under
-//! one of them and refuted under another *depends on the reading*.
+//! or leave it open. Where a paper can be read in several ways, every claim is looked at under each reading; one that
+//! is confirmed under one of them and refuted under another *depends on the reading*.
+//!
+//! A paper is a file beside this one with its figures, a line in [`PAPERS`], and the files of its experiments. Rules
+//! for sentences about tests stand in `rules.rs`, about measures in `measured.rs`.
 
 mod compare;
 mod huang2014;
+pub mod measured;
 mod page;
 mod rules;
 mod view;
 
 pub use page::{Finding, Outcome, index, outcome};
+pub use rules::Course;
 pub use view::View;
 
+use crate::charts::{self, Shown};
 use crate::evaluate::{Question, check_label};
 use crate::file::Experiment;
-use crate::plot::{Chart, Curve, YAxis};
+use crate::plot::Chart;
+use crate::simulation::QuestionError;
 use crate::summary::Summary;
 use vestal_analysis::Kind;
 use vestal_policy::Registry;
@@ -31,20 +38,60 @@ pub struct Figure {
     /// What it shows.
     pub caption: &'static str,
     /// The experiment file.
-    pub(crate) text: &'static str,
-    /// The parameter on the horizontal axis, and its label.
-    pub(crate) x: (&'static str, &'static str),
-    pub(crate) claims: &'static [Claim],
+    pub text: &'static str,
+    /// What is on the horizontal axis.
+    pub x: Axis,
+    /// In which ways the paper can be read; `None`: in one only.
+    pub readings: Option<&'static Readings>,
+    /// Curves that are not what the paper drew under their names, with what they are.
+    pub stand_ins: &'static [StandIn],
+    /// What the paper says of it.
+    pub claims: &'static [Claim],
 }
+
+/// A parameter that varies along a horizontal axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    /// Its name in the experiment.
+    pub parameter: &'static str,
+    /// What the axis is called.
+    pub label: &'static str,
+}
+
+/// Ways in which a paper can be read: values of a parameter of the experiment.
+#[derive(Debug)]
+pub struct Readings {
+    /// The parameter.
+    pub parameter: &'static str,
+    /// All that are looked at.
+    pub each: &'static [Reading],
+    /// What a page says of them: a paragraph.
+    pub words: &'static str,
+}
+
+/// A way in which a paper can be read.
+#[derive(Debug)]
+pub struct Reading {
+    /// The value of the parameter.
+    pub value: &'static str,
+    /// What it is, for a title.
+    pub text: &'static str,
+    /// The same for the name of a file.
+    pub slug: &'static str,
+}
+
+/// A curve's name, and what the curve is instead of what the paper drew under it.
+pub type StandIn = (&'static str, &'static str);
 
 /// A claim of a paper about a figure.
 #[derive(Debug)]
 pub struct Claim {
     /// The claim in a sentence.
-    pub(crate) text: &'static str,
-    /// The tests that it speaks of.
-    pub(crate) needs: &'static [&'static str],
-    pub(crate) check: fn(&View<'_>) -> Checked,
+    pub text: &'static str,
+    /// The tests, and parts of measures, that it speaks of.
+    pub needs: &'static [&'static str],
+    /// What data under one reading say of it.
+    pub check: fn(&View<'_>) -> Checked,
 }
 
 /// What some data say of a claim, and by which numbers.
@@ -56,13 +103,12 @@ pub struct Checked {
     pub numbers: String,
 }
 
-/// The parameter whose values are readings of the paper.
-pub(crate) const READING: &str = "inflate_level0";
+/// The figures of every paper.
+const PAPERS: &[&[Figure]] = &[huang2014::FIGURES];
 
 /// All figures, in the order of the papers.
-#[must_use]
-pub fn figures() -> &'static [Figure] {
-    huang2014::FIGURES
+pub fn figures() -> impl Iterator<Item = &'static Figure> {
+    PAPERS.iter().copied().flatten()
 }
 
 /// The figures that a name means: one, or all whose names go on with a letter or after a slash, as
@@ -76,7 +122,7 @@ pub fn named(name: &str) -> Vec<&'static Figure> {
                 || rest.len() == 1 && rest.starts_with(|c: char| c.is_ascii_lowercase())
         })
     };
-    figures().iter().filter(fits).collect()
+    figures().filter(fits).collect()
 }
 
 /// A figure ready to be computed.
@@ -84,14 +130,14 @@ pub fn named(name: &str) -> Vec<&'static Figure> {
 pub struct Prepared<'a> {
     /// Its experiment, with the number of sets that is wanted.
     pub experiment: Experiment,
-    /// Those of its tests that exist.
+    /// Those of its questions that can be asked.
     pub questions: Vec<Question<'a>>,
     /// Those that do not.
     pub missing: Vec<String>,
 }
 
 impl Figure {
-    /// The experiment, and those of its tests that there are. `sets` replaces the number of sets a point.
+    /// The experiment, and those of its questions that can be asked. `sets` replaces the number of sets a point.
     ///
     /// # Errors
     /// What is wrong with the experiment file; a bug of Vestal.
@@ -120,6 +166,14 @@ impl Figure {
                 Some(Err(_)) | None => missing.push(check_label(name)),
             }
         }
+        for spec in experiment.simulations.iter().chain(&experiment.measures) {
+            match Question::simulation(registry, &experiment, spec) {
+                Ok(question) => questions.push(question),
+                Err(QuestionError::Unknown { name, .. }) => missing.push(name),
+                Err(QuestionError::Refused(found)) => return Err(*found),
+                Err(QuestionError::NoPolicy(test)) => missing.push(test),
+            }
+        }
         Ok(Prepared {
             experiment,
             questions,
@@ -127,27 +181,23 @@ impl Figure {
         })
     }
 
-    /// A chart for each reading, with the name of its file.
+    /// Charts for each reading, each with the name of its file: one of what is accepted, and one for each kind of
+    /// measure.
     #[must_use]
     pub fn charts(&self, summary: &Summary) -> Vec<(String, Chart)> {
-        let charts = View::all(self, summary).into_iter().map(|view| {
-            let curves = view.tests().into_iter().map(|name| Curve {
-                name: name.to_owned(),
-                points: view.curve(name),
-            });
-            let y_label = if view.is_weighted() {
-                "weighted schedulability"
-            } else {
-                "fraction of sets accepted"
+        let charts = self.shown(summary).into_iter();
+        charts.map(|(name, _, chart)| (name, chart)).collect()
+    }
+
+    fn shown(&self, summary: &Summary) -> Vec<(String, Shown, Chart)> {
+        let views = View::all(self, summary).into_iter();
+        let charts = views.flat_map(|view| {
+            let (title, slug) = match view.reading() {
+                None => (self.name.to_owned(), ""),
+                Some(reading) => (format!("{}: {}", self.name, reading.text), reading.slug),
             };
-            let chart = Chart {
-                title: format!("{}: {}", self.name, view.reading_text()),
-                x_label: self.x.1.to_owned(),
-                y_label: y_label.to_owned(),
-                y_axis: YAxis::Shares,
-                curves: curves.collect(),
-            };
-            (format!("plot-{}.svg", view.reading_slug()), chart)
+            let charts = view.selection().charts(&title, self.x.label).into_iter();
+            charts.map(move |(shown, chart)| (charts::file_name(slug, shown), shown, chart))
         });
         charts.collect()
     }
@@ -168,16 +218,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_figure_is_an_experiment_that_varies_its_axis_and_the_reading() {
+    fn every_figure_is_an_experiment_that_varies_its_axis_and_its_readings() {
         for figure in figures() {
             let registry = Registry::default();
             let prepared = figure.prepare(None, &registry).unwrap();
             assert_eq!(prepared.experiment.name, figure.name);
-            let tests = prepared.experiment.tests.iter().cloned();
-            let checks = prepared.experiment.checks.iter();
-            let asked: Vec<String> = tests.chain(checks.map(|name| check_label(name))).collect();
-            let questions = prepared.questions.iter().map(Question::label);
-            assert_eq!(questions.collect::<Vec<_>>(), asked);
+            let questions = prepared.questions.iter().map(Question::asked);
+            let asked = questions.flat_map(|asked| match asked.counted {
+                None => vec![asked.label],
+                Some(_) => asked.parts(),
+            });
+            let asked: Vec<String> = asked.collect();
             assert!(prepared.missing.is_empty(), "{:?}", prepared.missing);
             let axes: Vec<&str> = prepared
                 .experiment
@@ -185,11 +236,13 @@ mod tests {
                 .iter()
                 .map(|axis| axis.name.as_str())
                 .collect();
-            assert!(
-                axes.contains(&figure.x.0) && axes.contains(&READING),
-                "{}",
-                figure.name
-            );
+            assert!(axes.contains(&figure.x.parameter), "{}", figure.name);
+            if let Some(readings) = figure.readings {
+                let axes = &prepared.experiment.axes;
+                let axis = axes.iter().find(|axis| axis.name == readings.parameter);
+                let listed: Vec<&str> = readings.each.iter().map(|one| one.value).collect();
+                assert_eq!(axis.unwrap().values, listed, "{}", figure.name);
+            }
             for claim in figure.claims {
                 for test in claim.needs {
                     assert!(asked.iter().any(|known| known == test), "{test}");
@@ -207,7 +260,7 @@ mod tests {
                 names("huang2014/fig4"),
                 names("huang2014")
             ),
-            (1, 4, figures().len())
+            (1, 4, huang2014::FIGURES.len())
         );
         assert_eq!(
             (names("huang2014/fig"), names("huang"), names("")),
@@ -220,3 +273,5 @@ mod tests {
 mod claims_cases;
 #[cfg(test)]
 mod claims_tests;
+#[cfg(test)]
+mod made_up_tests;

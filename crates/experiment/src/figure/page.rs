@@ -1,7 +1,6 @@
 //! What a figure came to, as a page.
 
-use super::huang2014::STAND_INS;
-use super::{Claim, Figure, Prepared, View, unsafe_tests};
+use super::{Claim, Figure, Prepared, StandIn, View, unsafe_tests};
 use crate::summary::Summary;
 use std::fmt;
 use std::fmt::Write as _;
@@ -72,14 +71,11 @@ pub fn outcome(
     let mut findings = Vec::new();
     let mut details = String::new();
     for (number, claim) in (1..).zip(figure.claims) {
-        let absent = claim
-            .needs
-            .iter()
-            .filter(|test| summary.column(test).is_none());
+        let absent = claim.needs.iter().filter(|name| !summary.has(name));
         let absent: Vec<&str> = absent.copied().collect();
         let _ = write!(details, "\n{number}. **{}**\n", claim.text);
         let finding = if absent.is_empty() {
-            looked_at(claim, &views, &mut details)
+            looked_at(figure, claim, &views, &mut details)
         } else {
             let _ = writeln!(details, "   - not in this version: {}", absent.join(", "));
             Finding::NotChecked
@@ -90,60 +86,101 @@ pub fn outcome(
     for (number, (text, finding)) in (1..).zip(&findings) {
         let _ = writeln!(page, "| {number} | {text} | **{finding}** |");
     }
-    page.push_str(RULES);
+    page.push_str(&rules(figure, summary));
     page.push_str("\n## By which numbers\n");
     page.push_str(&details);
     page.push_str("\n## Plots\n\n");
-    let plots: Vec<String> = figure
-        .charts(summary)
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
-    for (name, view) in plots.iter().zip(&views) {
-        let _ = writeln!(
-            page,
-            "![{}: {}]({name})\n",
-            figure.name,
-            view.reading_text()
-        );
+    let charts = figure.shown(summary);
+    for (name, shown, chart) in &charts {
+        let what = shown.map_or_else(String::new, |_| format!(", {}", chart.y_label));
+        let _ = writeln!(page, "![{}{what}]({name})\n", chart.title);
     }
     page.push_str(DATA);
+    if !summary.measures.is_empty() {
+        page.push_str(DATA_OF_MEASURES);
+    }
+    page.push_str(BACK);
     Outcome {
         figure: figure.name,
         caption: figure.caption,
         sets: prepared.experiment.sets,
         missing: prepared.missing.clone(),
-        stand_ins: stand_ins(&tests).copied().collect(),
+        stand_ins: stand_ins(figure, &tests).copied().collect(),
         findings,
-        plots,
+        plots: charts.into_iter().map(|(name, _, _)| name).collect(),
         page,
     }
 }
 
-const RULES: &str = "\n\
+/// How verdicts come about, as far as it concerns the figure.
+fn rules(figure: &Figure, summary: &Summary) -> String {
+    let mut text = DECIDED.to_owned();
+    if figure.readings.is_some() {
+        text.push_str(READING);
+    }
+    text.push('\n');
+    let of_tests = if summary.columns.is_empty() {
+        &[]
+    } else {
+        OF_TESTS
+    };
+    let of_measures = if summary.measures.is_empty() {
+        &[]
+    } else {
+        OF_MEASURES
+    };
+    let rules = of_tests.iter().chain(of_measures).chain(&[WORDS]);
+    for (number, rule) in (1..).zip(rules) {
+        let _ = writeln!(text, "{number}. {rule}");
+    }
+    text
+}
+
+const DECIDED: &str = "\n\
 *Confirmed* and *refuted* are said only where the drawn sets say so for certain; *not decided* means that\n\
-they do not, and more sets may. *Depends on the reading*: confirmed under one, refuted under the other.\n\n\
-1. The sets of a point are independent; all tests answer about the same sets. So two tests are compared by\n\
-   the sets on which they differ (McNemar's test), not by their shares.\n\
-2. Certain is what four standard errors on each side do not change. One such interval is wrong with a\n\
-   probability of 0.006 %, so 800 of them are all right with 95 %. The whiskers of the plots are narrower: 95 %\n\
-   each.\n\
-3. *More* and *better* are strict: tests that answer alike confirm neither. They are refuted by the contrary,\n\
-   and if what the test alone accepts is rare and no more than what the other one alone accepts.\n\
-4. *Every* and *none* are refuted by one set, *some* is confirmed by one. The contrary takes a share that is\n\
-   certainly rare. A set whose search reached its limit is not accepted, and no such set.\n\
-5. What a published and refuted test accepts, and the sound test beside it does not, is looked at set by set: is\n\
-   it proved by another sound test of the same policy, and if not, does a search find a run of it in which a\n\
-   guaranteed deadline is missed, under the priorities that the test chose? Such a miss shows that the set was\n\
-   accepted wrongly. No miss shows nothing. An advantage is a gain if more than half of it is proved, none if\n\
-   more than half misses, and not decided otherwise.\n\
-6. Numbers behind words such as *very small* are ours; they stand with each claim.\n";
+they do not, and more sets may.";
+const READING: &str = " *Depends on the reading*: confirmed under one, refuted under the other.\n";
+
+const OF_TESTS: &[&str] = &[
+    "The sets of a point are independent; all tests answer about the same sets. So two tests are compared by\n\
+the sets on which they differ (McNemar's test), not by their shares.",
+    "Certain is what four standard errors on each side do not change. One such interval is wrong with a\n\
+probability of 0.006 %, so 800 of them are all right with 95 %. The whiskers of the plots are narrower: 95 %\n\
+each.",
+    "*More* and *better* are strict: tests that answer alike confirm neither. They are refuted by the contrary,\n\
+and if what the test alone accepts is rare and no more than what the other one alone accepts.",
+    "*Every* and *none* are refuted by one set, *some* is confirmed by one. The contrary takes a share that is\n\
+certainly rare. A set whose search reached its limit is not accepted, and no such set.",
+    "What a published and refuted test accepts, and the sound test beside it does not, is looked at set by set: is\n\
+it proved by another sound test of the same policy, and if not, does a search find a run of it in which a\n\
+guaranteed deadline is missed, under the priorities that the test chose? Such a miss shows that the set was\n\
+accepted wrongly. No miss shows nothing. An advantage is a gain if more than half of it is proved, none if\n\
+more than half misses, and not decided otherwise.",
+];
+
+const OF_MEASURES: &[&str] = &[
+    "What is measured is the mean over the sets of a point, each as heavy as any other; a set's value is counted in\n\
+one simulation. Sets are independent; jobs of a set are not, and no interval takes them for it.",
+    "Intervals of shares hold for every distribution and number of sets (Waudby-Smith and Ramdas, 2024); those of other\n\
+numbers are Student's. Certain is what may be wrong with a probability of 0.006 %; the whiskers are 95 % each.",
+    "Two policies are compared by the differences of their values for the same sets. Where points are put together, a\n\
+value is the mean over the points of the sets with the same index.",
+];
+
+const WORDS: &str =
+    "Numbers behind words such as *very small* are ours; they stand with each claim.";
 
 const DATA: &str = "## Data\n\n\
 `results.parquet` has a row for each set, with its seed and a column for each test; `summary.csv` the\n\
 shares with Wilson's 95 % intervals, `weighted.csv` (if there is one) the weighted schedulability, and\n\
 `pairs.csv` how many sets one test accepts and another does not, with some of them. A column `check:TEST` says\n\
-of each set what became of the test's acceptance: 0 a run misses, 1 proved, 2 open or not accepted. Any set comes\n\
+of each set what became of the test's acceptance: 0 a run misses, 1 proved, 2 open or not accepted. ";
+
+const DATA_OF_MEASURES: &str = "A column\n\
+`MEASURE:POLICY/SCENARIO` says whether there was a whole run to measure in: 0 no order for the set, 1 yes, 2 it ended\n\
+early; those behind it, by level, what was counted. `measures.csv` has their sums, and the means with 95 % intervals. ";
+
+const BACK: &str = "Any set comes\n\
 back as a file:\n\n\
 ```sh\n\
 vestal regenerate . --point P --index I -o set.toml\n\
@@ -177,18 +214,17 @@ fn head(
             refuted.join(", ")
         );
     }
-    for (test, what) in stand_ins(tests) {
+    for (test, what) in stand_ins(figure, tests) {
         let _ = writeln!(
             page,
             "The curve `{test}` {what}: what is found of it holds for this test, and need not hold for the \
              paper's.\n"
         );
     }
-    page.push_str(
-        "The paper can be read in two ways: the criticality factor applies to tasks of every level, or \
-         not to those of level 0 (`vestal explain` and the recipe's documentation say more). Every claim is \
-         looked at under both.\n\n",
-    );
+    if let Some(readings) = figure.readings {
+        page.push_str(readings.words);
+        page.push_str("\n\n");
+    }
     page
 }
 
@@ -206,20 +242,20 @@ impl Finding {
     }
 }
 
-fn looked_at(claim: &Claim, views: &[View<'_>], details: &mut String) -> Finding {
+fn looked_at(figure: &Figure, claim: &Claim, views: &[View<'_>], details: &mut String) -> Finding {
     let mut verdicts = Vec::new();
     for view in views {
         let checked = (claim.check)(view);
         verdicts.push(checked.verdict);
+        let reading = view.reading();
+        let reading = reading.map_or_else(String::new, |reading| format!("{}: ", reading.text));
         let _ = writeln!(
             details,
-            "   - {}: {}. {}.",
-            view.reading_text(),
-            checked.verdict,
-            checked.numbers
+            "   - {reading}{}. {}.",
+            checked.verdict, checked.numbers
         );
     }
-    for (test, what) in stand_ins(claim.needs) {
+    for (test, what) in stand_ins(figure, claim.needs) {
         let _ = writeln!(details, "   - `{test}` here {what}.");
     }
     Finding::of(&verdicts)
@@ -227,9 +263,10 @@ fn looked_at(claim: &Claim, views: &[View<'_>], details: &mut String) -> Finding
 
 /// Those of the tests whose curves are not what the paper drew, with what they are.
 fn stand_ins<'a>(
+    figure: &Figure,
     tests: &'a [&str],
-) -> impl Iterator<Item = &'static (&'static str, &'static str)> + 'a {
-    let all = STAND_INS.iter();
+) -> impl Iterator<Item = &'static StandIn> + 'a {
+    let all = figure.stand_ins.iter();
     all.filter(move |(test, _)| tests.contains(test))
 }
 

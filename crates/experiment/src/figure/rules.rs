@@ -257,7 +257,7 @@ pub(super) fn flat(view: &View<'_>, tests: &[&str]) -> Checked {
 
 /// Where a curve goes along its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Course {
+pub enum Course {
     /// Up.
     Rising,
     /// Down.

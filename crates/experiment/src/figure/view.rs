@@ -1,93 +1,61 @@
 //! A summary under one reading of the paper, as claims look at it.
 
 use super::compare::{Interval, Level, Pairing, Stratum};
-use super::{Figure, READING};
-use crate::evaluate::is_check;
-use crate::summary::{Count, Pair, Share, Summary, grouped};
+use super::{Figure, Reading};
+use crate::charts::Selection;
+use crate::summary::{Count, Pair, Summary};
 
 /// The part of a summary that belongs to one reading.
 #[derive(Debug)]
 pub struct View<'a> {
-    summary: &'a Summary,
-    /// The reading: the value of [`READING`].
-    reading: String,
-    /// The axis of the chart.
-    x: &'static str,
-    points: Vec<usize>,
+    selection: Selection<'a>,
+    reading: Option<&'static Reading>,
 }
 
 impl<'a> View<'a> {
-    /// One view for each reading, in the order of the points.
+    /// One view for each reading that was looked at, in their order; one of all points without readings.
     #[must_use]
     pub fn all(figure: &Figure, summary: &'a Summary) -> Vec<Self> {
-        let Some(axis) = summary.axis(READING) else {
+        let of = |reading, points| Self {
+            selection: Selection {
+                summary,
+                x: figure.x.parameter,
+                points,
+            },
+            reading,
+        };
+        let all = 0..summary.points.len();
+        let Some(readings) = figure.readings else {
+            return vec![of(None, all.collect())];
+        };
+        let Some(axis) = summary.axis(readings.parameter) else {
             return Vec::new();
         };
-        let points = summary.points.iter().enumerate();
-        let views = grouped(points.map(|(point, values)| (values[axis].clone(), point)));
-        let view = |(reading, points)| Self {
-            summary,
-            reading,
-            x: figure.x.0,
-            points,
-        };
-        views.into_iter().map(view).collect()
+        let views = readings.each.iter().map(|reading| {
+            let belongs = |point: &usize| summary.points[*point][axis] == reading.value;
+            of(Some(reading), all.clone().filter(belongs).collect())
+        });
+        let is_there = |view: &Self| !view.selection.points.is_empty();
+        views.filter(is_there).collect()
     }
 
-    /// The reading for a title.
-    #[must_use]
-    pub fn reading_text(&self) -> &'static str {
-        match self.reading.as_str() {
-            "true" => "CF applies to level 0 too",
-            _ => "CF applies above level 0",
-        }
+    /// How the paper is read, if there are several ways.
+    pub(super) const fn reading(&self) -> Option<&'static Reading> {
+        self.reading
     }
 
-    /// The reading for a file name.
+    /// The points.
     #[must_use]
-    pub fn reading_slug(&self) -> &'static str {
-        match self.reading.as_str() {
-            "true" => "literal",
-            _ => "level0-plain",
-        }
+    pub const fn selection(&self) -> &Selection<'a> {
+        &self.selection
     }
 
-    /// Whether curves show weighted shares.
-    #[must_use]
-    pub fn is_weighted(&self) -> bool {
-        !self.summary.weighted().is_empty()
+    const fn summary(&self) -> &'a Summary {
+        self.selection.summary
     }
 
     fn position(&self, test: &str) -> Option<usize> {
-        self.summary.column(test)
-    }
-
-    /// The curve of a test: the value of the axis, and the share or weighted share there.
-    #[must_use]
-    pub fn curve(&self, test: &str) -> Vec<(f64, Share)> {
-        let Some(question) = self.position(test) else {
-            return Vec::new();
-        };
-        if !self.is_weighted() {
-            let x = self.summary.axis(self.x).unwrap_or(0);
-            let points = self.points.iter();
-            return points
-                .map(|&point| {
-                    let share = self.summary.counts[point][question].share();
-                    (number(&self.summary.points[point][x]), share)
-                })
-                .collect();
-        }
-        // Groups have the values of all axes but the weight's; both that are asked for are among them.
-        let groups = self.summary.weighted();
-        let others = self.summary.weighted_axes();
-        let at = |name: &str| others.iter().position(|axis| axis == name).unwrap_or(0);
-        let (reading, x) = (at(READING), at(self.x));
-        groups
-            .iter()
-            .filter(|group| group.values[reading] == self.reading)
-            .map(|group| (number(&group.values[x]), group.shares[question]))
-            .collect()
+        self.summary().column(test)
     }
 
     /// How many sets a test accepted, of how many.
@@ -107,7 +75,7 @@ impl<'a> View<'a> {
         let both = self.position(first).zip(self.position(second));
         points.iter().filter_map(move |&point| {
             let (first, second) = both?;
-            Some((point, self.summary.pair(point, first, second)?))
+            Some((point, self.summary().pair(point, first, second)?))
         })
     }
 
@@ -115,7 +83,7 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn only(&self, first: &str, second: &str) -> (u64, Vec<(usize, u32)>) {
         let (mut count, mut examples) = (0, Vec::new());
-        for (point, pair) in self.pairs_at(&self.points, first, second) {
+        for (point, pair) in self.pairs_at(&self.selection.points, first, second) {
             count += pair.only_first;
             let found = pair.examples.iter().map(|(index, _)| (point, *index));
             examples.extend(found.take(3usize.saturating_sub(examples.len())));
@@ -126,25 +94,21 @@ impl<'a> View<'a> {
     /// Every test of the result; checks of tests are none.
     #[must_use]
     pub fn tests(&self) -> Vec<&'a str> {
-        let names = self.summary.columns.iter().map(String::as_str);
-        names.filter(|name| !is_check(name)).collect()
+        self.selection.tests()
     }
 
-    /// The points with the same value of the axis, with that value, in the order of the axis.
     fn positions(&self) -> Vec<(f64, Vec<usize>)> {
-        let x = self.summary.axis(self.x).unwrap_or(0);
-        let points = self.points.iter();
-        grouped(points.map(|&point| (number(&self.summary.points[point][x]), point)))
+        self.selection.positions()
     }
 
     fn paired(&self, first: &str, second: &str, points: &[usize]) -> Pairing {
         let strata = self.pairs_at(points, first, second).map(|(point, pair)| {
             let counts = self
                 .position(first)
-                .map(|at| self.summary.counts[point][at]);
+                .map(|at| self.summary().counts[point][at]);
             let count = counts.unwrap_or_default();
             Stratum {
-                weight: self.summary.weight(point),
+                weight: self.summary().weight(point),
                 sets: count.sets,
                 both: count.yes.saturating_sub(pair.only_first),
                 first: pair.only_first,
@@ -158,7 +122,7 @@ impl<'a> View<'a> {
 
     /// How two tests differ on the same sets.
     pub(super) fn pairing(&self, first: &str, second: &str) -> Pairing {
-        self.paired(first, second, &self.points)
+        self.paired(first, second, &self.selection.points)
     }
 
     /// The same at each value of the axis.
@@ -175,8 +139,8 @@ impl<'a> View<'a> {
             return Vec::new();
         };
         let of = |point: usize| {
-            let count = self.summary.counts[point][question];
-            (self.summary.weight(point), count.sets, count.yes)
+            let count = self.summary().counts[point][question];
+            (self.summary().weight(point), count.sets, count.yes)
         };
         let positions = self.positions().into_iter();
         positions
@@ -191,7 +155,7 @@ impl<'a> View<'a> {
             return Vec::new();
         };
         let of = |points: Vec<usize>| {
-            let counts = || points.iter().map(|&p| self.summary.counts[p][question]);
+            let counts = || points.iter().map(|&p| self.summary().counts[p][question]);
             let (yes, sets) = (counts().map(|c| c.yes), counts().map(|c| c.sets));
             Interval::of_share(yes.sum(), sets.sum())
         };
@@ -203,9 +167,9 @@ impl<'a> View<'a> {
         let Some(question) = self.position(test) else {
             return 0;
         };
-        let counts = self.points.iter();
+        let counts = self.selection.points.iter();
         counts
-            .map(|&point| of(self.summary.counts[point][question]))
+            .map(|&point| of(self.summary().counts[point][question]))
             .sum()
     }
 
@@ -223,13 +187,9 @@ impl<'a> View<'a> {
 
     /// How many sets `first` accepts and `second` rejects: one whose search reached its limit is neither.
     pub(super) fn rejected(&self, first: &str, second: &str) -> u64 {
-        let pairs = self.pairs_at(&self.points, first, second);
+        let pairs = self.pairs_at(&self.selection.points, first, second);
         pairs
             .map(|(_, pair)| pair.only_first.saturating_sub(pair.left_open))
             .sum()
     }
-}
-
-fn number(text: &str) -> f64 {
-    text.parse().unwrap_or(0.0)
 }

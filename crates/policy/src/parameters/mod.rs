@@ -79,6 +79,4 @@ fn names(set: &TaskSet) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
-mod part_tests;
-#[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 mod composed;
 mod hsf;
 mod job_priorities;
+mod mc2;
 pub mod one_cpu;
 mod partitioned;
 mod pedf_vd;
@@ -28,6 +29,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Policy>> {
         Arc::new(composed::EDF),
         Arc::new(composed::EDF_VD),
         Arc::new(pedf_vd::PedfVd),
+        Arc::new(mc2::Mc2),
         Arc::new(hsf::Hsf),
     ]
 }

@@ -1,5 +1,6 @@
 //! What policies say of the fields of a file is true: what one ignores changes no decision, what one reads does.
 
+use crate::needs::needs;
 use std::path::Path;
 use vestal_analysis::{Parameter, Parameters};
 use vestal_core::{CpuId, Duration, Instant, JobId, Service, TaskId};
@@ -133,7 +134,8 @@ impl Visitor for Simulate<'_> {
 
 fn system(registry: &Registry, policy: &dyn Policy, set: &TaskSet, given: &Parameters) -> System {
     let options = Options::default();
-    assemble(registry, (policy, &options), set, given, Analysis::Ask).unwrap()
+    let given = given.or(&needs(policy, set));
+    assemble(registry, (policy, &options), set, &given, Analysis::Ask).unwrap()
 }
 
 /// What each cluster does, with its CPUs and tasks.
@@ -141,13 +143,14 @@ fn schedule(system: &System) -> Vec<(Vec<CpuId>, Vec<TaskId>, Schedule)> {
     let clusters = system.clusters.iter();
     clusters
         .map(|cluster| {
-            let schedule = schedule_of(&cluster.configuration);
+            let cpus = u16::try_from(cluster.cpus.len()).unwrap();
+            let schedule = schedule_of(&cluster.configuration, cpus);
             (cluster.cpus.clone(), cluster.tasks.clone(), schedule)
         })
         .collect()
 }
 
-fn schedule_of(configuration: &Configuration) -> Schedule {
+fn schedule_of(configuration: &Configuration, cpus: u16) -> Schedule {
     let tasks: Vec<_> = configuration
         .tasks()
         .iter()
@@ -156,7 +159,7 @@ fn schedule_of(configuration: &Configuration) -> Schedule {
     let end = Instant::EPOCH.saturating_add(Duration::from_millis(600));
     let setting = Setting {
         tasks: &tasks,
-        cpus: 1,
+        cpus,
         end,
         backlog: Backlog::UNLIMITED,
     };

@@ -3,5 +3,8 @@
 
 mod fields;
 mod hsf;
+mod mc2;
+mod mc2_simulated;
+mod needs;
 mod pedf_vd;
 mod recordings;

@@ -1,6 +1,7 @@
 //! A recording holds the task set, the policy, its options and its parameters; assembled again from them alone,
 //! without any analysis, a system is the same.
 
+use crate::needs::needs;
 use std::path::Path;
 use std::sync::Arc;
 use vestal_analysis::Parameters;
@@ -45,7 +46,8 @@ fn compare(registry: &Registry, set: &TaskSet) -> (usize, usize) {
         for options in options(registry, policy) {
             tried += 1;
             let by = (policy, &options);
-            let asked = assemble(registry, by, set, &Parameters::default(), Analysis::Ask);
+            let given = needs(policy, set);
+            let asked = assemble(registry, by, set, &given, Analysis::Ask);
             let Ok(asked) = asked else {
                 continue;
             };
@@ -125,7 +127,8 @@ fn a_system_makes_as_many_engines_as_are_asked_for_and_they_are_alike() {
     let set = TaskSet::from_source(&example("huang-three-tasks.toml")).unwrap();
     for policy in registry.policies() {
         let by = (policy, &Options::default());
-        let system = assemble(&registry, by, &set, &Parameters::default(), Analysis::Ask).unwrap();
+        let given = needs(policy, &set);
+        let system = assemble(&registry, by, &set, &given, Analysis::Ask).unwrap();
         for cluster in &system.clusters {
             let configuration = &cluster.configuration;
             let engine = || configuration.engine(Precision::EXACT).unwrap().boxed();

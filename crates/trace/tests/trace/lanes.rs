@@ -12,7 +12,7 @@ use vestal_trace::timeline::{Ending, Item, Timeline};
 use vestal_trace::write::Options;
 use vestal_trace::{DomainId, Format, Header, Record, Scope, What};
 
-fn chart(header: &Header, records: &[Record]) -> Chart {
+pub(crate) fn chart(header: &Header, records: &[Record]) -> Chart {
     let mut collector = Collector::new(header, Window::ALL, usize::MAX);
     records.iter().for_each(|record| collector.feed(record));
     collector.finish()

@@ -7,16 +7,6 @@ use vestal_workload::codes::{self, Code, SCENARIO_SET, Sample};
 use vestal_workload::diagnostic::{RenderOptions, Severity};
 use vestal_workload::{Diagnostic, Diagnostics, Scenario, ScenarioSpec, Source, TaskSet};
 
-/// What `hsf` has against a set.
-fn served(set: &TaskSet) -> Option<Diagnostics> {
-    let registry = Registry::default();
-    let policy = registry.policy("hsf").unwrap();
-    let by = (policy, &Options::default());
-    let none = parameters::read(&Source::new("p.json", "{}"), set).unwrap();
-    let refused = assemble(&registry, by, set, &none, Analysis::Ask).err()?;
-    Some(*refused.found.unwrap())
-}
-
 /// Everything that is said about a sample.
 fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
     let set = TaskSet::parse("set.toml", SCENARIO_SET).unwrap();
@@ -25,8 +15,10 @@ fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
         Sample::File(_) | Sample::Part(_) => {
             let text = common::file_text(sample).unwrap();
             match TaskSet::parse("sample.toml", &text) {
-                // From there on they are about the use of a set: of servers by `hsf`, else by `amc-rtb`.
-                Ok(set) if (410..420).contains(&code.number()) => served(&set),
+                // From there on they are about the use of a set: of servers by `hsf`, of levels by `mc2`, else by
+                // `amc-rtb`.
+                Ok(set) if (410..420).contains(&code.number()) => under("hsf", &set, ""),
+                Ok(set) if of_mc2(code) => under("mc2", &set, ""),
                 Ok(set) if code.number() >= 400 => set
                     .to_tasks("amc-rtb")
                     .err()
@@ -46,11 +38,26 @@ fn said(code: Code, sample: Sample) -> Vec<Diagnostic> {
             Ok(_) => None,
             Err(errors) => Some(errors),
         },
+        Sample::Parameters(text) if of_mc2(code) => under("mc2", &set, text),
         Sample::Parameters(text) => parameters::read(&Source::new("p.json", text), &set).err(),
     };
     errors
         .map(|errors| errors.list().to_vec())
         .unwrap_or_default()
+}
+
+/// Those that only this policy says.
+fn of_mc2(code: Code) -> bool {
+    (420..430).contains(&code.number())
+}
+
+/// What a policy has against a set, with these parameters.
+fn under(policy: &str, set: &TaskSet, given: &str) -> Option<Diagnostics> {
+    let given = parameters::read(&Source::new("p.json", given), set).unwrap();
+    let registry = Registry::default();
+    let by = (registry.policy(policy).unwrap(), &Options::default());
+    let refusal = assemble(&registry, by, set, &given, Analysis::Ask).err()?;
+    Some(*refusal.found.unwrap())
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! Recordings of several scheduling domains: each is decided again by a scheduler of its own.
 //!
 //! A cluster of one domain has an engine or a guard, which knows its tasks and CPUs by their places in the cluster.
-//! Domains that share a cluster are not decided again yet.
+//! Levels that share CPUs have a scheduler for each domain; other domains that share a cluster are not decided again
+//! yet.
 
-use super::{jobs, ranks, scheduler};
+use super::{jobs, precision, ranks, scheduler};
 use crate::failure::Failure;
 use std::fmt::Write as _;
 use vestal_core::{CpuId, Scheduler};
-use vestal_policy::System;
+use vestal_policy::{Levels, System};
 use vestal_result::replay::ReplayedDomain;
 use vestal_trace::replay::{self, Replayed};
 use vestal_trace::{DomainId, Header, Record, Scope};
@@ -29,23 +30,48 @@ pub(super) fn replay<E>(
     what: &str,
 ) -> Result<Result<Replayed, replay::Failure<E>>, Failure> {
     let mut schedulers: Vec<(Scope, Box<dyn Scheduler>)> = Vec::new();
-    for (number, cluster) in (0..).map(DomainId).zip(&system.clusters) {
-        if cluster.domains.len() != 1 {
+    let scopes = crate::tracing::scopes(system);
+    for (cluster, scopes) in system.clusters.iter().zip(scopes) {
+        if let Some(levels) = cluster.configuration.levels() {
+            schedulers.extend(scopes.into_iter().zip(of_levels(header, levels, what)?));
+            continue;
+        }
+        let [alone] = scopes.as_slice() else {
             let why = format!(
                 "{} domains decide together about {}, and this version replays domains that decide by themselves only",
-                cluster.domains.len(),
+                scopes.len(),
                 cpus(&cluster.cpus)
             );
             return Err(Failure::input(what, why)
                 .with_help("`vestal report` draws the trace; nothing decides it again yet"));
-        }
-        let scope = Scope::new(number, &cluster.tasks, &cluster.cpus);
-        schedulers.push((scope, scheduler(header, &cluster.configuration, what)?));
+        };
+        schedulers.push((
+            alone.clone(),
+            scheduler(header, &cluster.configuration, what)?,
+        ));
     }
     let schedulers = schedulers
         .iter_mut()
         .map(|(scope, scheduler)| (scope.clone(), scheduler.as_mut()));
     Ok(replay::replay_domains(header, records, schedulers))
+}
+
+/// The domain of each CPU and the shared one, in the order in which the header has them.
+fn of_levels(
+    header: &Header,
+    levels: &Levels,
+    what: &str,
+) -> Result<Vec<Box<dyn Scheduler>>, Failure> {
+    let precision = precision(header);
+    let refused = |refusal| Failure::refused(what, refusal);
+    let mut domains: Vec<Box<dyn Scheduler>> = Vec::new();
+    for cpu in levels.cpus() {
+        let local = levels.local(cpu, precision).map_err(refused)?;
+        domains.push(Box::new(local));
+    }
+    let shared = levels.shared(precision).map_err(refused)?;
+    domains.push(Box::new(shared));
+    Ok(domains)
 }
 
 fn cpus(cpus: &[CpuId]) -> String {
@@ -396,6 +422,6 @@ mod tests {
         system.clusters[0].domains.push(again);
         let names = crate::tracing::domains(&system);
         let names: Vec<&str> = names.iter().map(|domain| domain.name.as_str()).collect();
-        assert_eq!(names, ["CPU 1", "CPU 1 (2)", "CPU 0"]);
+        assert_eq!(names, ["CPU 1", "shared", "CPU 0"]);
     }
 }

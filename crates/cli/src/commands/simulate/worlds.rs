@@ -11,11 +11,11 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::tracing::{self, TraceFiles};
+use crate::tracing::{self, OfTask, TraceFiles};
 use std::cell::RefCell;
 use vestal_core::{Instant, Scheduler, Task};
 use vestal_experiment::Jobs;
-use vestal_policy::{Cluster, Precision};
+use vestal_policy::{Cluster, Levels, Precision};
 use vestal_result::run::Cut;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
@@ -24,7 +24,7 @@ use vestal_sim::{
     SimulationError, Statistics, simulate, simulate_amid, simulate_native, simulate_together,
     stepwise,
 };
-use vestal_trace::{Dispatch, DomainId, Domains, InDomain, Recorder, Scope};
+use vestal_trace::{Dispatch, Domains, InDomain, Recorder};
 use vestal_workload::Workload;
 
 /// Where the records of all domains go.
@@ -52,7 +52,12 @@ pub(super) fn run(
     };
     match session.system.clusters.as_slice() {
         [cluster] if cluster.cpus.len() == usize::from(session.system.cpus) => {
-            alone(session, dispatch, cluster, files, &mut watched)
+            match (cluster.configuration.levels(), files) {
+                (Some(levels), Some(files)) => {
+                    in_domains(session, (cluster, levels), files, &mut watched)
+                }
+                (_, files) => alone(session, dispatch, cluster, files, &mut watched),
+            }
         }
         clusters if dispatch == Dispatch::Managed => {
             together(session, clusters, files, &RefCell::new(watched))
@@ -73,9 +78,29 @@ fn end(session: &Session) -> Instant {
     Instant::EPOCH.saturating_add(session.duration)
 }
 
-fn backlog(session: &Session) -> Backlog {
-    let given = session.backlog();
-    given.map_or(Backlog::UNLIMITED, Backlog::at_most)
+/// How many jobs wait, as far as that is the business of the world.
+fn backlog(session: &Session, cluster: &Cluster) -> Backlog {
+    match (cluster.configuration.levels(), session.backlog()) {
+        // Its schedulers have that room and drop the others, after taking the budget that each release brings.
+        (Some(_), _) | (None, None) => Backlog::UNLIMITED,
+        (None, Some(most)) => Backlog::at_most(most),
+    }
+}
+
+/// The tasks of a cluster in its own order.
+fn tasks_of(cluster: &Cluster) -> Vec<Task> {
+    let entries = cluster.configuration.tasks().iter();
+    entries.map(|entry| entry.task).collect()
+}
+
+/// A cluster, whose tasks these are.
+fn setting<'a>(session: &Session, cluster: &Cluster, tasks: &'a [Task]) -> Setting<'a> {
+    Setting {
+        tasks,
+        cpus: u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX),
+        end: end(session),
+        backlog: backlog(session, cluster),
+    }
 }
 
 /// The only cluster of a session.
@@ -121,19 +146,13 @@ fn world(
     files: Option<&RefCell<&mut TraceFiles>>,
     observers: &mut Vec<&mut dyn Observer>,
 ) -> Result<Option<Cut>, Failure> {
-    let (end, backlog) = (end(session), backlog(session));
+    let (end, backlog) = (end(session), backlog(session, cluster));
     let jobs = Jobs::new(&session.workload, interrupt::asked);
     let outcome = match dispatch {
         Dispatch::Managed => {
             let mut scheduler = Session::scheduler(cluster, &what(session))?;
-            let entries = cluster.configuration.tasks().iter();
-            let tasks: Vec<Task> = entries.map(|entry| entry.task).collect();
-            let setting = Setting {
-                tasks: &tasks,
-                cpus: u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX),
-                end,
-                backlog,
-            };
+            let tasks = tasks_of(cluster);
+            let setting = setting(session, cluster, &tasks);
             let around = outside::of(session, cluster);
             let around = around.as_ref().map(|outside| (outside, &session.workload));
             match files {
@@ -186,6 +205,55 @@ fn amid<S: Scheduler + ?Sized, J: Releases + Demand>(
     }
 }
 
+/// The only cluster of a session, in which each domain is recorded by itself.
+fn in_domains(
+    session: &Session,
+    (cluster, levels): (&Cluster, &Levels),
+    files: &Files,
+    watched: &mut Watched,
+) -> Result<Ran, Failure> {
+    let refused = |refusal| Failure::refused(what(session), refusal);
+    let scopes = tracing::scopes(&session.system).concat();
+    let sinks: Vec<_> = scopes
+        .iter()
+        .map(|scope| InDomain::new(files, scope))
+        .collect();
+    let mut numbered = sinks.iter().copied();
+    let mut locals = Vec::new();
+    for (cpu, sink) in levels.cpus().zip(numbered.by_ref()) {
+        let local = levels.local(cpu, Precision::EXACT).map_err(refused)?;
+        locals.push(Recorder::new(local, sink));
+    }
+    let shared = levels.shared(Precision::EXACT).map_err(refused)?;
+    // The last domain of all is the shared one.
+    let shared = numbered.next().map(|sink| Recorder::new(shared, sink));
+    let shared = shared.ok_or_else(|| {
+        Failure::bug(what(session), "the shared domain is not among those listed")
+    })?;
+    let mut whole = levels.of_domains(locals, shared).map_err(refused)?;
+
+    let tasks = tasks_of(cluster);
+    let setting = setting(session, cluster, &tasks);
+    let jobs = Jobs::new(&session.workload, interrupt::asked);
+    let mut statistics = Statistics::of_guarantee(session.guarantee(0), tasks.len(), setting.cpus);
+    let sink = OfTask::new(cluster, sinks.clone());
+    let mut recorded = tracing::recorded(session, 0, Dispatch::Managed, sink);
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut statistics, watched, &mut *recorded];
+    let outcome = simulate(&mut whole, &setting, &jobs, &jobs, &mut observers);
+    drop(recorded);
+    let last = last_instant(&outcome, setting.end);
+    let (locals, shared) = whole.into_domains();
+    for local in locals {
+        local.finish(last);
+    }
+    shared.finish(last);
+    Ok(Ran {
+        figures: statistics.into_figures(),
+        served: None,
+        cut: cut(session, &outcome)?,
+    })
+}
+
 /// Several clusters, each a domain by itself.
 fn together(
     session: &Session,
@@ -213,11 +281,8 @@ fn together(
             stepped(session, &mut schedulers, &mut observers)
         }
         Some(files) => {
-            let scopes: Vec<Scope> = (0..)
-                .map(DomainId)
-                .zip(clusters)
-                .map(|(domain, cluster)| Scope::new(domain, &cluster.tasks, &cluster.cpus))
-                .collect();
+            // Each cluster is a domain.
+            let scopes = tracing::scopes(&session.system).concat();
             let sinks = scopes.iter().map(|scope| InDomain::new(files, scope));
             let mut observers: Vec<_> = counted
                 .zip(sinks.clone())
@@ -265,22 +330,11 @@ fn stepped<S: Scheduler, O: Observer>(
 ) -> Result<Effort, SimulationError> {
     let jobs = Jobs::new(&session.workload, interrupt::asked);
     let clusters = &session.system.clusters;
-    let tasks: Vec<Vec<Task>> = clusters
-        .iter()
-        .map(|cluster| {
-            let entries = cluster.configuration.tasks().iter();
-            entries.map(|entry| entry.task).collect()
-        })
-        .collect();
+    let tasks: Vec<Vec<Task>> = clusters.iter().map(tasks_of).collect();
     let settings: Vec<Setting<'_>> = clusters
         .iter()
         .zip(&tasks)
-        .map(|(cluster, tasks)| Setting {
-            tasks,
-            cpus: u16::try_from(cluster.cpus.len()).unwrap_or(u16::MAX),
-            end: end(session),
-            backlog: backlog(session),
-        })
+        .map(|(cluster, tasks)| setting(session, cluster, tasks))
         .collect();
     let parts: Vec<_> = clusters
         .iter()

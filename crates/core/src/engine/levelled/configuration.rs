@@ -99,7 +99,8 @@ pub struct LevelledConfiguration<'a> {
     /// The level-A table of each CPU; how many there are says how many CPUs there are.
     pub tables: &'a [CpuTable<'a>],
     /// How many jobs of one task may wait behind its current one, and how many budgets. A level-C
-    /// task needs its tardiness bound divided by its period, plus 2.
+    /// task needs its tardiness bound divided by its period, plus 2. What finds no room is dropped, a job without its
+    /// budget where that finds one.
     pub backlog: usize,
     /// Whether the budgets of levels B and C hold.
     pub budgets: Budgets,

@@ -139,11 +139,6 @@ impl<S: Store> Servers<S> {
             .filter(|entry| entry.container.home() == self.home)
     }
 
-    /// How many jobs of one task may wait behind its current one.
-    pub(super) const fn backlog(&self) -> usize {
-        self.waiting.bound()
-    }
-
     /// Whether the task has a job that may run.
     pub(super) fn has_work(&self, task: TaskId) -> bool {
         self.current(task).is_some()

@@ -11,7 +11,7 @@ mod tables;
 use super::read::File;
 use serde_json::Value as Json;
 use vestal_analysis::Parameters;
-use vestal_analysis::parameters::{Parameter, Row, Values};
+use vestal_analysis::parameters::{Parameter, Row, Shape, Values};
 use vestal_core::{Level, TaskId};
 use vestal_workload::TaskSet;
 use vestal_workload::codes;
@@ -26,24 +26,20 @@ pub(super) fn read(
     node: &Node,
     before: &Parameters,
 ) -> Option<Values> {
-    match row.parameter {
-        Parameter::Partition => some_tasks::read_cpus(file, row, node).map(Values::Cpus),
-        Parameter::Tardiness => some_tasks::read_times(file, row, node).map(Values::SomeTimes),
-        Parameter::Tables => tables::read(file, node).map(Values::Tables),
-        Parameter::Frames => frames::read(file, node).map(Values::Frames),
-        Parameter::Barriers => {
+    let is = |parameter| row.parameter == parameter;
+    match () {
+        () if is(Parameter::Partition) => some_tasks::read_cpus(file, row, node).map(Values::Cpus),
+        () if is(Parameter::Tables) => tables::read(file, node).map(Values::Tables),
+        () if is(Parameter::Frames) => frames::read(file, node).map(Values::Frames),
+        () if is(Parameter::Barriers) => {
             let frames = before.frames.as_ref().map(|map| map.frames());
             frames::read_barriers(file, node, frames).map(Values::Barriers)
         }
-        Parameter::Servers => servers::read(file, node).map(Values::Servers),
-        Parameter::Priorities
-        | Parameter::VirtualDeadlines
-        | Parameter::DeadlineFactor
-        | Parameter::Slices
-        | Parameter::ZeroSlack
-        | Parameter::JobPriorities
-        | Parameter::Patterns
-        | Parameter::BusyPeriods => None,
+        () if is(Parameter::Servers) => servers::read(file, node).map(Values::Servers),
+        () if row.shape == Shape::SomeTasks => {
+            some_tasks::read_times(file, row, node).map(Values::SomeTimes)
+        }
+        () => None,
     }
 }
 

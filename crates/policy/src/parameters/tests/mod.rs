@@ -1,5 +1,7 @@
 //! Parameters files: what is read back, and what is refused.
 
+mod parts;
+
 use super::*;
 use vestal_core::Duration;
 use vestal_workload::Source;

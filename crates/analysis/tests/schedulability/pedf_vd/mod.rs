@@ -1,14 +1,16 @@
-//! `pedf-vd`: worked examples, a slow twin in fractions of machine words, all placements of small sets, given
-//! placements, and runs.
+//! `pedf-vd`: worked examples, a slow twin in fractions of machine words, and all placements of small sets; given
+//! placements (`given`) and runs (`runs`).
+
+mod given;
+mod runs;
 
 use crate::common;
 use crate::edf_vd::{Share, sums, theorem_accepts};
 
-use common::run::{Order, misses};
 use common::{Random, problem, task};
 use core::num::NonZeroU16;
 use vestal_analysis::{Outcome, Parameters, Problem, Reason, Scratch, Test, Verdict, find};
-use vestal_core::{CpuId, Duration, Task, TaskId};
+use vestal_core::{CpuId, Duration, Level, Task, TaskId};
 
 const VARIANTS: [Option<&str>; 3] = [None, Some("decreasing"), Some("edf-vd")];
 
@@ -83,7 +85,7 @@ fn first_fit_fills_the_first_cpu_and_the_order_decides_with_whom() {
         );
         assert_eq!(found.parameters.deadline_factor, None);
     }
-    // 45 %, 40 %, 35 %, 35 %, 30 %. CPU 0: a = 9/20 and c = 7/10, so x = 2/3.
+    // 35 %, 35 %, then 45 %, 40 %, 30 %. CPU 0: a = 9/20 and c = 7/10, so x = 2/3.
     let found = analyse(Some("decreasing"), &set);
     assert_eq!(places(&found), [0, 0, 1, 1, 0].map(Some));
     assert_eq!(deadlines(&found), [6_666, 13_333, 100_000, 50_000, 40_000]);
@@ -106,13 +108,13 @@ fn a_task_that_fits_nowhere_is_named_with_what_every_cpu_would_have_to_do() {
     assert_eq!(found.verdict, Verdict::NotProven);
     assert_eq!(
         places(&found),
-        [Some(0), Some(0), Some(0), Some(1), Some(1), None]
+        [Some(0), Some(0), Some(0), Some(1), None, Some(1)]
     );
     assert_eq!(found.parameters, Parameters::default());
     assert_eq!(
         found.why.unwrap().to_string(),
-        "task 5 fits on no CPU, it would use more than 0.75 of it in a mode; utilisations with it: \
-         CPU 0: 0 tasks 0.400000, 1 tasks 0.600000 at 0 and 1.000000 at 1; \
+        "task 4 fits on no CPU, it would use more than 0.75 of it in a mode; utilisations with it: \
+         CPU 0: 0 tasks 0.850000, 1 tasks 0.300000 at 0 and 0.700000 at 1; \
          CPU 1: 0 tasks 0.750000, 1 tasks 0.300000 at 0 and 0.300000 at 1"
     );
     let exact = analyse(Some("edf-vd"), &on(2, &tasks))
@@ -157,7 +159,10 @@ fn three_quarters_of_a_cpu_are_met_exactly() {
         let both = on(2, &[first, fits]);
         let apart = on(2, &[first, exceeds]);
         assert_eq!(places(&analyse(None, &both)), [Some(0), Some(0)]);
-        assert_eq!(places(&analyse(None, &apart)), [Some(0), Some(1)]);
+        // The higher level comes first.
+        let before = u16::from(exceeds.criticality > first.criticality);
+        let apart = places(&analyse(None, &apart));
+        assert_eq!(apart, [Some(before), Some(1 - before)]);
     }
     let most = on(2, &[half, low(long, 2 * quarter)]);
     assert_eq!(places(&analyse(Some("edf-vd"), &most)), [Some(0), Some(0)]);
@@ -166,7 +171,7 @@ fn three_quarters_of_a_cpu_are_met_exactly() {
 }
 
 #[test]
-fn equal_utilisations_come_in_the_order_of_the_file() {
+fn equal_utilisations_come_in_the_order_of_the_file_after_those_of_the_higher_level() {
     let tasks = [
         low(10, 3),
         low(20, 8),
@@ -174,9 +179,23 @@ fn equal_utilisations_come_in_the_order_of_the_file() {
         low(1000, 400),
         low(7, 1),
     ];
-    // 2/5 thrice: the second, third and fourth; CPU 0 takes the second and third one (3/5), and 1/7.
+    // The third; then 2/5 twice, the second and the fourth, 3/10 and 1/7. CPU 0 takes the third and the second
+    // (1/5 and 2/5 at LO), and 1/7.
     let found = analyse(Some("decreasing"), &on(2, &tasks));
     assert_eq!(places(&found), [1, 0, 0, 1, 0].map(Some));
+    // The third, then in order: CPU 0 takes it and the first (1/2); the second and the fourth do not fit together.
+    let found = analyse(None, &on(3, &tasks));
+    assert_eq!(places(&found), [0, 1, 0, 2, 0].map(Some));
+}
+
+/// In the order of the file the LO task would take CPU 0, and the HI task would fit nowhere.
+#[test]
+fn the_higher_level_comes_first() {
+    let tasks = [low(10, 5), high(10, 3, 7)];
+    let found = analyse(None, &on(1, &tasks));
+    assert_eq!(found.verdict, Verdict::NotProven);
+    assert!(matches!(found.why, Some(Reason::FitsNowhere { task, .. }) if task == TaskId(0)));
+    assert_eq!(places(&analyse(None, &on(2, &tasks))), [1, 0].map(Some));
 }
 
 #[test]
@@ -276,13 +295,24 @@ fn placed(
     let mut order: Vec<usize> = (0..tasks.len())
         .filter(|&task| given[task].is_none())
         .collect();
+    let (high, low): (Vec<usize>, Vec<usize>) = order
+        .iter()
+        .partition(|&&task| tasks[task].criticality == Level(1));
+    order = [high, low].concat();
     if variant == Some("decreasing") {
         let share = |task: usize| Share::of(&tasks[task], tasks[task].criticality);
         // Selection, the first of the largest ones: nothing to be taken for stable.
         let mut sorted = Vec::new();
         while !order.is_empty() {
-            let is_largest =
-                |&&task: &&usize| order.iter().all(|&other| share(other).at_most(share(task)));
+            let is_above =
+                |other: usize, task: usize| tasks[other].criticality > tasks[task].criticality;
+            let is_beside =
+                |other: usize, task: usize| tasks[other].criticality == tasks[task].criticality;
+            let is_larger = |other, task| !share(other).at_most(share(task));
+            let goes_before = |other, task| {
+                is_above(other, task) || is_beside(other, task) && is_larger(other, task)
+            };
+            let is_largest = |&&task: &&usize| !order.iter().any(|&other| goes_before(other, task));
             let next = *order.iter().find(is_largest).unwrap();
             order.retain(|&task| task != next);
             sorted.push(next);
@@ -475,191 +505,4 @@ fn on_one_cpu_it_is_edf_vd_and_its_three_quarters() {
         accepted[0] > 200 && accepted[1] > accepted[0] && accepted[1] < 3_800,
         "{accepted:?}"
     );
-}
-
-#[test]
-fn given_cpus_are_kept_and_judged() {
-    let mut random = Random::new(65);
-    let (mut proved, mut late, mut full, mut changed) = (0_u32, 0_u32, 0_u32, 0_u32);
-    for number in 0..8_000 {
-        let variant = VARIANTS[number % 3];
-        let cpus = u16::try_from(random.between(2, 3)).unwrap();
-        let tasks = random_tasks(&mut random, cpus.into());
-        let one_in = random.between(1, 4);
-        let home = |_: &Task| {
-            let given = random.once_in(one_in);
-            let cpu = random.between(0, u64::from(cpus) - 1);
-            given.then(|| u16::try_from(cpu).unwrap())
-        };
-        let given: Vec<Option<u16>> = tasks.iter().map(home).collect();
-        let set = on(cpus, &tasks).with(&partition(&given)).unwrap();
-        let found = analyse(variant, &set);
-        let (homes, left_over) = placed(variant, cpus, &tasks, &given);
-        assert_eq!(places(&found), homes, "{variant:?} {given:?} {tasks:?}");
-        for (home, given) in homes.iter().zip(&given) {
-            assert!(given.is_none() || home == given);
-        }
-        if left_over.is_some() {
-            assert!(matches!(found.why, Some(Reason::FitsNowhere { .. })));
-            assert_eq!(found.parameters.partition, None);
-            continue;
-        }
-        assert_eq!(found.parameters.partition, partition(&homes).partition);
-        match check_cpus(&found, cpus, &tasks, None) {
-            true => proved += 1,
-            false => late += 1,
-        }
-        full += u32::from(given.iter().all(Option::is_some));
-        changed += u32::from(homes != places(&analyse(variant, &on(cpus, &tasks))));
-    }
-    println!(
-        "{proved} proved, {late} given too much, {full} given in full, {changed} placed otherwise"
-    );
-    assert!(proved > 500 && late > 200 && full > 500 && changed > 500);
-}
-
-#[test]
-fn a_given_placement_that_is_too_much_names_the_cpu_and_its_sums() {
-    let moved = partition(&[0, 0, 1, 1, 1].map(Some));
-    let found = analyse(None, &on(2, &example()).with(&moved).unwrap());
-    assert_eq!(found.verdict, Verdict::NotProven);
-    assert_eq!(
-        found.why.unwrap().to_string(),
-        "on CPU 1: the utilisations exceed what the test accepts: 0 tasks 1.150000, 1 tasks 0.000000 \
-         at 0 and 0.000000 at 1"
-    );
-    let unknown = partition(&[None, None, None, None, Some(2)]);
-    let error = on(2, &example()).with(&unknown).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the CPU of task 4 is none that the platform has"
-    );
-    let one = NonZeroU16::MIN;
-    let second = partition(&[None, None, None, None, Some(1)]);
-    assert!(
-        on(2, &example())
-            .with(&second)
-            .unwrap()
-            .with_cpus(one)
-            .is_err()
-    );
-}
-
-#[test]
-fn given_virtual_deadlines_are_judged_cpu_by_cpu() {
-    let mut random = Random::new(66);
-    let (mut again, mut others, mut refused) = (0_u32, 0_u32, 0_u32);
-    for _ in 0..6_000 {
-        let cpus = u16::try_from(random.between(1, 3)).unwrap();
-        let tasks = random_tasks(&mut random, cpus.into());
-        let set = on(cpus, &tasks);
-        let chosen = analyse(None, &set);
-        if chosen.parameters.virtual_deadlines.is_none() {
-            continue;
-        }
-        let base = deadlines(&chosen);
-        let same = analyse(None, &set.clone().with(&virtual_deadlines(&base)).unwrap());
-        assert_eq!(same.verdict, Verdict::Schedulable, "{tasks:?}");
-        assert_eq!(same.parameters, chosen.parameters);
-        again += 1;
-        let draw = |(task, &due): (&Task, &u64)| match random.once_in(3) {
-            true => random.between(1, task.period.as_nanos()),
-            false => due,
-        };
-        let drawn: Vec<u64> = tasks.iter().zip(&base).map(draw).collect();
-        let found = analyse(None, &set.with(&virtual_deadlines(&drawn)).unwrap());
-        assert_eq!(places(&found), places(&chosen));
-        match check_cpus(&found, cpus, &tasks, Some(&drawn)) {
-            true if drawn != base => others += 1,
-            true => {}
-            false => refused += 1,
-        }
-    }
-    println!("{again} chosen again, {others} others accepted, {refused} refused");
-    assert!(again > 1_000 && others > 100 && refused > 300);
-}
-
-/// Whether some run of a CPU alone misses.
-fn some_cpu_misses(
-    cpus: u16,
-    tasks: &[Task],
-    outcome: &Outcome,
-    runs: u32,
-    random: &mut Random,
-) -> bool {
-    let homes = places(outcome);
-    let due = deadlines(outcome);
-    (0..cpus).any(|cpu| {
-        let there = of_cpu(tasks, &homes, cpu);
-        let pairs = due
-            .iter()
-            .zip(&homes)
-            .filter(|(_, home)| **home == Some(cpu));
-        let due: Vec<u64> = pairs.map(|(due, _)| *due).collect();
-        let order = Order::VirtualDeadlines(&due);
-        (0..runs).any(|_| misses(&there, &order, 300, random))
-    })
-}
-
-#[test]
-fn accepted_sets_meet_their_deadlines_in_random_runs_of_every_cpu() {
-    let mut random = Random::new(67);
-    let mut seen = 0;
-    for number in 0..6_000 {
-        let cpus = u16::try_from(random.between(2, 3)).unwrap();
-        let tasks = random_tasks(&mut random, cpus.into());
-        let found = analyse(VARIANTS[number % 3], &on(cpus, &tasks));
-        if found.parameters.virtual_deadlines.is_some() {
-            seen += 1;
-            assert!(
-                !some_cpu_misses(cpus, &tasks, &found, 3, &mut random),
-                "{tasks:?} {found:?}"
-            );
-        }
-    }
-    println!("{seen} sets");
-    assert!(seen > 1_000);
-}
-
-#[cfg(feature = "controls")]
-fn control() -> &'static Test {
-    let mut all = vestal_analysis::controls::tests().iter();
-    all.find(|test| test.variant == Some("control-mode-0"))
-        .unwrap()
-}
-
-/// 5/10 at LO, but 6/10 twice at HI: both overrun at once, and of ten units twelve are wanted.
-#[cfg(feature = "controls")]
-#[test]
-fn a_cpu_that_fits_at_lo_alone_misses() {
-    let tasks = [high(10, 2, 6), high(10, 3, 6)];
-    let wrong = control().analyse(&on(2, &tasks));
-    assert_eq!(wrong.claim, Some(Verdict::Schedulable));
-    assert_eq!(wrong.verdict, Verdict::NotProven);
-    assert_eq!(places(&wrong), [Some(0), Some(0)]);
-    assert_eq!(places(&analyse(None, &on(2, &tasks))), [Some(0), Some(1)]);
-    let mut random = Random::new(68);
-    assert!(some_cpu_misses(2, &tasks, &wrong, 100, &mut random));
-}
-
-#[cfg(feature = "controls")]
-#[test]
-fn the_control_that_looks_at_lo_alone_is_refuted_by_runs() {
-    let mut random = Random::new(69);
-    let (mut wrongly, mut refuted) = (0, 0);
-    for _ in 0..3_000 {
-        let cpus = u16::try_from(random.between(2, 3)).unwrap();
-        let tasks = random_tasks(&mut random, cpus.into());
-        let set = on(cpus, &tasks);
-        let wrong = control().analyse(&set);
-        let claims = wrong.claim == Some(Verdict::Schedulable);
-        assert_eq!(control().accepts(&set, &mut Scratch::default()), claims);
-        let homes = places(&wrong);
-        if claims && !every_cpu_passes(cpus, &tasks, &homes) {
-            wrongly += 1;
-            refuted += u32::from(some_cpu_misses(cpus, &tasks, &wrong, 20, &mut random));
-        }
-    }
-    println!("{wrongly} wrongly accepted, {refuted} of them refuted");
-    assert!(refuted > 50, "{refuted}");
 }

@@ -1,0 +1,328 @@
+//! `mc2` on the command line: the paper's example, several CPUs, traces of several domains.
+
+use crate::support::traces::{counts, figures, read};
+use crate::support::{Done, Scratch, vestal};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const TABLE_1: [&str; 2] = [
+    "examples/herman-table1.toml",
+    "examples/parameters/herman-table1.json",
+];
+const TWO_CPUS: [&str; 2] = [
+    "examples/mc2-two-cpus.toml",
+    "examples/parameters/mc2-two-cpus.json",
+];
+
+fn simulate([file, parameters]: [&str; 2], more: &[&str]) -> Done {
+    let head = [
+        "simulate",
+        file,
+        "--policy",
+        "mc2",
+        "--parameters",
+        parameters,
+    ];
+    vestal(&[&head, more].concat())
+}
+
+/// Who runs in each millisecond of a text chart of one CPU.
+fn row(chart: &str) -> String {
+    let lanes = chart.lines().filter(|line| line.starts_with('T'));
+    let lanes: Vec<(char, &str)> = lanes
+        .map(|line| {
+            let (name, cells) = line.split_once(' ').unwrap();
+            (
+                name.chars().nth(1).unwrap(),
+                cells.split_once(' ').unwrap().1.trim_start(),
+            )
+        })
+        .collect();
+    assert_eq!(lanes.len(), 7, "{chart}");
+    let tick = |tick: usize| {
+        let cells = 10 * tick..10 * tick + 10;
+        let ran = lanes
+            .iter()
+            .filter(|(_, lane)| lane[cells.clone()] == *"##########");
+        let ran: Vec<char> = ran.map(|(name, _)| *name).collect();
+        let [one] = ran[..] else {
+            panic!("in tick {tick} runs {ran:?}: {chart}")
+        };
+        one
+    };
+    (0..10).map(tick).collect()
+}
+
+/// Herman et al. 2012, Table 1, on one CPU, and Figure 2 as far as it follows. The table is what EDF makes of the
+/// level-A budgets in a hyperperiod of 10, ties to the shorter period: T1 [0, 3) (due 5), T2 [3, 5), T1 [5, 8) (due 10
+/// as T2 is, and T1 has the shorter period), T2 [8, 10); no slot is free. A job that needs less than its budget leaves
+/// a ghost, beneath which lower levels run; tasks are numbered 1 to 7.
+///
+/// | tick | times of level A | B | C | D |
+/// |---|---|---|---|---|
+/// | 0 | 1 | 1 | 1 | 1 |
+/// | 1 | 1 | 1 | 3: 1 is done, its slot is a ghost's; 3 is due before 4 | 3 |
+/// | 2 | 1 | 3: beneath the ghost of 1 | 3 | 5: ghosts of 1 and of 3, which has a budget of 2 and is done; 5 is due first |
+/// | 3, 4 | 2 | 2 | 2 | 2 |
+/// | 5 | 1 | 1 | 1 | 1 |
+/// | 6 | 1 | 1 | 4: beneath the ghost of 1; 3 is done with its whole budget | 4: the budget of 3 was used up by its ghost in tick 2 |
+/// | 7 | 1 | 3: its second unit | 5: ghosts of 1 and of 4 | 5: the same |
+/// | 8 | 2 | 4: beneath the ghost of 2; 3 is done | 5: ghost of 2; the budget of 4 is used up | 6: 5 is done with its whole budget |
+/// | 9 | 2 | 4 | 6: 5 is done | 6 |
+///
+/// 7, of level D, gets nothing: some budget of level C is always there.
+#[test]
+fn all_rows_of_figure_2_come_out_of_the_command() {
+    let rows = [
+        ("A", "1112211122"),
+        ("B", "1132211344"),
+        ("C", "1332214556"),
+        ("D", "1352214566"),
+    ];
+    let scratch = Scratch::new("mc2-rows");
+    let path = scratch.0.join("x.txt");
+    for (level, expected) in rows {
+        let scenario = format!("level={level}");
+        let more = [
+            "--scenario",
+            &scenario,
+            "--for",
+            "10ms",
+            "--trace",
+            path.to_str().unwrap(),
+        ];
+        let done = simulate(TABLE_1, &more);
+        assert_eq!(done.exit, 0, "{}", done.stderr);
+        assert_eq!(
+            row(&fs::read_to_string(&path).unwrap()),
+            expected,
+            "{level}"
+        );
+    }
+}
+
+#[test]
+fn a_result_has_all_cpus_and_cpus_of_levels_a_and_b_only() {
+    let more = ["--scenario", "level=C", "--for", "40ms", "--format", "json"];
+    let done = simulate(TWO_CPUS, &more);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    assert!(
+        done.stderr.contains("nothing is guaranteed"),
+        "{}",
+        done.stderr
+    );
+    let result = done.json();
+    assert_eq!(
+        (&result["modes"], &result["proof"]),
+        (&Value::Array(Vec::new()), &Value::Null)
+    );
+    let homes = result["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| task["cpu"].as_u64());
+    let homes: Vec<Option<u64>> = homes.collect();
+    assert_eq!(homes, [Some(0), Some(1), Some(1), None, None, None]);
+    let cpus = result["cpus"].as_array().unwrap();
+    let busy: Vec<u64> = cpus
+        .iter()
+        .map(|cpu| cpu["busy_ns"].as_u64().unwrap())
+        .collect();
+    // 4 of flight, 4 each of engine and radar, 20 of map, 18 of video, 10 of log in 40 ms.
+    assert_eq!(busy.len(), 2);
+    assert_eq!(busy.iter().sum::<u64>(), 60_000_000);
+    assert!(busy.iter().all(|&busy| busy > 0), "{busy:?}");
+    // What is late is a miss and breaks no promise.
+    let late = simulate(
+        TABLE_1,
+        &["--scenario", "level=A", "--for", "10ms", "--format", "json"],
+    );
+    assert_eq!(late.exit, 0);
+    let jobs = &late.json()["jobs"];
+    assert_eq!(
+        (&jobs["missed"], &jobs["missed_guaranteed"]),
+        (&4.into(), &0.into())
+    );
+}
+
+/// A run in which a level-B job needs more than its budget, and level C is overloaded, so that there are misses and
+/// overruns on both sides; in whichever formats.
+fn recorded(scratch: &Scratch, names: &[&str]) -> (Value, Vec<PathBuf>) {
+    let scenario = scratch.file(
+        "late.csv",
+        "kind,task,job,release,execution\ntask,radar,0,,12ms\ntask,video,0,,45ms\ntask,flight,1,,5ms\n",
+    );
+    let paths: Vec<PathBuf> = names.iter().map(|name| scratch.0.join(name)).collect();
+    let mut more = vec![
+        "--scenario",
+        scenario.to_str().unwrap(),
+        "--for",
+        "80ms",
+        "--format",
+        "json",
+    ];
+    for path in &paths {
+        more.extend(["--trace", path.to_str().unwrap()]);
+    }
+    let done = simulate(TWO_CPUS, &more);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    (done.json(), paths)
+}
+
+fn replay(path: &Path) -> Value {
+    let done = vestal(&["replay", path.to_str().unwrap(), "--format", "json"]);
+    let found = done.json();
+    let expected = i32::from(found["equal"] == false);
+    assert_eq!(done.exit, expected, "{}", done.stderr);
+    found
+}
+
+#[test]
+fn each_domain_of_a_recording_is_decided_again() {
+    let scratch = Scratch::new("mc2-replay");
+    let (result, paths) = recorded(&scratch, &["x.vtrace", "x.csv"]);
+    for path in &paths {
+        let found = replay(path);
+        assert_eq!(found["equal"], true, "{found:#}");
+        let domains = found["domains"].as_array().unwrap();
+        let names: Vec<&str> = domains
+            .iter()
+            .map(|domain| domain["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["CPU 0", "CPU 1", "shared"]);
+        let missed = |domain: &Value| domain["jobs"]["missed"].as_u64().unwrap();
+        let missed: Vec<u64> = domains.iter().map(missed).collect();
+        // The overrunning job of flight is late too, by the time until its next slot.
+        assert!(missed.iter().all(|&missed| missed > 0), "{missed:?}");
+        assert_eq!(found["jobs"], json_of(&result["jobs"], &found["jobs"]));
+        let (header, records) = read(path);
+        assert_eq!(counts(&header, &records), figures(&result));
+    }
+}
+
+/// The values of `result` for the keys of `like`, but overruns, which a result has by task.
+fn json_of(result: &Value, like: &Value) -> Value {
+    let keys = like.as_object().unwrap().iter();
+    let value = |(key, own): (&String, &Value)| {
+        let value = if key == "overruns" { own } else { &result[key] };
+        (key.clone(), value.clone())
+    };
+    Value::Object(keys.map(value).collect())
+}
+
+/// One line of a text trace is changed; the difference is found at that record, in its domain.
+#[test]
+fn what_was_changed_is_found_in_its_domain() {
+    let scratch = Scratch::new("mc2-tampered");
+    let (_, paths) = recorded(&scratch, &["x.csv"]);
+    let text = fs::read_to_string(&paths[0]).unwrap();
+    let mut domain = 0;
+    let mut found = [0; 3];
+    let lines: Vec<&str> = text.lines().collect();
+    let first = lines
+        .iter()
+        .position(|line| line.starts_with("at_ns,"))
+        .unwrap()
+        + 1;
+    for (place, line) in lines.iter().enumerate().skip(first) {
+        if line.contains(",domain,") {
+            domain = line.split(',').nth(5).unwrap().parse().unwrap();
+            continue;
+        }
+        let Some((head, hash)) = line.split_once("hash=") else {
+            continue;
+        };
+        // A few of each domain: a decision that was another one.
+        if found[domain] == 4 || (place + domain) % 3 > 0 {
+            continue;
+        }
+        let other = if hash.starts_with('0') { "1" } else { "0" };
+        let mut changed = lines.clone();
+        let tampered = format!("{head}hash={other}{}", &hash[1..]);
+        changed[place] = &tampered;
+        let path = scratch.file("changed.csv", &(changed.join("\n") + "\n"));
+        let difference = &replay(&path)["difference"];
+        assert_eq!(difference["number"], (place - first) as u64);
+        assert_eq!(difference["domain"], ["CPU 0", "CPU 1", "shared"][domain]);
+        found[domain] += 1;
+    }
+    assert_eq!(found, [4; 3]);
+}
+
+/// A publication that the shared domain did not get: its decisions are others from there on.
+#[test]
+fn a_publication_that_is_missing_is_found_in_the_shared_domain() {
+    let scratch = Scratch::new("mc2-closed");
+    let (_, paths) = recorded(&scratch, &["x.csv"]);
+    let text = fs::read_to_string(&paths[0]).unwrap();
+    let (before, after) = text.split_once(",cpu-closed,").unwrap();
+    let path = scratch.file("changed.csv", &format!("{before},cpu-open,{after}"));
+    let difference = &replay(&path)["difference"];
+    assert_eq!(difference["domain"], "shared", "{difference:#}");
+}
+
+#[test]
+fn what_cannot_be_done_says_why() {
+    let [file, parameters] = TWO_CPUS;
+    let run = vestal(&[
+        "run",
+        file,
+        "--policy",
+        "mc2",
+        "--parameters",
+        parameters,
+        "--for",
+        "10ms",
+    ]);
+    assert_eq!(run.exit, 2);
+    assert!(
+        run.stderr.contains("for simulations in this version"),
+        "{}",
+        run.stderr
+    );
+    let native = simulate(TWO_CPUS, &["--dispatch", "native"]);
+    assert_eq!(native.exit, 2);
+    assert!(
+        native.stderr.contains("keep neither tables nor deadlines"),
+        "{}",
+        native.stderr
+    );
+    let without = vestal(&["simulate", file, "--policy", "mc2"]);
+    assert_eq!(without.exit, 2);
+    for part in ["V0423", "this version does not compute", "--parameters"] {
+        assert!(without.stderr.contains(part), "{part}: {}", without.stderr);
+    }
+    let option = simulate(TWO_CPUS, &["--set", "level-b=rms"]);
+    assert_eq!(option.exit, 2);
+    assert!(
+        option.stderr.contains("budgets=enforced|ignored"),
+        "{}",
+        option.stderr
+    );
+}
+
+/// Without budgets the job of radar that runs away is not stopped when its budget is used up.
+#[test]
+fn budgets_hold_unless_they_are_ignored() {
+    let scratch = Scratch::new("mc2-budgets");
+    let scenario = scratch.file(
+        "late.csv",
+        "kind,task,job,release,execution\ntask,radar,0,,9ms\n",
+    );
+    let latest = |set: &[&str]| {
+        let more = [
+            "--scenario",
+            scenario.to_str().unwrap(),
+            "--for",
+            "40ms",
+            "--format",
+            "json",
+        ];
+        let result = simulate(TWO_CPUS, &[&more, set].concat()).json();
+        result["tasks"][2]["response_ns"]["max"].as_u64().unwrap()
+    };
+    // After 2 of engine: 5 of its first budget, and from 22 on, behind engine once more, 4 of the second.
+    assert_eq!(latest(&[]), 26_000_000);
+    assert_eq!(latest(&["--set", "budgets=ignored"]), 11_000_000);
+}

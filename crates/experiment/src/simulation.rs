@@ -1,0 +1,298 @@
+//! Simulations of every set: whether deadlines are kept, and what is measured meanwhile.
+
+use crate::carried::{Carried, Jobs, Run};
+use crate::diagnose::problem;
+use crate::file::Experiment;
+use crate::measure::{Counted, Measure};
+use crate::spec::SimulationSpec;
+use std::fmt;
+use vestal_analysis::Parameters;
+use vestal_core::{Instant, Task};
+use vestal_policy::{Analysis, BACKLOG, Options, Policy, Refusal, Registry, System, assemble};
+use vestal_sim::{Backlog, Setting, SimulationError, Statistics};
+use vestal_workload::diagnostic::did_you_mean;
+use vestal_workload::generate::derived_seed;
+use vestal_workload::{Diagnostics, TaskSet, Workload};
+
+/// A simulation of every set.
+#[derive(Clone, Debug)]
+pub struct Simulation<'a> {
+    registry: &'a Registry,
+    policy: &'a dyn Policy,
+    options: Options,
+    spec: SimulationSpec,
+}
+
+/// A set with what it consists of, its own seed, and the point that it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drawn<'a> {
+    pub(crate) set: &'a TaskSet,
+    pub(crate) tasks: &'a [Task],
+    pub(crate) seed: u64,
+    pub(crate) point: usize,
+}
+
+/// What became of a simulation.
+pub(crate) enum Ran {
+    /// The policy has no order for the set.
+    NoSystem,
+    /// It ran to its end.
+    Whole(Box<Statistics>),
+    /// Too many jobs waited before that.
+    Cut(Box<Statistics>),
+}
+
+/// Why a question cannot be asked.
+#[derive(Clone, Debug)]
+pub enum QuestionError {
+    /// There is no policy of this name.
+    Unknown {
+        /// The name.
+        name: String,
+        /// The same with its place.
+        found: Box<Diagnostics>,
+    },
+    /// Something stands in the file that cannot be.
+    Refused(Box<Diagnostics>),
+    /// No policy has the test as its own.
+    NoPolicy(String),
+}
+
+impl fmt::Display for QuestionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { found, .. } | Self::Refused(found) => found.fmt(f),
+            Self::NoPolicy(test) => write!(
+                f,
+                "what `{test}` accepts cannot be checked: no policy has it as its test"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for QuestionError {}
+
+impl<'a> Simulation<'a> {
+    /// The simulation that a file describes, tried with the first set of the first point.
+    ///
+    /// # Errors
+    /// [`QuestionError`] if there is no such policy, it does not have an option, or it cannot be simulated here.
+    pub(crate) fn new(
+        registry: &'a Registry,
+        experiment: &Experiment,
+        spec: &SimulationSpec,
+    ) -> Result<Self, QuestionError> {
+        let name = spec.policy.as_ref();
+        let Some(policy) = registry.policy(name) else {
+            let known = registry.policies().map(|policy| policy.about().name);
+            let names: Vec<&str> = known.clone().collect();
+            let found = problem(
+                &experiment.source,
+                Some(spec.policy.span()),
+                "policy",
+                format!("`{name}`, which is no policy"),
+                format!("one of {}", names.join(", ")),
+                did_you_mean(name, known, "vestal explain lists the policies"),
+            );
+            return Err(QuestionError::Unknown {
+                name: name.clone(),
+                found: Box::new(found),
+            });
+        };
+        let options = registry.options(policy, &spec.options).map_err(|refusal| {
+            let found = refusal.why.clone();
+            let expected = format!("an option of `{name}`");
+            let help = refusal.help.join("; ");
+            let span = Some(spec.options_span.clone());
+            let found = problem(&experiment.source, span, "set", found, expected, help);
+            QuestionError::Refused(Box::new(found))
+        })?;
+        let simulation = Self {
+            registry,
+            policy,
+            options,
+            spec: spec.clone(),
+        };
+        simulation.tried(experiment)?;
+        Ok(simulation)
+    }
+
+    /// Puts the policy together with the first set: what it is not able to do concerns all of them.
+    fn tried(&self, experiment: &Experiment) -> Result<(), QuestionError> {
+        let refused = |found: String| {
+            let field = "policy";
+            let expected = "a policy that guarantees deadlines to the tasks of the sets on one CPU";
+            let help = "docs/experiments.md says which policies can be simulated in a sweep";
+            let span = Some(self.spec.policy.span());
+            let found = problem(&experiment.source, span, field, found, expected, help);
+            QuestionError::Refused(Box::new(found))
+        };
+        let points = experiment.points();
+        let first = points.first().and_then(|point| {
+            let seed = derived_seed(experiment.seed, &[0, 0]);
+            point.recipe.draw(seed).ok()
+        });
+        let Some(set) = first else {
+            // That sets cannot be drawn is said when they are.
+            return Ok(());
+        };
+        let name = self.policy.about().name;
+        let tasks = set
+            .to_tasks(name)
+            .map_err(|found| refused(found.to_string()))?;
+        match self.system(&set) {
+            Ok(Some(system)) => Carried::new(&tasks, &system).map(|_| ()).map_err(refused),
+            Ok(None) => Ok(()),
+            Err(why) => Err(refused(why)),
+        }
+    }
+
+    fn system(&self, set: &TaskSet) -> Result<Option<System>, String> {
+        let by = (self.policy, &self.options, Analysis::Ask);
+        system(self.registry, by, set, &Parameters::default())
+    }
+
+    /// The policy that is simulated.
+    #[must_use]
+    pub const fn policy(&self) -> &'a dyn Policy {
+        self.policy
+    }
+
+    /// Its name in results: `sim:POLICY/SCENARIO`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!("sim:{}", self.spec.label)
+    }
+
+    pub(crate) fn run(&self, drawn: Drawn<'_>) -> Result<Ran, String> {
+        let Some(system) = self.system(drawn.set)? else {
+            return Ok(Ran::NoSystem);
+        };
+        let world = self
+            .spec
+            .world(drawn.point)
+            .ok_or("a point without a scenario")?;
+        let carried = Carried::new(drawn.tasks, &system)?;
+        let setting = Setting {
+            tasks: drawn.tasks,
+            cpus: 1,
+            end: Instant::EPOCH.saturating_add(world.duration),
+            backlog: self
+                .options
+                .number(&BACKLOG)
+                .map_or(Backlog::UNLIMITED, Backlog::at_most),
+        };
+        let workload = Workload::new(drawn.set, drawn.tasks, world.scenario.clone(), drawn.seed);
+        let statistics = Statistics::new(drawn.tasks, 1, carried.enforcement, carried.exhaustion);
+        let mut statistics = Box::new(statistics);
+        let jobs = Jobs::new(&workload, || false);
+        let ended = carried.engine()?.visit(Run {
+            setting: &setting,
+            releases: &jobs,
+            demand: &jobs,
+            observer: &mut *statistics,
+        });
+        match ended {
+            Ok(()) => Ok(Ran::Whole(statistics)),
+            Err(SimulationError::TooManyKept { .. }) => Ok(Ran::Cut(statistics)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// A simulation in which something is measured.
+#[derive(Clone, Debug)]
+pub struct Measurement<'a> {
+    pub(crate) simulation: Simulation<'a>,
+    pub(crate) counted: Counted,
+}
+
+impl<'a> Measurement<'a> {
+    /// What a file describes. The first set of each point is drawn, to see which levels there are.
+    ///
+    /// # Errors
+    /// As for [`Simulation::new`].
+    pub(crate) fn new(
+        simulation: Simulation<'a>,
+        measure: &'static Measure,
+        experiment: &Experiment,
+    ) -> Self {
+        let levels = levels(experiment);
+        Self {
+            simulation,
+            counted: Counted { measure, levels },
+        }
+    }
+
+    /// What it is done in.
+    #[must_use]
+    pub const fn simulation(&self) -> &Simulation<'a> {
+        &self.simulation
+    }
+
+    /// Its name in results: `MEASURE:POLICY/SCENARIO`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!(
+            "{}:{}",
+            self.counted.measure.name, self.simulation.spec.label
+        )
+    }
+
+    /// Whether there was a whole run to measure in, or else why not as an answer is given, and the counts of each level.
+    pub(crate) fn counts(&self, drawn: Drawn<'_>) -> Result<(Ended, Vec<u64>), String> {
+        let Counted { measure, levels } = &self.counted;
+        let none = vec![0; 2 * levels.len()];
+        Ok(match self.simulation.run(drawn)? {
+            Ran::NoSystem => (Ended::NoSystem, none),
+            Ran::Whole(found) => (
+                Ended::Whole,
+                measure.counts(&found, drawn.tasks, levels.len()),
+            ),
+            Ran::Cut(_) => (Ended::Cut, none),
+        })
+    }
+}
+
+/// What became of a run that was to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    NoSystem,
+    Whole,
+    Cut,
+}
+
+/// The names of the levels of all sets of an experiment, the lowest first. Where points differ in the names of a level
+/// it is called by its number, `L0` the lowest.
+fn levels(experiment: &Experiment) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (number, point) in (0..).zip(experiment.points()) {
+        // That sets cannot be drawn is said when they are.
+        let seed = derived_seed(experiment.seed, &[number, 0]);
+        let Ok(set) = point.recipe.draw(seed) else {
+            continue;
+        };
+        for (level, name) in set.levels.iter().enumerate() {
+            match names.get_mut(level) {
+                None => names.push(name.clone()),
+                Some(known) if known != name => *known = format!("L{level}"),
+                Some(_) => {}
+            }
+        }
+    }
+    names
+}
+
+/// A policy with a set; `None` if it has no order for it.
+pub(crate) fn system(
+    registry: &Registry,
+    (policy, options, analysis): (&dyn Policy, &Options, Analysis),
+    set: &TaskSet,
+    parameters: &Parameters,
+) -> Result<Option<System>, String> {
+    match assemble(registry, (policy, options), set, parameters, analysis) {
+        Ok(system) => Ok(Some(system)),
+        Err(Refusal { is_bug: false, .. }) => Ok(None),
+        Err(refusal) => Err(refusal.to_string()),
+    }
+}
