@@ -185,6 +185,15 @@ impl Configuration {
         Guard::new(&one.with(precision)).map_err(|error| Refusal::input(error.to_string()))
     }
 
+    /// Its servers, if it has any.
+    #[must_use]
+    pub const fn servers(&self) -> Option<&Servers> {
+        match self {
+            Self::Servers(servers) => Some(servers),
+            Self::OneCpu(_) | Self::Levels(_) | Self::User(_) => None,
+        }
+    }
+
     /// Four levels on several CPUs, whose schedulers come domain by domain as well; `None` for what is decided in one
     /// piece.
     #[must_use]
