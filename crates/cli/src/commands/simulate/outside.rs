@@ -31,7 +31,10 @@ impl Events for Arrivals<'_> {
 fn servers(cluster: &Cluster) -> Option<&Servers> {
     match &cluster.configuration {
         Configuration::Servers(servers) => Some(servers),
-        Configuration::OneCpu(_) | Configuration::Levels(_) | Configuration::User(_) => None,
+        Configuration::OneCpu(_)
+        | Configuration::Levels(_)
+        | Configuration::Frames(_)
+        | Configuration::User(_) => None,
     }
 }
 

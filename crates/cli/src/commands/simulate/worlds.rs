@@ -20,9 +20,9 @@ use vestal_result::run::Cut;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
-    Backlog, Demand, Effort, JobState, NativeSetting, Observer, Outside, Releases, Served, Setting,
-    SimulationError, Statistics, simulate, simulate_amid, simulate_native, simulate_together,
-    stepwise,
+    Backlog, Demand, Effort, FrameCounter, FrameStatistics, JobState, NativeSetting, Observer,
+    Outside, Releases, Served, Setting, SimulationError, Statistics, simulate, simulate_amid,
+    simulate_native, simulate_together, stepwise,
 };
 use vestal_trace::{Dispatch, Domains, InDomain, Recorder};
 use vestal_workload::Workload;
@@ -35,6 +35,8 @@ pub(super) struct Ran {
     pub(super) figures: Figures,
     /// What its servers did, if it has any.
     pub(super) served: Option<Served>,
+    /// What became of its frames, if it has any.
+    pub(super) frames: Option<FrameStatistics>,
     /// Where it ended if that was before its time.
     pub(super) cut: Option<Cut>,
 }
@@ -103,6 +105,17 @@ fn setting<'a>(session: &Session, cluster: &Cluster, tasks: &'a [Task]) -> Setti
     }
 }
 
+/// Who counts the frames of a cluster, if it has any.
+fn frame_counter(cluster: &Cluster) -> Option<FrameCounter> {
+    match &cluster.configuration {
+        Configuration::Frames(frames) => Some(FrameCounter::new(frames.map().length())),
+        Configuration::OneCpu(_)
+        | Configuration::Servers(_)
+        | Configuration::Levels(_)
+        | Configuration::User(_) => None,
+    }
+}
+
 /// The only cluster of a session.
 fn alone(
     session: &Session,
@@ -119,6 +132,10 @@ fn alone(
     if let Some(served) = &mut served {
         observers.push(served);
     }
+    let mut frames = frame_counter(cluster);
+    if let Some(frames) = &mut frames {
+        observers.push(frames);
+    }
     let cut = match files {
         None => world(session, dispatch, cluster, None, &mut observers)?,
         Some(files) => {
@@ -133,6 +150,7 @@ fn alone(
     Ok(Ran {
         figures: statistics.into_figures(),
         served,
+        frames: frames.map(|counter| counter.figures()),
         cut,
     })
 }
@@ -250,6 +268,7 @@ fn in_domains(
     Ok(Ran {
         figures: statistics.into_figures(),
         served: None,
+        frames: None,
         cut: cut(session, &outcome)?,
     })
 }
@@ -318,6 +337,7 @@ fn together(
     Ok(Ran {
         figures: Figures::of_parts(session.tasks.len(), cpus, &parts),
         served: None,
+        frames: None,
         cut,
     })
 }
