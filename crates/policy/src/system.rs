@@ -106,6 +106,25 @@ pub enum Proof {
 }
 
 impl Cluster {
+    /// All tasks of a set on all of so many CPUs, in one domain.
+    #[must_use]
+    pub fn whole(configuration: Configuration, cpus: u16, guarantee: Guarantee) -> Self {
+        let cpus: Vec<CpuId> = (0..cpus).map(CpuId).collect();
+        let numbers = (0..=u16::MAX).map(TaskId);
+        let tasks: Vec<TaskId> = numbers.take(configuration.tasks().len()).collect();
+        let domain = Domain {
+            cpus: cpus.clone(),
+            tasks: tasks.clone(),
+            guarantee,
+        };
+        Self {
+            cpus,
+            tasks,
+            configuration,
+            domains: vec![domain],
+        }
+    }
+
     /// Whether nothing is promised in any of its domains.
     #[must_use]
     pub fn promises_nothing(&self) -> bool {

@@ -18,6 +18,19 @@ pub struct FrameStatistics {
     pub overrun: u64,
 }
 
+impl FrameStatistics {
+    /// The sum with those of another table.
+    #[must_use]
+    pub const fn and(&self, other: &Self) -> Self {
+        Self {
+            total: self.total.saturating_add(other.total),
+            skipped: self.skipped.saturating_add(other.skipped),
+            lowest_skipped: self.lowest_skipped.saturating_add(other.lowest_skipped),
+            overrun: self.overrun.saturating_add(other.overrun),
+        }
+    }
+}
+
 /// An [`Observer`] of frames. With several domains in a world it has to be told of that of the table alone.
 #[derive(Clone, Debug)]
 pub struct FrameCounter {

@@ -247,6 +247,11 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
     forward!(self => [&mut **self]);
 }
 
+/// Whoever is there watches.
+impl<O: Observer> Observer for Option<O> {
+    forward!(self => self.iter_mut());
+}
+
 /// Both watch, the first one first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     forward!(self => [&mut self.0], [&mut self.1]);

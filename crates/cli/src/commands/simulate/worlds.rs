@@ -133,9 +133,7 @@ fn alone(
         observers.push(served);
     }
     let mut frames = frame_counter(cluster);
-    if let Some(frames) = &mut frames {
-        observers.push(frames);
-    }
+    observers.push(&mut frames);
     let cut = match files {
         None => world(session, dispatch, cluster, None, &mut observers)?,
         Some(files) => {
@@ -293,7 +291,8 @@ fn together(
             Statistics::of_guarantee(session.guarantee(number), tasks, cpus)
         })
         .collect();
-    let counted = statistics.iter_mut();
+    let mut frames: Vec<_> = clusters.iter().map(frame_counter).collect();
+    let counted = statistics.iter_mut().zip(&mut frames);
     let outcome = match files {
         None => {
             let mut observers: Vec<_> = counted.map(|count| (count, Shared(watched))).collect();
@@ -337,7 +336,11 @@ fn together(
     Ok(Ran {
         figures: Figures::of_parts(session.tasks.len(), cpus, &parts),
         served: None,
-        frames: None,
+        frames: frames
+            .iter()
+            .flatten()
+            .map(FrameCounter::figures)
+            .reduce(|all, more| all.and(&more)),
         cut,
     })
 }
