@@ -1,5 +1,7 @@
 //! `vestal simulate FILE --policy P`: the task set in exact simulated time.
 
+#[cfg(test)]
+mod frames_tests;
 mod outside;
 mod worlds;
 
