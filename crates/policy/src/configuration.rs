@@ -1,5 +1,6 @@
 //! From what schedulers are made: owned, comparable forms of the core's configurations.
 
+mod frames;
 mod levels;
 
 use crate::engine::Engine;
@@ -12,6 +13,7 @@ use vestal_core::{
     TaskConfiguration, TaskOrder, Uniprocessor,
 };
 
+pub use frames::{FrameFault, FrameLists};
 pub use levels::Levels;
 
 /// What the world that a scheduler is made for can do.
@@ -40,6 +42,8 @@ pub enum Configuration {
     Servers(Servers),
     /// Several CPUs, four levels.
     Levels(Levels),
+    /// Several CPUs, a cycle of frames.
+    Frames(FrameLists),
     /// What a program's own policy makes of it.
     User(User),
 }
@@ -124,6 +128,9 @@ pub(crate) const BY_SCHEDULER: &str =
 /// Why they cannot carry out MC².
 pub(crate) const BY_LEVEL: &str =
     "fixed priorities of tasks keep neither tables nor deadlines of jobs";
+/// Why they cannot carry out a frame table.
+pub(crate) const BY_FRAME: &str =
+    "fixed priorities of tasks keep neither frames nor their barriers";
 pub(crate) const BY_SERVER: &str = "fixed priorities of tasks cannot give them servers";
 
 impl Configuration {
@@ -134,6 +141,7 @@ impl Configuration {
             Self::OneCpu(OneCpu { tasks, .. })
             | Self::Servers(Servers { tasks, .. })
             | Self::Levels(Levels { tasks, .. })
+            | Self::Frames(FrameLists { tasks, .. })
             | Self::User(User { tasks, .. }) => tasks,
         }
     }
@@ -164,6 +172,7 @@ impl Configuration {
                 ))
             }
             Self::Levels(levels) => Engine::Levelled(Box::new(levels.whole(precision)?)),
+            Self::Frames(frames) => Engine::Frames(Box::new(frames.engine(precision)?)),
             Self::User(user) => Engine::User((user.build)(precision).map_err(refused)?),
         })
     }
@@ -177,6 +186,7 @@ impl Configuration {
             Self::OneCpu(one) => one,
             Self::Servers(_) => return Err(Refusal::input(BY_SERVER)),
             Self::Levels(_) => return Err(Refusal::input(BY_LEVEL)),
+            Self::Frames(_) => return Err(Refusal::input(BY_FRAME)),
             Self::User(_) => return Err(Refusal::input(BY_SCHEDULER)),
         };
         if let Some(why) = one.order.beyond_fixed_priorities() {
@@ -190,7 +200,16 @@ impl Configuration {
     pub const fn servers(&self) -> Option<&Servers> {
         match self {
             Self::Servers(servers) => Some(servers),
-            Self::OneCpu(_) | Self::Levels(_) | Self::User(_) => None,
+            Self::OneCpu(_) | Self::Levels(_) | Self::Frames(_) | Self::User(_) => None,
+        }
+    }
+
+    /// Its frames, if it has any.
+    #[must_use]
+    pub const fn frames(&self) -> Option<&FrameLists> {
+        match self {
+            Self::Frames(frames) => Some(frames),
+            Self::OneCpu(_) | Self::Servers(_) | Self::Levels(_) | Self::User(_) => None,
         }
     }
 
@@ -200,7 +219,7 @@ impl Configuration {
     pub const fn levels(&self) -> Option<&Levels> {
         match self {
             Self::Levels(levels) => Some(levels),
-            Self::OneCpu(_) | Self::Servers(_) | Self::User(_) => None,
+            Self::OneCpu(_) | Self::Servers(_) | Self::Frames(_) | Self::User(_) => None,
         }
     }
 
@@ -226,12 +245,12 @@ impl Configuration {
     pub fn holds_unenforced(&self) -> bool {
         match self {
             Self::OneCpu(one) => one.enforcement.is_dispensable(),
-            Self::Servers(_) | Self::Levels(_) | Self::User(_) => false,
+            Self::Servers(_) | Self::Levels(_) | Self::Frames(_) | Self::User(_) => false,
         }
     }
 
     /// How urgent a task is before any job is there; `None` if its scheduler does not say. Levels go before each other
-    /// as priorities do; what orders tasks of one level is another thing.
+    /// as priorities do, and so do the criticalities of sub-frames; what orders tasks of one level is another thing.
     #[must_use]
     pub fn rank(&self, task: usize) -> Option<Rank<'_>> {
         let entry = self.tasks().get(task)?;
@@ -239,6 +258,7 @@ impl Configuration {
             Self::OneCpu(one) => Some(one.order.rank(task, entry)),
             Self::Servers(_) => Some(Rank::Priority(entry.priority)),
             Self::Levels(levels) => Some(Rank::Priority(levels.precedence(task)?)),
+            Self::Frames(_) => Some(Rank::Priority(u32::from(entry.task.criticality.0))),
             Self::User(_) => None,
         }
     }

@@ -1,5 +1,6 @@
 //! A scheduler that decides everything, whichever it is.
 
+use vestal_core::engine::frames::Frames;
 use vestal_core::{Hierarchy, Levelled, Scheduler, Uniprocessor};
 
 /// A scheduler that decides everything: an engine of the core, or a program's own. Named by kinds of engines
@@ -11,6 +12,8 @@ pub enum Engine {
     Hierarchy(Box<Hierarchy>),
     /// Four levels on several CPUs.
     Levelled(Box<Levelled>),
+    /// A frame table on several CPUs.
+    Frames(Box<Frames>),
     /// A program's own.
     User(Box<dyn Scheduler + Send>),
 }
@@ -32,6 +35,7 @@ impl Engine {
             // Another copy of a world's loop would cost more than it gives.
             Self::Hierarchy(engine) => visitor.visit::<dyn Scheduler + Send>(&mut **engine),
             Self::Levelled(engine) => visitor.visit::<dyn Scheduler + Send>(&mut **engine),
+            Self::Frames(engine) => visitor.visit::<dyn Scheduler + Send>(&mut **engine),
             Self::User(engine) => visitor.visit(&mut **engine),
         }
     }
@@ -43,6 +47,7 @@ impl Engine {
             Self::Uniprocessor(engine) => engine,
             Self::Hierarchy(engine) => engine,
             Self::Levelled(engine) => engine,
+            Self::Frames(engine) => engine,
             Self::User(engine) => engine,
         }
     }

@@ -25,7 +25,9 @@ mod setup;
 mod system;
 
 pub use assemble::{Analysis, assemble, given, levels, problem};
-pub use configuration::{Configuration, Levels, OneCpu, Precision, Servers, User};
+pub use configuration::{
+    Configuration, FrameFault, FrameLists, Levels, OneCpu, Precision, Servers, User,
+};
 pub use engine::{Engine, Visitor};
 pub use options::{BACKLOG, EXHAUSTION, OptionKey, Options, Values};
 pub use policies::one_cpu;

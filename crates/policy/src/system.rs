@@ -106,6 +106,25 @@ pub enum Proof {
 }
 
 impl Cluster {
+    /// All tasks of a set on all of so many CPUs, in one domain.
+    #[must_use]
+    pub fn whole(configuration: Configuration, cpus: u16, guarantee: Guarantee) -> Self {
+        let cpus: Vec<CpuId> = (0..cpus).map(CpuId).collect();
+        let numbers = (0..=u16::MAX).map(TaskId);
+        let tasks: Vec<TaskId> = numbers.take(configuration.tasks().len()).collect();
+        let domain = Domain {
+            cpus: cpus.clone(),
+            tasks: tasks.clone(),
+            guarantee,
+        };
+        Self {
+            cpus,
+            tasks,
+            configuration,
+            domains: vec![domain],
+        }
+    }
+
     /// Whether nothing is promised in any of its domains.
     #[must_use]
     pub fn promises_nothing(&self) -> bool {
@@ -179,6 +198,12 @@ impl System {
             let why = "levels with domains in common (mc2) are for simulations in this version";
             return Some(Refusal::input(why).with_help("use `vestal simulate`"));
         }
+        let is_framed =
+            |cluster: &Cluster| matches!(cluster.configuration, Configuration::Frames(_));
+        if clusters.clone().any(is_framed) {
+            let why = "frame tables are for simulations in this version";
+            return Some(Refusal::input(why).with_help("use `vestal simulate`"));
+        }
         if self.cpus > 1 {
             let why = "several CPUs are for simulations in this version";
             return Some(Refusal::input(why).with_help("use `vestal simulate`"));
@@ -201,11 +226,14 @@ impl System {
         })
     }
 
-    /// The CPU of a task whose domain is a CPU's own ([`Cluster::own_cpu`]); `None` for one that all CPUs of its cluster
-    /// serve, even if that is one.
+    /// The CPU of a task whose domain is a CPU's own ([`Cluster::own_cpu`]), and of one with a place in a frame table;
+    /// `None` for one that all CPUs of its cluster serve, even if that is one.
     #[must_use]
     pub fn cpu_of(&self, task: TaskId) -> Option<CpuId> {
         let (cluster, task) = self.cluster_of(task)?;
+        if let Configuration::Frames(frames) = &cluster.configuration {
+            return cluster.cpus.get(frames.home(task)?.index()).copied();
+        }
         cluster.own_cpu(cluster.domain_of(task)?)
     }
 

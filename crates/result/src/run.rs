@@ -55,9 +55,9 @@ pub struct Run {
     /// By device; empty where the policy has none.
     #[serde(default)]
     pub devices: Vec<DeviceRow>,
-    /// Of frame tables.
+    /// Of a frame table; null where the policy has none.
     #[serde(default)]
-    pub frames: Frames,
+    pub frames: Option<Frames>,
     /// What each mechanism cost, by its name; empty for a simulated run.
     #[serde(default)]
     pub overhead: BTreeMap<String, Cost>,
@@ -295,9 +295,13 @@ pub struct DeviceRow {
 /// What became of the frames of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Frames {
-    /// How many began.
+    /// How many began within the run by the clock, also those that were skipped.
     pub total: u64,
-    /// How often the LO sub-frame was skipped.
+    /// How many of them were skipped as a whole, because an earlier one had not ended. 0 when read from a result that
+    /// does not say it.
+    #[serde(default)]
+    pub skipped: u64,
+    /// In how many of them the sub-frame of the lowest level was skipped, alone or with others above it.
     pub lo_skipped: u64,
     /// How many took longer than their length.
     pub overrun: u64,

@@ -14,6 +14,7 @@
 //! | [`workload`] | when jobs arrive, and what they execute |
 //! | [`observer`] | what a world reports to observers |
 //! | [`guarantee`] | which deadlines a policy had guaranteed to keep |
+//! | [`frames`] | what became of the frames of a table |
 //! | [`served`] | what servers gave and devices asked for |
 //! | [`statistics`] | counts, response times and percentiles in constant memory |
 //!
@@ -53,6 +54,7 @@ pub mod backlog;
 mod calendar;
 mod cpu;
 pub mod error;
+pub mod frames;
 pub mod guarantee;
 pub mod native;
 pub mod observer;
@@ -65,6 +67,7 @@ pub mod world;
 
 pub use backlog::Backlog;
 pub use error::SimulationError;
+pub use frames::{FrameCounter, FrameStatistics};
 pub use native::{NativeSetting, simulate_native};
 pub use observer::{JobState, Observer, Segment};
 pub use outside::{Events, Outside};

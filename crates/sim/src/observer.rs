@@ -143,6 +143,14 @@ pub trait Observer {
     fn postponed(&mut self, at: Instant, server: ServerId, amount: Service) {
         let _ = (at, server, amount);
     }
+    /// A frame of a table ended before its last sub-frame did; frames are counted from the epoch.
+    fn frame_overran(&mut self, at: Instant, frame: u64) {
+        let _ = (at, frame);
+    }
+    /// So many frames passed of which nothing ran, from this one on, and another begins.
+    fn frames_skipped(&mut self, at: Instant, first: u64, more: u64) {
+        let _ = (at, first, more);
+    }
     /// A job is still pending when the run ends.
     fn unfinished(&mut self, end: Instant, job: &JobState) {
         let _ = (end, job);
@@ -216,6 +224,12 @@ macro_rules! forward {
         fn postponed(&mut $self, at: Instant, server: ServerId, amount: Service) {
             $(for each in $observers { each.postponed(at, server, amount); })+
         }
+        fn frame_overran(&mut $self, at: Instant, frame: u64) {
+            $(for each in $observers { each.frame_overran(at, frame); })+
+        }
+        fn frames_skipped(&mut $self, at: Instant, first: u64, more: u64) {
+            $(for each in $observers { each.frames_skipped(at, first, more); })+
+        }
         fn unfinished(&mut $self, end: Instant, job: &JobState) {
             $(for each in $observers { each.unfinished(end, job); })+
         }
@@ -231,6 +245,11 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 
 impl<O: Observer + ?Sized> Observer for Box<O> {
     forward!(self => [&mut **self]);
+}
+
+/// Whoever is there watches.
+impl<O: Observer> Observer for Option<O> {
+    forward!(self => self.iter_mut());
 }
 
 /// Both watch, the first one first.

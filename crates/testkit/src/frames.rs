@@ -1,6 +1,7 @@
 //! Frame tables in the world of whole ticks.
 
-use super::short::at;
+use super::random::Random;
+use super::short::{at, task};
 use super::world::{Report, Told, World};
 use vestal_core::*;
 
@@ -63,6 +64,59 @@ impl Table {
             wake_granularity: Duration::ZERO,
         })
     }
+}
+
+/// A random table over four frames with lengths that its jobs just fill, and its tasks.
+///
+/// # Panics
+/// Without a level or a CPU.
+pub fn random_table(random: &mut Random, levels: usize, cpus: usize) -> (Vec<Task>, Table) {
+    let mut lists = vec![vec![vec![Vec::new(); cpus]; levels]; 4];
+    let mut models = Vec::new();
+    for number in 0..=random.below(7) {
+        let criticality = random.below(levels as u64) as usize;
+        let mut wcet: Vec<u64> = (0..=criticality).map(|_| 1 + random.below(5)).collect();
+        wcet.sort_unstable();
+        let (frames, cpu) = (1 << random.below(3), random.below(cpus as u64) as usize);
+        for first in (0..4).step_by(frames) {
+            let frame = first + random.below(frames as u64) as usize;
+            lists[frame][criticality][cpu].push(number as u16);
+        }
+        models.push((criticality as u8, frames as u64, wcet));
+    }
+    let wcet = |&number: &u16, level: usize| {
+        let values = &models[usize::from(number)].2;
+        values[level.min(values.len() - 1)]
+    };
+    let barriers: Vec<Vec<Vec<u64>>> = lists
+        .iter()
+        .map(|frame| {
+            let length = |cpus: &Vec<Vec<u16>>, level| {
+                let work = cpus
+                    .iter()
+                    .map(|list| list.iter().map(|task| wcet(task, level)).sum::<u64>());
+                work.max().unwrap()
+            };
+            let of = |cpus| (0..levels).map(|level| length(cpus, level)).collect();
+            frame.iter().map(of).collect()
+        })
+        .collect();
+    let need =
+        |frame: &Vec<Vec<u64>>, level: usize| frame[level..].iter().map(|b| b[level]).sum::<u64>();
+    let frame = (0..levels)
+        .flat_map(|level| barriers.iter().map(move |frame| need(frame, level)))
+        .max();
+    let frame = frame.unwrap();
+    let tasks = models
+        .iter()
+        .map(|(criticality, frames, wcet)| task(*criticality, frames * frame, wcet))
+        .collect();
+    let table = Table {
+        frame,
+        lists,
+        barriers,
+    };
+    (tasks, table)
 }
 
 /// Steps tick by tick over `ticks`; `need` says what a job executes (more than nothing).

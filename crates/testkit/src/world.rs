@@ -82,7 +82,9 @@ impl Progress {
 #[derive(Clone, Debug)]
 struct Walk {
     barrier: BarrierId,
-    /// The last first.
+    /// All its jobs.
+    given: Vec<JobId>,
+    /// Those that it has left, the last first.
     jobs: Vec<JobId>,
 }
 
@@ -333,11 +335,14 @@ impl<'a, S: Scheduler> World<'a, S> {
         self.has_sequences = !plan.sequences.spans.is_empty();
         for (cpu, walk) in cpus.zip(&mut self.walks) {
             let sequence = plan.sequence(cpu);
-            let barrier = sequence.map(|sequence| sequence.barrier);
-            if barrier != walk.as_ref().map(|walk| walk.barrier) {
-                *walk = sequence.map(|sequence| Walk {
-                    barrier: sequence.barrier,
-                    jobs: sequence.jobs.iter().rev().copied().collect(),
+            // A frame that overran the whole cycle is followed by the same barrier, and other jobs.
+            let given = sequence.map(|sequence| (sequence.barrier, sequence.jobs));
+            let known = walk.as_ref().map(|walk| (walk.barrier, &walk.given[..]));
+            if given != known {
+                *walk = given.map(|(barrier, jobs)| Walk {
+                    barrier,
+                    given: jobs.to_vec(),
+                    jobs: jobs.iter().rev().copied().collect(),
                 });
             }
         }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fields;
+mod frames;
 mod hsf;
 mod mc2;
 mod mc2_simulated;

@@ -41,8 +41,11 @@ where
                 Event::Postponed { server, amount } => {
                     self.observer.postponed(at, server, amount);
                 }
-                // What frames do shows in the plans.
-                Event::Late { .. } | Event::FrameOverrun { .. } | Event::FramesSkipped { .. } => {}
+                Event::FrameOverrun { frame } => self.observer.frame_overran(at, frame),
+                Event::FramesSkipped { first, count } => {
+                    self.observer.frames_skipped(at, first, count);
+                }
+                Event::Late { .. } => {}
             }
             next = self.scheduler.take_notice();
         }

@@ -1,5 +1,7 @@
 //! `vestal simulate FILE --policy P`: the task set in exact simulated time.
 
+#[cfg(test)]
+mod frames_tests;
 mod outside;
 mod worlds;
 
@@ -17,7 +19,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use vestal_core::{Task, TaskId};
 use vestal_result::run::{
-    self, CpuRow, Execution, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
+    self, CpuRow, Execution, Frames, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
 };
 use vestal_sim::statistics::TaskStatistics;
 use vestal_trace::{Dispatch, Domains, World};
@@ -81,6 +83,7 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
     let Ran {
         figures,
         served,
+        frames,
         cut,
     } = ran;
     let (servers, devices) = outside::rows(session, served.as_ref());
@@ -134,6 +137,12 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         cpus: cpus.collect(),
         servers,
         devices,
+        frames: frames.map(|found| Frames {
+            total: found.total,
+            skipped: found.skipped,
+            lo_skipped: found.lowest_skipped,
+            overrun: found.overrun,
+        }),
         machine: Machine {
             missed_outside_gaps: guaranteed,
             ..Machine::default()

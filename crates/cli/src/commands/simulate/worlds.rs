@@ -20,9 +20,9 @@ use vestal_result::run::Cut;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
 use vestal_sim::{
-    Backlog, Demand, Effort, JobState, NativeSetting, Observer, Outside, Releases, Served, Setting,
-    SimulationError, Statistics, simulate, simulate_amid, simulate_native, simulate_together,
-    stepwise,
+    Backlog, Demand, Effort, FrameCounter, FrameStatistics, JobState, NativeSetting, Observer,
+    Outside, Releases, Served, Setting, SimulationError, Statistics, simulate, simulate_amid,
+    simulate_native, simulate_together, stepwise,
 };
 use vestal_trace::{Dispatch, Domains, InDomain, Recorder};
 use vestal_workload::Workload;
@@ -35,6 +35,8 @@ pub(super) struct Ran {
     pub(super) figures: Figures,
     /// What its servers did, if it has any.
     pub(super) served: Option<Served>,
+    /// What became of its frames, if it has any.
+    pub(super) frames: Option<FrameStatistics>,
     /// Where it ended if that was before its time.
     pub(super) cut: Option<Cut>,
 }
@@ -103,6 +105,12 @@ fn setting<'a>(session: &Session, cluster: &Cluster, tasks: &'a [Task]) -> Setti
     }
 }
 
+/// Who counts the frames of a cluster, if it has any.
+fn frame_counter(cluster: &Cluster) -> Option<FrameCounter> {
+    let frames = cluster.configuration.frames()?;
+    Some(FrameCounter::new(frames.map().length()))
+}
+
 /// The only cluster of a session.
 fn alone(
     session: &Session,
@@ -119,6 +127,8 @@ fn alone(
     if let Some(served) = &mut served {
         observers.push(served);
     }
+    let mut frames = frame_counter(cluster);
+    observers.push(&mut frames);
     let cut = match files {
         None => world(session, dispatch, cluster, None, &mut observers)?,
         Some(files) => {
@@ -133,6 +143,7 @@ fn alone(
     Ok(Ran {
         figures: statistics.into_figures(),
         served,
+        frames: frames.map(|counter| counter.figures()),
         cut,
     })
 }
@@ -250,6 +261,7 @@ fn in_domains(
     Ok(Ran {
         figures: statistics.into_figures(),
         served: None,
+        frames: None,
         cut: cut(session, &outcome)?,
     })
 }
@@ -274,7 +286,8 @@ fn together(
             Statistics::of_guarantee(session.guarantee(number), tasks, cpus)
         })
         .collect();
-    let counted = statistics.iter_mut();
+    let mut frames: Vec<_> = clusters.iter().map(frame_counter).collect();
+    let counted = statistics.iter_mut().zip(&mut frames);
     let outcome = match files {
         None => {
             let mut observers: Vec<_> = counted.map(|count| (count, Shared(watched))).collect();
@@ -318,6 +331,11 @@ fn together(
     Ok(Ran {
         figures: Figures::of_parts(session.tasks.len(), cpus, &parts),
         served: None,
+        frames: frames
+            .iter()
+            .flatten()
+            .map(FrameCounter::figures)
+            .reduce(|all, more| all.and(&more)),
         cut,
     })
 }
