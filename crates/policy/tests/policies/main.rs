@@ -7,3 +7,4 @@ mod mc2;
 mod needs;
 mod pedf_vd;
 mod recordings;
+mod servers;
