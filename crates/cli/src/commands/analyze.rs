@@ -19,7 +19,7 @@ use vestal_analysis::{
     Kind, Names, Outcome as TestOutcome, Parameter, Parameters, Problem, Test, Verdict,
 };
 use vestal_core::Level;
-use vestal_policy::{Given, parameters};
+use vestal_policy::{Given, Registry, parameters};
 use vestal_result::Format;
 use vestal_result::analysis::{self as said, Analyses, Analysis, TaskBound};
 use vestal_workload::TaskSet;
@@ -40,32 +40,13 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     }
     let named = named_tests(args)?;
     let set = input::task_set(&args.file, output)?;
-    let tests = wanted_tests(args, named.clone(), &set, output);
+    let tests = wanted_tests(registry(), args, (&set, &named), output);
     let parameters = read_parameters(args.parameters.as_deref(), &set)?;
     let given = vestal_policy::given(&set, &parameters);
     let given = given
         .map_err(|refusal| Failure::refused(format!("read {}", shown(&args.file)), refusal))?;
     say_what_is_given(&tests, &given, output);
-    let progress = Progress::new(output, "analyzing", tests.len() as u64);
-    let mut results = Vec::with_capacity(tests.len());
-    for (done, test) in tests.iter().enumerate() {
-        progress.at(done as u64);
-        match one(&args.file, &set, test, &given) {
-            Ok(result) => results.push(result),
-            // Files that say little about servers are analyzed by all other tests.
-            Err(failure)
-                if failure.exit == Exit::BadInput
-                    && test.is_for_servers
-                    && !is_among(&named, test) =>
-            {
-                output.note(&format!(
-                    "{test} is left out, these servers are not for it; --test {test} says why"
-                ));
-            }
-            Err(failure) => return Err(failure),
-        }
-    }
-    drop(progress);
+    let results = ask((&args.file, &set), (&tests, &named), &given, output)?;
     let exit = Exit::holds(holds(args, &results));
     for result in &results {
         output.human(&section(result, &set, output));
@@ -93,6 +74,35 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
         results: results.into_iter().map(|result| result.said).collect(),
     })?;
     Ok(exit)
+}
+
+/// The answers of the tests, of which some were named.
+fn ask(
+    (path, set): (&Path, &TaskSet),
+    (tests, named): (&[&Test], &[&Test]),
+    given: &Given,
+    output: &Output,
+) -> Result<Vec<TestResult>, Failure> {
+    let progress = Progress::new(output, "analyzing", tests.len() as u64);
+    let mut results = Vec::with_capacity(tests.len());
+    for (done, test) in tests.iter().enumerate() {
+        progress.at(done as u64);
+        match one(path, set, test, given) {
+            Ok(result) => results.push(result),
+            // A file whose servers are incomplete is as good as any to the tests that ignore them.
+            Err(failure)
+                if failure.exit == Exit::BadInput
+                    && test.is_for_servers
+                    && !is_among(named, test) =>
+            {
+                output.note(&format!(
+                    "{test} is left out, these servers are not for it; --test {test} says why"
+                ));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(results)
 }
 
 /// The answer of one test, with the time that it took.
@@ -125,13 +135,13 @@ fn named_tests(args: &AnalyzeArgs) -> Result<Vec<&'static Test>, Failure> {
 
 /// Those, and without names every sound test, with `--all` every test, that is for what the file has:
 /// tasks or a finite job set, one CPU or several, servers or none.
-fn wanted_tests(
+fn wanted_tests<'a>(
+    registry: &'a Registry,
     args: &AnalyzeArgs,
-    named: Vec<&'static Test>,
-    set: &TaskSet,
+    (set, named): (&TaskSet, &[&'a Test]),
     output: &Output,
-) -> Vec<&'static Test> {
-    let mut wanted = named;
+) -> Vec<&'a Test> {
+    let mut wanted = named.to_vec();
     if args.all || args.tests.is_empty() {
         let (cpus, several) = (set.platform.cpus, has_several_cpus(set));
         if several {
@@ -139,7 +149,7 @@ fn wanted_tests(
                 "the platform has {cpus} CPUs; the tests for one CPU are left out"
             ));
         }
-        for test in registry().tests() {
+        for test in registry.tests() {
             let has_servers = !set.servers.is_empty();
             let applies = test.is_for_job_sets != set.jobs.is_empty()
                 && test.is_for_several_cpus == several
@@ -438,3 +448,6 @@ fn conclusion(set: &TaskSet, results: &[TestResult], painter: Painter) -> String
         proved.join(", ")
     )
 }
+
+#[cfg(test)]
+mod tests;
