@@ -121,13 +121,16 @@ fn refused(spoil: impl FnOnce(&mut Vec<Server>, &mut Vec<Device>)) -> ServedErro
 }
 
 fn fault(server: u16, spoil: impl FnOnce(&mut [Server])) -> ServerFault {
-    match refused(|servers, _| spoil(servers)) {
-        ServedError::Server {
-            server: found,
-            fault,
-        } if found == ServerId(server) => fault,
-        other => panic!("{other:?}"),
-    }
+    let error = refused(|servers, _| spoil(servers));
+    let ServedError::Server {
+        server: found,
+        fault,
+    } = error
+    else {
+        panic!("{error:?}");
+    };
+    assert_eq!(found, ServerId(server));
+    fault
 }
 
 #[test]
@@ -221,9 +224,13 @@ fn whom_servers_serve_exists_and_is_served_once() {
 
 #[test]
 fn devices_and_waits_that_mean_nothing_are_refused() {
-    let device = |spoil: fn(&mut Device)| match refused(|_, devices| spoil(&mut devices[0])) {
-        ServedError::Device { device, fault } if device == DeviceId(0) => fault,
-        other => panic!("{other:?}"),
+    let device = |spoil: fn(&mut Device)| {
+        let error = refused(|_, devices| spoil(&mut devices[0]));
+        let ServedError::Device { device, fault } = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(device, DeviceId(0));
+        fault
     };
     assert_eq!(
         device(|device| device.server = ServerId(3)),
@@ -371,14 +378,16 @@ fn given_budgets_of_other_servers_are_refused() {
         (vec![a.clone(), c.clone(), c.clone()], 1),
         (vec![a.clone(), b.clone(), b.clone()], 2),
     ] {
-        match refused(servers) {
-            ProblemError::Parameter(ParameterError::Part {
-                parameter: Parameter::Servers,
-                position,
-                ..
-            }) => assert_eq!(position, wrong),
-            other => panic!("{other:?}"),
-        }
+        let error = refused(servers);
+        let ProblemError::Parameter(ParameterError::Part {
+            parameter,
+            position,
+            ..
+        }) = error
+        else {
+            panic!("{error:?}");
+        };
+        assert_eq!((parameter, position), (Parameter::Servers, wrong));
     }
     // The period no longer holds what the server has above its level: 1 ms.
     let mut short = capacity(1, &[1], 9);

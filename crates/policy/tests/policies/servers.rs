@@ -44,10 +44,11 @@ fn run_by_hsf(set: &TaskSet) -> Servers {
     let registry = Registry::default();
     let by = (registry.policy("hsf").unwrap(), &Options::default());
     let system = assemble(&registry, by, set, &Parameters::default(), Analysis::Ask).unwrap();
-    match &system.clusters[0].configuration {
-        Configuration::Servers(servers) => servers.clone(),
-        other => panic!("{other:?}"),
-    }
+    let configuration = &system.clusters[0].configuration;
+    let Configuration::Servers(servers) = configuration else {
+        panic!("{configuration:?}");
+    };
+    servers.clone()
 }
 
 /// Every kind of server, order and arrival.

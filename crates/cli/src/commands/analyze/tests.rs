@@ -1,7 +1,5 @@
 //! What people and programs see of a test about servers.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use super::{TestResult, ask, one, section, wanted_tests};
 use crate::args::{AnalyzeArgs, Format};
 use crate::failure::Exit;
@@ -50,10 +48,8 @@ fn response(problem: &Problem, place: usize, level: Level) -> Option<u64> {
         let mut demand = capacity;
         for server in all.iter().filter(above) {
             let (period, capacity) = budget(server, level)?;
-            let jitter = match server.configuration.kind {
-                ServerKind::Deferrable { .. } => period - capacity,
-                _ => 0,
-            };
+            let keeps = matches!(server.configuration.kind, ServerKind::Deferrable { .. });
+            let jitter = if keeps { period - capacity } else { 0 };
             demand += (response + jitter).div_ceil(period) * capacity;
         }
         if demand == response {
