@@ -223,7 +223,7 @@ fn whom_servers_serve_exists_and_is_served_once() {
 }
 
 #[test]
-fn devices_and_waits_that_mean_nothing_are_refused() {
+fn devices_that_mean_nothing_are_refused() {
     let device = |spoil: fn(&mut Device)| {
         let error = refused(|_, devices| spoil(&mut devices[0]));
         let ServedError::Device { device, fault } = error else {
@@ -267,7 +267,10 @@ fn devices_and_waits_that_mean_nothing_are_refused() {
     );
     let many = refused(|_, devices| *devices = vec![devices[0]; usize::from(u16::MAX) - 2]);
     assert_eq!(many, ServedError::TooMany { found: 65_535 });
+}
 
+#[test]
+fn waits_that_mean_nothing_are_refused() {
     let waits = |waits: Vec<Vec<Wait>>| match made().with_waits(waits) {
         Err(ProblemError::Served(error)) => error,
         other => panic!("{other:?}"),
