@@ -2,7 +2,8 @@
 //! decided again.
 
 use super::{RunResult, run};
-use crate::args::{Format as PrintFormat, WorldArgs};
+use crate::args::{Format as PrintFormat, ReplayArgs, WorldArgs};
+use crate::commands::replay::decided_again;
 use crate::output::Output;
 use crate::session::Session;
 use std::collections::BTreeSet;
@@ -214,8 +215,20 @@ fn a_recording_is_decided_again_and_a_changed_sequence_is_found() {
             let sure = records.iter().map(|record| Ok::<_, ()>(*record));
             replay(&header, sure, &mut *engine)
         };
-        let replayed = again(&records).unwrap();
-        assert_eq!(replayed.records, records.len() as u64);
+        assert!(again(&records).is_ok());
+        // The command, with such a program's own policies.
+        let args = |trace: &Path| ReplayArgs {
+            trace: trace.to_owned(),
+            file: None,
+            policy: None,
+            tolerance: None,
+            parameters: None,
+        };
+        let output = Output::new(PrintFormat::Json);
+        let (_, document) = decided_again(&registry, &args(&path), &output).unwrap();
+        assert!(document.equal, "{document:?}");
+        assert_eq!(document.records, records.len() as u64);
+        assert_eq!(document.jobs.unwrap().released, result.jobs.released);
         let mut changed_on = BTreeSet::new();
         for index in 0..records.len() {
             let mut changed = records.clone();
