@@ -49,13 +49,15 @@ mod rational;
 mod reason;
 pub mod schedulability;
 mod scratch;
+pub mod served;
 mod tables;
 mod test;
 
-pub use outcome::{Kind, Names, Outcome, Reason, TaskOutcome, Verdict};
+pub use outcome::{Kind, Names, Outcome, Reason, ServerOutcome, TaskOutcome, Verdict};
 pub use parameters::{Parameter, ParameterError, Parameters, Ratio};
 pub use problem::{FiniteJob, Phasing, Problem, ProblemError};
 pub use reason::{CpuLoad, PlacementRule};
 pub use schedulability::{find, tests};
 pub use scratch::Scratch;
+pub use served::{Device, DeviceArrival, Member, ServedError, Server, Wait};
 pub use test::Test;

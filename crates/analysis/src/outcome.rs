@@ -64,6 +64,9 @@ pub struct Outcome {
     pub claim: Option<Verdict>,
     /// One entry for each task, in task order.
     pub tasks: Vec<TaskOutcome>,
+    /// One entry for each server, in the order of the problem; empty if the test is not about servers, or did
+    /// not come that far.
+    pub servers: Vec<ServerOutcome>,
     /// Why the condition fails, or why the test does not apply; `None` if the condition holds.
     pub why: Option<Reason>,
     /// What the test chose.
@@ -82,6 +85,18 @@ pub struct TaskOutcome {
     pub cpu: Option<CpuId>,
 }
 
+/// What a test found out about one server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerOutcome {
+    /// Larger = more urgent; `None` for a PIBS, which inherits, and before the server had its priority.
+    pub priority: Option<u32>,
+    /// At index l the bound on how long the server may take, from when its budget is there and wanted, until it
+    /// has executed as much as it has in mode l; of a PIBS, until a burst is over, the longest on behalf of
+    /// anyone. `None`: not bounded within its period, of a PIBS that of whom it serves. From the lowest level on,
+    /// as many as the test speaks of; empty if it did not come that far.
+    pub responses: Vec<Option<Duration>>,
+}
+
 impl Outcome {
     /// The outcome of a test of `kind` whose condition fails for the reason `why`, or holds if there
     /// is none. The parameters are the tasks' priorities if each of them has one.
@@ -94,12 +109,20 @@ impl Outcome {
             kind,
             claim: kind.claim(holds),
             tasks,
+            servers: Vec::new(),
             why,
             parameters: Parameters {
                 priorities,
                 ..Parameters::default()
             },
         }
+    }
+
+    /// The same with what was found out about each server.
+    #[must_use]
+    pub fn with_servers(mut self, servers: Vec<ServerOutcome>) -> Self {
+        self.servers = servers;
+        self
     }
 
     /// The outcome of a test whose assumptions the problem does not keep: it decides nothing.
@@ -110,6 +133,7 @@ impl Outcome {
             kind,
             claim: None,
             tasks: vec![TaskOutcome::default(); tasks],
+            servers: Vec::new(),
             why: Some(why),
             parameters: Parameters::default(),
         }

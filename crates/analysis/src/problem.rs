@@ -1,6 +1,7 @@
 //! What is to be proved: sporadic tasks with criticality levels, on one CPU if nothing else is said.
 
 use crate::parameters::{ParameterError, Parameters, Scope, task_id};
+use crate::served::{self, Device, ServedError, Server, Wait};
 use core::num::NonZeroU16;
 use vestal_core::model::{LEVELS_MAX, TASKS_MAX};
 use vestal_core::time::HORIZON_NANOS;
@@ -25,7 +26,8 @@ pub enum Phasing {
 /// Invariants: every deadline is in 1..=T, every criticality is a level of the set, every period
 /// is at most [`HORIZON_NANOS`] (so a demand that saturates exceeds every deadline), every given
 /// virtual deadline is in 1..=D, every given zero-slack instant in 0..=D, every given number of
-/// slices fits its task, every given CPU is one of the problem's.
+/// slices fits its task, every given CPU is one of the problem's; servers, devices and waits are sound
+/// ([`ServedError`]).
 #[derive(Clone, Debug)]
 pub struct Problem {
     tasks: Vec<Task>,
@@ -36,6 +38,10 @@ pub struct Problem {
     pub(crate) jobs: Vec<FiniteJob>,
     phasing: Phasing,
     cpus: NonZeroU16,
+    servers: Vec<Server>,
+    devices: Vec<Device>,
+    /// By task; empty if none waits for a device.
+    waits: Vec<Vec<Wait>>,
 }
 
 /// A job that is released once, at a known instant.
@@ -63,7 +69,7 @@ impl Problem {
     /// the test to choose.
     ///
     /// # Errors
-    /// Any of [`ProblemError`] except [`ProblemError::Parameter`].
+    /// Any of [`ProblemError`] except [`ProblemError::Parameter`] and [`ProblemError::Served`].
     pub fn new(tasks: Vec<Task>, levels: LevelSet) -> Result<Self, ProblemError> {
         if tasks.len() > TASKS_MAX {
             return Err(ProblemError::TooManyTasks { found: tasks.len() });
@@ -84,6 +90,9 @@ impl Problem {
             jobs: Vec::new(),
             phasing: Phasing::Arbitrary,
             cpus: NonZeroU16::MIN,
+            servers: Vec::new(),
+            devices: Vec::new(),
+            waits: Vec::new(),
         })
     }
 
@@ -93,13 +102,14 @@ impl Problem {
     ///
     /// # Errors
     /// [`ProblemError::Parameter`] if there is not exactly one value for each task, or one is not for its
-    /// task.
+    /// task. If the problem has servers, also parameters that are not for them, and [`ProblemError::Served`] if
+    /// one has more above its own level than the given period.
     pub fn with(mut self, given: &Parameters) -> Result<Self, ProblemError> {
         given
             .check(&self.scope())
             .map_err(ProblemError::Parameter)?;
         self.given = given.or(&self.given);
-        Ok(self)
+        self.with_given_budgets()
     }
 
     /// The same tasks on so many CPUs of equal speed. Placements are given by
@@ -112,6 +122,56 @@ impl Problem {
         self.given
             .check(&self.scope())
             .map_err(ProblemError::Parameter)?;
+        Ok(self)
+    }
+
+    /// The same tasks in these servers, with devices whose bottom halves run there; only tests for servers say
+    /// something about them ([`crate::Test::is_for_servers`]). Budgets and priorities that are given as
+    /// [`Parameters::servers`] take the place of those of the servers, up to the level of each.
+    ///
+    /// # Errors
+    /// [`ProblemError::Served`] with what is wrong with a server or a device, [`ProblemError::Parameter`] if what
+    /// is given is not for these servers.
+    pub fn with_servers(
+        mut self,
+        servers: Vec<Server>,
+        devices: Vec<Device>,
+    ) -> Result<Self, ProblemError> {
+        (self.servers, self.devices) = (servers, devices);
+        self.check_servers()?;
+        let waits = std::mem::take(&mut self.waits);
+        let new = match waits.is_empty() {
+            true => self,
+            false => self.with_waits(waits)?,
+        };
+        new.with_given_budgets()
+    }
+
+    /// The same with what the jobs of each task wait for, in the order of their execution: a list for each task.
+    ///
+    /// # Errors
+    /// [`ProblemError::Served`] if there are not as many lists as tasks, or one is about a device that there is
+    /// not or about no event.
+    pub fn with_waits(mut self, waits: Vec<Vec<Wait>>) -> Result<Self, ProblemError> {
+        served::check_waits(&waits, self.tasks.len(), self.devices.len())
+            .map_err(ProblemError::Served)?;
+        self.waits = waits;
+        Ok(self)
+    }
+
+    fn check_servers(&self) -> Result<(), ProblemError> {
+        let (servers, devices) = (&self.servers, &self.devices);
+        served::check_servers(servers, devices, self.tasks.len(), self.levels)
+            .map_err(ProblemError::Served)
+    }
+
+    /// Without servers nothing: a test that is not for servers does not ask.
+    fn with_given_budgets(mut self) -> Result<Self, ProblemError> {
+        if let (Some(given), false) = (&self.given.servers, self.servers.is_empty()) {
+            served::apply(&mut self.servers, given, self.levels)
+                .map_err(ProblemError::Parameter)?;
+            self.check_servers()?;
+        }
         Ok(self)
     }
 
@@ -158,6 +218,25 @@ impl Problem {
     #[must_use]
     pub fn cpus(&self) -> u16 {
         self.cpus.get()
+    }
+
+    /// The servers, with the budgets that are given where some are; a [`vestal_core::ServerId`] is an index in
+    /// this list. Empty: tasks are scheduled by themselves.
+    #[must_use]
+    pub fn servers(&self) -> &[Server] {
+        &self.servers
+    }
+
+    /// The devices; a [`vestal_core::DeviceId`] is an index in this list.
+    #[must_use]
+    pub fn devices(&self) -> &[Device] {
+        &self.devices
+    }
+
+    /// What the jobs of a task wait for, in the order of their execution.
+    #[must_use]
+    pub fn waits(&self, task: TaskId) -> &[Wait] {
+        self.waits.get(task.index()).map_or(&[], Vec::as_slice)
     }
 
     /// What is given instead of being chosen.
@@ -292,6 +371,9 @@ pub enum ProblemError {
     /// A parameter is not for these tasks.
     #[error("{0}")]
     Parameter(ParameterError),
+    /// Servers or devices are not for these tasks.
+    #[error("{0}")]
+    Served(ServedError),
     /// A job of a finite set is not due after its release, or beyond the horizon.
     #[error("job {} is not due after its release, or after {HORIZON_NANOS} ns", .job.0)]
     JobWindow {

@@ -111,6 +111,10 @@ pub enum Reason {
     JobSet,
     /// The test is for finite job sets, and the problem has tasks.
     NotJobSet,
+    /// The test is about tasks that are scheduled by themselves, and the problem has servers.
+    HasServers,
+    /// The test is about servers, and the problem has none.
+    NoServers,
     /// Fixed job priorities: the tasks from this level on ask for the whole CPU, so a busy period of
     /// its mode may never end.
     BusyPeriodUnbounded {
@@ -334,6 +338,10 @@ impl fmt::Display for NamedReason<'_> {
             }
             Reason::JobSet => f.write_str("the test is for tasks, this is a finite job set"),
             Reason::NotJobSet => f.write_str("the test is for finite job sets, these are tasks"),
+            Reason::HasServers => {
+                f.write_str("the test is for tasks without servers, these have some")
+            }
+            Reason::NoServers => f.write_str("the test is for servers, there are none"),
             Reason::BusyPeriodUnbounded {
                 level: mode,
                 utilization_ppm,

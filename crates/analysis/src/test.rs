@@ -24,6 +24,9 @@ pub struct Test {
     pub is_for_job_sets: bool,
     /// Whether it is for several CPUs, too; all others are for one ([`Problem::cpus`]).
     pub is_for_several_cpus: bool,
+    /// Whether it is about servers ([`Problem::servers`]); all others are about tasks that are scheduled by
+    /// themselves.
+    pub is_for_servers: bool,
     /// One line for lists.
     pub summary: &'static str,
     pub(crate) analyse: fn(&Problem) -> Outcome,
@@ -54,6 +57,7 @@ impl Test {
             takes,
             is_for_job_sets: false,
             is_for_several_cpus: false,
+            is_for_servers: false,
             summary,
             analyse,
             accepts: None,
@@ -67,24 +71,43 @@ impl Test {
         self
     }
 
+    /// The same for problems with servers, and for no others: about those the answer is *not proven*.
+    #[must_use]
+    pub const fn for_servers(mut self) -> Self {
+        self.is_for_servers = true;
+        self
+    }
+
     /// The full answer, with response times and reason.
     #[must_use]
     pub fn analyse(&self, problem: &Problem) -> Outcome {
-        let is_job_set = !problem.jobs().is_empty();
-        match (is_job_set, self.is_for_job_sets) {
-            (true, false) => Outcome::outside(self.kind, Reason::JobSet, problem.jobs().len()),
-            (false, true) => Outcome::outside(self.kind, Reason::NotJobSet, problem.tasks().len()),
-            (true, true) | (false, false) if self.has_too_many_cpus(problem) => {
-                let (cpus, count) = (problem.cpus(), problem.tasks().len() + problem.jobs().len());
-                Outcome::outside(self.kind, Reason::SeveralCpus { cpus }, count)
+        match self.outside(problem) {
+            Some(why) => {
+                let count = problem.tasks().len() + problem.jobs().len();
+                Outcome::outside(self.kind, why, count)
             }
-            (true, true) | (false, false) => (self.analyse)(problem),
+            None => (self.analyse)(problem),
         }
     }
 
-    /// A test for one CPU would speak of all tasks on a single one.
-    fn has_too_many_cpus(&self, problem: &Problem) -> bool {
-        !self.is_for_several_cpus && problem.cpus() > 1
+    /// Why it does not speak of such a problem at all.
+    fn outside(&self, problem: &Problem) -> Option<Reason> {
+        let (is_job_set, cpus) = (!problem.jobs().is_empty(), problem.cpus());
+        match (is_job_set, self.is_for_job_sets) {
+            (true, false) => return Some(Reason::JobSet),
+            (false, true) => return Some(Reason::NotJobSet),
+            (true, true) | (false, false) => {}
+        }
+        // It would speak of all tasks on a single one.
+        if cpus > 1 && !self.is_for_several_cpus {
+            return Some(Reason::SeveralCpus { cpus });
+        }
+        // Servers delay tasks beyond what a test of tasks alone knows of.
+        match (problem.servers().is_empty(), self.is_for_servers) {
+            (false, false) => Some(Reason::HasServers),
+            (true, true) => Some(Reason::NoServers),
+            (true, false) | (false, true) => None,
+        }
     }
 
     /// Whether it is written so: `name` or `name:variant`.
@@ -103,11 +126,7 @@ impl Test {
     #[must_use]
     pub fn accepts(&self, problem: &Problem, scratch: &mut Scratch) -> bool {
         match self.accepts {
-            Some(accepts) => {
-                problem.jobs().is_empty()
-                    && !self.has_too_many_cpus(problem)
-                    && accepts(problem, scratch)
-            }
+            Some(accepts) => self.outside(problem).is_none() && accepts(problem, scratch),
             None => self.analyse(problem).why.is_none(),
         }
     }
@@ -149,6 +168,7 @@ macro_rules! test {
             takes: &[$($crate::Parameter::$takes),*],
             is_for_job_sets: false,
             is_for_several_cpus: false,
+            is_for_servers: false,
             summary: $summary,
             analyse: $analyse,
             accepts: $accepts,

@@ -108,7 +108,7 @@ impl Session {
             return;
         };
         let given = !file.modes.is_empty() || file.devices.iter().any(|rows| !rows.is_empty());
-        if given && !matches!(self.configuration(), Configuration::Servers(_)) {
+        if given && self.configuration().servers().is_none() {
             output.warning(&format!(
                 "rows of the kinds device and mode have no effect under {}: it has no servers",
                 self.system.policy
@@ -192,9 +192,9 @@ impl Session {
         &self.system.clusters[0].configuration
     }
 
-    /// Under which limits deadlines are guaranteed in its first cluster; where nothing is, jobs have no limits.
-    pub(crate) fn limits(&self) -> (Enforcement, Exhaustion) {
-        self.limits[0].unwrap_or((Enforcement::Static, Exhaustion::Continue))
+    /// Under which limits deadlines are guaranteed in its first cluster; `None` where nothing is.
+    pub(crate) fn limits(&self) -> Option<(Enforcement, Exhaustion)> {
+        self.limits[0]
     }
 
     /// What is guaranteed in a cluster, if it is proved: what worlds judge by.

@@ -98,18 +98,7 @@ impl Experiment {
     /// # Errors
     /// `V0700` with the place of the first thing that is wrong.
     pub fn parse(source: &Arc<Source>) -> Result<Self, Diagnostics> {
-        let raw: Raw = toml::from_str(&source.text).map_err(|error| {
-            let message = error.message().to_owned();
-            let help = "docs/experiments.md lists the keys; vestal explain V0700 shows a file";
-            problem(
-                source,
-                error.span(),
-                "",
-                message,
-                "an experiment file",
-                help,
-            )
-        })?;
+        let raw = read(source)?;
         let wrong =
             |span, field: &str, found, expected: &str| wrong(source, span, field, found, expected);
         if raw.format.as_ref() != FORMAT {
@@ -151,20 +140,7 @@ impl Experiment {
             let span = raw.chunk.as_ref().map_or(0..0, Spanned::span);
             return Err(wrong(span, "chunk", "0".to_owned(), "at least 1"));
         }
-        if let Some(weight) = &raw.weight_by {
-            weights(&axes, weight.as_ref())
-                .map_err(|(found, expected)| wrong(weight.span(), "weight_by", found, expected))?;
-        }
-        if let Some(plot) = &raw.plot {
-            numbers(&axes, plot.as_ref())
-                .map_err(|(found, expected)| wrong(plot.span(), "plot", found, expected))?;
-        }
-        let nothing = raw.tests.is_empty() && raw.check.is_empty();
-        if nothing && raw.simulate.is_empty() && raw.measure.is_empty() {
-            let expected = "`tests`, `check`, `[[simulate]]`, or `[[measure]]`";
-            let found = "nothing is asked of the sets".to_owned();
-            return Err(wrong(0..0, "", found, expected));
-        }
+        check_asked(source, &raw, &axes)?;
         let mut experiment = Self {
             name: raw.name,
             recipe,
@@ -258,6 +234,42 @@ fn wrong(
 ) -> Diagnostics {
     let help = "docs/experiments.md describes every key";
     problem(source, Some(span), field, found, expected, help)
+}
+
+/// The tables of the file.
+fn read(source: &Arc<Source>) -> Result<Raw, Diagnostics> {
+    toml::from_str(&source.text).map_err(|error| {
+        let message = error.message().to_owned();
+        let help = "docs/experiments.md lists the keys; vestal explain V0700 shows a file";
+        problem(
+            source,
+            error.span(),
+            "",
+            message,
+            "an experiment file",
+            help,
+        )
+    })
+}
+
+/// Whether something is asked, and weights and plots are over parameters that vary.
+fn check_asked(source: &Arc<Source>, raw: &Raw, axes: &[Axis]) -> Result<(), Diagnostics> {
+    if let Some(weight) = &raw.weight_by {
+        weights(axes, weight.as_ref()).map_err(|(found, expected)| {
+            wrong(source, weight.span(), "weight_by", found, expected)
+        })?;
+    }
+    if let Some(plot) = &raw.plot {
+        numbers(axes, plot.as_ref())
+            .map_err(|(found, expected)| wrong(source, plot.span(), "plot", found, expected))?;
+    }
+    let nothing = raw.tests.is_empty() && raw.check.is_empty();
+    if nothing && raw.simulate.is_empty() && raw.measure.is_empty() {
+        let expected = "`tests`, `check`, `[[simulate]]`, or `[[measure]]`";
+        let found = "nothing is asked of the sets".to_owned();
+        return Err(wrong(source, 0..0, "", found, expected));
+    }
+    Ok(())
 }
 
 /// The values that a parameter takes: one of the recipe, each of whose values it can have, or one that only

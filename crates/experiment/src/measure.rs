@@ -131,7 +131,7 @@ impl Asked {
         };
         let columns = levels.iter().flat_map(|level| {
             let name = |count: &str| format!("{}:{level}:{count}", self.label);
-            measure.counts.map(|count| name(count))
+            measure.counts.map(name)
         });
         columns.collect()
     }

@@ -4,11 +4,14 @@ use crate::options::Options;
 use crate::policy::{Policy, Use};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
+use crate::servers;
 use crate::setup::{Given, Setup};
 use crate::system::{Proof, System, Terms};
 use std::cmp::Reverse;
 use std::num::NonZeroU16;
-use vestal_analysis::{FiniteJob, Names, Outcome, Parameters, Phasing, Problem, Test, Verdict};
+use vestal_analysis::{
+    FiniteJob, Names, Outcome, Parameters, Phasing, Problem, ProblemError, Test, Verdict,
+};
 use vestal_core::{CpuId, Exhaustion, LevelSet, Task};
 use vestal_workload::TaskSet;
 use vestal_workload::model::{Arrival, OnMiss};
@@ -129,9 +132,18 @@ fn of_tasks(
     (test, given, rule): (&Test, &Given, &Parameters),
 ) -> Result<Problem, Refusal> {
     let problem = Problem::new(tasks, levels(set)?).map(|new| new.with_phasing(phasing(set)));
-    let given = given.all().only(test.takes);
-    let problem = problem.and_then(|new| new.with_cpus(cpus)?.with(&given)?.with(rule));
-    problem.map_err(|error| Refusal::input(error.to_string()))
+    let taken = given.all().only(test.takes);
+    let refused = |error: ProblemError| Refusal::input(error.to_string());
+    let problem = problem
+        .and_then(|new| new.with_cpus(cpus))
+        .map_err(refused)?;
+    // Policies that schedule tasks by themselves ignore servers, and so do their tests.
+    let problem = match test.is_for_servers {
+        true => servers::in_servers(problem, set, test.name, given)?,
+        false => problem,
+    };
+    let problem = problem.with(&taken).and_then(|new| new.with(rule));
+    problem.map_err(refused)
 }
 
 fn of_jobs(set: &TaskSet, test: &Test, given: &Given) -> Result<Problem, Refusal> {

@@ -195,6 +195,34 @@ impl Configuration {
         Guard::new(&one.with(precision)).map_err(|error| Refusal::input(error.to_string()))
     }
 
+    /// Its servers, if it has any.
+    #[must_use]
+    pub const fn servers(&self) -> Option<&Servers> {
+        match self {
+            Self::Servers(servers) => Some(servers),
+            Self::OneCpu(_) | Self::Levels(_) | Self::Frames(_) | Self::User(_) => None,
+        }
+    }
+
+    /// Its frames, if it has any.
+    #[must_use]
+    pub const fn frames(&self) -> Option<&FrameLists> {
+        match self {
+            Self::Frames(frames) => Some(frames),
+            Self::OneCpu(_) | Self::Servers(_) | Self::Levels(_) | Self::User(_) => None,
+        }
+    }
+
+    /// Four levels on several CPUs, whose schedulers come domain by domain as well; `None` for what is decided in one
+    /// piece.
+    #[must_use]
+    pub const fn levels(&self) -> Option<&Levels> {
+        match self {
+            Self::Levels(levels) => Some(levels),
+            Self::OneCpu(_) | Self::Servers(_) | Self::Frames(_) | Self::User(_) => None,
+        }
+    }
+
     /// Whether its scheduler is a program's own.
     #[must_use]
     pub const fn is_own(&self) -> bool {

@@ -34,6 +34,6 @@ pub use policies::one_cpu;
 pub use policy::{About, Field, Fields, Native, Policy, Use};
 pub use refusal::Refusal;
 pub use registry::Registry;
-pub use servers::REPLENISHMENTS;
+pub use servers::{REPLENISHMENTS, server_names};
 pub use setup::{Given, Origin, Setup};
 pub use system::{Cluster, Domain, Guarantee, Proof, System, Terms};

@@ -78,7 +78,7 @@ pub struct Guarantee {
     lowest: Vec<Service>,
     /// Some task has a limit of nothing.
     some_have_nothing: bool,
-    enforcement: Enforcement,
+    at_limit: AtLimit,
     exhaustion: Exhaustion,
     suspends: Vec<Suspends>,
     /// By level, the first instant since the last idle one at which its assumption was broken. It may be
@@ -102,7 +102,7 @@ impl Guarantee {
             tasks: tasks.to_vec(),
             lowest: tasks.iter().map(|task| task.wcet.at(Level(0))).collect(),
             some_have_nothing: tasks.iter().any(|task| task.wcet.at(Level(0)).is_zero()),
-            enforcement,
+            at_limit: enforcement.at_limit(),
             exhaustion,
             crossings: [None; LEVELS_MAX],
         }
@@ -127,7 +127,15 @@ impl Guarantee {
     #[must_use]
     pub fn none() -> Self {
         // A job of a task that it does not know was guaranteed nothing.
-        Self::new(&[], Enforcement::Static, Exhaustion::Continue)
+        Self {
+            tasks: Vec::new(),
+            lowest: Vec::new(),
+            some_have_nothing: false,
+            at_limit: AtLimit::Harmless,
+            exhaustion: Exhaustion::Continue,
+            suspends: Vec::new(),
+            crossings: [None; LEVELS_MAX],
+        }
     }
 
     fn crossing(&self, level: Level) -> Option<Instant> {
@@ -200,7 +208,7 @@ impl Guarantee {
             let until = limit.saturating_sub(before).time_on_dedicated_cpu();
             let reached = start.saturating_add(until);
             let stands = job.executed == limit && job.demand > limit;
-            let at = match self.enforcement.at_limit() {
+            let at = match self.at_limit {
                 _ if job.executed > limit => Some(reached),
                 _ if !stands => None,
                 AtLimit::RaisesMode => (level < task.criticality).then_some(reached),

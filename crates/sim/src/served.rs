@@ -225,3 +225,88 @@ impl Observer for Served {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vestal_core::{CpuId, JobId};
+
+    const CPU: CpuId = CpuId(0);
+
+    fn at(ns: u64) -> Instant {
+        Instant::from_nanos(ns)
+    }
+
+    fn job(task: u16) -> JobState {
+        let id = JobId {
+            task: TaskId(task),
+            sequence: 0,
+        };
+        let span = Duration::from_nanos(100);
+        JobState::arriving(id, Instant::EPOCH, span, Service::from_nanos(9))
+    }
+
+    fn ran(served: &mut Served, task: u16, from: u64, to: u64) {
+        let (start, end) = (at(from), at(to));
+        served.executed(
+            Segment {
+                cpu: CPU,
+                start,
+                end,
+            },
+            &job(task),
+        );
+    }
+
+    /// Server 0 is a deferrable one of period 10, server 1 a sporadic one with a task and a bottom half.
+    fn new() -> Served {
+        let homes = [ServerId(0), ServerId(1), ServerId(1)];
+        let grids = [Some(Duration::from_nanos(10)), None];
+        Served::new(&homes, &grids, vec![TaskId(2)])
+    }
+
+    #[test]
+    fn a_use_ends_for_want_of_work_or_of_budget_and_goes_on_with_work_that_comes_at_once() {
+        let mut served = new();
+        served.released(at(0), &job(1));
+        ran(&mut served, 1, 0, 2);
+        // The job waits, and an event comes at the same instant: the same use.
+        served.blocked(at(2), CPU, &job(1), DeviceId(0));
+        served.interrupted(at(2), DeviceId(0), 3, 1);
+        ran(&mut served, 2, 2, 3);
+        served.served(at(3), DeviceId(0), &job(2));
+        // Then the budget ends: one use.
+        ran(&mut served, 2, 3, 4);
+        served.depleted(at(4), ServerId(1));
+        // The last event, and the job goes on at once; then there is no work from 7 to 9: a second use.
+        ran(&mut served, 2, 5, 6);
+        served.served(at(6), DeviceId(0), &job(2));
+        served.woken(at(6), &job(1));
+        ran(&mut served, 1, 6, 7);
+        served.completed(at(7), &job(1));
+        served.released(at(9), &job(1));
+        // A third one that has not ended when the run does.
+        ran(&mut served, 1, 9, 10);
+        served.postponed(at(10), ServerId(1), Service::from_nanos(4));
+        served.finished(at(40));
+        let [grid, sporadic] = [0, 1].map(|server| *served.servers().nth(server).unwrap());
+        assert_eq!(
+            sporadic,
+            ServerStatistics {
+                served: Service::from_nanos(7),
+                replenishments: 2,
+                exhausted: 1,
+                postponed: Service::from_nanos(4),
+            }
+        );
+        // At 10, 20 and 30: what would come at the end is not part of the run.
+        assert_eq!((grid.replenishments, grid.served), (3, Service::ZERO));
+        let device = DeviceStatistics {
+            arrived: 3,
+            served: 2,
+            queued: 0,
+            dropped: 1,
+        };
+        assert_eq!(served.devices(), [device]);
+    }
+}

@@ -137,7 +137,10 @@ pub(super) fn executive(
     settings: &Settings,
     refused: &Arc<AtomicU64>,
 ) -> Result<Executive, Failure> {
-    let (enforcement, exhaustion) = session.limits();
+    let (enforcement, exhaustion) = session.limits().ok_or_else(|| {
+        let why = "its policy has no limits of jobs that could be enforced";
+        Failure::input(format!("run {}", shown(&session.file)), why)
+    })?;
     let mut config = Config::new(session.levels, enforcement);
     config.cpu = settings.cpu;
     config.exhaustion = exhaustion;

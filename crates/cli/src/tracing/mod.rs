@@ -12,7 +12,7 @@ pub(crate) use simulated::{OfTask, recorded};
 use crate::session::Session;
 use std::collections::BTreeSet;
 use vestal_core::{CpuId, Duration, Service, Task, TaskId};
-use vestal_policy::{Cluster, Configuration, System, parameters};
+use vestal_policy::{Cluster, System, parameters};
 use vestal_trace::{Dispatch, DomainId, DomainInfo, Header, Scope, TaskInfo, World};
 
 /// Everything that a replay needs beside the records, for a simulated world.
@@ -29,7 +29,7 @@ pub(crate) fn header(session: &Session, dispatch: Dispatch) -> Header {
     let tasks = session.set.tasks.iter().zip(&session.tasks);
     let mut tasks: Vec<TaskInfo> = tasks.map(|(spec, task)| info(&spec.name, task)).collect();
     let mut servers = Vec::new();
-    if let Configuration::Servers(served) = session.configuration() {
+    if let Some(served) = session.configuration().servers() {
         servers.clone_from(&served.names);
         let halves = served.tasks.iter().skip(tasks.len());
         let devices = session.set.devices.iter().zip(halves);

@@ -131,11 +131,12 @@ impl Feed {
 }
 
 fn setting(session: &Session, managed: bool) -> Setting {
-    let (enforcement, exhaustion) = session.limits();
+    let limits = session.limits();
     let dispatch = if managed { "managed" } else { "native" };
     let tasks = session.set.tasks.iter().zip(&session.tasks);
     let tasks = tasks.map(|(spec, task)| {
         let limit = |mode| {
+            let (enforcement, exhaustion) = limits?;
             enforcement.on_exhaustion(task, mode, exhaustion)?;
             Some(enforcement.limit(task, mode).as_nanos())
         };

@@ -185,64 +185,69 @@ fn what_is_counted_is_what_a_simulation_of_the_set_counts() {
     assert!(missed > 0 && dropped > 0, "{missed} {dropped}");
 }
 
+/// What is replaced in the example, by what, and what is said of it.
+type Wrong = (&'static str, &'static str, &'static [&'static str]);
+
+const NONSENSE: &[Wrong] = &[
+    (
+        "\"miss-ratio\"",
+        "\"mis-ratio\"",
+        &["no measure", "did you mean `miss-ratio`?"],
+    ),
+    (
+        "what     = \"miss-ratio\"\n",
+        "",
+        &["nothing that is measured", "relative-response"],
+    ),
+    ("\"rms\"", "\"rmss\"", &["no policy", "did you mean `rms`?"]),
+    ("\"2s\"", "\"0s\"", &["`0s`", "a time above 0"]),
+    ("\"2s\"", "\"2\"", &["`2`", "a time above 0"]),
+    ("\"hi\"", "\"high\"", &["no scenario"]),
+    (
+        "\"hi\"",
+        "\"beta={mean},0.5\"",
+        &["`{mean}`, which does not vary", "utilization"],
+    ),
+    (
+        "\"hi\"",
+        "\"overrun={utilisation}\"",
+        &["did you mean `utilization`?"],
+    ),
+    (
+        "\"hi\"",
+        "\"beta={utilization},2\"",
+        &["`beta=0.4,2`, which is no scenario"],
+    ),
+    ("\"utilization\"", "\"tasks\"", &["a parameter that varies"]),
+    (
+        "policy   = \"rms\"",
+        "policy   = \"rms\"\nset = [\"exhaustion\"]",
+        &["KEY=VALUE"],
+    ),
+    (
+        "policy   = \"rms\"",
+        "policy   = \"rms\"\nset = [\"exhaustion=no\"]",
+        &["no value of `exhaustion`"],
+    ),
+    (
+        "policy   = \"rms\"",
+        "policy   = \"rms\"\nset = [\"instants=form\"]",
+        &["no option is called `instants`"],
+    ),
+    ("[[measure]]", "[[simulate]]", &["no such key"]),
+    (
+        "utilization = {",
+        "mean = [1]\nutilization = {",
+        &["`mean`"],
+    ),
+];
+
 /// What stands in the file for the worse has its place.
 #[test]
 fn nonsense_in_an_experiment_file_is_found_where_it_stands() {
     let scratch = Scratch::new("measures-refused");
     let text = fs::read_to_string(example()).unwrap();
-    for (from, to, says) in [
-        (
-            "\"miss-ratio\"",
-            "\"mis-ratio\"",
-            &["no measure", "did you mean `miss-ratio`?"][..],
-        ),
-        (
-            "what     = \"miss-ratio\"\n",
-            "",
-            &["nothing that is measured", "relative-response"],
-        ),
-        ("\"rms\"", "\"rmss\"", &["no policy", "did you mean `rms`?"]),
-        ("\"2s\"", "\"0s\"", &["`0s`", "a time above 0"]),
-        ("\"2s\"", "\"2\"", &["`2`", "a time above 0"]),
-        ("\"hi\"", "\"high\"", &["no scenario"]),
-        (
-            "\"hi\"",
-            "\"beta={mean},0.5\"",
-            &["`{mean}`, which does not vary", "utilization"],
-        ),
-        (
-            "\"hi\"",
-            "\"overrun={utilisation}\"",
-            &["did you mean `utilization`?"],
-        ),
-        (
-            "\"hi\"",
-            "\"beta={utilization},2\"",
-            &["`beta=0.4,2`, which is no scenario"],
-        ),
-        ("\"utilization\"", "\"tasks\"", &["a parameter that varies"]),
-        (
-            "policy   = \"rms\"",
-            "policy   = \"rms\"\nset = [\"exhaustion\"]",
-            &["KEY=VALUE"],
-        ),
-        (
-            "policy   = \"rms\"",
-            "policy   = \"rms\"\nset = [\"exhaustion=no\"]",
-            &["no value of `exhaustion`"],
-        ),
-        (
-            "policy   = \"rms\"",
-            "policy   = \"rms\"\nset = [\"instants=form\"]",
-            &["no option is called `instants`"],
-        ),
-        ("[[measure]]", "[[simulate]]", &["no such key"]),
-        (
-            "utilization = {",
-            "mean = [1]\nutilization = {",
-            &["`mean`"],
-        ),
-    ] {
+    for (from, to, says) in NONSENSE {
         assert!(text.contains(from), "{from}");
         let wrong = text.replacen(from, to, 1);
         let file = scratch.file("wrong.toml", &wrong);
@@ -257,7 +262,7 @@ fn nonsense_in_an_experiment_file_is_found_where_it_stands() {
         assert!(!folder.exists(), "{to}");
         // Long messages go on in another line.
         let said = done.stderr.replace("\n  | ", " ");
-        for words in ["V0700", "wrong.toml:"].iter().chain(says) {
+        for words in ["V0700", "wrong.toml:"].iter().chain(*says) {
             assert!(
                 said.contains(words),
                 "{to}: {words} is not in {}",

@@ -59,6 +59,18 @@ impl Utilization {
         })
     }
 
+    /// The numerator of the share, as it was given.
+    #[must_use]
+    pub const fn numerator(self) -> u64 {
+        self.numerator
+    }
+
+    /// The denominator of the share, as it was given; never 0.
+    #[must_use]
+    pub const fn denominator(self) -> u64 {
+        self.denominator
+    }
+
     /// Whether it is no share at all.
     #[must_use]
     pub const fn is_zero(self) -> bool {

@@ -3,7 +3,7 @@
 //! breaks it and is found.
 
 use crate::recorded_domains::{
-    BACKLOG, Domain, RUNS, Recorded, Run, Step, TICKS, for_each_domain, replayed, turns,
+    Domain, RUNS, Recorded, Run, Step, TICKS, for_each_domain, replayed, turns,
 };
 use vestal_core::*;
 use vestal_testkit::Random;
@@ -28,7 +28,7 @@ fn the_whole_of_recorded_domains_is_the_whole_of_plain_ones() {
         let (plain_locals, plain_shared) = plain.clone().into_domains();
         for (number, (recorded, plain)) in locals.iter().zip(&plain_locals).enumerate() {
             assert_eq!(recorded.domain, Domain::Local(plain.clone()));
-            assert_eq!(recorded.domain.backlog(), BACKLOG);
+            assert_eq!(recorded.domain.backlog(), usize::MAX);
             // Slots up to its own CPU, and for no other one.
             for step in &recorded.steps {
                 let (slots, _) = step.answer.as_ref().unwrap();
@@ -37,7 +37,7 @@ fn the_whole_of_recorded_domains_is_the_whole_of_plain_ones() {
             }
         }
         assert_eq!(shared.domain, Domain::Shared(plain_shared.clone()));
-        assert_eq!(shared.domain.backlog(), BACKLOG);
+        assert_eq!(shared.domain.backlog(), usize::MAX);
         // The domains go on in another whole.
         let again =
             run.with(|known| Levelled::with_domains(known, plain_locals.clone(), plain_shared));

@@ -145,17 +145,27 @@ fn two_cpus_share_level_c() {
     assert_eq!(ghosts[0], ["........", "........"]);
 }
 
-/// A world keeps what does not fit, and asks how much that is (C7).
+/// A world that kept a release would keep its budget, for which the job before it waits: for ever.
 #[test]
-fn the_backlog_is_the_configured_one() {
-    let (tasks, slots) = table_1();
-    let tables = [CpuTable {
-        cycle: Duration::from_nanos(10),
-        slots: &slots,
-    }];
-    for backlog in [1, 4, 9] {
-        let engine = Levelled::new(&configuration(&tasks, &tables, backlog)).unwrap();
-        assert_eq!(Scheduler::backlog(&Box::new(engine)), backlog);
+fn every_release_is_reported_and_a_job_without_room_leaves_its_budget() {
+    let tasks = [task(Container::Local(CPU), 2, 1)];
+    for backlog in [0, 1, 4] {
+        let tables = [NO_TABLE];
+        let configuration = configuration(&tasks, &tables, backlog);
+        let need = |job: JobId| if job.sequence == 0 { 6 } else { 1 };
+        let mut world = world(&configuration, How::Always, &need);
+        assert_eq!(Scheduler::backlog(&world.engine), usize::MAX);
+        (0..12).for_each(|_| tick(&mut world, &tasks, true));
+        assert_eq!(world.rows, ["1.1.1.1.1.1."]);
+        // Five have come behind it.
+        let notices = std::iter::from_fn(|| world.engine.take_notice());
+        let full = |notice: &Notice| {
+            let why = DropReason::BacklogFull;
+            matches!(notice.what, Event::Dropped { why: found, .. } if found == why)
+        };
+        assert_eq!(notices.filter(full).count(), 5 - backlog);
+        tick(&mut world, &tasks, false);
+        assert_eq!(world.completed, [1]);
     }
 }
 

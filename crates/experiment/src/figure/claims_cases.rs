@@ -15,8 +15,11 @@ pub(super) struct Case {
     pub(super) missed: Range<u32>,
     pub(super) proved: Range<u32>,
     /// What a measure counts, by the name of its part, which is that of a level; none where nothing is measured.
-    pub(super) counts: Option<fn(&str, usize, u32) -> [u64; 2]>,
+    pub(super) counts: Option<Counts>,
 }
+
+/// Of a part, at the position on the axis, in a set.
+pub(super) type Counts = fn(&str, usize, u32) -> [u64; 2];
 
 pub(super) const fn case(
     claim: &'static str,
@@ -41,7 +44,7 @@ pub(super) const fn counted(
     claim: &'static str,
     expected: Verdict,
     sets: u32,
-    counts: fn(&str, usize, u32) -> [u64; 2],
+    counts: Counts,
 ) -> Case {
     Case {
         counts: Some(counts),

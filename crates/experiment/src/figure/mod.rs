@@ -5,7 +5,7 @@
 //! or leave it open. Where a paper can be read in several ways, every claim is looked at under each reading; one that
 //! is confirmed under one of them and refuted under another *depends on the reading*.
 //!
-//! A paper is a file beside this one with its figures, a line in [`PAPERS`], and the files of its experiments. Rules
+//! A paper is a file beside this one with its figures, a line in `PAPERS`, and the files of its experiments. Rules
 //! for sentences about tests stand in `rules.rs`, about measures in `measured.rs`.
 
 mod compare;

@@ -1,5 +1,4 @@
-//! The paper's claims about Table II, Fig. 5, Table III and Fig. 6, and ours about our mechanisms, against
-//! what was measured.
+//! Rules for claims of papers about overheads, and for ours about our mechanisms, against what was measured.
 //!
 //! Intervals decide: those of the median of paired differences, or ratios, of runs of the same repetition, at
 //! each number of tasks ([`vestal_statistics::median_interval`]). All intervals of one claim are right together
@@ -8,9 +7,8 @@
 //! decided. Thresholds behind words such as "strongly" are ours; every finding names them, and the numbers of
 //! tasks it rests on.
 
-use super::fig_6;
-use super::paper;
-use super::{BASELINE, Cell, Column, Preemptions, Run, SIZES, Table, Variant};
+use super::paper::Measured;
+use super::{Cell, Run, Table};
 use crate::number::as_f64;
 use crate::verdict;
 use vestal_result::claim::{Finding, Verdict};
@@ -23,70 +21,60 @@ const EQUAL_SWITCHES: f64 = 2.0;
 /// A busy period that is longer by at most this share of the baseline's is not longer.
 const EQUAL_LENGTH: f64 = 0.001;
 
-/// Every claim, in the order of the paper; ours last. `table` is of busy periods, `whole` of hyperperiods,
-/// in which also a policy that suspends jobs on a free CPU has done what others have.
-#[must_use]
-pub fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Vec<Finding> {
-    use Column::{FtpAmc, FtpSmc, Plrs, Pt, Zss};
-    #[rustfmt::skip]
-    let of_paper = [
-        ("Busy periods are shorter under FTP-SMC than under ZSS.", order(table, FtpSmc, Zss, false)),
-        ("They are shorter under ZSS than under FTP-AMC.", order(table, Zss, FtpAmc, false)),
-        ("They are not longer under FTP-AMC than under PLRS.", order(table, FtpAmc, Plrs, true)),
-        ("They are shorter under PLRS than under PT.", order(table, Plrs, Pt, false)),
-        ("Overheads correlate strongly with thread switches.", correlation(table)),
-        ("FTP-AMC and PLRS switch threads equally often.", equal_switches(table)),
-        ("PLRS takes at most 4.2 % longer than FTP-SMC.", plrs_at_most(table)),
-        ("An invocation of the manager costs most under PLRS, then FTP-AMC, PT, ZSS.",
-            invocation_order(of_managers(table, whole))),
-        ("Preemption and return do not depend on the number of threads.", fig_6::constant(preemptions)),
-        ("The cost of adjusting priorities is linear in the number of threads.", fig_6::linear(preemptions)),
-        ("The first adjustment costs far more than later ones.", fig_6::first_is_dearer(preemptions)),
-    ];
-    let finding = |of, (claim, (verdict, numbers))| Finding {
-        of: str::to_owned(of),
-        claim: str::to_owned(claim),
-        verdict,
-        numbers,
-    };
-    let papers = of_paper.into_iter().map(|found| finding("paper", found));
-    let ours = of_ours(table, whole).into_iter();
-    papers
-        .chain(ours.map(|found| finding("vestal", found)))
-        .collect()
+/// A claim about a measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// Whose it is: `paper` or `vestal`.
+    pub of: &'static str,
+    /// The claim in a sentence.
+    pub text: &'static str,
+    /// What data say of it, and by which numbers.
+    pub check: fn(Measured<'_>) -> (Verdict, String),
 }
 
-/// What is claimed of our mechanism, beside that of the paper.
-#[rustfmt::skip]
-fn of_ours(table: &Table, whole: &Table) -> [(&'static str, (Verdict, String)); 7] {
-    let (own, and_workers) = (Accounts::Own, Accounts::AndWorkers);
-    [
-        ("Our own threads' CPU time per busy period is at most a third of the paper's mechanism for amc.",
-            own_cpu(table, AMC, 1.0 / 3.0, own)),
-        ("With the workers' time outside the bodies of jobs it is at most a third, too.",
-            own_cpu(table, AMC, 1.0 / 3.0, and_workers)),
-        ("Our own threads' CPU time per hyperperiod is at most half of the paper's mechanism for pt.",
-            own_cpu(whole, PT, 0.5, own)),
-        ("With the workers' time it is at most half for pt, too.", own_cpu(whole, PT, 0.5, and_workers)),
-        ("Our own threads' CPU time per hyperperiod is at most a third for amc.",
-            own_cpu(whole, AMC, 1.0 / 3.0, own)),
-        ("With the workers' time it is at most a third per hyperperiod for amc, too.",
-            own_cpu(whole, AMC, 1.0 / 3.0, and_workers)),
-        ("Native amc switches threads at most twice more per busy period than FTP-SMC.", few_switches(table)),
-    ]
+impl Claim {
+    pub(super) const fn of_paper(
+        text: &'static str,
+        check: fn(Measured<'_>) -> (Verdict, String),
+    ) -> Self {
+        let of = "paper";
+        Self { of, text, check }
+    }
+
+    pub(super) const fn of_ours(
+        text: &'static str,
+        check: fn(Measured<'_>) -> (Verdict, String),
+    ) -> Self {
+        let of = "vestal";
+        Self { of, text, check }
+    }
+
+    /// What becomes of it.
+    #[must_use]
+    pub fn finding(&self, measured: Measured<'_>) -> Finding {
+        let (verdict, numbers) = (self.check)(measured);
+        Finding {
+            of: self.of.to_owned(),
+            claim: self.text.to_owned(),
+            verdict,
+            numbers,
+        }
+    }
 }
 
 /// Whether busy periods of one column are shorter than those of another: at half of the numbers of tasks at least
 /// for certain, and at none for certain not. With `or_equal`, not longer is meant, and longer is what exceeds
 /// [`EQUAL_LENGTH`] of the baseline's.
-fn order(table: &Table, first: Column, second: Column, or_equal: bool) -> (Verdict, String) {
+pub(super) fn order(table: &Table, first: &str, second: &str, or_equal: bool) -> (Verdict, String) {
     let (Some(a), Some(b)) = (table.stands_for(first), table.stands_for(second)) else {
         return not_measured(&[first, second], table);
     };
     let (mut certain, mut contrary, mut open) = (Vec::new(), Vec::new(), Vec::new());
     for &size in &table.sizes {
         let differences = table.differences(size, a, b, |run| run.busy_ns);
-        let base = table.cell(size, BASELINE).and_then(|cell| cell.busy_ns);
+        let base = table
+            .cell(size, table.paper.baseline)
+            .and_then(|cell| cell.busy_ns);
         let room = base.map_or(0.0, |base| EQUAL_LENGTH * base.median);
         let bound = if or_equal { -room } else { f64::MIN_POSITIVE };
         let interval = median_interval(differences, table.sizes.len());
@@ -109,8 +97,8 @@ fn order(table: &Table, first: Column, second: Column, or_equal: bool) -> (Verdi
     };
     let numbers = format!(
         "{} against {}: {yes} with {}; {no}{room} with {}; undecided with {} tasks. In the median {}",
-        Variant::name_at(b),
-        Variant::name_at(a),
+        table.paper.name_at(b),
+        table.paper.name_at(a),
         listed(&certain),
         listed(&contrary),
         listed(&open),
@@ -140,19 +128,20 @@ fn listed(sizes: &[usize]) -> String {
     }
 }
 
-fn not_measured(columns: &[Column], table: &Table) -> (Verdict, String) {
-    let missing = columns.iter().filter(|&&c| table.stands_for(c).is_none());
-    let missing: Vec<&str> = missing.map(|column| column.name()).collect();
+fn not_measured(columns: &[&str], table: &Table) -> (Verdict, String) {
+    let missing = columns.iter().filter(|c| table.stands_for(c).is_none());
+    let missing: Vec<&str> = missing.copied().collect();
     let numbers = format!("not measured: {}", missing.join(", "));
     (Verdict::NotDecided, numbers)
 }
 
-fn correlation(table: &Table) -> (Verdict, String) {
+/// Extra time and extra switches rise together.
+pub(super) fn correlation(table: &Table) -> (Verdict, String) {
     let (mut each, mut sizes) = (Vec::new(), Vec::new());
     let (mut extra, mut more) = (Vec::new(), Vec::new());
     for &size in &table.sizes {
         let base = table
-            .cell(size, BASELINE)
+            .cell(size, table.paper.baseline)
             .map_or(0.0, Cell::median_switches);
         let cells: Vec<&Cell> = table
             .cells
@@ -187,41 +176,47 @@ fn correlation(table: &Table) -> (Verdict, String) {
     (inside(median_interval(each, 1), STRONG, 1.0), numbers)
 }
 
-fn equal_switches(table: &Table) -> (Verdict, String) {
-    // With the same dispatcher if there is one: the paper had one for both.
-    let index = |name| Variant::named(name).map(|(index, _)| index);
-    let amc = ["amc/huang2014", "amc/managed"]
-        .into_iter()
+/// Both columns switch threads equally often. For the first one stands the first of these variants that was measured.
+pub(super) fn equal_switches(
+    table: &Table,
+    (first, variants): (&str, &[&str]),
+    second: &str,
+) -> (Verdict, String) {
+    let index = |name: &&str| table.paper.variant(name).map(|(index, _)| index);
+    let measured = |index: &usize| table.variants.contains(index);
+    let amc = variants
+        .iter()
         .filter_map(index)
-        .find(|index| table.variants.contains(index))
-        .or_else(|| table.stands_for(Column::FtpAmc));
-    let (Some(amc), Some(plrs)) = (amc, table.stands_for(Column::Plrs)) else {
-        return not_measured(&[Column::FtpAmc, Column::Plrs], table);
+        .find(measured)
+        .or_else(|| table.stands_for(first));
+    let (Some(amc), Some(plrs)) = (amc, table.stands_for(second)) else {
+        return not_measured(&[first, second], table);
     };
     let (verdict, shown) = by_size(table, (-EQUAL_SWITCHES, EQUAL_SWITCHES), |size| {
         table.differences(size, amc, plrs, |run| run.switches)
     });
     let numbers = format!(
         "{} minus {}: {shown}; equal is within {EQUAL_SWITCHES:.0}",
-        Variant::name_at(plrs),
-        Variant::name_at(amc)
+        table.paper.name_at(plrs),
+        table.paper.name_at(amc)
     );
     (verdict, numbers)
 }
 
-fn plrs_at_most(table: &Table) -> (Verdict, String) {
-    let Some(plrs) = table.stands_for(Column::Plrs) else {
-        return not_measured(&[Column::Plrs], table);
+/// A column takes at most as much longer than the baseline as the paper printed.
+pub(super) fn at_most_as_printed(table: &Table, column: &str) -> (Verdict, String) {
+    let Some(plrs) = table.stands_for(column) else {
+        return not_measured(&[column], table);
     };
-    let cells = SIZES.iter();
-    let cells = cells.filter_map(|&size| paper::table_2(size, Column::Plrs));
+    let cells = table.paper.set.sizes.iter();
+    let cells = cells.filter_map(|&size| (table.paper.printed.busy_period)(size, column));
     let most = cells.map(|cell| cell.overhead_milli_percent).max();
     let most = as_f64(most.unwrap_or(0)) / 1000.0;
     let bounds = (f64::NEG_INFINITY, most);
     let (verdict, shown) = by_size(table, bounds, |size| table.overheads_percent(size, plrs));
     let numbers = format!(
         "{}: in percent, at most {most:.3}: {shown}",
-        Variant::name_at(plrs)
+        table.paper.name_at(plrs)
     );
     (verdict, numbers)
 }
@@ -236,24 +231,24 @@ pub fn of_managers<'a>(table: &'a Table, whole: &'a Table) -> &'a Table {
     }
 }
 
-/// Each of the four costs more than the next, by the means of the invocations in a run: paired by repetition,
+/// Each of the columns costs more than the next, by the means of the invocations in a run: paired by repetition,
 /// all numbers of tasks together.
-fn invocation_order(table: &Table) -> (Verdict, String) {
+pub(super) fn invocation_order(table: &Table, columns: &[&'static str]) -> (Verdict, String) {
     let rows = table.invocations();
-    let columns = [Column::Plrs, Column::FtpAmc, Column::Pt, Column::Zss];
-    let found: Vec<(Column, usize, f64)> = columns
-        .into_iter()
+    let found: Vec<(&str, usize, f64)> = columns
+        .iter()
+        .copied()
         .filter_map(|column| {
             let index = table.stands_for(column)?;
             let row = rows
                 .iter()
-                .find(|row| row.variant == Variant::name_at(index))?;
+                .find(|row| row.variant == table.paper.name_at(index))?;
             Some((column, index, row.invocations.mean_ns))
         })
         .collect();
     let parts: Vec<String> = found
         .iter()
-        .map(|(_, index, mean)| format!("{} {:.2} us", Variant::name_at(*index), mean / 1000.0))
+        .map(|(_, index, mean)| format!("{} {:.2} us", table.paper.name_at(*index), mean / 1000.0))
         .collect();
     let steps = found.windows(2).map(|pair| {
         let sizes = table.sizes.iter();
@@ -264,7 +259,7 @@ fn invocation_order(table: &Table) -> (Verdict, String) {
     let steps: Vec<Option<(f64, f64)>> = steps.collect();
     let shown: Vec<String> = steps.iter().map(|step| micros(*step)).collect();
     let missing = columns.iter().filter(|c| found.iter().all(|f| f.0 != **c));
-    let missing: Vec<&str> = missing.map(|column| column.name()).collect();
+    let missing: Vec<&str> = missing.copied().collect();
     let mut numbers = format!(
         "means: {}; each minus the next, paired, with {} tasks together: {}",
         parts.join(", "),
@@ -292,13 +287,11 @@ fn micros(interval: Option<(f64, f64)>) -> String {
 }
 
 /// Mechanisms of ours, of which the first that was measured counts, and the paper's.
-type Mechanisms = (&'static [&'static str], &'static str);
-const AMC: Mechanisms = (&["amc/perf"], "amc/huang2014");
-const PT: Mechanisms = (&["pt/native", "pt/managed"], "pt/huang2014");
+pub(super) type Mechanisms = (&'static [&'static str], &'static str);
 
 /// Whose CPU time is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Accounts {
+pub(super) enum Accounts {
     /// That of the threads which are the run's own: manager, idle detector, watchdog.
     Own,
     /// With that of the workers outside the bodies of jobs.
@@ -315,14 +308,14 @@ impl Accounts {
 }
 
 /// CPU time against that of the paper's mechanism, as a ratio in each repetition, at each number of tasks.
-fn own_cpu(
+pub(super) fn own_cpu(
     table: &Table,
     (ours, theirs): Mechanisms,
     share: f64,
     accounts: Accounts,
 ) -> (Verdict, String) {
     let measured = |name: &&str| {
-        let (index, _) = Variant::named(name)?;
+        let (index, _) = table.paper.variant(name)?;
         table.variants.contains(&index).then_some(index)
     };
     let (Some(own), Some(paper)) = (ours.iter().find_map(measured), measured(&theirs)) else {
@@ -360,25 +353,26 @@ fn own_cpu(
     };
     let numbers = format!(
         "{} against {theirs}, medians summed over the numbers of tasks: own threads alone {}; with the workers' time outside the bodies of jobs {}. The ratio that is judged, at most {share:.2}: {shown}",
-        Variant::name_at(own),
+        table.paper.name_at(own),
         total(sum(Accounts::Own)),
         total(sum(Accounts::AndWorkers)),
     );
     (verdict, numbers)
 }
 
-fn few_switches(table: &Table) -> (Verdict, String) {
-    let Some((amc, _)) = Variant::named("amc/perf") else {
+/// A variant switches threads hardly more often than the baseline.
+pub(super) fn few_switches(table: &Table, variant: &str) -> (Verdict, String) {
+    let Some((amc, _)) = table.paper.variant(variant) else {
         return (Verdict::NotDecided, "not measured".to_owned());
     };
     let most = (f64::NEG_INFINITY, EQUAL_SWITCHES);
     let (verdict, shown) = by_size(table, most, |size| {
-        table.differences(size, BASELINE, amc, |run| run.switches)
+        table.differences(size, table.paper.baseline, amc, |run| run.switches)
     });
     let numbers = format!(
         "{} minus {}: {shown}",
-        Variant::name_at(amc),
-        Variant::name_at(BASELINE)
+        table.paper.name_at(amc),
+        table.paper.name_at(table.paper.baseline)
     );
     (verdict, numbers)
 }

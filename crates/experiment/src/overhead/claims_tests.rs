@@ -2,10 +2,19 @@
 //! left open by others.
 
 use super::*;
+use crate::overhead::huang2014::set::SIZES;
 use crate::overhead::result::tests::run;
-use crate::overhead::{Group, Invocations, SIZES};
+use crate::overhead::{Group, HUANG2014, Invocations, Preemptions};
 use Verdict::{Confirmed, NotDecided, Refuted};
 use std::collections::BTreeSet;
+
+fn findings(table: &Table, whole: &Table, preemptions: &[Preemptions]) -> Vec<Finding> {
+    HUANG2014.findings(Measured {
+        table,
+        whole,
+        preemptions,
+    })
+}
 
 /// What the runs of a variant are like.
 #[derive(Clone, Copy)]
@@ -57,7 +66,7 @@ fn table_of(repetitions: u32, variants: &[Made]) -> Table {
             }
         }
     }
-    Table::of(runs)
+    Table::of(&HUANG2014, runs)
 }
 
 /// The number of a group, 0 to 11, and the number of threads to what the group came to.
@@ -414,11 +423,11 @@ fn an_order_of_which_a_part_is_missing_is_open_or_refuted() {
 fn a_cost_names_its_sizes_and_both_ratios() {
     let mut runs: Vec<Run> = table_of(20, &cpus((200, 750))).runs().to_vec();
     for run in &mut runs {
-        if run.size == 12 && run.variant == Variant::named("amc/perf").unwrap().0 {
+        if run.size == 12 && run.variant == HUANG2014.variant("amc/perf").unwrap().0 {
             run.state = super::super::State::Gap;
         }
     }
-    let table = Table::of(runs);
+    let table = Table::of(&HUANG2014, runs);
     let found = findings(&table, &table, &[]);
     let own = of(&found, OURS_AMC);
     // Seven sizes of the eight: 1.4 us against 6.3 us, and 6.65 against 8.4.
@@ -509,14 +518,14 @@ fn an_order_takes_half_of_the_numbers_of_tasks() {
     let verdict = |certain: usize| {
         let made = [made("smc/none", 0), made("zss/huang2014", 50)];
         let mut runs: Vec<Run> = table_of(20, &made).runs().to_vec();
-        let (zss, _) = Variant::named("zss/huang2014").unwrap();
+        let (zss, _) = HUANG2014.variant("zss/huang2014").unwrap();
         for run in &mut runs {
             let is_open = !SIZES[..certain].contains(&run.size);
             if is_open && run.variant == zss && run.repetition % 2 == 0 {
                 run.busy_ns -= 100_000;
             }
         }
-        let found = findings(&Table::of(runs), &table_of(0, &[]), &[]);
+        let found = findings(&Table::of(&HUANG2014, runs), &table_of(0, &[]), &[]);
         of(&found, "under FTP-SMC than under ZSS").verdict
     };
     assert_eq!(

@@ -5,7 +5,7 @@
 //! paired. All intervals of a claim are right together with 99 % confidence.
 
 use super::claims::inside;
-use super::paper;
+use super::paper::Printed;
 use super::{Group, Preemptions};
 use crate::number::as_f64;
 use crate::verdict;
@@ -20,7 +20,7 @@ const LINEAR: f64 = 0.9;
 const FAR_MORE: f64 = 2.0;
 
 /// Preemption and return cost as much whatever the number of threads.
-pub(super) fn constant(rows: &[Preemptions]) -> (Verdict, String) {
+pub(super) fn constant(rows: &[Preemptions], printed: &Printed) -> (Verdict, String) {
     if rows.len() < 3 {
         return too_few();
     }
@@ -29,9 +29,9 @@ pub(super) fn constant(rows: &[Preemptions]) -> (Verdict, String) {
     let numbers = format!(
         "preemption {} us (paper: about {:.0}), return {} us (paper: about {:.0}), in intervals of the medians with {} threads; constant is within a factor of {CONSTANT}",
         shown(&preemption),
-        as_f64(paper::PREEMPTION_NS) / 1000.0,
+        as_f64(printed.preemption_ns) / 1000.0,
         shown(&back),
-        as_f64(paper::RETURN_NS) / 1000.0,
+        as_f64(printed.return_ns) / 1000.0,
         threads(rows),
     );
     (
@@ -63,7 +63,7 @@ fn within(intervals: &[Option<(f64, f64)>], factor: f64) -> Verdict {
 
 /// A straight line through the medians explains all but a tenth of their variance, and rises. Noise, too, leaves
 /// little to a line: what refutes is that besides no rising line keeps within the intervals of all medians.
-pub(super) fn linear(rows: &[Preemptions]) -> (Verdict, String) {
+pub(super) fn linear(rows: &[Preemptions], printed: &Printed) -> (Verdict, String) {
     if rows.len() < 3 {
         return too_few();
     }
@@ -96,7 +96,7 @@ pub(super) fn linear(rows: &[Preemptions]) -> (Verdict, String) {
                 offset / 1000.0,
                 slope / 1000.0,
                 explained * 100.0,
-                as_f64(paper::ADJUSTMENT_OF_8_NS) / 1000.0,
+                as_f64(printed.adjustment_of_8_ns) / 1000.0,
             )
         },
     );
@@ -217,6 +217,7 @@ fn percent(interval: Option<(f64, f64)>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::overhead::HUANG2014;
 
     #[test]
     fn a_line_is_found() {
@@ -267,7 +268,7 @@ mod tests {
 
     #[test]
     fn constant_is_within_a_factor_of_one_and_a_half() {
-        let verdict = |of_threads| constant(&rows(of_threads)).0;
+        let verdict = |of_threads| constant(&rows(of_threads), &HUANG2014.printed).0;
         assert_eq!(verdict(|_| ALIKE), Verdict::Confirmed);
         let found = verdict(|threads| Group {
             preemption_ns: 1000 + 500 * (threads / 12),
@@ -304,7 +305,7 @@ mod tests {
     /// 0 0 0 8 12 beside 1 2 4 8 12 lie on a rising line by 94 %, and 0 0 0 13 13 by 85 %.
     #[test]
     fn linear_is_ninety_percent_of_the_variance_and_rising() {
-        let verdict = |of_threads| linear(&rows(of_threads)).0;
+        let verdict = |of_threads| linear(&rows(of_threads), &HUANG2014.printed).0;
         let found = verdict(|threads| Group {
             later_ns: if threads < 8 {
                 1000
@@ -338,7 +339,7 @@ mod tests {
                 group.later_ns += 1000 * ((number + index * index) % 5) as u64;
             }
         }
-        let (verdict, numbers) = linear(&rows);
+        let (verdict, numbers) = linear(&rows, &HUANG2014.printed);
         assert_eq!(verdict, Verdict::NotDecided, "{numbers}");
         let explained = (0..12).filter_map(|number| {
             let later = |row: &Preemptions| Some(row.groups[number].later_ns);

@@ -1,6 +1,6 @@
-//! Fig. 5 and Fig. 6 as charts.
+//! Overheads, thread switches, preemptions and adjustments of priorities as charts.
 
-use super::{BASELINE, Cell, Preemptions, Quartiles, Table, VARIANTS, Variant};
+use super::{Cell, Preemptions, Quartiles, Table};
 use crate::number::as_f64;
 use crate::plot::{Chart, Curve, YAxis};
 use crate::summary::Share;
@@ -8,13 +8,14 @@ use crate::summary::Share;
 /// Every chart with the name of its file.
 #[must_use]
 pub fn charts(table: &Table, preemptions: &[Preemptions]) -> Vec<(&'static str, Chart)> {
+    let [of_overheads, of_switches, of_preemptions, of_adjustments] = table.paper.titles.charts;
     let mut charts = vec![
-        ("fig5.svg", overheads(table)),
-        ("fig5-switches.svg", switches(table)),
+        (of_overheads, overheads(table)),
+        (of_switches, switches(table)),
     ];
     if !preemptions.is_empty() {
-        charts.push(("fig6a.svg", preemption(preemptions)));
-        charts.push(("fig6b.svg", adjustment(preemptions)));
+        charts.push((of_preemptions, preemption(preemptions)));
+        charts.push((of_adjustments, adjustment(preemptions)));
     }
     charts
 }
@@ -35,7 +36,7 @@ fn by_variant(table: &Table, value: fn(&Cell) -> Option<Quartiles>) -> Vec<Curve
             Some((x(size), share(spread.low, spread.median, spread.high)))
         });
         Some(Curve {
-            name: VARIANTS.get(index)?.name.to_owned(),
+            name: table.paper.variants.get(index)?.name.to_owned(),
             points: points.collect(),
         })
     });
@@ -44,7 +45,7 @@ fn by_variant(table: &Table, value: fn(&Cell) -> Option<Quartiles>) -> Vec<Curve
 
 fn overheads(table: &Table) -> Chart {
     let mut curves = by_variant(table, |cell| cell.overhead_percent);
-    curves.retain(|curve| curve.name != Variant::name_at(BASELINE));
+    curves.retain(|curve| curve.name != table.paper.name_at(table.paper.baseline));
     Chart {
         title: "overhead over fixed priorities alone".to_owned(),
         x_label: "number of tasks".to_owned(),
@@ -114,6 +115,7 @@ fn adjustment(rows: &[Preemptions]) -> Chart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::overhead::HUANG2014;
     use crate::overhead::result::tests::run;
 
     #[test]
@@ -124,7 +126,7 @@ mod tests {
             runs.push(run(0, size, "amc/perf", 1010));
             runs.push(run(0, size, "zss/native", 990));
         }
-        let table = Table::of(runs);
+        let table = Table::of(&HUANG2014, runs);
         let found = charts(&table, &[]);
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].1.curves.len(), 2);

@@ -1,10 +1,11 @@
 //! A measurement with everything that was made of it, as a file that can be kept: all tables, figures, and
 //! verdicts follow from it again.
 
-use super::claims::{self, findings};
+use super::claims;
 use super::page::Circumstances;
-use super::result::index_of;
-use super::{Finding, Preemptions, Run, Table, Variant};
+use super::paper::{Measured, Paper};
+use super::result::{Row, index_of};
+use super::{Finding, HUANG2014, Preemptions, Run, Table, paper_of};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -23,26 +24,37 @@ pub struct Measurement {
 
 const FORMAT: &str = "vestal-overhead/1";
 
-/// The file: runs as lists in the order of the fields of [`Run`].
+/// The file: runs as lists in the order of the fields of [`Run`]. Without a paper it is of the first one.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     format: String,
+    paper: Option<String>,
     machine: String,
     command: String,
     version: String,
     repetitions: u32,
     not_run: Vec<(String, String)>,
     preemptions: Vec<Preemptions>,
-    busy_periods: Vec<Run>,
-    hyperperiods: Vec<Run>,
+    busy_periods: Vec<Row>,
+    hyperperiods: Vec<Row>,
 }
 
 impl Measurement {
     /// Every claim with what became of it.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
-        findings(&self.table, &self.whole, &self.preemptions)
+        self.paper().findings(Measured {
+            table: &self.table,
+            whole: &self.whole,
+            preemptions: &self.preemptions,
+        })
+    }
+
+    /// Whose measurement it repeats.
+    #[must_use]
+    pub const fn paper(&self) -> &'static Paper {
+        self.table.paper
     }
 
     /// The runs of Table III.
@@ -63,8 +75,17 @@ impl Measurement {
             repetitions,
             not_run,
         } = &self.circumstances;
+        let paper = match self.paper() == &HUANG2014 {
+            true => String::new(),
+            false => format!(
+                "\"paper\": {},\n",
+                serde_json::to_string(self.paper().name)?
+            ),
+        };
+        let row = |run: &Run| Row::of(run, self.paper());
+        let rows = |table: &Table| -> Vec<Row> { table.runs().iter().map(row).collect() };
         let mut text = format!(
-            "{{\n\"format\": {},\n\"machine\": {},\n\"command\": {},\n\"version\": {},\n\
+            "{{\n\"format\": {},\n{paper}\"machine\": {},\n\"command\": {},\n\"version\": {},\n\
              \"repetitions\": {repetitions},\n\"not_run\": {},\n",
             serde_json::to_string(FORMAT)?,
             serde_json::to_string(machine)?,
@@ -74,9 +95,9 @@ impl Measurement {
         );
         lines(&mut text, "preemptions", &self.preemptions)?;
         text.push_str(",\n");
-        lines(&mut text, "busy_periods", self.table.runs())?;
+        lines(&mut text, "busy_periods", &rows(&self.table))?;
         text.push_str(",\n");
-        lines(&mut text, "hyperperiods", self.whole.runs())?;
+        lines(&mut text, "hyperperiods", &rows(&self.whole))?;
         text.push_str("\n}\n");
         Ok(text)
     }
@@ -90,10 +111,16 @@ impl Measurement {
         if file.format != FORMAT {
             return Err(format!("its format is {}, expected {FORMAT}", file.format));
         }
+        let name = file.paper.as_deref().unwrap_or(HUANG2014.name);
+        let paper = paper_of(name).ok_or_else(|| format!("there is no measurement of `{name}`"))?;
+        let table = |rows: Vec<Row>| {
+            let runs = rows.into_iter().map(|row| row.run(paper));
+            Ok::<_, String>(Table::of(paper, runs.collect::<Result<_, _>>()?))
+        };
         let not_run = file
             .not_run
             .into_iter()
-            .map(|(name, why)| Ok((Variant::name_at(index_of(&name)?), why)));
+            .map(|(name, why)| Ok((paper.name_at(index_of(paper, &name)?), why)));
         Ok(Self {
             circumstances: Circumstances {
                 command: file.command,
@@ -102,8 +129,8 @@ impl Measurement {
                 repetitions: file.repetitions,
                 not_run: not_run.collect::<Result<_, String>>()?,
             },
-            table: Table::of(file.busy_periods),
-            whole: Table::of(file.hyperperiods),
+            table: table(file.busy_periods)?,
+            whole: table(file.hyperperiods)?,
             preemptions: file.preemptions,
         })
     }
@@ -153,8 +180,8 @@ pub(super) mod tests {
                 repetitions: 1,
                 not_run: vec![("pt/native", "why not".to_owned())],
             },
-            table: Table::of(runs),
-            whole: Table::of(vec![clean, gap]),
+            table: Table::of(&HUANG2014, runs),
+            whole: Table::of(&HUANG2014, vec![clean, gap]),
             preemptions: vec![Preemptions {
                 threads: 8,
                 preemption_ns: (4000, 5000),
@@ -180,7 +207,7 @@ pub(super) mod tests {
         assert_eq!(read.findings(), measurement.findings());
         assert_eq!(text.lines().filter(|line| line.starts_with('[')).count(), 4);
         let nothing = Measurement {
-            table: Table::of(Vec::new()),
+            table: Table::of(&HUANG2014, Vec::new()),
             preemptions: Vec::new(),
             ..small()
         };

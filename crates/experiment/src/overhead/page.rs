@@ -1,7 +1,7 @@
 //! What was measured as a page for people.
 
-use super::{BASELINE, Finding, Measurement, Preemptions, Table, VARIANTS, Variant};
-use super::{paper, tables};
+use super::tables;
+use super::{Finding, Measurement, Paper, Preemptions, Table, Variant};
 use crate::columns::markdown;
 use crate::number::as_f64;
 use std::fmt::Write as _;
@@ -45,10 +45,11 @@ pub fn claims_page(measurement: &Measurement) -> String {
         preemptions,
     } = measurement;
     let findings = measurement.findings();
-    let mut page = head(circumstances);
+    let paper = measurement.paper();
+    let mut page = head(paper, circumstances);
     page.push_str("## Claims\n\n");
     page.push_str(&claims_table(&findings));
-    page.push_str(RULES);
+    page.push_str(&rules(paper));
     page.push_str("\n## By which numbers\n\n");
     for (number, finding) in (1..).zip(&findings) {
         let _ = writeln!(page, "{number}. {}: {}.", finding.verdict, finding.numbers);
@@ -56,13 +57,13 @@ pub fn claims_page(measurement: &Measurement) -> String {
     table_2(&mut page, table);
     table_3(&mut page, measurement.of_managers());
     hyperperiods(&mut page, "## Hyperperiods", whole);
-    fig_6(&mut page, preemptions);
+    fig_6(&mut page, paper, preemptions);
     page.push_str("\n## Figures\n\n");
     for (name, chart) in super::figures::charts(table, preemptions) {
         let _ = writeln!(page, "![{}]({name})\n", chart.title);
     }
     variants(&mut page, table, circumstances);
-    page.push_str(DATA);
+    page.push_str(&data(paper));
     page
 }
 
@@ -93,19 +94,24 @@ pub fn in_short(measurement: &Measurement, link: &str) -> String {
 
 /// How much longer busy periods are than the baseline's: a row for each number of tasks.
 fn overheads(page: &mut String, table: &Table) {
-    let others = || table.variants.iter().filter(|&&index| index != BASELINE);
-    let names: Vec<&str> = others().map(|&index| Variant::name_at(index)).collect();
+    let others = || {
+        table
+            .variants
+            .iter()
+            .filter(|&&index| index != table.paper.baseline)
+    };
+    let names: Vec<&str> = others().map(|&index| table.paper.name_at(index)).collect();
     let _ = write!(
         page,
         "\n### Overheads\n\nBusy periods of the baseline, and how much longer others are in percent of it; medians.\n\n\
          | tasks | {}, us | {} |\n|---|---{}|\n",
-        Variant::name_at(BASELINE),
+        table.paper.name_at(table.paper.baseline),
         names.join(" | "),
         "|---".repeat(names.len())
     );
     for &size in &table.sizes {
         let cell = |index: usize| table.cell(size, index);
-        let base = cell(BASELINE).and_then(|cell| cell.busy_ns);
+        let base = cell(table.paper.baseline).and_then(|cell| cell.busy_ns);
         let base = base.map_or_else(|| "-".to_owned(), |s| format!("{:.0}", s.median / 1000.0));
         let each = others().map(|&index| {
             let found = cell(index).and_then(|cell| cell.overhead_percent);
@@ -116,28 +122,41 @@ fn overheads(page: &mut String, table: &Table) {
     }
 }
 
-const RULES: &str = "\n\
+fn rules(paper: &Paper) -> String {
+    format!(
+        "\n\
 *Confirmed* and *refuted* are said only where the measurements say so for certain; *not decided* means that they\n\
 do not, or that something was not measured. Runs of the same repetition are compared with each other, and certain\n\
 is what the interval of the median of their differences or ratios leaves no doubt of. All intervals of one claim are\n\
 right together with 99 %: with eight numbers of tasks that takes eleven pairs of clean runs of each at least, with\n\
-three ten. For Fig. 6 a group of fresh threads is a repetition. Every verdict names the numbers of tasks, or of\n\
-threads, that it rests on.\n";
+three ten. For {} a group of fresh threads is a repetition. Every verdict names the numbers of tasks, or of\n\
+threads, that it rests on.\n",
+        paper.titles.preemptions
+    )
+}
 
-const DATA: &str = "\n## Data\n\n\
-`runs.csv` has every busy period in the order of time, `table2.csv` medians and quartiles beside the\n\
-paper's numbers, `hyperperiods.csv` the same of whole hyperperiods, `measured.json` all of it, `table3.csv` the manager's invocations, `fig6.csv` the micro-benchmark, `set-32.toml` and\n\
+fn data(paper: &Paper) -> String {
+    let titles = &paper.titles;
+    let largest = paper.set.sizes.iter().max().copied().unwrap_or(0);
+    format!(
+        "\n## Data\n\n\
+`runs.csv` has every busy period in the order of time, `{}` medians and quartiles beside the\n\
+paper's numbers, `hyperperiods.csv` the same of whole hyperperiods, `measured.json` all of it, `{}` the manager's invocations, `{}` the micro-benchmark, `set-{largest}.toml` and\n\
 its siblings the task sets. Overheads are differences to the baseline's busy period of the same repetition;\n\
 busy periods in which the machine took the CPU away, or which were not that of the set, count in no\n\
-median. Measured numbers differ from run to run and from machine to machine.\n";
+median. Measured numbers differ from run to run and from machine to machine.\n",
+        titles.busy_periods_file, titles.invocations_file, titles.preemptions_file
+    )
+}
 
-fn head(circumstances: &Circumstances) -> String {
+fn head(paper: &Paper, circumstances: &Circumstances) -> String {
     format!(
         "# Overheads of policies and mechanisms\n\n\
-         Table II, Fig. 5, Table III and Fig. 6 of Huang, Gill and Lu (2014), section 5.2, on this machine: {}. \
+         {}, on this machine: {}. \
          {} repetitions. Made by `{}`, vestal {}.\n\n\
          Absolute times belong to the machine; what can be compared with the paper are orders, ratios and \
          shapes.\n\n",
+        paper.what,
         circumstances.machine,
         circumstances.repetitions,
         circumstances.command,
@@ -146,18 +165,22 @@ fn head(circumstances: &Circumstances) -> String {
 }
 
 fn table_2(page: &mut String, table: &Table) {
-    page.push_str(
-        "\n## Table II: busy periods\n\n\
+    let _ = write!(
+        page,
+        "\n## {}: busy periods\n\n\
          Medians; in brackets quartiles of the overhead, and the paper's numbers for the corresponding \
          column.\n\n",
+        table.paper.titles.busy_periods
     );
-    page.push_str(&markdown(tables::BUSY_PERIODS, &table.cells));
+    page.push_str(&markdown(tables::BUSY_PERIODS, &table.printed()));
 }
 
 fn table_3(page: &mut String, table: &Table) {
-    page.push_str(
-        "\n## Table III: invocations of the manager\n\n\
+    let _ = write!(
+        page,
+        "\n## {}: invocations of the manager\n\n\
          In hyperperiods, or in busy periods if none were measured.\n\n",
+        table.paper.titles.invocations
     );
     page.push_str(&markdown(tables::INVOCATIONS, &table.invocations()));
 }
@@ -176,18 +199,19 @@ fn hyperperiods(page: &mut String, heading: &str, whole: &Table) {
     page.push_str(&markdown(tables::HYPERPERIODS, &whole.cells));
 }
 
-fn fig_6(page: &mut String, rows: &[Preemptions]) {
+fn fig_6(page: &mut String, paper: &Paper, rows: &[Preemptions]) {
+    let (title, printed) = (paper.titles.preemptions, &paper.printed);
     if rows.is_empty() {
-        page.push_str("\n## Fig. 6\n\nNot measured.\n");
+        let _ = write!(page, "\n## {title}\n\nNot measured.\n");
         return;
     }
     let _ = write!(
         page,
-        "\n## Fig. 6: preemption and priority adjustment\n\n\
+        "\n## {title}: preemption and priority adjustment\n\n\
          In microseconds. The paper: preemption about {:.0}, return about {:.0}, adjusting eight threads about {:.0}.\n\n",
-        as_f64(paper::PREEMPTION_NS) / 1000.0,
-        as_f64(paper::RETURN_NS) / 1000.0,
-        as_f64(paper::ADJUSTMENT_OF_8_NS) / 1000.0,
+        as_f64(printed.preemption_ns) / 1000.0,
+        as_f64(printed.return_ns) / 1000.0,
+        as_f64(printed.adjustment_of_8_ns) / 1000.0,
     );
     page.push_str(&markdown(tables::PREEMPTIONS, rows));
     let micros = |nanos: u64| as_f64(nanos) / 1000.0;
@@ -206,7 +230,7 @@ fn fig_6(page: &mut String, rows: &[Preemptions]) {
 fn variants(page: &mut String, table: &Table, circumstances: &Circumstances) {
     page.push_str("## What was compared\n\n| variant | is |\n|---|---|\n");
     for &index in &table.variants {
-        if let Some(Variant { name, what, .. }) = VARIANTS.get(index) {
+        if let Some(Variant { name, what, .. }) = table.paper.variants.get(index) {
             let _ = writeln!(page, "| {name} | {what} |");
         }
     }
@@ -238,8 +262,8 @@ mod tests {
             assert!(page.contains(words), "{words} is not in {page}");
         }
         let files = [
-            csv(tables::RUNS, table.runs()),
-            csv(tables::BUSY_PERIODS, &table.cells),
+            csv(tables::RUNS, &table.named_runs()),
+            csv(tables::BUSY_PERIODS, &table.printed()),
             csv(tables::INVOCATIONS, &table.invocations()),
             csv(tables::PREEMPTIONS, rows),
         ];

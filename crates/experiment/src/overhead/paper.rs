@@ -1,51 +1,86 @@
-//! The numbers of the paper, measured on a machine of 2012: Table II, Table III and what the text says of
-//! Fig. 6. Only orders, ratios and shapes can be compared with another machine's.
+//! What a paper's measurement of overheads consists of: a table for each paper. Everything in which papers differ
+//! stands in it, and nothing outside asks which paper it is.
 
-use super::Column;
-use super::SIZES;
+use super::claims::Claim;
+use super::variant::Variant;
+use super::{Finding, Preemptions, Table};
+use std::time::Duration;
+use vestal_core::Task;
+use vestal_workload::TaskSet;
 
-/// A cell of Table II.
+/// A paper whose measurement of overheads is repeated.
+#[derive(Debug)]
+pub struct Paper {
+    /// Its name, as after `--paper`.
+    pub name: &'static str,
+    /// Which tables and figures are repeated, for the head of a page.
+    pub what: &'static str,
+    /// What its tables and figures are called.
+    pub titles: Titles,
+    /// Everything that is compared.
+    pub variants: &'static [Variant],
+    /// Which one of [`Self::variants`] all others are compared with.
+    pub baseline: usize,
+    /// The columns of its own tables.
+    pub columns: &'static [&'static str],
+    /// Its numbers.
+    pub printed: Printed,
+    /// The task sets that are measured.
+    pub set: Set,
+    /// How much is measured.
+    pub full: Plan,
+    /// How much for a quick look: structure, not precision.
+    pub quick: Plan,
+    /// Its claims, and ours beside them.
+    pub claims: &'static [Claim],
+}
+
+/// What tables and figures are called, and the files that they are written to.
+#[derive(Clone, Copy, Debug)]
+pub struct Titles {
+    /// The table of busy periods.
+    pub busy_periods: &'static str,
+    /// Its file.
+    pub busy_periods_file: &'static str,
+    /// The table of invocations of the manager.
+    pub invocations: &'static str,
+    /// Its file.
+    pub invocations_file: &'static str,
+    /// The micro-benchmark of preemptions.
+    pub preemptions: &'static str,
+    /// Its file.
+    pub preemptions_file: &'static str,
+    /// The files of the charts: overheads, thread switches, preemptions, adjustments of priorities.
+    pub charts: [&'static str; 4],
+}
+
+/// The numbers of a paper, by its columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Printed {
+    /// Of busy periods: by number of tasks and column.
+    pub busy_period: fn(usize, &str) -> Option<PaperCell>,
+    /// Of the manager: by column.
+    pub invocation: fn(&str) -> Option<PaperInvocation>,
+    /// How long a preemption takes, in nanoseconds.
+    pub preemption_ns: u64,
+    /// How long the return takes.
+    pub return_ns: u64,
+    /// How long it takes to suspend eight tasks.
+    pub adjustment_of_8_ns: u64,
+}
+
+/// A number of a table of busy periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaperCell {
     /// The length of a busy period in microseconds.
     pub busy_us: u64,
-    /// The overhead over FTP-SMC in thousandths of a percent, as printed.
+    /// The overhead over the baseline in thousandths of a percent, as printed.
     pub overhead_milli_percent: u64,
     /// Thread switches in a busy period.
     pub switches: u64,
 }
 
-const fn cell(busy_us: u64, overhead_milli_percent: u64, switches: u64) -> PaperCell {
-    PaperCell {
-        busy_us,
-        overhead_milli_percent,
-        switches,
-    }
-}
-
-/// Table II, a row for each of [`SIZES`], columns as in [`Column::ALL`]. The labels of its rows are shifted
-/// in the print; the last row is that of 32 tasks.
-#[rustfmt::skip]
-const TABLE_2: [[PaperCell; 5]; 8] = [
-    [cell(11154, 0, 2), cell(11212, 515, 11), cell(11161, 57, 3), cell(11203, 433, 7), cell(11210, 495, 7)],
-    [cell(14037, 0, 6), cell(14210, 1231, 37), cell(14044, 47, 6), cell(14139, 725, 15), cell(14141, 741, 15)],
-    [cell(56963, 0, 28), cell(57809, 1487, 177), cell(56994, 54, 33), cell(57272, 544, 59), cell(57189, 398, 59)],
-    [cell(77699, 0, 44), cell(78915, 1565, 294), cell(77719, 25, 52), cell(78138, 564, 91), cell(78185, 626, 91)],
-    [cell(89484, 0, 58), cell(91552, 2310, 420), cell(89522, 42, 67), cell(90431, 1058, 123), cell(90496, 1130, 123)],
-    [cell(97758, 0, 75), cell(112_596, 15178, 578), cell(97793, 35, 87), cell(98599, 860, 153), cell(98662, 925, 153)],
-    [cell(149_124, 0, 156), cell(164_433, 10266, 1470), cell(149_225, 68, 180), cell(155_069, 3987, 331), cell(155_395, 4205, 331)],
-    [cell(177_341, 0, 194), cell(199_403, 12441, 1951), cell(178_451, 626, 286), cell(183_478, 3460, 407), cell(183_625, 3544, 405)],
-];
-
-/// The cell of Table II for a number of tasks.
-#[must_use]
-pub fn table_2(size: usize, column: Column) -> Option<PaperCell> {
-    let row = SIZES.iter().position(|&known| known == size)?;
-    let index = Column::ALL.iter().position(|&known| known == column)?;
-    TABLE_2.get(row)?.get(index).copied()
-}
-
-/// A column of Table III: the cost of an invocation of the manager thread.
+/// The cost of an invocation of the manager thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaperInvocation {
     /// On average, in cycles.
@@ -56,68 +91,95 @@ pub struct PaperInvocation {
     pub max_ns: u64,
 }
 
-/// Table III; FTP-SMC has no manager.
-#[must_use]
-pub const fn table_3(column: Column) -> Option<PaperInvocation> {
-    let (mean_cycles, mean_ns, max_ns) = match column {
-        Column::FtpSmc => return None,
-        Column::Pt => (19_435, 5_750, 121_390),
-        Column::Zss => (6_578, 1_950, 14_750),
-        Column::FtpAmc => (21_326, 6_310, 141_920),
-        Column::Plrs => (24_854, 7_350, 124_250),
-    };
-    Some(PaperInvocation {
-        mean_cycles,
-        mean_ns,
-        max_ns,
-    })
+/// The task sets of a measurement: one for each number of tasks.
+#[derive(Clone, Copy, Debug)]
+pub struct Set {
+    /// The numbers of tasks.
+    pub sizes: &'static [usize],
+    /// The sum of utilisations of the whole set, in thousandths.
+    pub utilization_permille: u32,
+    /// Its number in the series that it was drawn from.
+    pub index: u64,
+    /// The seed of that series.
+    pub seed: u64,
+    /// The hyperperiod.
+    pub hyperperiod: vestal_core::Duration,
+    /// So many tasks.
+    pub tasks: fn(usize) -> Vec<Task>,
+    /// The same as a file has them.
+    pub file: fn(usize) -> TaskSet,
 }
 
-/// Fig. 6 (a): preemption and return take about so long, whatever the number of tasks.
-pub const PREEMPTION_NS: u64 = 4_000;
-/// See [`PREEMPTION_NS`].
-pub const RETURN_NS: u64 = 1_000;
-/// Fig. 6 (b): suspending eight tasks.
-pub const ADJUSTMENT_OF_8_NS: u64 = 5_000;
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Numbers of tasks of runs over a busy period.
+    pub sizes: &'static [usize],
+    /// How often each is repeated.
+    pub repetitions: u32,
+    /// Numbers of tasks of runs over a hyperperiod.
+    pub whole_sizes: &'static [usize],
+    /// How often each is repeated.
+    pub whole_repetitions: u32,
+    /// Of the micro-benchmark: numbers of threads.
+    pub threads: &'static [usize],
+    /// Of the micro-benchmark: groups of fresh threads, and rounds.
+    pub effort: (u32, u32),
+    /// No repetition of busy periods begins later.
+    pub most: Duration,
+    /// No repetition of hyperperiods begins later after that.
+    pub whole_most: Duration,
+}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use vestal_statistics::spearman;
+/// What was measured, as claims look at it.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// Busy periods.
+    pub table: &'a Table,
+    /// Hyperperiods, in which also a policy that suspends jobs on a free CPU has done what others have.
+    pub whole: &'a Table,
+    /// The micro-benchmark.
+    pub preemptions: &'a [Preemptions],
+}
 
-    #[test]
-    fn printed_overheads_are_those_of_the_printed_lengths() {
-        for row in &TABLE_2 {
-            let base = row[0].busy_us as f64;
-            for cell in row {
-                let computed = (cell.busy_us as f64 / base - 1.0) * 100_000.0;
-                let printed = cell.overhead_milli_percent as f64;
-                // Both lengths are rounded to a microsecond.
-                assert!(
-                    (computed - printed).abs() < 100_000.0 / base + 1.0,
-                    "{cell:?}: {computed}"
-                );
-            }
-        }
+impl Measured<'_> {
+    /// The numbers of the paper.
+    pub(super) const fn printed(&self) -> &'static Printed {
+        &self.table.paper.printed
+    }
+}
+
+/// Two papers are the same if their names are.
+impl PartialEq for Paper {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Paper {
+    /// The name of the variant with this index.
+    #[must_use]
+    pub fn name_at(&self, index: usize) -> &'static str {
+        self.variants.get(index).map_or("?", |variant| variant.name)
     }
 
-    #[test]
-    fn the_papers_overheads_follow_its_switches() {
-        for row in &TABLE_2 {
-            let overheads: Vec<f64> = row.iter().map(|cell| cell.busy_us as f64).collect();
-            let switches: Vec<f64> = row.iter().map(|cell| cell.switches as f64).collect();
-            assert!(spearman(&overheads, &switches).unwrap() > 0.8);
-        }
+    /// The variant of this name, and its index.
+    #[must_use]
+    pub fn variant(&self, name: &str) -> Option<(usize, &'static Variant)> {
+        let mut all = self.variants.iter().enumerate();
+        all.find(|(_, variant)| variant.name == name)
     }
 
-    #[test]
-    fn cycles_and_times_of_table_3_belong_to_one_clock() {
-        for column in Column::ALL {
-            let Some(found) = table_3(column) else {
-                continue;
-            };
-            let gigahertz = found.mean_cycles as f64 / found.mean_ns as f64;
-            assert!((3.36..3.40).contains(&gigahertz), "{column:?} {gigahertz}");
-        }
+    /// The numbers of the paper for a variant of ours with so many tasks.
+    pub(super) fn cell(&self, size: usize, variant: &str) -> Option<PaperCell> {
+        let (_, variant) = self.variant(variant)?;
+        (self.printed.busy_period)(size, variant.column)
+    }
+
+    /// Every claim with what became of it, in the order of the table.
+    #[must_use]
+    pub fn findings(&self, measured: Measured<'_>) -> Vec<Finding> {
+        let claims = self.claims.iter();
+        claims.map(|claim| claim.finding(measured)).collect()
     }
 }

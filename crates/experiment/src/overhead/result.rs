@@ -1,10 +1,8 @@
 //! What was measured, and what is made of it.
 
-use super::paper::{self, PaperCell};
-use super::{BASELINE, Column, VARIANTS, Variant};
+use super::paper::{Paper, PaperCell};
 use crate::number::as_f64;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use vestal_result::bench::{Cell, Invocations, Times};
 use vestal_statistics::Quartiles;
 
@@ -22,14 +20,13 @@ pub enum State {
 }
 
 /// One busy period.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
     /// The number of the repetition; runs of one repetition are neighbours in time.
     pub repetition: u32,
     /// How many tasks.
     pub size: usize,
-    /// The index in [`VARIANTS`].
-    #[serde(deserialize_with = "index")]
+    /// The index among the paper's variants.
     pub variant: usize,
     /// Whether it counts.
     pub state: State,
@@ -51,56 +48,106 @@ pub struct Run {
     pub manager: Invocations,
 }
 
-/// A list in the order of the fields, with the name of the variant; the manager's invocations are a list too.
-impl Serialize for Run {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+/// A run in a file: a list in the order of its fields, with the name of the variant; the manager's invocations are a list
+/// too.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Row(
+    u32,
+    usize,
+    String,
+    State,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    (u64, f64, u64, u64),
+);
+
+impl Row {
+    pub(super) fn of(run: &Run, paper: &Paper) -> Self {
         let Invocations {
             count,
             mean_ns,
             median_ns,
             max_ns,
-        } = self.manager;
-        let row = (
-            self.repetition,
-            self.size,
-            Variant::name_at(self.variant),
-            self.state,
-            self.busy_ns,
-            self.switches,
-            self.own_cpu_ns,
-            self.workers_cpu_ns,
-            self.wakeups,
-            self.lost_ns,
-            self.longest_gap_ns,
+        } = run.manager;
+        Self(
+            run.repetition,
+            run.size,
+            paper.name_at(run.variant).to_owned(),
+            run.state,
+            run.busy_ns,
+            run.switches,
+            run.own_cpu_ns,
+            run.workers_cpu_ns,
+            run.wakeups,
+            run.lost_ns,
+            run.longest_gap_ns,
             (count, mean_ns, median_ns, max_ns),
-        );
-        row.serialize(serializer)
+        )
+    }
+
+    /// The run, if the paper has such a variant.
+    pub(super) fn run(self, paper: &Paper) -> Result<Run, String> {
+        let (count, mean_ns, median_ns, max_ns) = self.11;
+        Ok(Run {
+            repetition: self.0,
+            size: self.1,
+            variant: index_of(paper, &self.2)?,
+            state: self.3,
+            busy_ns: self.4,
+            switches: self.5,
+            own_cpu_ns: self.6,
+            workers_cpu_ns: self.7,
+            wakeups: self.8,
+            lost_ns: self.9,
+            longest_gap_ns: self.10,
+            manager: Invocations {
+                count,
+                mean_ns,
+                median_ns,
+                max_ns,
+            },
+        })
     }
 }
 
-fn index<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
-    index_of(&String::deserialize(deserializer)?).map_err(D::Error::custom)
-}
-
-/// The index in [`VARIANTS`] of the variant of this name.
-pub(super) fn index_of(name: &str) -> Result<usize, String> {
-    let index = Variant::named(name).map(|(index, _)| index);
+/// The index of the variant of this name.
+pub(super) fn index_of(paper: &Paper, name: &str) -> Result<usize, String> {
+    let index = paper.variant(name).map(|(index, _)| index);
     index.ok_or_else(|| format!("there is no variant `{name}`"))
 }
 
-/// The paper's cell for the same number of tasks.
-pub(super) fn paper_of(cell: &Cell) -> Option<PaperCell> {
-    let (_, variant) = Variant::named(&cell.variant)?;
-    paper::table_2(cell.size, variant.column)
+/// A cell beside the paper's number.
+#[derive(Clone, Debug)]
+pub struct PrintedCell {
+    /// What was measured.
+    pub cell: Cell,
+    /// What the paper printed for the same number of tasks.
+    pub printed: Option<PaperCell>,
+}
+
+/// A run with the name of its variant.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedRun {
+    /// The run.
+    pub run: Run,
+    /// The variant's name.
+    pub variant: &'static str,
 }
 
 /// All runs, by number of tasks and variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
+    /// Whose measurement it repeats.
+    pub paper: &'static Paper,
     runs: Vec<Run>,
     /// Those that were measured, ascending.
     pub sizes: Vec<usize>,
-    /// Places in [`VARIANTS`] of those that were measured.
+    /// Indices of the variants that were measured.
     pub variants: Vec<usize>,
     /// By size, then by variant.
     pub cells: Vec<Cell>,
@@ -109,7 +156,7 @@ pub struct Table {
 impl Table {
     /// What these runs come to; O(n log n).
     #[must_use]
-    pub fn of(runs: Vec<Run>) -> Self {
+    pub fn of(paper: &'static Paper, runs: Vec<Run>) -> Self {
         let mut sizes: Vec<usize> = runs.iter().map(|run| run.size).collect();
         let mut variants: Vec<usize> = runs.iter().map(|run| run.variant).collect();
         for list in [&mut sizes, &mut variants] {
@@ -117,6 +164,7 @@ impl Table {
             list.dedup();
         }
         let mut table = Self {
+            paper,
             runs,
             sizes,
             variants,
@@ -138,13 +186,35 @@ impl Table {
         &self.runs
     }
 
+    /// The same with the names of variants.
+    #[must_use]
+    pub fn named_runs(&self) -> Vec<NamedRun> {
+        let runs = self.runs.iter();
+        let named = runs.map(|run| NamedRun {
+            run: *run,
+            variant: self.paper.name_at(run.variant),
+        });
+        named.collect()
+    }
+
+    /// Every cell beside the paper's number.
+    #[must_use]
+    pub fn printed(&self) -> Vec<PrintedCell> {
+        let cells = self.cells.iter();
+        let printed = cells.map(|cell| PrintedCell {
+            cell: cell.clone(),
+            printed: self.paper.cell(cell.size, &cell.variant),
+        });
+        printed.collect()
+    }
+
     fn of_place(&self, size: usize, variant: usize) -> impl Iterator<Item = &Run> {
         let is_there = move |run: &&Run| run.size == size && run.variant == variant;
         self.runs.iter().filter(is_there)
     }
 
     fn summed(&self, size: usize, variant: usize) -> Option<Cell> {
-        let name = VARIANTS.get(variant)?.name;
+        let name = self.paper.variants.get(variant)?.name;
         let counted = |state| {
             let runs = self.of_place(size, variant);
             runs.filter(|run| run.state == state).count()
@@ -168,13 +238,16 @@ impl Table {
                     .map(|run| as_f64(run.busy_ns))
                     .collect(),
             ),
-            extra_ns: Quartiles::of(self.differences(size, BASELINE, variant, busy)),
+            extra_ns: Quartiles::of(self.differences(size, self.paper.baseline, variant, busy)),
             overhead_percent: Quartiles::of(self.overheads_percent(size, variant)),
             switches: clean(|run| run.switches),
             own_cpu_ns: clean(|run| run.own_cpu_ns),
-            own_cpu_extra_ns: Quartiles::of(
-                self.differences(size, BASELINE, variant, |run| run.own_cpu_ns),
-            ),
+            own_cpu_extra_ns: Quartiles::of(self.differences(
+                size,
+                self.paper.baseline,
+                variant,
+                |run| run.own_cpu_ns,
+            )),
             workers_cpu_ns: clean(|run| run.workers_cpu_ns),
             wakeups: clean(|run| run.wakeups),
         })
@@ -213,17 +286,19 @@ impl Table {
     /// How much longer the busy periods of a variant are than the baseline's, in percent of these.
     #[must_use]
     pub fn overheads_percent(&self, size: usize, variant: usize) -> Vec<f64> {
-        let shares = self.pairs(size, BASELINE, variant).map(|(base, run)| {
-            let (base, own) = (as_f64(base.busy_ns), as_f64(run.busy_ns));
-            (own / base - 1.0) * 100.0
-        });
+        let shares = self
+            .pairs(size, self.paper.baseline, variant)
+            .map(|(base, run)| {
+                let (base, own) = (as_f64(base.busy_ns), as_f64(run.busy_ns));
+                (own / base - 1.0) * 100.0
+            });
         shares.collect()
     }
 
     /// The cell of a variant.
     #[must_use]
     pub fn cell(&self, size: usize, variant: usize) -> Option<&Cell> {
-        let name = VARIANTS.get(variant)?.name;
+        let name = self.paper.variants.get(variant)?.name;
         let mut cells = self.cells.iter();
         cells.find(|cell| cell.size == size && cell.variant == name)
     }
@@ -231,12 +306,17 @@ impl Table {
     /// What stands for a column of the paper: its own mechanism if that was measured, else the first of
     /// ours. FTP-SMC is the baseline.
     #[must_use]
-    pub fn stands_for(&self, column: Column) -> Option<usize> {
+    pub fn stands_for(&self, column: &str) -> Option<usize> {
         let of_column = || {
             let known = self.variants.iter().copied();
-            known.filter(|&index| VARIANTS.get(index).is_some_and(|v| v.column == column))
+            known.filter(move |&index| {
+                self.paper
+                    .variants
+                    .get(index)
+                    .is_some_and(|v| v.column == column)
+            })
         };
-        let of_paper = |index: &usize| VARIANTS.get(*index).is_some_and(|v| v.of_paper);
+        let of_paper = |index: &usize| self.paper.variants.get(*index).is_some_and(|v| v.of_paper);
         of_column().find(of_paper).or_else(|| of_column().next())
     }
 
@@ -245,7 +325,7 @@ impl Table {
     #[must_use]
     pub fn invocations(&self) -> Vec<Times> {
         let rows = self.variants.iter().filter_map(|&index| {
-            let variant = VARIANTS.get(index)?;
+            let variant = self.paper.variants.get(index)?;
             let runs = self.runs.iter().filter(|run| {
                 run.variant == index && run.state == State::Clean && run.manager.count > 0
             });
@@ -254,7 +334,7 @@ impl Table {
             let sum: f64 = all.iter().map(|one| one.mean_ns * as_f64(one.count)).sum();
             let medians = all.iter().map(|one| as_f64(one.median_ns)).collect();
             let median = Quartiles::of(medians)?.median;
-            let paper = paper::table_3(variant.column);
+            let paper = (self.paper.printed.invocation)(variant.column);
             Some(Times {
                 variant: variant.name.to_owned(),
                 invocations: Invocations {
@@ -283,10 +363,11 @@ fn whole(value: f64) -> u64 {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::overhead::HUANG2014;
 
     /// A run of `busy` microseconds.
     pub(in crate::overhead) fn run(repetition: u32, size: usize, name: &str, busy: u64) -> Run {
-        let (variant, _) = Variant::named(name).unwrap();
+        let (variant, _) = HUANG2014.variant(name).unwrap();
         Run {
             repetition,
             size,
@@ -324,12 +405,12 @@ pub(super) mod tests {
                 ..run(10, 4, "amc/perf", 99_999)
             });
         }
-        let table = Table::of(runs);
+        let table = Table::of(&HUANG2014, runs);
         assert_eq!(
             (table.sizes.as_slice(), table.variants.len()),
             (&[4][..], 2)
         );
-        let (amc, _) = Variant::named("amc/perf").unwrap();
+        let (amc, _) = HUANG2014.variant("amc/perf").unwrap();
         let cell = table.cell(4, amc).unwrap();
         assert_eq!((cell.runs, cell.gaps, cell.others), (12, 1, 1));
         let extra = cell.extra_ns.unwrap();
@@ -338,28 +419,28 @@ pub(super) mod tests {
             (10_000.0, 10_000.0, 10)
         );
         assert!((cell.overhead_percent.unwrap().high - 0.5).abs() < 0.3);
-        assert_eq!(paper_of(cell).unwrap().switches, 7);
+        assert_eq!(HUANG2014.cell(4, &cell.variant).unwrap().switches, 7);
     }
 
     #[test]
     fn the_papers_mechanism_stands_for_its_column_where_it_was_measured() {
         let ours = || vec![run(0, 4, "smc/none", 10), run(0, 4, "amc/perf", 11)];
         let stands = |runs| {
-            let table = Table::of(runs);
-            let index = table.stands_for(Column::FtpAmc);
-            index.map(|index| VARIANTS[index].name)
+            let table = Table::of(&HUANG2014, runs);
+            let index = table.stands_for("FTP-AMC");
+            index.map(|index| HUANG2014.variants[index].name)
         };
         assert_eq!(stands(ours()), Some("amc/perf"));
         let mut both = ours();
         both.push(run(0, 4, "amc/huang2014", 12));
         assert_eq!(stands(both), Some("amc/huang2014"));
-        assert_eq!(Table::of(ours()).stands_for(Column::Pt), None);
+        assert_eq!(Table::of(&HUANG2014, ours()).stands_for("PT"), None);
     }
 
     #[test]
     fn invocations_are_put_together_over_runs() {
         let runs = vec![run(0, 4, "amc/perf", 10), run(0, 8, "amc/perf", 11)];
-        let rows = Table::of(runs).invocations();
+        let rows = Table::of(&HUANG2014, runs).invocations();
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].invocations.count, 4);
         assert_eq!(

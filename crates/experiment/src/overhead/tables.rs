@@ -1,7 +1,6 @@
 //! The columns of every table of what was measured, a line for each.
 
-use super::result::paper_of;
-use super::{Cell, Preemptions, Quartiles, Run, State, Times, Variant};
+use super::{Cell, NamedRun, Preemptions, PrintedCell, Quartiles, State, Times};
 use crate::columns::{Column, Value};
 use crate::number::as_f64;
 
@@ -42,22 +41,22 @@ fn percent(milli_percent: u64) -> f64 {
 
 /// The runs, in the order of time.
 #[rustfmt::skip]
-pub const RUNS: &[Column<Run>] = &[
-    Column::new(|run: &Run| Value::Word(run.repetition.to_string())).csv("repetition", 0),
-    Column::new(|run: &Run| size(run.size)).csv("tasks", 0),
-    Column::new(|run: &Run| word(Variant::name_at(run.variant))).csv("variant", 0),
-    Column::new(|run: &Run| state(run.state)).csv("state", 0),
-    Column::new(|run: &Run| time(run.busy_ns)).csv("busy_ns", 0),
-    Column::new(|run: &Run| number(run.switches)).csv("switches", 0),
-    Column::new(|run: &Run| time(run.own_cpu_ns)).csv("own_cpu_ns", 0),
-    Column::new(|run: &Run| time(run.workers_cpu_ns)).csv("workers_cpu_ns", 0),
-    Column::new(|run: &Run| number(run.wakeups)).csv("wakeups", 0),
-    Column::new(|run: &Run| time(run.lost_ns)).csv("lost_ns", 0),
-    Column::new(|run: &Run| time(run.longest_gap_ns)).csv("longest_gap_ns", 0),
-    Column::new(|run: &Run| number(run.manager.count)).csv("invocations", 0),
-    Column::new(|run: &Run| Value::Time(run.manager.mean_ns)).csv("invocation_mean_ns", 0),
-    Column::new(|run: &Run| time(run.manager.median_ns)).csv("invocation_median_ns", 0),
-    Column::new(|run: &Run| time(run.manager.max_ns)).csv("invocation_max_ns", 0),
+pub const RUNS: &[Column<NamedRun>] = &[
+    Column::new(|row: &NamedRun| Value::Word(row.run.repetition.to_string())).csv("repetition", 0),
+    Column::new(|row: &NamedRun| size(row.run.size)).csv("tasks", 0),
+    Column::new(|row: &NamedRun| word(row.variant)).csv("variant", 0),
+    Column::new(|row: &NamedRun| state(row.run.state)).csv("state", 0),
+    Column::new(|row: &NamedRun| time(row.run.busy_ns)).csv("busy_ns", 0),
+    Column::new(|row: &NamedRun| number(row.run.switches)).csv("switches", 0),
+    Column::new(|row: &NamedRun| time(row.run.own_cpu_ns)).csv("own_cpu_ns", 0),
+    Column::new(|row: &NamedRun| time(row.run.workers_cpu_ns)).csv("workers_cpu_ns", 0),
+    Column::new(|row: &NamedRun| number(row.run.wakeups)).csv("wakeups", 0),
+    Column::new(|row: &NamedRun| time(row.run.lost_ns)).csv("lost_ns", 0),
+    Column::new(|row: &NamedRun| time(row.run.longest_gap_ns)).csv("longest_gap_ns", 0),
+    Column::new(|row: &NamedRun| number(row.run.manager.count)).csv("invocations", 0),
+    Column::new(|row: &NamedRun| Value::Time(row.run.manager.mean_ns)).csv("invocation_mean_ns", 0),
+    Column::new(|row: &NamedRun| time(row.run.manager.median_ns)).csv("invocation_median_ns", 0),
+    Column::new(|row: &NamedRun| time(row.run.manager.max_ns)).csv("invocation_max_ns", 0),
 ];
 
 fn state(state: State) -> Value {
@@ -70,37 +69,37 @@ fn state(state: State) -> Value {
 
 /// Table II.
 #[rustfmt::skip]
-pub const BUSY_PERIODS: &[Column<Cell>] = &[
-    Column::new(|cell: &Cell| size(cell.size)).csv("tasks", 0).page("tasks", 0).terminal("tasks", 0),
-    Column::text(|cell: &Cell| word(&cell.variant)).csv("variant", 0).page("variant", 0).terminal("variant", 0),
-    Column::new(|cell: &Cell| size(cell.runs)).csv("runs", 0),
-    Column::new(|cell: &Cell| size(cell.gaps)).csv("gaps", 0),
-    Column::new(|cell: &Cell| size(cell.others)).csv("others", 0),
-    Column::new(|cell: &Cell| median(cell.busy_ns, Value::Time))
+pub const BUSY_PERIODS: &[Column<PrintedCell>] = &[
+    Column::new(|row: &PrintedCell| size(row.cell.size)).csv("tasks", 0).page("tasks", 0).terminal("tasks", 0),
+    Column::text(|row: &PrintedCell| word(&row.cell.variant)).csv("variant", 0).page("variant", 0).terminal("variant", 0),
+    Column::new(|row: &PrintedCell| size(row.cell.runs)).csv("runs", 0),
+    Column::new(|row: &PrintedCell| size(row.cell.gaps)).csv("gaps", 0),
+    Column::new(|row: &PrintedCell| size(row.cell.others)).csv("others", 0),
+    Column::new(|row: &PrintedCell| median(row.cell.busy_ns, Value::Time))
         .csv("busy_ns", 0).page("busy period, us", 1).terminal("busy period", 0),
-    Column::new(|cell: &Cell| low(cell.busy_ns)).csv("busy_ns_low", 0),
-    Column::new(|cell: &Cell| high(cell.busy_ns)).csv("busy_ns_high", 0),
-    Column::new(|cell: &Cell| median(cell.busy_with_gaps_ns, Value::Time)).csv("busy_with_gaps_ns", 0).page("with gaps", 1),
-    Column::new(|cell: &Cell| median(cell.overhead_percent, Value::Number))
+    Column::new(|row: &PrintedCell| low(row.cell.busy_ns)).csv("busy_ns_low", 0),
+    Column::new(|row: &PrintedCell| high(row.cell.busy_ns)).csv("busy_ns_high", 0),
+    Column::new(|row: &PrintedCell| median(row.cell.busy_with_gaps_ns, Value::Time)).csv("busy_with_gaps_ns", 0).page("with gaps", 1),
+    Column::new(|row: &PrintedCell| median(row.cell.overhead_percent, Value::Number))
         .csv("overhead_percent", 4).terminal("overhead %", 3),
-    Column::new(overhead).page("overhead, %", 0),
-    Column::new(|cell: &Cell| low(cell.overhead_percent)).csv("overhead_percent_low", 4),
-    Column::new(|cell: &Cell| high(cell.overhead_percent)).csv("overhead_percent_high", 4),
-    Column::new(half).terminal("+-", 0),
-    Column::new(|cell: &Cell| median(cell.switches, Value::Number)).csv("switches", 1).page("switches", 0).terminal("switches", 0),
-    Column::new(|cell: &Cell| median(cell.own_cpu_ns, Value::Time))
+    Column::new(|row: &PrintedCell| overhead(&row.cell)).page("overhead, %", 0),
+    Column::new(|row: &PrintedCell| low(row.cell.overhead_percent)).csv("overhead_percent_low", 4),
+    Column::new(|row: &PrintedCell| high(row.cell.overhead_percent)).csv("overhead_percent_high", 4),
+    Column::new(|row: &PrintedCell| half(&row.cell)).terminal("+-", 0),
+    Column::new(|row: &PrintedCell| median(row.cell.switches, Value::Number)).csv("switches", 1).page("switches", 0).terminal("switches", 0),
+    Column::new(|row: &PrintedCell| median(row.cell.own_cpu_ns, Value::Time))
         .csv("own_cpu_ns", 0).page("own CPU, us", 1).terminal("own CPU", 0),
-    Column::new(|cell: &Cell| median(cell.own_cpu_extra_ns, Value::Time)).csv("own_cpu_extra_ns", 0),
-    Column::new(|cell: &Cell| median(cell.workers_cpu_ns, Value::Time)).csv("workers_cpu_ns", 0).page("workers, us", 1),
-    Column::new(|cell: &Cell| median(cell.wakeups, Value::Number)).csv("wakeups", 1),
-    Column::new(counts).page("clean/gap/other", 0),
-    Column::new(|cell: &Cell| size(clean(cell))).terminal("clean", 0),
-    Column::new(|cell: &Cell| size(cell.gaps)).terminal("gap", 0),
-    Column::new(|cell: &Cell| size(cell.others)).terminal("other", 0),
-    Column::new(|cell: &Cell| paper(paper_of(cell), |paper| number(paper.busy_us))).csv("paper_busy_us", 0),
-    Column::new(|cell: &Cell| paper(paper_of(cell), |paper| Value::Number(percent(paper.overhead_milli_percent))))
+    Column::new(|row: &PrintedCell| median(row.cell.own_cpu_extra_ns, Value::Time)).csv("own_cpu_extra_ns", 0),
+    Column::new(|row: &PrintedCell| median(row.cell.workers_cpu_ns, Value::Time)).csv("workers_cpu_ns", 0).page("workers, us", 1),
+    Column::new(|row: &PrintedCell| median(row.cell.wakeups, Value::Number)).csv("wakeups", 1),
+    Column::new(|row: &PrintedCell| counts(&row.cell)).page("clean/gap/other", 0),
+    Column::new(|row: &PrintedCell| size(clean(&row.cell))).terminal("clean", 0),
+    Column::new(|row: &PrintedCell| size(row.cell.gaps)).terminal("gap", 0),
+    Column::new(|row: &PrintedCell| size(row.cell.others)).terminal("other", 0),
+    Column::new(|row: &PrintedCell| paper(row.printed, |paper| number(paper.busy_us))).csv("paper_busy_us", 0),
+    Column::new(|row: &PrintedCell| paper(row.printed, |paper| Value::Number(percent(paper.overhead_milli_percent))))
         .csv("paper_overhead_percent", 3).terminal("paper %", 3),
-    Column::new(|cell: &Cell| paper(paper_of(cell), |paper| number(paper.switches))).csv("paper_switches", 0).terminal("switches", 0),
+    Column::new(|row: &PrintedCell| paper(row.printed, |paper| number(paper.switches))).csv("paper_switches", 0).terminal("switches", 0),
     Column::new(of_paper).page("paper", 0),
 ];
 
@@ -120,8 +119,8 @@ fn half(cell: &Cell) -> Value {
     })
 }
 
-fn of_paper(cell: &Cell) -> Value {
-    paper(paper_of(cell), |paper| {
+fn of_paper(row: &PrintedCell) -> Value {
+    paper(row.printed, |paper| {
         let (us, percent, switches) = (
             paper.busy_us,
             percent(paper.overhead_milli_percent),

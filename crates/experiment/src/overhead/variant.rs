@@ -1,37 +1,5 @@
 //! What is compared: a policy, who orders its jobs, what watches budgets, and by which mechanism.
 
-/// A column of the paper's Table II.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Column {
-    /// FTP-SMC: priorities, and nothing at run time.
-    FtpSmc,
-    /// Period transformation.
-    Pt,
-    /// Zero-slack scheduling.
-    Zss,
-    /// Adaptive limits with fixed task priorities.
-    FtpAmc,
-    /// Adaptive limits with fixed job priorities.
-    Plrs,
-}
-
-impl Column {
-    /// All, in the order of the paper's table.
-    pub const ALL: [Self; 5] = [Self::FtpSmc, Self::Pt, Self::Zss, Self::FtpAmc, Self::Plrs];
-
-    /// The paper's name for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FtpSmc => "FTP-SMC",
-            Self::Pt => "PT",
-            Self::Zss => "ZSS",
-            Self::FtpAmc => "FTP-AMC",
-            Self::Plrs => "PLRS",
-        }
-    }
-}
-
 /// A row of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
@@ -56,17 +24,18 @@ pub struct Variant {
     /// Whether it is measured over whole hyperperiods: whose CPU times are compared there, and one with a
     /// manager for each column.
     pub in_hyperperiods: bool,
+    /// Whether jobs are cut into slices, which may be short: they are enforced with less tolerance.
+    pub in_slices: bool,
     /// The column of the paper that it corresponds to.
-    pub column: Column,
+    pub column: &'static str,
 }
 
-/// Where in [`VARIANTS`] the one stands that all others are compared with.
-pub const BASELINE: usize = 0;
-
-const fn native(
+/// A variant whose jobs the kernel's fixed priorities order, whose limits are enforced by counters of execution, and that is
+/// measured in busy periods.
+pub(super) const fn native(
     name: &'static str,
     policy: &'static str,
-    column: Column,
+    column: &'static str,
     what: &'static str,
 ) -> Variant {
     Variant {
@@ -80,115 +49,57 @@ const fn native(
         enforced: true,
         in_busy_periods: true,
         in_hyperperiods: false,
+        in_slices: false,
         column,
     }
 }
 
 impl Variant {
-    const fn managed(mut self) -> Self {
+    /// A manager orders threads.
+    pub(super) const fn managed(mut self) -> Self {
         self.managed = true;
         self.by_timers()
     }
 
     /// With a manager thread that handles every release and completion, as in the paper.
-    const fn as_in_the_paper(mut self) -> Self {
+    pub(super) const fn as_in_the_paper(mut self) -> Self {
         self.of_paper = true;
         self.by_timers()
     }
 
-    const fn by_timers(mut self) -> Self {
+    /// Timers watch budgets.
+    pub(super) const fn by_timers(mut self) -> Self {
         self.by_timers = true;
         self
     }
 
-    const fn unenforced(mut self) -> Self {
+    /// Nothing is enforced.
+    pub(super) const fn unenforced(mut self) -> Self {
         self.enforced = false;
         self
     }
 
-    /// The sound test with the tightening accepts more sets at higher utilisations.
-    const fn tightened(mut self) -> Self {
-        self.options = &["instants=tightened"];
+    /// With these options of the policy.
+    pub(super) const fn with(mut self, options: &'static [&'static str]) -> Self {
+        self.options = options;
         self
     }
 
-    const fn in_hyperperiods(mut self) -> Self {
+    /// Measured over hyperperiods too.
+    pub(super) const fn in_hyperperiods(mut self) -> Self {
         self.in_hyperperiods = true;
         self
     }
 
-    const fn in_hyperperiods_only(mut self) -> Self {
+    /// Measured over hyperperiods only, because busy periods are not those of the others.
+    pub(super) const fn in_hyperperiods_only(mut self) -> Self {
         self.in_busy_periods = false;
         self.in_hyperperiods()
     }
-}
 
-/// Everything that is compared; of each column the paper's mechanism stands behind Vestal's. What a build
-/// cannot run it says.
-///
-/// Under `pt` a job between two slices is suspended: the CPU idles, and the last job ends much later. The guard
-/// suspends jobs by the paper's mechanism, too; the paper's servers go on in the background.
-#[rustfmt::skip]
-pub const VARIANTS: &[Variant] = &[
-    native("smc/none", "smc", Column::FtpSmc, "fixed priorities of the kernel, nothing enforced: the paper's FTP-SMC")
-        .unenforced().in_hyperperiods(),
-    native("smc/perf", "smc", Column::FtpSmc, "the same with static limits, monitored by perf counters"),
-    native("zss/native", "zss", Column::Zss, "zero-slack instants beside the kernel's priorities").tightened(),
-    native("zss/managed", "zss", Column::Zss, "zero-slack instants, dispatched by the manager").managed().tightened(),
-    native("zss/huang2014", "zss", Column::Zss, "zero-slack instants by the paper's mechanism")
-        .as_in_the_paper().tightened().in_hyperperiods(),
-    native("amc/perf", "amc", Column::FtpAmc, "adaptive limits beside the kernel's priorities, monitored by perf counters")
-        .in_hyperperiods(),
-    native("amc/timer", "amc", Column::FtpAmc, "the same, monitored by wall timers and CPU clocks").by_timers(),
-    native("amc/managed", "amc", Column::FtpAmc, "adaptive limits, dispatched by the manager").managed(),
-    native("amc/huang2014", "amc", Column::FtpAmc, "adaptive limits by the paper's mechanism")
-        .as_in_the_paper().in_hyperperiods(),
-    native("plrs/managed", "plrs", Column::Plrs,
-        "fixed job priorities and adaptive limits, dispatched by the manager with three priorities")
-        .managed().in_hyperperiods(),
-    native("pt/native", "pt", Column::Pt, "slices of jobs beside the kernel's priorities").in_hyperperiods_only(),
-    native("pt/managed", "pt", Column::Pt, "slices of jobs, dispatched by the manager").managed().in_hyperperiods_only(),
-    native("pt/huang2014", "pt", Column::Pt, "slices of jobs by the timers of the paper's mechanism")
-        .as_in_the_paper().in_hyperperiods_only(),
-];
-
-impl Variant {
-    /// The name of the variant with this index in [`VARIANTS`].
-    #[must_use]
-    pub fn name_at(index: usize) -> &'static str {
-        VARIANTS.get(index).map_or("?", |variant| variant.name)
-    }
-
-    /// The variant of this name, and its index in [`VARIANTS`].
-    #[must_use]
-    pub fn named(name: &str) -> Option<(usize, &'static Self)> {
-        let mut all = VARIANTS.iter().enumerate();
-        all.find(|(_, variant)| variant.name == name)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn names_tell_variants_apart_and_every_column_has_one() {
-        let names: BTreeSet<_> = VARIANTS.iter().map(|variant| variant.name).collect();
-        assert_eq!(names.len(), VARIANTS.len());
-        for column in Column::ALL {
-            assert!(VARIANTS.iter().any(|variant| variant.column == column));
-        }
-        for column in Column::ALL {
-            let has_manager = |v: &&Variant| v.column == column && v.in_hyperperiods;
-            assert!(VARIANTS.iter().any(|variant| has_manager(&variant)));
-        }
-        let slices = || VARIANTS.iter().filter(|variant| variant.policy == "pt");
-        assert!(slices().count() == 3 && slices().all(|variant| !variant.in_busy_periods));
-        assert!(!VARIANTS[BASELINE].enforced);
-        assert_eq!(VARIANTS[BASELINE].column, Column::FtpSmc);
-        for (index, variant) in VARIANTS.iter().enumerate() {
-            assert_eq!(Variant::named(variant.name), Some((index, variant)));
-        }
+    /// Jobs are cut into slices.
+    pub(super) const fn in_slices(mut self) -> Self {
+        self.in_slices = true;
+        self.in_hyperperiods_only()
     }
 }

@@ -356,46 +356,46 @@ impl<'a> Wanted<'a> {
 
     /// What the core has against tables, at the task that it is about.
     fn misfit(&self, error: ConfigurationError, levels: &Levels) -> Refusal {
-        let spec = |task: TaskId| self.set.tasks.get(task.index());
-        let home = |task: TaskId| levels.home(task.index()).unwrap_or(CpuId(0));
-        let said = match error {
-            ConfigurationError::Table(TableError::PeriodAndCycle(task)) => spec(task).map(|of| {
-                let cpu = home(task);
-                let cycle = levels
-                    .tables
-                    .get(cpu.index())
-                    .map_or(0, |table| table.cycle.as_nanos());
-                let period = time_text(of.period.as_nanos());
-                let found = format!("a cycle of {} for {}", time_text(cycle), self.called(of));
-                let expected = format!("a multiple of its period, {period}");
-                (of, format!("tables[{}].cycle", cpu.0), found, expected)
-            }),
-            ConfigurationError::Table(TableError::SlotsTooShort { task, job }) => {
-                spec(task).map(|of| {
-                    let own = of.wcet.get(of.criticality.index()).copied().flatten();
-                    let own = time_text(own.map_or(0, |own| own.as_nanos()));
-                    let found = format!("too short slots for job {job} of {}", self.called(of));
-                    let expected =
-                        format!("slots of {own} in all between its release and its deadline");
-                    (
-                        of,
-                        format!("tables[{}].slots", home(task).0),
-                        found,
-                        expected,
-                    )
-                })
-            }
-            _ => None,
+        let plain = || Refusal::input(error.to_string());
+        let (task, job) = if let ConfigurationError::Table(TableError::PeriodAndCycle(task)) = error
+        {
+            (task, None)
+        } else if let ConfigurationError::Table(TableError::SlotsTooShort { task, job }) = error {
+            (task, Some(job))
+        } else {
+            return plain();
         };
-        let Some((task, field, found, expected)) = said else {
-            return Refusal::input(error.to_string());
+        let (Some(spec), Some(cpu)) = (self.set.tasks.get(task.index()), levels.home(task.index()))
+        else {
+            return plain();
+        };
+        let (called, cpu) = (self.called(spec), cpu.index());
+        let (field, found, expected) = if let Some(job) = job {
+            let own = spec.wcet.get(spec.criticality.index()).copied().flatten();
+            let own = time_text(own.map_or(0, |own| own.as_nanos()));
+            (
+                format!("tables[{cpu}].slots"),
+                format!("too short slots for job {job} of {called}"),
+                format!("slots of {own} in all between its release and its deadline"),
+            )
+        } else {
+            let cycle = levels
+                .tables
+                .get(cpu)
+                .map_or(0, |table| table.cycle.as_nanos());
+            let period = time_text(spec.period.as_nanos());
+            (
+                format!("tables[{cpu}].cycle"),
+                format!("a cycle of {} for {called}", time_text(cycle)),
+                format!("a multiple of its period, {period}"),
+            )
         };
         let mut sink = self.sink();
-        let fault = (codes::TABLE_MISFIT, task.places.name.0, field.as_str());
+        let fault = (codes::TABLE_MISFIT, spec.places.name.0, field.as_str());
         tell(&mut sink, fault, found, expected);
         match sink.into_result() {
             Err(found) => Refusal::diagnosed(found),
-            Ok(_) => Refusal::input(error.to_string()),
+            Ok(_) => plain(),
         }
     }
 }

@@ -15,7 +15,7 @@ use vestal_core::{CpuId, Enforcement, TaskId, TaskOrder};
 const PLACEMENT: OptionKey = OptionKey {
     name: "placement",
     summary: "which CPU takes a task: the first on which both sums stay at most 3/4, in the order of the file or \
-              by decreasing utilisation; or the first that the test edf-vd accepts with it",
+              by decreasing utilisation, HI tasks first; or the first that the test edf-vd accepts with it",
     values: Values::OneOf(&["first-fit", "decreasing", "edf-vd"]),
 };
 

@@ -5,8 +5,7 @@ use vestal_core::{
     Level, LocalOrder, ServerId, ServerKind, Service, TaskId, Utilization, WhenFull,
 };
 use vestal_policy::{
-    Analysis, Configuration, Options, Precision, REPLENISHMENTS, Refusal, Registry, Servers, Terms,
-    assemble,
+    Analysis, Options, Precision, REPLENISHMENTS, Refusal, Registry, Servers, Terms, assemble,
 };
 use vestal_workload::{Source, TaskSet, codes};
 
@@ -40,10 +39,7 @@ fn servers(text: &str) -> Result<Servers, Refusal> {
     assert_eq!(cluster.tasks.len(), cluster.configuration.tasks().len());
     // What is not refused can be built.
     cluster.configuration.engine(Precision::EXACT).unwrap();
-    match &cluster.configuration {
-        Configuration::Servers(servers) => Ok(servers.clone()),
-        other => panic!("{other:?}"),
-    }
+    Ok(cluster.configuration.servers().unwrap().clone())
 }
 
 fn priorities(servers: &Servers) -> Vec<u32> {

@@ -3,8 +3,10 @@
 
 mod fields;
 mod frames;
+mod frames_refused;
 mod hsf;
 mod mc2;
+mod mc2_simulated;
 mod needs;
 mod pedf_vd;
 mod recordings;

@@ -1,6 +1,8 @@
 //! Jobs that block, devices and requests for modes: drawn by eye, and on random systems beside a world of whole ticks
 //! that keeps its own account of who waits for what.
 
+mod drawn;
+
 use vestal_core::*;
 use vestal_sim::outside::{Device, Wait};
 use vestal_sim::workload::{ListedDemand, ListedReleases};
@@ -150,91 +152,117 @@ enum Counts {
 /// A job that waits: its task, for which device, and how many events are left.
 type Waiting = Vec<(usize, usize, u64)>;
 
-/// The same in the world of whole ticks, which is told of devices tick by tick.
-fn ticked(case: &Case, counts: Counts) -> Seen {
-    let own = case.tasks.len() - case.outside.devices.len();
-    let programs = (0..case.tasks.len()).map(|task| {
+/// What each task executes between its waits.
+fn programs(case: &Case) -> Vec<Vec<u64>> {
+    let program = |task: usize| {
         let waits = case.outside.waits.get(task).into_iter().flatten();
         let mut cuts: Vec<u64> = waits.map(|wait| wait.after.as_nanos()).collect();
         cuts.push(case.demand[task]);
         let mut before = 0;
         let segment = |cut: u64| cut - std::mem::replace(&mut before, cut);
         cuts.into_iter().map(segment).collect()
-    });
-    let devices = case.devices();
-    let configuration = hierarchies::configuration(&case.servers, &case.tasks, &devices);
-    let mut world = hierarchies::world(&configuration, programs.collect());
-    world.idler = |_| '.';
-    let mut seen = Seen::default();
-    let mut waiting: Waiting = Vec::new();
-    let mut waits_done = vec![0; own];
-    while world.now <= case.end {
-        let now = world.now;
-        // What arrives at the end is not part of the run, what ends there is.
-        let arrives = now < case.end;
-        let mut arrivals = Vec::new();
-        for task in 0..own {
+    };
+    (0..case.tasks.len()).map(program).collect()
+}
+
+/// The account that is kept beside the world of whole ticks.
+struct Account {
+    waiting: Waiting,
+    /// By task, how many waits of its job are behind it.
+    waits_done: Vec<usize>,
+    seen: Seen,
+}
+
+impl Account {
+    /// What follows from the tick that has just passed.
+    fn passed(&mut self, case: &Case, world: &hierarchies::World<'_>, counts: Counts) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        let own = self.waits_done.len();
+        for (task, done) in self.waits_done.iter_mut().enumerate() {
             if world.completes_now(task as u16) {
-                waits_done[task] = 0;
+                *done = 0;
             }
             if world.blocks_now(task as u16) {
-                let wait = case.outside.waits[task][waits_done[task]];
-                waits_done[task] += 1;
-                seen.blocked += 1;
-                waiting.push((task, wait.device.index(), wait.events));
-                if arrives && case.outside.devices[wait.device.index()].requested {
+                let wait = case.outside.waits[task][*done];
+                let device = wait.device.index();
+                *done += 1;
+                self.seen.blocked += 1;
+                self.waiting.push((task, device, wait.events));
+                // What arrives at the end is not part of the run.
+                if world.now < case.end && case.outside.devices[device].requested {
                     let asks = vec![case.outside.hosts[task]];
-                    seen.arrived += wait.events;
-                    arrivals.extend(interrupt(case, wait.device.index(), wait.events, asks));
+                    self.seen.arrived += wait.events;
+                    facts.extend(interrupt(case, device, wait.events, asks));
                 }
             }
         }
         for device in 0..case.outside.devices.len() {
             if world.completes_now((own + device) as u16) {
-                seen.served += 1;
-                arrivals.extend(serve(&mut waiting, device, counts));
+                let woken = serve(&mut self.waiting, device, counts);
+                self.seen.served += 1;
+                self.seen.woken += woken.len();
+                facts.extend(woken);
             }
         }
-        seen.woken += arrivals
-            .iter()
-            .filter(|fact| matches!(fact, Fact::Woken { task, .. } if task.index() < own))
-            .count();
-        if arrives {
-            for (device, events) in case.listed.events.iter().enumerate() {
-                for (_, count) in events.iter().filter(|(when, _)| *when == now) {
-                    let waiters = waiting.iter().filter(|waiter| waiter.1 == device);
-                    let hosts = waiters.map(|waiter| case.outside.hosts[waiter.0]).collect();
-                    seen.arrived += count;
-                    arrivals.extend(interrupt(case, device, *count, hosts));
-                }
-            }
-            for (_, level) in case.listed.modes.iter().filter(|(when, _)| *when == now) {
-                let level = Level(*level);
-                arrivals.push(Fact::ModeRequested { level });
-            }
-            for (task, releases) in case.releases.iter().enumerate() {
-                if releases.contains(&now) {
-                    arrivals.push(world.release(task as u16));
-                }
-            }
-        }
-        if arrives {
-            world.step(&arrivals);
-        } else {
-            world.decide(&arrivals);
-        }
-        seen.events.extend(
-            world
-                .events()
-                .into_iter()
-                .filter_map(|(at, event)| Some((at, said(event)?))),
-        );
-        if !arrives {
-            break;
-        }
+        facts
     }
-    seen.row = world.rows[0].clone().into_bytes();
-    seen
+
+    /// What the scheduler has to say.
+    fn hear(&mut self, world: &mut hierarchies::World<'_>) {
+        let events = world.events().into_iter();
+        let said = events.filter_map(|(at, event)| Some((at, said(event)?)));
+        self.seen.events.extend(said);
+    }
+
+    /// What happens now by itself.
+    fn comes(&mut self, case: &Case, world: &mut hierarchies::World<'_>) -> Vec<Fact> {
+        let now = world.now;
+        let mut facts = Vec::new();
+        for (device, events) in case.listed.events.iter().enumerate() {
+            for (_, count) in events.iter().filter(|(when, _)| *when == now) {
+                let waiters = self.waiting.iter().filter(|waiter| waiter.1 == device);
+                let hosts = waiters.map(|waiter| case.outside.hosts[waiter.0]).collect();
+                self.seen.arrived += count;
+                facts.extend(interrupt(case, device, *count, hosts));
+            }
+        }
+        for (_, level) in case.listed.modes.iter().filter(|(when, _)| *when == now) {
+            let level = Level(*level);
+            facts.push(Fact::ModeRequested { level });
+        }
+        for (task, releases) in case.releases.iter().enumerate() {
+            if releases.contains(&now) {
+                facts.push(world.release(task as u16));
+            }
+        }
+        facts
+    }
+}
+
+/// The same in the world of whole ticks, which is told of devices tick by tick.
+fn ticked(case: &Case, counts: Counts) -> Seen {
+    let devices = case.devices();
+    let configuration = hierarchies::configuration(&case.servers, &case.tasks, &devices);
+    let mut world = hierarchies::world(&configuration, programs(case));
+    world.idler = |_| '.';
+    let mut account = Account {
+        waiting: Vec::new(),
+        waits_done: vec![0; case.tasks.len() - devices.len()],
+        seen: Seen::default(),
+    };
+    let mut facts;
+    while world.now < case.end {
+        facts = account.passed(case, &world, counts);
+        facts.extend(account.comes(case, &mut world));
+        world.step(&facts);
+        account.hear(&mut world);
+    }
+    // What ends there is part of the run.
+    facts = account.passed(case, &world, counts);
+    world.decide(&facts);
+    account.hear(&mut world);
+    account.seen.row = world.rows[0].clone().into_bytes();
+    account.seen
 }
 
 fn interrupt(case: &Case, device: usize, count: u64, hosts: Vec<Option<ServerId>>) -> Vec<Fact> {
@@ -278,7 +306,11 @@ fn said(event: Event) -> Option<String> {
             format!("postponed {} {}", server.0, amount.as_nanos())
         }
         Event::ModeChanged { from, to, .. } => format!("mode {} {}", from.0, to.0),
-        _ => return None,
+        Event::Overrun { .. }
+        | Event::Dropped { .. }
+        | Event::FrameOverrun { .. }
+        | Event::FramesSkipped { .. }
+        | Event::Late { .. } => return None,
     })
 }
 
@@ -322,90 +354,91 @@ fn draw_servers(random: &mut Random) -> Vec<ServerConfiguration> {
         .collect()
 }
 
-fn draw(random: &mut Random) -> Case {
-    let servers = draw_servers(random);
+const END: u64 = 120;
+
+/// Up to so many instants, in order.
+fn instants(most: u64, random: &mut Random) -> Vec<u64> {
+    let count = random.below(most + 1);
+    let mut instants: Vec<u64> = (0..count).map(|_| random.below(END)).collect();
+    instants.sort_unstable();
+    instants.dedup();
+    instants
+}
+
+/// What a job executes, and where it waits for one of so many devices.
+fn draw_job(devices: usize, random: &mut Random) -> (u64, Vec<Wait>) {
+    let need = random.between(1, 9);
+    let mut cuts: Vec<u64> = (1..need).filter(|_| random.once_in(4)).collect();
+    cuts.truncate(3);
+    let wait = |after: u64| Wait {
+        after: ns(after),
+        device: DeviceId(random.index(devices) as u16),
+        events: random.between(1, 3),
+    };
+    (need, cuts.into_iter().map(wait).collect())
+}
+
+fn draw_tasks(
+    servers: &[ServerConfiguration],
+    count: usize,
+    random: &mut Random,
+) -> Vec<ServedTask> {
     let with_period: Vec<usize> = (0..servers.len())
         .filter(|&place| servers[place].kind.period().is_some())
         .collect();
+    let drawn = |_| {
+        let home = random.index(servers.len()) as u16;
+        let mut entry = task(home, random.between(1, 3) as u32, random.between(5, 30));
+        let host = with_period[random.index(with_period.len())];
+        entry.on_behalf_of = Some(ServerId(host as u16));
+        entry
+    };
+    (0..count).map(drawn).collect()
+}
+
+fn draw(random: &mut Random) -> Case {
+    let servers = draw_servers(random);
     let count = random.between(1, 3) as usize;
     let devices = random.between(1, 2) as usize;
-    let host = |random: &mut Random| {
-        let place = with_period[random.index(with_period.len())];
-        ServerId(place as u16)
-    };
-    let mut tasks = Vec::new();
-    for _ in 0..count + devices {
-        let home = random.below(servers.len() as u64) as u16;
-        let mut entry = task(home, random.between(1, 3) as u32, random.between(5, 30));
-        entry.on_behalf_of = Some(host(random));
-        tasks.push(entry);
-    }
+    let tasks = draw_tasks(&servers, count + devices, random);
     let is_pibs = |home: ServerId| servers[home.index()].kind.period().is_none();
-    let mut demand: Vec<u64> = Vec::new();
-    let mut waits = Vec::new();
-    for _ in 0..count {
-        let need = random.between(1, 9);
-        let mut cuts: Vec<u64> = (1..need).filter(|_| random.once_in(4)).collect();
-        cuts.truncate(3);
-        let wait = |after: u64, random: &mut Random| Wait {
-            after: ns(after),
-            device: DeviceId(random.below(devices as u64) as u16),
-            events: random.between(1, 3),
-        };
-        waits.push(cuts.into_iter().map(|after| wait(after, random)).collect());
-        demand.push(need);
-    }
-    let end = 120;
-    let list = |most: u64, random: &mut Random| {
-        let mut instants: Vec<u64> = (0..random.below(most + 1))
-            .map(|_| random.below(end))
-            .collect();
-        instants.sort_unstable();
-        instants.dedup();
-        instants
-    };
+    let jobs = (0..count).map(|_| draw_job(devices, random));
+    let (mut demand, waits): (Vec<u64>, Vec<Vec<Wait>>) = jobs.unzip();
     // No more than a scheduler has room for.
-    let mut releases: Vec<Vec<u64>> = (0..count).map(|_| list(5, random)).collect();
+    let mut releases: Vec<Vec<u64>> = (0..count).map(|_| instants(5, random)).collect();
     releases.resize(count + devices, Vec::new());
+    let host = |entry: &ServedTask| match is_pibs(entry.server) {
+        true => entry.on_behalf_of,
+        false => Some(entry.server),
+    };
     let mut outside = Outside {
         devices: Vec::new(),
         waits,
-        hosts: tasks
-            .iter()
-            .map(|entry| {
-                if is_pibs(entry.server) {
-                    entry.on_behalf_of
-                } else {
-                    Some(entry.server)
-                }
-            })
-            .collect(),
+        hosts: tasks.iter().map(host).collect(),
     };
     let mut listed = Listed::default();
-    for device in 0..devices {
-        let bottom_half = TaskId((count + device) as u16);
+    for (bottom_half, entry) in tasks.iter().enumerate().skip(count) {
         let cost = random.between(1, 3);
-        demand.push(cost);
         let requested = random.once_in(2);
+        demand.push(cost);
         outside.devices.push(Device {
-            bottom_half,
+            bottom_half: TaskId(bottom_half as u16),
             cost: ns(cost),
             requested,
-            inherits: is_pibs(tasks[count + device].server),
+            inherits: is_pibs(entry.server),
         });
-        let instants = if requested {
+        let when = if requested {
             Vec::new()
         } else {
-            list(12, random)
+            instants(12, random)
         };
-        listed.events.push(
-            instants
-                .into_iter()
-                .map(|when| (when, random.between(1, 3)))
-                .collect(),
-        );
+        let events = when.into_iter().map(|when| (when, random.between(1, 3)));
+        listed.events.push(events.collect());
     }
-    listed.modes = list(2, random).into_iter().map(|when| (when, 1)).collect();
+    listed.modes = instants(2, random)
+        .into_iter()
+        .map(|when| (when, 1))
+        .collect();
     Case {
         servers,
         tasks,
@@ -413,7 +446,7 @@ fn draw(random: &mut Random) -> Case {
         demand,
         outside,
         listed,
-        end,
+        end: END,
     }
 }
 
@@ -475,139 +508,4 @@ fn the_world_of_ticks_agrees_on_random_systems() {
         others > 50,
         "{others}: whether one event counts for one or for all makes a difference"
     );
-}
-
-/// Missimer, Missimer and West (2016), Figures 5 and 6: task 0 executes 8, waits for four events of a device, which
-/// arrive at 9, 11, 13 and 15, and goes on with 8 more. Its server has 8 units every 16; the bottom half, task 1,
-/// executes 1 in the server of `kind`.
-fn missimer(kind: ServerKind) -> Case {
-    let inherits = kind.period().is_none();
-    let servers = vec![server(sporadic(8, 16, 3), 2), server(kind, 1)];
-    let mut bottom_half = task(1, 1, 16);
-    bottom_half.on_behalf_of = Some(ServerId(0));
-    let wait = Wait {
-        after: ns(8),
-        device: DeviceId(0),
-        events: 4,
-    };
-    Case {
-        servers,
-        tasks: vec![task(0, 1, 16), bottom_half],
-        releases: vec![vec![0], Vec::new()],
-        demand: vec![16, 1],
-        outside: Outside {
-            devices: vec![Device {
-                bottom_half: TaskId(1),
-                cost: ns(1),
-                requested: false,
-                inherits,
-            }],
-            waits: vec![vec![wait]],
-            hosts: vec![Some(ServerId(0)), None],
-        },
-        listed: Listed {
-            events: vec![vec![(9, 1), (11, 1), (13, 1), (15, 1)]],
-            modes: Vec::new(),
-        },
-        end: 34,
-    }
-}
-
-fn row(case: &Case) -> String {
-    String::from_utf8(simulated(case).row).unwrap()
-}
-
-/// The sporadic server has 4 units every 16 and places for three replenishments. The one unit of 9 comes back at 25,
-/// that of 11 at 27, and for that of 13 there is no place: the two units at hand join those of 25. So the event of
-/// 15 is served at 25, and task 0 goes on at 26.
-#[test]
-fn figure_5_of_missimer_a_sporadic_server_postpones_the_last_bottom_half() {
-    let case = missimer(sporadic(4, 16, 3));
-    let expected = [
-        ('0', 0, 8),
-        ('1', 9, 10),
-        ('1', 11, 12),
-        ('1', 13, 14),
-        ('1', 25, 26),
-        ('0', 26, 34),
-    ];
-    assert_eq!(row(&case), drawn(&expected, 34));
-    let postponed = (14, "postponed 1 1".to_owned());
-    assert!(simulated(&case).events.contains(&postponed));
-}
-
-/// A PIBS of 1/4 has 4 units of the 16 of server 0. The burst of 1 unit at 9 makes the next one possible at 9 + 4 = 13;
-/// that serves the events of 11 and 13, and that of 15 just when it would have run out of work. Task 0 goes on at 16.
-#[test]
-fn figure_6_of_missimer_a_pibs_gathers_events_and_the_task_goes_on_in_time() {
-    let expected = [('0', 0, 8), ('1', 9, 10), ('1', 13, 16), ('0', 16, 24)];
-    assert_eq!(row(&missimer(pibs(1, 4))), drawn(&expected, 34));
-}
-
-/// Asked for, all four events arrive at 8. The PIBS has 4 units for server 0, and serves them at once; server 0 has no
-/// budget before 16.
-#[test]
-fn a_device_that_is_asked_raises_its_events_when_the_job_blocks() {
-    let mut case = missimer(pibs(1, 4));
-    case.outside.devices[0].requested = true;
-    case.listed.events.clear();
-    let expected = [('0', 0, 8), ('1', 8, 12), ('0', 16, 24)];
-    assert_eq!(row(&case), drawn(&expected, 34));
-}
-
-/// A job that waits before it has executed anything, once more at the same place, and at its end: it completes when
-/// the last event was served, without executing any more.
-#[test]
-fn a_job_may_wait_before_it_begins_and_at_its_end() {
-    let mut case = missimer(sporadic(8, 16, 8));
-    case.outside.devices[0].requested = true;
-    case.listed.events.clear();
-    case.demand = vec![3, 1];
-    let wait = |after, events| Wait {
-        after: ns(after),
-        device: DeviceId(0),
-        events,
-    };
-    case.outside.waits = vec![vec![wait(0, 1), wait(0, 2), wait(3, 1), wait(4, 9)]];
-    case.releases[0] = vec![0, 20];
-    let job = |from| {
-        [
-            ('1', from, from + 3),
-            ('0', from + 3, from + 6),
-            ('1', from + 6, from + 7),
-        ]
-    };
-    let expected = [job(0), job(20)].concat();
-    let seen = simulated(&case);
-    assert_eq!(String::from_utf8(seen.row).unwrap(), drawn(&expected, 34));
-    assert_eq!((seen.blocked, seen.woken, seen.served), (6, 6, 8));
-}
-
-/// Two jobs wait for one device: the first one for two events, the other one for one. Each event counts for who has
-/// waited longest.
-#[test]
-fn events_are_counted_for_the_oldest_wait() {
-    let mut case = missimer(sporadic(8, 16, 8));
-    case.servers.push(server(sporadic(8, 16, 8), 3));
-    case.tasks = vec![task(0, 1, 16), case.tasks[1], task(2, 1, 16)];
-    case.releases = vec![vec![0], Vec::new(), vec![2]];
-    case.demand = vec![2, 1, 2];
-    let wait = |events| Wait {
-        after: ns(1),
-        device: DeviceId(0),
-        events,
-    };
-    case.outside.waits = vec![vec![wait(2)], Vec::new(), vec![wait(1)]];
-    case.outside.hosts = vec![Some(ServerId(0)), None, Some(ServerId(2))];
-    case.listed.events = vec![vec![(5, 1), (7, 1), (9, 1)]];
-    let expected = [
-        ('0', 0, 1),
-        ('2', 2, 3),
-        ('1', 5, 6),
-        ('1', 7, 8),
-        ('0', 8, 9),
-        ('1', 9, 10),
-        ('2', 10, 11),
-    ];
-    assert_eq!(row(&case), drawn(&expected, 34));
 }

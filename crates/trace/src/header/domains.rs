@@ -19,9 +19,10 @@ pub struct DomainInfo {
     pub name: String,
     /// The cluster it is in: domains of one cluster are decided together. Counted from 0, in the order of the domains.
     pub cluster: u16,
-    /// Its CPUs, in the order in which its scheduler counts them. Domains of one cluster may have CPUs in common.
+    /// Its CPUs; if it is a cluster by itself, in the order in which its scheduler counts them. Domains of one cluster may
+    /// have CPUs in common.
     pub cpus: Vec<CpuId>,
-    /// Its tasks, in the order in which its scheduler counts them. Each task is in one domain.
+    /// Its tasks, in that order too. Each task is in one domain.
     pub tasks: Vec<TaskId>,
 }
 

@@ -6,18 +6,19 @@
 //! else in common, so that the guarantee of the whole is that of each.
 //!
 //! Placement (Baruah, Chattopadhyay, Li and Shin, Real-Time Systems 2014, as Sigrist, Giannopoulou, Huang, Gomez
-//! and Thiele use it, RTAS 2015, section III-C): first fit. The tasks come one after another, and each goes to
-//! the first CPU that takes it. With a, b and c the sums of [`super::edf_vd`] over the tasks of the CPU and this
-//! one, it takes it if
+//! and Thiele use it, RTAS 2015, section III-C): first fit. The tasks come one after another, those of level 1
+//! first, and each goes to the first CPU that takes it. With a, b and c the sums of [`super::edf_vd`] over the
+//! tasks of the CPU and this one, it takes it if
 //!
-//! - `pedf-vd`: max(a + b, c) <= 3/4, in the order of the file;
-//! - `:decreasing`: the same, tasks of larger C_i(z_i) / T_i first, equal ones in the order of the file;
+//! - `pedf-vd`: max(a + b, c) <= 3/4, among tasks of one level in the order of the file;
+//! - `:decreasing`: the same, among them larger C_i(z_i) / T_i first, equal ones in the order of the file;
 //! - `:edf-vd`: the exact condition of `edf-vd` holds, in the order of the file.
 //!
-//! The paper says no more of the order than *first fit*; the one of 2014 places the tasks of level 1 first. No
-//! order changes what an acceptance is worth: whatever the placement, each CPU is judged by the exact condition
-//! of `edf-vd` at the end, and its virtual deadlines are those of that test. Where virtual deadlines are given,
-//! it is judged with those. Tasks whose CPU is given are placed first and stay there, whatever it takes.
+//! The paper of 2015 says no more of the order than *first fit*; level 1 comes first in the one of 2014, whose
+//! speed-up bound of 8/3 is for that order. No order changes what an acceptance is worth: whatever the placement,
+//! each CPU is judged by the exact condition of `edf-vd` at the end, and its virtual deadlines are those of that
+//! test. Where virtual deadlines are given, it is judged with those. Tasks whose CPU is given are placed before
+//! all others and stay there, whatever it takes.
 //!
 //! Assumptions: those of `edf-vd` on each CPU, and that CPUs are equal and do not delay one another. Kind:
 //! sufficient: another placement may do. Sums are exact (`rational`).
@@ -41,7 +42,7 @@ use crate::reason::{CpuLoad, PlacementRule};
 use core::cmp::Reverse;
 use vestal_core::{CpuId, Duration, TaskId};
 
-/// In which order the tasks come that have no CPU yet.
+/// In which order the tasks of one level come that have no CPU yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// That of the file.
@@ -117,12 +118,14 @@ fn place(problem: &Problem, order: Order, fits: Fits) -> (Vec<Cpu>, Option<LeftO
             None => rest.push(*row),
         }
     }
+    rest.sort_by_key(|row| Reverse(row.criticality));
     match order {
         Order::File => {}
         Order::Decreasing => rest.sort_by(|one, other| {
             let share =
                 |row: &Row, period: u64| Reverse(u128::from(row.own_wcet()) * u128::from(period));
-            share(one, other.period).cmp(&share(other, one.period))
+            let shares = share(one, other.period).cmp(&share(other, one.period));
+            other.criticality.cmp(&one.criticality).then(shares)
         }),
     }
     for row in rest {

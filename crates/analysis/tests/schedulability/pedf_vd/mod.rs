@@ -10,7 +10,7 @@ use crate::edf_vd::{Share, sums, theorem_accepts};
 use common::{Random, problem, task};
 use core::num::NonZeroU16;
 use vestal_analysis::{Outcome, Parameters, Problem, Reason, Scratch, Test, Verdict, find};
-use vestal_core::{CpuId, Duration, Task, TaskId};
+use vestal_core::{CpuId, Duration, Level, Task, TaskId};
 
 const VARIANTS: [Option<&str>; 3] = [None, Some("decreasing"), Some("edf-vd")];
 
@@ -85,7 +85,7 @@ fn first_fit_fills_the_first_cpu_and_the_order_decides_with_whom() {
         );
         assert_eq!(found.parameters.deadline_factor, None);
     }
-    // 45 %, 40 %, 35 %, 35 %, 30 %. CPU 0: a = 9/20 and c = 7/10, so x = 2/3.
+    // 35 %, 35 %, then 45 %, 40 %, 30 %. CPU 0: a = 9/20 and c = 7/10, so x = 2/3.
     let found = analyse(Some("decreasing"), &set);
     assert_eq!(places(&found), [0, 0, 1, 1, 0].map(Some));
     assert_eq!(deadlines(&found), [6_666, 13_333, 100_000, 50_000, 40_000]);
@@ -108,13 +108,13 @@ fn a_task_that_fits_nowhere_is_named_with_what_every_cpu_would_have_to_do() {
     assert_eq!(found.verdict, Verdict::NotProven);
     assert_eq!(
         places(&found),
-        [Some(0), Some(0), Some(0), Some(1), Some(1), None]
+        [Some(0), Some(0), Some(0), Some(1), None, Some(1)]
     );
     assert_eq!(found.parameters, Parameters::default());
     assert_eq!(
         found.why.unwrap().to_string(),
-        "task 5 fits on no CPU, it would use more than 0.75 of it in a mode; utilisations with it: \
-         CPU 0: 0 tasks 0.400000, 1 tasks 0.600000 at 0 and 1.000000 at 1; \
+        "task 4 fits on no CPU, it would use more than 0.75 of it in a mode; utilisations with it: \
+         CPU 0: 0 tasks 0.850000, 1 tasks 0.300000 at 0 and 0.700000 at 1; \
          CPU 1: 0 tasks 0.750000, 1 tasks 0.300000 at 0 and 0.300000 at 1"
     );
     let exact = analyse(Some("edf-vd"), &on(2, &tasks))
@@ -159,7 +159,10 @@ fn three_quarters_of_a_cpu_are_met_exactly() {
         let both = on(2, &[first, fits]);
         let apart = on(2, &[first, exceeds]);
         assert_eq!(places(&analyse(None, &both)), [Some(0), Some(0)]);
-        assert_eq!(places(&analyse(None, &apart)), [Some(0), Some(1)]);
+        // The higher level comes first.
+        let before = u16::from(exceeds.criticality > first.criticality);
+        let apart = places(&analyse(None, &apart));
+        assert_eq!(apart, [Some(before), Some(1 - before)]);
     }
     let most = on(2, &[half, low(long, 2 * quarter)]);
     assert_eq!(places(&analyse(Some("edf-vd"), &most)), [Some(0), Some(0)]);
@@ -168,7 +171,7 @@ fn three_quarters_of_a_cpu_are_met_exactly() {
 }
 
 #[test]
-fn equal_utilisations_come_in_the_order_of_the_file() {
+fn equal_utilisations_come_in_the_order_of_the_file_after_those_of_the_higher_level() {
     let tasks = [
         low(10, 3),
         low(20, 8),
@@ -176,9 +179,23 @@ fn equal_utilisations_come_in_the_order_of_the_file() {
         low(1000, 400),
         low(7, 1),
     ];
-    // 2/5 thrice: the second, third and fourth; CPU 0 takes the second and third one (3/5), and 1/7.
+    // The third; then 2/5 twice, the second and the fourth, 3/10 and 1/7. CPU 0 takes the third and the second
+    // (1/5 and 2/5 at LO), and 1/7.
     let found = analyse(Some("decreasing"), &on(2, &tasks));
     assert_eq!(places(&found), [1, 0, 0, 1, 0].map(Some));
+    // The third, then in order: CPU 0 takes it and the first (1/2); the second and the fourth do not fit together.
+    let found = analyse(None, &on(3, &tasks));
+    assert_eq!(places(&found), [0, 1, 0, 2, 0].map(Some));
+}
+
+/// In the order of the file the LO task would take CPU 0, and the HI task would fit nowhere.
+#[test]
+fn the_higher_level_comes_first() {
+    let tasks = [low(10, 5), high(10, 3, 7)];
+    let found = analyse(None, &on(1, &tasks));
+    assert_eq!(found.verdict, Verdict::NotProven);
+    assert!(matches!(found.why, Some(Reason::FitsNowhere { task, .. }) if task == TaskId(0)));
+    assert_eq!(places(&analyse(None, &on(2, &tasks))), [1, 0].map(Some));
 }
 
 #[test]
@@ -278,13 +295,24 @@ fn placed(
     let mut order: Vec<usize> = (0..tasks.len())
         .filter(|&task| given[task].is_none())
         .collect();
+    let (high, low): (Vec<usize>, Vec<usize>) = order
+        .iter()
+        .partition(|&&task| tasks[task].criticality == Level(1));
+    order = [high, low].concat();
     if variant == Some("decreasing") {
         let share = |task: usize| Share::of(&tasks[task], tasks[task].criticality);
         // Selection, the first of the largest ones: nothing to be taken for stable.
         let mut sorted = Vec::new();
         while !order.is_empty() {
-            let is_largest =
-                |&&task: &&usize| order.iter().all(|&other| share(other).at_most(share(task)));
+            let is_above =
+                |other: usize, task: usize| tasks[other].criticality > tasks[task].criticality;
+            let is_beside =
+                |other: usize, task: usize| tasks[other].criticality == tasks[task].criticality;
+            let is_larger = |other, task| !share(other).at_most(share(task));
+            let goes_before = |other, task| {
+                is_above(other, task) || is_beside(other, task) && is_larger(other, task)
+            };
+            let is_largest = |&&task: &&usize| !order.iter().any(|&other| goes_before(other, task));
             let next = *order.iter().find(is_largest).unwrap();
             order.retain(|&task| task != next);
             sorted.push(next);

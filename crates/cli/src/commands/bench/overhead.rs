@@ -1,4 +1,4 @@
-//! `vestal bench overhead --paper huang2014`: what policies and mechanisms cost at run time.
+//! `vestal bench overhead --paper PAPER`: what policies and mechanisms cost at run time.
 //!
 //! Every variant runs the same busy period: all tasks released together, every job executing C(0), until
 //! the CPU is idle. A run is one busy period, and the runs of a repetition follow one another, in another
@@ -20,68 +20,26 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use vestal_experiment::overhead::busy_period::{BusyPeriod, first_busy_period};
 use vestal_experiment::overhead::page::Circumstances;
-use vestal_experiment::overhead::set::{self, BusyPeriod};
 use vestal_experiment::overhead::{
-    Column, Measurement, Preemptions, Run, SIZES, State, Table, VARIANTS, Variant,
+    Measurement, PAPERS, Paper, Plan, Preemptions, Run, State, Table, Variant, paper_of,
 };
 
-/// How much is measured.
-#[derive(Clone, Copy, Debug)]
-struct Plan {
-    sizes: &'static [usize],
-    repetitions: u32,
-    /// Numbers of tasks and repetitions of runs over a hyperperiod.
-    whole_sizes: &'static [usize],
-    whole_repetitions: u32,
-    /// Of the micro-benchmark: numbers of threads, groups, rounds.
-    threads: &'static [usize],
-    effort: (u32, u32),
-    /// No repetition of busy periods begins later.
-    most: Duration,
-    /// No repetition of hyperperiods begins later after that.
-    whole_most: Duration,
-}
-
-const FULL: Plan = Plan {
-    sizes: &SIZES,
-    repetitions: 40,
-    whole_sizes: &[8, 16, 32],
-    whole_repetitions: 16,
-    threads: &[1, 2, 4, 8, 12, 16, 20],
-    effort: (12, 5),
-    most: Duration::from_secs(420),
-    whole_most: Duration::from_secs(480),
-};
-
-/// Structure, not precision.
-const QUICK: Plan = Plan {
-    sizes: &[4, 8],
-    repetitions: 3,
-    whole_sizes: &[],
-    whole_repetitions: 0,
-    threads: &[1, 8],
-    effort: (1, 4),
-    most: Duration::from_secs(40),
-    whole_most: Duration::ZERO,
-};
-
-impl Plan {
-    /// With another number of repetitions; hyperperiods keep their share, rounded up, and more take longer.
-    fn repeated(self, repetitions: Option<u32>) -> Self {
-        let Some(repetitions) = repetitions else {
-            return self;
-        };
-        let whole = self.whole_repetitions.saturating_mul(repetitions);
-        let before = self.repetitions.max(1);
-        let scaled = |most: Duration| most.max(most.saturating_mul(repetitions) / before);
-        Self {
-            repetitions,
-            whole_repetitions: whole.div_ceil(before),
-            most: scaled(self.most),
-            whole_most: scaled(self.whole_most),
-            ..self
-        }
+/// A plan with another number of repetitions; hyperperiods keep their share, rounded up, and more take longer.
+fn repeated(plan: Plan, repetitions: Option<u32>) -> Plan {
+    let Some(repetitions) = repetitions else {
+        return plan;
+    };
+    let whole = plan.whole_repetitions.saturating_mul(repetitions);
+    let before = plan.repetitions.max(1);
+    let scaled = |most: Duration| most.max(most.saturating_mul(repetitions) / before);
+    Plan {
+        repetitions,
+        whole_repetitions: whole.div_ceil(before),
+        most: scaled(plan.most),
+        whole_most: scaled(plan.whole_most),
+        ..plan
     }
 }
 
@@ -93,36 +51,39 @@ const GAP_NS: u64 = 200_000;
 const TOLERANCE_NS: u64 = GAP_NS;
 /// The same of a slice, of which the shortest takes 125 us: slices below twice the tolerance are not enforced.
 const SLICE_TOLERANCE_NS: u64 = 50_000;
-const PAPER: &str = "huang2014";
-const HYPERPERIOD_MS: u64 = 1_000;
 
 pub(super) fn overhead(args: &BenchArgs, output: &Output) -> Outcome {
-    let what = "measure overheads";
-    match args.paper.as_deref() {
-        Some(PAPER) => {}
-        Some(other) => {
-            return Err(
-                Failure::input(what, format!("there is no experiment of `{other}`"))
-                    .with_help("this version knows: --paper huang2014"),
-            );
-        }
-        None => {
-            return Err(Failure::input(what, "no experiment is named")
-                .with_help("this version knows: --paper huang2014"));
-        }
-    }
-    let plan = if args.quick { QUICK } else { FULL }.repeated(args.repetitions);
+    let paper = named(args.paper.as_deref())?;
+    let plan = if args.quick { paper.quick } else { paper.full };
+    let plan = repeated(plan, args.repetitions);
     let cpu = args.cpus.as_deref().map(run::cpu).transpose()?;
     if let Some(directory) = &args.directory {
         output::reserve(directory)?;
     }
-    let measured = measure(&plan, cpu, args, output)?;
+    let measured = measure(paper, &plan, cpu, args, output)?;
     let interrupted = interrupt::asked();
     output::show(&measured, interrupted, args, output)?;
     if interrupted {
         output.warning("interrupted; what was complete until then is shown");
     }
     Ok(Exit::holds(!interrupted))
+}
+
+/// The paper of this name.
+fn named(name: Option<&str>) -> Result<&'static Paper, Failure> {
+    let known: Vec<String> = PAPERS
+        .iter()
+        .map(|paper| format!("--paper {}", paper.name))
+        .collect();
+    let why = match name {
+        None => "no experiment is named".to_owned(),
+        Some(name) => match paper_of(name) {
+            Some(paper) => return Ok(paper),
+            None => format!("there is no experiment of `{name}`"),
+        },
+    };
+    let help = format!("this version knows: {}", known.join(", "));
+    Err(Failure::input("measure overheads", why).with_help(help))
 }
 
 /// A variant with the sessions of its numbers of tasks.
@@ -133,6 +94,7 @@ struct Entry {
 }
 
 fn measure(
+    paper: &'static Paper,
     plan: &Plan,
     cpu: Option<usize>,
     args: &BenchArgs,
@@ -141,12 +103,12 @@ fn measure(
     let stop = interrupt::watch()?;
     let mut not_run = Vec::new();
     let mut entries = Vec::new();
-    for (index, variant) in VARIANTS.iter().enumerate() {
+    for (index, variant) in paper.variants.iter().enumerate() {
         if interrupt::asked() {
             break;
         }
         let settings = settings(variant, cpu);
-        match probe(variant, &settings, output) {
+        match probe((paper, variant), &settings, output) {
             Ok(()) => entries.push(Entry {
                 index,
                 variant,
@@ -162,6 +124,7 @@ fn measure(
         .filter(|entry| entry.variant.in_busy_periods)
         .collect();
     let mut series = Series {
+        paper,
         stop,
         output,
         since: Stopwatch::start(),
@@ -184,14 +147,14 @@ fn measure(
     let preemptions = preemptions(plan, cpu, stop, output)?;
     Ok(Measurement {
         circumstances: Circumstances {
-            command: output::command(args),
+            command: output::command(paper, args),
             version: VERSION.to_owned(),
             machine: real::machine(),
             repetitions,
             not_run,
         },
-        table: Table::of(runs),
-        whole: Table::of(whole),
+        table: Table::of(paper, runs),
+        whole: Table::of(paper, whole),
         preemptions,
     })
 }
@@ -223,34 +186,39 @@ fn settings(variant: &Variant, cpu: Option<usize>) -> Settings {
         monitor: (!variant.of_paper).then_some(monitor),
         observe: !variant.enforced,
         cpu,
-        tolerance_ns: Some(match variant.column {
-            Column::Pt => SLICE_TOLERANCE_NS,
-            Column::FtpSmc | Column::Zss | Column::FtpAmc | Column::Plrs => TOLERANCE_NS,
+        tolerance_ns: Some(match variant.in_slices {
+            true => SLICE_TOLERANCE_NS,
+            false => TOLERANCE_NS,
         }),
         ..Settings::default()
     }
 }
 
 /// Whether a variant can run at all: it does, for a moment.
-fn probe(variant: &Variant, settings: &Settings, output: &Output) -> Result<(), Failure> {
-    let session = session(variant, SIZES[0], Duration::from_millis(1), output)?;
+fn probe(
+    (paper, variant): (&Paper, &Variant),
+    settings: &Settings,
+    output: &Output,
+) -> Result<(), Failure> {
+    let size = paper.set.sizes.first().copied().unwrap_or(1);
+    let session = session((paper, variant), size, Duration::from_millis(1), output)?;
     run::check_mechanism(&session, settings)?;
     real::measure(&session, settings).map(|_| ())
 }
 
 /// A session of `size` tasks for `span`, in which every job executes C(0).
 fn session(
-    variant: &Variant,
+    (paper, variant): (&Paper, &Variant),
     size: usize,
     span: Duration,
     output: &Output,
 ) -> Result<Session, Failure> {
     let world = WorldArgs {
-        file: PathBuf::from(format!("huang2014-{size}.toml")),
+        file: PathBuf::from(format!("{}-{size}.toml", paper.name)),
         policy: variant.policy.to_owned(),
         duration: Some(format!("{}ns", span.as_nanos())),
         scenario: Some("lo".to_owned()),
-        seed: set::SEED,
+        seed: paper.set.seed,
         options: variant
             .options
             .iter()
@@ -258,11 +226,12 @@ fn session(
             .collect(),
         parameters: None,
     };
-    Session::with_set(&world, set::subset(size), output)
+    Session::with_set(&world, (paper.set.file)(size), output)
 }
 
 /// Repetitions of runs.
 struct Series<'a> {
+    paper: &'static Paper,
     stop: &'a AtomicBool,
     output: &'a Output,
     since: Stopwatch,
@@ -283,17 +252,18 @@ impl Series<'_> {
     ) -> Result<(Vec<Run>, u32), Failure> {
         let mut sessions = BTreeMap::new();
         for &size in sizes {
-            let busy = set::first_busy_period(&set::tasks(set::CHOSEN)[..size]);
+            let set = &self.paper.set;
+            let busy = first_busy_period(&(set.tasks)(size), set.hyperperiod);
             // The jobs released then belong to the next busy period, and are not.
             let span = match whole {
                 false => Duration::from_nanos(busy.next_release.as_nanos()),
-                true => Duration::from_millis(HYPERPERIOD_MS),
+                true => Duration::from_nanos(set.hyperperiod.as_nanos()),
             };
             for (number, entry) in entries.iter().enumerate() {
                 if self.stop.load(Ordering::SeqCst) {
                     return Ok((Vec::new(), 0));
                 }
-                let session = session(entry.variant, size, span, self.output)?;
+                let session = session((self.paper, entry.variant), size, span, self.output)?;
                 sessions.insert((size, number), (session, busy.clone()));
             }
         }
@@ -392,19 +362,37 @@ fn state(run: &ShortRun, busy: &BusyPeriod, whole: bool) -> State {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use vestal_experiment::overhead::HUANG2014;
+
+    const FULL: Plan = HUANG2014.full;
+    const QUICK: Plan = HUANG2014.quick;
 
     #[test]
     fn hyperperiods_are_repeated_in_proportion() {
         let of = |plan: Plan, repetitions| {
-            let plan = plan.repeated(repetitions);
+            let plan = repeated(plan, repetitions);
             (plan.repetitions, plan.whole_repetitions)
         };
         assert_eq!(of(FULL, None), (40, 16));
         assert_eq!(of(FULL, Some(1)), (1, 1));
         assert_eq!(of(FULL, Some(80)), (80, 32));
         assert_eq!(of(QUICK, Some(9)), (9, 0));
-        let most = |repetitions| FULL.repeated(Some(repetitions)).most.as_secs();
+        let most = |repetitions| repeated(FULL, Some(repetitions)).most.as_secs();
         assert_eq!((most(1), most(40), most(80)), (420, 420, 840));
+    }
+
+    #[test]
+    fn a_paper_is_named_and_known() {
+        for paper in PAPERS {
+            assert_eq!(named(Some(paper.name)).unwrap(), *paper);
+        }
+        for (name, says) in [
+            (None, "no experiment is named"),
+            (Some("huang2041"), "`huang2041`"),
+        ] {
+            let failure = named(name).unwrap_err();
+            assert!(failure.why.contains(says), "{}", failure.why);
+        }
     }
 
     #[test]
@@ -422,7 +410,8 @@ mod tests {
 
     #[test]
     fn only_the_busy_period_of_the_set_counts() {
-        let busy = set::first_busy_period(&set::tasks(set::CHOSEN)[..4]);
+        let set = &HUANG2014.set;
+        let busy = first_busy_period(&(set.tasks)(4), set.hyperperiod);
         let good = ShortRun {
             busy_periods: 1,
             completed: busy.jobs,

@@ -8,7 +8,7 @@ use super::{jobs, precision, ranks, scheduler};
 use crate::failure::Failure;
 use std::fmt::Write as _;
 use vestal_core::{CpuId, Scheduler};
-use vestal_policy::{Configuration, Levels, System};
+use vestal_policy::{Levels, System};
 use vestal_result::replay::ReplayedDomain;
 use vestal_trace::replay::{self, Replayed};
 use vestal_trace::{DomainId, Header, Record, Scope};
@@ -32,23 +32,23 @@ pub(super) fn replay<E>(
     let mut schedulers: Vec<(Scope, Box<dyn Scheduler>)> = Vec::new();
     let scopes = crate::tracing::scopes(system);
     for (cluster, scopes) in system.clusters.iter().zip(scopes) {
-        let alone = match (&cluster.configuration, scopes.as_slice()) {
-            (Configuration::Levels(levels), _) => {
-                schedulers.extend(scopes.into_iter().zip(of_levels(header, levels, what)?));
-                continue;
-            }
-            (_, [alone]) => alone.clone(),
-            (_, domains) => {
-                let why = format!(
-                    "{} domains decide together about {}, and this version replays domains that decide by themselves only",
-                    domains.len(),
-                    cpus(&cluster.cpus)
-                );
-                return Err(Failure::input(what, why)
-                    .with_help("`vestal report` draws the trace; nothing decides it again yet"));
-            }
+        if let Some(levels) = cluster.configuration.levels() {
+            schedulers.extend(scopes.into_iter().zip(of_levels(header, levels, what)?));
+            continue;
+        }
+        let [alone] = scopes.as_slice() else {
+            let why = format!(
+                "{} domains decide together about {}, and this version replays domains that decide by themselves only",
+                scopes.len(),
+                cpus(&cluster.cpus)
+            );
+            return Err(Failure::input(what, why)
+                .with_help("`vestal report` draws the trace; nothing decides it again yet"));
         };
-        schedulers.push((alone, scheduler(header, &cluster.configuration, what)?));
+        schedulers.push((
+            alone.clone(),
+            scheduler(header, &cluster.configuration, what)?,
+        ));
     }
     let schedulers = schedulers
         .iter_mut()
@@ -164,7 +164,9 @@ mod tests {
         Duration, Enforcement, Exhaustion, Instant, JobId, Level, LevelSet, TaskConfiguration,
         TaskId, TaskOrder,
     };
-    use vestal_policy::{Cluster, Domain, Guarantee, OneCpu, Options, Precision, Proof, Terms};
+    use vestal_policy::{
+        Cluster, Configuration, Domain, Guarantee, OneCpu, Options, Precision, Proof, Terms,
+    };
     use vestal_testkit::short::task;
     use vestal_testkit::world::World;
     use vestal_trace::{Domains, Recorder, TaskInfo, What};

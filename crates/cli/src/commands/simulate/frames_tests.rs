@@ -260,13 +260,14 @@ fn a_recording_is_decided_again_and_a_changed_sequence_is_found() {
         let mut changed_on = BTreeSet::new();
         for index in 0..records.len() {
             let mut changed = records.clone();
-            match &mut changed[index].what {
-                What::Queued { cpu, job } => {
-                    job.sequence += 1;
-                    changed_on.insert(cpu.0);
-                }
-                What::Sequence { barrier, .. } => barrier.0 += 1,
-                _ => continue,
+            let what = &mut changed[index].what;
+            if let What::Queued { cpu, job } = what {
+                job.sequence += 1;
+                changed_on.insert(cpu.0);
+            } else if let What::Sequence { barrier, .. } = what {
+                barrier.0 += 1;
+            } else {
+                continue;
             }
             assert!(again(&changed).is_err(), "{}", records[index]);
         }

@@ -3,7 +3,7 @@
 
 use crate::session::Session;
 use vestal_core::{DeviceId, Duration, Instant, Level, ServerId, ServerKind};
-use vestal_policy::{Cluster, Configuration, Servers};
+use vestal_policy::Cluster;
 use vestal_result::run::{DeviceRow, ServerRow};
 use vestal_sim::outside::{Device, Wait};
 use vestal_sim::{Events, Outside, Served};
@@ -27,20 +27,9 @@ impl Events for Arrivals<'_> {
     }
 }
 
-/// The servers of a cluster, if it has any.
-fn servers(cluster: &Cluster) -> Option<&Servers> {
-    match &cluster.configuration {
-        Configuration::Servers(servers) => Some(servers),
-        Configuration::OneCpu(_)
-        | Configuration::Levels(_)
-        | Configuration::Frames(_)
-        | Configuration::User(_) => None,
-    }
-}
-
 /// What is outside of a cluster, if it has servers.
 pub(super) fn of(session: &Session, cluster: &Cluster) -> Option<Outside> {
-    let servers = servers(cluster)?;
+    let servers = cluster.configuration.servers()?;
     let is_pibs = |home: ServerId| {
         let kind = servers.servers.get(home.index()).map(|server| &server.kind);
         matches!(kind, Some(ServerKind::Pibs { .. }))
@@ -92,7 +81,7 @@ pub(super) fn of(session: &Session, cluster: &Cluster) -> Option<Outside> {
 
 /// Who keeps account of the servers and devices of a cluster, if it has any.
 pub(super) fn observer(cluster: &Cluster) -> Option<Served> {
-    let servers = servers(cluster)?;
+    let servers = cluster.configuration.servers()?;
     let homes: Vec<ServerId> = servers.served.iter().map(|task| task.server).collect();
     let grids: Vec<Option<Duration>> = servers
         .servers
@@ -110,8 +99,7 @@ pub(super) fn observer(cluster: &Cluster) -> Option<Served> {
 
 /// The rows of a result.
 pub(super) fn rows(session: &Session, served: Option<&Served>) -> (Vec<ServerRow>, Vec<DeviceRow>) {
-    let clusters = session.system.clusters.iter();
-    let (Some(served), Some(servers)) = (served, clusters.filter_map(servers).next()) else {
+    let (Some(served), Some(servers)) = (served, session.configuration().servers()) else {
         return (Vec::new(), Vec::new());
     };
     let rows = servers.names.iter().zip(served.servers());

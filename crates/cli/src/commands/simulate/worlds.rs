@@ -15,7 +15,7 @@ use crate::tracing::{self, OfTask, TraceFiles};
 use std::cell::RefCell;
 use vestal_core::{Instant, Scheduler, Task};
 use vestal_experiment::Jobs;
-use vestal_policy::{Cluster, Configuration, Levels, Precision};
+use vestal_policy::{Cluster, Levels, Precision};
 use vestal_result::run::Cut;
 use vestal_sim::statistics::{Figures, Part};
 use vestal_sim::workload::OfPart;
@@ -54,8 +54,8 @@ pub(super) fn run(
     };
     match session.system.clusters.as_slice() {
         [cluster] if cluster.cpus.len() == usize::from(session.system.cpus) => {
-            match (&cluster.configuration, files) {
-                (Configuration::Levels(levels), Some(files)) => {
+            match (cluster.configuration.levels(), files) {
+                (Some(levels), Some(files)) => {
                     in_domains(session, (cluster, levels), files, &mut watched)
                 }
                 (_, files) => alone(session, dispatch, cluster, files, &mut watched),
@@ -82,10 +82,10 @@ fn end(session: &Session) -> Instant {
 
 /// How many jobs wait, as far as that is the business of the world.
 fn backlog(session: &Session, cluster: &Cluster) -> Backlog {
-    match (&cluster.configuration, session.backlog()) {
+    match (cluster.configuration.levels(), session.backlog()) {
         // Its schedulers have that room and drop the others, after taking the budget that each release brings.
-        (Configuration::Levels(_), _) | (_, None) => Backlog::UNLIMITED,
-        (_, Some(most)) => Backlog::at_most(most),
+        (Some(_), _) | (None, None) => Backlog::UNLIMITED,
+        (None, Some(most)) => Backlog::at_most(most),
     }
 }
 
@@ -107,13 +107,8 @@ fn setting<'a>(session: &Session, cluster: &Cluster, tasks: &'a [Task]) -> Setti
 
 /// Who counts the frames of a cluster, if it has any.
 fn frame_counter(cluster: &Cluster) -> Option<FrameCounter> {
-    match &cluster.configuration {
-        Configuration::Frames(frames) => Some(FrameCounter::new(frames.map().length())),
-        Configuration::OneCpu(_)
-        | Configuration::Servers(_)
-        | Configuration::Levels(_)
-        | Configuration::User(_) => None,
-    }
+    let frames = cluster.configuration.frames()?;
+    Some(FrameCounter::new(frames.map().length()))
 }
 
 /// The only cluster of a session.

@@ -219,3 +219,96 @@ fn a_file_says_when_jobs_come_and_how_long_they_run() {
     );
     assert_eq!(file.notes[0].code, crate::codes::RUNS_AWAY);
 }
+
+const DEVICES: &str = r#"format = "vestal/1"
+levels = ["LO", "HI"]
+unit = "ns"
+[[task]]
+name = "a"
+criticality = "LO"
+period = 10
+wcet = { LO = 1 }
+[[server]]
+name = "s"
+kind = "polling"
+period = 10
+capacity = 5
+tasks = ["a"]
+[[device]]
+name = "asked"
+server = "s"
+cost = 1
+[[device]]
+name = "clock"
+server = "s"
+cost = 1
+arrival = "periodic"
+period = 7
+[[device]]
+name = "net"
+server = "s"
+cost = 1
+arrival = "sporadic"
+period = 100
+[[device]]
+name = "disk"
+server = "s"
+cost = 1
+arrival = "burst"
+period = 9
+burst = 4
+"#;
+
+/// The first events of a device, each asked for with the instant of the one before.
+fn events(workload: &Workload, device: u16, most: u64) -> Vec<(u64, u64)> {
+    let mut found: Vec<(Instant, u64)> = Vec::new();
+    for index in 0..most {
+        let previous = found.last().map(|(at, _)| *at);
+        found.extend(workload.interrupt(DeviceId(device), index, previous));
+    }
+    let plain = |(at, count): (Instant, u64)| (at.as_nanos(), count);
+    found.into_iter().map(plain).collect()
+}
+
+fn devices(scenario: Scenario, seed: u64) -> Workload {
+    let set = TaskSet::parse("a.toml", DEVICES).unwrap();
+    let tasks = set.to_tasks("hsf").unwrap();
+    Workload::new(&set, &tasks, scenario, seed)
+}
+
+#[test]
+fn devices_interrupt_as_their_arrival_says() {
+    let workload = devices(Scenario::Lo, 5);
+    assert_eq!(events(&workload, 0, 3), []);
+    assert_eq!(events(&workload, 1, 3), [(0, 1), (7, 1), (14, 1)]);
+    assert_eq!(events(&workload, 3, 3), [(0, 4), (9, 4), (18, 4)]);
+    assert_eq!(events(&workload, 9, 3), []);
+    let requested = [0, 1, 2, 3].map(|device| workload.is_requested(DeviceId(device)));
+    assert_eq!(requested, [true, false, false, false]);
+    assert_eq!(workload.mode_request(0), None);
+    // Distances are from T to 2 T, half of them T.
+    let net = events(&workload, 2, 1001);
+    let gaps: Vec<u64> = net.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    assert!(gaps.iter().all(|gap| (100..=200).contains(gap)));
+    let least = gaps.iter().filter(|gap| **gap == 100).count();
+    assert!((450..=560).contains(&least), "{least}");
+    assert_eq!(net, events(&devices(Scenario::Hi, 5), 2, 1001));
+    assert_ne!(net, events(&devices(Scenario::Lo, 6), 2, 1001));
+}
+
+#[test]
+fn rows_of_a_scenario_take_the_place_of_what_a_device_does_by_itself() {
+    let rows =
+        "device,clock,30ns,2\nmode,5ns,HI\ndevice,asked,9ns,1\ndevice,clock,20ns,1\nmode,2ns,LO\n";
+    let workload = from_csv(DEVICES, rows);
+    assert_eq!(events(&workload, 0, 3), [(9, 1)]);
+    assert_eq!(events(&workload, 1, 3), [(20, 1), (30, 2)]);
+    assert_eq!(events(&workload, 3, 2), [(0, 4), (9, 4)]);
+    assert!(!workload.is_requested(DeviceId(0)));
+    let requests: Vec<_> = (0..3).map(|index| workload.mode_request(index)).collect();
+    let at = Instant::from_nanos;
+    assert_eq!(
+        requests,
+        [Some((at(2), Level(0))), Some((at(5), Level(1))), None]
+    );
+}

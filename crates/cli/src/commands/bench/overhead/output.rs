@@ -10,9 +10,7 @@ use std::fs;
 use std::path::Path;
 use vestal_experiment::columns::{self, csv};
 use vestal_experiment::overhead::page;
-use vestal_experiment::overhead::{
-    self, Finding, Measurement, SIZES, VARIANTS, Verdict, figures, set, tables,
-};
+use vestal_experiment::overhead::{Finding, Measurement, Paper, Verdict, figures, tables};
 use vestal_result::Format;
 use vestal_result::bench::{Drawn, Overhead, Variant};
 
@@ -33,21 +31,22 @@ pub(super) fn show(
     args: &BenchArgs,
     output: &Output,
 ) -> Result<(), Failure> {
+    let paper = measured.paper();
     let found = measured.findings();
     output.human(&human(measured, &found, output));
     let document = Overhead {
         format: Format::V1,
         bench: "overhead".to_owned(),
-        paper: "huang2014".to_owned(),
+        paper: paper.name.to_owned(),
         set: Drawn {
-            utilization_permille: set::CHOSEN.utilization_permille,
-            index: set::CHOSEN.index,
-            seed: set::SEED,
+            utilization_permille: paper.set.utilization_permille,
+            index: paper.set.index,
+            seed: paper.set.seed,
         },
         machine: measured.circumstances.machine.clone(),
         repetitions: measured.circumstances.repetitions,
         interrupted,
-        baseline: overhead::Variant::name_at(overhead::BASELINE).to_owned(),
+        baseline: paper.name_at(paper.baseline).to_owned(),
         variants: variants(measured),
         busy_periods: measured.table.cells.clone(),
         hyperperiods: measured.whole.cells.clone(),
@@ -67,8 +66,8 @@ pub(super) fn show(
 }
 
 /// The command with everything that changes what is measured.
-pub(super) fn command(args: &BenchArgs) -> String {
-    let mut command = "vestal bench overhead --paper huang2014".to_owned();
+pub(super) fn command(paper: &Paper, args: &BenchArgs) -> String {
+    let mut command = format!("vestal bench overhead --paper {}", paper.name);
     if args.quick {
         command.push_str(" --quick");
     }
@@ -83,7 +82,7 @@ pub(super) fn command(args: &BenchArgs) -> String {
 }
 
 fn variants(measured: &Measurement) -> Vec<Variant> {
-    let all = VARIANTS.iter().map(|variant| Variant {
+    let all = measured.paper().variants.iter().map(|variant| Variant {
         name: variant.name.to_owned(),
         what: variant.what.to_owned(),
         policy: variant.policy.to_owned(),
@@ -108,12 +107,25 @@ fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
     let kept = measured
         .to_json()
         .map_err(|error| Failure::bug("write the measurement as JSON", error.to_string()))?;
+    let titles = &measured.paper().titles;
     let tables = [
-        ("runs.csv", csv(tables::RUNS, table.runs())),
-        ("table2.csv", csv(tables::BUSY_PERIODS, &table.cells)),
-        ("table3.csv", csv(tables::INVOCATIONS, &invocations)),
-        ("hyperperiods.csv", csv(tables::BUSY_PERIODS, &whole.cells)),
-        ("fig6.csv", csv(tables::PREEMPTIONS, preemptions)),
+        ("runs.csv", csv(tables::RUNS, &table.named_runs())),
+        (
+            titles.busy_periods_file,
+            csv(tables::BUSY_PERIODS, &table.printed()),
+        ),
+        (
+            titles.invocations_file,
+            csv(tables::INVOCATIONS, &invocations),
+        ),
+        (
+            "hyperperiods.csv",
+            csv(tables::BUSY_PERIODS, &whole.printed()),
+        ),
+        (
+            titles.preemptions_file,
+            csv(tables::PREEMPTIONS, preemptions),
+        ),
         ("measured.json", kept),
     ];
     let charts = figures::charts(table, preemptions).into_iter();
@@ -121,9 +133,10 @@ fn write(directory: &Path, measured: &Measurement) -> Result<(), Failure> {
     for (name, text) in tables.into_iter().chain(charts) {
         put(&directory.join(name), &text)?;
     }
-    for size in SIZES {
+    let set = &measured.paper().set;
+    for &size in set.sizes {
         let path = directory.join(format!("set-{size}.toml"));
-        put(&path, &set::subset(size).to_toml())?;
+        put(&path, &(set.file)(size).to_toml())?;
     }
     put(&directory.join("claims.md"), &page::claims_page(measured))
 }
@@ -134,6 +147,7 @@ fn put(path: &Path, text: &str) -> Result<(), Failure> {
 
 fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
     let painter = output.painter();
+    let titles = &measured.paper().titles;
     let mut text = String::new();
     let mut section = |title: &str, body: String| {
         if !body.is_empty() {
@@ -141,8 +155,11 @@ fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
         }
     };
     section(
-        "Busy periods (Table II): medians; overhead over the baseline, +- half of what lies between its quartiles",
-        table(tables::BUSY_PERIODS, &measured.table.cells, output),
+        &format!(
+            "Busy periods ({}): medians; overhead over the baseline, +- half of what lies between its quartiles",
+            titles.busy_periods
+        ),
+        table(tables::BUSY_PERIODS, &measured.table.printed(), output),
     );
     if !measured.whole.cells.is_empty() {
         section(
@@ -151,7 +168,7 @@ fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
         );
     }
     section(
-        "Invocations of the manager (Table III)",
+        &format!("Invocations of the manager ({})", titles.invocations),
         table(
             tables::INVOCATIONS,
             &measured.of_managers().invocations(),
@@ -159,7 +176,10 @@ fn human(measured: &Measurement, found: &[Finding], output: &Output) -> String {
         ),
     );
     section(
-        "Preemption and priority adjustment (Fig. 6)",
+        &format!(
+            "Preemption and priority adjustment ({})",
+            titles.preemptions
+        ),
         table(tables::PREEMPTIONS, &measured.preemptions, output),
     );
     let not_run: Vec<String> = measured
@@ -206,6 +226,7 @@ mod tests {
     use super::command;
     use crate::args::{Cli, Command};
     use clap::Parser as _;
+    use vestal_experiment::overhead::HUANG2014;
 
     #[test]
     fn a_page_names_the_options_that_its_numbers_depend_on() {
@@ -214,7 +235,7 @@ mod tests {
             let Command::Bench(args) = Cli::parse_from(line.split_whitespace()).command else {
                 unreachable!("it is a benchmark")
             };
-            command(&args)
+            command(&HUANG2014, &args)
         };
         let plain = "vestal bench overhead --paper huang2014";
         assert_eq!(said(""), format!("{plain} -o DIR"));

@@ -1,254 +1,44 @@
-//! From `[[server]]`, `[[device]]` and `io` of a file to the core's configuration of servers.
-//!
-//! Order of servers and, inside each, of tasks: the priorities of the file, or rate-monotonically where it gives
-//! none; equal ones as they stand in the file. Bottom halves go before the tasks of their server.
+//! What servers cannot do with a file, and what they can.
 
-use crate::configuration::Servers;
-use crate::refusal::Refusal;
-use crate::setup::{Origin, Setup};
-use std::cmp::Reverse;
+use super::common::{by_level, by_priority, candidates, period_of, ranks};
+use super::hosts::Hosts;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use vestal_core::{
-    ByLevel, ClassicOrder, DeviceConfiguration, Duration, Level, LocalOrder, ServedTask,
-    ServerConfiguration, ServerId, ServerKind, Service, Task, TaskConfiguration, TaskId,
-    Utilization, Wcet, WhenFull,
+    ByLevel, Level, LocalOrder, ServerConfiguration, ServerKind, Service, Utilization, WhenFull,
 };
 use vestal_workload::diagnostic::{Sink, one_of, quote};
 use vestal_workload::model::{
-    DeviceArrival, LocalScheduler, MergeAt, PerLevel, ServerKind as Given, ServerRule, ServerSpec,
+    LocalScheduler, MergeAt, PerLevel, ServerKind as Given, ServerRule, ServerSpec,
 };
-use vestal_workload::{Ratio, TaskSet, codes};
+use vestal_workload::{Diagnostics, Ratio, TaskSet, codes};
 
 /// The longest replenishment list of a sporadic server whose file does not say.
 pub const REPLENISHMENTS: u16 = 32;
 
-/// The priorities of the tasks inside their servers, all different, and where they come from: given, or `None`.
-pub(crate) fn priorities(setup: &Setup<'_>) -> (Vec<u32>, Option<Origin>) {
-    match setup.choose(|all| all.priorities.as_ref()) {
-        Some((given, by)) => {
-            let given = given.iter().map(|priority| Some(by_priority(*priority)));
-            (ranks(given), Some(by))
-        }
-        None => (setup.classic(ClassicOrder::RateMonotonic), None),
-    }
-}
-
-/// The servers, tasks and devices of a set, whose tasks have these priorities. A set without servers gets one for each task.
-///
-/// # Errors
-/// Everything in the file that servers cannot do, as `user`, a policy, would have it.
-pub(crate) fn of_set(
-    setup: &Setup<'_>,
-    user: &str,
-    priorities: &[u32],
-) -> Result<Servers, Refusal> {
-    if setup.set.servers.is_empty() {
-        return Ok(one_for_each(setup, priorities));
-    }
-    let mut reading = Reading {
-        set: setup.set,
-        user,
-        sink: Sink::new(Arc::clone(&setup.set.origin.source)),
-    };
-    let order = reading.priorities();
-    let servers = reading.servers(&order);
-    let homes = reading.homes();
-    let hosts = Hosts::of(setup.set, &order, &homes);
-    reading.inheritance(&hosts, &homes);
-    reading.sink.into_result().map_err(Refusal::diagnosed)?;
-    let served = served(setup, priorities, &homes, &hosts)?;
-    let (bottom_halves, devices) = bottom_halves(setup.set, &hosts)?;
-    let mut tasks = setup.with_priorities(&[]);
-    tasks.extend(
-        bottom_halves
-            .iter()
-            .map(|half| TaskConfiguration::new(half.task, 0)),
-    );
-    let all: Vec<ServedTask> = served.into_iter().chain(bottom_halves).collect();
-    for (entry, task) in tasks.iter_mut().zip(&all) {
-        entry.priority = order.get(task.server.index()).copied().unwrap_or(0);
-    }
-    Ok(Servers {
-        tasks,
-        names: setup
-            .set
-            .servers
-            .iter()
-            .map(|server| server.name.clone())
-            .collect(),
-        servers,
-        served: all,
-        devices,
-        levels: setup.levels,
-    })
-}
-
-/// A deferrable server for each task, with its period and its budget: nothing that one task does costs another
-/// more than that.
-fn one_for_each(setup: &Setup<'_>, priorities: &[u32]) -> Servers {
-    let tasks = setup.with_priorities(priorities);
-    let servers = tasks.iter().map(|entry| {
-        let Task {
-            period,
-            degraded,
-            criticality,
-            ..
-        } = entry.task;
-        let own = entry.task.own_wcet();
-        let whole = Service::supplied_during(period);
-        let capacity = |level: Level| match level <= criticality {
-            true => own.min(whole),
-            false => degraded.unwrap_or(Service::ZERO).min(whole),
-        };
-        ServerConfiguration {
-            kind: ServerKind::Deferrable {
-                period,
-                capacity: by_level(setup.set, capacity),
-            },
-            priority: entry.priority,
-            criticality,
-            order: LocalOrder::FixedPriority,
-        }
-    });
-    let served = tasks.iter().zip(0..).map(|(entry, number)| ServedTask {
-        task: entry.task,
-        server: ServerId(number),
-        priority: 1,
-        on_behalf_of: None,
-    });
-    Servers {
-        servers: servers.collect(),
-        served: served.collect(),
-        names: setup
-            .set
-            .tasks
-            .iter()
-            .map(|task| task.name.clone())
-            .collect(),
-        devices: Vec::new(),
-        levels: setup.levels,
-        tasks,
-    }
-}
-
-fn by_level<T: Copy>(set: &TaskSet, of: impl Fn(Level) -> T) -> ByLevel<T> {
-    let levels = (0..u8::MAX).map(Level).take(set.levels.len());
-    let values: Vec<T> = levels.map(&of).collect();
-    ByLevel::new(&values).unwrap_or_else(|| ByLevel::constant(of(Level::LOWEST)))
-}
-
-/// Ranks, the larger the more urgent: by keys, of which the smallest is the most urgent, and then by place. Where there
-/// is none comes last.
-fn ranks(keys: impl Iterator<Item = Option<u64>>) -> Vec<u32> {
-    let mut order: Vec<(bool, Option<u64>, usize)> = keys
-        .enumerate()
-        .map(|(place, key)| (key.is_none(), key, place))
-        .collect();
-    order.sort_unstable();
-    let mut ranks = vec![0; order.len()];
-    for (rank, (.., place)) in (1..).zip(order.iter().rev()) {
-        if let Some(entry) = ranks.get_mut(*place) {
-            *entry = rank;
-        }
-    }
-    ranks
-}
-
-/// A priority as a key of [`ranks`].
-const fn by_priority(priority: u32) -> u64 {
-    (u32::MAX - priority) as u64
-}
-
-fn period_of(server: &ServerSpec) -> Option<Duration> {
-    match server.kind {
-        Given::Periodic { period, .. } => Some(period),
-        Given::Pibs { .. } => None,
-    }
-}
-
-/// Whom a PIBS may serve: the servers with periods that it names, or any.
-fn candidates(set: &TaskSet, pibs: usize) -> Vec<usize> {
-    let named: &[usize] = match set.servers.get(pibs).map(|server| &server.kind) {
-        Some(Given::Pibs { serves, .. }) => serves,
-        Some(Given::Periodic { .. }) | None => &[],
-    };
-    let servers = set.servers.iter().enumerate();
-    let with_period = servers.filter(|(_, server)| period_of(server).is_some());
-    with_period
-        .map(|(place, _)| place)
-        .filter(|place| named.is_empty() || named.contains(place))
-        .collect()
-}
-
-/// On whose behalf things run that do not say it themselves.
-struct Hosts {
-    /// By server: itself, or whom a PIBS serves where nothing else is known.
-    of_servers: Vec<Option<usize>>,
-    /// By device, the same for its bottom half.
-    of_devices: Vec<Option<usize>>,
-}
-
-impl Hosts {
-    /// `order` has the priorities of the servers, `homes` the servers of the tasks.
-    fn of(set: &TaskSet, order: &[u32], homes: &[Option<usize>]) -> Self {
-        let preferred = |among: Vec<usize>| {
-            let key = |place: &usize| (Reverse(order.get(*place)), *place);
-            among.into_iter().min_by_key(key)
-        };
-        let servers = set.servers.iter().enumerate();
-        let of_servers: Vec<Option<usize>> = servers
-            .map(|(place, server)| match period_of(server) {
-                Some(_) => Some(place),
-                None => preferred(candidates(set, place)),
-            })
-            .collect();
-        let of_server = |place: usize| of_servers.get(place).copied().flatten();
-        let of_devices = set.devices.iter().map(|device| {
-            let is_pibs = set
-                .servers
-                .get(device.server)
-                .is_some_and(|own| period_of(own).is_none());
-            if !is_pibs {
-                return Some(device.server);
-            }
-            let may = candidates(set, device.server);
-            let waiters = set.tasks.iter().zip(homes);
-            let waiters =
-                waiters.filter(|(task, _)| task.io.iter().any(|io| io.device == device.name));
-            let waiting = waiters.filter_map(|(_, home)| of_server((*home)?));
-            let waiting: Vec<usize> = waiting.filter(|place| may.contains(place)).collect();
-            preferred(waiting).or_else(|| preferred(may))
-        });
-        Self {
-            of_devices: of_devices.collect(),
-            of_servers,
-        }
-    }
-
-    /// What a task or a bottom half of `server` is configured with: nothing if the server has a period.
-    fn for_pibs(set: &TaskSet, server: usize, host: Option<usize>) -> Option<ServerId> {
-        let own = set.servers.get(server)?;
-        match period_of(own) {
-            Some(_) => None,
-            None => host.and_then(number),
-        }
-    }
-}
-
-fn number(place: usize) -> Option<ServerId> {
-    u16::try_from(place).ok().map(ServerId)
-}
-
-struct Reading<'a> {
+pub(super) struct Reading<'a> {
     set: &'a TaskSet,
     user: &'a str,
     sink: Sink,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    /// For `user`, a policy or a test.
+    pub(super) fn new(set: &'a TaskSet, user: &'a str) -> Self {
+        Self {
+            set,
+            user,
+            sink: Sink::new(Arc::clone(&set.origin.source)),
+        }
+    }
+
+    /// Everything that was found.
+    pub(super) fn finish(self) -> Result<(), Diagnostics> {
+        self.sink.into_result().map(|_| ())
+    }
+
     /// The servers' priorities, as ranks.
-    fn priorities(&mut self) -> Vec<u32> {
+    pub(super) fn priorities(&mut self) -> Vec<u32> {
         let servers = &self.set.servers;
         let own = || servers.iter().filter(|server| period_of(server).is_some());
         let without = || own().filter(|server| server.priority.is_none());
@@ -294,7 +84,7 @@ impl Reading<'_> {
         }))
     }
 
-    fn servers(&mut self, order: &[u32]) -> Vec<ServerConfiguration> {
+    pub(super) fn servers(&mut self, order: &[u32]) -> Vec<ServerConfiguration> {
         let specs = self.set.servers.iter().enumerate().zip(order);
         let mut servers = Vec::with_capacity(self.set.servers.len());
         for ((place, spec), priority) in specs {
@@ -408,7 +198,7 @@ impl Reading<'_> {
     }
 
     /// The server of each task.
-    fn homes(&mut self) -> Vec<Option<usize>> {
+    pub(super) fn homes(&mut self) -> Vec<Option<usize>> {
         let mut homes = vec![None; self.set.tasks.len()];
         for (place, server) in self.set.servers.iter().enumerate() {
             for task in &server.tasks {
@@ -435,7 +225,7 @@ impl Reading<'_> {
     }
 
     /// Whoever runs in a PIBS runs on behalf of somebody whose period gives it a capacity.
-    fn inheritance(&mut self, hosts: &Hosts, homes: &[Option<usize>]) {
+    pub(super) fn inheritance(&mut self, hosts: &Hosts, homes: &[Option<usize>]) {
         // Who may be named, by PIBS.
         let mut named: BTreeSet<(usize, Option<usize>)> = BTreeSet::new();
         let of_server = |place: usize| hosts.of_servers.get(place).copied().flatten();
@@ -526,75 +316,4 @@ impl Reading<'_> {
             "add a server with a period, or raise `utilization`",
         );
     }
-}
-
-/// The tasks of the file with their servers.
-fn served(
-    setup: &Setup<'_>,
-    priorities: &[u32],
-    homes: &[Option<usize>],
-    hosts: &Hosts,
-) -> Result<Vec<ServedTask>, Refusal> {
-    let mut served = Vec::with_capacity(setup.tasks.len());
-    for ((task, home), priority) in setup.tasks.iter().zip(homes).zip(priorities) {
-        let server = home.and_then(number);
-        let server = server.ok_or_else(|| Refusal::bug("a task has no server"))?;
-        let home = server.index();
-        served.push(ServedTask {
-            task: *task,
-            server,
-            priority: *priority,
-            on_behalf_of: Hosts::for_pibs(
-                setup.set,
-                home,
-                hosts.of_servers.get(home).copied().flatten(),
-            ),
-        });
-    }
-    Ok(served)
-}
-
-/// The bottom halves of the devices, which stand behind the tasks of the file, and who of them is whose. The first
-/// device's is the most urgent one, and due a period of the device after it began, or of its server.
-fn bottom_halves(
-    set: &TaskSet,
-    hosts: &Hosts,
-) -> Result<(Vec<ServedTask>, Vec<DeviceConfiguration>), Refusal> {
-    let mut halves = Vec::with_capacity(set.devices.len());
-    let mut devices = Vec::with_capacity(set.devices.len());
-    let last = u32::try_from(set.tasks.len() + set.devices.len()).unwrap_or(u32::MAX);
-    for ((place, device), priority) in set.devices.iter().enumerate().zip((0..=last).rev()) {
-        let host = hosts.of_devices.get(place).copied().flatten();
-        let own = set.servers.get(device.server);
-        let inherited = host.and_then(|host| period_of(set.servers.get(host)?));
-        let period = match device.arrival {
-            DeviceArrival::Requested => inherited,
-            DeviceArrival::Periodic { period }
-            | DeviceArrival::Sporadic { period }
-            | DeviceArrival::Burst { period, .. } => Some(period),
-        };
-        let (Some(own), Some(period), Some(server), Ok(number)) = (
-            own,
-            period,
-            number(device.server),
-            u16::try_from(set.tasks.len() + place),
-        ) else {
-            return Err(Refusal::input(format!(
-                "the bottom half of {} is one task too many",
-                quote(&device.name)
-            )));
-        };
-        let task = Task::new(own.criticality, period, period, Wcet::constant(device.cost));
-        let task = task.map_err(|error| Refusal::bug(error.to_string()))?;
-        devices.push(DeviceConfiguration {
-            bottom_half: TaskId(number),
-        });
-        halves.push(ServedTask {
-            task,
-            server,
-            priority,
-            on_behalf_of: Hosts::for_pibs(set, device.server, host),
-        });
-    }
-    Ok((halves, devices))
 }

@@ -18,6 +18,7 @@
 //! search found when zero-slack scheduling was proved by its form alone; with the proof by levels it finds
 //! one at 0.7 already, and a test repeats that. The set stays, so that measurements can be compared.
 
+use crate::overhead::busy_period::{BusyPeriod, first_busy_period};
 use vestal_analysis::{Problem, Scratch, find};
 use vestal_core::{Duration, Level, LevelSet, Service, Task, Wcet};
 use vestal_workload::TaskSet;
@@ -47,6 +48,8 @@ pub const TESTS: [(&str, Option<&str>); 5] = [
 const TASKS: usize = 32;
 const TICK_NANOS: u64 = 1_000;
 const HYPERPERIOD_TICKS: u64 = 1_000_000;
+/// The same as a time.
+pub const HYPERPERIOD: Duration = Duration::from_nanos(HYPERPERIOD_TICKS * TICK_NANOS);
 const PERIOD_TICKS_MIN: u64 = 25_000;
 /// Of a task, in thousandths.
 const UTILIZATION_MIN_PERMILLE: u32 = 5;
@@ -149,7 +152,7 @@ fn is_acceptable(tasks: &[Task], scratch: &mut Scratch) -> bool {
     let sizes = SIZES.iter().rev();
     sizes.into_iter().all(|&size| {
         let subset = &tasks[..size.min(tasks.len())];
-        first_busy_period(subset).has_room() && are_proved(subset, scratch)
+        has_room(&busy_period(subset)) && are_proved(subset, scratch)
     })
 }
 
@@ -167,56 +170,20 @@ pub fn are_proved(tasks: &[Task], scratch: &mut Scratch) -> bool {
     })
 }
 
+/// The first busy period of such tasks.
+fn busy_period(tasks: &[Task]) -> BusyPeriod {
+    first_busy_period(tasks, HYPERPERIOD)
+}
+
+/// Whether there is time for overhead before the next release.
+fn has_room(busy: &BusyPeriod) -> bool {
+    let (length, next) = (busy.length.as_nanos(), busy.next_release.as_nanos());
+    next.saturating_sub(length) >= length / ROOM
+}
+
 fn hyperperiod_ticks(tasks: &[Task]) -> Option<u64> {
     let hyperperiod = task_set(String::new(), LEVELS, tasks).hyperperiod()?;
     Some(hyperperiod.as_nanos() / TICK_NANOS)
-}
-
-/// The busy period that begins when all tasks are released together and every job executes C(0), on a
-/// machine without overhead; any policy that never idles has the same one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BusyPeriod {
-    /// How long it is.
-    pub length: Duration,
-    /// When the next job is released, counted from its start.
-    pub next_release: Duration,
-    /// How many jobs are executed in it.
-    pub jobs: u64,
-}
-
-impl BusyPeriod {
-    /// Whether there is time for overhead before the next release.
-    fn has_room(&self) -> bool {
-        let (length, next) = (self.length.as_nanos(), self.next_release.as_nanos());
-        next.saturating_sub(length) >= length / ROOM
-    }
-}
-
-/// The least w > 0 with w = sum of ceil(w / T) C(0).
-#[must_use]
-pub fn first_busy_period(tasks: &[Task]) -> BusyPeriod {
-    let demand = |task: &Task| task.wcet.at(Level::LOWEST).as_nanos();
-    let released = |task: &Task, until: u64| until.div_ceil(task.period.as_nanos().max(1));
-    let mut length = tasks.iter().map(demand).sum::<u64>();
-    loop {
-        let next = tasks
-            .iter()
-            .map(|task| released(task, length) * demand(task));
-        let next = next.sum::<u64>();
-        // Above full load it would never end; no set here is.
-        if next <= length || next > HYPERPERIOD_TICKS * TICK_NANOS {
-            break;
-        }
-        length = next;
-    }
-    let next_releases = tasks
-        .iter()
-        .map(|task| released(task, length) * task.period.as_nanos());
-    BusyPeriod {
-        length: Duration::from_nanos(length),
-        next_release: Duration::from_nanos(next_releases.min().unwrap_or(0)),
-        jobs: tasks.iter().map(|task| released(task, length)).sum(),
-    }
 }
 
 /// The subset of `size` tasks of the chosen set, as a file holds it.
@@ -306,11 +273,7 @@ mod tests {
             let tasks = tasks(Candidate { index, ..CHOSEN });
             for size in SIZES {
                 let subset = &tasks[..size];
-                assert_eq!(
-                    first_busy_period(subset),
-                    simulated(subset),
-                    "{index} {size}"
-                );
+                assert_eq!(busy_period(subset), simulated(subset), "{index} {size}");
             }
         }
     }
@@ -334,6 +297,6 @@ mod tests {
             next_release: Duration::from_millis(109),
             jobs: 1,
         };
-        assert!(!full.has_room());
+        assert!(!has_room(&full));
     }
 }
