@@ -119,12 +119,13 @@ impl Session {
     /// The session of a recorded run with the task set `set`, which is the recorded one or another. Its
     /// parameters are those of the recording; what is doubtful about it was said when it ran.
     pub(crate) fn recorded(
+        registry: &Registry,
         args: &WorldArgs,
         set: TaskSet,
         parameters: &Parameters,
         output: &Output,
     ) -> Result<Self, Failure> {
-        let mut opening = Opening::new(registry(), args, "replay")?;
+        let mut opening = Opening::new(registry, args, "replay")?;
         opening.duration = Some(Duration::ZERO);
         Self::of_set(
             opening,

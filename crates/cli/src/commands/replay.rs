@@ -12,6 +12,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{self, shown};
 use crate::output::{Output, Style};
 use crate::quantity::short;
+use crate::registry::registry;
 use crate::report::dropped_by;
 use crate::session::Session;
 use std::fmt::Write as _;
@@ -19,7 +20,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use vestal_core::{Duration, JobId, Scheduler};
-use vestal_policy::{Configuration, Precision, parameters};
+use vestal_policy::{Configuration, Precision, Registry, parameters};
 use vestal_result::Format as Version;
 use vestal_result::replay::{Differs, Inverted, Jobs, Replay};
 use vestal_trace::record::COLUMNS;
@@ -33,7 +34,7 @@ use vestal_workload::{Source, TaskSet};
 const SWITCH: Duration = Duration::from_micros(100);
 
 /// What a replay found.
-struct Found {
+pub(super) struct Found {
     header: Header,
     outcome: Result<Replayed, Box<Difference>>,
     inversion: Option<Inverted>,
@@ -58,22 +59,32 @@ pub(crate) fn replay(args: &ReplayArgs, output: &Output) -> Outcome {
             )),
         );
     }
-    let found = find(args, output)?;
-    let document = document(&args.trace, &found);
+    let (found, document) = decided_again(registry(), args, output)?;
     output.human(&page(&args.trace, &found, &document, output));
     output.json(&document)?;
     Ok(Exit::holds(document.equal))
 }
 
-fn find(args: &ReplayArgs, output: &Output) -> Result<Found, Failure> {
+/// What comes of it, as it is and as a document.
+pub(super) fn decided_again(
+    registry: &Registry,
+    args: &ReplayArgs,
+    output: &Output,
+) -> Result<(Found, Replay), Failure> {
+    let found = find(registry, args, output)?;
+    let document = document(&args.trace, &found);
+    Ok((found, document))
+}
+
+fn find(registry: &Registry, args: &ReplayArgs, output: &Output) -> Result<Found, Failure> {
     let trace = open(&args.trace)?;
     let header = trace.header().clone();
     let what = || format!("replay {}", shown(&args.trace));
     let several = !header.domains.is_empty();
-    if header.world == World::Foreign || (header.cpus != 1 && !several) {
+    if header.world == World::Foreign {
         return Err(Failure::input(
             what(),
-            "it is no recording of a scheduler of one CPU, so there is nothing to decide again",
+            "it is no recording of a scheduler, so there is nothing to decide again",
         )
         .with_help("record with `vestal simulate --trace` or `vestal run --trace`"));
     }
@@ -95,11 +106,11 @@ fn find(args: &ReplayArgs, output: &Output) -> Result<Found, Failure> {
             (other, differences)
         }
     };
-    let session = session(&args.trace, &header, set, output)?;
+    let session = session(registry, (&args.trace, &header), set, output)?;
     let listed = crate::tracing::header(&session, header.dispatch);
     if args.file.is_none() {
         agree(&args.trace, &header, &listed)?;
-    } else if listed.domains != header.domains {
+    } else if listed.domains != header.domains || (!several && listed.cpus != header.cpus) {
         return Err(domains::others(&what()));
     }
     let outcome = if several {
@@ -172,8 +183,8 @@ fn recorded_set(path: &Path, header: &Header) -> Result<TaskSet, Failure> {
 
 /// The session that was recorded, with `set` for its task set.
 fn session(
-    path: &Path,
-    header: &Header,
+    registry: &Registry,
+    (path, header): (&Path, &Header),
     set: TaskSet,
     output: &Output,
 ) -> Result<Session, Failure> {
@@ -193,7 +204,7 @@ fn session(
     let source = Source::new(&name, &header.parameters);
     let parameters = parameters::read(&source, &set);
     let parameters = parameters.map_err(|found| input::unreadable(path, found))?;
-    Session::recorded(&args, set, &parameters, output)
+    Session::recorded(registry, &args, set, &parameters, output)
 }
 
 /// Whether the header's tasks are those of its task set and its domains those of its policy, which `listed` has.
@@ -202,6 +213,9 @@ fn agree(path: &Path, header: &Header, listed: &Header) -> Result<(), Failure> {
         "V0805: its tasks and levels are not those of its task set"
     } else if listed.domains != header.domains {
         "V0805: its domains are not those of its policy and parameters"
+    } else if header.domains.is_empty() && listed.cpus != header.cpus {
+        // The only domain has all of them.
+        "V0805: its CPUs are not those of its policy and parameters"
     } else {
         return Ok(());
     };

@@ -131,7 +131,16 @@ fn by_name(error: TableError, set: &TaskSet) -> Option<String> {
             "frame {frame} is shorter than its barriers at level {} in all",
             level(at)
         ),
-        _ => return None,
+        TableError::NoCpus
+        | TableError::NoFrames
+        | TableError::Length { .. }
+        | TableError::SpanOutside { .. }
+        | TableError::UnknownTask(_)
+        | TableError::UnknownCpu(_)
+        | TableError::SlotOrder { .. }
+        | TableError::WrongSlot { .. }
+        | TableError::PeriodAndCycle(_)
+        | TableError::SlotsTooShort { .. } => return None,
     })
 }
 

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use vestal_analysis::parameters::{FrameBarriers, FrameMap};
 use vestal_analysis::{Parameter, Parameters};
 use vestal_core::{
-    ConfigurationError, CpuId, DropReason, Duration, Event, Instant, JobId, Level, LevelSet,
-    Notice, Rank, Scheduler, Service, TableError, Task, TaskConfiguration, TaskId,
+    CpuId, DropReason, Duration, Event, Instant, JobId, Level, LevelSet, Notice, Rank, Scheduler,
+    Service, Task, TaskId,
 };
 use vestal_policy::{
-    About, Analysis, Cluster, Configuration, Engine, Fields, FrameFault, FrameLists, Guarantee,
-    Native, Options, Policy, Precision, Refusal, Registry, Setup, System, Terms, Use, Visitor,
-    assemble, parameters,
+    About, Analysis, Cluster, Configuration, Engine, Fields, FrameLists, Guarantee, Native,
+    Options, Policy, Precision, Refusal, Registry, Setup, System, Terms, Use, Visitor, assemble,
+    parameters,
 };
 use vestal_sim::workload::Periodic;
 use vestal_sim::{
@@ -20,7 +20,7 @@ use vestal_sim::{
 };
 use vestal_testkit::Random;
 use vestal_testkit::frames::{Table, draw, random_table};
-use vestal_testkit::short::{job, task};
+use vestal_testkit::short::job;
 use vestal_testkit::world::Report;
 use vestal_workload::{Source, TaskSet};
 
@@ -76,7 +76,7 @@ impl Policy for Framed {
     }
 }
 
-fn assembled(
+pub(crate) fn assembled(
     set: &TaskSet,
     given: &Parameters,
     analysis: Analysis,
@@ -86,7 +86,7 @@ fn assembled(
     assemble(&registry, by, set, given, analysis).map_err(Box::new)
 }
 
-fn set(text: &str) -> TaskSet {
+pub(crate) fn set(text: &str) -> TaskSet {
     TaskSet::from_source(&Source::new("set.toml", text)).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -112,7 +112,7 @@ fn file(tasks: &[Task], levels: usize, cpus: usize) -> TaskSet {
 }
 
 /// A table as parameters have it.
-fn given(table: &Table) -> Parameters {
+pub(crate) fn given(table: &Table) -> Parameters {
     let levels = LevelSet::new(table.lists[0].len()).unwrap();
     let cpus = table.lists[0][0].len() as u16;
     let lists = table.lists.iter().flatten().flatten();
@@ -132,8 +132,8 @@ fn given(table: &Table) -> Parameters {
 /// Who ran in each tick on each CPU, as the drawings of the tick world show it; which jobs began; and what the
 /// scheduler said.
 #[derive(Debug, Default, PartialEq)]
-struct Seen {
-    rows: Vec<String>,
+pub(crate) struct Seen {
+    pub(crate) rows: Vec<String>,
     began: BTreeSet<(u16, u64)>,
     said: Vec<(u64, Event)>,
 }
@@ -206,13 +206,14 @@ impl Visitor for Run<'_> {
 }
 
 fn lists(system: &System) -> &FrameLists {
-    match &system.clusters[0].configuration {
-        Configuration::Frames(lists) => lists,
-        other => panic!("{other:?}"),
-    }
+    system.clusters[0].configuration.frames().unwrap()
 }
 
-fn simulated(system: &System, ticks: u64, need: &dyn Fn(JobId) -> u64) -> (Seen, FrameStatistics) {
+pub(crate) fn simulated(
+    system: &System,
+    ticks: u64,
+    need: &dyn Fn(JobId) -> u64,
+) -> (Seen, FrameStatistics) {
     let lists = lists(system);
     let tasks: Vec<Task> = lists.tasks().iter().map(|entry| entry.task).collect();
     let setting = Setting {
@@ -261,11 +262,14 @@ fn drawn(
 fn counted(said: &[(u64, Event)]) -> FrameStatistics {
     let mut found = FrameStatistics::default();
     for (_, event) in said {
-        match event {
-            Event::FrameOverrun { .. } => found.overrun += 1,
-            Event::FramesSkipped { count, .. } => found.skipped += count,
-            Event::ModeChanged { from, .. } if from.0 == 0 => found.lowest_skipped += 1,
-            _ => {}
+        if let Event::FrameOverrun { .. } = event {
+            found.overrun += 1;
+        }
+        if let Event::FramesSkipped { count, .. } = event {
+            found.skipped += count;
+        }
+        if matches!(event, Event::ModeChanged { from, .. } if from.0 == 0) {
+            found.lowest_skipped += 1;
         }
     }
     found
@@ -325,7 +329,7 @@ fn random_tables_are_simulated_as_the_tick_world_draws_them() {
 
 // Drawn by hand.
 
-const TWO_CPUS: &str = "format = \"vestal/1\"\nlevels = [\"LO\", \"HI\"]\nunit = \"ns\"\n\
+pub(crate) const TWO_CPUS: &str = "format = \"vestal/1\"\nlevels = [\"LO\", \"HI\"]\nunit = \"ns\"\n\
 [platform]\ncpus = 2\n\
 [[task]]\nname = \"a\"\ncriticality = \"HI\"\nperiod = 10\nwcet = { LO = 2, HI = 5 }\n\
 [[task]]\nname = \"b\"\ncriticality = \"HI\"\nperiod = 20\nwcet = { LO = 3, HI = 4 }\n\
@@ -333,14 +337,14 @@ const TWO_CPUS: &str = "format = \"vestal/1\"\nlevels = [\"LO\", \"HI\"]\nunit =
 [[task]]\nname = \"d\"\ncriticality = \"LO\"\nperiod = 20\nwcet = { LO = 4 }\n";
 
 /// In frame 0 `a` and `b`, then `c`; in frame 1 `a` alone, then `c` and `d`.
-const FRAMES: &str = "{ \"frames\": { \"length\": \"10ns\", \"frames\": [\
+pub(crate) const FRAMES: &str = "{ \"frames\": { \"length\": \"10ns\", \"frames\": [\
 { \"HI\": [[\"a\"], [\"b\"]], \"LO\": [[\"c\"], []] },\
 { \"HI\": [[\"a\"], []], \"LO\": [[\"c\"], [\"d\"]] } ] },\
 \"barriers\": [\
 { \"HI\": { \"HI\": \"5ns\", \"LO\": \"3ns\" }, \"LO\": { \"LO\": \"3ns\" } },\
 { \"HI\": { \"HI\": \"5ns\", \"LO\": \"2ns\" }, \"LO\": { \"LO\": \"4ns\" } } ] }";
 
-fn read(set: &TaskSet, text: &str) -> Parameters {
+pub(crate) fn read(set: &TaskSet, text: &str) -> Parameters {
     parameters::read(&Source::new("given.json", text), set)
         .unwrap_or_else(|error| panic!("{error}"))
 }
@@ -494,196 +498,4 @@ fn assembled_again_from_its_own_parameters_a_system_is_equal() {
         let other = assembled(&double, &other, Analysis::Skip).unwrap();
         assert_ne!(lists(&other), lists(&system));
     }
-}
-
-// What is refused.
-
-/// What the constructor says of the two frames after a change.
-fn fault(
-    levels: usize,
-    cpus: u16,
-    change: &dyn Fn(&mut Table, &mut Vec<Task>),
-) -> Result<FrameLists, FrameFault> {
-    let mut tasks = vec![
-        task(1, 10, &[2, 5]),
-        task(1, 20, &[3, 4]),
-        task(0, 10, &[3]),
-        task(0, 20, &[4]),
-    ];
-    let mut table = Table {
-        frame: 10,
-        lists: vec![
-            vec![vec![vec![2], vec![]], vec![vec![0], vec![1]]],
-            vec![vec![vec![2], vec![3]], vec![vec![0], vec![]]],
-        ],
-        barriers: vec![vec![vec![3, 0], vec![3, 5]], vec![vec![4, 0], vec![2, 5]]],
-    };
-    change(&mut table, &mut tasks);
-    let given = given(&table);
-    let tasks = tasks
-        .into_iter()
-        .map(|task| TaskConfiguration::new(task, 0));
-    let levels = LevelSet::new(levels).unwrap();
-    let parts = (&given.frames.unwrap(), &given.barriers.unwrap());
-    FrameLists::new(tasks.collect(), levels, cpus, parts)
-}
-
-#[test]
-fn what_does_not_fit_is_refused_by_what_it_is_and_by_name() {
-    let set = set(TWO_CPUS);
-    let none = |_: &mut Table, _: &mut Vec<Task>| {};
-    assert!(fault(2, 2, &none).is_ok());
-    let table = |error| FrameFault::Engine(ConfigurationError::Table(error));
-    type Change = dyn Fn(&mut Table, &mut Vec<Task>);
-    let cases: [(usize, u16, &Change, FrameFault, &str); 11] = [
-        (
-            3,
-            2,
-            &none,
-            FrameFault::Levels {
-                parameter: "frames",
-                found: 2,
-                expected: 3,
-            },
-            "`frames` is for 2 levels, and there are 3",
-        ),
-        (
-            2,
-            3,
-            &none,
-            FrameFault::Cpus {
-                found: 2,
-                expected: 3,
-            },
-            "`frames` is for 2 CPUs, and there are 3",
-        ),
-        (
-            2,
-            2,
-            &|table, _| drop(table.barriers.pop()),
-            FrameFault::Barriers {
-                found: 1,
-                expected: 2,
-            },
-            "`barriers` has 1 frames, and `frames` has 2",
-        ),
-        (
-            2,
-            2,
-            &|table, _| table.lists[1][0][1] = vec![3, 1],
-            table(TableError::WrongSubFrame {
-                task: TaskId(1),
-                frame: 1,
-            }),
-            "`frames` has `b` in a sub-frame of another criticality in frame 1",
-        ),
-        (
-            2,
-            2,
-            &|table, _| table.lists[1][1] = vec![vec![], vec![0]],
-            table(TableError::TwoCpus(TaskId(0))),
-            "`frames` has `a` on two CPUs",
-        ),
-        (
-            2,
-            2,
-            &|table, _| table.lists[1][0][1].clear(),
-            table(TableError::Places {
-                task: TaskId(3),
-                job: 0,
-                found: 0,
-            }),
-            "`frames` has 0 places for job 0 of `d`, not one",
-        ),
-        (
-            2,
-            2,
-            &|_, tasks| tasks[2].period = Duration::from_nanos(15),
-            table(TableError::PeriodAndFrames(TaskId(2))),
-            "the period of `c` is not a whole number of frames that divides the cycle",
-        ),
-        (
-            2,
-            2,
-            &|table, _| table.barriers[0][1] = vec![2, 5],
-            table(TableError::SubFrameTooShort {
-                frame: 0,
-                criticality: Level(1),
-                level: Level(0),
-            }),
-            "`barriers[0].HI.LO` is shorter than what a CPU executes in sub-frame HI at level LO",
-        ),
-        (
-            2,
-            2,
-            &|table, _| table.barriers[1][0] = vec![9, 0],
-            table(TableError::FrameTooShort {
-                frame: 1,
-                level: Level(0),
-            }),
-            "frame 1 is shorter than its barriers at level LO in all",
-        ),
-        (
-            2,
-            2,
-            &|table, _| table.lists[0][0][1] = vec![7],
-            table(TableError::UnknownTask(TaskId(7))),
-            "the table names task 7, which is not configured",
-        ),
-        (
-            2,
-            2,
-            &|_, tasks| tasks.clear(),
-            FrameFault::Engine(ConfigurationError::NoTasks),
-            "",
-        ),
-    ];
-    for (levels, cpus, change, expected, text) in cases {
-        let found = fault(levels, cpus, change).unwrap_err();
-        assert_eq!(found, expected);
-        let refusal = found.refusal(&set);
-        assert!(refusal.why.contains(text), "{refusal}");
-        assert!(!refusal.why.is_empty() && !refusal.help.is_empty());
-    }
-}
-
-/// A set is asked for its frames through the policy, too.
-#[test]
-fn a_policy_passes_on_what_does_not_fit() {
-    let set = set(TWO_CPUS);
-    let refused = assembled(&set, &Parameters::default(), Analysis::Ask).unwrap_err();
-    assert_eq!(refused.why, "no frames");
-    let short = FRAMES.replace("\"LO\": \"2ns\"", "\"LO\": \"1ns\"");
-    let refused = assembled(&set, &read(&set, &short), Analysis::Ask).unwrap_err();
-    assert!(refused.why.contains("`barriers[1].HI.LO`"), "{refused}");
-}
-
-#[test]
-fn overhead_is_taken_from_each_frame_and_makes_sub_frames_later() {
-    let lists = fault(2, 2, &|_, _| {}).unwrap();
-    // The longest frame needs 5 at HI and 6 at LO of its 10.
-    let spare = lists.clone().with_overhead(Duration::from_nanos(4));
-    let spare = spare.unwrap();
-    assert_eq!(spare.overhead().as_nanos(), 4);
-    assert_ne!(spare, lists);
-    let refused = lists.with_overhead(Duration::from_nanos(5)).unwrap_err();
-    let expected = TableError::FrameTooShort {
-        frame: 0,
-        level: Level(0),
-    };
-    assert_eq!(
-        refused,
-        FrameFault::Engine(ConfigurationError::Table(expected))
-    );
-    // a takes 4 instead of 2, one more than barrier(0,HI,LO).
-    let set = set(TWO_CPUS);
-    let mut system = assembled(&set, &read(&set, FRAMES), Analysis::Ask).unwrap();
-    system.clusters[0].configuration = Configuration::Frames(spare);
-    let need = |job: JobId| match (job.task.0, job.sequence) {
-        (0, 0) => 4,
-        (task, _) => [2, 3, 3, 4][usize::from(task)],
-    };
-    let (seen, figures) = simulated(&system, 20, &need);
-    assert_eq!(seen.rows, ["0000222...00222.....", "111.........3333...."]);
-    assert_eq!(figures.lowest_skipped, 0);
 }

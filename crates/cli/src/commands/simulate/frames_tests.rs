@@ -2,7 +2,8 @@
 //! decided again.
 
 use super::{RunResult, run};
-use crate::args::{Format as PrintFormat, WorldArgs};
+use crate::args::{Format as PrintFormat, ReplayArgs, WorldArgs};
+use crate::commands::replay::decided_again;
 use crate::output::Output;
 use crate::session::Session;
 use std::collections::BTreeSet;
@@ -113,8 +114,13 @@ const TWO: &str = "{ \"frames\": { \"length\": \"10ns\", \"frames\": [\
 { \"HI\": { \"HI\": \"5ns\", \"LO\": \"3ns\" }, \"LO\": { \"LO\": \"3ns\" } },\
 { \"HI\": { \"HI\": \"5ns\", \"LO\": \"2ns\" }, \"LO\": { \"LO\": \"4ns\" } } ] }";
 
-/// The session of so many CPUs under a scenario.
-fn session(registry: &Registry, folder: &Scratch, cpus: u16, scenario: &str) -> Session {
+/// The session of so many CPUs under a scenario, for so long.
+fn session(
+    registry: &Registry,
+    folder: &Scratch,
+    cpus: u16,
+    (scenario, duration): (&str, &str),
+) -> Session {
     let (tasks, table) = match cpus {
         1 => ([A, C].concat(), ONE),
         _ => ([A, B, C, D].concat(), TWO),
@@ -123,7 +129,7 @@ fn session(registry: &Registry, folder: &Scratch, cpus: u16, scenario: &str) -> 
     let world = WorldArgs {
         file: folder.file("set.toml", &text),
         policy: "framed".to_owned(),
-        duration: Some("400ns".to_owned()),
+        duration: Some(duration.to_owned()),
         scenario: Some(scenario.to_owned()),
         seed: 3,
         options: Vec::new(),
@@ -164,7 +170,7 @@ fn a_result_says_what_became_of_the_frames() {
     for cpus in [1, 2] {
         // Every job needs its C(LO), or that of its own level, by which HI jobs are late in every frame.
         for (scenario, skipped) in [("lo", 0), ("hi", 40)] {
-            let run = simulated(&session(&registry, &folder, cpus, scenario), &[]).run;
+            let run = simulated(&session(&registry, &folder, cpus, (scenario, "400ns")), &[]).run;
             assert_eq!(run.frames, Some(frames(skipped)), "{cpus} {scenario}");
             let homes: Vec<Option<u16>> = run.tasks.iter().map(|row| row.cpu).collect();
             let expected: &[u16] = if cpus == 1 { &[0, 0] } else { &[0, 1, 0, 1] };
@@ -179,6 +185,19 @@ fn a_result_says_what_became_of_the_frames() {
             );
             assert_eq!(jobs.dropped_by.get("mode"), Some(&lost));
         }
+    }
+}
+
+#[test]
+fn a_drawing_has_a_lane_for_each_cpu_of_a_table() {
+    let folder = Scratch::new("drawn");
+    let registry = Registry::default().with_policy(Framed).unwrap();
+    let session = session(&registry, &folder, 2, ("lo", "20ns"));
+    let path = folder.0.join("run.txt");
+    simulated(&session, std::slice::from_ref(&path));
+    let text = std::fs::read_to_string(&path).unwrap();
+    for lane in ["CPU 0  AA.CCC....AACCC.....", "CPU 1  BBB.........DDDD...."] {
+        assert!(text.lines().any(|line| line == lane), "{text}");
     }
 }
 
@@ -197,7 +216,7 @@ fn a_recording_is_decided_again_and_a_changed_sequence_is_found() {
     let folder = Scratch::new("replay");
     let registry = Registry::default().with_policy(Framed).unwrap();
     for (cpus, format) in [(1, "vtrace"), (1, "csv"), (2, "vtrace"), (2, "csv")] {
-        let session = session(&registry, &folder, cpus, "overrun=0.3");
+        let session = session(&registry, &folder, cpus, ("overrun=0.3", "400ns"));
         let path = folder.0.join(format!("run.{format}"));
         let result = simulated(&session, std::slice::from_ref(&path)).run;
         let skipped = result.frames.unwrap().lo_skipped;
@@ -214,18 +233,41 @@ fn a_recording_is_decided_again_and_a_changed_sequence_is_found() {
             let sure = records.iter().map(|record| Ok::<_, ()>(*record));
             replay(&header, sure, &mut *engine)
         };
-        let replayed = again(&records).unwrap();
-        assert_eq!(replayed.records, records.len() as u64);
+        assert!(again(&records).is_ok());
+        // The command, with such a program's own policies.
+        let args = |trace: &Path| ReplayArgs {
+            trace: trace.to_owned(),
+            file: None,
+            policy: None,
+            tolerance: None,
+            parameters: None,
+        };
+        let output = Output::new(PrintFormat::Json);
+        let (_, document) = decided_again(&registry, &args(&path), &output).unwrap();
+        assert!(document.equal, "{document:?}");
+        assert_eq!(document.records, records.len() as u64);
+        assert_eq!(document.jobs.unwrap().released, result.jobs.released);
+        // A file that says another number of CPUs is not that of its policy.
+        if format == "csv" {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (said, other) = (format!("cpus\t{cpus}\n"), "cpus\t3\n");
+            assert_eq!(text.matches(&said).count(), 1, "{text}");
+            let other = folder.file("other.csv", &text.replace(&said, other));
+            let refused = decided_again(&registry, &args(&other), &output).err();
+            let why = refused.unwrap().why;
+            assert!(why.contains("V0805: its CPUs"), "{why}");
+        }
         let mut changed_on = BTreeSet::new();
         for index in 0..records.len() {
             let mut changed = records.clone();
-            match &mut changed[index].what {
-                What::Queued { cpu, job } => {
-                    job.sequence += 1;
-                    changed_on.insert(cpu.0);
-                }
-                What::Sequence { barrier, .. } => barrier.0 += 1,
-                _ => continue,
+            let what = &mut changed[index].what;
+            if let What::Queued { cpu, job } = what {
+                job.sequence += 1;
+                changed_on.insert(cpu.0);
+            } else if let What::Sequence { barrier, .. } = what {
+                barrier.0 += 1;
+            } else {
+                continue;
             }
             assert!(again(&changed).is_err(), "{}", records[index]);
         }

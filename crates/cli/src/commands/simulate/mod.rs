@@ -21,6 +21,7 @@ use vestal_core::{Task, TaskId};
 use vestal_result::run::{
     self, CpuRow, Execution, Frames, Machine, ModeChange, Response, Run, Tardiness, TaskRow,
 };
+use vestal_sim::FrameStatistics;
 use vestal_sim::statistics::TaskStatistics;
 use vestal_trace::{Dispatch, Domains, World};
 use worlds::Ran;
@@ -137,12 +138,7 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         cpus: cpus.collect(),
         servers,
         devices,
-        frames: frames.map(|found| Frames {
-            total: found.total,
-            skipped: found.skipped,
-            lo_skipped: found.lowest_skipped,
-            overrun: found.overrun,
-        }),
+        frames: frames.map(of_frames),
         machine: Machine {
             missed_outside_gaps: guaranteed,
             ..Machine::default()
@@ -153,6 +149,15 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         run,
         mode_changes: figures.mode_changes_count(),
         excluded: totals.missed_guaranteed,
+    }
+}
+
+const fn of_frames(found: FrameStatistics) -> Frames {
+    Frames {
+        total: found.total,
+        skipped: found.skipped,
+        lo_skipped: found.lowest_skipped,
+        overrun: found.overrun,
     }
 }
 
