@@ -5,6 +5,8 @@
 //! problem: no clock, no file, no randomness, integer arithmetic only. A test says what its answer
 //! is worth ([`Kind`]) and never says more than that: what a sufficient test does not accept is
 //! *not proven*, not unschedulable.
+//! Servers and devices of a problem ([`served`]) are seen by tests that are for them; all others are about tasks that are
+//! scheduled by themselves.
 //!
 //! ```
 //! use vestal_analysis::{Problem, Verdict, find};

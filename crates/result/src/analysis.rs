@@ -33,6 +33,9 @@ pub struct Analysis {
     /// By task, or by job of a finite set.
     #[serde(default)]
     pub tasks: Vec<TaskBound>,
+    /// By server, in the order of the file; absent where the test is not about servers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerBound>,
     /// What the test chose, as in a parameters file (`vestal-parameters/1`).
     #[serde(default)]
     pub parameters: Map<String, Value>,
@@ -95,6 +98,23 @@ pub struct TaskBound {
     /// Its relative deadline.
     pub deadline_ns: u64,
     /// A bound on the response time for each level up to its own; null where there is none.
+    #[serde(default)]
+    pub response_ns: Ordered<Option<u64>>,
+}
+
+/// What a test says about one server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerBound {
+    /// Its name; of a file without servers the name of the task that has it for itself.
+    pub name: String,
+    /// The name of its criticality level.
+    pub criticality: String,
+    /// Larger is more urgent; null for a PIBS, which inherits.
+    pub priority: Option<u32>,
+    /// Its period, within which it has to execute its budget; null for a PIBS, which inherits.
+    pub period_ns: Option<u64>,
+    /// A bound on how long it takes to execute its budget, of a PIBS to complete a burst, for each level up to
+    /// its own and those above of which the test speaks; null where there is none.
     #[serde(default)]
     pub response_ns: Ordered<Option<u64>>,
 }

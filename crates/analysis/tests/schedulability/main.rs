@@ -22,6 +22,7 @@ mod pt;
     reason = "the recipe is that of the programs that measure"
 )]
 mod recipe;
+mod servers;
 mod twins;
 mod worked_examples;
 mod zss;

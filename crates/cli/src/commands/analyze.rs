@@ -1,5 +1,7 @@
 //! `vestal analyze FILE`: is the task set schedulable, by which test, and why not?
 
+mod servers;
+
 use crate::args::AnalyzeArgs;
 use crate::clock::Stopwatch;
 use crate::failure::{Exit, Failure, Outcome};
@@ -13,9 +15,11 @@ use crate::table::{Grid, styled};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::Path;
-use vestal_analysis::{Kind, Names, Outcome as TestOutcome, Parameter, Parameters, Test, Verdict};
+use vestal_analysis::{
+    Kind, Names, Outcome as TestOutcome, Parameter, Parameters, Problem, Test, Verdict,
+};
 use vestal_core::Level;
-use vestal_policy::{Given, parameters};
+use vestal_policy::{Given, Registry, parameters};
 use vestal_result::Format;
 use vestal_result::analysis::{self as said, Analyses, Analysis, TaskBound};
 use vestal_workload::TaskSet;
@@ -36,19 +40,13 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     }
     let named = named_tests(args)?;
     let set = input::task_set(&args.file, output)?;
-    let tests = wanted_tests(args, named, &set, output);
+    let tests = wanted_tests(registry(), args, (&set, &named), output);
     let parameters = read_parameters(args.parameters.as_deref(), &set)?;
     let given = vestal_policy::given(&set, &parameters);
     let given = given
         .map_err(|refusal| Failure::refused(format!("read {}", shown(&args.file)), refusal))?;
     say_what_is_given(&tests, &given, output);
-    let progress = Progress::new(output, "analyzing", tests.len() as u64);
-    let mut results = Vec::with_capacity(tests.len());
-    for (done, test) in tests.iter().enumerate() {
-        progress.at(done as u64);
-        results.push(one(&args.file, &set, test, &given)?);
-    }
-    drop(progress);
+    let results = ask((&args.file, &set), (&tests, &named), &given, output)?;
     let exit = Exit::holds(holds(args, &results));
     for result in &results {
         output.human(&section(result, &set, output));
@@ -78,6 +76,35 @@ pub(crate) fn analyze(args: &AnalyzeArgs, output: &Output) -> Outcome {
     Ok(exit)
 }
 
+/// The answers of the tests, of which some were named.
+fn ask(
+    (path, set): (&Path, &TaskSet),
+    (tests, named): (&[&Test], &[&Test]),
+    given: &Given,
+    output: &Output,
+) -> Result<Vec<TestResult>, Failure> {
+    let progress = Progress::new(output, "analyzing", tests.len() as u64);
+    let mut results = Vec::with_capacity(tests.len());
+    for (done, test) in tests.iter().enumerate() {
+        progress.at(done as u64);
+        match one(path, set, test, given) {
+            Ok(result) => results.push(result),
+            // A file whose servers are incomplete is as good as any to the tests that ignore them.
+            Err(failure)
+                if failure.exit == Exit::BadInput
+                    && test.is_for_servers
+                    && !is_among(named, test) =>
+            {
+                output.note(&format!(
+                    "{test} is left out, these servers are not for it; --test {test} says why"
+                ));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(results)
+}
+
 /// The answer of one test, with the time that it took.
 pub(crate) fn one(
     path: &Path,
@@ -91,7 +118,7 @@ pub(crate) fn one(
     let watch = Stopwatch::start();
     let found = test.analyse(&problem);
     let elapsed_us = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
-    Ok(TestResult::new(test, set, &found, elapsed_us))
+    Ok(TestResult::new(test, set, (&problem, &found), elapsed_us))
 }
 
 /// Each test asked for by name.
@@ -107,14 +134,14 @@ fn named_tests(args: &AnalyzeArgs) -> Result<Vec<&'static Test>, Failure> {
 }
 
 /// Those, and without names every sound test, with `--all` every test, that is for what the file has:
-/// tasks or a finite job set, one CPU or several.
-fn wanted_tests(
+/// tasks or a finite job set, one CPU or several, servers or none.
+fn wanted_tests<'a>(
+    registry: &'a Registry,
     args: &AnalyzeArgs,
-    named: Vec<&'static Test>,
-    set: &TaskSet,
+    (set, named): (&TaskSet, &[&'a Test]),
     output: &Output,
-) -> Vec<&'static Test> {
-    let mut wanted = named;
+) -> Vec<&'a Test> {
+    let mut wanted = named.to_vec();
     if args.all || args.tests.is_empty() {
         let (cpus, several) = (set.platform.cpus, has_several_cpus(set));
         if several {
@@ -122,9 +149,11 @@ fn wanted_tests(
                 "the platform has {cpus} CPUs; the tests for one CPU are left out"
             ));
         }
-        for test in registry().tests() {
-            let applies =
-                test.is_for_job_sets != set.jobs.is_empty() && test.is_for_several_cpus == several;
+        for test in registry.tests() {
+            let has_servers = !set.servers.is_empty();
+            let applies = test.is_for_job_sets != set.jobs.is_empty()
+                && test.is_for_several_cpus == several
+                && (has_servers || !test.is_for_servers);
             if applies && !is_among(&wanted, test) && (args.all || test.is_sound()) {
                 wanted.push(test);
             }
@@ -189,7 +218,12 @@ fn holds(args: &AnalyzeArgs, results: &[TestResult]) -> bool {
 }
 
 impl TestResult {
-    pub(crate) fn new(test: &Test, set: &TaskSet, found: &TestOutcome, elapsed_us: u64) -> Self {
+    pub(crate) fn new(
+        test: &Test,
+        set: &TaskSet,
+        (problem, found): (&Problem, &TestOutcome),
+        elapsed_us: u64,
+    ) -> Self {
         let subjects = Subject::all(set);
         let task_names: Vec<String> = subjects.iter().map(|it| it.name.to_owned()).collect();
         let chosen = found.parameters.clone();
@@ -226,6 +260,7 @@ impl TestResult {
             kind: kind(found.kind),
             claim: found.claim.map(verdict),
             tasks: tasks.collect(),
+            servers: servers::bounds(set, problem, found),
             parameters: parameters::to_json(&chosen, set),
             why: found
                 .why
@@ -350,6 +385,7 @@ pub(crate) fn section(result: &TestResult, set: &TaskSet, output: &Output) -> St
         });
     }
     text.push_str(&grid.render());
+    text.push_str(&servers::table(&said.servers, &set.levels, output));
     text.push_str(&job_order(&result.chosen, set));
     text.push('\n');
     text
@@ -412,3 +448,6 @@ fn conclusion(set: &TaskSet, results: &[TestResult], painter: Painter) -> String
         proved.join(", ")
     )
 }
+
+#[cfg(test)]
+mod tests;

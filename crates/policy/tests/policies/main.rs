@@ -10,3 +10,4 @@ mod mc2_simulated;
 mod needs;
 mod pedf_vd;
 mod recordings;
+mod servers;
