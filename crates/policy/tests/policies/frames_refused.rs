@@ -76,7 +76,7 @@ fn what_is_for_others_is_refused_with_what_it_is_for() {
         (
             fault(2, 2, &without_tasks),
             FrameFault::Engine(ConfigurationError::NoTasks),
-            "no tasks",
+            "there is no task",
         ),
     ];
     for (found, expected, text) in cases {
