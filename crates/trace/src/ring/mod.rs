@@ -18,8 +18,8 @@
 //! and at most a sixteenth: on 32-bit machines they wrap, and differences stay right.
 //!
 //! How it is checked: the tests run threads against each other; `RUSTFLAGS="--cfg loom" cargo test -p
-//! vestal-trace --lib ring` tries every interleaving of small cases with the loom model checker; `cargo
-//! +nightly miri test -p vestal-trace --lib ring` looks for undefined behaviour.
+//! vestal-trace --lib ring::` tries every interleaving of small cases with the loom model checker; `cargo
+//! +nightly miri test -p vestal-trace --lib ring::` looks for undefined behaviour.
 
 mod sync;
 #[cfg(test)]
