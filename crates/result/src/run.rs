@@ -55,9 +55,9 @@ pub struct Run {
     /// By device; empty where the policy has none.
     #[serde(default)]
     pub devices: Vec<DeviceRow>,
-    /// Of a frame table; null where the policy has none.
+    /// Of a frame table; zeros where the policy has none.
     #[serde(default)]
-    pub frames: Option<Frames>,
+    pub frames: Frames,
     /// What each mechanism cost, by its name; empty for a simulated run.
     #[serde(default)]
     pub overhead: BTreeMap<String, Cost>,

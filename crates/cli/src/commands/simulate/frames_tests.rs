@@ -171,7 +171,7 @@ fn a_result_says_what_became_of_the_frames() {
         // Every job needs its C(LO), or that of its own level, by which HI jobs are late in every frame.
         for (scenario, skipped) in [("lo", 0), ("hi", 40)] {
             let run = simulated(&session(&registry, &folder, cpus, (scenario, "400ns")), &[]).run;
-            assert_eq!(run.frames, Some(frames(skipped)), "{cpus} {scenario}");
+            assert_eq!(run.frames, frames(skipped), "{cpus} {scenario}");
             let homes: Vec<Option<u16>> = run.tasks.iter().map(|row| row.cpu).collect();
             let expected: &[u16] = if cpus == 1 { &[0, 0] } else { &[0, 1, 0, 1] };
             let expected: Vec<Option<u16>> = expected.iter().copied().map(Some).collect();
@@ -219,7 +219,7 @@ fn a_recording_is_decided_again_and_a_changed_sequence_is_found() {
         let session = session(&registry, &folder, cpus, ("overrun=0.3", "400ns"));
         let path = folder.0.join(format!("run.{format}"));
         let result = simulated(&session, std::slice::from_ref(&path)).run;
-        let skipped = result.frames.unwrap().lo_skipped;
+        let skipped = result.frames.lo_skipped;
         assert!(0 < skipped && skipped < 40, "{skipped}");
         let (header, records) = read(&path);
         let system = assembled(&registry, &header);

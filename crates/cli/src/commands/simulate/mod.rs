@@ -138,7 +138,7 @@ fn result(session: &Session, dispatch: Dispatch, ran: Ran) -> RunResult {
         cpus: cpus.collect(),
         servers,
         devices,
-        frames: frames.map(of_frames),
+        frames: frames.map(of_frames).unwrap_or_default(),
         machine: Machine {
             missed_outside_gaps: guaranteed,
             ..Machine::default()
