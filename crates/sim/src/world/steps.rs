@@ -117,8 +117,7 @@ where
         let step: Step<bool> = self.world.advance(&mut self.decisions_here);
         match step {
             Ok(false) => Ok(false),
-            Ok(true) => self.world.ended(Ok(())).map(|_| true),
-            Err(error) => self.world.ended(Err(error)).map(|_| true),
+            ended => self.world.ended(ended.map(drop)).map(|_| true),
         }
     }
 

@@ -127,8 +127,11 @@ fn alone(
     if let Some(served) = &mut served {
         observers.push(served);
     }
+    // Who has nothing to count is not called for each job.
     let mut frames = frame_counter(cluster);
-    observers.push(&mut frames);
+    if let Some(frames) = &mut frames {
+        observers.push(frames);
+    }
     let cut = match files {
         None => world(session, dispatch, cluster, None, &mut observers)?,
         Some(files) => {
