@@ -13,7 +13,7 @@ passed=0 failed=0
 # A tree without findings, in which everything that is allowed stands close to what is not.
 clean_tree() {
     rm -rf "$tree"
-    mkdir -p "$tree"/{scripts,docs/adr,crates/{core,sim,cli,linux}/src,crates/linux/src/sys,crates/sim/tests/reference}
+    mkdir -p "$tree"/{scripts,docs/adr,crates/{core,sim,cli,linux}/src,crates/sys/src,crates/sim/tests/reference}
     cd "$tree" || exit 3
     git init -q .
     echo mit >LICENSE-MIT
@@ -29,7 +29,7 @@ clean_tree() {
     done
     printf 'vestal-analysis.workspace = true\n' >crates/sim/dev && sed -i '/proptest/r crates/sim/dev' crates/sim/Cargo.toml
     rm crates/sim/dev
-    echo 'pub fn f() { unsafe { g() } }' >crates/linux/src/sys/time.rs
+    echo 'pub fn f() { unsafe { g() } }' >crates/sys/src/time.rs
     printf '// unsafe println!\n#![forbid(unsafe_code)]\nconst KIND: &str = "unsafe";\n' >crates/core/src/lib.rs
     printf 'fn f() {}\n#[cfg(test)]\nmod tests { fn g() { println!("x"); } }\n' >crates/sim/src/lib.rs
     echo 'fn main() { println!("x"); }' >crates/cli/src/main.rs

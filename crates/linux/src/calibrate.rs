@@ -76,7 +76,7 @@ fn observe(trial: &Trial, beat: u64, cpu: usize, priority: i32) -> io::Result<Hi
     let ready = enter_real_time(cpu, priority);
     trial.manager.store(sys::sched::own_tid(), Ordering::SeqCst);
     ready?;
-    let signals = ManagerSignals::new();
+    let signals = ManagerSignals::default();
     while trial.ended.load(Ordering::SeqCst) == 0 {
         // A signal, or the time for the next look.
         signals.wait(beat);

@@ -29,7 +29,7 @@
 //!
 //! The machine is left as it was found, whatever happens: see [`Executive::run`].
 #![cfg(target_os = "linux")]
-#![warn(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod allowance;
 pub mod body;
@@ -68,13 +68,13 @@ mod stolen;
 pub mod stop;
 mod summary;
 mod suspension;
-#[expect(unsafe_code, reason = "system calls; each block says why it is sound")]
-mod sys;
 mod threads;
 mod watchdog;
 mod worker;
 mod zss;
 pub mod zss_trace;
+
+use vestal_sys as sys;
 
 pub use body::{Cancelled, JobContext};
 pub use config::{Config, Mechanism, Monitor, TaskSpec, Termination};

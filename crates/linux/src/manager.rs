@@ -114,7 +114,7 @@ impl Manager {
                 return Ok(());
             }
         };
-        let signals = ManagerSignals::new();
+        let signals = ManagerSignals::default();
         let end = shared.end.load(Ordering::SeqCst);
         loop {
             let now = monotonic_nanos();

@@ -45,7 +45,7 @@ pub fn asked() -> Option<i32> {
 
 /// Asks to stop, as SIGINT would; not counted as the first of two signals.
 pub fn ask() {
-    sys::stop::ask(libc::SIGINT);
+    sys::stop::ask(sys::stop::SIGINT);
 }
 
 /// Clears the latch, for a program that has done what a stop asks of it and goes on; gives the signal
@@ -66,20 +66,20 @@ mod tests {
         assert_eq!(asked(), None);
         drop(Watch::begin().unwrap());
         // The inner watch has gone, and the signal still finds the outer one.
-        sys::stop::raise(libc::SIGTERM);
-        assert_eq!(asked(), Some(libc::SIGTERM));
+        sys::stop::raise(sys::stop::SIGTERM);
+        assert_eq!(asked(), Some(sys::stop::SIGTERM));
         for _ in 0..3 {
             drop(Watch::begin().unwrap());
             ask();
-            assert_eq!(asked(), Some(libc::SIGTERM), "the first one is named");
+            assert_eq!(asked(), Some(sys::stop::SIGTERM), "the first one is named");
             assert!(latch().load(Ordering::SeqCst));
         }
-        assert_eq!(acknowledge(), Some(libc::SIGTERM));
+        assert_eq!(acknowledge(), Some(sys::stop::SIGTERM));
         assert_eq!((asked(), acknowledge()), (None, None));
         // And the next signal is a first one again. Not SIGINT, which a shell ignores for what it starts in
         // the background.
-        sys::stop::raise(libc::SIGTERM);
-        assert_eq!(acknowledge(), Some(libc::SIGTERM));
+        sys::stop::raise(sys::stop::SIGTERM);
+        assert_eq!(acknowledge(), Some(sys::stop::SIGTERM));
         drop(outer);
     }
 }

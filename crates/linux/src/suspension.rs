@@ -21,7 +21,8 @@
 //! its way is not sent again, so that a body which blocks signals for ever gathers no queue of them.
 
 use crate::report::Suspensions;
-use crate::sys::{Tid, futex, suspension};
+use crate::sys::suspension::{self, Gate};
+use crate::sys::{Tid, futex};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// In [`Suspension::word`]: the worker may go on.
@@ -66,17 +67,18 @@ impl Suspension {
         self.tell_goes_on()
     }
 
-    /// The worker looks whether it is suspended, and waits if so. Safe in a signal handler.
-    pub(crate) fn wait(&self) {
-        while self.is_suspended() {
-            futex::wait_until(&self.word, SUSPENDED, None);
+    /// What the handler of the signal waits at.
+    pub(crate) const fn gate(&self) -> Gate<'_> {
+        Gate {
+            word: &self.word,
+            closed: SUSPENDED,
+            signalled: &self.signalled,
         }
     }
 
-    /// What the signal handler does.
-    pub(crate) fn answer(&self) {
-        self.signalled.store(false, Ordering::SeqCst);
-        self.wait();
+    /// The worker looks whether it is suspended, and waits if so.
+    pub(crate) fn wait(&self) {
+        self.gate().wait();
     }
 
     pub(crate) fn is_suspended(&self) -> bool {
@@ -205,14 +207,15 @@ mod tests {
         let counting = Arc::new(Counting::default());
         let (own, suspension) = (Arc::clone(&counting), Arc::clone(suspension));
         let thread = thread::spawn(move || {
-            let _attached = suspension::attach(&suspension);
-            suspension.enter();
-            own.tid.store(own_tid(), Ordering::SeqCst);
-            let until = monotonic_nanos() + 2 * PATIENCE_NANOS;
-            while !own.ended.load(Ordering::SeqCst) && monotonic_nanos() < until {
-                own.rounds.fetch_add(1, Ordering::SeqCst);
-            }
-            suspension.leave(0, 0)
+            suspension::behind(&suspension.gate(), || {
+                suspension.enter();
+                own.tid.store(own_tid(), Ordering::SeqCst);
+                let until = monotonic_nanos() + 2 * PATIENCE_NANOS;
+                while !own.ended.load(Ordering::SeqCst) && monotonic_nanos() < until {
+                    own.rounds.fetch_add(1, Ordering::SeqCst);
+                }
+                suspension.leave(0, 0)
+            })
         });
         assert!(within_patience(
             || counting.rounds.load(Ordering::SeqCst) > 0
@@ -312,17 +315,18 @@ mod tests {
     fn a_signal_that_is_blocked_is_sent_once() {
         let _signal = signal();
         let suspension = Suspension::default();
-        let _attached = suspension::attach(&suspension);
-        crate::sys::signal::block_all().unwrap();
-        suspension.inside.store(true, Ordering::SeqCst);
-        for _ in 0..3 {
-            assert!(suspension.suspend(own_tid(), 0));
-            assert!(suspension.signalled.load(Ordering::SeqCst));
-            assert!(suspension.resume(0, 0));
-        }
-        suspension.enter();
-        assert!(within_patience(|| !suspension
-            .signalled
-            .load(Ordering::SeqCst)));
+        suspension::behind(&suspension.gate(), || {
+            crate::sys::signal::block_all().unwrap();
+            suspension.inside.store(true, Ordering::SeqCst);
+            for _ in 0..3 {
+                assert!(suspension.suspend(own_tid(), 0));
+                assert!(suspension.signalled.load(Ordering::SeqCst));
+                assert!(suspension.resume(0, 0));
+            }
+            suspension.enter();
+            assert!(within_patience(|| !suspension
+                .signalled
+                .load(Ordering::SeqCst)));
+        });
     }
 }

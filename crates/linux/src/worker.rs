@@ -72,16 +72,21 @@ impl Worker {
 
     /// Runs jobs until the run ends.
     pub(crate) fn main(self) {
-        let shared = &*self.shared;
+        let shared = Arc::clone(&self.shared);
         let Some(task) = shared.tasks.get(self.index) else {
             return;
         };
         if !shared.await_begin() {
             return;
         }
-        let _attached = task
-            .is_sliced()
-            .then(|| sys::suspension::attach(&task.suspension));
+        if task.is_sliced() {
+            sys::suspension::behind(&task.suspension.gate(), || self.work(&shared, task));
+        } else {
+            self.work(&shared, task);
+        }
+    }
+
+    fn work(self, shared: &Shared, task: &TaskShared) {
         let meter = Meter::start();
         let mut running = RunningWorker {
             shared,

@@ -119,7 +119,7 @@ impl Dispatcher {
         if !shared.await_begin() {
             return Ok(());
         }
-        let signals = ManagerSignals::new();
+        let signals = ManagerSignals::default();
         let end = shared.end.load(Ordering::SeqCst);
         let epoch = shared.epoch();
         for task in &shared.tasks {

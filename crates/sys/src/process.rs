@@ -5,7 +5,7 @@ use super::clock::monotonic_nanos;
 use std::io;
 
 /// Starts a child process that burns CPU time for `nanos` and ends; gives its number.
-pub(crate) fn fork_burner(nanos: u64) -> io::Result<libc::pid_t> {
+pub fn fork_burner(nanos: u64) -> io::Result<libc::pid_t> {
     fork(|| {
         let end = monotonic_nanos().saturating_add(nanos);
         while monotonic_nanos() < end {}
@@ -14,7 +14,7 @@ pub(crate) fn fork_burner(nanos: u64) -> io::Result<libc::pid_t> {
 
 /// Starts a child process that lives for `life` nanoseconds and takes `cpu` in SCHED_FIFO at `priority`,
 /// with 0 in SCHED_OTHER, for `burst` of each `period`; gives its number. Without the right to that it ends at once.
-pub(crate) fn fork_thief(
+pub fn fork_thief(
     cpu: usize,
     priority: libc::c_int,
     (burst, period, life): (u64, u64, u64),

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 
 /// Sleeps until an instant on `CLOCK_MONOTONIC`.
-pub(crate) fn sleep_until(nanos: u64) {
+pub fn sleep_until(nanos: u64) {
     let until = libc_timespec(nanos);
     // SAFETY: `until` is valid for reading; the remainder is not asked for.
     unsafe {
@@ -24,16 +24,20 @@ pub(crate) fn sleep_until(nanos: u64) {
 
 /// A timer that is waited for by reading.
 #[derive(Debug)]
-pub(crate) struct TimerFd(OwnedFd);
+pub struct TimerFd(OwnedFd);
 
 impl TimerFd {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// A timer that does not run.
+    ///
+    /// # Errors
+    /// What the system call says.
+    pub fn new() -> io::Result<Self> {
         // SAFETY: takes plain numbers.
         owned(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) }).map(Self)
     }
 
     /// Waits for an instant on `CLOCK_MONOTONIC`.
-    pub(crate) fn wait_until(&self, nanos: u64) -> io::Result<()> {
+    pub fn wait_until(&self, nanos: u64) -> io::Result<()> {
         let setting = libc::itimerspec {
             it_interval: libc_timespec(0),
             it_value: libc_timespec(nanos),
@@ -58,7 +62,7 @@ impl TimerFd {
 }
 
 /// The barrier of the C library.
-pub(crate) struct PthreadBarrier(Box<UnsafeCell<libc::pthread_barrier_t>>);
+pub struct PthreadBarrier(Box<UnsafeCell<libc::pthread_barrier_t>>);
 
 // SAFETY: a pthread barrier is made to be shared; it stays at its place in the box.
 unsafe impl Send for PthreadBarrier {}
@@ -66,7 +70,11 @@ unsafe impl Send for PthreadBarrier {}
 unsafe impl Sync for PthreadBarrier {}
 
 impl PthreadBarrier {
-    pub(crate) fn new(threads: u32) -> io::Result<Self> {
+    /// For so many threads.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn new(threads: u32) -> io::Result<Self> {
         // SAFETY: the type consists of bytes, for which zeroes are a value; it is initialised below.
         let barrier = unsafe { MaybeUninit::<libc::pthread_barrier_t>::zeroed().assume_init() };
         let barrier = Self(Box::new(UnsafeCell::new(barrier)));
@@ -79,7 +87,8 @@ impl PthreadBarrier {
         }
     }
 
-    pub(crate) fn wait(&self) {
+    /// Waits for all others.
+    pub fn wait(&self) {
         // SAFETY: initialised by `new`.
         unsafe {
             libc::pthread_barrier_wait(self.0.get());

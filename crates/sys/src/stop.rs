@@ -2,6 +2,7 @@
 
 use super::futex::Calls;
 use super::signal::{Taken, action};
+pub use libc::{SIGINT, SIGTERM};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
@@ -15,7 +16,7 @@ static FIRST: AtomicI32 = AtomicI32::new(0);
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
 
 /// Counts the calls for whoever waits for a stop.
-pub(crate) static CALLS: Calls = Calls::new();
+pub static CALLS: Calls = Calls::new();
 
 /// Does only what is safe in a handler: atomic stores, and system calls that leave the error number of
 /// the interrupted code alone.
@@ -39,7 +40,7 @@ extern "C" fn on_signal(signal: libc::c_int) {
 }
 
 /// Sets the latch as if `signal` had come, and wakes who waits for that.
-pub(crate) fn ask(signal: i32) {
+pub fn ask(signal: i32) {
     // First the cause: whoever sees the latch set finds it.
     let _ = FIRST.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
     ASKED.store(true, Ordering::SeqCst);
@@ -47,18 +48,18 @@ pub(crate) fn ask(signal: i32) {
 }
 
 /// The latch.
-pub(crate) fn latch() -> &'static AtomicBool {
+pub fn latch() -> &'static AtomicBool {
     &ASKED
 }
 
 /// What set the latch, if it is set.
-pub(crate) fn asked() -> Option<i32> {
+pub fn asked() -> Option<i32> {
     let asked = ASKED.load(Ordering::SeqCst);
     asked.then(|| FIRST.load(Ordering::SeqCst))
 }
 
 /// Clears the latch; says what had set it.
-pub(crate) fn acknowledge() -> Option<i32> {
+pub fn acknowledge() -> Option<i32> {
     let asked = ASKED.swap(false, Ordering::SeqCst);
     SIGNALLED.store(false, Ordering::SeqCst);
     let signal = FIRST.swap(0, Ordering::SeqCst);
@@ -68,14 +69,14 @@ pub(crate) fn acknowledge() -> Option<i32> {
 /// SIGINT and SIGTERM set the latch while this lives; afterwards they do what they did before. The
 /// latch itself stays as it is.
 #[derive(Debug)]
-pub(crate) struct Handlers {
+pub struct Handlers {
     _taken: Vec<Taken>,
 }
 
 impl Handlers {
     /// Takes the signals over, unless they are taken over already. One that the process ignores stays
     /// ignored, as for every program that a shell starts in the background.
-    pub(crate) fn take_over() -> io::Result<Self> {
+    pub fn take_over() -> io::Result<Self> {
         let ours = on_signal as *const () as libc::sighandler_t;
         let mut taken = Vec::new();
         for signal in [libc::SIGINT, libc::SIGTERM] {
@@ -89,8 +90,7 @@ impl Handlers {
 }
 
 /// Sends a signal to the calling thread.
-#[cfg(test)]
-pub(crate) fn raise(signal: i32) {
+pub fn raise(signal: i32) {
     // SAFETY: takes a plain number.
     unsafe {
         libc::raise(signal);

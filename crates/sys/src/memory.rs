@@ -4,11 +4,11 @@ use rustix::mm::{MlockAllFlags, mlockall, munlockall};
 
 /// The process's memory is locked while this lives.
 #[derive(Debug)]
-pub(crate) struct LockedMemory(());
+pub struct LockedMemory(());
 
 impl LockedMemory {
     /// Locks what is mapped and what will be.
-    pub(crate) fn lock() -> std::io::Result<Self> {
+    pub fn lock() -> std::io::Result<Self> {
         mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)?;
         Ok(Self(()))
     }

@@ -7,19 +7,19 @@ use std::io;
 use std::num::NonZeroU64;
 
 /// The calling thread.
-pub(crate) fn own_tid() -> Tid {
+pub fn own_tid() -> Tid {
     rustix::thread::gettid().as_raw_nonzero().get()
 }
 
 /// Gives a thread of this process a SCHED_FIFO priority.
 ///
 /// Its children start in SCHED_OTHER: no real-time thread is inherited by what a job body starts.
-pub(crate) fn set_fifo(tid: Tid, priority: i32) -> io::Result<()> {
+pub fn set_fifo(tid: Tid, priority: i32) -> io::Result<()> {
     set_class(tid, libc::SCHED_FIFO, priority)
 }
 
 /// Puts a thread of this process into SCHED_OTHER.
-pub(crate) fn set_other(tid: Tid) -> io::Result<()> {
+pub fn set_other(tid: Tid) -> io::Result<()> {
     set_class(tid, libc::SCHED_OTHER, 0)
 }
 
@@ -36,27 +36,27 @@ fn set_class(tid: Tid, class: libc::c_int, priority: i32) -> io::Result<()> {
 }
 
 /// Pins the calling thread to one CPU.
-pub(crate) fn pin_to(cpu: usize) -> io::Result<()> {
+pub fn pin_to(cpu: usize) -> io::Result<()> {
     let mut set = CpuSet::new();
     set.set(cpu);
     Ok(sched_setaffinity(None, &set)?)
 }
 
 /// Lets the calling thread run on these CPUs only.
-pub(crate) fn pin_to_any(cpus: &[usize]) -> io::Result<()> {
+pub fn pin_to_any(cpus: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
     cpus.iter().for_each(|&cpu| set.set(cpu));
     Ok(sched_setaffinity(None, &set)?)
 }
 
 /// Gives the calling thread the lowest priority outside the real-time classes.
-pub(crate) fn lowest_priority() {
+pub fn lowest_priority() {
     // Below what it is, a thread may always go; where not, it stays an ordinary thread.
     let _ = rustix::process::nice(19);
 }
 
 /// The CPUs on which the calling thread may run, ascending.
-pub(crate) fn affinity() -> io::Result<Vec<usize>> {
+pub fn affinity() -> io::Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU)
         .filter(|&cpu| set.is_set(cpu))
@@ -64,23 +64,23 @@ pub(crate) fn affinity() -> io::Result<Vec<usize>> {
 }
 
 /// Asks for timers of the calling thread without slack. Only matters outside SCHED_FIFO.
-pub(crate) fn no_timer_slack() {
+pub fn no_timer_slack() {
     // An old kernel that refuses leaves the default of 50 us, which a thread in SCHED_FIFO never has.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
 }
 
 /// The highest SCHED_FIFO priority that RLIMIT_RTPRIO allows; `None`: unlimited.
-pub(crate) fn priority_limit() -> Option<u64> {
+pub fn priority_limit() -> Option<u64> {
     getrlimit(Resource::Rtprio).current
 }
 
 /// RLIMIT_RTPRIO is zero while this lives: no thread without CAP_SYS_NICE gets a higher priority.
-pub(crate) struct LoweredPriorityLimit(Rlimit);
+pub struct LoweredPriorityLimit(Rlimit);
 
 impl LoweredPriorityLimit {
     /// Lowers the soft limit, which the process may raise again. Only for a process whose manager has
     /// CAP_SYS_NICE. Failure leaves the limit as it is, which concerns only hostile bodies.
-    pub(crate) fn lower() -> Self {
+    pub fn lower() -> Self {
         let before = getrlimit(Resource::Rtprio);
         let none = Rlimit {
             current: Some(0),
@@ -98,7 +98,7 @@ impl Drop for LoweredPriorityLimit {
 }
 
 /// The SCHED_FIFO priority of the calling thread; 0: it is in another class.
-pub(crate) fn own_priority() -> i32 {
+pub fn own_priority() -> i32 {
     let mut parameter = libc::sched_param { sched_priority: 0 };
     // SAFETY: `parameter` is a valid place for one sched_param.
     let outcome = unsafe { libc::sched_getparam(0, &raw mut parameter) };
@@ -109,19 +109,21 @@ pub(crate) fn own_priority() -> i32 {
 }
 
 /// How much memory RLIMIT_MEMLOCK allows to be locked, in bytes; `None`: unlimited.
-pub(crate) fn memory_lock_limit() -> Option<u64> {
+pub fn memory_lock_limit() -> Option<u64> {
     getrlimit(Resource::Memlock).current
 }
 
 /// How often the calling thread gave up its CPU, and how often it was taken away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Switches {
-    pub(crate) voluntary: u64,
-    pub(crate) involuntary: u64,
+pub struct Switches {
+    /// It gave up the CPU.
+    pub voluntary: u64,
+    /// The CPU was taken from it.
+    pub involuntary: u64,
 }
 
 /// The context switches of the calling thread so far.
-pub(crate) fn own_switches() -> Switches {
+pub fn own_switches() -> Switches {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: `usage` is a valid place for one rusage, which the call fills or leaves alone.
     let outcome = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };

@@ -9,17 +9,17 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 /// A budget monitor has fired.
-pub(crate) fn monitor_signal() -> libc::c_int {
+pub fn monitor_signal() -> libc::c_int {
     libc::SIGRTMIN() + 1
 }
 
 /// A thread of the run has something to say.
-pub(crate) fn kick_signal() -> libc::c_int {
+pub fn kick_signal() -> libc::c_int {
     libc::SIGRTMIN() + 2
 }
 
 /// A job has no slack left.
-pub(crate) fn instant_signal() -> libc::c_int {
+pub fn instant_signal() -> libc::c_int {
     libc::SIGRTMIN() + 4
 }
 
@@ -43,7 +43,7 @@ pub(super) fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
 /// Blocks every signal in the calling thread that can be blocked without harm.
 ///
 /// The ones that report a fault of the thread itself stay: blocked, they kill without a message.
-pub(crate) fn block_all() -> io::Result<()> {
+pub fn block_all() -> io::Result<()> {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `sigfillset` initialises the set it is given.
     unsafe {
@@ -74,10 +74,10 @@ pub(crate) fn block_all() -> io::Result<()> {
 }
 
 /// The signals for which the manager waits; it has to have blocked them.
-pub(crate) struct ManagerSignals(libc::sigset_t);
+pub struct ManagerSignals(libc::sigset_t);
 
-impl ManagerSignals {
-    pub(crate) fn new() -> Self {
+impl Default for ManagerSignals {
+    fn default() -> Self {
         // SIGIO takes the place of a queued signal for which the kernel had no room.
         Self(set_of(&[
             monitor_signal(),
@@ -86,9 +86,11 @@ impl ManagerSignals {
             libc::SIGIO,
         ]))
     }
+}
 
+impl ManagerSignals {
     /// Waits for the next of them, or until `span_nanos` have passed; says which.
-    pub(crate) fn wait(&self, span_nanos: u64) -> Option<libc::c_int> {
+    pub fn wait(&self, span_nanos: u64) -> Option<libc::c_int> {
         let span = super::clock::libc_timespec(span_nanos);
         // SAFETY: set and span are valid for reading; no information about the signal is asked for.
         let signal =
@@ -148,7 +150,7 @@ pub(super) fn action(signal: libc::c_int) -> io::Result<libc::sigaction> {
 }
 
 /// Wakes the manager.
-pub(crate) fn kick(tid: Tid) {
+pub fn kick(tid: Tid) {
     // SAFETY: `tgkill` reads plain numbers; a thread that is gone gives ESRCH.
     unsafe {
         libc::tgkill(libc::getpid(), tid, kick_signal());

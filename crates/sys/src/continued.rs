@@ -21,13 +21,13 @@ extern "C" fn on_continue(_signal: libc::c_int) {
 }
 
 /// SIGCONT is noted while this lives; afterwards it does what it did before.
-pub(crate) struct Continued {
+pub struct Continued {
     _taken: Taken,
 }
 
 impl Continued {
     /// Takes the signal over, with nothing noted yet.
-    pub(crate) fn take_over() -> io::Result<Self> {
+    pub fn take_over() -> io::Result<Self> {
         COUNT.store(0, Ordering::SeqCst);
         // SAFETY: the handler reads a clock and stores atomics.
         let _taken = unsafe { Taken::over(libc::SIGCONT, on_continue) }?;
@@ -36,7 +36,7 @@ impl Continued {
 
     /// The clock readings at which the process was continued, oldest first. The handler may run a
     /// little after the other threads.
-    pub(crate) fn instants() -> Vec<u64> {
+    pub fn instants() -> Vec<u64> {
         let count = COUNT.load(Ordering::SeqCst);
         let instants = INSTANTS.iter().take(count);
         instants

@@ -6,15 +6,15 @@ use std::os::unix::fs::FileExt;
 
 /// The account of one thread, which the thread itself opened.
 #[derive(Debug)]
-pub(crate) struct SchedStat(File);
+pub struct SchedStat(File);
 
 /// A reading of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Waited {
+pub struct Waited {
     /// Nanoseconds for which the thread was ready and another one had its CPU.
-    pub(crate) nanos: u64,
+    pub nanos: u64,
     /// How often it got the CPU.
-    pub(crate) times: u64,
+    pub times: u64,
 }
 
 impl SchedStat {
@@ -22,7 +22,7 @@ impl SchedStat {
     ///
     /// # Errors
     /// There is no such file where the kernel lacks `CONFIG_SCHED_INFO`.
-    pub(crate) fn of_this_thread() -> io::Result<Self> {
+    pub fn of_this_thread() -> io::Result<Self> {
         let file = File::open("/proc/thread-self/schedstat")?;
         let stat = Self(file);
         match stat.read() {
@@ -32,7 +32,7 @@ impl SchedStat {
     }
 
     /// The present values. One system call, below a microsecond, without allocation.
-    pub(crate) fn read(&self) -> Option<Waited> {
+    pub fn read(&self) -> Option<Waited> {
         let mut text = [0_u8; 80];
         let length = self.0.read_at(&mut text, 0).ok()?;
         parse(text.get(..length)?)

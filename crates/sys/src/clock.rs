@@ -3,27 +3,27 @@
 use super::Tid;
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
-const NANOS: u64 = vestal_core::time::NANOS_PER_SECOND;
+pub(super) const NANOS: u64 = 1_000_000_000;
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
-pub(crate) fn monotonic_nanos() -> u64 {
+pub fn monotonic_nanos() -> u64 {
     nanos_of(clock_gettime(ClockId::Monotonic))
 }
 
 /// The period of the kernel's tick, 1/HZ, in nanoseconds: how often the coarse clock goes on.
-pub(crate) fn tick_nanos() -> u64 {
+pub fn tick_nanos() -> u64 {
     nanos_of(clock_getres(ClockId::MonotonicCoarse))
 }
 
 /// The CPU time that the calling thread has consumed, in nanoseconds.
-pub(crate) fn own_cpu_nanos() -> u64 {
+pub fn own_cpu_nanos() -> u64 {
     nanos_of(clock_gettime(ClockId::ThreadCPUTime))
 }
 
 /// The CPU time that a thread of this process has consumed, in nanoseconds; `None` once it is gone.
 ///
 /// Exact also while the thread runs on another CPU: the kernel brings its account up to date.
-pub(crate) fn cpu_nanos_of(tid: Tid) -> Option<u64> {
+pub fn cpu_nanos_of(tid: Tid) -> Option<u64> {
     let clock = cpu_clock_of(tid);
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -46,7 +46,7 @@ pub(super) const fn cpu_clock_of(tid: Tid) -> libc::clockid_t {
 
 /// Whether the kernel has ever been told that a hypervisor took a CPU away: it keeps such time off the
 /// accounts of threads. A machine that has run for minutes without is taken for one that is not told.
-pub(crate) fn is_steal_reported() -> bool {
+pub fn is_steal_reported() -> bool {
     let Ok(stat) = std::fs::read_to_string("/proc/stat") else {
         return false;
     };
@@ -71,7 +71,7 @@ fn steal_of(stat: &str, name: &str) -> Option<u64> {
 }
 
 /// The time `nanos` in the kernel's form.
-pub(crate) fn timespec(nanos: u64) -> Timespec {
+pub fn timespec(nanos: u64) -> Timespec {
     Timespec {
         tv_sec: i64::try_from(nanos / NANOS).unwrap_or(i64::MAX),
         tv_nsec: i64::try_from(nanos % NANOS).unwrap_or_default(),

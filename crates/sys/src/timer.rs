@@ -7,7 +7,7 @@ use std::ptr;
 
 /// A one-shot timer that wakes the manager. Any thread of the process may set it.
 #[derive(Debug)]
-pub(crate) struct SignalTimer(libc::timer_t);
+pub struct SignalTimer(libc::timer_t);
 
 // SAFETY: a timer_t is a number of the kernel's that belongs to the process, not to a thread; the C
 // library declares it as a pointer but no memory is behind it that threads could race for.
@@ -17,18 +17,18 @@ unsafe impl Sync for SignalTimer {}
 
 impl SignalTimer {
     /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager` as a budget monitor.
-    pub(crate) fn wall(manager: Tid) -> io::Result<Self> {
+    pub fn wall(manager: Tid) -> io::Result<Self> {
         Self::wall_with(signal::monitor_signal(), manager)
     }
 
     /// The same with another signal.
-    pub(crate) fn wall_with(signal: libc::c_int, manager: Tid) -> io::Result<Self> {
+    pub fn wall_with(signal: libc::c_int, manager: Tid) -> io::Result<Self> {
         Self::on(libc::CLOCK_MONOTONIC, signal, manager, ptr::null_mut())
     }
 
     /// A timer on the CPU time of the calling thread, not running, that signals `manager`. The kernel
     /// looks at such timers in its tick only.
-    pub(crate) fn cpu_time_of_this_thread(manager: Tid) -> io::Result<Self> {
+    pub fn cpu_time_of_this_thread(manager: Tid) -> io::Result<Self> {
         let signal = signal::monitor_signal();
         let clock = libc::CLOCK_THREAD_CPUTIME_ID;
         Self::on(clock, signal, manager, ptr::null_mut())
@@ -55,17 +55,17 @@ impl SignalTimer {
     }
 
     /// Lets it fire after `nanos`; zero stops it.
-    pub(crate) fn set(&self, nanos: u64) {
+    pub fn set(&self, nanos: u64) {
         self.arm(0, nanos, 0);
     }
 
     /// Lets it fire when its clock reads `nanos`, at once if it does already.
-    pub(crate) fn set_at(&self, nanos: u64) {
+    pub fn set_at(&self, nanos: u64) {
         self.arm(libc::TIMER_ABSTIME, nanos.max(1), 0);
     }
 
     /// Lets it fire at the clock's reading `first`, and every `period` nanoseconds from then on.
-    pub(crate) fn set_periodic(&self, first: u64, period: u64) {
+    pub fn set_periodic(&self, first: u64, period: u64) {
         self.arm(libc::TIMER_ABSTIME, first.max(1), period);
     }
 
@@ -82,7 +82,7 @@ impl SignalTimer {
     }
 
     /// How long until it fires; zero if it is not running.
-    pub(crate) fn remaining(&self) -> u64 {
+    pub fn remaining(&self) -> u64 {
         let mut setting = std::mem::MaybeUninit::<libc::itimerspec>::zeroed();
         // SAFETY: `setting` is a valid place for one itimerspec; the timer lives as long as `self`.
         unsafe {
@@ -93,7 +93,7 @@ impl SignalTimer {
         let seconds = u64::try_from(value.tv_sec).unwrap_or_default();
         let nanos = u64::try_from(value.tv_nsec).unwrap_or_default();
         seconds
-            .saturating_mul(vestal_core::time::NANOS_PER_SECOND)
+            .saturating_mul(super::clock::NANOS)
             .saturating_add(nanos)
     }
 }

@@ -43,7 +43,7 @@ struct Owner {
 
 /// A counter of the CPU time of one thread that signals the manager.
 #[derive(Debug)]
-pub(crate) struct TaskClock(OwnedFd);
+pub struct TaskClock(OwnedFd);
 
 impl TaskClock {
     /// A stopped counter of the calling thread's CPU time that signals `manager`.
@@ -51,7 +51,7 @@ impl TaskClock {
     /// Time in the kernel counts and fires too: with `exclude_kernel` the counter would silently
     /// pass over an overflow that meets the thread inside a system call. That is why a
     /// `perf_event_paranoid` of 2 without CAP_PERFMON is a refusal.
-    pub(crate) fn of_this_thread(manager: Tid) -> io::Result<Self> {
+    pub fn of_this_thread(manager: Tid) -> io::Result<Self> {
         let attributes = Attributes {
             kind: PERF_TYPE_SOFTWARE,
             size: ATTRIBUTES_SIZE,
@@ -97,7 +97,7 @@ impl TaskClock {
 
     /// Lets it fire after `nanos` more CPU time of its thread, and again every `nanos` until
     /// [`Self::stop`]; also while it runs.
-    pub(crate) fn start(&self, nanos: u64) {
+    pub fn start(&self, nanos: u64) {
         let fd = self.0.as_raw_fd();
         let period = nanos.max(1);
         // SAFETY: the descriptor is open; PERIOD reads one u64. A period of 0 is the only one that
@@ -113,7 +113,7 @@ impl TaskClock {
     }
 
     /// Stops it.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         // SAFETY: the descriptor is open; DISABLE takes no argument.
         unsafe {
             libc::ioctl(self.0.as_raw_fd(), PERF_EVENT_IOC_DISABLE, 0);

@@ -8,15 +8,20 @@ use std::ptr;
 
 /// An eventfd that any thread of the process may ring.
 #[derive(Debug)]
-pub(crate) struct WakeEvent(OwnedFd);
+pub struct WakeEvent(OwnedFd);
 
 impl WakeEvent {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// Not rung.
+    ///
+    /// # Errors
+    /// What the system call says.
+    pub fn new() -> io::Result<Self> {
         // SAFETY: takes plain numbers.
         owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) }).map(Self)
     }
 
-    pub(crate) fn signal(&self) {
+    /// Rings it.
+    pub fn signal(&self) {
         let one = 1_u64;
         // SAFETY: the descriptor is open; eight bytes are read from `one`. It fails only when the
         // count is full, and then it is signalled already.
@@ -39,28 +44,30 @@ const SIGNALS_MAX: usize = 64;
 
 /// What ended a wait.
 #[derive(Debug)]
-pub(crate) struct Woken {
+pub struct Woken {
     /// The event was signalled.
-    pub(crate) called: bool,
+    pub called: bool,
     tags: [u64; SIGNALS_MAX],
     count: usize,
 }
 
 impl Woken {
     /// The tags of the timers that fired.
-    pub(crate) fn tags(&self) -> impl Iterator<Item = usize> {
+    pub fn tags(&self) -> impl Iterator<Item = usize> {
         let fired = self.tags.iter().take(self.count);
         fired.map(|&tag| usize::try_from(tag).unwrap_or(usize::MAX))
     }
 
-    pub(crate) const fn is_nothing(&self) -> bool {
+    /// Neither a call nor a timer: the time was over.
+    #[must_use]
+    pub const fn is_nothing(&self) -> bool {
         !self.called && self.count == 0
     }
 }
 
 /// Waits for a [`WakeEvent`], and for the signals of [`super::timer::SignalTimer`]s to the thread that made it.
 #[derive(Debug)]
-pub(crate) struct Waiter {
+pub struct Waiter {
     poll: OwnedFd,
     signals: OwnedFd,
 }
@@ -70,7 +77,7 @@ const SIGNALLED: u64 = 1;
 
 impl Waiter {
     /// For the calling thread, which has blocked the signals.
-    pub(crate) fn new(wake_event: &WakeEvent) -> io::Result<Self> {
+    pub fn new(wake_event: &WakeEvent) -> io::Result<Self> {
         let set = signal::set_of(&[signal::monitor_signal()]);
         // SAFETY: `set` is valid for reading; -1 asks for a new descriptor.
         let signals = owned(unsafe {
@@ -95,7 +102,7 @@ impl Waiter {
     }
 
     /// Waits for `span_nanos` at most, rounded up to milliseconds, and takes what came.
-    pub(crate) fn wait(&self, wake_event: &WakeEvent, span_nanos: u64) -> Woken {
+    pub fn wait(&self, wake_event: &WakeEvent, span_nanos: u64) -> Woken {
         const MILLI: u64 = 1_000_000;
         let mut ready = [libc::epoll_event { events: 0, u64: 0 }; 2];
         let milliseconds = libc::c_int::try_from(span_nanos.div_ceil(MILLI)).unwrap_or(i32::MAX);
@@ -140,7 +147,7 @@ impl Waiter {
 
 impl super::timer::SignalTimer {
     /// A timer on `CLOCK_MONOTONIC`, not running, that signals `manager` with a tag.
-    pub(crate) fn wall_tagged(manager: super::Tid, tag: usize) -> io::Result<Self> {
+    pub fn wall_tagged(manager: super::Tid, tag: usize) -> io::Result<Self> {
         Self::on(
             libc::CLOCK_MONOTONIC,
             super::signal::monitor_signal(),
@@ -151,11 +158,7 @@ impl super::timer::SignalTimer {
 
     /// A timer on the CPU time of thread `tid` of this process, not running, that signals `manager`
     /// with a tag. The kernel looks at such timers in its tick only.
-    pub(crate) fn cpu_time_of(
-        tid: super::Tid,
-        manager: super::Tid,
-        tag: usize,
-    ) -> io::Result<Self> {
+    pub fn cpu_time_of(tid: super::Tid, manager: super::Tid, tag: usize) -> io::Result<Self> {
         let clock = super::clock::cpu_clock_of(tid);
         let signal = super::signal::monitor_signal();
         Self::on(clock, signal, manager, ptr::without_provenance_mut(tag))

@@ -3,8 +3,8 @@
 use super::checked;
 use std::io;
 
-// From linux/capability.h.
-pub(crate) const CAP_SYS_NICE: u32 = 23;
+/// The capability to raise priorities and to leave control over them to nobody, from linux/capability.h.
+pub const CAP_SYS_NICE: u32 = 23;
 const CAP_SYS_RESOURCE: u32 = 24;
 const VERSION_3: u32 = 0x2008_0522;
 
@@ -26,7 +26,7 @@ struct Half {
 /// Gives up, for the calling thread and all it starts, the capabilities by which a thread gets a
 /// higher real-time priority: CAP_SYS_NICE, and CAP_SYS_RESOURCE, which could lift RLIMIT_RTPRIO.
 /// Other threads keep theirs.
-pub(crate) fn drop_scheduling() -> io::Result<()> {
+pub fn drop_scheduling() -> io::Result<()> {
     let header = Header {
         version: VERSION_3,
         pid: 0,
