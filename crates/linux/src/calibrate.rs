@@ -5,7 +5,7 @@ use crate::shared::{Armed, QUANTUM_NANOS};
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::signal::ManagerSignals;
 use crate::sys::{self, Tid};
-use crate::worker::enter_real_time;
+use crate::thread::worker::enter_real_time;
 use std::io;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

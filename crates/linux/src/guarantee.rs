@@ -248,7 +248,7 @@ impl Shared {
 mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
-    use crate::worker::job_of;
+    use crate::thread::worker::job_of;
     use vestal_core::{Duration, Enforcement, Event, Instant, LevelSet, Notice};
     use vestal_core::{TaskConfiguration, TaskId, Wcet};
 

@@ -45,7 +45,6 @@ mod executive;
 pub mod fault;
 pub mod foreign;
 mod guarantee;
-mod idle;
 mod intervals;
 mod late;
 mod left_behind;
@@ -68,9 +67,7 @@ mod stolen;
 pub mod stop;
 mod summary;
 mod suspension;
-mod threads;
-mod watchdog;
-mod worker;
+mod thread;
 mod zss;
 pub mod zss_trace;
 

@@ -10,7 +10,7 @@ use crate::shared::{Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex::wait_until;
-use crate::worker::message_of;
+use crate::thread::worker::message_of;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};

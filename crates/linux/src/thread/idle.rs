@@ -14,7 +14,7 @@ use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{RUN, Shared};
 use crate::sys::{self, futex};
-use crate::worker::enter_real_time;
+use crate::thread::worker::enter_real_time;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

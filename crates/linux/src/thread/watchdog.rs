@@ -13,7 +13,7 @@ use crate::shared::{STOP, Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::stop;
-use crate::worker::enter_real_time;
+use crate::thread::worker::enter_real_time;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
