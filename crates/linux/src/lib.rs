@@ -51,14 +51,13 @@ mod late;
 mod left_behind;
 mod managed;
 mod manager;
+pub mod measure;
 mod mechanism;
 mod meter;
 mod occupancy;
 mod outcome;
 mod overrun_report;
 mod plan;
-pub mod preemption;
-pub mod primitives;
 mod queue;
 pub mod recording;
 pub mod report;
@@ -72,7 +71,6 @@ mod threads;
 mod watchdog;
 mod worker;
 mod zss;
-pub mod zss_trace;
 
 use vestal_sys as sys;
 
