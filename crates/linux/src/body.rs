@@ -1,12 +1,10 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
-use crate::intervals::note_unexplained;
-use crate::occupancy::SWITCH_NANOS_MAX;
+use crate::account::{Note, STOLEN_NANOS_MIN, SWITCH_NANOS_MAX, Waited};
+use crate::evidence::Intervals;
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
-use crate::stolen::{STOLEN_NANOS_MIN, StolenInterval, Thief};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::sys::schedstat::{SchedStat, Waited};
 use std::fmt;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
@@ -40,9 +38,9 @@ pub struct JobContext<'a> {
     /// What the last look at the plan found; an inversion is counted when it begins.
     pub(crate) in_order: bool,
     pub(crate) trace: &'a mut Tracer,
-    /// What the kernel counts of the thread; none without schedstat.
-    pub(crate) stat: Option<&'a SchedStat>,
-    /// The last reading of it, or what the interval before the body began with.
+    /// The notes of its thread.
+    pub(crate) own: &'a mut Intervals,
+    /// The last reading of what the kernel counts of the thread, or what the interval before the body began with.
     pub(crate) counted: Waited,
     /// The last look at the clocks; before the first, the beginning of the body.
     pub(crate) looked: ClockLook,
@@ -54,8 +52,8 @@ pub(crate) struct ClockLook {
     pub(crate) wall: u64,
     /// The thread's own clock.
     pub(crate) cpu: u64,
-    /// How many execution intervals of threads of the run had begun or ended, read just before or after.
-    pub(crate) activity: u64,
+    /// What changes when another thread of the run notes anything, read just before or after.
+    pub(crate) others: u64,
 }
 
 impl JobContext<'_> {
@@ -188,27 +186,23 @@ impl JobContext<'_> {
             let mut wall = monotonic_nanos();
             #[cfg(feature = "real")]
             crate::fault::delay(self.shared, crate::fault::Point::BurnLook);
-            let mut activity = self.shared.occupancy.count();
+            let mut others = self.own.others(&self.shared.notes);
             if self.keeps_its_priority() {
-                if activity != before.activity {
+                if others != before.others {
                     // They may have come between the two readings above: then the next jump is not theirs.
-                    activity = self.shared.occupancy.count();
+                    others = self.own.others(&self.shared.notes);
                     wall = self.note_resumed(before.wall);
                 } else if wall.saturating_sub(before.wall) >= STOLEN_NANOS_MIN {
                     self.note_jump((before.wall, wall), cpu - before.cpu);
                 }
-                self.shared.occupancy.burns(wall);
+                self.shared.online.burns(wall);
             }
-            self.looked = ClockLook {
-                wall,
-                cpu,
-                activity,
-            };
+            self.looked = ClockLook { wall, cpu, others };
             if !goes_on {
                 break;
             }
         }
-        self.shared.occupancy.burns_no_more();
+        self.shared.online.burns_no_more();
     }
 
     /// No other thread than one that is more urgent may preempt the job.
@@ -221,7 +215,7 @@ impl JobContext<'_> {
     fn note_away(&mut self) {
         let before = self.looked;
         self.looked = ClockLook {
-            activity: self.shared.occupancy.count(),
+            others: self.own.others(&self.shared.notes),
             wall: monotonic_nanos(),
             cpu: own_cpu_nanos(),
         };
@@ -231,10 +225,13 @@ impl JobContext<'_> {
             return;
         }
         let waited = self.count_since().nanos;
-        let alone = self.looked.activity == before.activity;
+        let alone = self.looked.others == before.others;
         if alone && waited >= SWITCH_NANOS_MAX && self.keeps_its_priority() {
-            self.trace
-                .stolen_until_now(self.shared, waited, Thief::Thread);
+            self.trace.open();
+            let now = monotonic_nanos();
+            self.own
+                .note(&self.shared.notes, Note::Away { now, waited });
+            self.trace.close();
         }
     }
 
@@ -249,7 +246,7 @@ impl JobContext<'_> {
     /// What the kernel counted of this thread since the last reading, which this one replaces.
     fn count_since(&mut self) -> Waited {
         let before = self.counted;
-        let now = self.stat.and_then(SchedStat::read).unwrap_or(before);
+        let now = self.own.count().unwrap_or(before);
         self.counted = now;
         Waited {
             nanos: now.nanos.saturating_sub(before.nanos),
@@ -260,23 +257,16 @@ impl JobContext<'_> {
     /// The clock jumped from one reading to the next, with `charged` on this thread's account.
     fn note_jump(&mut self, (from, to): (u64, u64), charged: u64) {
         let since = self.count_since();
-        let away = to.saturating_sub(from).saturating_sub(charged);
-        let switched = since.times > 0 || self.stat.is_none();
-        let thief = if charged >= away {
-            Thief::Unknown
-        } else {
-            Thief::of(away, since.nanos, switched, self.shared.steal_reported)
-        };
         self.trace.open();
         // Read again within the group.
         let seen = monotonic_nanos();
-        let stolen = StolenInterval {
+        let jump = Note::Jump {
             from: from.saturating_add(seen - to),
             to: seen,
             charged,
-            thief,
+            counted: self.own.is_counted().then_some(since),
         };
-        self.trace.stolen(self.shared, stolen);
+        self.own.note(&self.shared.notes, jump);
         self.trace.close();
     }
 
@@ -286,12 +276,12 @@ impl JobContext<'_> {
         let since = self.count_since();
         self.trace.open();
         let now = monotonic_nanos();
-        let away = self.shared.occupancy.resume(looked, now);
-        if let Some(away) = away {
-            // It waited for those threads, too.
-            let waited = since.nanos.saturating_sub(away.from.saturating_sub(looked));
-            note_unexplained(self.shared, away, waited, self.trace);
-        }
+        let resumed = Note::Resumed {
+            looked,
+            now,
+            waited: since.nanos,
+        };
+        self.own.note(&self.shared.notes, resumed);
         self.trace.close();
         now
     }

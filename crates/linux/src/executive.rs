@@ -1,11 +1,13 @@
 //! The executive: checks that a run is possible, starts its threads, ends it, and reports.
 
+use crate::account::{Account, Note};
 use crate::allowance::Allowance;
 use crate::body::{Body, Cancelled, JobContext};
 use crate::calibrate::calibrate;
 use crate::config::{Config, Monitor, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
 use crate::error::RunError;
+use crate::evidence::{NoteLog, channel};
 use crate::foreign::Observer;
 use crate::left_behind;
 use crate::managed::{BoxedScheduler, Dispatcher, MakeScheduler, Managed, NoScheduler};
@@ -13,11 +15,12 @@ use crate::manager::Manager;
 use crate::mechanism;
 use crate::plan::{RunPlan, tolerance};
 use crate::queue::JobQueue;
-use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
+use crate::recording::{
+    Beginning, Consumer, Evidence, Gatherer, Recorded, Recording, Rings, Tracer,
+};
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
-use crate::stolen::Thief;
 use crate::stop::Watch;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
@@ -208,7 +211,7 @@ impl Executive {
     /// What the threads of the run will share, and what only the workers will have.
     fn share(
         self,
-        plan: &RunPlan,
+        (plan, notes): (&RunPlan, Arc<NoteLog>),
         tolerance: Service,
         scheduler: &RunScheduler,
     ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
@@ -239,6 +242,7 @@ impl Executive {
                 Monitor::Manager | Monitor::Heartbeat
             ))
         });
+        shared.notes = notes;
         #[cfg(feature = "real")]
         {
             shared.fault = self.fault;
@@ -293,16 +297,18 @@ impl Executive {
         let consumer = consumer.map(|recording| begin(recording, plan, granted));
         let consumer = consumer.transpose()?;
         let manager_trace = tracers.remove(0);
-        let shared = self.share(plan, tolerance, &scheduler);
+        let (log, notes) = channel(self.room_for_notes());
+        let shared = self.share((plan, log), tolerance, &scheduler);
         let (shared, bodies, config) =
             shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
         let mut threads = Threads::new(config.stack_bytes);
         let record = ManagerRecord::new(count, late_beyond);
-        let trace = (manager_trace, consumer.is_some());
-        let gatherer = consumer.map(|consumer| gather(rings, &shared, consumer, plan));
-        let gatherer = gatherer.transpose()?;
+        let is_recorded = consumer.is_some();
+        let trace = (manager_trace, is_recorded);
+        let evidence = Evidence::new(notes, &shared);
+        let gatherer = gather((rings, evidence), &shared, consumer, plan)?;
         let bodies = bodies.into_iter().zip(tracers);
         // Each is ready before the next one is started: in its class, on its CPU, blocked.
         let started = start_watchdog(&mut threads, &shared, plan, low)
@@ -322,20 +328,21 @@ impl Executive {
         let mut others = Observer::new(plan.cpu);
         go(&shared, span);
         let record = manager.join(&shared, config.patience, || {
-            others.look_if(shared.stolen.stolen_by(Thief::Thread));
+            others.look_if(shared.online.stolen_by_threads());
         });
         let stuck = threads.join(config.patience);
-        let rest = left_behind::account(&shared, &stuck);
+        let rest = left_behind::note(&shared, &stuck);
         let end = record.as_ref().and_then(|record| record.end);
-        let recorded = finish(gatherer, rest, end);
+        let finished = finish(gatherer, rest, end);
         let ended = how_it_ended(&shared)?;
         let Some(record) = record else {
             return Err(RunError::ManagerHung);
         };
+        let (recorded, account) = finished?;
         let measured = Measured {
             ended,
             mechanism: config.mechanism,
-            recorded: recorded?,
+            recorded,
             continued: Continued::instants(),
         };
         let cpu = MeasuredCpu {
@@ -344,6 +351,7 @@ impl Executive {
             enforcement: config.enforcement,
             fallback: plan.fallback.clone(),
             manager: record,
+            account,
             stuck,
             foreign: others.finish(),
         };
@@ -362,25 +370,25 @@ fn begin(
     (recording.begin)(&beginning).map_err(RunError::system("begin the recording"))
 }
 
-/// Starts the thread that takes the records, on any CPU but that of the run.
+/// Starts the thread that takes notes and records, on any CPU but that of the run.
 fn gather(
-    rings: Rings,
+    (rings, evidence): (Rings, Evidence),
     shared: &Arc<Shared>,
-    consumer: Box<Consumer>,
+    consumer: Option<Box<Consumer>>,
     plan: &RunPlan,
 ) -> Result<Gatherer, RunError> {
-    let failed = RunError::system("start the thread that gathers the records");
-    Gatherer::start(rings, shared, consumer, plan.other_cpus.clone()).map_err(failed)
+    let failed = RunError::system("start the thread that gathers notes and records");
+    let cpus = plan.other_cpus.clone();
+    Gatherer::start(rings, evidence, shared, consumer, cpus).map_err(failed)
 }
 
 fn finish(
-    gatherer: Option<Gatherer>,
+    gatherer: Gatherer,
     rest: Vec<Record>,
     end: Option<Record>,
-) -> Result<Option<Recorded>, RunError> {
-    let recorded = gatherer.map(|gatherer| gatherer.finish(rest, end));
-    let recorded = recorded.transpose();
-    recorded.map_err(RunError::system("gather the records"))
+) -> Result<(Option<Recorded>, Account), RunError> {
+    let finished = gatherer.finish(rest, end);
+    finished.map_err(RunError::system("gather notes and records"))
 }
 
 /// The state machine of a run.
@@ -496,6 +504,7 @@ fn go(shared: &Shared, span: Duration) {
         .end
         .store(epoch.saturating_add(span.as_nanos()), Ordering::SeqCst);
     shared.beat.store(epoch, Ordering::SeqCst);
+    shared.notes.write(Note::Run { epoch });
     shared.phase.store(RUN, Ordering::SeqCst);
     futex::wake_all(&shared.phase);
 }

@@ -2,7 +2,7 @@
 
 pub use crate::sys::process::reap;
 
-use crate::report::Duty;
+use crate::account::Duty;
 use crate::shared::{RUN, STOP, Shared};
 use crate::sys;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

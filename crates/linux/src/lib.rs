@@ -31,30 +31,26 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod account;
 mod allowance;
 pub mod body;
-mod busy;
 mod calibrate;
 pub mod config;
 mod cpu_lock;
 pub mod doctor;
 pub mod error;
+mod evidence;
 mod executive;
 #[cfg(feature = "real")]
 #[doc(hidden)]
 pub mod fault;
 pub mod foreign;
-mod guarantee;
-mod intervals;
-mod late;
 mod left_behind;
 mod managed;
 mod manager;
 pub mod measure;
 mod mechanism;
 mod meter;
-mod occupancy;
-mod outcome;
 mod plan;
 mod queue;
 pub mod recording;
@@ -62,7 +58,6 @@ pub mod report;
 mod request;
 pub mod rights;
 mod shared;
-mod stolen;
 pub mod stop;
 mod summary;
 mod suspension;

@@ -8,14 +8,14 @@
 mod pt;
 mod zss;
 
+use crate::account::{Duty, Thread, Wanted};
 use crate::allowance::Allowance;
 use crate::config::Monitor;
-use crate::intervals::{Intervals, Thread};
+use crate::evidence::Intervals;
 use crate::mechanism::{Budgets, JobTimers, start_timers};
 use crate::meter::Meter;
-use crate::occupancy::Wanted;
 use crate::recording::Tracer;
-use crate::report::{Duty, ManagerRecord};
+use crate::report::ManagerRecord;
 use crate::request::Request;
 use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys;
@@ -149,7 +149,7 @@ impl Manager {
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::Manager));
         if let Some(own) = &mut self.own {
-            own.wait(shared, Duty::Manager, self.guard.sink_mut());
+            own.wait(shared, Duty::Manager, self.guard.sink());
         }
     }
 
@@ -157,9 +157,9 @@ impl Manager {
     pub(crate) fn woken(&mut self, shared: &Shared, until: u64) -> u64 {
         self.guard.sink().open();
         let now = monotonic_nanos();
-        let wanted = Wanted::AtOnceSince(shared.occupancy.wanted_since(until, now));
+        let wanted = Wanted::AtOnceSince(shared.online.wanted_since(until, now));
         if let Some(own) = &mut self.own {
-            own.wake(shared, wanted, now, self.guard.sink_mut());
+            own.wake(shared, wanted, now);
         }
         self.guard.sink().close();
         #[cfg(feature = "real")]
@@ -410,7 +410,7 @@ impl Manager {
     fn demote(&mut self, shared: &Shared, task: &TaskShared) {
         let cost = self.switch(shared, || {
             task.enter_background();
-            shared.occupancy.burns_no_more();
+            shared.online.burns_no_more();
             take_out_of_real_time(task);
         });
         self.record.demotion.record(cost);

@@ -1,10 +1,9 @@
 //! What the run's own threads cost: CPU time, switches, and why the manager was woken.
 
-use crate::intervals::Reactions;
-use crate::report::ThreadCost;
+use crate::account::ThreadCost;
 use crate::sys::clock::own_cpu_nanos;
 use crate::sys::sched::{Switches, own_switches};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 use vestal_core::Service;
 
 /// Reads the accounts of the calling thread from now on.
@@ -53,8 +52,6 @@ impl Account {
 /// The accounts of the threads that are not workers.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
-    /// Of all threads, each of which adds its own when it leaves.
-    pub(crate) reactions: Mutex<Reactions>,
     pub(crate) manager: Account,
     pub(crate) idle: Account,
     pub(crate) watchdog: Account,

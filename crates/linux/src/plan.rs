@@ -2,8 +2,10 @@
 
 use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
 use crate::error::RunError;
+use crate::evidence::{self, NOTE_BYTES};
 use crate::executive::Executive;
 use crate::managed::BoxedScheduler;
+use crate::manager::BEAT_NANOS;
 use crate::rights::{Needs, Rights};
 use crate::zss::RANKS_BELOW;
 use std::cmp::Reverse;
@@ -57,7 +59,8 @@ impl Executive {
         let stacks = self.config.stack_bytes as u64 * (self.tasks.len() as u64 + 3);
         let recording = self.recording.as_ref();
         let rings = recording.map_or(0, |recording| recording.bytes(self.tasks.len()));
-        let records = RECORD_BYTES * self.tasks.len() as u64 + rings;
+        let notes = self.room_for_notes() as u64 * NOTE_BYTES;
+        let records = RECORD_BYTES * self.tasks.len() as u64 + rings + notes;
         let needs = Needs {
             priority: u8::try_from(highest).unwrap_or(u8::MAX),
             cpu: self.config.cpu,
@@ -137,6 +140,17 @@ impl Executive {
             granularity,
             wake_granularity: Duration::ZERO,
         })
+    }
+
+    /// For how many notes the log of the CPU has room.
+    pub(crate) fn room_for_notes(&self) -> usize {
+        let tasks = self.tasks.iter();
+        let periods = tasks.map(|(spec, _)| spec.configuration.task.period.as_nanos());
+        let beat = match self.config.monitor {
+            Monitor::Heartbeat => self.config.heartbeat.as_nanos(),
+            Monitor::Manager | Monitor::Perf | Monitor::PosixTimer => BEAT_NANOS,
+        };
+        evidence::room(periods, beat)
     }
 
     fn priorities_needed(&self) -> usize {

@@ -1,9 +1,10 @@
 //! What a run has to say.
 
+pub use crate::account::{Duty, JobCounts, Reaction, ThreadCost};
 use crate::config::{Mechanism, Monitor};
 use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
-use vestal_core::{DropReason, Drops, Duration, Event, Instant, JobId, Level, Notice, Service};
+use vestal_core::{Duration, Event, Instant, JobId, Level, Notice, Service};
 use vestal_statistics::{Histogram, Summary};
 use vestal_trace::Record;
 
@@ -84,6 +85,9 @@ pub struct CpuReport {
     pub busy_periods: BusyReport,
     /// What the machine took away.
     pub machine: MachineReport,
+    /// How many notes of the threads found no room. Missed deadlines whose busy periods have lost notes are not
+    /// decided, and what is counted may be too little.
+    pub lost_notes: u64,
     /// How well limits were enforced.
     pub enforcement: EnforcementReport,
     /// How late workers woke for releases that found the CPU free.
@@ -108,65 +112,6 @@ pub struct ModeChange {
     pub to: Level,
     /// The job that overran, for a rise; `None` for the return at an idle instant.
     pub cause: Option<JobId>,
-}
-
-/// Sums over jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct JobCounts {
-    /// Released.
-    pub released: u64,
-    /// Completed.
-    pub completed: u64,
-    /// Not admitted, demoted by enforcement, or too many to wait.
-    pub dropped: u64,
-    /// The same by reason.
-    pub dropped_by: Drops,
-    /// Neither when the run ended.
-    pub unfinished: u64,
-    /// Completed after their deadline, or unfinished with a deadline before the end.
-    pub missed: u64,
-    /// Missed although the policy had guaranteed them: there is a guarantee ([`crate::Config`]), and no
-    /// job had exceeded its C at the level of the late job's task, in the same busy period and before
-    /// that deadline. A job that is stopped at the limit of its own level counts there for itself only,
-    /// and for those of its task that wait behind its body.
-    pub missed_guaranteed: u64,
-    /// Of those: missed also with the stolen time in their window taken out. What decides about success.
-    pub missed_outside_gaps: u64,
-}
-
-impl JobCounts {
-    /// Guaranteed deadlines that were missed and only stolen time explains: whether the schedule would
-    /// have kept them without it is not decided.
-    #[must_use]
-    pub const fn missed_undecided(&self) -> u64 {
-        self.missed_guaranteed
-            .saturating_sub(self.missed_outside_gaps)
-    }
-
-    /// Counts jobs that were released and then dropped.
-    pub(crate) fn count_drops(&mut self, drops: &Drops) {
-        self.released += drops.total();
-        self.dropped += drops.total();
-        self.dropped_by = self.dropped_by.and(drops);
-    }
-
-    /// Counts a job that was released and then dropped for this reason.
-    pub(crate) fn count_drop(&mut self, why: DropReason) {
-        let mut drops = Drops::default();
-        drops.add(why, 1);
-        self.count_drops(&drops);
-    }
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.released += other.released;
-        self.completed += other.completed;
-        self.dropped += other.dropped;
-        self.dropped_by = self.dropped_by.and(&other.dropped_by);
-        self.unfinished += other.unfinished;
-        self.missed += other.missed;
-        self.missed_guaranteed += other.missed_guaranteed;
-        self.missed_outside_gaps += other.missed_outside_gaps;
-    }
 }
 
 /// One task's share of a report.
@@ -199,83 +144,6 @@ pub struct Overhead {
     pub summary: Summary,
     /// Their sum as a share of the run's duration.
     pub share: f64,
-}
-
-/// What a thread used from the first release to the end of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ThreadCost {
-    /// Its CPU time.
-    pub cpu: Service,
-    /// How often it gave up its CPU.
-    pub voluntary: u64,
-    /// How often the CPU was taken from it.
-    pub involuntary: u64,
-}
-
-impl ThreadCost {
-    /// How often it was switched away from.
-    #[must_use]
-    pub const fn switches(&self) -> u64 {
-        self.voluntary.saturating_add(self.involuntary)
-    }
-
-    const fn and(self, other: Self) -> Self {
-        Self {
-            cpu: self.cpu.saturating_add(other.cpu),
-            voluntary: self.voluntary.saturating_add(other.voluntary),
-            involuntary: self.involuntary.saturating_add(other.involuntary),
-        }
-    }
-}
-
-/// What a thread of the run has to do outside the bodies of jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Duty {
-    /// A worker: from the instant at which it gets the CPU for a job until its body begins.
-    JobStart,
-    /// A worker: from the end of a body until it waits.
-    JobEnd,
-    /// The manager: from when it gets the CPU until it waits.
-    Manager,
-    /// The idle detector, likewise.
-    Idle,
-    /// The watchdog, likewise, if it shares the CPU of the run.
-    Watchdog,
-}
-
-impl Duty {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::JobStart,
-        Self::JobEnd,
-        Self::Manager,
-        Self::Idle,
-        Self::Watchdog,
-    ];
-
-    /// Its name in results.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::JobStart => "job-start",
-            Self::JobEnd => "job-end",
-            Self::Manager => "manager",
-            Self::Idle => "idle",
-            Self::Watchdog => "watchdog",
-        }
-    }
-}
-
-/// How long the run's own threads took for one of their duties: CPU time and sleep, without the time for
-/// which the kernel says that another thread had the CPU. This is the run's, never the machine's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reaction {
-    /// The duty.
-    pub duty: Duty,
-    /// How often it was done.
-    pub count: u64,
-    /// What it took at most.
-    pub longest: Duration,
 }
 
 /// Why the manager was woken. Each wake-up counts once: for the first of these that applied.
@@ -450,54 +318,6 @@ impl Suspensions {
             times: self.times.saturating_add(other.times),
             ineffective: self.ineffective.saturating_add(other.ineffective),
         }
-    }
-}
-
-/// What a worker notes down.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TaskRecord {
-    pub(crate) jobs: JobCounts,
-    pub(crate) response: Histogram,
-    pub(crate) execution: Histogram,
-    pub(crate) tardiness: Histogram,
-    pub(crate) lateness: Histogram,
-    pub(crate) start_cost: Histogram,
-    pub(crate) end_cost: Histogram,
-    pub(crate) used: ThreadCost,
-    /// Inside the bodies of all jobs, also of those that were not completed.
-    pub(crate) executed_nanos: u64,
-    /// Guaranteed misses that stolen time does not explain, unless the process was stopped meanwhile.
-    pub(crate) misses: Vec<Miss>,
-}
-
-/// A guaranteed deadline that was missed: clock readings at the beginning of its busy period and at its
-/// end, and whether it would have been met without all that no thread of the run consumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Miss {
-    pub(crate) since: u64,
-    pub(crate) end: u64,
-    pub(crate) met_if_stopped: bool,
-}
-
-/// How many misses a task remembers one by one.
-pub(crate) const MISSES_MAX: usize = 1024;
-
-impl TaskRecord {
-    pub(crate) fn new() -> Self {
-        Self {
-            misses: Vec::with_capacity(MISSES_MAX),
-            ..Self::default()
-        }
-    }
-
-    /// Adds what the report sums over all tasks.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.jobs.add(&other.jobs);
-        self.lateness.merge(&other.lateness);
-        self.start_cost.merge(&other.start_cost);
-        self.end_cost.merge(&other.end_cost);
-        self.used = self.used.and(other.used);
-        self.executed_nanos += other.executed_nanos;
     }
 }
 

@@ -19,19 +19,17 @@ mod drops;
 mod pt;
 mod task;
 
+use crate::account::Note;
 use crate::config::{Config, Monitor, Termination};
-use crate::guarantee::Guarantees;
-use crate::intervals::Consumed;
+use crate::evidence::{NoteLog, Online, channel};
 use crate::managed::Managed;
 use crate::meter::Accounts;
-use crate::occupancy::Occupancy;
-use crate::stolen::StolenLog;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::WakeEvent;
 use crate::sys::{self, Tid};
 pub(crate) use armed::Armed;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) use task::TaskShared;
 use vestal_core::{ContractViolation, Event, Exhaustion, Instant, JobId, Notice, Service, TaskId};
 
@@ -90,17 +88,12 @@ pub(crate) struct Shared {
     pub(crate) idle_wanted: AtomicU32,
     /// The CPU was idle since the manager last looked.
     pub(crate) idle_seen: AtomicBool,
-    pub(crate) occupancy: Occupancy,
+    /// What the threads of the run note.
+    pub(crate) notes: Arc<NoteLog>,
+    /// What somebody reads of that while the run goes on.
+    pub(crate) online: Online,
     /// The clock when the manager last went round.
     pub(crate) beat: AtomicU64,
-    pub(crate) stolen: StolenLog,
-    /// What threads that wait had consumed when they began to.
-    pub(crate) consumed: Consumed,
-    /// Whether the hypervisor, if there is one, says what it takes.
-    pub(crate) steal_reported: bool,
-    pub(crate) guarantees: Guarantees,
-    /// Until then no job is late that no thread has looked at.
-    pub(crate) earliest_due: AtomicU64,
     /// What manager, idle detector and watchdog used; each writes its own when it leaves.
     pub(crate) accounts: Accounts,
     /// Under managed dispatch: the event that wakes the manager, and the plan.
@@ -131,7 +124,7 @@ impl Shared {
             task.id = id;
         }
         let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
-        let consumed = Consumed::new(tasks.len());
+        let online = Online::new(tasks.len());
         by_urgency.sort_by_key(|&index| tasks.get(index).map(|task| std::cmp::Reverse(task.fifo)));
         Self {
             tasks,
@@ -156,13 +149,10 @@ impl Shared {
             mode: AtomicU8::new(0),
             idle_wanted: AtomicU32::new(0),
             idle_seen: AtomicBool::new(false),
-            occupancy: Occupancy::default(),
+            // The run's own is put here when it is known how much it has to hold.
+            notes: channel(1).0,
+            online,
             beat: AtomicU64::new(0),
-            stolen: StolenLog::new(),
-            consumed,
-            steal_reported: sys::clock::is_steal_reported(),
-            guarantees: Guarantees::new(),
-            earliest_due: AtomicU64::new(u64::MAX),
             accounts: Accounts::default(),
             managed: None,
             paper_zss: false,
@@ -218,7 +208,13 @@ impl Shared {
         match notice.what {
             Event::Overrun { job, level, .. } => {
                 if let Some(task) = task(job) {
-                    task.note_overrun(job.sequence, level, notice.at.as_nanos());
+                    if task.note_overrun(job.sequence, level) {
+                        self.notes.write(Note::UsedUp {
+                            task: job.task.index(),
+                            sequence: job.sequence,
+                            after: notice.at.as_nanos(),
+                        });
+                    }
                 }
             }
             Event::Dropped { job, why } => {
@@ -242,7 +238,9 @@ impl Shared {
     pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
         task.demote_up_to(sequence);
         if task.running_admitted().is_none() {
-            self.lose_priority(task);
+            if let Some(note) = self.take_priority(task) {
+                self.notes.write(note);
+            }
         }
         match self.termination {
             Termination::Immediate => task.cancel_demoted(),
@@ -278,7 +276,7 @@ impl Shared {
     }
 
     pub(crate) fn kick_manager(&self) {
-        self.occupancy.call(monotonic_nanos());
+        self.online.call(monotonic_nanos());
         match &self.managed {
             Some(managed) if managed.waits_on_futex => managed.calls.ring(),
             Some(_) | None => match &self.wake_event {
@@ -301,6 +299,23 @@ impl Shared {
         {
             monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
         }
+    }
+
+    /// Writes a note when the run is over, however long it takes until there is room for it: a second at most.
+    pub(crate) fn note_patiently(&self, note: Note) {
+        const PATIENCE: u32 = 1_000;
+        for _ in 0..PATIENCE {
+            if self.notes.has_room() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        self.notes.write(note);
+    }
+
+    /// Whether a job that used up the limit of its own level makes way for all others.
+    pub(crate) fn stops_at_own_limit(&self) -> bool {
+        self.enforce && !self.paper_zss && self.exhaustion != Exhaustion::Continue
     }
 
     /// Whether the run is being ended: everything is demoted then.

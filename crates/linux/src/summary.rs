@@ -1,15 +1,14 @@
 //! Puts the notes of all threads together.
 
+use crate::account::{Account, StolenLog, TaskRecord, Thief};
 use crate::config::Mechanism;
 use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
-    ManagerRecord, Overhead, Report, StolenTime, TaskRecord, TaskReport, ThreadCosts,
+    ManagerRecord, Overhead, Report, StolenTime, TaskReport, ThreadCosts,
 };
 use crate::shared::{Shared, TaskShared};
-use crate::stolen::{StolenLog, Thief};
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use vestal_core::{Duration, Enforcement, Level, Service};
 use vestal_statistics::{Histogram, Summary};
@@ -30,6 +29,7 @@ pub(crate) struct MeasuredCpu {
     pub(crate) enforcement: Enforcement,
     pub(crate) fallback: Option<String>,
     pub(crate) manager: ManagerRecord,
+    pub(crate) account: Account,
     /// Indices of the tasks whose workers did not come back.
     pub(crate) stuck: Vec<usize>,
     pub(crate) foreign: Vec<ForeignThread>,
@@ -61,13 +61,10 @@ pub(crate) fn report(shared: &Shared, measured: &Measured, cpu: &MeasuredCpu) ->
 
 /// What there is to say of one CPU of the set; `continued`: clock readings at which the process was.
 fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport {
-    let record = |task: &TaskShared| {
-        let record = task.record();
-        let mut record = record.clone();
-        record.excuse_stops(continued);
-        record
-    };
-    let records: Vec<TaskRecord> = shared.tasks.iter().map(record).collect();
+    let account = &measured.account;
+    let mut records = account.tasks.clone();
+    let each = records.iter_mut();
+    each.for_each(|record| record.excuse_stops(continued));
     let mut totals = TaskRecord::default();
     records.iter().for_each(|record| totals.add(record));
     let manager = &measured.manager;
@@ -101,9 +98,10 @@ fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> Cpu
         modes_lost: manager.modes_lost,
         tasks,
         overhead: overhead.to_vec(),
-        threads: thread_costs(shared, &totals, manager, continued),
-        busy_periods: busy_report(shared, &totals, stopped),
-        machine: machine_report(&shared.stolen, measured),
+        threads: thread_costs(shared, &totals, measured, continued),
+        busy_periods: busy_report(shared, &totals, account),
+        machine: machine_report(&account.stolen, measured),
+        lost_notes: account.lost,
         enforcement: EnforcementReport {
             calibration: measured.calibration,
             granularity: measured.granularity,
@@ -158,11 +156,9 @@ fn stolen_time(stolen: &StolenLog, foreign: &[ForeignThread]) -> Vec<StolenTime>
 fn thread_costs(
     shared: &Shared,
     totals: &TaskRecord,
-    manager: &ManagerRecord,
+    measured: &MeasuredCpu,
     continued: &[u64],
 ) -> ThreadCosts {
-    let reactions = shared.accounts.reactions.lock();
-    let reactions = reactions.unwrap_or_else(PoisonError::into_inner);
     ThreadCosts {
         manager: shared.accounts.manager.cost(),
         idle: shared.accounts.idle.cost(),
@@ -170,13 +166,13 @@ fn thread_costs(
             .used
             .cpu
             .saturating_sub(Service::from_nanos(totals.executed_nanos)),
-        wakeups: manager.wakeups,
-        reactions: reactions.of_duties(continued),
+        wakeups: measured.manager.wakeups,
+        reactions: measured.account.reactions.of_duties(continued),
     }
 }
 
-fn busy_report(shared: &Shared, totals: &TaskRecord, stopped: u64) -> BusyReport {
-    let log = shared.guarantees.busy_periods(stopped);
+fn busy_report(shared: &Shared, totals: &TaskRecord, account: &Account) -> BusyReport {
+    let log = &account.busy;
     let mut length = Histogram::default();
     let periods = log.iter().map(|(from, to)| {
         length.record(to - from);

@@ -1,10 +1,10 @@
 //! What can only be found out by trying: rights, wake-ups, gaps, budgets. Bounded in time, and no CPU
 //! is busy for longer than a tenth of a second at a time.
 
+use crate::account::STOLEN_NANOS_MIN;
 use crate::calibrate::calibrate;
 use crate::config::Monitor;
 use crate::rights::Rights;
-use crate::stolen::STOLEN_NANOS_MIN;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;

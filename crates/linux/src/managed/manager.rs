@@ -8,13 +8,13 @@ use super::backlog::Backlog;
 use super::handover::{Assignment, Handover};
 use super::pending::{Class, TaskQueue, queue_of};
 use super::{BoxedScheduler, Managed};
+use crate::account::{Duty, Thread, Wanted};
 use crate::config::Monitor;
-use crate::intervals::{Intervals, Thread};
+use crate::evidence::Intervals;
 use crate::manager::{BEAT_NANOS, goes_on};
 use crate::meter::Meter;
-use crate::occupancy::Wanted;
 use crate::recording::Tracer;
-use crate::report::{Duty, ManagerRecord};
+use crate::report::ManagerRecord;
 use crate::shared::{QUANTUM_NANOS, Shared, StopCause, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
@@ -147,8 +147,8 @@ impl Dispatcher {
             let calls = managed.calls.count();
             self.scheduler.sink().open();
             let now = monotonic_nanos();
-            let wanted = Wanted::AtOnceSince(shared.occupancy.wanted_since(until, now));
-            own.wake(shared, wanted, now, self.scheduler.sink_mut());
+            let wanted = Wanted::AtOnceSince(shared.online.wanted_since(until, now));
+            own.wake(shared, wanted, now);
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::RoundBegins);
             if !goes_on(shared, now, end) {
@@ -165,7 +165,7 @@ impl Dispatcher {
             until = self.next_look(shared).min(end).min(now + BEAT_NANOS);
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::Manager));
-            own.wait(shared, Duty::Manager, self.scheduler.sink_mut());
+            own.wait(shared, Duty::Manager, self.scheduler.sink());
             let signal = self.wait(managed, signals, calls, until);
             self.count_wakeup(shared, signal);
             self.note_lateness();
@@ -394,7 +394,7 @@ impl Dispatcher {
         let tid = task.tid();
         let before = monotonic_nanos();
         if class != Class::Run {
-            shared.occupancy.burns_no_more();
+            shared.online.burns_no_more();
         }
         let done = match class {
             Class::Run => sys::sched::set_fifo(tid, self.classes.run),

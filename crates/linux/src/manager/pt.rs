@@ -62,7 +62,7 @@ impl Manager {
         if task.suspension.is_suspended() || !task.suspension.suspend(task.tid(), executed) {
             return;
         }
-        shared.occupancy.burns_no_more();
+        shared.online.burns_no_more();
         let cost = self.switch(shared, || take_out_of_real_time(task));
         self.record.demotion.record(cost);
         task.suspension.tell_stopped();

@@ -1,7 +1,9 @@
-//! The side that empties the rings and brings the records into one order.
+//! The side that empties the rings and brings the records into one order, and hands the notes to the judge.
 
+use super::evidence::Evidence;
 use super::tracer::Flag;
 use super::{Consumer, Recording, Tracer};
+use crate::account::Account;
 use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{futex, sched};
@@ -80,16 +82,24 @@ pub struct Recorded {
 }
 
 impl Gatherer {
-    /// Starts the thread, on one of `cpus` if there is one, else at the lowest priority.
+    /// Starts the thread, on one of `cpus` if there is one, else at the lowest priority. Without a consumer the
+    /// run is judged, and nothing is merged.
     pub(crate) fn start(
         rings: Rings,
+        evidence: Evidence,
         shared: &Arc<Shared>,
-        consumer: Box<Consumer>,
+        consumer: Option<Box<Consumer>>,
         cpus: Vec<usize>,
     ) -> io::Result<Self> {
         let stop = Arc::new(AtomicU32::new(0));
+        let period = if consumer.is_some() {
+            Recording::PERIOD
+        } else {
+            Evidence::PERIOD
+        };
         let mut merger = Merger {
             rings: rings.0,
+            evidence,
             releases: Releases::new(shared),
             shared: Arc::clone(shared),
             consumer,
@@ -106,7 +116,7 @@ impl Gatherer {
                 }
                 while stopped.load(Ordering::SeqCst) == 0 {
                     merger.round();
-                    let next = monotonic_nanos().saturating_add(Recording::PERIOD.as_nanos());
+                    let next = monotonic_nanos().saturating_add(period.as_nanos());
                     futex::wait_until(&stopped, 0, Some(next));
                 }
                 merger
@@ -114,24 +124,31 @@ impl Gatherer {
         Ok(Self { stop, thread })
     }
 
-    /// Ends the recording with the records of `rest` and with `end`, the last one of all; to be called
+    /// Ends the recording with the records of `rest` and with `end`, the last one of all, and the account; to be called
     /// when the threads of the run are gone. None without an end: the manager did not come to one.
-    pub(crate) fn finish(self, rest: Vec<Record>, end: Option<Record>) -> io::Result<Recorded> {
+    pub(crate) fn finish(
+        self,
+        rest: Vec<Record>,
+        end: Option<Record>,
+    ) -> io::Result<(Option<Recorded>, Account)> {
         self.stop.store(1, Ordering::SeqCst);
         futex::wake_all(&self.stop);
         let panicked = |_| io::Error::other("the thread that gathers the records panicked");
         let mut merger = self.thread.join().map_err(panicked)?;
         merger.finish(rest, end);
-        Ok(merger.recorded)
+        let recorded = merger.consumer.is_some().then_some(merger.recorded);
+        let account = merger.evidence.into_account(&merger.shared);
+        Ok((recorded, account))
     }
 }
 
 /// Merges the rings.
 struct Merger {
     rings: Vec<Ring>,
+    evidence: Evidence,
     releases: Releases,
     shared: Arc<Shared>,
-    consumer: Box<Consumer>,
+    consumer: Option<Box<Consumer>>,
     batch: Vec<Record>,
     clock: Instant,
     recorded: Recorded,
@@ -157,10 +174,19 @@ impl Merger {
             lost += ring.newly_lost();
         }
         self.note_lost(lost);
+        // What a thread noted in a group that ended before is in the log.
+        self.evidence.take_notes(&self.shared);
         let complete = self.rings.iter().map(|ring| ring.complete_until).min();
         let released = self.releases_until().min(now);
         self.hand_on_until(complete.unwrap_or(now), released);
-        (self.consumer)(&self.batch);
+        self.give();
+    }
+
+    fn give(&mut self) {
+        match &mut self.consumer {
+            Some(consumer) => consumer(&self.batch),
+            None => self.evidence.forget_findings(),
+        }
         self.batch.clear();
     }
 
@@ -171,15 +197,16 @@ impl Merger {
             ring.empty();
             lost += ring.newly_lost();
         }
+        self.evidence.take_last_notes(&self.shared);
         self.hand_on_until(u64::MAX, self.releases_until());
         self.note_lost(lost);
         self.ends_never_reported();
-        for record in rest.into_iter().chain(end) {
+        let never_noted = self.evidence.close(&self.shared);
+        for record in rest.into_iter().chain(never_noted).chain(end) {
             let at = record.at.max(self.clock);
             self.hand_on(Record { at, ..record });
         }
-        (self.consumer)(&self.batch);
-        self.batch.clear();
+        self.give();
     }
 
     /// When jobs cease to be released: at the end of the run, planned or not.
@@ -193,7 +220,7 @@ impl Merger {
     }
 
     /// Hands on, in the order of time, all before `complete`, with the releases before `released`.
-    /// Of one instant the manager's come first, whole; then releases; then the workers'.
+    /// Of one instant the manager's come first, whole; then releases; then the workers'; then what the judge found.
     fn hand_on_until(&mut self, complete: u64, released: u64) {
         loop {
             let mut earliest: Option<(u64, usize)> = None;
@@ -205,11 +232,14 @@ impl Merger {
                     earliest = Some((key, index));
                 }
             }
+            let found = self.evidence.next_finding().filter(|&at| at < complete);
+            let found = found.filter(|&at| earliest.is_none_or(|(key, _)| at < key));
             let limit = complete.min(released);
-            let before = |at: u64| match earliest {
-                Some((key, 0)) => at < key,
-                Some((key, _)) => at <= key,
-                None => true,
+            let before = |at: u64| match (found, earliest) {
+                (Some(found), _) => at <= found,
+                (None, Some((key, 0))) => at < key,
+                (None, Some((key, _))) => at <= key,
+                (None, None) => true,
             };
             if let Some(at) = self.releases.next().filter(|&at| at < limit && before(at)) {
                 let job = self.releases.take();
@@ -218,13 +248,21 @@ impl Merger {
                 self.hand_on(Record { at, what });
                 continue;
             }
-            let Some((_, index)) = earliest else { return };
+            if found.is_some() {
+                self.evidence
+                    .take_finding()
+                    .into_iter()
+                    .for_each(|record| self.hand_on(record));
+                continue;
+            }
+            let Some((_, index)) = earliest else { break };
             let ring = self.rings.get_mut(index);
             let Some((_, record)) = ring.and_then(|ring| ring.waiting.pop_front()) else {
-                return;
+                break;
             };
             self.hand_on(record);
         }
+        self.evidence.hand_on_until(Instant::from_nanos(complete));
     }
 
     fn hand_on(&mut self, record: Record) {
@@ -324,7 +362,9 @@ impl Releases {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Note;
     use crate::config::{Config, Monitor};
+    use crate::evidence::channel as channel_of_notes;
     use crate::shared::TaskShared;
     use std::sync::Mutex;
     use vestal_core::{
@@ -352,19 +392,22 @@ mod tests {
     }
 
     fn merger(tasks: usize) -> (Merger, Vec<Tracer>, Arc<Mutex<Vec<u64>>>) {
-        let shared = shared(tasks);
+        let mut shared = shared(tasks);
+        let (notes, reader) = channel_of_notes(16);
+        Arc::get_mut(&mut shared).unwrap().notes = notes;
         let mut rings = Rings::default();
         let tracers = (0..=tasks).map(|_| rings.add(8)).collect();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&seen);
         let merger = Merger {
             rings: rings.0,
+            evidence: Evidence::new(reader, &shared),
             releases: Releases::new(&shared),
             shared,
-            consumer: Box::new(move |records| {
+            consumer: Some(Box::new(move |records| {
                 let times = records.iter().map(|record| record.at.as_nanos());
                 sink.lock().unwrap().extend(times);
-            }),
+            })),
             batch: Vec::new(),
             clock: Instant::EPOCH,
             recorded: Recorded::default(),
@@ -414,6 +457,36 @@ mod tests {
         tracers[1].close();
         merger.round();
         assert_eq!(*seen.lock().unwrap(), [2, 3]);
+    }
+
+    #[test]
+    fn what_the_judge_finds_has_its_place_among_the_records_and_none_behind_what_was_handed_on() {
+        let (mut merger, mut tracers, seen) = merger(1);
+        merger.releases = Releases(Vec::new());
+        let stolen_until = |merger: &Merger, now| {
+            merger.shared.notes.write(Note::Away { now, waited: 1 });
+        };
+        tracers[0].open();
+        timer(&mut tracers[1], 3);
+        stolen_until(&merger, 5);
+        stolen_until(&merger, 4);
+        merger.round();
+        assert_eq!(
+            *seen.lock().unwrap(),
+            [0; 0],
+            "the manager's may come before"
+        );
+        timer(&mut tracers[0], 2);
+        timer(&mut tracers[0], 5);
+        tracers[0].close();
+        let before = merger.shared.instant(monotonic_nanos()).as_nanos() - SKEW_NANOS;
+        merger.round();
+        assert_eq!(*seen.lock().unwrap(), [2, 3, 4, 5, 5]);
+        // Of a thread that was in no group of records.
+        stolen_until(&merger, 7);
+        merger.round();
+        let last = *seen.lock().unwrap().last().unwrap();
+        assert!(last >= before, "{last} is of an instant that was complete");
     }
 
     #[test]

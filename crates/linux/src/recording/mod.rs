@@ -15,13 +15,20 @@
 //! before it reads the clock for a group of records and lowers it when they are written. A ring whose
 //! flag is down when the gatherer looks will give no record from before that look.
 //!
+//! *Findings.* The gatherer also reads the notes of all threads and hands them to the judge
+//! ([`crate::account`]), in every run; what that finds, stolen time and missed deadlines, is one source more.
+//! A note that it makes a record of is written within a group of records, so that the flags of all
+//! rings say until when it is complete.
+//!
 //! *Releases* of a natively dispatched task follow from its offset and period; the gatherer writes
 //! them at their places, so that a job that waits for a late thread is seen to wait. A managed world
 //! reports them to its scheduler itself.
 
+mod evidence;
 mod gather;
 mod tracer;
 
+pub(crate) use evidence::Evidence;
 pub use gather::Recorded;
 pub(crate) use gather::{Gatherer, Rings};
 pub(crate) use tracer::Tracer;

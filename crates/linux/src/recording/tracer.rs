@@ -1,12 +1,9 @@
 //! The side of a thread that records.
 
-use crate::shared::Shared;
-use crate::stolen::{StolenInterval, Thief};
-use crate::sys::clock::monotonic_nanos;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{Duration, Fact, Instant};
+use vestal_core::{Fact, Instant};
 use vestal_trace::ring::Producer;
 use vestal_trace::{Edge, Mechanism, Record, Sink, What};
 
@@ -92,28 +89,6 @@ impl Tracer {
     /// Writes what a worker saw and was not reported to the scheduler.
     pub(crate) fn observed(&mut self, at: Instant, fact: Fact) {
         self.record(at, What::Observed(fact));
-    }
-
-    /// No thread of the run had the CPU for a while. Inside an open group, with a clock reading of it as
-    /// the end.
-    pub(crate) fn stolen(&mut self, shared: &Shared, interval: StolenInterval) {
-        shared.stolen.record(interval);
-        let length = Duration::from_nanos(interval.to.saturating_sub(interval.from));
-        self.record(shared.instant(interval.to), What::Gap { cpu: CPU, length });
-    }
-
-    /// The same, of so much of the time until now, in a group of its own.
-    pub(crate) fn stolen_until_now(&mut self, shared: &Shared, nanos: u64, thief: Thief) {
-        self.open();
-        let to = monotonic_nanos();
-        let interval = StolenInterval {
-            from: to.saturating_sub(nanos),
-            to,
-            charged: 0,
-            thief,
-        };
-        self.stolen(shared, interval);
-        self.close();
     }
 
     /// A mechanism begins or ends.

@@ -9,8 +9,6 @@ use vestal_core::{DropReason, Level};
 pub(super) struct Verdicts {
     /// The job, plus one, that used up the limit of its own level last.
     used_up: AtomicU64,
-    /// When it did, in nanoseconds since the epoch; written before that.
-    used_up_at: AtomicU64,
     /// The job, plus one, that the scheduler dropped last after it had begun, times [`REASONS`], plus the
     /// index of the reason.
     dropped: AtomicU64,
@@ -19,14 +17,15 @@ pub(super) struct Verdicts {
 const REASONS: u64 = DropReason::ALL.len() as u64;
 
 impl TaskShared {
-    /// The scheduler says that job `sequence` used up its limit of `level`, so many nanoseconds after
-    /// the epoch.
-    pub(super) fn note_overrun(&self, sequence: u64, level: Level, at: u64) {
-        if level >= self.configuration.task.criticality {
-            self.verdicts.used_up_at.store(at, Ordering::SeqCst);
+    /// The scheduler says that job `sequence` used up its limit of `level`; says whether that is the limit of its own
+    /// level.
+    pub(super) fn note_overrun(&self, sequence: u64, level: Level) -> bool {
+        let is_own = level >= self.configuration.task.criticality;
+        if is_own {
             let job = sequence.saturating_add(1);
             self.verdicts.used_up.store(job, Ordering::SeqCst);
         }
+        is_own
     }
 
     /// The scheduler says that job `sequence`, which the worker has, was dropped.
@@ -41,12 +40,6 @@ impl TaskShared {
     /// Whether job `sequence` was the last to use up the limit of its own level.
     pub(crate) fn has_used_up(&self, sequence: u64) -> bool {
         self.verdicts.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1)
-    }
-
-    /// When job `sequence` used up the limit of its own level, in nanoseconds since the epoch, if it did.
-    pub(crate) fn used_up_at(&self, sequence: u64) -> Option<u64> {
-        let at = self.verdicts.used_up_at.load(Ordering::SeqCst);
-        self.has_used_up(sequence).then_some(at)
     }
 
     /// Why job `sequence` lost its priority.

@@ -3,18 +3,16 @@
 use super::Armed;
 use super::drops::Verdicts;
 use crate::allowance::{Allowance, AllowanceWord};
-use crate::guarantee::BlockedBy;
-use crate::late::Late;
+use crate::evidence::TaskOnline;
 use crate::managed::Handover;
 use crate::mechanism::ReleaseCounter;
-use crate::report::TaskRecord;
 use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
 use crate::words::Mailbox;
 use crate::zss::Slack;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use vestal_core::{JobId, TaskConfiguration, TaskId};
 
 /// One task, as its worker and the manager see it.
@@ -41,10 +39,7 @@ pub(crate) struct TaskShared {
     pub(super) granted: AllowanceWord,
     /// Whether the worker is suspended in the middle of a body.
     pub(crate) suspension: Suspension,
-    /// Whether a job of the task has begun and has its priority: see [`crate::guarantee`].
-    pub(crate) has_priority: AtomicBool,
-    pub(crate) blocked_by: BlockedBy,
-    pub(crate) late: Late,
+    pub(crate) online: TaskOnline,
     /// Written by the manager, never falls: jobs with smaller numbers have lost their priorities.
     demoted_up_to: AtomicU64,
     /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
@@ -65,8 +60,6 @@ pub(crate) struct TaskShared {
     pub(crate) handover: Handover,
     /// Where the manager handles each job: what it releases to the worker, and what is over.
     pub(crate) release_counter: ReleaseCounter,
-    /// Written by the worker between jobs; read when it is gone.
-    pub(crate) record: Mutex<TaskRecord>,
 }
 
 impl TaskShared {
@@ -91,9 +84,7 @@ impl TaskShared {
             is_sliced: false,
             granted: AllowanceWord::new(Allowance::Unlimited),
             suspension: Suspension::default(),
-            has_priority: AtomicBool::new(false),
-            blocked_by: BlockedBy::default(),
-            late: Late::new(),
+            online: TaskOnline::default(),
             demoted_up_to: AtomicU64::new(0),
             background: AtomicBool::new(false),
             enforced_up_to: AtomicU64::new(0),
@@ -103,7 +94,6 @@ impl TaskShared {
             slack: None,
             handover: Handover::default(),
             release_counter: ReleaseCounter::default(),
-            record: Mutex::new(TaskRecord::new()),
         }
     }
 
@@ -116,12 +106,6 @@ impl TaskShared {
     /// The thread of its worker; 0 before that has started.
     pub(crate) fn tid(&self) -> Tid {
         self.tid.load(Ordering::SeqCst)
-    }
-
-    /// What its worker noted down.
-    pub(crate) fn record(&self) -> MutexGuard<'_, TaskRecord> {
-        // No thread panics while holding this lock.
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the worker waits for the manager: to learn of an overrun, or to give a priority back.

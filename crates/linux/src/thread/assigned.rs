@@ -1,13 +1,11 @@
 //! A worker under managed dispatch: begins the job it is assigned, and says when it has ended.
 
+use crate::account::{Duty, Note, Wanted};
+use crate::evidence::{note_completed, note_unfinished, record_dropped};
 use crate::managed::Assignment;
-use crate::occupancy::Wanted;
-use crate::outcome::{note_completed, note_unfinished, record_dropped};
-use crate::recording::Tracer;
-use crate::report::Duty;
-use crate::shared::{STOP, Shared, TaskShared};
+use crate::shared::STOP;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::thread::worker::{Ended, RunningWorker, note_costs, note_dropped};
+use crate::thread::worker::{Ended, RunningWorker};
 use vestal_trace::{Edge, Mechanism};
 
 impl RunningWorker<'_> {
@@ -21,11 +19,11 @@ impl RunningWorker<'_> {
             } else if shared.phase() == STOP {
                 return;
             } else {
-                self.own.wait(shared, Duty::JobEnd, &mut self.trace);
+                self.own.wait(shared, Duty::JobEnd, &self.trace);
                 task.handover.changes.wait_beyond(changes, None);
                 self.trace.open();
                 let (now, wanted) = (monotonic_nanos(), Wanted::ByTheManager);
-                self.own.wake(shared, wanted, now, &mut self.trace);
+                self.own.wake(shared, wanted, now);
                 self.trace.close();
             }
         }
@@ -38,7 +36,8 @@ impl RunningWorker<'_> {
         let woken = monotonic_nanos();
         if shared.stop_requested() {
             self.trace.close();
-            note_unfinished(shared, task, (release, 0), &mut self.trace);
+            let (own, job) = (&mut self.own, (sequence, release));
+            note_unfinished(shared, task, job, 0, (own, &self.trace));
             return;
         }
         let at = shared.instant(woken);
@@ -50,28 +49,31 @@ impl RunningWorker<'_> {
         // no priority from it any more.
         task.handover.hand_back(ended);
         self.record_job_end(Edge::Begin);
-        note_end(shared, task, &ended, &mut self.trace);
+        self.note_end(&ended);
         self.record_job_end(Edge::End);
-        note_costs(task, started.saturating_sub(woken), &ended);
+        self.note_costs(started.saturating_sub(woken), &ended);
         task.finish(sequence);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
         // The manager takes the CPU at once, wanted from here on.
-        shared.occupancy.end(monotonic_nanos());
+        let now = monotonic_nanos();
+        self.own.note(&shared.notes, Note::Leaves { now });
         shared.kick_manager();
     }
-}
 
-/// Notes the job down, as under native dispatch.
-fn note_end(shared: &Shared, task: &TaskShared, job: &Ended, trace: &mut Tracer) {
-    let stopping = shared.stop_requested();
-    shared.end_at_priority(task, job.sequence, job.executed, job.finished);
-    let lost_its_priority = task.lost_its_priority(job.sequence);
-    if job.completed && !lost_its_priority {
-        note_completed(shared, task, job, trace);
-    } else if stopping && !lost_its_priority {
-        note_unfinished(shared, task, (job.release, job.executed), trace);
-    } else {
-        note_dropped(task, record_dropped(shared, task, job.sequence, trace));
+    /// Notes the job down, as under native dispatch.
+    fn note_end(&mut self, job: &Ended) {
+        let (shared, task) = (self.shared, self.task);
+        let stopping = shared.stop_requested();
+        let consumed = shared.end_at_priority(task, job, &mut self.own);
+        let lost_its_priority = task.lost_its_priority(job.sequence);
+        if job.completed && !lost_its_priority {
+            note_completed(shared, task, (job, consumed), &mut self.own, &self.trace);
+        } else if stopping && !lost_its_priority {
+            self.note_unfinished(job);
+        } else {
+            let why = record_dropped(shared, task, job.sequence, &mut self.trace);
+            self.note_dropped(job.sequence, why);
+        }
     }
 }

@@ -8,10 +8,10 @@
 //!
 //! It sleeps until a thread wants to know, which is only the case above mode 0.
 
-use crate::intervals::{Intervals, Thread};
+use crate::account::{Duty, Thread};
+use crate::evidence::Intervals;
 use crate::meter::Meter;
 use crate::recording::Tracer;
-use crate::report::Duty;
 use crate::shared::{RUN, Shared};
 use crate::sys::sched::enter_real_time;
 use crate::sys::{self, futex};
@@ -38,11 +38,11 @@ impl IdleDetector {
     pub(crate) fn main(self) {
         let shared = &self.shared;
         let meter = Meter::start();
-        let (mut own, mut trace) = (Intervals::of_this_thread(Thread::Idle), Tracer::off());
+        let (mut own, trace) = (Intervals::of_this_thread(Thread::Idle), Tracer::off());
         loop {
             match shared.idle_wanted.load(Ordering::SeqCst) {
                 0 => {
-                    own.wait(shared, Duty::Idle, &mut trace);
+                    own.wait(shared, Duty::Idle, &trace);
                     futex::wait_until(&shared.idle_wanted, 0, None);
                     own.wake_idle(shared);
                 }

@@ -3,12 +3,11 @@
 //! It lives on another CPU than the run if the process has one, above every other thread of the
 //! run, and does almost nothing.
 
-use crate::intervals::{Intervals, Thread};
+use crate::account::{Duty, Thread, Wanted};
+use crate::evidence::Intervals;
 use crate::manager::BEAT_NANOS;
 use crate::meter::Meter;
-use crate::occupancy::Wanted;
 use crate::recording::Tracer;
-use crate::report::Duty;
 use crate::shared::{STOP, Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
@@ -78,7 +77,7 @@ impl Watchdog {
         let mut own = self
             .shares_the_cpu()
             .then(|| Intervals::of_this_thread(Thread::Watchdog));
-        let mut trace = Tracer::off();
+        let trace = Tracer::off();
         let (mut watch, mut next) = (Watch::default(), monotonic_nanos());
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
@@ -104,12 +103,12 @@ impl Watchdog {
                 next = now + PERIOD_NANOS;
             }
             if let Some(own) = &mut own {
-                own.wait(shared, Duty::Watchdog, &mut trace);
+                own.wait(shared, Duty::Watchdog, &trace);
             }
             stop::CALLS.wait_beyond(calls, Some(next));
             if let Some(own) = &mut own {
                 let now = monotonic_nanos();
-                own.wake(shared, Wanted::Since(now), now, &mut trace);
+                own.wake(shared, Wanted::Since(now), now);
             }
         }
         if let Some(own) = &own {

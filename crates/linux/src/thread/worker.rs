@@ -11,16 +11,14 @@
 //! (1) [`RunningWorker::run_released_jobs`], (2) [`RunningWorker::release`], (3) in [`crate::manager`],
 //! (4) [`RunningWorker::end`].
 
+use crate::account::{Duty, Note, Thread, Wanted};
 use crate::allowance::Allowance;
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
-use crate::intervals::{Intervals, Thread};
+use crate::evidence::{Intervals, note_completed, note_unfinished};
 use crate::meter::Meter;
-use crate::occupancy::Wanted;
-use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
-use crate::report::Duty;
 use crate::request::Request;
 use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
@@ -100,19 +98,17 @@ impl Worker {
             own: Intervals::of_this_thread(Thread::Worker(self.index)),
             trace: self.trace,
         };
-        let never_begun = match shared.managed {
-            Some(_) => {
-                running.run_assigned_jobs();
-                None
-            }
-            None => Some(running.run_released_jobs()),
-        };
+        match shared.managed {
+            Some(_) => running.run_assigned_jobs(),
+            None => running.run_released_jobs(),
+        }
         running.own.leave(shared);
         let _ = sys::sched::set_other(sys::sched::own_tid());
-        if let Some(first) = never_begun {
-            account_never_begun(shared, task, first, &mut running.trace);
-        }
-        task.record().used = meter.used();
+        let used = Note::Used {
+            task: task.id.index(),
+            cost: meter.used(),
+        };
+        running.own.note(&shared.notes, used);
     }
 }
 
@@ -128,8 +124,8 @@ pub(crate) struct RunningWorker<'a> {
 }
 
 impl RunningWorker<'_> {
-    /// Releases jobs until the run ends; gives the first release of which it took no notice.
-    fn run_released_jobs(&mut self) -> u64 {
+    /// Releases jobs until the run ends.
+    fn run_released_jobs(&mut self) {
         let (shared, task) = (self.shared, self.task);
         let end = shared.end.load(Ordering::SeqCst);
         let mut release = shared.release_of(task, 0);
@@ -140,13 +136,15 @@ impl RunningWorker<'_> {
         while release < end {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
-            self.own.wait(shared, Duty::JobEnd, &mut self.trace);
-            let goes_on = match shared.wake_event {
-                Some(_) if !shared.paper_pt => wait_for_manager(shared, task, sequence, release),
-                Some(_) | None => wait_for_release(shared, task, release),
+            self.own.wait(shared, Duty::JobEnd, &self.trace);
+            let waited = match shared.wake_event {
+                Some(_) if !shared.paper_pt => wait_for_manager(shared, task, sequence),
+                Some(_) | None => wait_for_release(shared, release),
             };
-            if !goes_on {
-                break;
+            match waited {
+                Waited::RunOver => break,
+                Waited::NotAtAll => {}
+                Waited::Until(now) => self.note_released(release, now),
             }
             self.release(sequence, release);
             shared.report_end(task, sequence);
@@ -162,7 +160,16 @@ impl RunningWorker<'_> {
         while shared.phase() != STOP {
             futex::wait_until(&shared.phase, RUN, None);
         }
-        release
+    }
+
+    /// Notes when it went on that had waited for a release.
+    fn note_released(&mut self, release: u64, now: u64) {
+        let released = Note::Released {
+            task: self.task.id.index(),
+            release,
+            now,
+        };
+        self.own.note(&self.shared.notes, released);
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
@@ -171,7 +178,7 @@ impl RunningWorker<'_> {
         self.trace.open();
         let woken = monotonic_nanos();
         let wanted = Wanted::Since(release);
-        self.own.wake(shared, wanted, woken, &mut self.trace);
+        self.own.wake(shared, wanted, woken);
         self.note_woken(woken);
         let no_room = self.queue.was_full(release);
         task.grant_first();
@@ -186,7 +193,8 @@ impl RunningWorker<'_> {
         if stopping {
             task.take_off(sequence, release);
             self.note_never_begun(woken, None);
-            note_unfinished(shared, task, (release, 0), &mut self.trace);
+            let (own, job) = (&mut self.own, (sequence, release));
+            note_unfinished(shared, task, job, 0, (own, &self.trace));
             return;
         }
         let (started, ended) = self.run_job(sequence, release);
@@ -200,7 +208,7 @@ impl RunningWorker<'_> {
         if self.end(&ended) {
             self.record_job_end(Edge::End);
         }
-        note_costs(task, started.saturating_sub(woken), &ended);
+        self.note_costs(started.saturating_sub(woken), &ended);
     }
 
     /// Runs a job whose number its task shows; gives the clock when its body began, and how it ended.
@@ -208,7 +216,7 @@ impl RunningWorker<'_> {
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (shared, task) = (self.shared, self.task);
         let natively = shared.managed.is_none();
-        shared.begin_at_priority(task, sequence, release);
+        shared.begin_at_priority(task, (sequence, release), &mut self.own);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
@@ -225,10 +233,10 @@ impl RunningWorker<'_> {
             let (cpu, job) = (CPU, task.job(sequence));
             self.trace.observed(at, Fact::Started { cpu, job });
         }
-        self.trace.close();
         let base = own_cpu_nanos();
         task.start_account(base);
-        self.own.begin_body(shared, started, base, &mut self.trace);
+        self.own.begin_body(shared, started, base);
+        self.trace.close();
         let completed = self.call_body(sequence, release);
         let cpu = own_cpu_nanos();
         if natively {
@@ -270,7 +278,7 @@ impl RunningWorker<'_> {
         self.note_never_begun(woken, Some((task.job(sequence), why)));
         self.restore_priority();
         want_idle_above_lowest(self.shared);
-        note_dropped(task, why);
+        self.note_dropped(sequence, why);
     }
 
     /// Runs the body of one job; says whether it did all its work.
@@ -285,9 +293,9 @@ impl RunningWorker<'_> {
             saw_cancellation: false,
             in_order: true,
             trace: &mut self.trace,
-            stat: self.own.stat(),
             counted: self.own.base(),
             looked: self.own.beginning(),
+            own: &mut self.own,
         };
         if task.is_sliced() {
             task.suspension.enter();
@@ -355,7 +363,7 @@ impl RunningWorker<'_> {
         let threshold = shared.threshold(task.present_limit());
         let overran = !demoted && threshold.is_some_and(|threshold| job.executed > threshold);
         task.take_off(job.sequence, job.release);
-        shared.end_at_priority(task, job.sequence, job.executed, job.finished);
+        let consumed = shared.end_at_priority(task, job, &mut self.own);
         want_idle_above_lowest(shared);
         self.restore_priority();
         if overran {
@@ -364,14 +372,37 @@ impl RunningWorker<'_> {
         }
         resume_preempted(shared);
         if completed {
-            note_completed(shared, task, job, &mut self.trace);
+            note_completed(shared, task, (job, consumed), &mut self.own, &self.trace);
         } else if unfinished {
-            let executed = (job.release, job.executed);
-            note_unfinished(shared, task, executed, &mut self.trace);
+            self.note_unfinished(job);
         } else {
-            note_dropped(task, task.why_dropped(job.sequence));
+            self.note_dropped(job.sequence, task.why_dropped(job.sequence));
         }
         completed
+    }
+
+    /// Notes a job that began, and that the end of the run met.
+    pub(crate) fn note_unfinished(&mut self, job: &Ended) {
+        let numbered = (job.sequence, job.release);
+        let notes = (&mut self.own, &self.trace);
+        note_unfinished(self.shared, self.task, numbered, job.executed, notes);
+    }
+
+    /// Notes a job that was dropped.
+    pub(crate) fn note_dropped(&mut self, sequence: u64, why: DropReason) {
+        let dropped = self.shared.dropped(self.task, sequence, why);
+        self.own.note(&self.shared.notes, dropped);
+    }
+
+    /// Notes what it cost to begin and to end a job.
+    pub(crate) fn note_costs(&mut self, start: u64, job: &Ended) {
+        let costs = Note::Costs {
+            task: self.task.id.index(),
+            start,
+            end: monotonic_nanos().saturating_sub(job.finished),
+            executed: job.executed,
+        };
+        self.own.note(&self.shared.notes, costs);
     }
 
     /// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
@@ -449,12 +480,12 @@ impl RunningWorker<'_> {
         let shared = self.shared;
         shared.kick_manager();
         let again = monotonic_nanos().saturating_add(ASK_AGAIN_NANOS);
-        self.own.wait(shared, Duty::JobEnd, &mut self.trace);
+        self.own.wait(shared, Duty::JobEnd, &self.trace);
         wait(again);
         self.trace.open();
         let now = monotonic_nanos();
         let wanted = Wanted::Since(now);
-        self.own.wake(shared, wanted, now, &mut self.trace);
+        self.own.wake(shared, wanted, now);
         self.trace.close();
     }
 }
@@ -468,20 +499,6 @@ fn want_idle_above_lowest(shared: &Shared) {
     if shared.mode.load(Ordering::SeqCst) > 0 {
         shared.want_idle();
     }
-}
-
-/// Counts a job that was dropped.
-pub(crate) fn note_dropped(task: &TaskShared, why: DropReason) {
-    task.record().jobs.count_drop(why);
-}
-
-/// Notes what it cost to begin and to end a job.
-pub(crate) fn note_costs(task: &TaskShared, start_cost: u64, job: &Ended) {
-    let end_cost = monotonic_nanos().saturating_sub(job.finished);
-    let mut record = task.record();
-    record.executed_nanos += job.executed;
-    record.start_cost.record(start_cost);
-    record.end_cost.record(end_cost);
 }
 
 /// A job whose body has returned.
@@ -510,48 +527,55 @@ fn resume_preempted(shared: &Shared) {
     }
 }
 
-/// Waits for `release`; says whether the run still goes on then.
-fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
+/// How a worker waited.
+enum Waited {
+    /// The run ends.
+    RunOver,
+    /// It found what it waits for.
+    NotAtAll,
+    /// It found it after waiting, when the clock said so.
+    Until(u64),
+}
+
+impl Waited {
+    const fn until(now: u64, waited: bool) -> Self {
+        if waited {
+            Self::Until(now)
+        } else {
+            Self::NotAtAll
+        }
+    }
+}
+
+/// Waits for `release`.
+fn wait_for_release(shared: &Shared, release: u64) -> Waited {
     let mut waited = false;
     loop {
         if shared.phase() != RUN || shared.stop_requested() {
-            return false;
+            return Waited::RunOver;
         }
         let now = monotonic_nanos();
         if now >= release {
-            if waited {
-                note_lateness(shared, task, release, now);
-            }
-            return true;
+            return Waited::until(now, waited);
         }
         waited = true;
         futex::wait_until(&shared.phase, RUN, Some(release));
     }
 }
 
-/// Waits until the manager has released job `sequence`; says whether the run still goes on then.
-fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: u64) -> bool {
+/// Waits until the manager has released job `sequence`.
+fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64) -> Waited {
     let mut waited = false;
     loop {
         // Read before looking, so that a call that comes while looking ends the wait.
         let calls = task.release_counter.calls.count();
         if shared.phase() != RUN || shared.stop_requested() {
-            return false;
+            return Waited::RunOver;
         }
         if task.release_counter.is_released(sequence) {
-            if waited {
-                note_lateness(shared, task, release, monotonic_nanos());
-            }
-            return true;
+            return Waited::until(monotonic_nanos(), waited);
         }
         waited = true;
         task.release_counter.calls.wait_beyond(calls, None);
-    }
-}
-
-/// Notes how late this is for a release that found the CPU free.
-fn note_lateness(shared: &Shared, task: &TaskShared, release: u64, now: u64) {
-    if shared.guarantees.free_since(release) {
-        task.record().lateness.record(now.saturating_sub(release));
     }
 }

@@ -1,8 +1,9 @@
 //! Jobs that lose their priorities, and those that never had one.
 
 use super::Dispatcher;
+use crate::account::Note;
+use crate::evidence::record_dropped;
 use crate::managed::pending::{Class, queue_of};
-use crate::outcome::{note_unfinished, record_dropped};
 use crate::shared::Shared;
 use crate::thread::start::Step;
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
@@ -67,17 +68,26 @@ impl Dispatcher {
         for (task, queue) in shared.tasks.iter().zip(&mut self.queues) {
             let mut dropped = queue.dropped;
             while let Some(kept) = queue.backlog.take_kept() {
-                let release = shared.release_of(task, kept);
-                note_unfinished(shared, task, (release, 0), trace);
+                let job = (kept, shared.release_of(task, kept));
+                shared.note_patiently(Note::Unfinished(shared.unfinished(task, job, 0)));
             }
             for (sequence, release) in queue.never_begun() {
                 if task.lost_its_priority(sequence) {
                     dropped.add(record_dropped(shared, task, sequence, trace), 1);
                 } else {
-                    note_unfinished(shared, task, (release, 0), trace);
+                    let cut = shared.unfinished(task, (sequence, release), 0);
+                    shared.note_patiently(Note::Unfinished(cut));
                 }
             }
-            task.record().jobs.count_drops(&dropped);
+            let some = dropped.by_reason().filter(|&(_, count)| count > 0);
+            for (why, count) in some {
+                shared.note_patiently(Note::Dropped {
+                    task: task.id.index(),
+                    why,
+                    count,
+                    next: 0,
+                });
+            }
         }
     }
 }

@@ -7,9 +7,9 @@
 //! run's own threads, of which the kernel says that they were ready and another thread had the CPU.
 //! What happens inside a body that does something else than burn stays unseen.
 //!
-//! What a thread of the run executed itself is never stolen: see [`crate::intervals`].
+//! What a thread of the run executed itself is never stolen: see [`super::interval`].
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::collections::VecDeque;
 
 /// A jump between two readings that is worth a record; a reading takes well below a microsecond.
 pub(crate) const STOLEN_NANOS_MIN: u64 = 20_000;
@@ -31,7 +31,7 @@ pub(crate) enum Thief {
 impl Thief {
     /// Who had the CPU for `span` nanoseconds, in which a thread of the run was ready for `waited` while
     /// another thread had the CPU; `switched`: it lost the CPU to a thread of this system, or may have.
-    pub(crate) const fn of(span: u64, waited: u64, switched: bool, steal_reported: bool) -> Self {
+    pub(super) const fn of(span: u64, waited: u64, switched: bool, steal_reported: bool) -> Self {
         if waited >= span / 2 {
             Self::Thread
         } else if steal_reported && !switched {
@@ -44,83 +44,61 @@ impl Thief {
 
 /// One interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StolenInterval {
+pub(super) struct StolenInterval {
     /// Clock readings.
-    pub(crate) from: u64,
-    pub(crate) to: u64,
+    pub(super) from: u64,
+    pub(super) to: u64,
     /// How much of it the kernel may have put on the account of a job.
-    pub(crate) charged: u64,
-    pub(crate) thief: Thief,
+    pub(super) charged: u64,
+    pub(super) thief: Thief,
 }
 
 /// What was stolen within a window, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stolen {
-    pub(crate) nanos: u64,
+pub(super) struct Stolen {
+    pub(super) nanos: u64,
     /// Of that: what jobs may have been charged for.
-    pub(crate) charged: u64,
-}
-
-#[derive(Debug, Default)]
-struct Window {
-    from: AtomicU64,
-    to: AtomicU64,
-    charged: AtomicU64,
+    pub(super) charged: u64,
 }
 
 /// All stolen intervals of a run: their number and size, and where the newest ones were.
-///
-/// Written by all burning threads without a lock. They share one CPU, and a torn entry would need
-/// one of them to be preempted between two stores and overtaken by 1023 intervals.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct StolenLog {
-    count: AtomicUsize,
-    lost_nanos: AtomicU64,
-    longest_nanos: AtomicU64,
-    longest_charged_nanos: AtomicU64,
+    count: u64,
+    lost_nanos: u64,
+    longest_nanos: u64,
+    longest_charged_nanos: u64,
     /// By [`Thief`].
-    by_thief: [AtomicU64; 3],
-    windows: Box<[Window]>,
+    by_thief: [u64; 3],
+    /// The newest ones, oldest first.
+    windows: VecDeque<StolenInterval>,
 }
 
 impl StolenLog {
-    pub(crate) fn new() -> Self {
-        Self {
-            windows: (0..WINDOWS).map(|_| Window::default()).collect(),
-            ..Self::default()
-        }
-    }
-
-    pub(crate) fn record(&self, stolen: StolenInterval) {
+    pub(super) fn record(&mut self, stolen: StolenInterval) {
         let span = stolen.to.saturating_sub(stolen.from);
         let charged = stolen.charged.min(span);
-        let index = self.count.fetch_add(1, Ordering::Relaxed) % WINDOWS;
-        self.lost_nanos.fetch_add(span, Ordering::Relaxed);
-        self.longest_nanos.fetch_max(span, Ordering::Relaxed);
-        self.longest_charged_nanos
-            .fetch_max(charged, Ordering::Relaxed);
-        if let Some(sum) = self.by_thief.get(stolen.thief as usize) {
-            sum.fetch_add(span, Ordering::Relaxed);
+        self.count += 1;
+        self.lost_nanos = self.lost_nanos.saturating_add(span);
+        self.longest_nanos = self.longest_nanos.max(span);
+        self.longest_charged_nanos = self.longest_charged_nanos.max(charged);
+        if let Some(sum) = self.by_thief.get_mut(stolen.thief as usize) {
+            *sum = sum.saturating_add(span);
         }
-        if let Some(window) = self.windows.get(index) {
-            window.from.store(stolen.from, Ordering::Relaxed);
-            window.to.store(stolen.to, Ordering::Relaxed);
-            window.charged.store(charged, Ordering::Relaxed);
+        if self.windows.len() == WINDOWS {
+            self.windows.pop_front();
         }
+        self.windows.push_back(StolenInterval { charged, ..stolen });
     }
 
     /// How much of the time from `start` until `end` lay in remembered intervals.
     ///
     /// Several threads may have seen one and the same interval, for instance two workers that woke late
     /// for one release; what they saw counts once. O(n log n) in the number of remembered intervals.
-    pub(crate) fn within(&self, start: u64, end: u64) -> Stolen {
-        let load = |word: &AtomicU64| word.load(Ordering::Relaxed);
+    pub(super) fn within(&self, start: u64, end: u64) -> Stolen {
         let windows = self.windows.iter();
         let mut parts: Vec<(u64, u64, u64)> = windows
-            .map(|window| {
-                let (from, to) = (load(&window.from).max(start), load(&window.to).min(end));
-                (from, to, load(&window.charged))
-            })
+            .map(|window| (window.from.max(start), window.to.min(end), window.charged))
             .filter(|(from, to, _)| from < to)
             .collect();
         parts.sort_unstable();
@@ -137,24 +115,23 @@ impl StolenLog {
 
     /// The sum of all intervals of which `thief` had the CPU, in nanoseconds.
     pub(crate) fn stolen_by(&self, thief: Thief) -> u64 {
-        let sum = self.by_thief.get(thief as usize);
-        sum.map_or(0, |sum| sum.load(Ordering::Relaxed))
+        self.by_thief.get(thief as usize).copied().unwrap_or(0)
     }
 
-    pub(crate) fn count(&self) -> u64 {
-        self.count.load(Ordering::Relaxed) as u64
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
     }
 
-    pub(crate) fn lost_nanos(&self) -> u64 {
-        self.lost_nanos.load(Ordering::Relaxed)
+    pub(crate) const fn lost_nanos(&self) -> u64 {
+        self.lost_nanos
     }
 
-    pub(crate) fn longest_nanos(&self) -> u64 {
-        self.longest_nanos.load(Ordering::Relaxed)
+    pub(crate) const fn longest_nanos(&self) -> u64 {
+        self.longest_nanos
     }
 
-    pub(crate) fn longest_charged_nanos(&self) -> u64 {
-        self.longest_charged_nanos.load(Ordering::Relaxed)
+    pub(crate) const fn longest_charged_nanos(&self) -> u64 {
+        self.longest_charged_nanos
     }
 }
 
@@ -174,7 +151,7 @@ mod tests {
 
     #[test]
     fn only_the_part_inside_the_window_counts() {
-        let log = StolenLog::new();
+        let mut log = StolenLog::default();
         log.record(stolen(100, 150, 30));
         log.record(stolen(190, 230, 45));
         let stolen = |from, to| {
@@ -193,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_two_threads_saw_alike_counts_once() {
-        let log = StolenLog::new();
+        let mut log = StolenLog::default();
         for (from, to) in [(100, 200), (100, 230), (120, 150), (300, 310)] {
             log.record(stolen(from, to, 0));
         }
@@ -203,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_oldest_windows_are_forgotten_but_their_sums_are_not() {
-        let log = StolenLog::new();
+        let mut log = StolenLog::default();
         for start in 0..WINDOWS as u64 + 1 {
             log.record(stolen(start * 10 + 1, start * 10 + 2, 0));
         }
@@ -219,7 +196,7 @@ mod tests {
         assert_eq!(of(0, false, true), Thief::Hypervisor);
         assert_eq!(of(0, true, true), Thief::Unknown, "stopped, say");
         assert_eq!(of(0, false, false), Thief::Unknown);
-        let log = StolenLog::new();
+        let mut log = StolenLog::default();
         for thief in [Thief::Thread, Thief::Hypervisor, Thief::Thread] {
             log.record(StolenInterval {
                 thief,

@@ -1,0 +1,39 @@
+//! What became of a run on one CPU, judged from what its threads noted: pure.
+//!
+//! Threads of a run exchange words; what is only counted or judged is evidence. Each thread writes
+//! [`Note`]s about itself (clock readings, and what it did), and the [`Judge`] takes the notes of one CPU
+//! in their order, on no CPU that is measured. It knows no thread, no atomic word and no system call,
+//! so that every interleaving can be replayed note by note.
+//!
+//! | file | keeps |
+//! |---|---|
+//! | `note` | what a thread can note, and its form as words |
+//! | `occupancy` | which thread had the CPU, and since when none had although one should |
+//! | `interval` | what the run's own threads took outside the bodies of jobs |
+//! | `reaction` | how long each duty took |
+//! | `stolen` | the intervals that others took |
+//! | `busy` | busy periods |
+//! | `guarantee` | at which levels the present one was exceeded since when |
+//! | `outcome` | what is to be said of a missed deadline |
+//! | `job` | counts and histograms of each task |
+//! | `judge` | all of these, one note after the other |
+
+mod busy;
+mod guarantee;
+mod interval;
+mod job;
+mod judge;
+mod note;
+mod occupancy;
+mod outcome;
+mod reaction;
+mod stolen;
+
+pub(crate) use interval::Parts;
+pub(crate) use job::TaskRecord;
+pub use job::{JobCounts, ThreadCost};
+pub(crate) use judge::{Account, Closing, Judge, Rules, TaskFacts};
+pub(crate) use note::{Cut, Ending, Interval, NOTE_WORDS, Note, Thread, Waited, Wanted};
+pub(crate) use occupancy::SWITCH_NANOS_MAX;
+pub use reaction::{Duty, Reaction};
+pub(crate) use stolen::{STOLEN_NANOS_MIN, StolenLog, Thief};

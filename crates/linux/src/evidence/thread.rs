@@ -1,0 +1,251 @@
+//! What a thread notes of itself: when it executes, and what it takes outside the bodies of jobs.
+//!
+//! A thread says when it gets the CPU, when a body begins and ends, and when it is about to wait, with what clocks
+//! and kernel say then. The judge makes of it what they mean ([`crate::account`]).
+
+use super::log::NoteLog;
+use crate::account::{Duty, Interval, Note, Parts, SWITCH_NANOS_MAX, Thread, Waited, Wanted};
+use crate::body::ClockLook;
+use crate::recording::Tracer;
+use crate::shared::Shared;
+use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
+use crate::sys::schedstat::SchedStat;
+use std::sync::atomic::Ordering;
+
+impl Shared {
+    /// The CPU time that the threads of the run have consumed on its CPU, bodies of jobs included. O(n),
+    /// with a system call for each thread that does not wait.
+    pub(crate) fn consumed(&self) -> u64 {
+        let others = [&self.manager_tid, &self.idle_tid, &self.watchdog_tid];
+        let tids = others
+            .into_iter()
+            .chain(self.tasks.iter().map(|task| &task.tid));
+        // A thread that leaves has said what it consumed.
+        let each = tids.zip(self.online.waiting()).map(|(tid, waiting)| {
+            waiting.unwrap_or_else(|| cpu_nanos_of(tid.load(Ordering::SeqCst)).unwrap_or(0))
+        });
+        each.fold(0, u64::saturating_add)
+    }
+}
+
+/// The notes of the calling thread about itself.
+#[derive(Debug)]
+pub(crate) struct Intervals {
+    thread: Thread,
+    stat: Option<SchedStat>,
+    /// What the kernel had counted when the present interval began, or an earlier one.
+    base: Waited,
+    /// Of what it counted since: how long bodies, which others may preempt, had no CPU.
+    body_waited: u64,
+    /// Clock and CPU clock when the present interval began; while the thread waits, when it began to.
+    began: u64,
+    cpu: u64,
+    /// By how much the thread's own notes have changed the activity of the log.
+    written: u64,
+    /// The activity of others when the present interval began, or before.
+    others: u64,
+}
+
+impl Intervals {
+    /// Those of the calling thread, whose first interval begins here.
+    pub(crate) fn of_this_thread(thread: Thread) -> Self {
+        let mut intervals = Self {
+            thread,
+            stat: SchedStat::of_this_thread().ok(),
+            base: Waited::default(),
+            body_waited: 0,
+            began: monotonic_nanos(),
+            cpu: own_cpu_nanos(),
+            written: 0,
+            others: 0,
+        };
+        intervals.open(intervals.cpu);
+        intervals
+    }
+
+    /// Writes a note of this thread.
+    pub(crate) fn note(&mut self, log: &NoteLog, note: Note) {
+        self.write(log, note);
+    }
+
+    /// The same; gives the activity of others until then.
+    fn write(&mut self, log: &NoteLog, note: Note) -> u64 {
+        let written = log.write(note);
+        self.written = self.written.wrapping_add(written.step);
+        written.activity.wrapping_sub(self.written)
+    }
+
+    /// Changes whenever another thread of the run notes anything. One Relaxed load.
+    pub(crate) fn others(&self, log: &NoteLog) -> u64 {
+        log.activity().wrapping_sub(self.written)
+    }
+
+    /// What the kernel counted of the thread until now; none without schedstat. A system call.
+    pub(crate) fn count(&self) -> Option<Waited> {
+        let counted = self.stat.as_ref()?.read()?;
+        Some(Waited {
+            nanos: counted.nanos,
+            times: counted.times,
+        })
+    }
+
+    /// Whether the kernel counts at all.
+    pub(crate) const fn is_counted(&self) -> bool {
+        self.stat.is_some()
+    }
+
+    /// What the kernel had counted when the present interval began, or an earlier one.
+    pub(crate) const fn base(&self) -> Waited {
+        self.base
+    }
+
+    /// The beginning of the present interval, as a look at the clocks.
+    pub(crate) const fn beginning(&self) -> ClockLook {
+        ClockLook {
+            wall: self.began,
+            cpu: self.cpu,
+            others: self.others,
+        }
+    }
+
+    const fn since_base(&self, now: Waited) -> Waited {
+        let nanos = now.nanos.saturating_sub(self.base.nanos);
+        Waited {
+            nanos: nanos.saturating_sub(self.body_waited),
+            times: now.times.saturating_sub(self.base.times),
+        }
+    }
+
+    /// What is counted from now on belongs to the next interval. Gives what was until now, if anything is.
+    fn read_base(&mut self) -> Option<Waited> {
+        let now = self.count();
+        let until_now = now.map(|now| self.since_base(now));
+        self.body_waited = 0;
+        self.base = now.unwrap_or(self.base);
+        until_now
+    }
+
+    /// An interval begins, of which the thread has executed what its CPU clock counted since it said
+    /// `cpu`; gives what the kernel counted before.
+    ///
+    /// Whoever takes the CPU in here is between two intervals: the kernel's count is read first and the
+    /// clock afterwards, so that what the thread waits here is in none, and what it executes is in the
+    /// second. Were the clock older than the count, all that others do in between would be the thread's.
+    fn open(&mut self, cpu: u64) -> Option<Waited> {
+        let until_now = self.read_base();
+        let executed = own_cpu_nanos().saturating_sub(cpu);
+        self.began = monotonic_nanos().saturating_sub(executed);
+        self.cpu = cpu;
+        until_now
+    }
+
+    /// The thread gets the CPU at `now`, which was read in an open group of its trace; it was `wanted` since,
+    /// or since it asked the kernel to be woken, if that was later.
+    pub(crate) fn wake(&mut self, shared: &Shared, wanted: Wanted, now: u64) {
+        let thread = self.thread;
+        shared.online.wakes(thread);
+        let asked = wanted.from(self.began);
+        let begin = Note::Begin {
+            thread,
+            wanted: asked,
+            now,
+            burned: shared.online.burns_no_more(),
+        };
+        self.others = self.write(&shared.notes, begin);
+        #[cfg(feature = "real")]
+        if matches!(thread, Thread::Worker(_)) {
+            crate::fault::delay(shared, crate::fault::Point::Woken);
+        }
+        // What it waited for the CPU until now is no part of the interval.
+        let waited = self.open(self.cpu).map_or(0, |waited| waited.nanos);
+        let opened = Note::Opened {
+            thread,
+            since: asked.since(),
+            now,
+            began: self.began,
+            waited,
+            alone: self.others == self.others(&shared.notes),
+        };
+        self.write(&shared.notes, opened);
+        // The watchdog may have another CPU.
+        if thread != Thread::Watchdog
+            && let Some(wanted) = wanted.since()
+        {
+            shared.look_at_late(thread, wanted, now, |note| self.note(&shared.notes, note));
+        }
+    }
+
+    /// The idle detector gets the CPU.
+    pub(crate) fn wake_idle(&mut self, shared: &Shared) {
+        shared.online.wakes(self.thread);
+        self.write(&shared.notes, Note::Idle);
+        self.open(self.cpu);
+    }
+
+    /// A body begins at `now`, when the CPU clock says `cpu`: the interval is over.
+    pub(crate) fn begin_body(&mut self, shared: &Shared, now: u64, cpu: u64) {
+        self.close(shared, Duty::JobStart, (now, cpu), false);
+    }
+
+    /// The body has ended at `now`, when the CPU clock said `cpu`: an interval begins.
+    pub(crate) fn end_body(&mut self, shared: &Shared, now: u64, cpu: u64) {
+        self.others = self.others(&shared.notes);
+        let wall = now.saturating_sub(self.began);
+        let away = wall.saturating_sub(cpu.saturating_sub(self.cpu));
+        if away >= SWITCH_NANOS_MAX {
+            self.open(cpu);
+        } else {
+            (self.began, self.cpu) = (now, cpu);
+            self.body_waited = self.body_waited.saturating_add(away);
+        }
+    }
+
+    /// The thread is about to wait: to be called last of all before it asks the kernel to. No group of `trace` is
+    /// open.
+    pub(crate) fn wait(&mut self, shared: &Shared, duty: Duty, trace: &Tracer) {
+        trace.open();
+        let (now, cpu) = (monotonic_nanos(), own_cpu_nanos());
+        shared.online.waits(self.thread, cpu);
+        self.close(shared, duty, (now, cpu), true);
+        trace.close();
+    }
+
+    /// The thread leaves the run.
+    pub(crate) fn leave(&self, shared: &Shared) {
+        shared.online.waits(self.thread, own_cpu_nanos());
+    }
+
+    /// The present interval ends at `now`, when the CPU clock says `cpu`.
+    fn close(&mut self, shared: &Shared, duty: Duty, (now, cpu): (u64, u64), waits: bool) {
+        let wall = now.saturating_sub(self.began);
+        let executed = cpu.saturating_sub(self.cpu);
+        let is_missing = wall.saturating_sub(executed) >= SWITCH_NANOS_MAX;
+        let counted = if is_missing { self.count() } else { None };
+        let counted = counted.map(|counted| self.since_base(counted));
+        // No thread of the run has the CPU before its manager. Who makes a worker wait may be another one, which
+        // has noted something then.
+        let alone = self.thread == Thread::Manager || self.others == self.others(&shared.notes);
+        if let Some(counted) = counted {
+            let parts = Parts::of(wall, executed, counted, alone);
+            if parts.slept() >= SWITCH_NANOS_MAX {
+                // It came back unannounced: whom it took the CPU from has not looked since.
+                shared.online.burns_no_more();
+            }
+        }
+        let interval = Interval {
+            thread: self.thread,
+            duty,
+            began: self.began,
+            now,
+            cpu: (self.cpu, cpu),
+            counted,
+            alone,
+            waits,
+        };
+        self.write(&shared.notes, Note::Interval(interval));
+        if counted.is_some() {
+            self.read_base();
+        }
+        (self.began, self.cpu) = (now, cpu);
+    }
+}
