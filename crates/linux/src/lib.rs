@@ -50,14 +50,13 @@ mod late;
 mod left_behind;
 mod managed;
 mod manager;
+pub mod measure;
 mod mechanism;
 mod meter;
 mod occupancy;
 mod outcome;
 mod overrun_report;
 mod plan;
-pub mod preemption;
-pub mod primitives;
 mod queue;
 pub mod recording;
 pub mod report;
@@ -69,7 +68,6 @@ mod summary;
 mod suspension;
 mod thread;
 mod zss;
-pub mod zss_trace;
 
 use vestal_sys as sys;
 

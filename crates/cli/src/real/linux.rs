@@ -224,7 +224,7 @@ fn scheduler_of(
 /// Measures what the mechanisms of real runs cost here.
 pub(crate) fn primitives(output: &Output) -> Result<Vec<Primitive>, Failure> {
     let progress = ClockProgress::start(output, "measuring", Duration::from_secs(4));
-    let measured = vestal_linux::primitives::measure();
+    let measured = vestal_bench::primitives::measure();
     drop(progress);
     let measured = measured.map_err(|error| blame("measure the primitives".to_owned(), error))?;
     let costs = measured.iter().map(|primitive| Primitive {

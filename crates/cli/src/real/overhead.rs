@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::session::Session;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use vestal_bench::preemption::{Effort, PreemptionCost};
 use vestal_experiment::overhead::{Group, Invocations, Preemptions};
-use vestal_linux::preemption::{Effort, PreemptionCost};
 use vestal_linux::{Ended, Report, Summary};
 
 /// Runs a session for its duration, which no job is meant to outlast.
@@ -59,7 +59,7 @@ pub(crate) fn preemptions(
     stop: &AtomicBool,
 ) -> Result<Vec<Preemptions>, Failure> {
     let effort = Effort { groups, rounds };
-    let rows = vestal_linux::preemption::measure(threads, effort, cpu, stop);
+    let rows = vestal_bench::preemption::measure(threads, effort, cpu, stop);
     let rows = rows.map_err(|error| blame("measure preemptions".to_owned(), error))?;
     Ok(rows.iter().map(row).collect())
 }

@@ -12,8 +12,8 @@ use crate::report::Duty;
 use crate::shared::{STOP, Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::sched::enter_real_time;
 use crate::sys::stop;
-use crate::thread::worker::enter_real_time;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
