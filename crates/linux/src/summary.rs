@@ -75,7 +75,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         mechanism: measured.config.mechanism,
         monitor: shared.monitor,
         monitor_fallback: measured.fallback.clone(),
-        enforced: shared.enforce,
+        enforced: shared.duties.enforces,
         inversions: shared.managed.as_ref().map(|managed| managed.inversions()),
         jobs: totals.jobs,
         modes: manager.modes.clone(),

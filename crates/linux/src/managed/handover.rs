@@ -1,7 +1,7 @@
 //! What the manager and one worker hand each other.
 
+use crate::job::Ended;
 use crate::sys::futex::Calls;
-use crate::thread::worker::Ended;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A job to begin.

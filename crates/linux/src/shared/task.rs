@@ -2,11 +2,11 @@
 
 use super::Armed;
 use super::drops::Verdicts;
+use super::release_counter::ReleaseCounter;
 use crate::allowance::{Allowance, AllowanceWord};
 use crate::guarantee::BlockedBy;
 use crate::late::Late;
 use crate::managed::Handover;
-use crate::mechanism::ReleaseCounter;
 use crate::overrun_report::OverrunReport;
 use crate::report::TaskRecord;
 use crate::suspension::Suspension;
