@@ -1,10 +1,10 @@
 //! How a manager that leaves the order to the kernel moves workers out of the real-time class, and back.
 
 use crate::recording::Tracer;
+use crate::request::Request;
 use crate::shared::{Shared, StopCause, TaskShared};
+use crate::sys;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::{self, futex};
-use std::sync::atomic::Ordering;
 use vestal_core::Scheduler;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
@@ -28,12 +28,11 @@ pub(crate) fn restore_priority(shared: &Shared, task: &TaskShared) {
 /// Does so for workers between two jobs.
 pub(crate) fn restore_priorities(shared: &Shared) {
     for task in &shared.tasks {
-        if task.wants_priority.load(Ordering::SeqCst) == 1 {
+        if task.request.look() == Some(Request::Priority) {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforePriority);
             restore_priority(shared, task);
-            task.wants_priority.store(0, Ordering::SeqCst);
-            futex::wake_all(&task.wants_priority);
+            task.request.take();
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::rights::Rights;
 use crate::shared::{RUN, Shared, StopCause, TaskShared};
 use crate::stolen::Thief;
 use crate::stop::Watch;
-use crate::summary::{Measured, report};
+use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
 use crate::sys::futex;
@@ -340,17 +340,20 @@ impl Executive {
         };
         let measured = Measured {
             ended,
-            calibration,
-            granularity,
-            config: &config,
-            fallback: plan.fallback.clone(),
-            manager: record,
+            mechanism: config.mechanism,
             recorded: recorded?,
-            stuck,
-            foreign: others.finish(),
             continued: Continued::instants(),
         };
-        Ok(report(&shared, &measured))
+        let cpu = MeasuredCpu {
+            calibration,
+            granularity,
+            enforcement: config.enforcement,
+            fallback: plan.fallback.clone(),
+            manager: record,
+            stuck,
+            foreign: others.finish(),
+        };
+        Ok(report(&shared, &measured, &cpu))
     }
 }
 

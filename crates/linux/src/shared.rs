@@ -319,8 +319,8 @@ impl Shared {
             }
             demote(task.tid());
         }
-        if let Call::Futex(calls) = &self.call {
-            calls.call();
+        if let Call::Futex(bell) = &self.call {
+            bell.ring();
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
         self.phase.store(STOP, Ordering::SeqCst);
@@ -329,8 +329,8 @@ impl Shared {
         sys::futex::wake_all(&self.idle_wanted);
         sys::stop::CALLS.call();
         for task in &self.tasks {
-            task.handover.changes.call();
-            task.release_counter.calls.call();
+            task.handover.changes.ring();
+            task.release_counter.calls.ring();
         }
     }
 }

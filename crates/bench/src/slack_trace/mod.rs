@@ -185,7 +185,7 @@ pub fn measure(
     }
     slices.sort_unstable_by_key(|slice: &Slice| slice.start_nanos);
     Ok(SlackTrace {
-        cpu: report.cpu.cpu,
+        cpu: report.cpus[0].processor,
         duration: report.duration,
         tick: Duration::from_nanos(tick_nanos()),
         step_nanos: stepped.checked_div(steps).unwrap_or(0),

@@ -13,6 +13,8 @@ mod linux;
 #[cfg(target_os = "linux")]
 mod machine;
 #[cfg(target_os = "linux")]
+mod outcome;
+#[cfg(target_os = "linux")]
 mod overhead;
 #[cfg(target_os = "linux")]
 mod slack_trace;

@@ -11,6 +11,7 @@ use crate::feature::slack;
 use crate::feature::slices::{self, Slices, waits_for_an_instant};
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
+use crate::request::Request;
 use crate::shared::{Armed, RUN, Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use std::sync::atomic::Ordering;
@@ -104,9 +105,10 @@ impl Enactor {
     fn note_completed_overruns(&mut self, shared: &Shared) -> Step<bool> {
         let mut any = false;
         for task in &shared.tasks {
-            let Some((sequence, executed)) = task.overran.take() else {
+            let Some(Request::Overran { sequence, executed }) = task.request.look() else {
                 continue;
             };
+            task.request.take();
             let job = task.job(sequence);
             self.charge(shared, job, executed)?;
             let now = shared.instant(monotonic_nanos());

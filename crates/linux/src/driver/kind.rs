@@ -3,8 +3,8 @@
 use crate::config::Mechanism;
 use crate::duties::{Duties, Source};
 use crate::shared::Call;
-use crate::sys::futex::Calls;
 use crate::sys::waiting::WakeEvent;
+use crate::words::Bell;
 use std::io;
 use vestal_core::Interest;
 
@@ -84,7 +84,7 @@ impl Kind {
     pub(crate) fn call(self) -> io::Result<Call> {
         Ok(match self {
             Self::Native { .. } | Self::Managed { futex: false, .. } => Call::Signal,
-            Self::Managed { futex: true, .. } => Call::Futex(Calls::new()),
+            Self::Managed { futex: true, .. } => Call::Futex(Bell::default()),
             Self::Huang2014(_) => Call::Event(WakeEvent::new()?),
         })
     }

@@ -1,8 +1,8 @@
 //! How the manager is called.
 
-use crate::sys::futex::Calls;
 use crate::sys::waiting::WakeEvent;
 use crate::sys::{self, Tid};
+use crate::words::Bell;
 
 /// What the manager waits for, beside an instant.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub(crate) enum Call {
     /// Signals, of monitors and of threads of the run.
     Signal,
     /// A word.
-    Futex(Calls),
+    Futex(Bell),
     /// An event, and the signals of timers.
     Event(WakeEvent),
 }
@@ -20,7 +20,7 @@ impl Call {
     pub(super) fn call(&self, tid: Tid) {
         match self {
             Self::Signal => sys::signal::kick(tid),
-            Self::Futex(calls) => calls.call(),
+            Self::Futex(bell) => bell.ring(),
             Self::Event(event) => event.signal(),
         }
     }

@@ -60,7 +60,7 @@ static REPEATED: AtomicU64 = AtomicU64::new(0);
 )]
 pub(crate) fn is_calm(report: &Report, room: Service) -> bool {
     JUDGED.fetch_add(1, Ordering::SeqCst);
-    let charged = report.machine.longest_charged;
+    let charged = report.cpus[0].machine.longest_charged;
     let calm = charged < room;
     if !calm {
         SKIPPED.fetch_add(1, Ordering::SeqCst);
@@ -98,7 +98,7 @@ impl RunWell for Executive {
                 REACTION_MAX
             }
         };
-        let mut reactions = report.threads.reactions.iter();
+        let mut reactions = report.cpus[0].threads.reactions.iter();
         match reactions.find(|reaction| reaction.longest > allowed(reaction.duty)) {
             None => report,
             Some(&slow) => {
@@ -281,7 +281,7 @@ pub(crate) const REACTION_MAX: Duration = Duration::from_millis(2);
 
 /// What the threads of the run took at most for `duty`.
 pub(crate) fn reaction(report: &Report, duty: Duty) -> Duration {
-    let mut reactions = report.threads.reactions.iter();
+    let mut reactions = report.cpus[0].threads.reactions.iter();
     let of_duty = reactions.find(|reaction| reaction.duty == duty);
     of_duty.map_or(Duration::ZERO, |reaction| reaction.longest)
 }
