@@ -17,13 +17,12 @@ use crate::queue::JobQueue;
 use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
-use crate::shared::{RUN, Shared, StopCause, TaskShared};
+use crate::shared::{Shared, StopCause, TaskShared};
 use crate::stolen::Thief;
 use crate::stop::Watch;
 use crate::summary::{Measured, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
-use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::suspension::SuspensionSignal;
@@ -493,8 +492,7 @@ fn go(shared: &Shared, span: Duration) {
         .end
         .store(epoch.saturating_add(span.as_nanos()), Ordering::SeqCst);
     shared.beat.store(epoch, Ordering::SeqCst);
-    shared.phase.store(RUN, Ordering::SeqCst);
-    futex::wake_all(&shared.phase);
+    shared.phase.begin();
 }
 
 fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {

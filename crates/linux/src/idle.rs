@@ -12,7 +12,7 @@ use crate::intervals::{Intervals, Thread};
 use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::Duty;
-use crate::shared::{RUN, Shared};
+use crate::shared::Shared;
 use crate::sys::{self, futex};
 use crate::worker::enter_real_time;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl IdleDetector {
         let taken = shared
             .idle_wanted
             .compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst);
-        if taken.is_ok() && shared.phase() == RUN {
+        if taken.is_ok() && shared.is_running() {
             shared.idle_seen.store(true, Ordering::SeqCst);
             shared.kick_manager();
         }

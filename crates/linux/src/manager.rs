@@ -17,7 +17,7 @@ use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
 use crate::request::Request;
-use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::shared::{Armed, Shared, StopCause, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
@@ -96,7 +96,7 @@ impl Manager {
 
     fn manage(&mut self) -> Step {
         let shared = Arc::clone(&self.shared);
-        if !shared.await_begin() {
+        if !shared.phase.await_begin() {
             return Ok(());
         }
         self.own = Some(Intervals::of_this_thread(Thread::Manager));
@@ -217,7 +217,7 @@ impl Manager {
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
     pub(crate) fn handle(&mut self, shared: &Shared, monitor_fired: bool) -> Step {
-        if shared.phase() != RUN {
+        if !shared.is_running() {
             return Ok(());
         }
         restore_priorities(shared);
@@ -396,7 +396,7 @@ impl Manager {
             if self.loses_its_priority(task.job(running)) {
                 shared.demote_job(task, running);
             }
-            if task.is_demoted(running) {
+            if task.is_demoted(running) && task.demote(running) {
                 self.demote(shared, task);
             }
         }
@@ -409,7 +409,6 @@ impl Manager {
 
     fn demote(&mut self, shared: &Shared, task: &TaskShared) {
         let cost = self.switch(shared, || {
-            task.enter_background();
             shared.occupancy.burns_no_more();
             take_out_of_real_time(task);
         });
@@ -465,7 +464,7 @@ pub(crate) const fn waits_for_an_instant(permit: Permit) -> bool {
 /// Shows that the manager lives; says whether the run goes on.
 pub(crate) fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
     shared.beat.store(now, Ordering::SeqCst);
-    if shared.phase() == STOP || shared.stop_cause().is_some() {
+    if shared.stop_requested() || shared.stop_cause().is_some() {
         return false;
     }
     if now >= end {
@@ -488,7 +487,7 @@ fn take_out_of_real_time(task: &TaskShared) {
 
 /// Gives a worker its priority back.
 fn restore_priority(shared: &Shared, task: &TaskShared) {
-    if sys::sched::set_fifo(task.tid(), task.present_priority()).is_err() {
+    if shared.raise(task.tid(), task.present_priority()).is_err() {
         shared.request_stop(StopCause::SetupFailed);
     }
 }

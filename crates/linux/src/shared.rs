@@ -29,18 +29,12 @@ use crate::stolen::StolenLog;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::WakeEvent;
 use crate::sys::{self, Tid};
+use crate::words::{Phase, Stage};
 pub(crate) use armed::Armed;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) use task::TaskShared;
 use vestal_core::{ContractViolation, Event, Exhaustion, Instant, JobId, Notice, Service, TaskId};
-
-/// Threads are being started.
-pub(crate) const SETUP: u32 = 0;
-/// Jobs are released.
-pub(crate) const RUN: u32 = 1;
-/// All threads end.
-pub(crate) const STOP: u32 = 2;
 
 /// The smallest remainder worth another round of the monitor. With less, a timer on the same core
 /// would fire again before the job gets to run: a livelock until RT throttling.
@@ -73,13 +67,12 @@ pub(crate) struct Shared {
     /// How many jobs of one task may wait behind its current one; `None`: any number.
     pub(crate) backlog: Option<usize>,
     pub(crate) tolerance_nanos: u64,
-    /// [`SETUP`], [`RUN`], [`STOP`]; workers wait on it for their releases.
-    pub(crate) phase: AtomicU32,
+    /// Workers wait on it for their releases.
+    pub(crate) phase: Arc<Phase>,
     /// The clock when the run began, and when it shall end.
     pub(crate) epoch: AtomicU64,
     pub(crate) end: AtomicU64,
     pub(crate) stopped_at: AtomicU64,
-    halting: AtomicBool,
     pub(crate) manager_tid: AtomicI32,
     pub(crate) idle_tid: AtomicI32,
     /// Of a watchdog that shares the CPU of the run; else 0.
@@ -127,8 +120,10 @@ impl Shared {
         monitor: Monitor,
         tolerance: Service,
     ) -> Self {
+        let phase: Arc<Phase> = Arc::default();
         for (task, id) in tasks.iter_mut().zip((0..).map(TaskId)) {
             task.id = id;
+            task.phase = Arc::clone(&phase);
         }
         let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
         let consumed = Consumed::new(tasks.len());
@@ -145,11 +140,10 @@ impl Shared {
             guarantee: config.guarantee,
             backlog: config.backlog,
             tolerance_nanos: tolerance.as_nanos(),
-            phase: AtomicU32::new(SETUP),
+            phase,
             epoch: AtomicU64::new(0),
             end: AtomicU64::new(0),
             stopped_at: AtomicU64::new(0),
-            halting: AtomicBool::new(false),
             manager_tid: AtomicI32::new(0),
             idle_tid: AtomicI32::new(0),
             watchdog_tid: AtomicI32::new(0),
@@ -193,8 +187,9 @@ impl Shared {
         task.ok_or(ContractViolation::UnknownTask(id))
     }
 
-    pub(crate) fn phase(&self) -> u32 {
-        self.phase.load(Ordering::SeqCst)
+    /// Whether jobs are released.
+    pub(crate) fn is_running(&self) -> bool {
+        self.phase.stage() == Stage::Running
     }
 
     /// The clock when the run began.
@@ -258,19 +253,6 @@ impl Shared {
         }
     }
 
-    /// Waits until the run begins; says whether it does, and does not end before that.
-    pub(crate) fn await_begin(&self) -> bool {
-        loop {
-            match self.phase() {
-                RUN => return true,
-                STOP => return false,
-                phase => {
-                    sys::futex::wait_until(&self.phase, phase, None);
-                }
-            }
-        }
-    }
-
     pub(crate) fn want_idle(&self) {
         if self.idle_wanted.swap(1, Ordering::SeqCst) == 0 {
             sys::futex::wake_all(&self.idle_wanted);
@@ -303,9 +285,19 @@ impl Shared {
         }
     }
 
+    /// Gives the worker `tid` a SCHED_FIFO priority: nobody but the manager of its CPU does. If the run is being ended
+    /// meanwhile, perhaps by the watchdog, the worker is lowered again, so that nobody stays raised.
+    pub(crate) fn raise(&self, tid: Tid, priority: i32) -> std::io::Result<()> {
+        sys::sched::set_fifo(tid, priority)?;
+        if self.phase.is_ending_after_raising() {
+            demote(tid);
+        }
+        Ok(())
+    }
+
     /// Whether the run is being ended: everything is demoted then.
     pub(crate) fn stop_requested(&self) -> bool {
-        self.halting.load(Ordering::SeqCst)
+        self.phase.is_ending()
     }
 
     /// Asks for the end of the run; the first cause is the one reported.
@@ -327,13 +319,12 @@ impl Shared {
     ///
     /// The thread numbers are valid here, because workers end only after the phase has changed.
     pub(crate) fn halt(&self) {
-        if self.halting.swap(true, Ordering::SeqCst) {
+        if !self.phase.end() {
             return;
         }
         self.stopped_at
             .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
         for task in &self.tasks {
-            task.demote_all();
             task.suspension.end();
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
@@ -344,9 +335,8 @@ impl Shared {
             managed.calls.ring();
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
-        self.phase.store(STOP, Ordering::SeqCst);
+        self.phase.close();
         self.idle_wanted.store(2, Ordering::SeqCst);
-        sys::futex::wake_all(&self.phase);
         sys::futex::wake_all(&self.idle_wanted);
         sys::stop::CALLS.call();
         for task in &self.tasks {

@@ -9,10 +9,11 @@ use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::Duty;
-use crate::shared::{STOP, Shared, StopCause};
+use crate::shared::{Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::stop;
+use crate::words::Stage;
 use crate::worker::enter_real_time;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -83,7 +84,7 @@ impl Watchdog {
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
             let calls = stop::CALLS.count();
-            if shared.phase() == STOP {
+            if shared.phase.stage() == Stage::Over {
                 break;
             }
             let now = monotonic_nanos();

@@ -116,7 +116,7 @@ impl Dispatcher {
         let Some(managed) = &shared.managed else {
             return Ok(());
         };
-        if !shared.await_begin() {
+        if !shared.phase.await_begin() {
             return Ok(());
         }
         let signals = ManagerSignals::default();
@@ -397,8 +397,8 @@ impl Dispatcher {
             shared.occupancy.burns_no_more();
         }
         let done = match class {
-            Class::Run => sys::sched::set_fifo(tid, self.classes.run),
-            Class::Suspended => sys::sched::set_fifo(tid, self.classes.suspended),
+            Class::Run => shared.raise(tid, self.classes.run),
+            Class::Suspended => shared.raise(tid, self.classes.suspended),
             Class::Background => sys::sched::set_other(tid),
         };
         if done.is_err() {

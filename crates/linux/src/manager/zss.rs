@@ -2,7 +2,6 @@
 
 use super::Manager;
 use crate::shared::{Shared, TaskShared};
-use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::threads::Step;
 use crate::zss::{Rank, Slack};
@@ -82,7 +81,7 @@ impl Manager {
             // In the background it stays below all of them, and asks for its priority when it comes back.
             if !task.is_in_background() {
                 // A worker lives as long as the run; the manager has the right, or there were no run.
-                let _ = sys::sched::set_fifo(task.tid(), priority);
+                let _ = shared.raise(task.tid(), priority);
             }
         }
         moved

@@ -1,7 +1,7 @@
 //! The managers of Huang, Gill and Lu (2014): woken by POSIX timers and by workers, in one `epoll_wait`.
 
 use crate::manager::{BEAT_NANOS, Manager, goes_on};
-use crate::shared::{RUN, Shared, StopCause, TaskShared};
+use crate::shared::{Shared, StopCause, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::{Waiter, WakeEvent, Woken};
 use crate::threads::Step;
@@ -97,7 +97,7 @@ impl Manager {
         woken: &Woken,
         due: bool,
     ) -> Step {
-        if shared.phase() != RUN {
+        if !shared.is_running() {
             return Ok(());
         }
         let now = shared.instant(monotonic_nanos()).as_nanos();

@@ -15,8 +15,16 @@
 //! same with a weaker order, or with the pair of words that was there before.
 
 mod bell;
+mod job;
 mod mailbox;
+#[cfg(all(test, loom))]
+mod models;
+mod phase;
+mod revoked;
 mod sync;
 
 pub(crate) use bell::Bell;
+pub(crate) use job::JobWord;
 pub(crate) use mailbox::{Letter, Mailbox};
+pub(crate) use phase::{Phase, Stage};
+pub(crate) use revoked::Revoked;
