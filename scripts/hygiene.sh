@@ -34,9 +34,10 @@ result    vestal-statistics,external -
 report    vestal-core,vestal-result,vestal-trace,external *
 sys       external                 -
 linux     vestal-core,vestal-statistics,vestal-sys,vestal-trace,external *
+bench     vestal-core,vestal-statistics,vestal-sys,vestal-trace,vestal-linux,external *
 experiment vestal-core,vestal-workload,vestal-analysis,vestal-policy,vestal-result,vestal-sim,vestal-statistics,external *
 cli       *                        *
-testkit   vestal-core,vestal-sim,external -
+testkit   vestal-core,vestal-sim,vestal-sys,external -
 own-policy vestal,vestal-core,vestal-analysis,vestal-policy *
 '
 
@@ -48,7 +49,7 @@ readonly MAY_NAME_POLICIES='^crates/(policy/src/policies/|analysis/src/(controls
 # measurements choose kinds, as data.
 readonly WORLDS='^crates/(sim|linux|trace|cli|report)/src/.*\.rs$'
 readonly KINDS='Enforcement|TaskOrder|Configuration'
-readonly MAY_KNOW_KINDS='/(zss_trace|bench)(/|\.rs$)|/tests?(/|\.rs$)|_(tests|cases)\.rs$'
+readonly MAY_KNOW_KINDS='/(slack_trace|bench)(/|\.rs$)|/tests?(/|\.rs$)|_(tests|cases)\.rs$'
 
 # Crates whose modules know one another in circles, until they are taken apart.
 readonly MAY_BE_KNOTTED='linux'

@@ -33,7 +33,7 @@ readonly ROOT RED GREEN BOLD PLAIN
 # What every test is built with. One selection, so that cargo builds nothing twice: it compiles a crate anew for
 # each set of features, and which it takes depends on the packages that are selected.
 # shellcheck disable=SC2034
-readonly AS_TESTED=(--locked --workspace --features vestal/real,vestal/watch,vestal-example-own-policy/real)
+readonly AS_TESTED=(--locked --workspace --features vestal/real,vestal/watch,vestal-bench/real,vestal-example-own-policy/real)
 
 say() { printf '%s\n' "$*"; }
 have() { command -v "$1" >/dev/null 2>&1; }

@@ -11,7 +11,7 @@ mod support;
 
 use support::traces::{counts, figures, read};
 use support::{Done, Scratch, shell, vestal};
-use vestal_linux::fault::{affinity, stolen_ticks};
+use vestal_testkit::machine::stolen;
 use vestal_trace::{Counts, Dispatch, What, World};
 
 const FMS: &str = "examples/fms-200.toml";
@@ -96,11 +96,6 @@ fn vestal_well(arguments: &[&str]) -> Done {
         shell("sleep 5");
     }
     vestal(arguments)
-}
-
-/// What the hypervisor took from the CPU of runs that do not choose one.
-fn stolen() -> u64 {
-    stolen_ticks(*affinity().unwrap().last().unwrap())
 }
 
 #[test]
@@ -540,7 +535,7 @@ fn slices_are_kept_and_replay_clean() {
 
 /// Table I of Huang, Gill and Lu (2014): at 6 ms the high task takes the CPU from the low one.
 #[test]
-fn the_zss_trace_has_the_order_of_the_paper_and_the_gaps_of_the_tick() {
+fn the_slack_trace_has_the_order_of_the_paper_and_the_gaps_of_the_tick() {
     let done = vestal(&["bench", "zero-slack-trace", "--format", "json"]);
     assert_eq!(done.exit, 0, "{}", done.stderr);
     let trace = done.json();

@@ -43,9 +43,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Ok(())
         })
         .run(Duration::from_millis(2_000))?;
-    for task in &report.tasks {
+    for task in &report.cpus[0].tasks {
         println!("{}: {:?}", task.name, task.jobs);
     }
-    println!("{} mode changes", report.modes.len());
+    println!("{} mode changes", report.cpus[0].modes.len());
     Ok(())
 }

@@ -3,9 +3,9 @@
 use crate::config::Monitor;
 use crate::shared::{Armed, QUANTUM_NANOS};
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
+use crate::sys::sched::enter_real_time;
 use crate::sys::signal::ManagerSignals;
 use crate::sys::{self, Tid};
-use crate::worker::enter_real_time;
 use std::io;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -36,8 +36,14 @@ struct Trial {
 }
 
 /// By how much a thread on `cpu` had exceeded its budget when the monitor's signal led to a look at
-/// its clock. Takes about 170 ms.
-pub(crate) fn calibrate(
+/// its clock, in nanoseconds. Takes about 170 ms.
+///
+/// `priorities` are the SCHED_FIFO priorities of that thread and, above it, of the one that looks;
+/// `heartbeat_nanos` is the period of a [`Monitor::Heartbeat`], and without meaning for others.
+///
+/// # Errors
+/// What a system call said, as without the right to SCHED_FIFO or, for [`Monitor::Perf`], to perf.
+pub fn calibrate(
     monitor: Monitor,
     heartbeat_nanos: u64,
     cpu: usize,

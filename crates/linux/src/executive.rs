@@ -7,7 +7,6 @@ use crate::config::{Config, Monitor, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
 use crate::error::RunError;
 use crate::foreign::Observer;
-use crate::idle::IdleDetector;
 use crate::left_behind;
 use crate::managed::{BoxedScheduler, Dispatcher, MakeScheduler, Managed, NoScheduler};
 use crate::manager::Manager;
@@ -20,16 +19,17 @@ use crate::rights::Rights;
 use crate::shared::{Shared, StopCause, TaskShared};
 use crate::stolen::Thief;
 use crate::stop::Watch;
-use crate::summary::{Measured, report};
+use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
 use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::suspension::SuspensionSignal;
 use crate::sys::waiting::WakeEvent;
-use crate::threads::{Started, Threads};
-use crate::watchdog::Watchdog;
-use crate::worker::Worker;
+use crate::thread::idle::IdleDetector;
+use crate::thread::start::{Started, Threads};
+use crate::thread::watchdog::Watchdog;
+use crate::thread::worker::Worker;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -333,17 +333,20 @@ impl Executive {
         };
         let measured = Measured {
             ended,
-            calibration,
-            granularity,
-            config: &config,
-            fallback: plan.fallback.clone(),
-            manager: record,
+            mechanism: config.mechanism,
             recorded: recorded?,
-            stuck,
-            foreign: others.finish(),
             continued: Continued::instants(),
         };
-        Ok(report(&shared, &measured))
+        let cpu = MeasuredCpu {
+            calibration,
+            granularity,
+            enforcement: config.enforcement,
+            fallback: plan.fallback.clone(),
+            manager: record,
+            stuck,
+            foreign: others.finish(),
+        };
+        Ok(report(&shared, &measured, &cpu))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Faults for the tests on the real kernel, present only with the feature `real`.
 
-pub use crate::sys::clock::stolen_ticks;
 pub use crate::sys::process::reap;
 
 use crate::report::Duty;

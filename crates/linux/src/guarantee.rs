@@ -248,9 +248,8 @@ impl Shared {
 mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
-    use crate::worker::job_of;
     use vestal_core::{Duration, Enforcement, Event, Instant, LevelSet, Notice};
-    use vestal_core::{TaskConfiguration, TaskId, Wcet};
+    use vestal_core::{JobId, TaskConfiguration, TaskId, Wcet};
 
     /// A job of `task` ended at `now` after executing `executed` nanoseconds; its own limit is enforced.
     fn end(guarantees: &Guarantees, task: &Task, executed: u64, tolerance: u64, now: u64) {
@@ -401,7 +400,10 @@ mod tests {
             shared.note_notice(&Notice {
                 at: Instant::from_nanos(80),
                 what: Event::Overrun {
-                    job: job_of(TaskId(0), 0),
+                    job: JobId {
+                        task: TaskId(0),
+                        sequence: 0,
+                    },
                     level: Level(0),
                     executed: Service::from_nanos(30),
                 },

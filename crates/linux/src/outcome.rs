@@ -15,7 +15,7 @@ use crate::report::{MISSES_MAX, Miss, TaskRecord};
 use crate::shared::{Shared, TaskShared};
 use crate::stolen::Stolen;
 use crate::sys::clock::monotonic_nanos;
-use crate::worker::Ended;
+use crate::thread::worker::Ended;
 use std::sync::atomic::Ordering;
 use vestal_core::DropReason;
 use vestal_trace::What;

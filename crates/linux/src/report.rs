@@ -23,10 +23,43 @@ pub struct Report {
     pub ended: Ended,
     /// How long it took.
     pub duration: Duration,
-    /// The CPU it ran on.
-    pub cpu: CpuReport,
     /// Which threads handled what.
     pub mechanism: Mechanism,
+    /// Sums over all tasks.
+    pub jobs: JobCounts,
+    /// What there is to say of each CPU of the set, in their order.
+    pub cpus: Vec<CpuReport>,
+    /// What the watchdog used; it has another processor if there is one.
+    pub watchdog: ThreadCost,
+    /// How often the process was continued after it had been stopped.
+    pub continued: u64,
+    /// What was recorded, if the run was.
+    pub recorded: Option<Recorded>,
+    /// Names of tasks whose body had not come to a cancellation point when patience ended. Their
+    /// threads live on, outside the real-time classes.
+    pub stuck: Vec<String>,
+}
+
+impl Report {
+    /// CPU time of watchdog, managers and idle detectors.
+    #[must_use]
+    pub fn own_cpu(&self) -> Service {
+        let cpus = self.cpus.iter().map(|cpu| cpu.threads.cpu());
+        cpus.fold(self.watchdog.cpu, Service::saturating_add)
+    }
+}
+
+/// What a run measured on one CPU of its set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CpuReport {
+    /// The CPU of the machine that it ran on.
+    pub processor: usize,
+    /// CPU time of the workers.
+    pub busy: Service,
+    /// Context switches of the workers.
+    pub switches: u64,
+    /// Of those, forced ones.
+    pub preemptions: u64,
     /// The budget monitor used; with [`Mechanism::Huang2014`] and native dispatch
     /// [`Monitor::Manager`] stands for its two timers.
     pub monitor: Monitor,
@@ -37,17 +70,15 @@ pub struct Report {
     /// Under managed dispatch: how often a worker found itself running a job that the plan of that
     /// moment did not name. `None` under native dispatch, where the kernel keeps the order.
     pub inversions: Option<u64>,
-    /// Sums over all tasks.
-    pub jobs: JobCounts,
     /// Mode changes, oldest first; at most [`MODES_MAX`].
     pub modes: Vec<ModeChange>,
     /// Mode changes beyond those.
     pub modes_lost: u64,
-    /// Per task, in the order of the tasks.
+    /// Per task, in the order of the CPU's tasks.
     pub tasks: Vec<TaskReport>,
     /// What the mechanisms of this world cost.
     pub overhead: Vec<Overhead>,
-    /// What the run's own threads used, and why its manager was woken.
+    /// What the CPU's own threads used, and why its manager was woken.
     pub threads: ThreadCosts,
     /// Intervals in which there were jobs to do.
     pub busy_periods: BusyReport,
@@ -59,13 +90,8 @@ pub struct Report {
     pub release_lateness: Summary,
     /// Notices of the scheduler that no thread could take in time.
     pub lost_notices: u64,
-    /// What was recorded, if the run was.
-    pub recorded: Option<Recorded>,
     /// How jobs were suspended between their slices; `None` if no job is cut into slices.
     pub suspensions: Option<Suspensions>,
-    /// Names of tasks whose body had not come to a cancellation point when patience ended. Their
-    /// threads live on, outside the real-time classes.
-    pub stuck: Vec<String>,
 }
 
 /// How many mode changes a report lists.
@@ -104,7 +130,7 @@ pub struct JobCounts {
     /// that deadline. A job that is stopped at the limit of its own level counts there for itself only,
     /// and for those of its task that wait behind its body.
     pub missed_guaranteed: u64,
-    /// Of those: missed also with the stolen time in their window taken out.
+    /// Of those: missed also with the stolen time in their window taken out. What decides about success.
     pub missed_outside_gaps: u64,
 }
 
@@ -131,7 +157,7 @@ impl JobCounts {
         self.count_drops(&drops);
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.released += other.released;
         self.completed += other.completed;
         self.dropped += other.dropped;
@@ -162,19 +188,6 @@ pub struct TaskReport {
     pub tardiness: Summary,
     /// Limits of it that are smaller than the granularity obtained: they cannot be enforced.
     pub limits_below_granularity: Vec<(Level, Service)>,
-}
-
-/// The CPU of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuReport {
-    /// Its number in the system.
-    pub cpu: usize,
-    /// CPU time of the workers.
-    pub busy: Service,
-    /// Context switches of the workers.
-    pub switches: u64,
-    /// Of those, forced ones.
-    pub preemptions: u64,
 }
 
 /// What one mechanism costs.
@@ -292,15 +305,13 @@ impl Wakeups {
     }
 }
 
-/// What the run's own threads used: everything beside the bodies of jobs.
+/// What the own threads of a CPU of the set used: everything beside the bodies of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadCosts {
-    /// The manager, on the CPU of the run.
+    /// The manager.
     pub manager: ThreadCost,
-    /// The idle detector, on the CPU of the run; managed dispatch has none.
+    /// The idle detector; managed dispatch has none.
     pub idle: ThreadCost,
-    /// The watchdog, on another CPU if there is one.
-    pub watchdog: ThreadCost,
     /// CPU time of the workers outside the bodies of jobs: releasing jobs and ending them.
     pub workers: Service,
     /// Why the manager was woken.
@@ -310,10 +321,10 @@ pub struct ThreadCosts {
 }
 
 impl ThreadCosts {
-    /// CPU time of manager, idle detector and watchdog.
+    /// CPU time of manager and idle detector.
     #[must_use]
     pub const fn cpu(&self) -> Service {
-        self.manager.and(self.idle).and(self.watchdog).cpu
+        self.manager.and(self.idle).cpu
     }
 }
 
@@ -400,12 +411,8 @@ pub struct MachineReport {
     pub lost: Duration,
     /// The same by cause; only causes that took something.
     pub stolen: Vec<StolenTime>,
-    /// How often the process was continued after it had been stopped.
-    pub continued: u64,
     /// Threads of other processes in a real-time class that may use the CPU of the run.
     pub foreign: Vec<ForeignThread>,
-    /// Guaranteed deadlines missed also with the stolen time taken out: what decides about success.
-    pub missed_outside_gaps: u64,
 }
 
 /// How well limits were enforced.

@@ -1,10 +1,10 @@
 //! Puts the notes of all threads together.
 
-use crate::config::Config;
+use crate::config::Mechanism;
 use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
 use crate::report::{
-    BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, MachineReport,
+    BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
     ManagerRecord, Overhead, Report, StolenTime, TaskRecord, TaskReport, ThreadCosts,
 };
 use crate::shared::{Shared, TaskShared};
@@ -14,28 +14,57 @@ use std::sync::atomic::Ordering;
 use vestal_core::{Duration, Enforcement, Level, Service};
 use vestal_statistics::{Histogram, Summary};
 
-/// What there is beside the shared words.
-pub(crate) struct Measured<'a> {
+/// What there is beside the shared words, of the whole run.
+pub(crate) struct Measured {
     pub(crate) ended: Ended,
-    pub(crate) calibration: Option<Summary>,
-    pub(crate) granularity: Option<Service>,
-    pub(crate) config: &'a Config,
-    pub(crate) fallback: Option<String>,
-    pub(crate) manager: ManagerRecord,
+    pub(crate) mechanism: Mechanism,
     pub(crate) recorded: Option<Recorded>,
-    /// Indices of the tasks whose workers did not come back.
-    pub(crate) stuck: Vec<usize>,
-    pub(crate) foreign: Vec<ForeignThread>,
     /// Clock readings at which the process was continued.
     pub(crate) continued: Vec<u64>,
 }
 
+/// What there is beside the shared words, of one CPU of the set.
+pub(crate) struct MeasuredCpu {
+    pub(crate) calibration: Option<Summary>,
+    pub(crate) granularity: Option<Service>,
+    pub(crate) enforcement: Enforcement,
+    pub(crate) fallback: Option<String>,
+    pub(crate) manager: ManagerRecord,
+    /// Indices of the tasks whose workers did not come back.
+    pub(crate) stuck: Vec<usize>,
+    pub(crate) foreign: Vec<ForeignThread>,
+}
+
 /// The report of a run that has ended.
-pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
+pub(crate) fn report(shared: &Shared, measured: &Measured, cpu: &MeasuredCpu) -> Report {
+    let stuck = cpu.stuck.iter().filter_map(|&index| {
+        let task = shared.tasks.get(index)?;
+        Some(task.name.clone())
+    });
+    let stuck = stuck.collect();
+    let cpu = cpu_report(shared, cpu, &measured.continued);
+    let mut jobs = JobCounts::default();
+    cpu.tasks.iter().for_each(|task| jobs.add(&task.jobs));
+    let stopped = shared.stopped_at.load(Ordering::SeqCst);
+    Report {
+        ended: measured.ended,
+        duration: Duration::from_nanos(stopped.saturating_sub(shared.epoch())),
+        mechanism: measured.mechanism,
+        jobs,
+        cpus: vec![cpu],
+        watchdog: shared.accounts.watchdog.cost(),
+        continued: measured.continued.len() as u64,
+        recorded: measured.recorded,
+        stuck,
+    }
+}
+
+/// What there is to say of one CPU of the set; `continued`: clock readings at which the process was.
+fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport {
     let record = |task: &TaskShared| {
         let record = task.record();
         let mut record = record.clone();
-        record.excuse_stops(&measured.continued);
+        record.excuse_stops(continued);
         record
     };
     let records: Vec<TaskRecord> = shared.tasks.iter().map(record).collect();
@@ -59,32 +88,22 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         ("demotion", &manager.demotion),
     ]
     .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
-    let stuck = measured.stuck.iter().filter_map(|&index| {
-        let task = shared.tasks.get(index)?;
-        Some(task.name.clone())
-    });
-    Report {
-        ended: measured.ended,
-        duration: Duration::from_nanos(nanos),
-        cpu: CpuReport {
-            cpu: shared.cpu,
-            busy: totals.used.cpu,
-            switches: totals.used.switches(),
-            preemptions: totals.used.involuntary,
-        },
-        mechanism: measured.config.mechanism,
+    CpuReport {
+        processor: shared.cpu,
+        busy: totals.used.cpu,
+        switches: totals.used.switches(),
+        preemptions: totals.used.involuntary,
         monitor: shared.monitor,
         monitor_fallback: measured.fallback.clone(),
         enforced: shared.enforce,
         inversions: shared.managed.as_ref().map(|managed| managed.inversions()),
-        jobs: totals.jobs,
         modes: manager.modes.clone(),
         modes_lost: manager.modes_lost,
         tasks,
         overhead: overhead.to_vec(),
-        threads: thread_costs(shared, &totals, measured),
+        threads: thread_costs(shared, &totals, manager, continued),
         busy_periods: busy_report(shared, &totals, stopped),
-        machine: machine_report(&shared.stolen, measured, &totals),
+        machine: machine_report(&shared.stolen, measured),
         enforcement: EnforcementReport {
             calibration: measured.calibration,
             granularity: measured.granularity,
@@ -94,26 +113,18 @@ pub(crate) fn report(shared: &Shared, measured: &Measured<'_>) -> Report {
         },
         release_lateness: totals.lateness.summary(),
         lost_notices: manager.lost_notices,
-        recorded: measured.recorded,
         suspensions: shared.suspensions(),
-        stuck: stuck.collect(),
     }
 }
 
-fn machine_report(
-    stolen: &StolenLog,
-    measured: &Measured<'_>,
-    totals: &TaskRecord,
-) -> MachineReport {
+fn machine_report(stolen: &StolenLog, measured: &MeasuredCpu) -> MachineReport {
     MachineReport {
         gaps: stolen.count(),
         longest_gap: Duration::from_nanos(stolen.longest_nanos()),
         longest_charged: Service::from_nanos(stolen.longest_charged_nanos()),
         lost: Duration::from_nanos(stolen.lost_nanos()),
         stolen: stolen_time(stolen, &measured.foreign),
-        continued: measured.continued.len() as u64,
         foreign: measured.foreign.clone(),
-        missed_outside_gaps: totals.jobs.missed_outside_gaps,
     }
 }
 
@@ -144,19 +155,23 @@ fn stolen_time(stolen: &StolenLog, foreign: &[ForeignThread]) -> Vec<StolenTime>
     .collect()
 }
 
-fn thread_costs(shared: &Shared, totals: &TaskRecord, measured: &Measured<'_>) -> ThreadCosts {
+fn thread_costs(
+    shared: &Shared,
+    totals: &TaskRecord,
+    manager: &ManagerRecord,
+    continued: &[u64],
+) -> ThreadCosts {
     let reactions = shared.accounts.reactions.lock();
     let reactions = reactions.unwrap_or_else(PoisonError::into_inner);
     ThreadCosts {
         manager: shared.accounts.manager.cost(),
         idle: shared.accounts.idle.cost(),
-        watchdog: shared.accounts.watchdog.cost(),
         workers: totals
             .used
             .cpu
             .saturating_sub(Service::from_nanos(totals.executed_nanos)),
-        wakeups: measured.manager.wakeups,
-        reactions: reactions.of_duties(&measured.continued),
+        wakeups: manager.wakeups,
+        reactions: reactions.of_duties(continued),
     }
 }
 
@@ -196,7 +211,7 @@ fn task_report(
     task: &TaskShared,
     record: &TaskRecord,
     overruns: u64,
-    measured: &Measured<'_>,
+    measured: &MeasuredCpu,
 ) -> TaskReport {
     TaskReport {
         name: task.name.clone(),
@@ -207,7 +222,7 @@ fn task_report(
         execution: record.execution.summary(),
         tardiness: record.tardiness.summary(),
         limits_below_granularity: measured.granularity.map_or_else(Vec::new, |granularity| {
-            limits_below(task, measured.config.enforcement, granularity)
+            limits_below(task, measured.enforcement, granularity)
         }),
     }
 }

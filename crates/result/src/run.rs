@@ -392,7 +392,7 @@ pub struct Enforced {
 }
 
 /// What the run's own threads used, and why its manager was woken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadCosts {
     /// Who decides and enforces.
     pub manager: ThreadCost,
@@ -409,7 +409,7 @@ pub struct ThreadCosts {
 }
 
 /// What a thread used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadCost {
     /// CPU time.
     pub cpu_ns: u64,
@@ -420,7 +420,7 @@ pub struct ThreadCost {
 }
 
 /// How often the manager was woken, by cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wakeups {
     /// A job completed.
     pub completion: u64,

@@ -46,6 +46,28 @@ pub struct Summary {
     pub sum: u64,
 }
 
+impl Summary {
+    /// The summary of both sets of values. Their median and their 99th percentile are not known any more: the larger
+    /// of the two is given, and that of all values is at most that.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
+    pub fn and(&self, other: &Self) -> Self {
+        if self.count == 0 || other.count == 0 {
+            return if self.count == 0 { *other } else { *self };
+        }
+        let (own, theirs) = (self.count as f64, other.count as f64);
+        Self {
+            count: self.count.saturating_add(other.count),
+            min: self.min.min(other.min),
+            mean: (self.mean * own + other.mean * theirs) / (own + theirs),
+            median: self.median.max(other.median),
+            p99: self.p99.max(other.p99),
+            max: self.max.max(other.max),
+            sum: self.sum.saturating_add(other.sum),
+        }
+    }
+}
+
 /// Below 64 the value itself; above, 64 buckets for each position of the highest bit.
 #[inline]
 fn bucket_of(value: u64) -> usize {
@@ -133,6 +155,24 @@ impl Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_summary_of_two_sets_is_that_of_all_values_with_percentiles_that_are_no_smaller() {
+        let of = |values: &[u64]| {
+            let mut histogram = Histogram::default();
+            values.iter().for_each(|&value| histogram.record(value));
+            histogram.summary()
+        };
+        let (few, many) = ([3, 9, 1_000], [1, 2, 2, 2, 40]);
+        let (joint, all) = (of(&few).and(&of(&many)), of(&[3, 9, 1_000, 1, 2, 2, 2, 40]));
+        let exact = |summary: Summary| (summary.count, summary.min, summary.max, summary.sum);
+        assert_eq!(exact(joint), exact(all));
+        assert!((joint.mean - all.mean).abs() < 1e-9);
+        assert!(joint.median >= all.median && joint.p99 >= all.p99);
+        assert_eq!(joint.median, 9, "that of the few, not of all");
+        assert_eq!(of(&few).and(&of(&[])), of(&few));
+        assert_eq!(of(&[]).and(&of(&few)), of(&few));
+    }
 
     #[test]
     fn buckets_join_without_gap_and_are_narrow_enough() {

@@ -55,7 +55,6 @@ pub fn is_steal_reported() -> bool {
 
 /// How much of this CPU a hypervisor gave to others since the machine started, in ticks of 10 ms; 0 where
 /// no file says.
-#[cfg(feature = "real")]
 #[must_use]
 pub fn stolen_ticks(cpu: usize) -> u64 {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();

@@ -9,6 +9,7 @@
 //! | [`hierarchies`], [`frames`] | servers and frame tables in that world: short constructors |
 //! | [`systems`] | random systems of one CPU in it, step by step |
 //! | [`json_schema`] | a validator for the schemas of this repository |
+//! | [`machine`] | for tests of real runs: one at a time, what the hypervisor took, which threads are real-time |
 #![forbid(unsafe_code)]
 #![expect(
     clippy::expect_used,
@@ -23,6 +24,8 @@ pub mod gantt;
 pub mod hierarchies;
 #[cfg(feature = "json-schema")]
 pub mod json_schema;
+#[cfg(all(feature = "machine", target_os = "linux"))]
+pub mod machine;
 pub mod random;
 pub mod short;
 pub mod systems;

@@ -1,7 +1,7 @@
 //! `vestal bench`: what this machine's mechanisms cost, and what they do.
 
 mod overhead;
-mod zss_trace;
+mod slack_trace;
 
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure, Outcome};
@@ -18,7 +18,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &Output) -> Outcome {
         "overhead" => return overhead::overhead(args, output),
         "zero-slack-trace" => {
             refuse_options(args)?;
-            return zss_trace::zss_trace(output);
+            return slack_trace::slack_trace(output);
         }
         other => {
             let what = format!("measure `{other}`");

@@ -29,7 +29,7 @@ pub(crate) fn primitives(_: &Output) -> Result<Vec<Primitive>, Failure> {
     ))
 }
 
-pub(crate) fn zss_trace(_: &Output) -> Result<ZeroSlackTrace, Failure> {
+pub(crate) fn slack_trace(_: &Output) -> Result<ZeroSlackTrace, Failure> {
     Err(Failure::machine(
         "trace zero slack",
         "real runs need Linux with SCHED_FIFO",

@@ -1,7 +1,7 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
-use super::machine::{machine, machine_lines};
-use super::threads;
+use super::machine::machine_lines;
+use super::outcome;
 use super::work::Body;
 use super::{Monitor, RealRun, Settings};
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::ClockProgress;
 use crate::quantity::short;
-use crate::report::{RunResult, dropped_by};
+use crate::report::RunResult;
 use crate::session::Session;
 use crate::tracing::{self, Reserved, TraceFiles};
 use crate::watch::{Feed, View};
@@ -19,16 +19,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vestal_core::{Service, TaskId};
-use vestal_linux::report::TaskReport;
 use vestal_linux::{
     BoxedScheduler, Config, Ended, ErrorKind, Executive, Mechanism, NoScheduler, Recording, Report,
-    RunError, Summary, TaskSpec, Termination,
+    RunError, TaskSpec, Termination,
 };
 use vestal_policy::Precision;
 use vestal_result::bench::Primitive;
-use vestal_result::run::{
-    CpuRow, Execution, Jobs, ModeChange, Proof, Response, Run, Tardiness, TaskRow,
-};
+use vestal_result::run::Proof;
 use vestal_trace::{Dispatch, Header, Record, Sink, World};
 use vestal_workload::Scenario;
 use vestal_workload::model::{Arrival, Work};
@@ -75,7 +72,7 @@ pub(crate) fn execute(
     if let Some(files) = lock(&files).take() {
         files.finish(output)?;
     }
-    let result = result(session, settings, &report);
+    let result = outcome::result(session, settings, &report);
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
     if let Err(error) = shown {
         warnings.push(format!("the live view was not shown to the end: {error}"));
@@ -224,7 +221,7 @@ fn scheduler_of(
 /// Measures what the mechanisms of real runs cost here.
 pub(crate) fn primitives(output: &Output) -> Result<Vec<Primitive>, Failure> {
     let progress = ClockProgress::start(output, "measuring", Duration::from_secs(4));
-    let measured = vestal_linux::primitives::measure();
+    let measured = vestal_bench::primitives::measure();
     drop(progress);
     let measured = measured.map_err(|error| blame("measure the primitives".to_owned(), error))?;
     let costs = measured.iter().map(|primitive| Primitive {
@@ -237,7 +234,7 @@ pub(crate) fn primitives(output: &Output) -> Result<Vec<Primitive>, Failure> {
     Ok(costs.collect())
 }
 
-fn dispatch(settings: &Settings) -> Dispatch {
+pub(super) fn dispatch(settings: &Settings) -> Dispatch {
     if settings.managed {
         Dispatch::Managed
     } else {
@@ -246,7 +243,7 @@ fn dispatch(settings: &Settings) -> Dispatch {
 }
 
 /// What proves that the run keeps the policy's guarantee.
-fn proof(session: &Session, settings: &Settings) -> Option<Proof> {
+pub(super) fn proof(session: &Session, settings: &Settings) -> Option<Proof> {
     let enforced = !settings.observe || session.configuration().holds_unenforced();
     session
         .system
@@ -319,11 +316,6 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
             "the system refused {refused} blocks of memory that jobs asked for"
         ));
     }
-    if let Some(inversions @ 1..) = report.inversions {
-        warnings.push(format!(
-            "{inversions} times a job ran that the plan did not name; does a body block, or a plan leave the CPU free while a begun job waits?"
-        ));
-    }
     let outside = result.run.machine.missed_outside_gaps;
     let inside = result.run.jobs.missed_guaranteed.saturating_sub(outside);
     if inside > 0 {
@@ -331,7 +323,22 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
             "{inside} guaranteed deadlines were missed, and only time that others took from the run explains it: not decided, exit code 5 (--tolerate-stolen-time makes it 0)"
         ));
     }
-    if let Some(ineffective @ 1..) = report.suspensions.map(|held| held.ineffective) {
+    warnings.extend(of_report(report));
+    warnings
+}
+
+/// What the report alone says.
+fn of_report(report: &Report) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let inversions: u64 = report.cpus.iter().filter_map(|cpu| cpu.inversions).sum();
+    if inversions > 0 {
+        warnings.push(format!(
+            "{inversions} times a job ran that the plan did not name; does a body block, or a plan leave the CPU free while a begun job waits?"
+        ));
+    }
+    let suspensions = report.cpus.iter().filter_map(|cpu| cpu.suspensions);
+    let ineffective: u64 = suspensions.map(|held| held.ineffective).sum();
+    if ineffective > 0 {
         warnings.push(format!(
             "{ineffective} times a job went on although it was suspended until its next slice; does a body block signals and come to no cancellation point?"
         ));
@@ -341,10 +348,11 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
             "{lost} records of the trace were lost, because a thread's ring was full; a replay ends where they are missing"
         ));
     }
-    if report.lost_notices > 0 || report.modes_lost > 0 {
+    let notices: u64 = report.cpus.iter().map(|cpu| cpu.lost_notices).sum();
+    let modes: u64 = report.cpus.iter().map(|cpu| cpu.modes_lost).sum();
+    if notices > 0 || modes > 0 {
         warnings.push(format!(
-            "records lost: {} notices, {} mode changes",
-            report.lost_notices, report.modes_lost
+            "records lost: {notices} notices, {modes} mode changes"
         ));
     }
     for task in &report.stuck {
@@ -353,105 +361,4 @@ fn warnings(session: &Session, report: &Report, result: &RunResult, refused: u64
         ));
     }
     warnings
-}
-
-fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult {
-    let level = |level| session.set.level_name(level).to_owned();
-    let cpu = u16::try_from(report.cpu.cpu).ok();
-    let modes = report.modes.iter().map(|change| ModeChange {
-        at_ns: change.at.as_nanos(),
-        from: level(change.from),
-        to: level(change.to),
-        cause: change.cause.map(|job| session.task_name(job.task)),
-        cpu,
-    });
-    let jobs = &report.jobs;
-    let tasks = session.tasks.iter().zip(&report.tasks);
-    let run = Run {
-        duration_ns: report.duration.as_nanos(),
-        jobs: Jobs {
-            released: jobs.released,
-            completed: jobs.completed,
-            dropped: jobs.dropped,
-            dropped_by: dropped_by(jobs.dropped_by),
-            missed: jobs.missed,
-            missed_guaranteed: jobs.missed_guaranteed,
-            missed_undecided: jobs.missed_undecided(),
-        },
-        modes: modes.collect(),
-        tasks: tasks
-            .map(|(task, found)| TaskRow {
-                cpu,
-                ..row(task.period.as_nanos(), found)
-            })
-            .collect(),
-        cpus: vec![CpuRow {
-            cpu: cpu.unwrap_or(u16::MAX),
-            busy_ns: report.cpu.busy.as_nanos(),
-            switches: report.cpu.switches,
-            preemptions: report.cpu.preemptions,
-            migrations: 0,
-        }],
-        overhead: threads::overhead(&report.overhead),
-        machine: machine(report),
-        proof: Some(proof(session, settings)),
-        ..RunResult::of(session, World::Linux, dispatch(settings))
-    };
-    RunResult {
-        run,
-        mode_changes: (report.modes.len() as u64).saturating_add(report.modes_lost),
-        excluded: 0,
-    }
-}
-
-fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
-    let (response, execution, tardiness) = (&found.response, &found.execution, &found.tardiness);
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a figure for display, not for decisions"
-    )]
-    let relative = response.mean / period_ns as f64;
-    TaskRow {
-        name: found.name.clone(),
-        cpu: None,
-        released: found.jobs.released,
-        completed: found.jobs.completed,
-        missed: found.jobs.missed,
-        dropped: found.jobs.dropped,
-        dropped_by: dropped_by(found.jobs.dropped_by),
-        overruns: found.overruns,
-        preemptions: found.preemptions,
-        response_ns: Response {
-            min: some(response, response.min),
-            mean: some(response, whole(response.mean)),
-            p99: some(response, response.p99),
-            max: some(response, response.max),
-        },
-        execution_ns: Execution {
-            min: some(execution, execution.min),
-            mean: some(execution, whole(execution.mean)),
-            max: some(execution, execution.max),
-        },
-        tardiness_ns: Tardiness {
-            mean: some(tardiness, whole(tardiness.mean)),
-            max: some(tardiness, tardiness.max),
-        },
-        relative_response: (response.count > 0).then_some(relative),
-    }
-}
-
-/// A figure of a summary, if anything was measured.
-fn some(summary: &Summary, value: u64) -> Option<u64> {
-    (summary.count > 0).then_some(value)
-}
-
-/// A mean in whole nanoseconds.
-pub(super) fn whole(mean: f64) -> u64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a mean of times of at most 2^62 ns, rounded for display"
-    )]
-    let whole = mean.round() as u64;
-    whole
 }

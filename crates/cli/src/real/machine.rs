@@ -1,25 +1,29 @@
 //! What the machine and the mechanisms did in a real run: lines for the page, and values for the result.
 
 use super::Settings;
+use super::linux::dispatch;
 use super::threads;
 use crate::quantity::short;
 use vestal_core::Service;
-use vestal_linux::report::{Cause, MachineReport, StolenTime};
-use vestal_linux::{Mechanism, Report};
+use vestal_linux::report::{Cause, CpuReport, MachineReport, StolenTime, Suspensions};
+use vestal_linux::{Mechanism, Report, Summary};
 use vestal_result::run::{Enforced, Machine, Stolen};
-use vestal_trace::Dispatch;
 
 /// What the machine and the mechanisms did.
 pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
-    let mut lines = enforcement_lines(report, settings);
-    lines.extend(stolen_lines(&report.machine));
-    let lateness = &report.release_lateness;
-    if lateness.count > 0 {
+    let cpus = report.cpus.iter();
+    let mut lines: Vec<String> = cpus
+        .flat_map(|cpu| {
+            let mut lines = enforcement_lines(report, cpu, settings);
+            lines.extend(stolen_lines(&cpu.machine));
+            lines.extend(lateness_line(cpu));
+            lines
+        })
+        .collect();
+    if report.continued > 0 {
         lines.push(format!(
-            "releases came {} late in the median, {} in the 99th percentile, {} at most",
-            short(lateness.median),
-            short(lateness.p99),
-            short(lateness.max)
+            "the process was stopped and continued {} times",
+            report.continued
         ));
     }
     if let Some(recorded) = report.recorded {
@@ -28,57 +32,70 @@ pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String>
             recorded.records, recorded.lost
         ));
     }
-    let share: f64 = report.overhead.iter().map(|overhead| overhead.share).sum();
+    let costs = threads::overhead(&report.cpus);
+    let share: f64 = costs.values().filter_map(|cost| cost.share).sum();
     lines.push(format!(
         "our own mechanisms cost {:.3}% of the time",
         share * 100.0
     ));
-    let (threads, busy) = (&report.threads, &report.busy_periods);
+    let (own, busy) = (threads::costs(report), threads::busy_periods(&report.cpus));
     lines.push(format!(
         "{} busy periods with {:.1} thread switches each; jobs woke the manager {} times; it, the idle detector and the watchdog used {} of CPU time",
         busy.count,
-        busy.switches_each(),
-        threads.wakeups.by_jobs(),
-        short(threads.cpu().as_nanos()),
+        threads::switches_each(&busy),
+        threads::by_jobs(&own.wakeups),
+        short(report.own_cpu().as_nanos()),
     ));
     lines
 }
 
+fn lateness_line(cpu: &CpuReport) -> Option<String> {
+    let lateness = &cpu.release_lateness;
+    (lateness.count > 0).then(|| {
+        format!(
+            "releases came {} late in the median, {} in the 99th percentile, {} at most",
+            short(lateness.median),
+            short(lateness.p99),
+            short(lateness.max)
+        )
+    })
+}
+
 /// How budgets were enforced, and how well.
-fn enforcement_lines(report: &Report, settings: &Settings) -> Vec<String> {
+fn enforcement_lines(report: &Report, cpu: &CpuReport, settings: &Settings) -> Vec<String> {
     let of_paper = report.mechanism == Mechanism::Huang2014;
-    let native = report.inversions.is_none();
-    let enforced = if report.enforced && of_paper && native {
+    let native = cpu.inversions.is_none();
+    let enforced = if cpu.enforced && of_paper && native {
         "enforced as in Huang, Gill and Lu (2014)".to_owned()
-    } else if report.enforced {
-        format!("budgets monitored by {}", report.monitor.name())
+    } else if cpu.enforced {
+        format!("budgets monitored by {}", cpu.monitor.name())
     } else if of_paper && !settings.observe {
         "nothing was enforced, as in the baseline of Huang, Gill and Lu (2014)".to_owned()
     } else {
         "nothing was enforced, as --observe asks".to_owned()
     };
-    let mut lines = vec![format!("CPU {}, {enforced}", report.cpu.cpu)];
-    if report.monitor == vestal_linux::Monitor::PosixTimer {
+    let mut lines = vec![format!("CPU {}, {enforced}", cpu.processor)];
+    if cpu.monitor == vestal_linux::Monitor::PosixTimer {
         lines.push(
             "posix-timer is bound to the kernel's tick: budgets are noticed milliseconds late"
                 .to_owned(),
         );
     }
-    if let Some(inversions) = report.inversions {
+    if let Some(inversions) = cpu.inversions {
         lines.push(format!(
             "dispatched by the manager; jobs found running against the plan: {inversions}"
         ));
     }
-    if let Some(held) = report.suspensions {
+    if let Some(held) = cpu.suspensions {
         lines.push(format!(
             "jobs were suspended between their slices {} times, {} times without effect",
             held.times, held.ineffective
         ));
     }
-    if let Some(why) = &report.monitor_fallback {
+    if let Some(why) = &cpu.monitor_fallback {
         lines.push(format!("not by the monitor asked for: {why}"));
     }
-    let enforcement = &report.enforcement;
+    let enforcement = &cpu.enforcement;
     if let Some(granularity) = enforcement.granularity {
         let granularity = short(granularity.as_nanos());
         lines.push(format!(
@@ -96,7 +113,7 @@ fn enforcement_lines(report: &Report, settings: &Settings) -> Vec<String> {
             enforcement.late,
         ));
     }
-    for task in &report.tasks {
+    for task in &cpu.tasks {
         for (level, limit) in &task.limits_below_granularity {
             lines.push(format!(
                 "{}: its budget of level {}, {}, is below the granularity and cannot be enforced exactly",
@@ -130,12 +147,6 @@ fn stolen_lines(machine: &MachineReport) -> Vec<String> {
             short(machine.longest_gap.as_nanos())
         ));
     }
-    if machine.continued > 0 {
-        lines.push(format!(
-            "the process was stopped and continued {} times",
-            machine.continued
-        ));
-    }
     if !machine.foreign.is_empty() {
         let threads = machine.foreign.iter().map(ToString::to_string);
         let threads: Vec<String> = threads.collect();
@@ -159,45 +170,79 @@ fn stolen(stolen: &StolenTime) -> Stolen {
     }
 }
 
-pub(super) fn machine(report: &Report) -> Machine {
-    let enforcement = &report.enforcement;
+/// What was stolen on all CPUs, by who took it.
+fn stolen_in_all(cpus: &[CpuReport]) -> Vec<Stolen> {
+    let mut all: Vec<Stolen> = Vec::new();
+    for each in cpus.iter().flat_map(|cpu| &cpu.machine.stolen).map(stolen) {
+        let same = |known: &&mut Stolen| (&known.cause, &known.name) == (&each.cause, &each.name);
+        match all.iter_mut().find(same) {
+            Some(known) => known.ns = known.ns.saturating_add(each.ns),
+            None => all.push(each),
+        }
+    }
+    all
+}
+
+/// A figure of each CPU, where there is one, put together.
+fn joined<T>(
+    cpus: &[CpuReport],
+    figure: impl Fn(&CpuReport) -> Option<T>,
+    join: impl Fn(T, T) -> T,
+) -> Option<T> {
+    cpus.iter().filter_map(figure).reduce(join)
+}
+
+/// What the machine did on all CPUs of the run: counts and times are sums, extremes those of all; a median is the
+/// largest of theirs.
+pub(super) fn machine(report: &Report, settings: &Settings) -> Machine {
+    let cpus = report.cpus.as_slice();
+    let sum = |figure: &dyn Fn(&CpuReport) -> u64| cpus.iter().map(figure).sum();
+    let most = |figure: &dyn Fn(&CpuReport) -> u64| cpus.iter().map(figure).max().unwrap_or(0);
+    let overshoot = cpus.iter().map(|cpu| cpu.enforcement.overshoot);
+    let overshoot = overshoot.fold(Summary::default(), |all, each| all.and(&each));
+    let counted = |figure: fn(Suspensions) -> u64| {
+        joined(cpus, |cpu| cpu.suspensions.map(figure), u64::saturating_add)
+    };
     Machine {
-        gaps: report.machine.gaps,
-        longest_gap_ns: report.machine.longest_gap.as_nanos(),
-        lost_ns: report.machine.lost.as_nanos(),
-        missed_outside_gaps: report.machine.missed_outside_gaps,
-        stolen: report.machine.stolen.iter().map(stolen).collect(),
+        gaps: sum(&|cpu| cpu.machine.gaps),
+        longest_gap_ns: most(&|cpu| cpu.machine.longest_gap.as_nanos()),
+        lost_ns: sum(&|cpu| cpu.machine.lost.as_nanos()),
+        missed_outside_gaps: report.jobs.missed_outside_gaps,
+        stolen: stolen_in_all(cpus),
         enforced: Some(Enforced {
-            dispatch: match report.inversions {
-                Some(_) => Dispatch::Managed.word(),
-                None => Dispatch::Native.word(),
-            }
-            .to_owned(),
-            inversions: report.inversions,
+            dispatch: dispatch(settings).word().to_owned(),
+            inversions: joined(cpus, |cpu| cpu.inversions, u64::saturating_add),
             mechanism: report.mechanism.name().to_owned(),
-            observed_only: !report.enforced,
-            monitor: report.monitor.name().to_owned(),
-            granularity_ns: enforcement.granularity.map(Service::as_nanos),
-            tolerance_ns: enforcement.tolerance.as_nanos(),
-            overruns_noticed: enforcement.overshoot.count,
-            overshoot_median_ns: enforcement.overshoot.median,
-            overshoot_max_ns: enforcement.overshoot.max,
-            noticed_late: enforcement.late,
-            held: report.suspensions.map(|held| held.times),
-            held_in_vain: report.suspensions.map(|held| held.ineffective),
+            observed_only: cpus.iter().all(|cpu| !cpu.enforced),
+            monitor: monitors(cpus),
+            granularity_ns: joined(cpus, |cpu| cpu.enforcement.granularity, Service::max)
+                .map(Service::as_nanos),
+            tolerance_ns: most(&|cpu| cpu.enforcement.tolerance.as_nanos()),
+            overruns_noticed: overshoot.count,
+            overshoot_median_ns: overshoot.median,
+            overshoot_max_ns: overshoot.max,
+            noticed_late: sum(&|cpu| cpu.enforcement.late),
+            held: counted(|held| held.times),
+            held_in_vain: counted(|held| held.ineffective),
             records: report.recorded.map(|recorded| recorded.records),
             records_lost: lost_in_all(report),
             own: threads::costs(report),
-            busy_periods: threads::busy_periods(report),
+            busy_periods: threads::busy_periods(cpus),
         }),
     }
+}
+
+/// The budget monitors of all CPUs, each once.
+fn monitors(cpus: &[CpuReport]) -> String {
+    let mut names: Vec<&str> = cpus.iter().map(|cpu| cpu.monitor.name()).collect();
+    names.dedup();
+    names.join(", ")
 }
 
 /// Notices, mode changes and trace records that are missing.
 fn lost_in_all(report: &Report) -> u64 {
     let records = report.recorded.map_or(0, |recorded| recorded.lost);
-    report
-        .lost_notices
-        .saturating_add(report.modes_lost)
-        .saturating_add(records)
+    let cpus = report.cpus.iter();
+    let lost = cpus.map(|cpu| cpu.lost_notices.saturating_add(cpu.modes_lost));
+    lost.fold(records, u64::saturating_add)
 }

@@ -13,26 +13,28 @@ mod linux;
 #[cfg(target_os = "linux")]
 mod machine;
 #[cfg(target_os = "linux")]
+mod outcome;
+#[cfg(target_os = "linux")]
 mod overhead;
+#[cfg(target_os = "linux")]
+mod slack_trace;
 #[cfg(target_os = "linux")]
 mod threads;
 #[cfg(target_os = "linux")]
 mod work;
-#[cfg(target_os = "linux")]
-mod zss_trace;
 
 #[cfg(target_os = "linux")]
 pub(crate) use doctor::examine;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
-    examine, execute, machine, measure, preemptions, primitives, zss_trace,
+    examine, execute, machine, measure, preemptions, primitives, slack_trace,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{execute, primitives};
 #[cfg(target_os = "linux")]
 pub(crate) use overhead::{machine, measure, preemptions};
 #[cfg(target_os = "linux")]
-pub(crate) use zss_trace::zss_trace;
+pub(crate) use slack_trace::slack_trace;
 
 /// What the command line says about the machine.
 #[derive(Clone, Copy, Debug, Default)]

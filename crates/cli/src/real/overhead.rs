@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::session::Session;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use vestal_bench::preemption::{Effort, PreemptionCost};
 use vestal_experiment::overhead::{Group, Invocations, Preemptions};
-use vestal_linux::preemption::{Effort, PreemptionCost};
 use vestal_linux::{Ended, Report, Summary};
 
 /// Runs a session for its duration, which no job is meant to outlast.
@@ -20,9 +20,13 @@ pub(crate) fn measure(session: &Session, settings: &Settings) -> Result<ShortRun
     Ok(of(&report))
 }
 
+/// What there is to say of a run on one CPU.
 fn of(report: &Report) -> ShortRun {
-    let busy = report.busy_periods.periods.first();
-    let manager = report
+    let Some(cpu) = report.cpus.first() else {
+        return ShortRun::default();
+    };
+    let busy = cpu.busy_periods.periods.first();
+    let manager = cpu
         .overhead
         .iter()
         .find(|overhead| overhead.mechanism == "manager");
@@ -35,18 +39,18 @@ fn of(report: &Report) -> ShortRun {
     ShortRun {
         interrupted: report.ended != Ended::Finished,
         busy_ns: busy.map_or(0, |busy| busy.length.as_nanos()),
-        busy_periods: report.busy_periods.count,
-        switches: report.busy_periods.switches,
-        own_cpu_ns: report.threads.cpu().as_nanos(),
-        workers_cpu_ns: report.threads.workers.as_nanos(),
-        wakeups: report.threads.wakeups.by_jobs(),
+        busy_periods: cpu.busy_periods.count,
+        switches: cpu.busy_periods.switches,
+        own_cpu_ns: report.own_cpu().as_nanos(),
+        workers_cpu_ns: cpu.threads.workers.as_nanos(),
+        wakeups: cpu.threads.wakeups.by_jobs(),
         completed: report.jobs.completed,
         released: report.jobs.released,
         missed: report.jobs.missed,
-        overruns: report.tasks.iter().map(|task| task.overruns).sum(),
-        mode_changes: report.modes.len() as u64,
-        lost_ns: report.machine.lost.as_nanos(),
-        longest_gap_ns: report.machine.longest_gap.as_nanos(),
+        overruns: cpu.tasks.iter().map(|task| task.overruns).sum(),
+        mode_changes: cpu.modes.len() as u64,
+        lost_ns: cpu.machine.lost.as_nanos(),
+        longest_gap_ns: cpu.machine.longest_gap.as_nanos(),
         manager: invocations.unwrap_or_default(),
     }
 }
@@ -59,7 +63,7 @@ pub(crate) fn preemptions(
     stop: &AtomicBool,
 ) -> Result<Vec<Preemptions>, Failure> {
     let effort = Effort { groups, rounds };
-    let rows = vestal_linux::preemption::measure(threads, effort, cpu, stop);
+    let rows = vestal_bench::preemption::measure(threads, effort, cpu, stop);
     let rows = rows.map_err(|error| blame("measure preemptions".to_owned(), error))?;
     Ok(rows.iter().map(row).collect())
 }

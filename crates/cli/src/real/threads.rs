@@ -1,69 +1,94 @@
 //! What the threads of a run cost that are not jobs, for the result of the run.
 
-use super::linux::whole;
+use super::outcome::whole;
 use std::collections::BTreeMap;
-use vestal_linux::Report;
-use vestal_linux::report::{self, Overhead};
+use vestal_linux::report::{self, CpuReport};
+use vestal_linux::{Report, Summary};
 use vestal_result::run::{BusyPeriods, Cost, Reaction, ThreadCost, ThreadCosts, Wakeups};
 
-/// The run's own threads.
+/// The run's own threads, those of all CPUs together.
 pub(super) fn costs(report: &Report) -> ThreadCosts {
-    let threads = &report.threads;
-    let thread = |cost: report::ThreadCost| ThreadCost {
-        cpu_ns: cost.cpu.as_nanos(),
-        voluntary: cost.voluntary,
-        involuntary: cost.involuntary,
-    };
-    let woken = threads.wakeups;
-    ThreadCosts {
-        manager: thread(threads.manager),
-        idle: thread(threads.idle),
-        watchdog: thread(threads.watchdog),
-        workers_cpu_ns: threads.workers.as_nanos(),
-        wakeups: Wakeups {
-            completion: woken.completion,
-            release: woken.release,
-            budget: woken.budget,
-            timer: woken.timer,
-            idle: woken.idle,
-            beat: woken.beat,
-            other: woken.other,
-        },
-        reactions_ns: threads
-            .reactions
-            .iter()
-            .map(|reaction| {
-                let (count, max) = (reaction.count, reaction.longest.as_nanos());
-                (reaction.duty.name().to_owned(), Reaction { count, max })
-            })
-            .collect(),
+    let mut costs = ThreadCosts::default();
+    add_cost(&mut costs.watchdog, report.watchdog);
+    for threads in report.cpus.iter().map(|cpu| &cpu.threads) {
+        add_cost(&mut costs.manager, threads.manager);
+        add_cost(&mut costs.idle, threads.idle);
+        costs.workers_cpu_ns += threads.workers.as_nanos();
+        add_wakeups(&mut costs.wakeups, &threads.wakeups);
+        for reaction in &threads.reactions {
+            let name = reaction.duty.name().to_owned();
+            let all = costs.reactions_ns.entry(name);
+            let all = all.or_insert(Reaction { count: 0, max: 0 });
+            all.count += reaction.count;
+            all.max = all.max.max(reaction.longest.as_nanos());
+        }
     }
+    costs
 }
 
-/// The busy periods of a run.
-pub(super) fn busy_periods(report: &Report) -> BusyPeriods {
-    let busy = &report.busy_periods;
+const fn add_cost(all: &mut ThreadCost, cost: report::ThreadCost) {
+    all.cpu_ns += cost.cpu.as_nanos();
+    all.voluntary += cost.voluntary;
+    all.involuntary += cost.involuntary;
+}
+
+const fn add_wakeups(all: &mut Wakeups, woken: &report::Wakeups) {
+    all.completion += woken.completion;
+    all.release += woken.release;
+    all.budget += woken.budget;
+    all.timer += woken.timer;
+    all.idle += woken.idle;
+    all.beat += woken.beat;
+    all.other += woken.other;
+}
+
+/// How often jobs woke a manager: all but its signs of life.
+pub(super) const fn by_jobs(woken: &Wakeups) -> u64 {
+    woken.completion + woken.release + woken.budget + woken.timer + woken.idle + woken.other
+}
+
+/// The busy periods of a run, those of all CPUs together; their median is the largest of the CPUs'.
+pub(super) fn busy_periods(cpus: &[CpuReport]) -> BusyPeriods {
+    let all = cpus.iter().map(|cpu| &cpu.busy_periods);
+    let lengths = all.clone().map(|busy| busy.length);
+    let length = lengths.fold(Summary::default(), |all, each| all.and(&each));
     BusyPeriods {
-        count: busy.count,
-        median_ns: busy.length.median,
-        mean_ns: whole(busy.length.mean),
-        max_ns: busy.length.max,
-        switches: busy.switches,
+        count: all.clone().map(|busy| busy.count).sum(),
+        median_ns: length.median,
+        mean_ns: whole(length.mean),
+        max_ns: length.max,
+        switches: all.map(|busy| busy.switches).sum(),
     }
 }
 
-/// What each mechanism cost, by its name.
-pub(super) fn overhead(found: &[Overhead]) -> BTreeMap<String, Cost> {
-    let entries = found.iter().map(|overhead| {
-        let summary = &overhead.summary;
+/// Thread switches for each busy period, on average; 0 if there was none.
+#[expect(clippy::cast_precision_loss, reason = "a figure for display")]
+pub(super) fn switches_each(busy: &BusyPeriods) -> f64 {
+    if busy.count == 0 {
+        return 0.0;
+    }
+    busy.switches as f64 / busy.count as f64
+}
+
+/// What each mechanism cost on all CPUs, by its name; its share is that of the time of all of them.
+pub(super) fn overhead(cpus: &[CpuReport]) -> BTreeMap<String, Cost> {
+    let mut all: BTreeMap<&str, (Summary, f64)> = BTreeMap::new();
+    for found in cpus.iter().flat_map(|cpu| &cpu.overhead) {
+        let (summary, share) = all.entry(found.mechanism).or_default();
+        *summary = summary.and(&found.summary);
+        *share += found.share;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a handful of CPUs")]
+    let count = cpus.len().max(1) as f64;
+    let entries = all.into_iter().map(|(name, (summary, share))| {
         let cost = Cost {
             count: summary.count,
             mean: Some(summary.mean),
             p99: Some(summary.p99),
             max: Some(summary.max),
-            share: Some(overhead.share),
+            share: Some(share / count),
         };
-        (overhead.mechanism.to_owned(), cost)
+        (name.to_owned(), cost)
     });
     entries.collect()
 }

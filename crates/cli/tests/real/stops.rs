@@ -90,7 +90,7 @@ fn a_stopped_overhead_experiment_shows_whole_repetitions() {
 }
 
 #[test]
-fn a_stopped_zss_trace_shows_nothing() {
+fn a_stopped_slack_trace_shows_nothing() {
     let arguments = ["bench", "zero-slack-trace", "--format", "json"];
     stops(
         "zero-slack-trace",

@@ -8,7 +8,7 @@ use crate::stolen::STOLEN_NANOS_MIN;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
-use crate::worker::enter_real_time;
+use crate::sys::sched::enter_real_time;
 use std::io;
 use std::thread;
 use vestal_statistics::{Histogram, Summary};

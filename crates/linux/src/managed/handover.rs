@@ -1,7 +1,7 @@
 //! What the manager and one worker hand each other.
 
+use crate::thread::worker::Ended;
 use crate::words::{Bell, Letter, Mailbox};
-use crate::worker::Ended;
 
 /// A job to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,9 +21,8 @@ mod backlog;
 mod handover;
 mod manager;
 mod pending;
-mod worker;
 
-pub(crate) use handover::Handover;
+pub(crate) use handover::{Assignment, Handover};
 pub(crate) use manager::Dispatcher;
 
 use crate::words::Bell;

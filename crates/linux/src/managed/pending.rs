@@ -3,7 +3,7 @@
 use super::backlog::Backlog;
 use crate::shared::TaskShared;
 use crate::sys::clock::cpu_nanos_of;
-use crate::threads::Step;
+use crate::thread::start::Step;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{ContractViolation, Drops, TaskId};

@@ -9,7 +9,7 @@ use super::{Manager, restore_priority, take_out_of_real_time, waits_for_an_insta
 use crate::allowance::Allowance;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
-use crate::threads::Step;
+use crate::thread::start::Step;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Enforcer, Fact, Instant, JobId, Scheduler, StopReason};
 use vestal_trace::{Record, What};

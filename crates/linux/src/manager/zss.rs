@@ -3,7 +3,7 @@
 use super::Manager;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
-use crate::threads::Step;
+use crate::thread::start::Step;
 use crate::zss::{Rank, Slack};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Fact, Instant, Permit, Scheduler};

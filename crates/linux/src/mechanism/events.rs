@@ -4,7 +4,7 @@ use crate::manager::{BEAT_NANOS, Manager, goes_on};
 use crate::shared::{Shared, StopCause, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::{Waiter, WakeEvent, Woken};
-use crate::threads::Step;
+use crate::thread::start::Step;
 use std::io;
 use std::sync::atomic::Ordering;
 

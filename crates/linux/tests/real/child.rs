@@ -26,12 +26,12 @@ fn entry() {
         Ok(report) => println!(
             "{OUTCOME}{:?} {:?} {:?} missed: {}, undecided: {}, continued: {}, stolen: {:?}",
             report.ended,
-            report.monitor,
+            report.cpus[0].monitor,
             left,
-            report.machine.missed_outside_gaps,
+            report.jobs.missed_outside_gaps,
             report.jobs.missed_undecided(),
-            report.machine.continued,
-            report.machine.stolen,
+            report.continued,
+            report.cpus[0].machine.stolen,
         ),
         Err(error) => println!("{OUTCOME}{:?} {error}\n", error.kind()),
     }

@@ -83,7 +83,7 @@ fn found(expected: &Expected) {
             assert!(took > REACTION_MAX, "{what}");
             assert_eq!(report.jobs.missed_undecided(), 0, "{what}");
             if expected.delays_hi_jobs && how == How::Burn {
-                assert!(report.machine.missed_outside_gaps > 0, "{what}");
+                assert!(report.jobs.missed_outside_gaps > 0, "{what}");
             }
         }
     }
@@ -97,7 +97,7 @@ fn once_more_if_stolen(milliseconds: u64, mut run: impl FnMut() -> Report) -> Re
     let most = USUALLY.saturating_add(Duration::from_micros(milliseconds * 250));
     for _ in 0..ATTEMPTS {
         let report = run();
-        if report.machine.lost < most && report.jobs.missed_undecided() == 0 {
+        if report.cpus[0].machine.lost < most && report.jobs.missed_undecided() == 0 {
             return report;
         }
         await_calm();
@@ -181,7 +181,7 @@ fn an_unhurt_run_passes_twenty_times_in_a_row() {
                 };
                 let report = executive(dispatch, slack_ms, delay).run_well(RUN);
                 assert_eq!(
-                    report.machine.missed_outside_gaps, 0,
+                    report.jobs.missed_outside_gaps, 0,
                     "{dispatch:?} {report:#?}"
                 );
             };
@@ -298,9 +298,9 @@ fn what_a_job_of_ours_executes_between_two_looks_of_another_is_not_stolen() {
                 every: 1,
             }))
             .run_well(RUN);
-        assert!(report.tasks[1].preemptions >= 6, "{report:#?}");
+        assert!(report.cpus[0].tasks[1].preemptions >= 6, "{report:#?}");
         assert!(
-            report.machine.longest_gap < Duration::from_millis(4),
+            report.cpus[0].machine.longest_gap < Duration::from_millis(4),
             "{report:#?}"
         );
     });
@@ -335,10 +335,13 @@ fn a_lo_job_that_overruns_excuses_no_miss_of_a_hi_job() {
                 .unwrap()
         };
         let report = once_more_if_stolen(60, run);
-        let hi = report.tasks[1].jobs;
+        let hi = report.cpus[0].tasks[1].jobs;
         assert!(hi.missed_outside_gaps > 0, "{dispatch:?}: {report:#?}");
         assert_eq!(hi.missed_guaranteed, hi.missed, "{dispatch:?}: {report:#?}");
-        assert!(report.tasks[0].overruns > 3, "{dispatch:?}: {report:#?}");
+        assert!(
+            report.cpus[0].tasks[0].overruns > 3,
+            "{dispatch:?}: {report:#?}"
+        );
     }
 }
 

@@ -91,13 +91,16 @@ fn a_hi_overrun_is_caught(monitor: Monitor, hostility: Hostility) {
     alone_and_well(|| {
         let Shown { report, lo_begins } = hi_overruns(monitor, hostility);
         assert_eq!(report.ended, Ended::Finished);
-        assert_eq!((report.monitor, &report.monitor_fallback), (monitor, &None));
+        assert_eq!(
+            (report.cpus[0].monitor, &report.cpus[0].monitor_fallback),
+            (monitor, &None)
+        );
         if matches!(monitor, Monitor::Perf | Monitor::Manager) {
-            let overshoot = report.enforcement.overshoot;
+            let overshoot = report.cpus[0].enforcement.overshoot;
             assert!(overshoot.count >= 3, "{report:#?}");
             assert!(overshoot.median <= LATE_NANOS_MAX, "{overshoot:?}");
         }
-        let [lo_above, hi, lo_below] = &report.tasks[..] else {
+        let [lo_above, hi, lo_below] = &report.cpus[0].tasks[..] else {
             panic!("three tasks");
         };
         // Every job that overran raised the mode, once, and no other did. On a machine that stole
@@ -122,7 +125,7 @@ fn a_hi_overrun_is_caught(monitor: Monitor, hostility: Hostility) {
         }
         assert!(expected.iter().all(|job| causes.contains(job)));
         // LO jobs stop until idle, and then resume.
-        let raised = raised(&report.modes);
+        let raised = raised(&report.cpus[0].modes);
         for &(rise, fall) in &raised {
             let during: Vec<_> = lo_begins
                 .iter()
@@ -146,7 +149,7 @@ fn a_hi_overrun_is_caught(monitor: Monitor, hostility: Hostility) {
         // HI jobs keep their guarantee.
         assert_eq!(hi.jobs.dropped, 0, "{report:?}");
         assert_eq!(hi.jobs.completed, hi.jobs.released);
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:?}");
         assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
         Hostility::clean_up();
     });
@@ -202,15 +205,15 @@ fn an_endless_lo_job_delays_no_hi_job(monitor: Monitor, hostility: Hostility) {
         // The HI job has 4 ms to spare until it would raise the mode.
         let run = || endless_above_hi(monitor, hostility);
         let report = undisturbed(ms(4), run, |report| report);
-        let [endless, hi] = &report.tasks[..] else {
+        let [endless, hi] = &report.cpus[0].tasks[..] else {
             panic!("two tasks");
         };
         assert_eq!(hi.jobs.completed, hi.jobs.released);
         assert!(hi.jobs.released >= 40);
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:?}");
         // It lost its priority after 8 ms, at its own level: no reason for a mode change.
         assert_eq!((endless.overruns, endless.jobs.completed), (1, 0));
-        assert_eq!(report.modes, []);
+        assert_eq!(report.cpus[0].modes, []);
         assert_eq!(report.stuck, ["endless"]);
         // The first HI job waits for those 8 ms, all others for none.
         assert!(hi.response.median < ms(20).as_nanos(), "{:?}", hi.response);
@@ -274,7 +277,7 @@ fn static_limits_stop_only_who_exceeds_them(monitor: Monitor) {
             // Beyond C(LO), within C(HI): no rule is broken.
             .task(spec("hi", HI, 1, 80, &[5, 15]), |job| job.burn(ms(12)))
             .run_well(RUN);
-        let [lo, hi] = &report.tasks[..] else {
+        let [lo, hi] = &report.cpus[0].tasks[..] else {
             panic!("two tasks");
         };
         let expected = (0..lo.jobs.released).filter(|&job| overruns(job)).count() as u64;
@@ -286,8 +289,8 @@ fn static_limits_stop_only_who_exceeds_them(monitor: Monitor) {
             assert_eq!((hi.overruns, hi.jobs.dropped), (0, 0), "{report:#?}");
             assert_eq!(hi.jobs.completed, hi.jobs.released);
         }
-        assert_eq!(report.modes, []);
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:?}");
+        assert_eq!(report.cpus[0].modes, []);
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:?}");
     });
 }
 
@@ -310,8 +313,8 @@ fn without_enforcement_nothing_is_stopped_and_no_mode_changes() {
             .task(spec("lo", LO, 1, 50, &[5]), |job| job.burn(ms(10)))
             .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(10)))
             .run_well(Duration::from_millis(500));
-        assert!(!report.enforced);
-        assert_eq!(report.modes, []);
+        assert!(!report.cpus[0].enforced);
+        assert_eq!(report.cpus[0].modes, []);
         assert_eq!(
             (report.jobs.dropped, report.jobs.completed),
             (0, report.jobs.released)
@@ -336,7 +339,7 @@ fn a_worker_that_comes_back_late_runs_no_job_released_above_mode_0() {
                 Ok(())
             })
             .run_well(RUN);
-        let raised = raised(&report.modes);
+        let raised = raised(&report.cpus[0].modes);
         assert!(raised.len() >= 9, "{raised:?}");
         let begun = begun.lock().unwrap();
         for &(rise, fall) in &raised {
@@ -356,13 +359,13 @@ fn a_worker_that_comes_back_late_runs_no_job_released_above_mode_0() {
             );
         }
         // Two or three releases and the job that was running, each time.
-        let deaf = &report.tasks[1];
+        let deaf = &report.cpus[0].tasks[1];
         assert!(
             deaf.jobs.dropped >= 3 * raised.len() as u64,
             "{:?}",
             deaf.jobs
         );
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
     });
 }
 
@@ -398,8 +401,8 @@ fn three_levels_rise_one_after_the_other() {
                 .all(|round| round == [(0, 1), (1, 2), (2, 0)]),
             "{steps:?}"
         );
-        assert_eq!(report.tasks[0].overruns, 20);
-        assert_eq!(report.machine.missed_outside_gaps, 0);
+        assert_eq!(report.cpus[0].tasks[0].overruns, 20);
+        assert_eq!(report.jobs.missed_outside_gaps, 0);
     });
 }
 
@@ -415,7 +418,10 @@ fn an_overrun_that_completed_is_not_lost_to_its_successor() {
             .with_fault(Fault::ManagerSleepsUntil(74))
             .run(Duration::from_millis(400))
             .unwrap();
-        let first = report.modes.first().map(|rise| (rise.to, rise.cause));
+        let first = report.cpus[0]
+            .modes
+            .first()
+            .map(|rise| (rise.to, rise.cause));
         let job = JobId {
             task: TaskId(0),
             sequence: 0,
@@ -438,26 +444,29 @@ fn the_granularity_obtained_is_measured_and_budgets_below_it_are_flagged() {
                 .task(tiny, |_| Ok(()))
                 .task(spec("hi", HI, 1, 50, &[5, 12]), |job| job.burn(ms(8)))
                 .run_well(Duration::from_millis(600));
-            let calibration = report.enforcement.calibration.unwrap();
+            let calibration = report.cpus[0].enforcement.calibration.unwrap();
             eprintln!("{}: {calibration:?}", monitor.name());
             eprintln!(
                 "{:?} late {}",
-                report.enforcement.overshoot, report.enforcement.late
+                report.cpus[0].enforcement.overshoot, report.cpus[0].enforcement.late
             );
-            eprintln!("{:?}\n{:?}", report.overhead, report.release_lateness);
-            eprintln!("{:?}", report.machine);
+            eprintln!(
+                "{:?}\n{:?}",
+                report.cpus[0].overhead, report.cpus[0].release_lateness
+            );
+            eprintln!("{:?}", report.cpus[0].machine);
             assert!(calibration.count >= 30);
             // Coarser than this would be the tick, and no monitor at all.
             assert!(calibration.median < 1_000_000, "{calibration:?}");
-            assert!(report.enforcement.overshoot.count > 0);
-            let granularity = report.enforcement.granularity.unwrap();
-            let flagged = &report.tasks[0].limits_below_granularity;
+            assert!(report.cpus[0].enforcement.overshoot.count > 0);
+            let granularity = report.cpus[0].enforcement.granularity.unwrap();
+            let flagged = &report.cpus[0].tasks[0].limits_below_granularity;
             assert_eq!(
                 flagged.is_empty(),
                 granularity.as_nanos() <= 100,
                 "{flagged:?}"
             );
-            assert_eq!(report.tasks[1].limits_below_granularity, []);
+            assert_eq!(report.cpus[0].tasks[1].limits_below_granularity, []);
         }
     });
 }

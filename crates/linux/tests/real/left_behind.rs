@@ -100,7 +100,7 @@ fn a_job_that_never_ends_and_the_releases_behind_it_are_counted() {
     let _alone = alone();
     for stuck in [Stuck::Burning, Stuck::Blocked] {
         let (report, traced) = run(stuck, Dispatch::Native, true);
-        let jobs = report.tasks[0].jobs;
+        let jobs = report.cpus[0].tasks[0].jobs;
         assert_eq!(
             (jobs.released, jobs.completed, jobs.dropped),
             (RELEASED, GOOD, 0),
@@ -115,7 +115,7 @@ fn a_job_that_never_ends_and_the_releases_behind_it_are_counted() {
             Stuck::Blocked | Stuck::BackLate => jobs.missed,
         };
         assert_eq!(jobs.missed_guaranteed, broken, "{stuck:?}: {report:#?}");
-        assert_eq!(report.machine.missed_outside_gaps, broken, "{stuck:?}");
+        assert_eq!(report.jobs.missed_outside_gaps, broken, "{stuck:?}");
         assert_eq!(report.jobs, jobs);
         assert_eq!(
             (traced.released, traced.completed, traced.dropped.total()),
@@ -137,7 +137,7 @@ fn a_job_that_lost_its_place_and_comes_back_after_the_end_was_dropped() {
     let _alone = alone();
     for dispatch in [Dispatch::Native, Dispatch::Managed] {
         let (report, traced) = run(Stuck::BackLate, dispatch, true);
-        let jobs = report.tasks[0].jobs;
+        let jobs = report.cpus[0].tasks[0].jobs;
         assert!(jobs.dropped >= 1, "{dispatch:?}: {report:#?}");
         assert_eq!(jobs.completed, GOOD, "{dispatch:?}: {report:#?}");
         assert_eq!(traced.dropped, jobs.dropped_by, "{dispatch:?}: {report:#?}");
@@ -150,7 +150,7 @@ fn the_same_under_managed_dispatch() {
     let _alone = alone();
     for stuck in [Stuck::Burning, Stuck::Blocked] {
         let (report, traced) = run(stuck, Dispatch::Managed, true);
-        let jobs = report.tasks[0].jobs;
+        let jobs = report.cpus[0].tasks[0].jobs;
         assert_eq!(
             (jobs.released, jobs.completed),
             (RELEASED, GOOD),
@@ -172,11 +172,11 @@ fn the_same_under_managed_dispatch() {
 fn without_a_guarantee_no_miss_is_a_broken_guarantee() {
     let _alone = alone();
     let (report, traced) = run(Stuck::Blocked, Dispatch::Native, false);
-    let jobs = report.tasks[0].jobs;
+    let jobs = report.cpus[0].tasks[0].jobs;
     assert_eq!(
         (jobs.missed, jobs.missed_guaranteed),
         (RELEASED - GOOD - 1, 0)
     );
-    assert_eq!(report.machine.missed_outside_gaps, 0);
+    assert_eq!(report.jobs.missed_outside_gaps, 0);
     assert_eq!((traced.missed, traced.missed_guaranteed), (jobs.missed, 0));
 }

@@ -48,7 +48,7 @@ fn scheduler(
 
 fn nothing_is_left_behind(report: &Report) {
     assert_eq!(report.ended, Ended::Finished);
-    assert_eq!(report.inversions, Some(0), "{report:#?}");
+    assert_eq!(report.cpus[0].inversions, Some(0), "{report:#?}");
     let jobs = &report.jobs;
     assert_eq!(
         jobs.released,
@@ -65,7 +65,7 @@ fn edf_meets_deadlines_that_fixed_priorities_cannot() {
     alone_and_well(|| {
         let (begun, report) = undisturbed(ms(2), two_tasks_by_deadline, |(_, report)| report);
         nothing_is_left_behind(&report);
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
         assert_eq!(
             (report.jobs.released, report.jobs.dropped),
             (120, 0),
@@ -131,7 +131,7 @@ fn hi_overruns(virtual_percent: Option<u64>) {
         .task(spec("lo-below", LO, 1, 50, &[8]), |job| job.burn(ms(6)))
         .run_well(RUN);
         nothing_is_left_behind(&report);
-        let hi = &report.tasks[1];
+        let hi = &report.cpus[0].tasks[1];
         let expected: Vec<_> = (0..hi.jobs.released).filter(|&job| overruns(job)).collect();
         let causes: Vec<_> = report
             .modes
@@ -150,11 +150,11 @@ fn hi_overruns(virtual_percent: Option<u64>) {
             assert_eq!(causes.len(), expected.len(), "{report:#?}");
         }
         assert_eq!(hi.jobs.dropped, 0, "{report:#?}");
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
         // LO service resumes: every rise is followed by a fall, but perhaps the last.
-        let falls = report.modes.len() - causes.len();
+        let falls = report.cpus[0].modes.len() - causes.len();
         assert!(falls + 1 >= causes.len(), "{report:#?}");
-        for lo in [&report.tasks[0], &report.tasks[2]] {
+        for lo in [&report.cpus[0].tasks[0], &report.cpus[0].tasks[2]] {
             assert!(lo.jobs.completed > lo.jobs.dropped, "{report:#?}");
         }
     });
@@ -188,14 +188,14 @@ fn a_lo_job_that_runs_for_ever_delays_no_hi_job_managed() {
         };
         let report = undisturbed(ms(4), run, |report| report);
         nothing_is_left_behind(&report);
-        let hi = &report.tasks[1];
+        let hi = &report.cpus[0].tasks[1];
         assert_eq!(hi.jobs.completed, hi.jobs.released);
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-        assert_eq!(report.modes, []);
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(report.cpus[0].modes, []);
         // Each of its jobs used up its own limit, also those that could not begin; all were noticed soon.
-        let endless = &report.tasks[0];
+        let endless = &report.cpus[0].tasks[0];
         assert!(endless.overruns >= 40, "{report:#?}");
-        let overshoot = report.enforcement.overshoot;
+        let overshoot = report.cpus[0].enforcement.overshoot;
         assert!(overshoot.median < 1_000_000, "{overshoot:?}");
     });
 }
@@ -225,19 +225,22 @@ fn every_monitor_enforces_managed_also_against_hostile_bodies() {
                 .run_well(Duration::from_millis(1_200));
             Hostility::clean_up();
             nothing_is_left_behind(&report);
-            assert_eq!(report.monitor, monitor);
-            let hi = &report.tasks[1];
+            assert_eq!(report.cpus[0].monitor, monitor);
+            let hi = &report.cpus[0].tasks[1];
             assert_eq!(hi.jobs.dropped, 0, "{report:#?}");
-            assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+            assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
             for sequence in [1, 4, 7] {
                 let job = JobId {
                     task: TaskId(1),
                     sequence,
                 };
-                let raised = report.modes.iter().any(|change| change.cause == Some(job));
+                let raised = report.cpus[0]
+                    .modes
+                    .iter()
+                    .any(|change| change.cause == Some(job));
                 assert!(raised, "{monitor:?} {hostility:?}: {report:#?}");
             }
-            let lo = &report.tasks[0];
+            let lo = &report.cpus[0].tasks[0];
             assert!(
                 lo.jobs.dropped >= 3 && lo.jobs.completed >= 30,
                 "{report:#?}"
@@ -265,12 +268,12 @@ fn deferred_termination_waits_for_the_cpu_to_be_idle() {
                     .run_well(Duration::from_millis(1_000))
             };
             let report = undisturbed(ms(5), run, |report| report);
-            let [lo, hi] = &report.tasks[..] else {
+            let [lo, hi] = &report.cpus[0].tasks[..] else {
                 panic!("two tasks");
             };
             assert_eq!((lo.overruns, lo.jobs.dropped), (10, 10), "{report:#?}");
             assert_eq!(hi.jobs.completed, 10, "{report:#?}");
-            assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+            assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
             // The HI job does not wait for the end of the LO job, which comes after it.
             assert!(hi.response.median < ms(24).as_nanos(), "{:?}", hi.response);
         }
@@ -287,8 +290,8 @@ fn observed_managed_runs_enforce_nothing() {
             .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(10)))
             .run_well(Duration::from_millis(500));
         nothing_is_left_behind(&report);
-        assert!(!report.enforced);
-        assert_eq!((report.modes.len(), report.jobs.dropped), (0, 0));
+        assert!(!report.cpus[0].enforced);
+        assert_eq!((report.cpus[0].modes.len(), report.jobs.dropped), (0, 0));
         assert_eq!(report.jobs.completed, report.jobs.released);
     });
 }

@@ -25,8 +25,11 @@ fn overruns(mechanism: Mechanism) -> Report {
 
 /// What a mechanism decided: causes of rises, and for each task dropped and completed jobs, overruns.
 fn verdicts(report: &Report) -> (Vec<JobId>, Vec<(u64, u64, u64)>) {
-    let causes = report.modes.iter().filter_map(|change| change.cause);
-    let tasks = report.tasks.iter();
+    let causes = report.cpus[0]
+        .modes
+        .iter()
+        .filter_map(|change| change.cause);
+    let tasks = report.cpus[0].tasks.iter();
     let counts = tasks.map(|task| (task.jobs.dropped, task.jobs.completed, task.overruns));
     (causes.collect(), counts.collect())
 }
@@ -37,7 +40,7 @@ fn both_mechanisms_decide_alike_on_the_same_overruns() {
         let reports = [Mechanism::Vestal, Mechanism::Huang2014].map(|mechanism| {
             let report = undisturbed(ms(1), || overruns(mechanism), |report| report);
             assert_eq!(report.mechanism, mechanism);
-            assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+            assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
             report
         });
         let expected: Vec<JobId> = (0..40)
@@ -51,12 +54,15 @@ fn both_mechanisms_decide_alike_on_the_same_overruns() {
             let (causes, _) = verdicts(report);
             assert!(expected.iter().all(|job| causes.contains(job)));
             // Each rise is followed by a return.
-            let falls = report.modes.iter().filter(|change| change.cause.is_none());
+            let falls = report.cpus[0]
+                .modes
+                .iter()
+                .filter(|change| change.cause.is_none());
             assert_eq!(falls.count(), causes.len(), "{report:#?}");
         }
         assert_eq!(verdicts(&reports[0]), verdicts(&reports[1]));
         assert_eq!(verdicts(&reports[0]).0, expected);
-        let [own, paper] = reports.map(|report| report.threads.wakeups);
+        let [own, paper] = reports.map(|report| report.cpus[0].threads.wakeups);
         // An overrun that its monitor did not notice in time is reported at its completion.
         assert!(own.release == 0 && own.completion <= 1, "{own:?}");
         assert!(paper.release >= 80 && paper.completion >= 100, "{paper:?}");
@@ -158,7 +164,7 @@ fn both_mechanisms_suspend_alike_and_the_papers_wakes_for_complete_jobs_too() {
             undisturbed(room, || without_slack(mechanism), |(report, _)| report)
         });
         for (report, ends) in &runs {
-            assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+            assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
             // The suspended job ends behind the critical one, in those that were critical only.
             let index = |end| ends.iter().position(|&other| other == end);
             for job in 0..20 {
@@ -169,7 +175,7 @@ fn both_mechanisms_suspend_alike_and_the_papers_wakes_for_complete_jobs_too() {
             }
         }
         assert_eq!(runs[0].1, runs[1].1, "the same jobs end in the same order");
-        let [own, paper] = runs.map(|(report, _)| report.threads.wakeups);
+        let [own, paper] = runs.map(|(report, _)| report.cpus[0].threads.wakeups);
         assert_eq!((own.release, paper.release), (0, 0));
         // Instants of the critical jobs alone, against those of all: 20 of `high`, and 60 deadlines of `low`.
         assert!((10..=40).contains(&own.timer), "{own:?}");
@@ -204,9 +210,9 @@ fn both_mechanisms_hold_jobs_back_alike_and_the_papers_wakes_for_each_slice_and_
             )
         });
         for report in &runs {
-            assert!(report.enforced);
-            assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-            let [control, sensor] = &report.tasks[..] else {
+            assert!(report.cpus[0].enforced);
+            assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
+            let [control, sensor] = &report.cpus[0].tasks[..] else {
                 panic!("two tasks");
             };
             assert_eq!(
@@ -220,7 +226,7 @@ fn both_mechanisms_hold_jobs_back_alike_and_the_papers_wakes_for_each_slice_and_
                 "{report:#?}"
             );
             // Three ends of slices in one job, two in the next; the machine may add to what one takes.
-            let suspensions = report.suspensions.unwrap();
+            let suspensions = report.cpus[0].suspensions.unwrap();
             assert!((75..=82).contains(&suspensions.times), "{suspensions:?}");
             // What the machine adds to a slice is within the room of the choice above, not within the tolerance.
             assert!(
@@ -239,7 +245,7 @@ fn both_mechanisms_hold_jobs_back_alike_and_the_papers_wakes_for_each_slice_and_
                 control.response
             );
         }
-        let [own, paper] = runs.map(|report| report.threads.wakeups);
+        let [own, paper] = runs.map(|report| report.cpus[0].threads.wakeups);
         assert_eq!(own.release, 0, "{own:?}");
         assert!(own.completion < 10, "{own:?}");
         // 240 slices begin, 150 jobs end.
@@ -266,7 +272,7 @@ fn median<T: PartialOrd + Copy, R: Borrow<Report>>(
 /// The three runs from which the machine took least. What else they show plays no part in the choice.
 fn calmest(reports: &[Report]) -> Vec<&Report> {
     let mut reports: Vec<&Report> = reports.iter().collect();
-    reports.sort_by_key(|report| report.machine.lost);
+    reports.sort_by_key(|report| report.cpus[0].machine.lost);
     reports.truncate(3);
     reports
 }
@@ -290,7 +296,7 @@ fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time(
     }
     for (run, reports) in runs.iter().zip(&reports) {
         for report in reports {
-            let (own, busy) = (&report.threads, &report.busy_periods);
+            let (own, busy) = (&report.cpus[0].threads, &report.cpus[0].busy_periods);
             println!(
                 "{run:?}: {:.1} switches in each of {} busy periods of {:.0} ns; CPU time {:?} {:?} {:?}, workers {:?}; {:?}, {:?} taken",
                 busy.switches_each(),
@@ -301,30 +307,42 @@ fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time(
                 own.watchdog.cpu,
                 own.workers,
                 own.wakeups,
-                report.machine.lost
+                report.cpus[0].machine.lost
             );
         }
     }
     let [smc, perf, wall, paper] = &reports;
-    assert!(smc.iter().all(|report| !report.enforced));
+    assert!(smc.iter().all(|report| !report.cpus[0].enforced));
     let jobs = median(paper, |report| report.jobs.released);
     assert_eq!(jobs, 432);
     // Releases of one instant reach the paper's manager in few wake-ups; completions one by one.
-    assert!(median(paper, |report| report.threads.wakeups.completion) >= jobs * 9 / 10);
-    assert!(median(paper, |report| report.threads.wakeups.release) >= 20);
-    let switches = |reports| median(reports, |report| report.busy_periods.switches_each());
+    assert!(median(paper, |report| report.cpus[0].threads.wakeups.completion) >= jobs * 9 / 10);
+    assert!(median(paper, |report| report.cpus[0].threads.wakeups.release) >= 20);
+    let switches = |reports| {
+        median(reports, |report| {
+            report.cpus[0].busy_periods.switches_each()
+        })
+    };
     assert!(
         switches(paper) > switches(smc) + 2.0,
         "a control that must exceed"
     );
-    let cpu = |reports| median(reports, |report| report.threads.cpu());
+    let cpu = |reports| median(reports, |report| report.own_cpu());
     for own in [perf, wall] {
         // No job is the reason for one; what the machine puts on the account of a job with a tenth of its
         // budget to spare is, so the runs that it took least from are asked.
-        let woken = median(&calmest(own), |report| report.threads.wakeups.by_jobs());
+        let woken = median(&calmest(own), |report| {
+            report.cpus[0].threads.wakeups.by_jobs()
+        });
         assert!(woken * 100 <= jobs, "{woken} wake-ups for {jobs} jobs");
-        assert_eq!(median(own, |report| report.threads.wakeups.release), 0);
-        assert_eq!(median(own, |report| report.threads.wakeups.completion), 0);
+        assert_eq!(
+            median(own, |report| report.cpus[0].threads.wakeups.release),
+            0
+        );
+        assert_eq!(
+            median(own, |report| report.cpus[0].threads.wakeups.completion),
+            0
+        );
         let more = switches(own) - switches(smc);
         assert!(more <= 2.0, "{more} switches more in a busy period");
         assert!(
@@ -337,7 +355,7 @@ fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time(
     // Overruns of our own, in every tenth job of a task, are found.
     for monitor in [Monitor::Perf, Monitor::Manager] {
         let report = well(|| run_many(Adaptive, Vestal, monitor, 10));
-        let woken = report.threads.wakeups.by_jobs();
+        let woken = report.cpus[0].threads.wakeups.by_jobs();
         assert!(woken * 100 > jobs, "{woken} wake-ups for {jobs} jobs");
     }
 }

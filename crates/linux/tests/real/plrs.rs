@@ -48,7 +48,7 @@ fn jobs_go_by_a_hundred_and_more_priorities_of_their_own() {
             .task(often, body())
             .run_well(Duration::from_millis(ROUND_MS * ROUNDS));
         assert_eq!(report.ended, Ended::Finished);
-        assert_eq!(report.inversions, Some(0), "{report:#?}");
+        assert_eq!(report.cpus[0].inversions, Some(0), "{report:#?}");
         assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
 
         let begun = begun.lock().unwrap();

@@ -141,10 +141,10 @@ fn two_tasks(
 
 fn ended_well(report: &Report) {
     assert_eq!(report.ended, Ended::Finished);
-    assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+    assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
     assert!(report.stuck.is_empty(), "{report:#?}");
     assert!(
-        report.inversions.is_none_or(|found| found == 0),
+        report.cpus[0].inversions.is_none_or(|found| found == 0),
         "{report:#?}"
     );
     assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
@@ -154,7 +154,7 @@ fn ended_well(report: &Report) {
 /// granted so far.
 fn keeps_its_slices(pauses: &[Vec<Pause>], hostility: Hostility, report: &Report) {
     ended_well(report);
-    let jobs = report.tasks[0].jobs;
+    let jobs = report.cpus[0].tasks[0].jobs;
     assert_eq!(jobs.released, SPAN_MS / PERIOD_MS);
     let cut = pauses
         .iter()
@@ -172,7 +172,7 @@ fn keeps_its_slices(pauses: &[Vec<Pause>], hostility: Hostility, report: &Report
         };
         let executed = at(&|pause| pause.executed.as_nanos());
         let granted = ms(SLICE_MS * slice).as_nanos();
-        let most = granted + report.enforcement.tolerance.as_nanos() + 300_000;
+        let most = granted + report.cpus[0].enforcement.tolerance.as_nanos() + 300_000;
         // A system call that is under way is completed first, and `fork`, at the beginning, is a long one.
         let within = executed <= most || (number == 0 && hostility == Hostility::Forks);
         assert!(
@@ -188,7 +188,7 @@ fn keeps_its_slices(pauses: &[Vec<Pause>], hostility: Hostility, report: &Report
         let from = at(&|pause| pause.from.as_nanos());
         assert!(from + 8_000_000 < boundary, "slice {slice}: {from}");
     }
-    let suspensions = report.suspensions.unwrap();
+    let suspensions = report.cpus[0].suspensions.unwrap();
     assert!(suspensions.times >= 3 * cut.len() as u64, "{report:#?}");
     if hostility != Hostility::Forks {
         // The machine adds to what a job executes before it stops; one that does not stop at all goes on
@@ -271,10 +271,13 @@ fn in_one_piece_the_same_job_never_stands_still() {
         };
         let (pauses, report) = undisturbed(ms(1), run, |(_, report)| report);
         ended_well(&report);
-        assert_eq!(report.suspensions, None);
+        assert_eq!(report.cpus[0].suspensions, None);
         let still = pauses.iter().filter(|found| found.is_empty()).count();
         assert!(still * 10 >= pauses.len() * 8, "{pauses:#?}");
-        assert!(report.tasks[0].response.median < 20_000_000, "{report:#?}");
+        assert!(
+            report.cpus[0].tasks[0].response.median < 20_000_000,
+            "{report:#?}"
+        );
     });
 }
 
@@ -294,12 +297,12 @@ fn a_late_job_has_every_slice_that_has_begun(by: By, monitor: Monitor) {
         };
         let report = undisturbed(ms(1), run, |report| report);
         ended_well(&report);
-        let jobs = report.tasks[0].jobs;
+        let jobs = report.cpus[0].tasks[0].jobs;
         assert_eq!(jobs.released, SPAN_MS / PERIOD_MS);
         assert!(jobs.completed * 10 >= jobs.released * 8, "{report:#?}");
-        let suspended = report.suspensions.unwrap().times;
+        let suspended = report.cpus[0].suspensions.unwrap().times;
         assert!(suspended * 8 <= jobs.completed, "{report:#?}");
-        let response = report.tasks[0].response.median;
+        let response = report.cpus[0].tasks[0].response.median;
         assert!((52_000_000..54_000_000).contains(&response), "{report:#?}");
     });
 }
@@ -325,16 +328,19 @@ fn a_deaf_body_harms_nobody(by: By) {
     alone_and_well(|| {
         let (_, report) = two_tasks(by, Monitor::Manager, Hostility::BlocksSignals, true);
         assert_eq!(report.ended, Ended::Finished);
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-        let suspensions = report.suspensions.unwrap();
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
+        let suspensions = report.cpus[0].suspensions.unwrap();
         assert!(
             suspensions.times > 0 && suspensions.ineffective * 10 >= suspensions.times * 8,
             "{report:#?}"
         );
         if by == By::Managed {
-            assert!(report.inversions.unwrap() > 0, "{report:#?}");
+            assert!(report.cpus[0].inversions.unwrap() > 0, "{report:#?}");
             // It is still before all outside the run.
-            assert!(report.tasks[0].response.median < 30_000_000, "{report:#?}");
+            assert!(
+                report.cpus[0].tasks[0].response.median < 30_000_000,
+                "{report:#?}"
+            );
         }
         assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
     });
@@ -368,7 +374,7 @@ fn an_overrun_ends_the_job(by: By, termination: Termination) {
         };
         let report = undisturbed(ms(1), run, |report| report);
         ended_well(&report);
-        let task = &report.tasks[0];
+        let task = &report.cpus[0].tasks[0];
         let jobs = SPAN_MS / PERIOD_MS;
         assert_eq!(task.jobs.released, jobs);
         assert!(
@@ -376,7 +382,7 @@ fn an_overrun_ends_the_job(by: By, termination: Termination) {
             "{report:#?}"
         );
         assert!(task.response.median > 45_000_000, "{report:#?}");
-        assert_eq!(report.tasks[1].jobs.dropped, 0);
+        assert_eq!(report.cpus[0].tasks[1].jobs.dropped, 0);
     });
 }
 
@@ -409,9 +415,13 @@ fn the_end_of_the_run_lets_held_jobs_go() {
         for by in [By::Managed, By::Native] {
             let report = waiting_long(by).run_well(Duration::from_millis(300));
             ended_well(&report);
-            let long = &report.tasks[0];
+            let long = &report.cpus[0].tasks[0];
             assert_eq!((long.jobs.unfinished, long.jobs.dropped), (1, 0), "{by:?}");
-            assert_eq!(report.suspensions.unwrap().times, 1, "{by:?}: {report:#?}");
+            assert_eq!(
+                report.cpus[0].suspensions.unwrap().times,
+                1,
+                "{by:?}: {report:#?}"
+            );
         }
     });
 }

@@ -1,26 +1,20 @@
 //! Task sets, and a look at the scheduling classes of threads.
 
-use rustix::time::{ClockId, clock_gettime};
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use vestal_core::model::LevelSet;
 use vestal_core::{Duration, Enforcement, Level, Service, Task, TaskConfiguration, Wcet};
-use vestal_linux::fault::{affinity, set_affinity, stolen_ticks};
 use vestal_linux::report::{Duty, Reaction};
 use vestal_linux::{Config, Executive, Monitor, Report, TaskSpec};
+use vestal_testkit::machine::is_real_time;
+pub(crate) use vestal_testkit::machine::{alone, await_calm, real_time_threads, stolen};
 
 pub(crate) const LO: Level = Level(0);
 pub(crate) const HI: Level = Level(1);
-
-/// Only one run at a time in a process, also when a caller forgets `--test-threads=1`.
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A task with an implicit deadline, times in milliseconds.
 pub(crate) fn spec(
@@ -66,7 +60,7 @@ static REPEATED: AtomicU64 = AtomicU64::new(0);
 )]
 pub(crate) fn is_calm(report: &Report, room: Service) -> bool {
     JUDGED.fetch_add(1, Ordering::SeqCst);
-    let charged = report.machine.longest_charged;
+    let charged = report.cpus[0].machine.longest_charged;
     let calm = charged < room;
     if !calm {
         SKIPPED.fetch_add(1, Ordering::SeqCst);
@@ -104,7 +98,7 @@ impl RunWell for Executive {
                 REACTION_MAX
             }
         };
-        let mut reactions = report.threads.reactions.iter();
+        let mut reactions = report.cpus[0].threads.reactions.iter();
         match reactions.find(|reaction| reaction.longest > allowed(reaction.duty)) {
             None => report,
             Some(&slow) => {
@@ -134,38 +128,6 @@ fn note(tests: &Mutex<BTreeSet<String>>) {
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .insert(name);
-}
-
-/// The CPU of runs that do not choose one.
-fn cpu_of_runs() -> usize {
-    *affinity().unwrap().last().unwrap()
-}
-
-/// What was stolen from that CPU. No thread of a run has any part in that.
-pub(crate) fn stolen() -> u64 {
-    stolen_ticks(cpu_of_runs())
-}
-
-/// Waits until a loop that only reads clocks has had the CPU of the runs to itself for a second, ten seconds at
-/// the most. What takes CPUs away does so for a while: attempts one right after the other would all meet it.
-pub(crate) fn await_calm() {
-    const STEP: std::time::Duration = std::time::Duration::from_millis(1);
-    const CALM: std::time::Duration = std::time::Duration::from_secs(1);
-    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
-    let now = || std::time::Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap();
-    let look = move || {
-        set_affinity(&[cpu_of_runs()]).unwrap();
-        let begun = now();
-        let (mut last, mut calm_since) = (begun, begun);
-        while last - calm_since < CALM && last - begun < PATIENCE {
-            let next = now();
-            if next - last > STEP {
-                calm_since = next;
-            }
-            last = next;
-        }
-    };
-    std::thread::spawn(look).join().unwrap();
 }
 
 /// How often a test is made before it is believed that it fails.
@@ -259,28 +221,6 @@ pub(crate) fn undisturbed<T>(
     shown
 }
 
-/// The names of all threads of process `pid` that are in a real-time class; none if it is gone.
-pub(crate) fn real_time_threads(pid: u32) -> Vec<String> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
-        return Vec::new();
-    };
-    threads
-        .flatten()
-        .filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok())
-        .filter(|stat| is_real_time(stat))
-        .collect()
-}
-
-/// Field 41 of a thread's `stat` is its class: 1 SCHED_FIFO, 2 SCHED_RR, 6 SCHED_DEADLINE. The name in
-/// field 2 may contain spaces, so counting starts behind it.
-fn is_real_time(stat: &str) -> bool {
-    let Some((_, rest)) = stat.rsplit_once(')') else {
-        return false;
-    };
-    let class = rest.split_whitespace().nth(41 - 3);
-    matches!(class, Some("1" | "2" | "6"))
-}
-
 /// Waits until `condition` holds, for five seconds at most; says whether it came to hold.
 pub(crate) fn eventually(mut condition: impl FnMut() -> bool) -> bool {
     for _ in 0..500 {
@@ -341,7 +281,7 @@ pub(crate) const REACTION_MAX: Duration = Duration::from_millis(2);
 
 /// What the threads of the run took at most for `duty`.
 pub(crate) fn reaction(report: &Report, duty: Duty) -> Duration {
-    let mut reactions = report.threads.reactions.iter();
+    let mut reactions = report.cpus[0].threads.reactions.iter();
     let of_duty = reactions.find(|reaction| reaction.duty == duty);
     of_duty.map_or(Duration::ZERO, |reaction| reaction.longest)
 }

@@ -25,21 +25,34 @@ fn a_run_within_its_limits_wakes_the_manager_for_no_job() {
         let report = two_tasks(Enforcement::Adaptive, false);
         // Without gaps that were charged to a job, which then overruns.
         if is_calm(&report, ms(1)) {
-            assert_eq!(report.threads.wakeups.by_jobs(), 0, "{:?}", report.threads);
+            assert_eq!(
+                report.cpus[0].threads.wakeups.by_jobs(),
+                0,
+                "{:?}",
+                report.cpus[0].threads
+            );
             // It went to sleep when it was started, and left when the run ended.
-            assert!(report.threads.idle.switches() <= 3, "{:?}", report.threads);
+            assert!(
+                report.cpus[0].threads.idle.switches() <= 3,
+                "{:?}",
+                report.cpus[0].threads
+            );
         }
-        assert_eq!(report.busy_periods.count, 20, "{report:#?}");
+        assert_eq!(report.cpus[0].busy_periods.count, 20, "{report:#?}");
         // Two jobs, of which the second one waits for the first.
-        let length = report.busy_periods.length;
+        let length = report.cpus[0].busy_periods.length;
         assert!(length.min >= ms(7).as_nanos(), "{length:?}");
-        let starts = report.busy_periods.periods.iter().map(|each| each.start);
+        let starts = report.cpus[0]
+            .busy_periods
+            .periods
+            .iter()
+            .map(|each| each.start);
         let expected = (0..20).map(|k| 50 * k * ms(1).as_nanos());
         assert!(starts.map(|at| at.as_nanos()).eq(expected));
-        assert!(report.busy_periods.switches_each() >= 2.0);
-        assert!(report.threads.manager.cpu > Service::ZERO);
-        assert!(report.threads.workers > Service::ZERO);
-        assert!(report.threads.workers < report.cpu.busy);
+        assert!(report.cpus[0].busy_periods.switches_each() >= 2.0);
+        assert!(report.cpus[0].threads.manager.cpu > Service::ZERO);
+        assert!(report.cpus[0].threads.workers > Service::ZERO);
+        assert!(report.cpus[0].threads.workers < report.cpus[0].busy);
     });
 }
 
@@ -47,11 +60,15 @@ fn a_run_within_its_limits_wakes_the_manager_for_no_job() {
 fn overruns_wake_the_manager_by_its_monitor_and_by_the_idle_detector() {
     alone_and_well(|| {
         let report = two_tasks(Enforcement::Adaptive, true);
-        let wakeups = report.threads.wakeups;
+        let wakeups = report.cpus[0].threads.wakeups;
         assert!(wakeups.budget >= 4, "{wakeups:?}");
         assert!(wakeups.idle >= 4, "{wakeups:?}");
         assert_eq!(wakeups.release, 0, "{wakeups:?}");
-        assert!(report.threads.idle.switches() >= 4, "{:?}", report.threads);
-        assert_eq!(report.busy_periods.count, 20, "{report:#?}");
+        assert!(
+            report.cpus[0].threads.idle.switches() >= 4,
+            "{:?}",
+            report.cpus[0].threads
+        );
+        assert_eq!(report.cpus[0].busy_periods.count, 20, "{report:#?}");
     });
 }

@@ -100,7 +100,7 @@ fn executive(enforcement: Enforcement, world: World) -> Executive {
 fn ended_well(report: &Report, world: World) {
     assert_eq!(report.ended, Ended::Finished);
     let inversions = (world == World::Managed).then_some(0);
-    assert_eq!(report.inversions, inversions, "{report:#?}");
+    assert_eq!(report.cpus[0].inversions, inversions, "{report:#?}");
     assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
 }
 
@@ -139,12 +139,12 @@ fn a_suspended_job_waits(world: World, hostility: Hostility) {
     alone_and_well(|| {
         let (log, report) = two_tasks(Enforcement::ZeroSlack, world, hostility);
         ended_well(&report, world);
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
         assert_eq!(
-            report.tasks[1].jobs.missed,
-            report.tasks[1].jobs.missed_guaranteed
+            report.cpus[0].tasks[1].jobs.missed,
+            report.cpus[0].tasks[1].jobs.missed_guaranteed
         );
-        let jobs = report.tasks[1].jobs.released;
+        let jobs = report.cpus[0].tasks[1].jobs.released;
         // The job begins before the instant, is suspended, and ends when the critical one has ended.
         let suspended = |k: u64| {
             vec![
@@ -188,7 +188,7 @@ fn the_same_job_goes_first(world: World) {
         let (log, report) = two_tasks(Enforcement::Static, world, Hostility::None);
         ended_well(&report, world);
         let by_priority = |k: u64| vec![Seen::End(0, 3 * k + 1), Seen::End(1, k)];
-        let (seen, sorted) = log.in_order(report.tasks[1].jobs.released, by_priority);
+        let (seen, sorted) = log.in_order(report.cpus[0].tasks[1].jobs.released, by_priority);
         assert!(
             seen >= 17 && sorted * 10 >= seen * 8,
             "{sorted} of {seen}: {report:#?}"
@@ -223,8 +223,8 @@ fn late_jobs_go_on_below_everybody(world: World) {
         };
         let (log, report) = undisturbed(ms(2), run, |(_, report)| report);
         ended_well(&report, world);
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
-        let jobs = report.tasks[1].jobs.released;
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
+        let jobs = report.cpus[0].tasks[1].jobs.released;
         let order = |k: u64| {
             vec![
                 Seen::End(1, k),
@@ -245,10 +245,10 @@ fn late_jobs_go_on_below_everybody(world: World) {
         assert_eq!(seen, sorted, "{report:#?}");
         // Late jobs are served: every second job of `low` is, and none is demoted.
         assert!(
-            report.tasks[0].jobs.missed * 3 >= report.tasks[0].jobs.completed,
+            report.cpus[0].tasks[0].jobs.missed * 3 >= report.cpus[0].tasks[0].jobs.completed,
             "{report:#?}"
         );
-        assert_eq!(report.tasks[0].jobs.dropped, 0, "{report:#?}");
+        assert_eq!(report.cpus[0].tasks[0].jobs.dropped, 0, "{report:#?}");
     });
 }
 
@@ -275,8 +275,8 @@ fn a_job_that_keeps_its_slack_wakes_no_manager() {
             .run_well(Duration::from_millis(1_500));
         ended_well(&report, PERF);
         // Its instants are those of jobs that the machine delayed for more than 40 ms.
-        let wakeups = report.threads.wakeups;
-        if report.machine.lost < Duration::from_millis(40) {
+        let wakeups = report.cpus[0].threads.wakeups;
+        if report.cpus[0].machine.lost < Duration::from_millis(40) {
             assert_eq!((wakeups.timer, wakeups.completion), (0, 0), "{report:#?}");
         }
         assert!(report.jobs.completed >= 44, "{report:#?}");
@@ -307,7 +307,7 @@ fn a_critical_job_that_never_ends_suspends_others_up_to_its_own_limit_only() {
             .run_well(Duration::from_millis(1_500));
         over.store(true, Ordering::Relaxed);
         ended_well(&report, PERF);
-        let [low, high] = &report.tasks[..] else {
+        let [low, high] = &report.cpus[0].tasks[..] else {
             panic!("two tasks");
         };
         assert_eq!((high.overruns, high.jobs.completed), (1, 0), "{report:#?}");
@@ -315,6 +315,6 @@ fn a_critical_job_that_never_ends_suspends_others_up_to_its_own_limit_only() {
         assert!(low.jobs.completed >= 29, "{report:#?}");
         // Its first job alone may have waited.
         assert!(low.response.median < ms(8).as_nanos(), "{report:#?}");
-        assert_eq!(report.machine.missed_outside_gaps, 0, "{report:#?}");
+        assert_eq!(report.jobs.missed_outside_gaps, 0, "{report:#?}");
     });
 }

@@ -4,7 +4,7 @@ use super::Dispatcher;
 use crate::managed::pending::{Class, queue_of};
 use crate::outcome::{note_unfinished, record_dropped};
 use crate::shared::Shared;
-use crate::threads::Step;
+use crate::thread::start::Step;
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
 

@@ -3,8 +3,8 @@
 use super::Dispatcher;
 use crate::managed::pending::{Class, TaskQueue, queue_of};
 use crate::shared::{Shared, TaskShared};
-use crate::threads::Step;
-use crate::worker::Ended;
+use crate::thread::start::Step;
+use crate::thread::worker::Ended;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;

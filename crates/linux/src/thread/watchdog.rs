@@ -12,9 +12,9 @@ use crate::report::Duty;
 use crate::shared::{Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::sched::enter_real_time;
 use crate::sys::stop;
 use crate::words::Stage;
-use crate::worker::enter_real_time;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

@@ -18,18 +18,18 @@
 //! first adjustment of a group is told apart from the others. No loop is unbounded: whatever
 //! happens, a thread leaves the real-time class when its patience ends.
 
-use crate::error::RunError;
-use crate::rights::{Needs, Rights};
-use crate::sys::clock::monotonic_nanos;
-use crate::sys::event::sleep_until;
-use crate::sys::{Tid, futex, sched};
-use crate::threads::measured;
-use crate::worker::enter_real_time;
+use crate::{measured, system};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::thread;
+use vestal_linux::measure::cpu_for;
+use vestal_linux::{Rights, RunError};
 use vestal_statistics::{Histogram, Summary};
+use vestal_sys::clock::monotonic_nanos;
+use vestal_sys::event::sleep_until;
+use vestal_sys::sched::enter_real_time;
+use vestal_sys::{Tid, futex, sched};
 
 /// What each task executes in a round.
 const EXECUTION_NANOS: u64 = 2_000_000;
@@ -108,18 +108,14 @@ pub fn measure(
             "{wrong} threads cannot be suspended here: 1 to {THREADS_MAX} can"
         )));
     }
-    let needs = Needs {
-        priority: manager_priority(THREADS_MAX).try_into().unwrap_or(u8::MAX),
-        cpu,
-        ..Needs::default()
-    };
-    let cpu = Rights::probe().cpu_for(&needs).map_err(RunError::Refused)?;
+    let highest = manager_priority(THREADS_MAX).try_into().unwrap_or(u8::MAX);
+    let cpu = cpu_for(&Rights::probe(), highest, cpu)?;
     let mut rows = Vec::new();
     for &threads in threads {
         match row(threads, effort, cpu, stop) {
             Ok(Some(row)) => rows.push(row),
             Ok(None) => break,
-            Err(source) => return Err(RunError::system("measure preemptions")(source)),
+            Err(source) => return Err(system("measure preemptions")(source)),
         }
     }
     Ok(rows)

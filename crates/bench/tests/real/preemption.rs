@@ -1,9 +1,9 @@
 //! The micro-benchmark of preemptions: counts and order, no times.
 
-use crate::support::{alone, real_time_threads};
 use std::sync::atomic::AtomicBool;
+use vestal_bench::preemption::{Effort, THREADS_MAX, measure};
 use vestal_linux::RunError;
-use vestal_linux::preemption::{Effort, THREADS_MAX, measure};
+use vestal_testkit::machine::{alone, real_time_threads};
 
 const EFFORT: Effort = Effort {
     groups: 2,

@@ -13,8 +13,8 @@ const PAPER_LENGTH_NS: u64 = 3_000;
 const PAPER_DISTANCE_NS: u64 = 1_000_000;
 
 /// The whole trace, for programs.
-pub(super) fn zss_trace(output: &Output) -> Outcome {
-    let trace = real::zss_trace(output)?;
+pub(super) fn slack_trace(output: &Output) -> Outcome {
+    let trace = real::slack_trace(output)?;
     output.human(&page(&trace, output));
     output.json(&trace)?;
     Ok(Exit::Holds)

@@ -16,16 +16,14 @@ pub use analysis::{
     Followed, Gap, Gaps, Run, Slice, at_the_tick, gaps_between, runs_by_hyperperiod,
 };
 
-use crate::body::{Cancelled, JobContext};
-use crate::config::{Config, Monitor, TaskSpec};
-use crate::error::RunError;
-use crate::executive::Executive;
-use crate::recording::Recording;
-use crate::sys::clock::tick_nanos;
 use std::sync::{Arc, Mutex, PoisonError};
 use vestal_core::{
     Duration, Enforcement, Fact, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
 };
+use vestal_linux::{
+    Cancelled, Config, Executive, JobContext, Monitor, Recording, RunError, TaskSpec,
+};
+use vestal_sys::clock::tick_nanos;
 use vestal_trace::{Record, What};
 
 /// A longer step between two readings is another thread's. The paper has 700 cycles at 3.3 GHz, 212 ns;
@@ -49,7 +47,7 @@ pub struct TracedTask {
 
 /// What a run showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ZssTrace {
+pub struct SlackTrace {
     /// The CPU of the run.
     pub cpu: usize,
     /// How long it took.
@@ -66,7 +64,7 @@ pub struct ZssTrace {
     pub lost: u64,
 }
 
-impl ZssTrace {
+impl SlackTrace {
     /// How many ticks are due while the tasks have the CPU, gaps included.
     #[must_use]
     pub fn ticks_due(&self) -> u64 {
@@ -138,7 +136,7 @@ pub fn measure(
     enforcement: Enforcement,
     span: Duration,
     cpu: Option<usize>,
-) -> Result<ZssTrace, RunError> {
+) -> Result<SlackTrace, RunError> {
     let levels = LevelSet::new(2).ok_or_else(|| RunError::Unsupported("two levels".to_owned()))?;
     let mut config = Config::new(levels, enforcement);
     config.cpu = cpu;
@@ -186,8 +184,8 @@ pub fn measure(
         stepped += kept.stepped_nanos;
     }
     slices.sort_unstable_by_key(|slice: &Slice| slice.start_nanos);
-    Ok(ZssTrace {
-        cpu: report.cpu.cpu,
+    Ok(SlackTrace {
+        cpu: report.cpus[0].processor,
         duration: report.duration,
         tick: Duration::from_nanos(tick_nanos()),
         step_nanos: stepped.checked_div(steps).unwrap_or(0),

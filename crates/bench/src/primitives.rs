@@ -4,26 +4,22 @@
 //! otherwise. All of it takes some seconds, and no CPU is busy for longer than half a second at a
 //! time.
 
-use crate::calibrate::calibrate;
-use crate::config::Monitor;
-use crate::error::RunError;
-use crate::recording::{Recording, Rings};
-use crate::rights::{Needs, Rights};
-use crate::shared::Armed;
-use crate::sys::clock::{cpu_nanos_of, monotonic_nanos};
-use crate::sys::event::{PthreadBarrier, TimerFd, sleep_until};
-use crate::sys::waiting::{Waiter, WakeEvent};
-use crate::sys::{Tid, futex, sched};
-use crate::threads::measured;
-use crate::worker::{enter_real_time, job_of};
+use crate::{measured, system};
 use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{Fact, Instant, TaskId};
+use vestal_linux::measure::{calibrate, cpu_for, trace_records};
+use vestal_linux::{Monitor, Rights, RunError};
 use vestal_statistics::{Histogram, Summary};
+use vestal_sys::clock::{cpu_nanos_of, monotonic_nanos};
+use vestal_sys::event::{PthreadBarrier, TimerFd, sleep_until};
+use vestal_sys::perf::TaskClock;
+use vestal_sys::sched::enter_real_time;
+use vestal_sys::timer::SignalTimer;
+use vestal_sys::waiting::{Waiter, WakeEvent};
+use vestal_sys::{Tid, futex, sched};
 
 /// One mechanism and what it costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,15 +47,11 @@ const HIGH: i32 = 3;
 /// [`RunError`] if the process has not the right to SCHED_FIFO, or a system call fails.
 pub fn measure() -> Result<Vec<Primitive>, RunError> {
     let rights = Rights::probe();
-    let needs = Needs {
-        priority: 3,
-        ..Needs::default()
-    };
-    let cpu = rights.cpu_for(&needs).map_err(RunError::Refused)?;
+    let cpu = cpu_for(&rights, 3, None)?;
     let other = rights.cpus.iter().copied().find(|&other| other != cpu);
     // A thread of its own, so that the caller's class stays what it is.
     measured(thread::spawn(move || table(cpu, other, rights.perf)))
-        .map_err(RunError::system("measure the primitives"))
+        .map_err(system("measure the primitives"))
 }
 
 fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primitive>> {
@@ -85,18 +77,8 @@ fn table(cpu: usize, other: Option<usize>, perf: bool) -> io::Result<Vec<Primiti
     row("priority of a blocked thread", repriorities(blocked.tid()));
     row("CPU clock of a blocked thread", clock_reads(blocked.tid()));
     blocked.end();
-    for (monitor, name) in [
-        (Monitor::Perf, "arm and disarm: perf"),
-        (Monitor::Manager, "arm and disarm: wall timer"),
-        (Monitor::PosixTimer, "arm and disarm: posix-timer"),
-    ] {
-        if (perf || monitor != Monitor::Perf)
-            && let Some(armed) = Armed::of_this_thread(monitor, sched::own_tid())?
-        {
-            row(name, armings(&armed));
-        }
-    }
-    row("trace record", trace_records());
+    armings(perf, &mut row)?;
+    row("trace record", trace_records(ROUNDS));
     row("futex wake with switch, same CPU", ping_pong(cpu)?);
     row("eventfd to epoll, same CPU", event(cpu)?);
     row(
@@ -161,43 +143,37 @@ fn repriorities(tid: Tid) -> Histogram {
     })
 }
 
-/// Records into a ring, in groups of four as workers write them, each time 64 for one figure; reading
-/// the clock for their instants is not part of it.
-fn trace_records() -> Histogram {
-    const GROUPS: u64 = 16;
-    const OF: u64 = 4;
-    let mut rings = Rings::default();
-    let mut trace = rings.add(Recording::RING_RECORDS);
-    let mut costs = Histogram::default();
-    let job = job_of(TaskId(0), 0);
-    for round in 0..u64::from(ROUNDS) {
-        let before = monotonic_nanos();
-        for group in 0..GROUPS {
-            trace.open();
-            for number in 0..OF {
-                let at = Instant::from_nanos(black_box(round + group + number));
-                trace.observed(at, Fact::Started { cpu: CPU, job });
-            }
-            trace.close();
-        }
-        let spent = monotonic_nanos().saturating_sub(before);
-        costs.record(spent / (GROUPS * OF));
-        rings.discard();
-    }
-    costs
-}
-
 fn clock_reads(tid: Tid) -> Histogram {
     timed(ROUNDS, |_| {
-        std::hint::black_box(cpu_nanos_of(tid));
+        black_box(cpu_nanos_of(tid));
     })
 }
 
-fn armings(armed: &Armed) -> Histogram {
-    timed(ROUNDS, |_| {
-        armed.start(PATIENCE_NANOS);
-        armed.stop();
-    })
+/// What monitors of budgets are armed with when a job begins, and disarmed when it ends.
+fn armings(perf: bool, row: &mut impl FnMut(&'static str, Histogram)) -> io::Result<()> {
+    let own = sched::own_tid();
+    if perf {
+        let counter = TaskClock::of_this_thread(own)?;
+        let arm = || {
+            counter.start(PATIENCE_NANOS);
+            counter.stop();
+        };
+        row("arm and disarm: perf", timed(ROUNDS, |_| arm()));
+    }
+    for (timer, name) in [
+        (SignalTimer::wall(own)?, "arm and disarm: wall timer"),
+        (
+            SignalTimer::cpu_time_of_this_thread(own)?,
+            "arm and disarm: posix-timer",
+        ),
+    ] {
+        let arm = || {
+            timer.set(PATIENCE_NANOS);
+            timer.set(0);
+        };
+        row(name, timed(ROUNDS, |_| arm()));
+    }
+    Ok(())
 }
 
 fn sleeps(mut wait_until: impl FnMut(u64) -> io::Result<()>) -> io::Result<Histogram> {

@@ -10,7 +10,6 @@ use crate::shared::{Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex::wait_until;
-use crate::worker::message_of;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -120,12 +119,6 @@ impl Threads {
     }
 }
 
-/// The outcome of a thread that measures.
-pub(crate) fn measured<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
-    let ended = thread.join();
-    ended.unwrap_or_else(|_| Err(io::Error::other("a measuring thread panicked")))
-}
-
 /// What a manager's thread does until the run ends; that is halted whatever happens.
 pub(crate) fn manage_to_the_end(shared: &Shared, manage: impl FnOnce() -> Step) {
     let failed = match catch_unwind(AssertUnwindSafe(manage)) {
@@ -139,6 +132,15 @@ pub(crate) fn manage_to_the_end(shared: &Shared, manage: impl FnOnce() -> Step) 
     }
     shared.halt();
     let _ = sys::sched::set_other(sys::sched::own_tid());
+}
+
+/// The text of a panic.
+pub(crate) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 /// The end of a manager's record, and of its trace.

@@ -13,8 +13,8 @@ use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::Shared;
+use crate::sys::sched::enter_real_time;
 use crate::sys::{self, futex};
-use crate::worker::enter_real_time;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

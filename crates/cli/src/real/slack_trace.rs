@@ -5,12 +5,12 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::ClockProgress;
+use vestal_bench::slack_trace::{self, Followed, Gaps, Run, TracedTask};
 use vestal_core::engine::Configuration;
 use vestal_core::{
     Duration, Enforcement, Exhaustion, Instant, LevelSet, Service, Task, TaskConfiguration,
     Uniprocessor,
 };
-use vestal_linux::zss_trace::{self, Followed, Gaps, Run, TracedTask};
 use vestal_result::Format;
 use vestal_result::bench::{TracedGaps, TracedRun, ZeroSlackTrace};
 use vestal_sim::workload::{ListedDemand, ListedReleases};
@@ -24,17 +24,17 @@ const HYPERPERIOD: Duration = Duration::from_millis(10);
 
 const WHAT: &str = "trace zero slack";
 
-pub(crate) fn zss_trace(output: &Output) -> Result<ZeroSlackTrace, Failure> {
+pub(crate) fn slack_trace(output: &Output) -> Result<ZeroSlackTrace, Failure> {
     let bug = |why: String| Failure::bug(WHAT, why);
     interrupt::watch()?;
-    let tasks = zss_trace::table_one().ok_or_else(|| bug("no Table I".to_owned()))?;
+    let tasks = slack_trace::table_one().ok_or_else(|| bug("no Table I".to_owned()))?;
     let expected = simulated(&tasks).map_err(bug)?;
     let progress = ClockProgress::start(
         output,
         "measuring",
         std::time::Duration::from_nanos(SPAN.as_nanos()),
     );
-    let trace = zss_trace::measure(&tasks, Enforcement::ZeroSlack, SPAN, None);
+    let trace = slack_trace::measure(&tasks, Enforcement::ZeroSlack, SPAN, None);
     drop(progress);
     let trace = trace.map_err(|error| blame(WHAT.to_owned(), error))?;
     interrupt::check(|| WHAT.to_owned())?;
@@ -43,7 +43,8 @@ pub(crate) fn zss_trace(output: &Output) -> Result<ZeroSlackTrace, Failure> {
         return Err(Failure::machine(WHAT, why).with_help("try again on a machine with less load"));
     }
     let hyperperiod = HYPERPERIOD.as_nanos();
-    let hyperperiods = zss_trace::runs_by_hyperperiod(&trace.slices, hyperperiod, SPAN.as_nanos());
+    let hyperperiods =
+        slack_trace::runs_by_hyperperiod(&trace.slices, hyperperiod, SPAN.as_nanos());
     let followed = Followed::of(&hyperperiods, &expected);
     let schedule = expected.iter().enumerate().map(|(place, run)| {
         let measured = followed.medians.get(place);
@@ -64,14 +65,14 @@ pub(crate) fn zss_trace(output: &Output) -> Result<ZeroSlackTrace, Failure> {
         cpu: trace.cpu,
         duration_ns: trace.duration.as_nanos(),
         step_ns: trace.step_nanos,
-        threshold_ns: zss_trace::THRESHOLD_NANOS,
+        threshold_ns: slack_trace::THRESHOLD_NANOS,
         hyperperiods: followed.hyperperiods,
         in_order: followed.in_order,
         schedule: schedule.collect(),
         tick_ns,
         ticks_due: trace.ticks_due(),
         gaps: common(&Gaps::of(&trace.gaps)),
-        gaps_at_the_tick: common(&Gaps::of(&zss_trace::at_the_tick(&trace.gaps, tick_ns))),
+        gaps_at_the_tick: common(&Gaps::of(&slack_trace::at_the_tick(&trace.gaps, tick_ns))),
     })
 }
 
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_simulated_schedule_is_that_of_the_paper() {
-        let runs = simulated(&zss_trace::table_one().unwrap()).unwrap();
+        let runs = simulated(&slack_trace::table_one().unwrap()).unwrap();
         let ms = |task, start: u64, end: u64| Run {
             task,
             start_nanos: start * 1_000_000,

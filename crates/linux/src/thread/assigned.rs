@@ -1,14 +1,14 @@
 //! A worker under managed dispatch: begins the job it is assigned, and says when it has ended.
 
-use super::handover::Assignment;
+use crate::managed::Assignment;
 use crate::occupancy::Wanted;
 use crate::outcome::{note_completed, note_unfinished, record_dropped};
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
+use crate::thread::worker::{Ended, RunningWorker, note_costs, note_dropped};
 use crate::words::Stage;
-use crate::worker::{Ended, RunningWorker, note_costs, note_dropped};
 use vestal_trace::{Edge, Mechanism};
 
 impl RunningWorker<'_> {

@@ -25,12 +25,14 @@ use crate::request::Request;
 use crate::shared::{Armed, Shared, StopCause, TaskShared};
 use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
+use crate::sys::sched::enter_real_time;
+use crate::thread::start::message_of;
 use crate::words::Stage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{DropReason, Fact, JobId, Service, StopReason, TaskId};
+use vestal_core::{DropReason, Fact, JobId, Service, StopReason};
 use vestal_trace::{Edge, Mechanism, What};
 
 /// What a worker thread is made of.
@@ -550,26 +552,4 @@ fn note_lateness(shared: &Shared, task: &TaskShared, release: u64, now: u64) {
     if shared.guarantees.free_since(release) {
         task.record().lateness.record(now.saturating_sub(release));
     }
-}
-
-/// Puts the calling thread on its CPU and into SCHED_FIFO.
-pub(crate) fn enter_real_time(cpu: usize, priority: i32) -> std::io::Result<()> {
-    sys::signal::block_all()?;
-    sys::sched::pin_to(cpu)?;
-    sys::sched::no_timer_slack();
-    sys::sched::set_fifo(sys::sched::own_tid(), priority)
-}
-
-/// Job `sequence` of a task.
-pub(crate) const fn job_of(task: TaskId, sequence: u64) -> JobId {
-    JobId { task, sequence }
-}
-
-/// The text of a panic.
-pub(crate) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned())
 }

@@ -1,0 +1,55 @@
+//! Which primitives are measured: names, counts and order, no times.
+
+use vestal_bench::primitives::measure;
+use vestal_linux::Rights;
+use vestal_testkit::machine::{alone, real_time_threads};
+
+const ALWAYS: [&str; 12] = [
+    "budget overshoot: manager",
+    "budget overshoot: heartbeat of 1 ms",
+    "budget overshoot: posix-timer",
+    "priority of a blocked thread",
+    "CPU clock of a blocked thread",
+    "arm and disarm: wall timer",
+    "arm and disarm: posix-timer",
+    "trace record",
+    "futex wake with switch, same CPU",
+    "eventfd to epoll, same CPU",
+    "clock_nanosleep lateness",
+    "timerfd lateness",
+];
+
+const WITH_PERF: [&str; 2] = ["budget overshoot: perf", "arm and disarm: perf"];
+
+const WITH_TWO_CPUS: [&str; 7] = [
+    "priority of a thread running elsewhere",
+    "CPU clock of a thread running elsewhere",
+    "futex wake, other CPU",
+    "eventfd to epoll, other CPU",
+    "stop a running thread on another CPU",
+    "spin barrier, 2 CPUs",
+    "pthread barrier, 2 CPUs",
+];
+
+#[test]
+fn all_that_this_machine_has_is_measured() {
+    let _alone = alone();
+    let rights = Rights::probe();
+    let rows = measure().unwrap();
+    let mut expected = ALWAYS.to_vec();
+    if rights.perf {
+        expected.extend(WITH_PERF);
+    }
+    if rights.cpus.len() > 1 {
+        expected.extend(WITH_TWO_CPUS);
+    }
+    let mut names: Vec<&str> = rows.iter().map(|row| row.name).collect();
+    names.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+    for row in &rows {
+        assert!(row.cost.count > 0, "{row:?}");
+        assert!(row.cost.min <= row.cost.median && row.cost.median <= row.cost.max);
+    }
+    assert_eq!(real_time_threads(std::process::id()), Vec::<String>::new());
+}

@@ -1,0 +1,176 @@
+//! What came of a real run, as the result of the command.
+
+use super::Settings;
+use super::linux::{dispatch, proof};
+use super::machine::machine;
+use super::threads;
+use crate::report::{RunResult, dropped_by};
+use crate::session::Session;
+use vestal_core::TaskId;
+use vestal_linux::report::{CpuReport, TaskReport};
+use vestal_linux::{Report, Summary};
+use vestal_policy::Cluster;
+use vestal_result::run::{CpuRow, Execution, Jobs, ModeChange, Response, Run, Tardiness, TaskRow};
+use vestal_trace::World;
+
+/// A CPU of a run: what it is called in results, what was decided there, and what came of it.
+struct CpuRan<'a> {
+    number: u16,
+    cluster: &'a Cluster,
+    report: &'a CpuReport,
+}
+
+/// The CPUs of a run. A single one is called by the processor that it ran on, several by their numbers in the set:
+/// two of them may have run on one processor.
+fn cpus<'a>(session: &'a Session, report: &'a Report) -> Vec<CpuRan<'a>> {
+    let is_alone = report.cpus.len() == 1;
+    let clusters = session.system.clusters.iter().zip(&report.cpus);
+    let cpus = clusters.map(|(cluster, report)| CpuRan {
+        number: match cluster.cpus.first() {
+            Some(cpu) if !is_alone => cpu.0,
+            Some(_) | None => u16::try_from(report.processor).unwrap_or(u16::MAX),
+        },
+        cluster,
+        report,
+    });
+    cpus.collect()
+}
+
+/// The number in the set of a task that a CPU's scheduler calls `local`.
+fn task_of(cluster: &Cluster, local: TaskId) -> TaskId {
+    let known = cluster.tasks.get(local.index());
+    known.copied().unwrap_or(local)
+}
+
+/// The result of a run that has ended.
+pub(super) fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult {
+    let cpus = cpus(session, report);
+    let jobs = &report.jobs;
+    let run = Run {
+        duration_ns: report.duration.as_nanos(),
+        jobs: Jobs {
+            released: jobs.released,
+            completed: jobs.completed,
+            dropped: jobs.dropped,
+            dropped_by: dropped_by(jobs.dropped_by),
+            missed: jobs.missed,
+            missed_guaranteed: jobs.missed_guaranteed,
+            missed_undecided: jobs.missed_undecided(),
+        },
+        modes: modes(session, &cpus),
+        tasks: tasks(session, &cpus),
+        cpus: cpus
+            .iter()
+            .map(|cpu| CpuRow {
+                cpu: cpu.number,
+                busy_ns: cpu.report.busy.as_nanos(),
+                switches: cpu.report.switches,
+                preemptions: cpu.report.preemptions,
+                migrations: 0,
+            })
+            .collect(),
+        overhead: threads::overhead(&report.cpus),
+        machine: machine(report, settings),
+        proof: Some(proof(session, settings)),
+        ..RunResult::of(session, World::Linux, dispatch(settings))
+    };
+    let changes = report.cpus.iter();
+    let changes = changes.map(|cpu| (cpu.modes.len() as u64).saturating_add(cpu.modes_lost));
+    RunResult {
+        run,
+        mode_changes: changes.fold(0, u64::saturating_add),
+        excluded: 0,
+    }
+}
+
+/// The mode changes of all CPUs, oldest first.
+fn modes(session: &Session, cpus: &[CpuRan<'_>]) -> Vec<ModeChange> {
+    let level = |level| session.set.level_name(level).to_owned();
+    let changes = cpus.iter().flat_map(|cpu| {
+        cpu.report.modes.iter().map(move |change| ModeChange {
+            at_ns: change.at.as_nanos(),
+            from: level(change.from),
+            to: level(change.to),
+            cause: change
+                .cause
+                .map(|job| session.task_name(task_of(cpu.cluster, job.task))),
+            cpu: Some(cpu.number),
+        })
+    });
+    let mut changes: Vec<ModeChange> = changes.collect();
+    changes.sort_by_key(|change| change.at_ns);
+    changes
+}
+
+/// The tasks of all CPUs, in the order of the file.
+fn tasks(session: &Session, cpus: &[CpuRan<'_>]) -> Vec<TaskRow> {
+    let rows = cpus.iter().flat_map(|cpu| {
+        let tasks = cpu.cluster.tasks.iter().zip(&cpu.report.tasks);
+        tasks.filter_map(|(task, found)| {
+            let period = session.tasks.get(task.index())?.period.as_nanos();
+            let cpu = Some(cpu.number);
+            Some((
+                *task,
+                TaskRow {
+                    cpu,
+                    ..row(period, found)
+                },
+            ))
+        })
+    });
+    let mut rows: Vec<(TaskId, TaskRow)> = rows.collect();
+    rows.sort_by_key(|&(task, _)| task);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn row(period_ns: u64, found: &TaskReport) -> TaskRow {
+    let (response, execution, tardiness) = (&found.response, &found.execution, &found.tardiness);
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a figure for display, not for decisions"
+    )]
+    let relative = response.mean / period_ns as f64;
+    TaskRow {
+        name: found.name.clone(),
+        cpu: None,
+        released: found.jobs.released,
+        completed: found.jobs.completed,
+        missed: found.jobs.missed,
+        dropped: found.jobs.dropped,
+        dropped_by: dropped_by(found.jobs.dropped_by),
+        overruns: found.overruns,
+        preemptions: found.preemptions,
+        response_ns: Response {
+            min: some(response, response.min),
+            mean: some(response, whole(response.mean)),
+            p99: some(response, response.p99),
+            max: some(response, response.max),
+        },
+        execution_ns: Execution {
+            min: some(execution, execution.min),
+            mean: some(execution, whole(execution.mean)),
+            max: some(execution, execution.max),
+        },
+        tardiness_ns: Tardiness {
+            mean: some(tardiness, whole(tardiness.mean)),
+            max: some(tardiness, tardiness.max),
+        },
+        relative_response: (response.count > 0).then_some(relative),
+    }
+}
+
+/// A figure of a summary, if anything was measured.
+fn some(summary: &Summary, value: u64) -> Option<u64> {
+    (summary.count > 0).then_some(value)
+}
+
+/// A mean in whole nanoseconds.
+pub(super) fn whole(mean: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a mean of times of at most 2^62 ns, rounded for display"
+    )]
+    let whole = mean.round() as u64;
+    whole
+}
