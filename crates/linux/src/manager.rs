@@ -380,7 +380,7 @@ impl Manager {
         shared.mode.store(self.guard.mode().0, Ordering::SeqCst);
         for task in &shared.tasks {
             if let Some(next) = Allowance::of(self.guard.permit(task.id)) {
-                task.limit.store(next);
+                task.next.set(next);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
                 && self.loses_its_priority(task.job(newest))

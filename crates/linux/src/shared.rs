@@ -278,10 +278,32 @@ impl Shared {
 
     /// Lets the monitor of `task` fire when its running job has used up what is left of its limit.
     pub(crate) fn arm_for_the_rest(&self, task: &TaskShared, monitor: &Armed) {
-        if let Some(threshold) = self.threshold(task.present_limit())
-            && let Some(executed) = task.executed()
-        {
-            monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
+        self.arm(task, monitor, |threshold| {
+            let rest = threshold.saturating_sub(task.executed()?);
+            Some(rest.max(QUANTUM_NANOS))
+        });
+    }
+
+    /// Lets it fire after `rest` of what the present allowance is. The allowance is read again afterwards: whoever changed it
+    /// meanwhile may have armed the monitor before this did.
+    pub(crate) fn arm(
+        &self,
+        task: &TaskShared,
+        monitor: &Armed,
+        rest: impl Fn(u64) -> Option<u64>,
+    ) {
+        let mut allowance = task.present_limit();
+        loop {
+            if let Some(threshold) = self.threshold(allowance)
+                && let Some(rest) = rest(threshold)
+            {
+                monitor.start(rest);
+            }
+            let again = task.present_limit_again();
+            if again == allowance {
+                return;
+            }
+            allowance = again;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Armed;
 use super::drops::Verdicts;
-use crate::allowance::{Allowance, AllowanceWord};
+use crate::allowance::Allowance;
 use crate::guarantee::BlockedBy;
 use crate::late::Late;
 use crate::managed::Handover;
@@ -11,7 +11,7 @@ use crate::report::TaskRecord;
 use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
-use crate::words::{JobWord, Mailbox, Phase, Revoked};
+use crate::words::{AllowanceWord, JobWord, Mailbox, Phase, Revoked};
 use crate::zss::Slack;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -31,12 +31,12 @@ pub(crate) struct TaskShared {
     pub(crate) monitor: OnceLock<Armed>,
     /// The job that the worker has begun, and whether the worker was demoted for it.
     job_word: JobWord,
-    /// Written by the manager: what a job may execute from its beginning.
-    pub(crate) limit: AllowanceWord,
+    /// Written by the manager: what the next job may execute from its beginning.
+    pub(crate) next: AllowanceWord,
     pub(super) is_sliced: bool,
-    /// Under native dispatch, of a sliced task: what the running job was granted so far. Written by the
+    /// Under native dispatch, of a sliced task: what the present job was granted so far. Written by the
     /// worker before it says what runs, and by the manager for the job that runs.
-    pub(super) granted: AllowanceWord,
+    pub(super) present: AllowanceWord,
     /// Whether the worker is suspended in the middle of a body.
     pub(crate) suspension: Suspension,
     /// Whether a job of the task has begun and has its priority: see [`crate::guarantee`].
@@ -77,9 +77,9 @@ impl TaskShared {
             tid: AtomicI32::new(0),
             monitor: OnceLock::new(),
             job_word: JobWord::default(),
-            limit: AllowanceWord::new(limit),
+            next: AllowanceWord::new(limit),
             is_sliced: false,
-            granted: AllowanceWord::new(Allowance::Unlimited),
+            present: AllowanceWord::new(Allowance::Unlimited),
             suspension: Suspension::default(),
             has_priority: AtomicBool::new(false),
             blocked_by: BlockedBy::default(),

@@ -173,10 +173,10 @@ impl RunningWorker<'_> {
         self.own.wake(shared, wanted, woken, &mut self.trace);
         self.note_woken(woken);
         let no_room = self.queue.was_full(release);
-        task.grant_first();
+        let first = task.grant_first();
         // First say what runs, then read whether it may: see `shared`.
         task.begin(sequence, own_cpu_nanos());
-        let limit = task.limit.load();
+        let limit = task.grant_again(first);
         let stopping = shared.stop_requested();
         if no_room || limit == Allowance::NotAdmitted || (task.is_demoted(sequence) && !stopping) {
             self.drop_before_begin((sequence, release), (woken, no_room));
@@ -212,10 +212,8 @@ impl RunningWorker<'_> {
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
         // A manager that dispatches arms it itself.
-        if let (true, Some(monitor)) = (natively, monitor)
-            && let Some(threshold) = shared.threshold(task.present_limit())
-        {
-            monitor.start(threshold);
+        if let (true, Some(monitor)) = (natively, monitor) {
+            shared.arm(task, monitor, Some);
         }
         let started = monotonic_nanos();
         let at = shared.instant(started);

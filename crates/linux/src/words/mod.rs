@@ -14,6 +14,7 @@
 //! several cells together are in `models`. A model named `refuted_...` is one that loom must refute: the
 //! same with a weaker order, or with the pair of words that was there before.
 
+mod allowance;
 mod bell;
 mod job;
 mod mailbox;
@@ -23,6 +24,7 @@ mod phase;
 mod revoked;
 mod sync;
 
+pub(crate) use allowance::{Allowance, AllowanceWord};
 pub(crate) use bell::Bell;
 pub(crate) use job::JobWord;
 pub(crate) use mailbox::{Letter, Mailbox};

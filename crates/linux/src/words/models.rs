@@ -1,6 +1,6 @@
 //! Models of several cells together.
 
-use super::{JobWord, Revoked};
+use super::{Allowance, AllowanceWord, JobWord, Revoked};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use loom::thread;
@@ -93,5 +93,73 @@ fn refuted_each_side_writes_its_own_word_and_reads_the_other_s() {
         let known_to_the_worker = revoked.load(Ordering::SeqCst) > JOB;
         let known_to_the_manager = manager.join().unwrap();
         assert!(known_to_the_worker || known_to_the_manager, "runs unknown");
+    });
+}
+
+/// A worker begins a job and arms its monitor, while the manager lowers the allowance. Allowances are written as
+/// the monitor's own number: the monitor must stand at the lower one.
+fn arming_against_lowering(arm: fn(&AllowanceWord, &AtomicU64)) {
+    const LOWER: u64 = 3;
+    loom::model(move || {
+        let shared = Arc::new((
+            JobWord::default(),
+            AllowanceWord::new(Allowance::UpTo(9)),
+            AtomicU64::new(0),
+        ));
+        let other = Arc::clone(&shared);
+        let manager = thread::spawn(move || {
+            let (job, allowance, monitor) = &*other;
+            allowance.set(Allowance::UpTo(LOWER));
+            if job.look().runs {
+                monitor.store(LOWER, Ordering::Relaxed);
+            }
+        });
+        let (job, allowance, monitor) = &*shared;
+        job.begin(JOB, 0);
+        arm(allowance, monitor);
+        manager.join().unwrap();
+        let armed = monitor.load(Ordering::Relaxed);
+        assert_eq!(armed, LOWER, "armed with what it was before");
+    });
+}
+
+/// Sets the monitor, as the kernel would.
+fn start(monitor: &AtomicU64, allowance: Allowance) {
+    let Allowance::UpTo(nanos) = allowance else {
+        panic!("it has a limit");
+    };
+    monitor.store(nanos, Ordering::Relaxed);
+}
+
+#[test]
+fn a_monitor_stands_at_the_allowance_that_was_set_last() {
+    arming_against_lowering(|allowance, monitor| {
+        let first = allowance.get();
+        start(monitor, first);
+        let again = allowance.again();
+        if again != first {
+            start(monitor, again);
+        }
+    });
+}
+
+/// What the worker did before: it read the allowance, armed, and never looked again. The manager lowers the allowance
+/// in between and arms, and then the worker arms with what it had read.
+#[test]
+#[should_panic = "armed with what it was before"]
+fn refuted_a_worker_that_does_not_read_again_after_arming() {
+    arming_against_lowering(|allowance, monitor| start(monitor, allowance.get()));
+}
+
+#[test]
+#[should_panic = "armed with what it was before"]
+fn refuted_a_worker_that_reads_again_with_a_load() {
+    arming_against_lowering(|allowance, monitor| {
+        let first = allowance.get();
+        start(monitor, first);
+        let again = allowance.get();
+        if again != first {
+            start(monitor, again);
+        }
     });
 }
