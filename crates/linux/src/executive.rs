@@ -494,7 +494,7 @@ fn go(shared: &Shared, span: Duration) {
     shared
         .end
         .store(epoch.saturating_add(span.as_nanos()), Ordering::SeqCst);
-    shared.beat.store(epoch, Ordering::SeqCst);
+    shared.beat.go_on();
     shared.phase.begin();
 }
 
@@ -505,7 +505,7 @@ fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {
         Some(StopCause::BodyPanicked { task, message }) => Err(RunError::BodyPanicked {
             task: shared
                 .tasks
-                .get(task)
+                .get(task.index())
                 .map_or_else(String::new, |task| task.name.clone()),
             message,
         }),

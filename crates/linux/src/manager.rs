@@ -197,7 +197,7 @@ impl Manager {
             None => &mut wakeups.beat,
             Some(signal) if signal != kick_signal() => &mut wakeups.budget,
             Some(_) if shared.tasks.iter().any(reported) => &mut wakeups.completion,
-            Some(_) if shared.idle_seen.load(Ordering::SeqCst) => &mut wakeups.idle,
+            Some(_) if shared.question.is_answered() => &mut wakeups.idle,
             Some(_) => &mut wakeups.other,
         };
         *count += 1;
@@ -246,7 +246,7 @@ impl Manager {
         // The detector may have been preempted between its report and its signal. If jobs have
         // overrun since, others may have been released behind them that have not begun: the report
         // says nothing about them, and `decide` has asked again.
-        if shared.idle_seen.swap(false, Ordering::SeqCst) && !jobs_ran {
+        if shared.question.take_answer() && !jobs_ran {
             shared.end_demoted();
             self.settle_idle(shared)?;
         }
@@ -463,8 +463,8 @@ pub(crate) const fn waits_for_an_instant(permit: Permit) -> bool {
 
 /// Shows that the manager lives; says whether the run goes on.
 pub(crate) fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
-    shared.beat.store(now, Ordering::SeqCst);
-    if shared.stop_requested() || shared.stop_cause().is_some() {
+    shared.beat.go_on();
+    if shared.stop_requested() || shared.is_stop_requested() {
         return false;
     }
     if now >= end {

@@ -29,10 +29,10 @@ use crate::stolen::StolenLog;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::WakeEvent;
 use crate::sys::{self, Tid};
-use crate::words::{Phase, Stage};
+use crate::words::{Beat, Cause, Phase, Question, Stage, Stop};
 pub(crate) use armed::Armed;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 pub(crate) use task::TaskShared;
 use vestal_core::{ContractViolation, Event, Exhaustion, Instant, JobId, Notice, Service, TaskId};
 
@@ -46,7 +46,7 @@ pub(crate) enum StopCause {
     Finished,
     Signal(i32),
     SetupFailed,
-    BodyPanicked { task: usize, message: String },
+    BodyPanicked { task: TaskId, message: String },
     ManagerPanicked { message: String },
     ManagerHung,
 }
@@ -79,13 +79,11 @@ pub(crate) struct Shared {
     pub(crate) watchdog_tid: AtomicI32,
     /// Written by the manager: the mode.
     pub(crate) mode: AtomicU8,
-    /// 1: a thread wants to know when the CPU is idle; 2: none ever will again.
-    pub(crate) idle_wanted: AtomicU32,
-    /// The CPU was idle since the manager last looked.
-    pub(crate) idle_seen: AtomicBool,
+    /// Whether the CPU is idle.
+    pub(crate) question: Question,
     pub(crate) occupancy: Occupancy,
-    /// The clock when the manager last went round.
-    pub(crate) beat: AtomicU64,
+    /// Of the manager.
+    pub(crate) beat: Beat,
     pub(crate) stolen: StolenLog,
     /// What threads that wait had consumed when they began to.
     pub(crate) consumed: Consumed,
@@ -105,7 +103,9 @@ pub(crate) struct Shared {
     pub(crate) paper_pt: bool,
     /// Where the manager handles each job or each slice: how it is called.
     pub(crate) wake_event: Option<WakeEvent>,
-    cause: Mutex<Option<StopCause>>,
+    stop: Stop,
+    /// Written before the stop that it is about.
+    manager_panic: OnceLock<String>,
     #[cfg(feature = "real")]
     pub(crate) fault: Option<crate::fault::Fault>,
     #[cfg(feature = "real")]
@@ -148,10 +148,9 @@ impl Shared {
             idle_tid: AtomicI32::new(0),
             watchdog_tid: AtomicI32::new(0),
             mode: AtomicU8::new(0),
-            idle_wanted: AtomicU32::new(0),
-            idle_seen: AtomicBool::new(false),
+            question: Question::default(),
             occupancy: Occupancy::default(),
-            beat: AtomicU64::new(0),
+            beat: Beat::default(),
             stolen: StolenLog::new(),
             consumed,
             steal_reported: sys::clock::is_steal_reported(),
@@ -162,7 +161,8 @@ impl Shared {
             paper_zss: false,
             paper_pt: false,
             wake_event: None,
-            cause: Mutex::new(None),
+            stop: Stop::default(),
+            manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]
             fault: None,
             #[cfg(feature = "real")]
@@ -254,9 +254,7 @@ impl Shared {
     }
 
     pub(crate) fn want_idle(&self) {
-        if self.idle_wanted.swap(1, Ordering::SeqCst) == 0 {
-            sys::futex::wake_all(&self.idle_wanted);
-        }
+        self.question.ask();
     }
 
     pub(crate) fn kick_manager(&self) {
@@ -324,16 +322,51 @@ impl Shared {
 
     /// Asks for the end of the run; the first cause is the one reported.
     pub(crate) fn request_stop(&self, cause: StopCause) {
-        // No thread panics while holding this lock, and the data would be whole if one did.
-        let mut present = self.cause.lock().unwrap_or_else(PoisonError::into_inner);
-        present.get_or_insert(cause);
+        let cause = match cause {
+            StopCause::Finished => Cause::Finished,
+            StopCause::Signal(signal) => Cause::Signal(signal),
+            StopCause::SetupFailed => Cause::SetupFailed,
+            StopCause::BodyPanicked { task, message } => {
+                // A body that panicked is never called again.
+                if let Some(task) = self.tasks.get(task.index()) {
+                    let _ = task.panic.set(message);
+                }
+                Cause::BodyPanicked(u32::from(task.0))
+            }
+            StopCause::ManagerPanicked { message } => {
+                let _ = self.manager_panic.set(message);
+                Cause::ManagerPanicked
+            }
+            StopCause::ManagerHung => Cause::ManagerHung,
+        };
+        self.stop.ask(cause);
     }
 
+    /// Whether somebody asked for the end of the run.
+    pub(crate) fn is_stop_requested(&self) -> bool {
+        self.stop.cause().is_some()
+    }
+
+    /// Why the run ends.
     pub(crate) fn stop_cause(&self) -> Option<StopCause> {
-        self.cause
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let text = |message: &OnceLock<String>| message.get().cloned().unwrap_or_default();
+        Some(match self.stop.cause()? {
+            Cause::Finished => StopCause::Finished,
+            Cause::Signal(signal) => StopCause::Signal(signal),
+            Cause::SetupFailed => StopCause::SetupFailed,
+            Cause::BodyPanicked(index) => {
+                let task = TaskId(u16::try_from(index).unwrap_or(u16::MAX));
+                let message = self.tasks.get(task.index());
+                StopCause::BodyPanicked {
+                    task,
+                    message: message.map_or_else(String::new, |task| text(&task.panic)),
+                }
+            }
+            Cause::ManagerPanicked => StopCause::ManagerPanicked {
+                message: text(&self.manager_panic),
+            },
+            Cause::ManagerHung => StopCause::ManagerHung,
+        })
     }
 
     /// Ends the run: every job loses its priority, every worker leaves the real-time class, all threads
@@ -358,8 +391,7 @@ impl Shared {
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
         self.phase.close();
-        self.idle_wanted.store(2, Ordering::SeqCst);
-        sys::futex::wake_all(&self.idle_wanted);
+        self.question.end();
         sys::stop::CALLS.call();
         for task in &self.tasks {
             task.handover.changes.ring();

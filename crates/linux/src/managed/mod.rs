@@ -25,7 +25,7 @@ mod pending;
 pub(crate) use handover::{Assignment, Handover};
 pub(crate) use manager::Dispatcher;
 
-use crate::words::Bell;
+use crate::words::{Bell, PlanWord};
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_core::{JobId, Scheduler};
@@ -50,8 +50,7 @@ pub(crate) struct Managed {
     pub(crate) waits_on_futex: bool,
     /// For the manager.
     pub(crate) calls: Bell,
-    /// Written by the manager: the job that the plan names; 0: none.
-    planned: AtomicU64,
+    planned: PlanWord,
     inversions: AtomicU64,
 }
 
@@ -64,12 +63,12 @@ impl Managed {
     }
 
     pub(crate) fn plan(&self, job: Option<JobId>) {
-        self.planned.store(job.map_or(0, word_of), Ordering::SeqCst);
+        self.planned.set(job.map(|job| (job.task.0, job.sequence)));
     }
 
     /// Whether the plan names `job`.
     pub(crate) fn names(&self, job: JobId) -> bool {
-        self.planned.load(Ordering::SeqCst) == word_of(job)
+        self.planned.names(job.task.0, job.sequence)
     }
 
     /// A worker finds itself running a job that the plan names or not. If not, it counts an inversion,
@@ -84,13 +83,6 @@ impl Managed {
     pub(crate) fn inversions(&self) -> u64 {
         self.inversions.load(Ordering::SeqCst)
     }
-}
-
-/// A job as one word other than 0. No run lasts for 2^48 jobs of one task.
-fn word_of(job: JobId) -> u64 {
-    const SEQUENCE_BITS: u32 = 48;
-    (u64::from(job.task.0) << SEQUENCE_BITS)
-        | (job.sequence.wrapping_add(1) & ((1 << SEQUENCE_BITS) - 1))
 }
 
 #[cfg(test)]

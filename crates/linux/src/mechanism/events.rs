@@ -109,8 +109,9 @@ impl Manager {
         if look || shared.tasks.iter().any(TaskShared::asks) {
             self.handle(shared, false)?;
         }
-        if shared.idle_wanted.load(Ordering::SeqCst) == 1 && T::is_idle(shared) {
-            shared.idle_wanted.store(0, Ordering::SeqCst);
+        if shared.question.is_asked() && T::is_idle(shared) {
+            shared.question.answer();
+            shared.question.take_answer();
             shared.end_demoted();
             self.settle_idle(shared)?;
         }

@@ -39,6 +39,8 @@ pub(crate) struct TaskShared {
     pub(super) present: AllowanceWord,
     /// Whether the worker is suspended in the middle of a body.
     pub(crate) suspension: Suspension,
+    /// The text of the panic of its body; written before the stop that it is about.
+    pub(super) panic: OnceLock<String>,
     /// Whether a job of the task has begun and has its priority: see [`crate::guarantee`].
     pub(crate) has_priority: AtomicBool,
     pub(crate) blocked_by: BlockedBy,
@@ -81,6 +83,7 @@ impl TaskShared {
             is_sliced: false,
             present: AllowanceWord::new(Allowance::Unlimited),
             suspension: Suspension::default(),
+            panic: OnceLock::new(),
             has_priority: AtomicBool::new(false),
             blocked_by: BlockedBy::default(),
             late: Late::new(),

@@ -94,7 +94,7 @@ impl Watchdog {
                 shared.request_stop(StopCause::Signal(signal));
                 shared.kick_manager();
             }
-            let beat = shared.beat.load(Ordering::SeqCst);
+            let beat = shared.beat.count();
             if now >= next && watch.look(next, now, beat) {
                 shared.request_stop(StopCause::ManagerHung);
                 // The manager first: it may hold the CPU that the others need to shut down.

@@ -308,7 +308,7 @@ impl RunningWorker<'_> {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
                 shared.request_stop(StopCause::BodyPanicked {
-                    task: task.id.index(),
+                    task: task.id,
                     message: message_of(panic.as_ref()),
                 });
                 shared.kick_manager();
