@@ -20,7 +20,7 @@ clippy       on     1200     lints, on every target and feature
 doc          on     900      documentation builds without a broken link
 bare-metal   on     600      the core on a Cortex-M3: no panic path, the same plans in QEMU; hsf in 8 KB
 tests        on     1800     unit tests, doctests and integration tests of every crate
-loom         on     300      the trace ring under a model checker: every interleaving of small cases
+loom         on     300      the trace ring and the words of a run under a model checker: every interleaving of small cases
 soundness    on     1200     campaign, smoke size: no accepted set misses, every control is refuted
 bench        on     600      instructions of the analyses and the simulator against their limits
 report       on     300      report pages in a headless Chromium: driven, checked, frames measured
@@ -71,7 +71,8 @@ part_tests() { cargo test "${AS_TESTED[@]}" --no-fail-fast; }
 
 # Built apart: the cfg changes every crate.
 part_loom() {
-    RUSTFLAGS="--cfg loom" cargo test --locked --package vestal-trace --lib ring:: --target-dir target/loom
+    RUSTFLAGS="--cfg loom" cargo test --locked --package vestal-trace --lib ring:: --target-dir target/loom &&
+        RUSTFLAGS="--cfg loom" cargo test --locked --package vestal-linux --lib words:: --release --target-dir target/loom
 }
 
 part_soundness() { cargo test "${AS_TESTED[@]}" --test soundness; }

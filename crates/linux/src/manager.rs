@@ -16,11 +16,12 @@ use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
+use crate::request::Request;
 use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::enter_real_time;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
-use crate::sys::{self, futex};
 use crate::thread::start::{Step, end_record, manage_to_the_end};
 use crate::zss::Slack;
 use std::sync::Arc;
@@ -259,9 +260,10 @@ impl Manager {
     fn note_completed_overruns(&mut self, shared: &Shared) -> Step<bool> {
         let mut any = false;
         for task in &shared.tasks {
-            let Some((sequence, executed)) = task.overran.take() else {
+            let Some(Request::Overran { sequence, executed }) = task.request.look() else {
                 continue;
             };
+            task.request.take();
             let job = task.job(sequence);
             self.charge(shared, job, executed)?;
             let now = shared.instant(monotonic_nanos());
@@ -494,12 +496,11 @@ fn restore_priority(shared: &Shared, task: &TaskShared) {
 /// Does so for workers between two jobs.
 fn restore_priorities(shared: &Shared) {
     for task in &shared.tasks {
-        if task.wants_priority.load(Ordering::SeqCst) == 1 {
+        if task.request.look() == Some(Request::Priority) {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforePriority);
             restore_priority(shared, task);
-            task.wants_priority.store(0, Ordering::SeqCst);
-            futex::wake_all(&task.wants_priority);
+            task.request.take();
         }
     }
 }

@@ -280,7 +280,7 @@ impl Shared {
     pub(crate) fn kick_manager(&self) {
         self.occupancy.call(monotonic_nanos());
         match &self.managed {
-            Some(managed) if managed.waits_on_futex => managed.calls.call(),
+            Some(managed) if managed.waits_on_futex => managed.calls.ring(),
             Some(_) | None => match &self.wake_event {
                 Some(wake_event) => wake_event.signal(),
                 None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
@@ -341,7 +341,7 @@ impl Shared {
             demote(task.tid());
         }
         if let Some(managed) = &self.managed {
-            managed.calls.call();
+            managed.calls.ring();
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
         self.phase.store(STOP, Ordering::SeqCst);
@@ -350,8 +350,8 @@ impl Shared {
         sys::futex::wake_all(&self.idle_wanted);
         sys::stop::CALLS.call();
         for task in &self.tasks {
-            task.handover.changes.call();
-            task.release_counter.calls.call();
+            task.handover.changes.ring();
+            task.release_counter.calls.ring();
         }
     }
 }

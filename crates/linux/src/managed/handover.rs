@@ -1,8 +1,7 @@
 //! What the manager and one worker hand each other.
 
-use crate::sys::futex::Calls;
 use crate::thread::worker::Ended;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::words::{Bell, Letter, Mailbox};
 
 /// A job to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,60 +11,71 @@ pub(crate) struct Assignment {
     pub(crate) release: u64,
 }
 
+impl Letter<2> for Assignment {
+    fn to_words(self) -> [u64; 2] {
+        [self.sequence, self.release]
+    }
+
+    fn from_words([sequence, release]: [u64; 2]) -> Self {
+        Self { sequence, release }
+    }
+}
+
+impl Letter<5> for Ended {
+    fn to_words(self) -> [u64; 5] {
+        let completed = u64::from(self.completed);
+        [
+            self.sequence,
+            self.release,
+            self.finished,
+            self.executed,
+            completed,
+        ]
+    }
+
+    fn from_words([sequence, release, finished, executed, completed]: [u64; 5]) -> Self {
+        Self {
+            sequence,
+            release,
+            finished,
+            executed,
+            completed: completed == 1,
+        }
+    }
+}
+
 /// One assignment at a time goes to the worker, one end at a time comes back: the manager assigns
 /// only after it has taken the end of the job before.
 #[derive(Debug, Default)]
 pub(crate) struct Handover {
     /// For the worker: there is something to look at.
-    pub(crate) changes: Calls,
-    /// The job to begin, plus one; 0: none. Cleared by the worker.
-    assigned: AtomicU64,
-    release: AtomicU64,
-    /// The job that ended, plus one; 0: none. Cleared by the manager.
-    done: AtomicU64,
-    executed: AtomicU64,
-    finished: AtomicU64,
-    completed: AtomicBool,
+    pub(crate) changes: Bell,
+    /// The job to begin.
+    down: Mailbox<Assignment, 2>,
+    /// The job that has ended.
+    up: Mailbox<Ended, 5>,
 }
 
 impl Handover {
     pub(crate) fn assign(&self, assignment: Assignment) {
-        self.release.store(assignment.release, Ordering::SeqCst);
-        self.assigned
-            .store(assignment.sequence.saturating_add(1), Ordering::SeqCst);
-        self.changes.call();
+        self.down.put(assignment);
+        self.changes.ring();
     }
 
     pub(crate) fn take_assigned(&self) -> Option<Assignment> {
-        let sequence = self.assigned.swap(0, Ordering::SeqCst).checked_sub(1)?;
-        Some(Assignment {
-            sequence,
-            release: self.release.load(Ordering::SeqCst),
-        })
+        self.down.take()
     }
 
     /// Whether a job came back that the manager has not taken yet.
     pub(crate) fn is_handed_back(&self) -> bool {
-        self.done.load(Ordering::SeqCst) != 0
+        self.up.is_full()
     }
 
-    pub(crate) fn hand_back(&self, done: &Ended) {
-        self.executed.store(done.executed, Ordering::SeqCst);
-        self.finished.store(done.finished, Ordering::SeqCst);
-        self.completed.store(done.completed, Ordering::SeqCst);
-        self.done
-            .store(done.sequence.saturating_add(1), Ordering::SeqCst);
+    pub(crate) fn hand_back(&self, ended: Ended) {
+        self.up.put(ended);
     }
 
     pub(crate) fn take_done(&self) -> Option<Ended> {
-        let sequence = self.done.swap(0, Ordering::SeqCst).checked_sub(1)?;
-        Some(Ended {
-            sequence,
-            // Of the same job, because no other is assigned before its end is taken.
-            release: self.release.load(Ordering::SeqCst),
-            executed: self.executed.load(Ordering::SeqCst),
-            finished: self.finished.load(Ordering::SeqCst),
-            completed: self.completed.load(Ordering::SeqCst),
-        })
+        self.up.take()
     }
 }

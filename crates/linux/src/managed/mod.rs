@@ -25,7 +25,7 @@ mod pending;
 pub(crate) use handover::{Assignment, Handover};
 pub(crate) use manager::Dispatcher;
 
-use crate::sys::futex::Calls;
+use crate::words::Bell;
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_core::{JobId, Scheduler};
@@ -49,7 +49,7 @@ pub(crate) struct Managed {
     /// Whether the manager waits for [`Self::calls`], rather than for the signals of a monitor.
     pub(crate) waits_on_futex: bool,
     /// For the manager.
-    pub(crate) calls: Calls,
+    pub(crate) calls: Bell,
     /// Written by the manager: the job that the plan names; 0: none.
     planned: AtomicU64,
     inversions: AtomicU64,

@@ -1,13 +1,13 @@
 //! How the manager releases the jobs of one worker, and how the worker tells that one is over.
 
-use crate::sys::futex::Calls;
+use crate::words::Bell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts of releases and ends. Each has one writer.
 #[derive(Debug, Default)]
 pub(crate) struct ReleaseCounter {
     /// For the worker.
-    pub(crate) calls: Calls,
+    pub(crate) calls: Bell,
     /// Written by the manager: jobs with smaller numbers are released.
     released: AtomicU64,
     /// Written by the worker: it is done with jobs of smaller numbers.
@@ -19,7 +19,7 @@ impl ReleaseCounter {
     pub(crate) fn release(&self, sequence: u64) {
         let released = sequence.saturating_add(1);
         if self.released.fetch_max(released, Ordering::SeqCst) < released {
-            self.calls.call();
+            self.calls.ring();
         }
     }
 

@@ -7,12 +7,13 @@ use crate::guarantee::BlockedBy;
 use crate::late::Late;
 use crate::managed::Handover;
 use crate::mechanism::ReleaseCounter;
-use crate::overrun_report::OverrunReport;
 use crate::report::TaskRecord;
+use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
+use crate::words::Mailbox;
 use crate::zss::Slack;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use vestal_core::{JobId, TaskConfiguration, TaskId};
 
@@ -56,12 +57,10 @@ pub(crate) struct TaskShared {
     /// Written by the manager: demoted jobs with smaller numbers shall end at their next
     /// cancellation point.
     cancelled_up_to: AtomicU64,
-    /// A completed job that exceeded its limit without the monitor noticing in time.
-    pub(crate) overran: OverrunReport,
+    /// From the worker to the manager.
+    pub(crate) request: Mailbox<Request, 3>,
     /// Where the task suspends others, and is suspended, for want of slack.
     pub(crate) slack: Option<Slack>,
-    /// 1: the worker, at the end of a job, wants its priority back; cleared by the manager.
-    pub(crate) wants_priority: AtomicU32,
     /// Under managed dispatch: what the manager hands to the worker, and what comes back.
     pub(crate) handover: Handover,
     /// Where the manager handles each job: what it releases to the worker, and what is over.
@@ -100,9 +99,8 @@ impl TaskShared {
             enforced_up_to: AtomicU64::new(0),
             verdicts: Verdicts::default(),
             cancelled_up_to: AtomicU64::new(0),
-            overran: OverrunReport::default(),
+            request: Mailbox::default(),
             slack: None,
-            wants_priority: AtomicU32::new(0),
             handover: Handover::default(),
             release_counter: ReleaseCounter::default(),
             record: Mutex::new(TaskRecord::new()),
@@ -128,7 +126,7 @@ impl TaskShared {
 
     /// Whether the worker waits for the manager: to learn of an overrun, or to give a priority back.
     pub(crate) fn asks(&self) -> bool {
-        self.overran.is_there() || self.wants_priority.load(Ordering::SeqCst) == 1
+        self.request.is_full()
     }
 
     pub(crate) const fn period_nanos(&self) -> u64 {

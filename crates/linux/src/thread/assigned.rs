@@ -48,7 +48,7 @@ impl RunningWorker<'_> {
         let (started, ended) = self.run_job(sequence, release);
         // Before it is noted down: a manager that looks from here on finds a job that is over, and takes
         // no priority from it any more.
-        task.handover.hand_back(&ended);
+        task.handover.hand_back(ended);
         self.record_job_end(Edge::Begin);
         note_end(shared, task, &ended, &mut self.trace);
         self.record_job_end(Edge::End);

@@ -21,6 +21,7 @@ use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::report::Duty;
+use crate::request::Request;
 use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
@@ -418,22 +419,28 @@ impl RunningWorker<'_> {
     /// Reports to the manager a job that completed beyond its limit, and waits until it knows: usually it
     /// takes the CPU at the kick, and there is nothing to wait for.
     fn report_overrun(&mut self, job: &Ended) {
-        let overran = &self.task.overran;
-        overran.put(job.sequence, job.executed);
-        while overran.is_there() && !self.shared.stop_requested() {
-            self.wait_for_answer(|again| overran.wait_until(again));
-        }
+        self.request(Request::Overran {
+            sequence: job.sequence,
+            executed: job.executed,
+        });
     }
 
     /// Waits until the manager has given the worker its priority back: because its job was demoted, or
     /// because the body changed it.
     fn ask_for_priority(&mut self) {
-        let wants = &self.task.wants_priority;
-        wants.store(1, Ordering::SeqCst);
-        while wants.load(Ordering::SeqCst) == 1 && !self.shared.stop_requested() {
-            self.wait_for_answer(|again| {
-                futex::wait_until(wants, 1, Some(again));
-            });
+        self.request(Request::Priority);
+    }
+
+    /// Asks the manager, and waits until it has taken the request. At the end of the run nobody takes one any
+    /// more, and none is made.
+    fn request(&mut self, request: Request) {
+        if self.shared.stop_requested() {
+            return;
+        }
+        let mailbox = &self.task.request;
+        mailbox.put(request);
+        while mailbox.is_full() && !self.shared.stop_requested() {
+            self.wait_for_answer(|again| mailbox.wait_until_taken(Some(again)));
         }
     }
 

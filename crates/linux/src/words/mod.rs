@@ -1,0 +1,22 @@
+//! Words that threads share, one cell a file: atomics with a meaning, and no unsafe code.
+//!
+//! A cell knows no task, no clock, no priority and no other cell. Where threads have to agree there is one word that
+//! all of them change, never a pair of words:
+//!
+//! 1. One writer: it stores with Release, and who reads loads with Acquire.
+//! 2. Two sides that must see each other: both read-modify-write the *same* word with AcqRel, also
+//!    where one only looks. Whoever is second in that word's order sees all that the first wrote before.
+//! 3. Numbers that stand for something else (0, the largest) stay in here, behind an enum.
+//! 4. What a mailbox holds are Relaxed words between Acquire and Release of its state.
+//!
+//! Each cell is checked by the model checker loom, which tries every interleaving and every order that
+//! the memory model allows: `RUSTFLAGS="--cfg loom" cargo test -p vestal-linux --lib words:: --release`. Models of
+//! several cells together are in `models`. A model named `refuted_...` is one that loom must refute: the
+//! same with a weaker order, or with the pair of words that was there before.
+
+mod bell;
+mod mailbox;
+mod sync;
+
+pub(crate) use bell::Bell;
+pub(crate) use mailbox::{Letter, Mailbox};
