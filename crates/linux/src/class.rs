@@ -20,7 +20,7 @@ pub(crate) fn take_out_of_real_time(task: &TaskShared) {
 
 /// Gives a worker its priority back.
 pub(crate) fn restore_priority(shared: &Shared, task: &TaskShared) {
-    if sys::sched::set_fifo(task.tid(), task.present_priority()).is_err() {
+    if shared.raise(task.tid(), task.present_priority()).is_err() {
         shared.request_stop(StopCause::SetupFailed);
     }
 }

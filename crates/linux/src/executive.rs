@@ -15,13 +15,12 @@ use crate::queue::JobQueue;
 use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
-use crate::shared::{RUN, Shared, StopCause, TaskShared};
+use crate::shared::{Shared, StopCause, TaskShared};
 use crate::stolen::Thief;
 use crate::stop::Watch;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
-use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::suspension::SuspensionSignal;
@@ -513,9 +512,8 @@ fn go(shared: &Shared, span: Duration) {
     shared
         .end
         .store(epoch.saturating_add(span.as_nanos()), Ordering::SeqCst);
-    shared.beat.store(epoch, Ordering::SeqCst);
-    shared.phase.store(RUN, Ordering::SeqCst);
-    futex::wake_all(&shared.phase);
+    shared.beat.go_on();
+    shared.phase.begin();
 }
 
 fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {
@@ -525,7 +523,7 @@ fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {
         Some(StopCause::BodyPanicked { task, message }) => Err(RunError::BodyPanicked {
             task: shared
                 .tasks
-                .get(task)
+                .get(task.index())
                 .map_or_else(String::new, |task| task.name.clone()),
             message,
         }),

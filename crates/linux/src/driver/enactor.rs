@@ -12,7 +12,7 @@ use crate::feature::slices::{self, Slices, waits_for_an_instant};
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::request::Request;
-use crate::shared::{Armed, RUN, Shared, TaskShared};
+use crate::shared::{Armed, Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
@@ -62,7 +62,7 @@ impl Enactor {
         record: &mut ManagerRecord,
         monitor_fired: bool,
     ) -> Step {
-        if shared.phase() != RUN {
+        if !shared.is_running() {
             return Ok(());
         }
         restore_priorities(shared);
@@ -91,7 +91,7 @@ impl Enactor {
         // The detector may have been preempted between its report and its signal. If jobs have
         // overrun since, others may have been released behind them that have not begun: the report
         // says nothing about them, and `decide` has asked again.
-        if shared.idle_seen.swap(false, Ordering::SeqCst) && !jobs_ran {
+        if shared.question.take_answer() && !jobs_ran {
             shared.end_demoted();
             self.settle_idle(shared, record)?;
         }
@@ -250,7 +250,7 @@ impl Enactor {
         shared.mode.store(self.guard.mode().0, Ordering::SeqCst);
         for task in &shared.tasks {
             if let Some(next) = Allowance::of(self.guard.permit(task.id)) {
-                task.limit.store(next);
+                task.next.set(next);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
                 && self.loses_its_priority(task.job(newest))
@@ -267,7 +267,7 @@ impl Enactor {
             if self.loses_its_priority(job) {
                 shared.demote_job(task, running);
             }
-            if task.is_demoted(running) {
+            if task.is_demoted(running) && task.demote(running) {
                 self.demote(shared, record, task);
             }
         }
@@ -280,7 +280,6 @@ impl Enactor {
 
     fn demote(&mut self, shared: &Shared, record: &mut ManagerRecord, task: &TaskShared) {
         let cost = switch(shared, &mut self.guard, || {
-            task.enter_background();
             shared.occupancy.burns_no_more();
             take_out_of_real_time(task);
         });

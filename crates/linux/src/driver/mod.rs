@@ -32,7 +32,7 @@ use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::{Duty, ManagerRecord};
-use crate::shared::{STOP, Shared, StopCause};
+use crate::shared::{Shared, StopCause};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched;
 use std::io;
@@ -162,7 +162,7 @@ impl<D: Driver> Manager<D> {
     }
 
     fn manage(&mut self, shared: &Shared) -> Step {
-        if !shared.await_begin() {
+        if !shared.phase.await_begin() {
             return Ok(());
         }
         self.own = Some(Intervals::of_this_thread(Thread::Manager));
@@ -227,8 +227,8 @@ impl<D: Driver> Manager<D> {
 
 /// Shows that the manager lives; says whether the run goes on.
 fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
-    shared.beat.store(now, Ordering::SeqCst);
-    if shared.phase() == STOP || shared.stop_cause().is_some() {
+    shared.beat.go_on();
+    if shared.stop_requested() || shared.is_stop_requested() {
         return false;
     }
     if now >= end {

@@ -12,7 +12,6 @@ use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use std::io;
-use std::sync::atomic::Ordering;
 use vestal_core::Guard;
 use vestal_trace::Recorder;
 
@@ -66,7 +65,7 @@ impl Driver for Native {
             None => &mut wakeups.beat,
             Some(signal) if signal != kick_signal() => &mut wakeups.budget,
             Some(_) if shared.tasks.iter().any(reported) => &mut wakeups.completion,
-            Some(_) if shared.idle_seen.load(Ordering::SeqCst) => &mut wakeups.idle,
+            Some(_) if shared.question.is_answered() => &mut wakeups.idle,
             Some(_) => &mut wakeups.other,
         };
         *count += 1;

@@ -1,7 +1,6 @@
 //! Zero slack: what a manager does about jobs that have no slack left.
 
 use crate::shared::{Shared, TaskShared};
-use crate::sys;
 use crate::zss::{Rank, Slack};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{ContractViolation, Fact, Instant, Permit, Scheduler};
@@ -72,7 +71,7 @@ pub(crate) fn enact_ranks(shared: &Shared, decider: &impl Scheduler) -> bool {
         // In the background it stays below all of them, and asks for its priority when it comes back.
         if !task.is_in_background() {
             // A worker lives as long as the run; the manager has the right, or there were no run.
-            let _ = sys::sched::set_fifo(task.tid(), priority);
+            let _ = shared.raise(task.tid(), priority);
         }
     }
     moved

@@ -4,6 +4,7 @@ mod handover;
 
 pub(crate) use handover::{Assignment, Handover};
 
+use crate::words::PlanWord;
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use vestal_core::{JobId, Scheduler};
@@ -24,19 +25,18 @@ pub type MakeScheduler =
 /// What managed dispatch adds to the words that threads share.
 #[derive(Debug, Default)]
 pub(crate) struct Managed {
-    /// Written by the manager: the job that the plan names; 0: none.
-    planned: AtomicU64,
+    planned: PlanWord,
     inversions: AtomicU64,
 }
 
 impl Managed {
     pub(crate) fn plan(&self, job: Option<JobId>) {
-        self.planned.store(job.map_or(0, word_of), Ordering::SeqCst);
+        self.planned.set(job.map(|job| (job.task.0, job.sequence)));
     }
 
     /// Whether the plan names `job`.
     pub(crate) fn names(&self, job: JobId) -> bool {
-        self.planned.load(Ordering::SeqCst) == word_of(job)
+        self.planned.names(job.task.0, job.sequence)
     }
 
     /// A worker finds itself running a job that the plan names or not. If not, it counts an inversion,
@@ -51,13 +51,6 @@ impl Managed {
     pub(crate) fn inversions(&self) -> u64 {
         self.inversions.load(Ordering::SeqCst)
     }
-}
-
-/// A job as one word other than 0. No run lasts for 2^48 jobs of one task.
-fn word_of(job: JobId) -> u64 {
-    const SEQUENCE_BITS: u32 = 48;
-    (u64::from(job.task.0) << SEQUENCE_BITS)
-        | (job.sequence.wrapping_add(1) & ((1 << SEQUENCE_BITS) - 1))
 }
 
 #[cfg(test)]

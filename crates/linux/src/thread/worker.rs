@@ -25,10 +25,11 @@ use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::request::Request;
-use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::shared::{Armed, Shared, StopCause, TaskShared};
+use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
-use crate::sys::{self, futex};
+use crate::words::Stage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -81,7 +82,7 @@ impl Worker {
         let Some(task) = shared.tasks.get(self.index) else {
             return;
         };
-        if !shared.await_begin() {
+        if !shared.phase.await_begin() {
             return;
         }
         if task.is_sliced() {
@@ -161,9 +162,7 @@ impl RunningWorker<'_> {
             release = release.saturating_add(task.period_nanos());
         }
         // The thread stays until all leave: its number must not name another thread.
-        while shared.phase() != STOP {
-            futex::wait_until(&shared.phase, RUN, None);
-        }
+        shared.phase.await_over();
         release
     }
 
@@ -176,10 +175,10 @@ impl RunningWorker<'_> {
         self.own.wake(shared, wanted, woken, &mut self.trace);
         self.note_woken(woken);
         let no_room = self.queue.was_full(release);
-        task.grant_first();
+        let first = task.grant_first();
         // First say what runs, then read whether it may: see `shared`.
         task.begin(sequence, own_cpu_nanos());
-        let limit = task.limit.load();
+        let limit = task.grant_again(first);
         let stopping = shared.stop_requested();
         if no_room || limit == Allowance::NotAdmitted || (task.is_demoted(sequence) && !stopping) {
             self.drop_before_begin((sequence, release), (woken, no_room));
@@ -215,10 +214,8 @@ impl RunningWorker<'_> {
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
         // A manager that dispatches arms it itself.
-        if let (true, Some(monitor)) = (natively, monitor)
-            && let Some(threshold) = shared.threshold(task.present_limit())
-        {
-            monitor.start(threshold);
+        if let (true, Some(monitor)) = (natively, monitor) {
+            shared.arm(task, monitor, Some);
         }
         let started = monotonic_nanos();
         let at = shared.instant(started);
@@ -262,7 +259,7 @@ impl RunningWorker<'_> {
         (woken, no_room): (u64, bool),
     ) {
         let task = self.task;
-        task.take_off(sequence, release);
+        let demoted = task.take_off(sequence, release);
         let why = if no_room {
             DropReason::BacklogFull
         } else {
@@ -270,7 +267,7 @@ impl RunningWorker<'_> {
             task.why_dropped(sequence)
         };
         self.note_never_begun(woken, Some((task.job(sequence), why)));
-        self.restore_priority();
+        self.restore_priority(demoted);
         want_idle_above_lowest(self.shared);
         note_dropped(task, why);
     }
@@ -313,7 +310,7 @@ impl RunningWorker<'_> {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
                 shared.request_stop(StopCause::BodyPanicked {
-                    task: task.id.index(),
+                    task: task.id,
                     message: message_of(panic.as_ref()),
                 });
                 shared.kick_manager();
@@ -347,7 +344,7 @@ impl RunningWorker<'_> {
     fn end(&mut self, job: &Ended) -> bool {
         let (shared, task) = (self.shared, self.task);
         let stopping = shared.stop_requested();
-        let demoted = task.is_demoted(job.sequence);
+        let lost = task.is_demoted(job.sequence);
         // At the end of the run everything is demoted; what was completed then counts as such.
         let lost_its_priority = task.lost_its_priority(job.sequence);
         let completed = job.completed && !lost_its_priority;
@@ -355,11 +352,11 @@ impl RunningWorker<'_> {
         self.record_end(job, completed, unfinished);
         // By the limit it ran under: the mode may fall when it is off.
         let threshold = shared.threshold(task.present_limit());
-        let overran = !demoted && threshold.is_some_and(|threshold| job.executed > threshold);
-        task.take_off(job.sequence, job.release);
+        let overran = !lost && threshold.is_some_and(|threshold| job.executed > threshold);
+        let demoted = task.take_off(job.sequence, job.release);
         shared.end_at_priority(task, job.sequence, job.executed, job.finished);
         want_idle_above_lowest(shared);
-        self.restore_priority();
+        self.restore_priority(demoted);
         if overran {
             // Complete before the monitor noticed: an overrun all the same (contract C2).
             self.report_overrun(job);
@@ -409,8 +406,7 @@ impl RunningWorker<'_> {
     ///
     /// What counts is whether this thread was demoted, not whether its job is demoted: the manager may
     /// demote it after the last look at that, up to the moment at which the job is off.
-    fn restore_priority(&mut self) {
-        let demoted = self.task.leave_background();
+    fn restore_priority(&mut self, demoted: bool) {
         if !self.shared.stop_requested()
             && (demoted || sys::sched::own_priority() != self.task.present_priority())
         {
@@ -504,7 +500,7 @@ fn resume_preempted(shared: &Shared) {
 fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
     let mut waited = false;
     loop {
-        if shared.phase() != RUN || shared.stop_requested() {
+        if !shared.is_running() {
             return false;
         }
         let now = monotonic_nanos();
@@ -515,7 +511,7 @@ fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
             return true;
         }
         waited = true;
-        futex::wait_until(&shared.phase, RUN, Some(release));
+        shared.phase.wait_while(Stage::Running, Some(release));
     }
 }
 
@@ -525,7 +521,7 @@ fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: 
     loop {
         // Read before looking, so that a call that comes while looking ends the wait.
         let calls = task.release_counter.calls.count();
-        if shared.phase() != RUN || shared.stop_requested() {
+        if !shared.is_running() {
             return false;
         }
         if task.release_counter.is_released(sequence) {

@@ -103,7 +103,7 @@ fn running(shared: &Shared) -> Option<Monitored> {
     shared.by_urgency.iter().find_map(|&index| {
         let task = shared.tasks.get(index)?;
         let job = pending_admitted(task)?;
-        Some((index, job, task.limit.load()))
+        Some((index, job, task.next.get()))
     })
 }
 
@@ -111,7 +111,7 @@ fn pending_admitted(task: &TaskShared) -> Option<u64> {
     let job = task.release_counter.pending()?;
     let admitted = match task.running() {
         Some(running) => !task.is_demoted(running),
-        None => task.limit.load() != Allowance::NotAdmitted,
+        None => task.next.get() != Allowance::NotAdmitted,
     };
     admitted.then_some(job)
 }

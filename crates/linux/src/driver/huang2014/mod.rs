@@ -26,13 +26,12 @@ use crate::duties::Source;
 use crate::feature::slack::is_end_unreported;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
-use crate::shared::{RUN, Shared, TaskShared};
+use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::own_tid;
 use crate::sys::waiting::{Waiter, Woken};
 use budgets::Budgets;
 use std::io;
-use std::sync::atomic::Ordering;
 use timers::{Kind, Periodic, Tag};
 use vestal_core::Guard;
 use vestal_trace::Recorder;
@@ -142,7 +141,7 @@ impl Driver for Huang2014 {
                 Paper::Jobs => &mut wakeups.release,
                 Paper::Slices | Paper::Instants => &mut wakeups.timer,
             }
-        } else if woken.called && shared.idle_seen.load(Ordering::SeqCst) {
+        } else if woken.called && shared.question.is_answered() {
             &mut wakeups.idle
         } else if woken.called {
             &mut wakeups.other
@@ -168,7 +167,7 @@ impl Driver for Huang2014 {
         let Some(clocks) = &mut self.clocks else {
             return Ok(());
         };
-        if shared.phase() != RUN {
+        if !shared.is_running() {
             return Ok(());
         }
         let since_epoch = shared.instant(monotonic_nanos()).as_nanos();
@@ -185,8 +184,9 @@ impl Driver for Huang2014 {
             return Ok(());
         };
         // The manager knows by itself what the idle detector tells elsewhere.
-        if shared.idle_wanted.load(Ordering::SeqCst) == 1 && clocks.budgets.is_idle(shared) {
-            shared.idle_wanted.store(0, Ordering::SeqCst);
+        if shared.question.is_asked() && clocks.budgets.is_idle(shared) {
+            shared.question.answer();
+            shared.question.take_answer();
             shared.end_demoted();
             self.enactor.settle_idle(shared, record)?;
         }

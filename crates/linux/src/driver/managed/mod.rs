@@ -380,8 +380,8 @@ impl Managed {
             shared.occupancy.burns_no_more();
         }
         let done = match class {
-            Class::Run => sys::sched::set_fifo(tid, self.classes.run),
-            Class::Suspended => sys::sched::set_fifo(tid, self.classes.suspended),
+            Class::Run => shared.raise(tid, self.classes.run),
+            Class::Suspended => shared.raise(tid, self.classes.suspended),
             Class::Background => sys::sched::set_other(tid),
         };
         if done.is_err() {
