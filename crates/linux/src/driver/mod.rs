@@ -239,3 +239,6 @@ fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
     crate::fault::strike(shared, now);
     true
 }
+
+#[cfg(test)]
+mod tests;
