@@ -411,7 +411,11 @@ impl Dispatcher {
         if class != Class::Suspended && task.suspension.is_suspended() {
             // Whatever the worker does from now on, it is not suspended.
             let executed = task.executed().unwrap_or(0);
-            task.suspension.resume(executed, shared.tolerance_nanos);
+            task.suspension.resume(
+                executed,
+                shared.tolerance_nanos,
+                &mut self.record.suspensions,
+            );
         }
     }
 

@@ -59,13 +59,13 @@ impl Manager {
     /// The job has executed what it was granted.
     fn suspend(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
         let executed = task.executed().unwrap_or(0);
-        if task.suspension.is_suspended() || !task.suspension.suspend(task.tid(), executed) {
+        let counts = &mut self.record.suspensions;
+        if !task.suspension.suspend(task.tid(), executed, counts) {
             return;
         }
         shared.occupancy.burns_no_more();
         let cost = self.switch(shared, || take_out_of_real_time(task));
         self.record.demotion.record(cost);
-        task.suspension.tell_stopped();
         let (cpu, why) = (CPU, StopReason::Blocked);
         self.observed(shared, Fact::Stopped { cpu, job, why });
     }
@@ -81,12 +81,11 @@ impl Manager {
 
     fn let_go(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
         let executed = task.executed().unwrap_or(0);
-        if !task.suspension.resume(executed, shared.tolerance_nanos) {
-            return;
-        }
-        if task.suspension.tell_goes_on()
-            && let Some(resumed) = self.resumed.get_mut(job.task.index())
-        {
+        let counts = &mut self.record.suspensions;
+        let was_suspended = task
+            .suspension
+            .resume(executed, shared.tolerance_nanos, counts);
+        if was_suspended && let Some(resumed) = self.resumed.get_mut(job.task.index()) {
             *resumed = Some(job.sequence);
         }
     }

@@ -8,7 +8,7 @@ use vestal_core::{JobId, Scheduler};
 impl Dispatcher {
     /// `job`, which has just lost the CPU, waits for its next slice: it does not go on even if no other thread
     /// else wants the CPU. See [`crate::suspension`].
-    pub(super) fn hold_if_suspended(&self, task: &TaskShared, job: JobId) {
+    pub(super) fn hold_if_suspended(&mut self, task: &TaskShared, job: JobId) {
         if !task.is_sliced()
             || task.running_admitted() != Some(job.sequence)
             || !waits_for_an_instant(self.scheduler.permit(job.task))
@@ -16,6 +16,7 @@ impl Dispatcher {
             return;
         }
         let executed = task.executed().unwrap_or(0);
-        task.suspension.suspend(task.tid(), executed);
+        let counts = &mut self.record.suspensions;
+        task.suspension.suspend(task.tid(), executed, counts);
     }
 }
