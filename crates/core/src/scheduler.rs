@@ -77,6 +77,25 @@ pub trait Scheduler {
     fn backlog(&self) -> usize {
         BACKLOG_MAX
     }
+
+    /// The limit whose level is `level` that a job of `task` can have, for diagnostics: one that a world cannot
+    /// enforce exactly is worth a word. `None` if no limit has that level. It never changes. O(1) for a
+    /// scheduler without limits, else O(levels).
+    fn limit_at(&self, _task: TaskId, _level: Level) -> Option<Service> {
+        None
+    }
+
+    /// Whether a job that used up the limit of its own level makes way for all others, demoted or dropped: what it
+    /// goes on to execute takes nothing from them. It never changes.
+    fn stops_at_own_limit(&self) -> bool {
+        true
+    }
+
+    /// Whether jobs are suspended until instants ([`Until::At`](crate::Until::At)) before which they execute
+    /// nothing, on a free CPU neither: a world has to hold their threads. It never changes.
+    fn suspends_until_instants(&self) -> bool {
+        false
+    }
 }
 
 macro_rules! forward {
@@ -98,6 +117,15 @@ macro_rules! forward {
         }
         fn backlog(&self) -> usize {
             (**self).backlog()
+        }
+        fn limit_at(&self, task: TaskId, level: Level) -> Option<Service> {
+            (**self).limit_at(task, level)
+        }
+        fn stops_at_own_limit(&self) -> bool {
+            (**self).stops_at_own_limit()
+        }
+        fn suspends_until_instants(&self) -> bool {
+            (**self).suspends_until_instants()
         }
     };
 }
@@ -122,6 +150,9 @@ pub trait Enforcer: Scheduler {
 
     /// What the world reports besides limits that jobs used up. It never changes.
     fn interest(&self) -> Interest;
+
+    /// Whether there is more than one mode. It never changes.
+    fn has_modes(&self) -> bool;
 }
 
 impl<S: Enforcer + ?Sized> Enforcer for &mut S {
@@ -133,6 +164,9 @@ impl<S: Enforcer + ?Sized> Enforcer for &mut S {
     }
     fn interest(&self) -> Interest {
         (**self).interest()
+    }
+    fn has_modes(&self) -> bool {
+        (**self).has_modes()
     }
 }
 

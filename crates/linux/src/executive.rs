@@ -6,13 +6,12 @@ use crate::body::{Body, Cancelled, JobContext};
 use crate::calibrate::calibrate;
 use crate::config::{Config, Monitor, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
+use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::evidence::{NoteLog, channel};
 use crate::foreign::Observer;
 use crate::left_behind;
-use crate::managed::{BoxedScheduler, Dispatcher, MakeScheduler, Managed, NoScheduler};
-use crate::manager::Manager;
-use crate::mechanism;
+use crate::managed::{self, BoxedScheduler, MakeScheduler, NoScheduler};
 use crate::plan::{RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{
@@ -20,16 +19,14 @@ use crate::recording::{
 };
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
-use crate::shared::{RUN, Shared, StopCause, TaskShared};
+use crate::shared::{Shared, StopCause, TaskShared};
 use crate::stop::Watch;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
-use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::suspension::SuspensionSignal;
-use crate::sys::waiting::WakeEvent;
 use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Started, Threads};
 use crate::thread::watchdog::Watchdog;
@@ -211,7 +208,8 @@ impl Executive {
     /// What the threads of the run will share, and what only the workers will have.
     fn share(
         self,
-        (plan, notes): (&RunPlan, Arc<NoteLog>),
+        (plan, kind): (&RunPlan, Kind),
+        notes: Arc<NoteLog>,
         tolerance: Service,
         scheduler: &RunScheduler,
     ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
@@ -236,24 +234,12 @@ impl Executive {
             })
             .collect();
         let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor, tolerance);
-        shared.managed = plan.managed.then(|| {
-            Managed::new(matches!(
-                plan.monitor,
-                Monitor::Manager | Monitor::Heartbeat
-            ))
-        });
+        shared.managed = plan.managed.then(managed::Managed::default);
+        (shared.duties, shared.call) = (kind.duties(), kind.call()?);
         shared.notes = notes;
         #[cfg(feature = "real")]
         {
             shared.fault = self.fault;
-        }
-        if !plan.managed {
-            shared.enforce = mechanism::enforces(&config);
-            shared.paper_zss = mechanism::is_paper_zss(&config);
-            shared.paper_pt = mechanism::is_paper_pt(&config);
-            if shared.paper_pt || mechanism::handles_each_job(&config) {
-                shared.wake_event = Some(WakeEvent::new()?);
-            }
         }
         Ok((Arc::new(shared), bodies, config))
     }
@@ -263,6 +249,22 @@ impl Executive {
             Some(scheduler) => Ok(RunScheduler::Dispatching(scheduler)),
             None => Ok(RunScheduler::Guard(Box::new(self.guard(tolerance)?))),
         }
+    }
+
+    /// Which driver the CPU of the run has.
+    fn driver(&self, plan: &RunPlan) -> Kind {
+        let (config, rule) = (&self.config, self.config.enforcement);
+        let enforces = config.enforce;
+        if plan.managed {
+            let futex = matches!(plan.monitor, Monitor::Manager | Monitor::Heartbeat);
+            return Kind::Managed { enforces, futex };
+        }
+        Kind::native(
+            config.mechanism,
+            enforces,
+            rule.interest(),
+            rule.has_modes(),
+        )
     }
 
     /// The rings of a recorded run, the manager's first; nothing is recorded without them.
@@ -288,6 +290,7 @@ impl Executive {
         let granularity = calibration.map(|summary| Service::from_nanos(summary.p99));
         let tolerance = tolerance(&self.config, granularity);
         let scheduler = self.run_scheduler(tolerance)?;
+        let kind = self.driver(plan);
         let granted = match &scheduler {
             RunScheduler::Guard(_) => tolerance,
             RunScheduler::Dispatching(_) => Service::ZERO,
@@ -298,7 +301,7 @@ impl Executive {
         let consumer = consumer.transpose()?;
         let manager_trace = tracers.remove(0);
         let (log, notes) = channel(self.room_for_notes());
-        let shared = self.share((plan, log), tolerance, &scheduler);
+        let shared = self.share((plan, kind), log, tolerance, &scheduler);
         let (shared, bodies, config) =
             shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
@@ -312,7 +315,9 @@ impl Executive {
         let bodies = bodies.into_iter().zip(tracers);
         // Each is ready before the next one is started: in its class, on its CPU, blocked.
         let started = start_watchdog(&mut threads, &shared, plan, low)
-            .and_then(|()| start_manager(&mut threads, &shared, scheduler, trace, record, low))
+            .and_then(|()| {
+                start_manager(&mut threads, &shared, (kind, scheduler), trace, record, low)
+            })
             .and_then(|manager| start_workers(&mut threads, &shared, bodies).map(|()| manager));
         let manager = match started {
             Ok(manager) => manager,
@@ -413,40 +418,52 @@ impl RunScheduler {
 fn start_manager(
     threads: &mut Threads,
     shared: &Arc<Shared>,
-    scheduler: RunScheduler,
+    (kind, scheduler): (Kind, RunScheduler),
     (trace, is_recorded): (Tracer, bool),
     record: ManagerRecord,
     low: i32,
 ) -> io::Result<Started<ManagerRecord>> {
-    let name = "vestal-manager";
-    match scheduler {
-        RunScheduler::Guard(guard) => {
-            let guard = if is_recorded {
-                Recorder::with_permits(*guard, trace, shared.tasks.len())
-            } else {
-                Recorder::new(*guard, trace)
-            };
-            let priority = shared.highest_priority(low) + 1;
-            let manager = Manager::new(Arc::clone(shared), guard, record, priority);
-            let started = threads.start(name, None, manager, Manager::set_up, Manager::main)?;
-            // A manager that handles each job sees by itself when the CPU is idle.
-            if shared.wake_event.is_none() {
-                let idle = IdleDetector {
-                    shared: Arc::clone(shared),
-                    priority: low,
-                };
-                let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
-                threads.start("vestal-idle", None, idle, set_up, main)?;
-            }
-            Ok(started)
-        }
+    let tasks = shared.tasks.len();
+    let guard = match scheduler {
         RunScheduler::Dispatching(scheduler) => {
-            let scheduler = Recorder::new(scheduler, trace);
-            let dispatcher = Dispatcher::new(Arc::clone(shared), scheduler, record, low);
-            let (set_up, main) = (Dispatcher::set_up, Dispatcher::main);
-            threads.start(name, None, dispatcher, set_up, main)
+            let managed = Managed::new(shared, Recorder::new(scheduler, trace), low);
+            let priority = managed.priority();
+            return start_driver(threads, shared, managed, record, priority);
         }
+        RunScheduler::Guard(guard) if is_recorded => Recorder::with_permits(*guard, trace, tasks),
+        RunScheduler::Guard(guard) => Recorder::new(*guard, trace),
+    };
+    let (enactor, priority) = (Enactor::new(guard, tasks), shared.highest_priority(low) + 1);
+    let started = match kind {
+        Kind::Huang2014(paper) => {
+            let driver = Huang2014::new(enactor, paper);
+            start_driver(threads, shared, driver, record, priority)?
+        }
+        Kind::Native { .. } | Kind::Managed { .. } => {
+            start_driver(threads, shared, Native::new(enactor), record, priority)?
+        }
+    };
+    if kind.needs_idle_detector() {
+        let idle = IdleDetector {
+            shared: Arc::clone(shared),
+            priority: low,
+        };
+        let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
+        threads.start("vestal-idle", None, idle, set_up, main)?;
     }
+    Ok(started)
+}
+
+fn start_driver<D: Driver + Send + 'static>(
+    threads: &mut Threads,
+    shared: &Arc<Shared>,
+    driver: D,
+    record: ManagerRecord,
+    priority: i32,
+) -> io::Result<Started<ManagerRecord>> {
+    let manager = Manager::new(Arc::clone(shared), driver, record, priority);
+    let (set_up, main) = (Manager::set_up, Manager::main);
+    threads.start("vestal-manager", None, manager, set_up, main)
 }
 
 fn start_watchdog(
@@ -503,10 +520,9 @@ fn go(shared: &Shared, span: Duration) {
     shared
         .end
         .store(epoch.saturating_add(span.as_nanos()), Ordering::SeqCst);
-    shared.beat.store(epoch, Ordering::SeqCst);
     shared.notes.write(Note::Run { epoch });
-    shared.phase.store(RUN, Ordering::SeqCst);
-    futex::wake_all(&shared.phase);
+    shared.beat.go_on();
+    shared.phase.begin();
 }
 
 fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {
@@ -516,7 +532,7 @@ fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {
         Some(StopCause::BodyPanicked { task, message }) => Err(RunError::BodyPanicked {
             task: shared
                 .tasks
-                .get(task)
+                .get(task.index())
                 .map_or_else(String::new, |task| task.name.clone()),
             message,
         }),

@@ -1,7 +1,7 @@
 //! Jobs of workers that have not come back when patience with them ends: a body without a cancellation
 //! point, or one that blocks. They count like all others, and so do the releases behind them.
 
-use crate::account::{Cut, Note};
+use crate::account::{Cut, Note, TaskNote};
 use crate::evidence::record_dropped;
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
@@ -41,8 +41,8 @@ fn note_assigned(shared: &Shared, task: &TaskShared, trace: &mut Tracer) {
         record_dropped(shared, task, sequence, trace);
     }
     let cut = shared.unfinished(task, job, executed(task, sequence));
-    let note = Note::Unfinished(Cut { dropped, ..cut });
-    shared.notes.write(note);
+    let cut = TaskNote::Unfinished(Cut { dropped, ..cut });
+    shared.notes.write(Note::Task(task.id.index(), cut));
 }
 
 /// What job `sequence` has executed until now.

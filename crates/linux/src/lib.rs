@@ -35,21 +35,24 @@ mod account;
 mod allowance;
 pub mod body;
 mod calibrate;
+mod class;
 pub mod config;
 mod cpu_lock;
 pub mod doctor;
+mod driver;
+mod duties;
 pub mod error;
 mod evidence;
 mod executive;
 #[cfg(feature = "real")]
 #[doc(hidden)]
 pub mod fault;
+mod feature;
 pub mod foreign;
+mod job;
 mod left_behind;
 mod managed;
-mod manager;
 pub mod measure;
-mod mechanism;
 mod meter;
 mod plan;
 mod queue;

@@ -1,11 +1,11 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
 use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
+use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
 use crate::evidence::{self, NOTE_BYTES};
 use crate::executive::Executive;
 use crate::managed::BoxedScheduler;
-use crate::manager::BEAT_NANOS;
 use crate::rights::{Needs, Rights};
 use crate::zss::RANKS_BELOW;
 use std::cmp::Reverse;

@@ -1,6 +1,6 @@
 //! What a run has to say.
 
-pub use crate::account::{Duty, JobCounts, Reaction, ThreadCost};
+pub use crate::account::{Duty, JobCounts, Reaction, Suspensions, ThreadCost};
 use crate::config::{Mechanism, Monitor};
 use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
@@ -300,27 +300,6 @@ pub struct EnforcementReport {
     pub tolerance: Service,
 }
 
-/// Jobs that were suspended until their next slice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Suspensions {
-    /// How often.
-    pub times: u64,
-    /// Of those: how often the job went on all the same, by more than the tolerance, on a CPU that
-    /// no other thread of the run wanted. Its body blocks signals and comes to no cancellation point.
-    pub ineffective: u64,
-}
-
-impl Suspensions {
-    /// The sum of both.
-    #[must_use]
-    pub(crate) const fn and(self, other: Self) -> Self {
-        Self {
-            times: self.times.saturating_add(other.times),
-            ineffective: self.ineffective.saturating_add(other.ineffective),
-        }
-    }
-}
-
 /// What the manager notes down.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ManagerRecord {
@@ -335,6 +314,7 @@ pub(crate) struct ManagerRecord {
     /// Under managed dispatch: how late the manager woke for releases on a free CPU.
     pub(crate) lateness: Histogram,
     pub(crate) wakeups: Wakeups,
+    pub(crate) suspensions: Suspensions,
     pub(crate) lost_notices: u64,
     /// The last record of a recording.
     pub(crate) end: Option<Record>,

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use vestal_core::{
     ContractViolation, CpuId, Enforcer, Fact, Instant, Interest, JobId, Level, Notice, Permit,
-    Plan, PlanHash, Scheduler, TaskId,
+    Plan, PlanHash, Scheduler, Service, TaskId,
 };
 
 /// Where records go.
@@ -247,6 +247,18 @@ impl<S: Scheduler, K: Sink> Scheduler for Recorder<S, K> {
     fn backlog(&self) -> usize {
         self.inner.backlog()
     }
+
+    fn limit_at(&self, task: TaskId, level: Level) -> Option<Service> {
+        self.inner.limit_at(task, level)
+    }
+
+    fn stops_at_own_limit(&self) -> bool {
+        self.inner.stops_at_own_limit()
+    }
+
+    fn suspends_until_instants(&self) -> bool {
+        self.inner.suspends_until_instants()
+    }
 }
 
 /// A native world takes the notices after each decision, and with them the permits are written.
@@ -261,6 +273,10 @@ impl<S: Enforcer, K: Sink> Enforcer for Recorder<S, K> {
 
     fn interest(&self) -> Interest {
         self.inner.interest()
+    }
+
+    fn has_modes(&self) -> bool {
+        self.inner.has_modes()
     }
 }
 

@@ -98,6 +98,28 @@ impl<S: Store> Account<S> {
         self.enforcement.interest()
     }
 
+    pub(super) const fn has_modes(&self) -> bool {
+        self.enforcement.has_modes()
+    }
+
+    /// The limit of a task whose level this is; `None` if no limit has it.
+    pub(super) fn limit_at(&self, task: TaskId, level: Level) -> Option<Service> {
+        let entry = self.tasks.get(task.index())?;
+        let mut limits = self.enforcement.limits(&entry.task);
+        let limit = limits.find(|&(of, _)| of == level);
+        limit.map(|(_, limit)| limit)
+    }
+
+    /// Whether a job that used up its own level's limit makes way for all others.
+    pub(super) const fn stops_at_own_limit(&self) -> bool {
+        !matches!(self.exhaustion, Exhaustion::Continue)
+    }
+
+    /// Whether jobs are suspended until instants.
+    pub(super) const fn suspends_until_instants(&self) -> bool {
+        matches!(self.interest(), Interest::Releases)
+    }
+
     /// C2: a remainder below the granularity of the world counts as exhausted.
     #[inline]
     pub(super) fn is_used_up(&self, limit: Service, executed: Service) -> bool {

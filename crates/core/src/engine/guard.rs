@@ -381,6 +381,18 @@ impl<S: Store> Scheduler for Guard<S> {
     fn lost_notices(&self) -> u64 {
         self.account.clock.lost_notices()
     }
+
+    fn limit_at(&self, task: TaskId, level: Level) -> Option<Service> {
+        self.account.limit_at(task, level)
+    }
+
+    fn stops_at_own_limit(&self) -> bool {
+        self.account.stops_at_own_limit()
+    }
+
+    fn suspends_until_instants(&self) -> bool {
+        self.account.suspends_until_instants()
+    }
 }
 
 impl<S: Store> Enforcer for Guard<S> {
@@ -394,5 +406,9 @@ impl<S: Store> Enforcer for Guard<S> {
 
     fn interest(&self) -> Interest {
         self.account.interest()
+    }
+
+    fn has_modes(&self) -> bool {
+        self.account.has_modes()
     }
 }

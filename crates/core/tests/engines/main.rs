@@ -28,5 +28,6 @@ mod plrs;
 mod plrs_pieces;
 mod pt;
 mod recorded_domains;
+mod rules;
 mod zss;
 mod zss_guard;

@@ -82,6 +82,27 @@ impl ThreadCost {
     }
 }
 
+/// Jobs that were suspended until their next slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Suspensions {
+    /// How often.
+    pub times: u64,
+    /// Of those: how often the job went on all the same, by more than the tolerance, on a CPU that
+    /// no other thread of the run wanted. Its body blocks signals and comes to no cancellation point.
+    pub ineffective: u64,
+}
+
+impl Suspensions {
+    /// The sum of both.
+    #[must_use]
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self {
+            times: self.times.saturating_add(other.times),
+            ineffective: self.ineffective.saturating_add(other.ineffective),
+        }
+    }
+}
+
 /// What there is of one task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TaskRecord {
@@ -95,6 +116,8 @@ pub(crate) struct TaskRecord {
     pub(crate) used: ThreadCost,
     /// Inside the bodies of all jobs, also of those that were not completed.
     pub(crate) executed_nanos: u64,
+    /// Bodies that went on although they were suspended, and returned.
+    pub(crate) suspensions: Suspensions,
     /// Guaranteed misses that stolen time does not explain, unless the process was stopped meanwhile.
     pub(super) misses: Vec<Miss>,
 }
@@ -120,5 +143,6 @@ impl TaskRecord {
         self.end_cost.merge(&other.end_cost);
         self.used = self.used.and(other.used);
         self.executed_nanos += other.executed_nanos;
+        self.suspensions = self.suspensions.and(other.suspensions);
     }
 }

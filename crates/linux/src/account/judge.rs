@@ -4,7 +4,7 @@ use super::busy::BusyLog;
 use super::guarantee::{BlockedBy, Guarantees, beyond};
 use super::interval::Parts;
 use super::job::TaskRecord;
-use super::note::{Cut, Ending, Interval, Note, Thread, Waited};
+use super::note::{Cut, Ending, Interval, Note, Return, TaskNote, Thread, Waited};
 use super::occupancy::{Occupancy, SWITCH_NANOS_MAX, Unexplained};
 use super::outcome::{Look, Verdict, Window};
 use super::reaction::Reactions;
@@ -168,7 +168,7 @@ impl Judge {
                 }
             }
             Note::Away { now, waited } => self.stole_until(now, waited, Thief::Thread),
-            of_a_task => self.take_of_task(of_a_task),
+            Note::Task(task, what) => self.take_of_task(task, what),
         }
     }
 
@@ -212,8 +212,7 @@ impl Judge {
                     break;
                 }
                 let executed = stays.filter(|&(job, _)| job == sequence);
-                self.cut(Cut {
-                    task,
+                let cut = Cut {
                     sequence,
                     release,
                     executed: executed.map_or(0, |(_, executed)| executed),
@@ -221,7 +220,8 @@ impl Judge {
                     at: closing.at,
                     consumed: Some(closing.consumed),
                     dropped: false,
-                });
+                };
+                self.cut(task, &cut);
                 sequence += 1;
             }
         }
@@ -370,107 +370,58 @@ impl Judge {
 
 /// What became of jobs.
 impl Judge {
-    fn take_of_task(&mut self, note: Note) {
+    fn take_of_task(&mut self, task: usize, note: TaskNote) {
+        let is_free = |release| self.guarantees.free_since(release);
+        let Some(state) = self.tasks.get_mut(task) else {
+            return;
+        };
         match note {
-            Note::JobBegins {
-                task,
-                release,
-                consumed,
-            } => self.begin_job(task, release, consumed),
-            Note::LosesPriority {
-                task,
-                executed,
-                now,
-            } => self.leave(task, executed, now),
-            Note::JobEnds {
-                task,
-                sequence,
-                executed,
-                now,
-                lost,
-            } => self.end_job((task, sequence), executed, now, lost.then_some(now)),
-            Note::Stays {
-                task,
-                sequence,
-                executed,
-                now,
-                lost,
-            } => {
-                if let Some(state) = self.tasks.get_mut(task) {
-                    state.stays = Some((sequence, executed));
-                }
-                self.end_job((task, sequence), executed, now, lost.then_some(u64::MAX));
-            }
-            Note::Completed(ending) => self.complete(&ending),
-            Note::Unfinished(cut) => self.cut(cut),
-            other => self.note_of_task(other),
-        }
-    }
-
-    /// Notes that are kept and judged by later ones.
-    fn note_of_task(&mut self, note: Note) {
-        let (guarantees, tasks) = (&self.guarantees, &mut self.tasks);
-        match note {
-            Note::Released { task, release, now } if guarantees.free_since(release) => {
-                if let Some(state) = tasks.get_mut(task) {
+            TaskNote::Released { release, now } => {
+                if is_free(release) {
                     let late = now.saturating_sub(release);
                     state.record.lateness.record(late);
                 }
             }
-            Note::Looked {
-                task,
+            TaskNote::Begins { release, consumed } => self.begin_job(task, release, consumed),
+            TaskNote::Looked {
                 due,
                 at,
                 executed,
                 consumed,
             } => {
-                if let Some(state) = tasks.get_mut(task) {
-                    let look = Look {
-                        at,
-                        executed,
-                        consumed,
-                    };
-                    state.look = Some((due, look));
-                }
+                let look = Look {
+                    at,
+                    executed,
+                    consumed,
+                };
+                state.look = Some((due, look));
             }
-            Note::UsedUp {
-                task,
-                sequence,
-                after,
-            } => {
-                if let Some(state) = tasks.get_mut(task) {
-                    state.used_up = Some((sequence, after));
-                }
+            TaskNote::UsedUp { sequence, after } => state.used_up = Some((sequence, after)),
+            TaskNote::LosesPriority { executed, now } => self.leave(task, executed, now),
+            TaskNote::Ends(body) => self.end_body(task, body, body.now),
+            TaskNote::Stays(body) => {
+                state.stays = Some((body.sequence, body.executed));
+                self.end_body(task, body, u64::MAX);
             }
-            Note::Dropped {
-                task,
-                why,
-                count,
-                next,
-            } => {
-                if let Some(state) = tasks.get_mut(task) {
-                    state.next = state.next.max(next);
-                    state.record.jobs.count_drops(why, count);
-                }
+            TaskNote::Completed(ending) => self.complete(task, &ending),
+            TaskNote::Unfinished(cut) => self.cut(task, &cut),
+            TaskNote::Dropped { why, count, next } => {
+                state.next = state.next.max(next);
+                state.record.jobs.count_drops(why, count);
             }
-            Note::Costs {
-                task,
+            TaskNote::Costs {
                 start,
                 end,
                 executed,
             } => {
-                if let Some(state) = tasks.get_mut(task) {
-                    state.record.executed_nanos += executed;
-                    state.record.start_cost.record(start);
-                    state.record.end_cost.record(end);
-                }
+                state.record.executed_nanos += executed;
+                state.record.start_cost.record(start);
+                state.record.end_cost.record(end);
             }
-            Note::Used { task, cost } => {
-                if let Some(state) = tasks.get_mut(task) {
-                    state.record.used = cost;
-                }
+            TaskNote::Suspended(counts) => {
+                state.record.suspensions = state.record.suspensions.and(counts);
             }
-            _ => {}
+            TaskNote::Used(cost) => state.record.used = cost,
         }
     }
 
@@ -510,27 +461,26 @@ impl Judge {
         }
     }
 
-    /// A body returned at `now`, or never does. What it did in the background delays none but the jobs behind it.
-    fn end_job(
-        &mut self,
-        (task, sequence): (usize, u64),
-        executed: u64,
-        now: u64,
-        lost_until: Option<u64>,
-    ) {
+    /// A body returned, or never does: then `until` is later than any release. What it did in the background delays
+    /// none but the jobs behind it.
+    fn end_body(&mut self, task: usize, body: Return, until: u64) {
+        let Return {
+            sequence,
+            executed,
+            now,
+            lost,
+        } = body;
         if let Some(state) = self.tasks.get_mut(task) {
-            let stays = state.stays.is_some_and(|(job, _)| job == sequence);
-            let until = if stays { u64::MAX } else { now };
             let used_up = state.used_up(executed, self.rules.tolerance_nanos, now);
-            if let Some(until) = lost_until.or_else(|| used_up.map(|_| until)) {
+            if used_up.is_some() || lost {
                 state.blocked_by.note(sequence, until);
             }
         }
         self.leave(task, executed, now);
     }
 
-    fn complete(&mut self, job: &Ending) {
-        let Some(state) = self.tasks.get(job.task) else {
+    fn complete(&mut self, task: usize, job: &Ending) {
+        let Some(state) = self.tasks.get(task) else {
             return;
         };
         let response = job.finished.saturating_sub(job.release);
@@ -548,8 +498,8 @@ impl Judge {
                 at: job.at,
             }
         });
-        let verdict = verdict.map(|past| self.judge_miss(job.task, &past));
-        let Some(state) = self.tasks.get_mut(job.task) else {
+        let verdict = verdict.map(|past| self.judge_miss(task, &past));
+        let Some(state) = self.tasks.get_mut(task) else {
             return;
         };
         state.next = state.next.max(job.sequence + 1);
@@ -563,8 +513,8 @@ impl Judge {
     }
 
     /// A job that the end of the run met; missed if its deadline had passed by then.
-    fn cut(&mut self, job: Cut) {
-        let Some(state) = self.tasks.get(job.task) else {
+    fn cut(&mut self, task: usize, job: &Cut) {
+        let Some(state) = self.tasks.get(task) else {
             return;
         };
         let stopped = job.stopped.max(job.release);
@@ -582,9 +532,9 @@ impl Judge {
                 consumed: job.consumed,
                 at: job.at,
             };
-            self.judge_miss(job.task, &past)
+            self.judge_miss(task, &past)
         });
-        let Some(state) = self.tasks.get_mut(job.task) else {
+        let Some(state) = self.tasks.get_mut(task) else {
             return;
         };
         state.next = state.next.max(job.sequence + 1);

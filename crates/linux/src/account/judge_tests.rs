@@ -1,4 +1,5 @@
 use super::*;
+use crate::account::job::Suspensions;
 use crate::account::note::Wanted;
 use crate::account::reaction::Duty;
 use vestal_core::{DropReason, Level, Service, Wcet};
@@ -36,21 +37,28 @@ fn judge(rules: Rules) -> Judge {
 }
 
 fn begins(task: usize, release: u64) -> Note {
-    Note::JobBegins {
-        task,
-        release,
-        consumed: Some(0),
-    }
+    let consumed = Some(0);
+    Note::Task(task, TaskNote::Begins { release, consumed })
 }
 
 fn ends(task: usize, sequence: u64, executed: u64, now: u64) -> Note {
-    Note::JobEnds {
-        task,
+    let body = Return {
         sequence,
         executed,
         now,
         lost: false,
-    }
+    };
+    Note::Task(task, TaskNote::Ends(body))
+}
+
+fn stays(task: usize, (sequence, executed): (u64, u64), now: u64, lost: bool) -> Note {
+    let body = Return {
+        sequence,
+        executed,
+        now,
+        lost,
+    };
+    Note::Task(task, TaskNote::Stays(body))
 }
 
 /// The release of a job that is due then.
@@ -88,9 +96,11 @@ impl Judge {
     }
 
     fn gaps(&self) -> Vec<(u64, u64)> {
-        let gap = |record: &Record| match record.what {
-            What::Gap { length, .. } => Some((record.at.as_nanos(), length.as_nanos())),
-            _ => None,
+        let gap = |record: &Record| {
+            let What::Gap { length, .. } = record.what else {
+                return None;
+            };
+            Some((record.at.as_nanos(), length.as_nanos()))
         };
         self.records.iter().filter_map(gap).collect()
     }
@@ -138,11 +148,8 @@ fn a_job_that_used_up_its_own_c_was_guaranteed_nothing_and_the_others_were() {
     assert!(judge.guaranteed(LO, (1, 100), (30, 150)));
     assert!(judge.guaranteed(HI, (0, due(200)), (50, 150)));
     // As the scheduler saw it, however long the account runs on in the background.
-    judge.take(Note::UsedUp {
-        task: LO,
-        sequence: 0,
-        after: 80,
-    });
+    let (sequence, after) = (0, 80);
+    judge.take(Note::Task(LO, TaskNote::UsedUp { sequence, after }));
     assert!(!lo(&judge, due(90), 36));
 }
 
@@ -162,14 +169,7 @@ fn where_nothing_stops_it_a_job_beyond_its_own_c_ends_the_guarantee_to_all() {
 fn those_behind_a_body_that_does_not_return_were_guaranteed_something_while_it_has_its_place() {
     let behind = |executed, lost| {
         let mut judge = judge(ENFORCED);
-        let stays = Note::Stays {
-            task: LO,
-            sequence: 3,
-            executed,
-            now: 900,
-            lost,
-        };
-        judge.take_all([begins(LO, 0), stays]);
+        judge.take_all([begins(LO, 0), stays(LO, (3, executed), 900, lost)]);
         judge.guaranteed(LO, (4, 1_000), (0, 2_000))
     };
     assert!(behind(0, false));
@@ -180,11 +180,7 @@ fn those_behind_a_body_that_does_not_return_were_guaranteed_something_while_it_h
 #[test]
 fn a_job_in_the_background_is_of_no_busy_period() {
     let mut judge = judge(ENFORCED);
-    let loses = |task, executed, now| Note::LosesPriority {
-        task,
-        executed,
-        now,
-    };
+    let loses = |task, executed, now| Note::Task(task, TaskNote::LosesPriority { executed, now });
     judge.take_all([begins(LO, 10), begins(HI, 10), loses(HI, 40, 60)]);
     assert!(!judge.holds_for(LO));
     judge.take(loses(LO, 0, 70));
@@ -219,24 +215,21 @@ fn of_a_busy_period_whose_clocks_nobody_read_the_least_is_known() {
             waits: true,
         }));
     }
-    judge.take(Note::JobBegins {
-        task: LO,
-        release: 20,
-        consumed: None,
-    });
+    let (release, consumed) = (20, None);
+    judge.take(Note::Task(LO, TaskNote::Begins { release, consumed }));
     assert_eq!(judge.guarantees.consumed_before(), 750);
 }
 
 fn completed(finished: u64, consumed: Option<u64>) -> Note {
-    Note::Completed(Ending {
-        task: HI,
+    let job = Ending {
         sequence: 0,
         release: 0,
         finished,
         executed: 20,
         at: finished,
         consumed,
-    })
+    };
+    Note::Task(HI, TaskNote::Completed(job))
 }
 
 /// What is counted as missed, guaranteed, and not explained.
@@ -264,14 +257,17 @@ fn a_late_job_is_missed_unless_others_took_what_it_lacked() {
         let mut judge = judge(ENFORCED);
         judge.take(begins(HI, 0));
         judge.stole_until(40, 3, Thief::Unknown);
-        let look = Note::Looked {
-            task: HI,
+        let look = TaskNote::Looked {
             due: deadline,
             at: 51,
             executed: 18,
             consumed: 48,
         };
-        judge.take_all([look, ends(HI, 0, 20, 80), completed(80, Some(77))]);
+        judge.take_all([
+            Note::Task(HI, look),
+            ends(HI, 0, 20, 80),
+            completed(80, Some(77)),
+        ]);
         missed(&judge)
     };
     assert_eq!(looked(50), [1, 1, 0]);
@@ -370,22 +366,9 @@ fn jobs_that_never_began_are_counted_at_the_end_and_those_behind_a_body_that_sta
     };
     let mut judge = judge(ENFORCED);
     judge.take(completed(20, None));
-    judge.take(Note::Dropped {
-        task: HI,
-        why: DropReason::Mode,
-        count: 1,
-        next: 2,
-    });
-    judge.take_all([
-        begins(LO, 0),
-        Note::Stays {
-            task: LO,
-            sequence: 0,
-            executed: 4_000,
-            now: 4_020,
-            lost: false,
-        },
-    ]);
+    let (why, count, next) = (DropReason::Mode, 1, 2);
+    judge.take(Note::Task(HI, TaskNote::Dropped { why, count, next }));
+    judge.take_all([begins(LO, 0), stays(LO, (0, 4_000), 4_020, false)]);
     judge.close_run(closing);
     let misses = judge.take_records().len();
     let account = judge.into_account(closing.stopped);
@@ -409,12 +392,29 @@ fn jobs_that_never_began_are_counted_at_the_end_and_those_behind_a_body_that_sta
 #[test]
 fn a_release_is_late_that_found_the_cpu_free() {
     let mut judge = judge(ENFORCED);
-    let released = |release, now| Note::Released {
-        task: LO,
-        release,
-        now,
-    };
+    let released = |release, now| Note::Task(LO, TaskNote::Released { release, now });
     judge.take_all([released(0, 4), begins(LO, 0), released(0, 30)]);
     judge.take_all([ends(LO, 0, 9, 40), released(20, 45), released(40, 47)]);
     assert_eq!(judge.tasks[LO].record.lateness.summary().sum, 4 + 7);
+}
+
+#[test]
+fn what_a_worker_noted_of_itself_is_added_up() {
+    let mut judge = judge(ENFORCED);
+    let suspended = TaskNote::Suspended(Suspensions {
+        times: 2,
+        ineffective: 1,
+    });
+    let costs = |start| TaskNote::Costs {
+        start,
+        end: 7,
+        executed: 100,
+    };
+    for what in [suspended, costs(3), suspended, costs(5)] {
+        judge.take(Note::Task(LO, what));
+    }
+    let record = &judge.tasks[LO].record;
+    assert_eq!(record.suspensions.ineffective, 2);
+    let sums = [&record.start_cost, &record.end_cost].map(|costs| costs.summary().sum);
+    assert_eq!((sums, record.executed_nanos), ([8, 14], 200));
 }

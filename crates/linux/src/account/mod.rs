@@ -7,7 +7,7 @@
 //!
 //! | file | keeps |
 //! |---|---|
-//! | `note` | what a thread can note, and its form as words |
+//! | `note`, `form` | what a thread can note, and its form as words |
 //! | `occupancy` | which thread had the CPU, and since when none had although one should |
 //! | `interval` | what the run's own threads took outside the bodies of jobs |
 //! | `reaction` | how long each duty took |
@@ -19,6 +19,7 @@
 //! | `judge` | all of these, one note after the other |
 
 mod busy;
+mod form;
 mod guarantee;
 mod interval;
 mod job;
@@ -29,11 +30,12 @@ mod outcome;
 mod reaction;
 mod stolen;
 
+pub(crate) use form::NOTE_WORDS;
 pub(crate) use interval::Parts;
 pub(crate) use job::TaskRecord;
-pub use job::{JobCounts, ThreadCost};
+pub use job::{JobCounts, Suspensions, ThreadCost};
 pub(crate) use judge::{Account, Closing, Judge, Rules, TaskFacts};
-pub(crate) use note::{Cut, Ending, Interval, NOTE_WORDS, Note, Thread, Waited, Wanted};
+pub(crate) use note::{Cut, Ending, Interval, Note, Return, TaskNote, Thread, Waited, Wanted};
 pub(crate) use occupancy::SWITCH_NANOS_MAX;
 pub use reaction::{Duty, Reaction};
 pub(crate) use stolen::{STOLEN_NANOS_MIN, StolenLog, Thief};

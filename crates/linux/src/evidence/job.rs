@@ -1,11 +1,11 @@
 //! What is noted of a job: that it begins and ends, and what became of it.
 
 use super::Intervals;
-use crate::account::{Cut, Ending, Note};
+use crate::account::{Cut, Ending, Note, Return, TaskNote};
+use crate::job::Ended;
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
-use crate::thread::worker::Ended;
 use std::sync::atomic::Ordering;
 use vestal_core::DropReason;
 use vestal_trace::What;
@@ -19,12 +19,11 @@ impl Shared {
         own: &mut Intervals,
     ) {
         let seems_first = self.online.begins(release);
-        let begins = Note::JobBegins {
-            task: task.id.index(),
+        let begins = TaskNote::Begins {
             release,
             consumed: seems_first.then(|| self.consumed()),
         };
-        own.note(&self.notes, begins);
+        own.note(&self.notes, Note::Task(task.id.index(), begins));
         let deadline = task.configuration.task.deadline.as_nanos();
         self.online
             .note_due(&task.online, release.saturating_add(deadline));
@@ -43,12 +42,9 @@ impl Shared {
             return None;
         }
         let (executed, now) = (task.executed().unwrap_or(0), monotonic_nanos());
-        self.leave_priority(task, now)
-            .then_some(Note::LosesPriority {
-                task: task.id.index(),
-                executed,
-                now,
-            })
+        let loses = TaskNote::LosesPriority { executed, now };
+        let had_it = self.leave_priority(task, now);
+        had_it.then_some(Note::Task(task.id.index(), loses))
     }
 
     /// The body of a job of `task` has returned. Gives what the threads of the run have consumed, if the judge will want to
@@ -61,14 +57,13 @@ impl Shared {
     ) -> Option<u64> {
         let was_seen = !task.online.is_not_due();
         self.leave_priority(task, job.finished);
-        let ends = Note::JobEnds {
-            task: task.id.index(),
+        let ends = TaskNote::Ends(Return {
             sequence: job.sequence,
             executed: job.executed,
             now: job.finished,
             lost: task.lost_its_priority(job.sequence),
-        };
-        own.note(&self.notes, ends);
+        });
+        own.note(&self.notes, Note::Task(task.id.index(), ends));
         let is_judged = self.guarantee && is_late(task, job) && !was_seen;
         is_judged.then(|| self.consumed())
     }
@@ -77,13 +72,13 @@ impl Shared {
     pub(crate) fn stays(&self, task: &TaskShared, sequence: u64) -> Note {
         let (executed, now) = (task.executed().unwrap_or(0), monotonic_nanos());
         self.leave_priority(task, now);
-        Note::Stays {
-            task: task.id.index(),
+        let stays = TaskNote::Stays(Return {
             sequence,
             executed,
             now,
             lost: task.lost_its_priority(sequence),
-        }
+        });
+        Note::Task(task.id.index(), stays)
     }
 
     fn leave_priority(&self, task: &TaskShared, now: u64) -> bool {
@@ -107,7 +102,6 @@ impl Shared {
         let due = release.saturating_add(task.configuration.task.deadline.as_nanos());
         let is_judged = self.guarantee && due < stopped.max(release);
         Cut {
-            task: task.id.index(),
             sequence,
             release,
             executed,
@@ -118,11 +112,10 @@ impl Shared {
         }
     }
 
-    /// Job `sequence` of `task` was dropped: the note about it.
-    pub(crate) fn dropped(&self, task: &TaskShared, sequence: u64, why: DropReason) -> Note {
+    /// Job `sequence` of a task was dropped: the note about it.
+    pub(crate) fn dropped(&self, sequence: u64, why: DropReason) -> TaskNote {
         let native = self.managed.is_none();
-        Note::Dropped {
-            task: task.id.index(),
+        TaskNote::Dropped {
             why,
             count: 1,
             next: if native { sequence + 1 } else { 0 },
@@ -148,8 +141,7 @@ pub(crate) fn note_completed(
         // There will be a record of it, with this instant.
         trace.open();
     }
-    let completed = Note::Completed(Ending {
-        task: task.id.index(),
+    let completed = TaskNote::Completed(Ending {
         sequence: job.sequence,
         release: job.release,
         finished: job.finished,
@@ -161,7 +153,7 @@ pub(crate) fn note_completed(
         },
         consumed,
     });
-    own.note(&shared.notes, completed);
+    own.note(&shared.notes, Note::Task(task.id.index(), completed));
     if late {
         trace.close();
     }
@@ -176,8 +168,8 @@ pub(crate) fn note_unfinished(
     (own, trace): (&mut Intervals, &Tracer),
 ) {
     trace.open();
-    let cut = shared.unfinished(task, job, executed);
-    own.note(&shared.notes, Note::Unfinished(cut));
+    let cut = TaskNote::Unfinished(shared.unfinished(task, job, executed));
+    own.note(&shared.notes, Note::Task(task.id.index(), cut));
     trace.close();
 }
 

@@ -10,7 +10,7 @@
 //! The first thread of the run that takes the CPU after the deadline, for something that came after it
 //! too, looks. Where none could, the job lacked its whole tardiness.
 
-use crate::account::{Note, Thread};
+use crate::account::{Note, TaskNote, Thread};
 use crate::shared::{Shared, TaskShared};
 
 impl Shared {
@@ -31,13 +31,13 @@ impl Shared {
                 && task.online.claim_look(due)
                 && let Some(executed) = task.executed()
             {
-                note(Note::Looked {
-                    task: task.id.index(),
+                let looked = TaskNote::Looked {
                     due,
                     at: now,
                     executed,
                     consumed: self.consumed(),
-                });
+                };
+                note(Note::Task(task.id.index(), looked));
             }
             looks
         });
@@ -109,7 +109,7 @@ mod tests {
         fn look(&mut self, thread: Thread, wanted: u64, now: u64) -> [Option<u64>; 3] {
             let Self(shared, looks) = self;
             shared.look_at_late(thread, wanted, now, |note| {
-                let Note::Looked { task, at, .. } = note else {
+                let Note::Task(task, TaskNote::Looked { at, .. }) = note else {
                     panic!("{note:?}");
                 };
                 looks.insert(task, at);

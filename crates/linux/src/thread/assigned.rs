@@ -1,11 +1,12 @@
 //! A worker under managed dispatch: begins the job it is assigned, and says when it has ended.
 
+use super::worker::RunningWorker;
 use crate::account::{Duty, Note, Wanted};
 use crate::evidence::{note_completed, note_unfinished, record_dropped};
+use crate::job::Ended;
 use crate::managed::Assignment;
-use crate::shared::STOP;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::thread::worker::{Ended, RunningWorker};
+use crate::words::Stage;
 use vestal_trace::{Edge, Mechanism};
 
 impl RunningWorker<'_> {
@@ -16,7 +17,7 @@ impl RunningWorker<'_> {
             let changes = task.handover.changes.count();
             if let Some(assignment) = task.handover.take_assigned() {
                 self.run_assigned(assignment);
-            } else if shared.phase() == STOP {
+            } else if shared.phase.stage() == Stage::Over {
                 return;
             } else {
                 self.own.wait(shared, Duty::JobEnd, &self.trace);

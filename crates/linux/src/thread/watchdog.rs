@@ -4,15 +4,16 @@
 //! run, and does almost nothing.
 
 use crate::account::{Duty, Thread, Wanted};
+use crate::driver::BEAT_NANOS;
 use crate::evidence::Intervals;
-use crate::manager::BEAT_NANOS;
 use crate::meter::Meter;
 use crate::recording::Tracer;
-use crate::shared::{STOP, Shared, StopCause};
+use crate::shared::{Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::enter_real_time;
 use crate::sys::stop;
+use crate::words::Stage;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -82,7 +83,7 @@ impl Watchdog {
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
             let calls = stop::CALLS.count();
-            if shared.phase() == STOP {
+            if shared.phase.stage() == Stage::Over {
                 break;
             }
             let now = monotonic_nanos();
@@ -92,7 +93,7 @@ impl Watchdog {
                 shared.request_stop(StopCause::Signal(signal));
                 shared.kick_manager();
             }
-            let beat = shared.beat.load(Ordering::SeqCst);
+            let beat = shared.beat.count();
             if now >= next && watch.look(next, now, beat) {
                 shared.request_stop(StopCause::ManagerHung);
                 // The manager first: it may hold the CPU that the others need to shut down.

@@ -8,23 +8,26 @@
 //!     +--------------------------------------- background
 //!            cancellation point, priority restored (4)
 //! ```
-//! (1) [`RunningWorker::run_released_jobs`], (2) [`RunningWorker::release`], (3) in [`crate::manager`],
+//! (1) [`RunningWorker::run_released_jobs`], (2) [`RunningWorker::release`], (3) in [`crate::driver::Enactor`],
 //! (4) [`RunningWorker::end`].
 
-use crate::account::{Duty, Note, Thread, Wanted};
+use crate::account::{Duty, Note, Suspensions, TaskNote, Thread, Wanted};
 use crate::allowance::Allowance;
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
+use crate::duties::Source;
+use crate::error::message_of;
 use crate::evidence::{Intervals, note_completed, note_unfinished};
+use crate::job::Ended;
 use crate::meter::Meter;
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::request::Request;
-use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::shared::{Armed, Shared, StopCause, TaskShared};
+use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
-use crate::sys::{self, futex};
-use crate::thread::start::message_of;
+use crate::words::Stage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -53,7 +56,7 @@ impl Worker {
             return Ok(());
         };
         enter_real_time(self.shared.cpu, task.fifo)?;
-        if self.shared.arms_monitors() {
+        if self.shared.duties.has_monitors {
             let manager = self.shared.manager_tid.load(Ordering::SeqCst);
             if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
                 // Set once, here.
@@ -61,7 +64,7 @@ impl Worker {
             }
         }
         if let Some(slack) = &task.slack
-            && !self.shared.paper_zss
+            && self.shared.duties.sets_instants
         {
             slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
         }
@@ -77,11 +80,11 @@ impl Worker {
         let Some(task) = shared.tasks.get(self.index) else {
             return;
         };
-        if !shared.await_begin() {
+        if !shared.phase.await_begin() {
             return;
         }
         if task.is_sliced() {
-            sys::suspension::behind(&task.suspension.gate(), || self.work(&shared, task));
+            task.suspension.behind(|| self.work(&shared, task));
         } else {
             self.work(&shared, task);
         }
@@ -98,17 +101,13 @@ impl Worker {
             own: Intervals::of_this_thread(Thread::Worker(self.index)),
             trace: self.trace,
         };
-        match shared.managed {
-            Some(_) => running.run_assigned_jobs(),
-            None => running.run_released_jobs(),
+        match shared.duties.source {
+            Source::Assigned => running.run_assigned_jobs(),
+            Source::Own | Source::Counted => running.run_released_jobs(),
         }
         running.own.leave(shared);
         let _ = sys::sched::set_other(sys::sched::own_tid());
-        let used = Note::Used {
-            task: task.id.index(),
-            cost: meter.used(),
-        };
-        running.own.note(&shared.notes, used);
+        running.note(TaskNote::Used(meter.used()));
     }
 }
 
@@ -137,9 +136,9 @@ impl RunningWorker<'_> {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
             self.own.wait(shared, Duty::JobEnd, &self.trace);
-            let waited = match shared.wake_event {
-                Some(_) if !shared.paper_pt => wait_for_manager(shared, task, sequence),
-                Some(_) | None => wait_for_release(shared, release),
+            let waited = match shared.duties.source {
+                Source::Counted => wait_for_manager(shared, task, sequence),
+                Source::Own | Source::Assigned => wait_for_release(shared, release),
             };
             match waited {
                 Waited::RunOver => break,
@@ -148,7 +147,7 @@ impl RunningWorker<'_> {
             }
             self.release(sequence, release);
             shared.report_end(task, sequence);
-            if shared.wake_event.is_some() {
+            if shared.duties.reports_ends {
                 // Last of all: the manager takes the CPU at once.
                 task.release_counter.finish(sequence);
                 shared.kick_manager();
@@ -157,19 +156,18 @@ impl RunningWorker<'_> {
             release = release.saturating_add(task.period_nanos());
         }
         // The thread stays until all leave: its number must not name another thread.
-        while shared.phase() != STOP {
-            futex::wait_until(&shared.phase, RUN, None);
-        }
+        shared.phase.await_over();
     }
 
     /// Notes when it went on that had waited for a release.
     fn note_released(&mut self, release: u64, now: u64) {
-        let released = Note::Released {
-            task: self.task.id.index(),
-            release,
-            now,
-        };
-        self.own.note(&self.shared.notes, released);
+        self.note(TaskNote::Released { release, now });
+    }
+
+    /// Writes a note about its task.
+    fn note(&mut self, what: TaskNote) {
+        self.own
+            .note(&self.shared.notes, Note::Task(self.task.id.index(), what));
     }
 
     /// Handles one release: reads the permit, and runs the job if it has one.
@@ -181,10 +179,10 @@ impl RunningWorker<'_> {
         self.own.wake(shared, wanted, woken);
         self.note_woken(woken);
         let no_room = self.queue.was_full(release);
-        task.grant_first();
+        let first = task.grant_first();
         // First say what runs, then read whether it may: see `shared`.
         task.begin(sequence, own_cpu_nanos());
-        let limit = task.limit.load();
+        let limit = task.grant_again(first);
         let stopping = shared.stop_requested();
         if no_room || limit == Allowance::NotAdmitted || (task.is_demoted(sequence) && !stopping) {
             self.drop_before_begin((sequence, release), (woken, no_room));
@@ -215,16 +213,14 @@ impl RunningWorker<'_> {
     /// Natively that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (shared, task) = (self.shared, self.task);
-        let natively = shared.managed.is_none();
+        let natively = shared.duties.source != Source::Assigned;
         shared.begin_at_priority(task, (sequence, release), &mut self.own);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
         // A manager that dispatches arms it itself.
-        if let (true, Some(monitor)) = (natively, monitor)
-            && let Some(threshold) = shared.threshold(task.present_limit())
-        {
-            monitor.start(threshold);
+        if let (true, Some(monitor)) = (natively, monitor) {
+            shared.arm(task, monitor, Some);
         }
         let started = monotonic_nanos();
         let at = shared.instant(started);
@@ -268,7 +264,7 @@ impl RunningWorker<'_> {
         (woken, no_room): (u64, bool),
     ) {
         let task = self.task;
-        task.take_off(sequence, release);
+        let demoted = task.take_off(sequence, release);
         let why = if no_room {
             DropReason::BacklogFull
         } else {
@@ -276,7 +272,7 @@ impl RunningWorker<'_> {
             task.why_dropped(sequence)
         };
         self.note_never_begun(woken, Some((task.job(sequence), why)));
-        self.restore_priority();
+        self.restore_priority(demoted);
         want_idle_above_lowest(self.shared);
         self.note_dropped(sequence, why);
     }
@@ -310,16 +306,25 @@ impl RunningWorker<'_> {
         job.end_looking();
         if task.is_sliced() {
             let executed = job.executed().as_nanos();
-            if task.suspension.leave(executed, shared.tolerance_nanos) {
-                // It was stopped, and ends all the same.
+            let mut counts = Suspensions::default();
+            let was_suspended =
+                task.suspension
+                    .leave(executed, shared.tolerance_nanos, &mut counts);
+            // Under native dispatch it was recorded that it stopped, and it ends all the same.
+            if was_suspended && shared.managed.is_none() {
                 job.note_gone_on();
+            }
+            if was_suspended {
+                let suspended = TaskNote::Suspended(counts);
+                job.own
+                    .note(&shared.notes, Note::Task(task.id.index(), suspended));
             }
         }
         match outcome {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
                 shared.request_stop(StopCause::BodyPanicked {
-                    task: task.id.index(),
+                    task: task.id,
                     message: message_of(panic.as_ref()),
                 });
                 shared.kick_manager();
@@ -353,7 +358,7 @@ impl RunningWorker<'_> {
     fn end(&mut self, job: &Ended) -> bool {
         let (shared, task) = (self.shared, self.task);
         let stopping = shared.stop_requested();
-        let demoted = task.is_demoted(job.sequence);
+        let lost = task.is_demoted(job.sequence);
         // At the end of the run everything is demoted; what was completed then counts as such.
         let lost_its_priority = task.lost_its_priority(job.sequence);
         let completed = job.completed && !lost_its_priority;
@@ -361,11 +366,11 @@ impl RunningWorker<'_> {
         self.record_end(job, completed, unfinished);
         // By the limit it ran under: the mode may fall when it is off.
         let threshold = shared.threshold(task.present_limit());
-        let overran = !demoted && threshold.is_some_and(|threshold| job.executed > threshold);
-        task.take_off(job.sequence, job.release);
+        let overran = !lost && threshold.is_some_and(|threshold| job.executed > threshold);
+        let demoted = task.take_off(job.sequence, job.release);
         let consumed = shared.end_at_priority(task, job, &mut self.own);
         want_idle_above_lowest(shared);
-        self.restore_priority();
+        self.restore_priority(demoted);
         if overran {
             // Complete before the monitor noticed: an overrun all the same (contract C2).
             self.report_overrun(job);
@@ -390,19 +395,16 @@ impl RunningWorker<'_> {
 
     /// Notes a job that was dropped.
     pub(crate) fn note_dropped(&mut self, sequence: u64, why: DropReason) {
-        let dropped = self.shared.dropped(self.task, sequence, why);
-        self.own.note(&self.shared.notes, dropped);
+        self.note(self.shared.dropped(sequence, why));
     }
 
     /// Notes what it cost to begin and to end a job.
     pub(crate) fn note_costs(&mut self, start: u64, job: &Ended) {
-        let costs = Note::Costs {
-            task: self.task.id.index(),
+        self.note(TaskNote::Costs {
             start,
             end: monotonic_nanos().saturating_sub(job.finished),
             executed: job.executed,
-        };
-        self.own.note(&self.shared.notes, costs);
+        });
     }
 
     /// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
@@ -438,8 +440,7 @@ impl RunningWorker<'_> {
     ///
     /// What counts is whether this thread was demoted, not whether its job is demoted: the manager may
     /// demote it after the last look at that, up to the moment at which the job is off.
-    fn restore_priority(&mut self) {
-        let demoted = self.task.leave_background();
+    fn restore_priority(&mut self, demoted: bool) {
         if !self.shared.stop_requested()
             && (demoted || sys::sched::own_priority() != self.task.present_priority())
         {
@@ -501,22 +502,10 @@ fn want_idle_above_lowest(shared: &Shared) {
     }
 }
 
-/// A job whose body has returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
-    pub(crate) sequence: u64,
-    /// The clock reading at which it was released.
-    pub(crate) release: u64,
-    pub(crate) finished: u64,
-    pub(crate) executed: u64,
-    /// It did all its work; otherwise it was cancelled.
-    pub(crate) completed: bool,
-}
-
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// without effect, while its job was preempted.
 fn resume_preempted(shared: &Shared) {
-    if shared.monitor != Monitor::Manager || !shared.arms_monitors() {
+    if shared.monitor != Monitor::Manager || !shared.duties.has_monitors {
         return;
     }
     let next = shared.by_rank().find(|task| task.running_ready().is_some());
@@ -551,7 +540,7 @@ impl Waited {
 fn wait_for_release(shared: &Shared, release: u64) -> Waited {
     let mut waited = false;
     loop {
-        if shared.phase() != RUN || shared.stop_requested() {
+        if !shared.is_running() {
             return Waited::RunOver;
         }
         let now = monotonic_nanos();
@@ -559,7 +548,7 @@ fn wait_for_release(shared: &Shared, release: u64) -> Waited {
             return Waited::until(now, waited);
         }
         waited = true;
-        futex::wait_until(&shared.phase, RUN, Some(release));
+        shared.phase.wait_while(Stage::Running, Some(release));
     }
 }
 
@@ -569,7 +558,7 @@ fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64) -> Waited
     loop {
         // Read before looking, so that a call that comes while looking ends the wait.
         let calls = task.release_counter.calls.count();
-        if shared.phase() != RUN || shared.stop_requested() {
+        if !shared.is_running() {
             return Waited::RunOver;
         }
         if task.release_counter.is_released(sequence) {

@@ -215,6 +215,10 @@ impl Enforcer for Behind {
         }
     }
 
+    fn has_modes(&self) -> bool {
+        self.guard.has_modes()
+    }
+
     fn interest(&self) -> Interest {
         Interest::IncompleteJobs
     }

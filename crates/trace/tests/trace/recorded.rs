@@ -63,6 +63,29 @@ fn another_configuration_gives_a_difference_with_the_records_around_it() {
 
 /// Facts that break the contract are recorded with the refusal, and refused again.
 #[test]
+fn a_recorded_guard_says_of_its_limits_what_the_guard_says() {
+    let span = Duration::from_nanos(20);
+    let task = Task::new(Level(0), span, span, Wcet::constant(Service::from_nanos(4))).unwrap();
+    let guard = |enforcement, exhaustion| {
+        let guard = Guard::new(&Configuration {
+            tasks: &[TaskConfiguration::new(task, 1)],
+            levels: LevelSet::new(2).unwrap(),
+            enforcement,
+            exhaustion,
+            granularity: Service::ZERO,
+            wake_granularity: Duration::ZERO,
+        });
+        Recorder::new(guard.unwrap(), Vec::<Record>::new())
+    };
+    let sliced = guard(Enforcement::Slices, Exhaustion::Continue);
+    let limit = Some(Service::from_nanos(4));
+    assert_eq!(sliced.limit_at(TaskId(0), Level(0)), limit);
+    assert!(!sliced.stops_at_own_limit());
+    assert!(sliced.suspends_until_instants() && !sliced.has_modes());
+    assert!(guard(Enforcement::Adaptive, Exhaustion::Abort).has_modes());
+}
+
+#[test]
 fn refused_calls_are_recorded_and_replayed() {
     let (setup, header, _) = recording(1, 2, false);
     let mut recorder = Recorder::new(setup.engine(), Vec::new());

@@ -48,7 +48,7 @@ use crate::queue::{ReadyHeap, ReadyQueue, ReadyRanks, TaskBits};
 use crate::scheduler::{ContractViolation, Scheduler};
 use crate::store::{Boxed, Store};
 use crate::task_configuration::{OnMiss, TaskConfiguration};
-use crate::time::Instant;
+use crate::time::{Instant, Service};
 use crate::urgency::Urgency;
 
 /// The only CPU of this engine's domain.
@@ -302,6 +302,18 @@ impl<S: Store> Scheduler for Uniprocessor<S> {
     #[inline]
     fn lost_notices(&self) -> u64 {
         self.account.clock.lost_notices()
+    }
+
+    fn limit_at(&self, task: TaskId, level: Level) -> Option<Service> {
+        self.account.limit_at(task, level)
+    }
+
+    fn stops_at_own_limit(&self) -> bool {
+        self.account.stops_at_own_limit()
+    }
+
+    fn suspends_until_instants(&self) -> bool {
+        self.account.suspends_until_instants()
     }
 }
 

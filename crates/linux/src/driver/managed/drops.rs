@@ -1,18 +1,24 @@
 //! Jobs that lose their priorities, and those that never had one.
 
-use super::Dispatcher;
-use crate::account::Note;
+use super::queue::{Class, queue_of};
+use super::{Managed, Step};
+use crate::account::{Note, TaskNote};
 use crate::evidence::record_dropped;
-use crate::managed::pending::{Class, queue_of};
-use crate::shared::Shared;
-use crate::thread::start::Step;
+use crate::report::ManagerRecord;
+use crate::shared::{Shared, TaskShared};
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
 
-impl Dispatcher {
+impl Managed {
     /// The scheduler has dropped a job: it never began, or goes to the background until its next
     /// cancellation point.
-    pub(super) fn drop_job(&mut self, shared: &Shared, job: JobId, why: DropReason) -> Step {
+    pub(super) fn drop_job(
+        &mut self,
+        shared: &Shared,
+        record: &mut ManagerRecord,
+        job: JobId,
+        why: DropReason,
+    ) -> Step {
         let task = shared.task(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let waited = queue.take_waiting(job.sequence).is_some();
@@ -40,16 +46,16 @@ impl Dispatcher {
             shared.demote_job(task, job.sequence);
         }
         if self.running == Some(job) {
-            self.stop_running(shared)?;
+            self.stop_running(shared, record)?;
         } else if queue.busy == Some(job.sequence) {
-            self.set_class(shared, task, Class::Background);
+            self.set_class(shared, record, task, Class::Background);
         }
         Ok(())
     }
 
     /// A running job that the scheduler has put into the background is cancelled at its next
     /// cancellation point, and runs outside the real-time class until then.
-    pub(super) fn drop_background(&mut self, shared: &Shared) {
+    pub(super) fn drop_background(&mut self, shared: &Shared, record: &mut ManagerRecord) {
         let Some(job) = self.running else {
             return;
         };
@@ -58,7 +64,7 @@ impl Dispatcher {
             && !task.is_demoted(job.sequence)
         {
             shared.demote_job(task, job.sequence);
-            self.set_class(shared, task, Class::Background);
+            self.set_class(shared, record, task, Class::Background);
         }
     }
 
@@ -68,26 +74,27 @@ impl Dispatcher {
         for (task, queue) in shared.tasks.iter().zip(&mut self.queues) {
             let mut dropped = queue.dropped;
             while let Some(kept) = queue.backlog.take_kept() {
-                let job = (kept, shared.release_of(task, kept));
-                shared.note_patiently(Note::Unfinished(shared.unfinished(task, job, 0)));
+                note_unfinished(shared, task, (kept, shared.release_of(task, kept)));
             }
             for (sequence, release) in queue.never_begun() {
                 if task.lost_its_priority(sequence) {
                     dropped.add(record_dropped(shared, task, sequence, trace), 1);
                 } else {
-                    let cut = shared.unfinished(task, (sequence, release), 0);
-                    shared.note_patiently(Note::Unfinished(cut));
+                    note_unfinished(shared, task, (sequence, release));
                 }
             }
             let some = dropped.by_reason().filter(|&(_, count)| count > 0);
             for (why, count) in some {
-                shared.note_patiently(Note::Dropped {
-                    task: task.id.index(),
-                    why,
-                    count,
-                    next: 0,
-                });
+                let next = 0;
+                let dropped = TaskNote::Dropped { why, count, next };
+                shared.note_patiently(Note::Task(task.id.index(), dropped));
             }
         }
     }
+}
+
+/// Notes a job that never began, and that the end of the run met.
+fn note_unfinished(shared: &Shared, task: &TaskShared, job: (u64, u64)) {
+    let cut = TaskNote::Unfinished(shared.unfinished(task, job, 0));
+    shared.note_patiently(Note::Task(task.id.index(), cut));
 }
