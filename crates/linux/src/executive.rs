@@ -308,8 +308,7 @@ impl Executive {
 
         let mut threads = Threads::new(config.stack_bytes);
         let record = ManagerRecord::new(count, late_beyond);
-        let is_recorded = consumer.is_some();
-        let trace = (manager_trace, is_recorded);
+        let trace = (manager_trace, consumer.is_some());
         let evidence = Evidence::new(notes, &shared);
         let gatherer = gather((rings, evidence), &shared, consumer, plan)?;
         let bodies = bodies.into_iter().zip(tracers);
@@ -322,10 +321,7 @@ impl Executive {
         let manager = match started {
             Ok(manager) => manager,
             Err(source) => {
-                shared.request_stop(StopCause::SetupFailed);
-                shared.halt();
-                let _ = threads.join(config.patience);
-                finish(gatherer, Vec::new(), None)?;
+                abandon(&shared, threads, gatherer, config.patience)?;
                 let what = "start the threads of the run";
                 return Err(RunError::System { what, source });
             }
@@ -385,6 +381,19 @@ fn gather(
     let failed = RunError::system("start the thread that gathers notes and records");
     let cpus = plan.other_cpus.clone();
     Gatherer::start(rings, evidence, shared, consumer, cpus).map_err(failed)
+}
+
+/// Ends a run of which not all threads could be started.
+fn abandon(
+    shared: &Shared,
+    threads: Threads,
+    gatherer: Gatherer,
+    patience: Duration,
+) -> Result<(), RunError> {
+    shared.request_stop(StopCause::SetupFailed);
+    shared.halt();
+    let _ = threads.join(patience);
+    finish(gatherer, Vec::new(), None).map(|_| ())
 }
 
 fn finish(

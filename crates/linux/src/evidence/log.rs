@@ -14,16 +14,15 @@
 
 use crate::account::{NOTE_WORDS, Note};
 use std::fmt;
-use sync::{Arc, AtomicU64, Ordering};
+use std::sync::Arc;
+use sync::{AtomicU64, Ordering};
 
 #[cfg(all(test, loom))]
 mod sync {
-    pub(super) use loom::sync::Arc;
     pub(super) use loom::sync::atomic::{AtomicU64, Ordering};
 }
 #[cfg(not(all(test, loom)))]
 mod sync {
-    pub(super) use std::sync::Arc;
     pub(super) use std::sync::atomic::{AtomicU64, Ordering};
 }
 
