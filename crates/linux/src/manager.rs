@@ -23,7 +23,6 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::enter_real_time;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::thread::start::{Step, end_record, manage_to_the_end};
-use crate::zss::Slack;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
@@ -47,6 +46,8 @@ pub(crate) struct Manager {
     pub(crate) wake: Option<Instant>,
     /// Per task: the suspended job that goes on, of which nothing was recorded yet.
     pub(crate) resumed: Vec<Option<u64>>,
+    /// Per task: the job of which the guard knows that it is incomplete.
+    pub(crate) incomplete: Vec<Option<u64>>,
     pub(crate) record: ManagerRecord,
     /// Of its thread, from when the run begins.
     pub(crate) own: Option<Intervals>,
@@ -67,6 +68,7 @@ impl Manager {
             charged: vec![(0, 0); count],
             wake: None,
             resumed: vec![None; count],
+            incomplete: vec![None; count],
             record,
             own: None,
             priority,
@@ -187,9 +189,7 @@ impl Manager {
     /// Counts why the manager is awake, before it takes what was reported.
     fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>, due: bool) {
         let wakeups = &mut self.record.wakeups;
-        let reported = |task: &TaskShared| {
-            task.asks() || task.slack.as_ref().is_some_and(Slack::is_end_unreported)
-        };
+        let reported = |task: &TaskShared| task.asks() || is_end_unreported(task, &self.incomplete);
         let count = match signal {
             None if due => &mut wakeups.timer,
             Some(signal) if signal == instant_signal() => &mut wakeups.timer,
@@ -377,7 +377,7 @@ impl Manager {
 
     /// Publishes the permits, and takes the CPU from jobs that lost theirs.
     fn enact(&mut self, shared: &Shared, now: Instant) {
-        shared.mode.store(self.guard.mode().0, Ordering::SeqCst);
+        shared.mode.set(self.guard.mode().0);
         for task in &shared.tasks {
             if let Some(next) = Allowance::of(self.guard.permit(task.id)) {
                 task.next.set(next);
@@ -449,6 +449,14 @@ impl Manager {
             self.record.note(&notice);
         }
     }
+}
+
+/// Whether the guard takes a job of `task` for incomplete that has ended.
+fn is_end_unreported(task: &TaskShared, incomplete: &[Option<u64>]) -> bool {
+    let incomplete = incomplete.get(task.id.index()).copied().flatten();
+    incomplete
+        .zip(task.slack.as_ref())
+        .is_some_and(|(incomplete, slack)| incomplete < slack.first())
 }
 
 /// Whether a job executes nothing before an instant, on a free CPU neither.

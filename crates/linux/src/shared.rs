@@ -29,9 +29,9 @@ use crate::stolen::StolenLog;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::waiting::WakeEvent;
 use crate::sys::{self, Tid};
-use crate::words::{Beat, Cause, Phase, Question, Stage, Stop};
+use crate::words::{Beat, Cause, Latest, Phase, Question, Stage, Stop};
 pub(crate) use armed::Armed;
-use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 pub(crate) use task::TaskShared;
 use vestal_core::{ContractViolation, Event, Exhaustion, Instant, JobId, Notice, Service, TaskId};
@@ -78,7 +78,7 @@ pub(crate) struct Shared {
     /// Of a watchdog that shares the CPU of the run; else 0.
     pub(crate) watchdog_tid: AtomicI32,
     /// Written by the manager: the mode.
-    pub(crate) mode: AtomicU8,
+    pub(crate) mode: Latest<u8>,
     /// Whether the CPU is idle.
     pub(crate) question: Question,
     pub(crate) occupancy: Occupancy,
@@ -147,7 +147,7 @@ impl Shared {
             manager_tid: AtomicI32::new(0),
             idle_tid: AtomicI32::new(0),
             watchdog_tid: AtomicI32::new(0),
-            mode: AtomicU8::new(0),
+            mode: Latest::default(),
             question: Question::default(),
             occupancy: Occupancy::default(),
             beat: Beat::default(),

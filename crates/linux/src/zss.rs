@@ -6,10 +6,10 @@
 //! begun, because others have the CPU, is noticed all the same.
 //!
 //! ```text
-//! worker:   timer := next job's instant    state := no job    ended := k + 1    then reads  incomplete
-//! manager:  reads ended                    incomplete := k + 1   reports that job k is incomplete
+//! worker:   timer := next job's instant    state := no job    job k ends       calls the manager if that is awaited
+//! manager:  job k has no slack left        awaits its end     if it has not ended: reports that it is incomplete
 //! ```
-//! At least one of the two sees the other's word: a job that ends without slack is never forgotten.
+//! The middle is one word, [`crate::words::Ends`]: a job that ends without slack is never forgotten.
 //!
 //! *Places.* The manager carries the permits of tasks out by priorities, whether their workers run or wait:
 //!
@@ -24,8 +24,8 @@ use crate::shared::{Shared, TaskShared};
 use crate::sys::Tid;
 use crate::sys::signal::instant_signal;
 use crate::sys::timer::SignalTimer;
+use crate::words::{Ends, Latest};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 /// How many priorities of a run lie between the idle detector's and the workers' own.
 pub(crate) const RANKS_BELOW: usize = 2;
@@ -45,6 +45,15 @@ impl Rank {
     pub(crate) const ALL: [Self; 3] = [Self::Own, Self::BelowAll, Self::Suspended];
 }
 
+/// What a worker learns when it takes a job off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TakenOff {
+    /// The worker was demoted since the job began.
+    pub(crate) demoted: bool,
+    /// The guard knows that the job is incomplete, and the manager awaits its end.
+    pub(crate) awaited: bool,
+}
+
 /// The zero slack of one task.
 #[derive(Debug)]
 pub(crate) struct Slack {
@@ -53,23 +62,20 @@ pub(crate) struct Slack {
     /// The lowest priority of the run.
     low: i32,
     timer: OnceLock<SignalTimer>,
-    /// Written by the worker: how many of its jobs have ended; the number of the first that has not.
-    ended: AtomicU64,
-    /// Written by the manager: the job, plus one, of which the guard knows that it is incomplete.
-    incomplete: AtomicU64,
+    /// Which jobs have ended.
+    ends: Ends,
     /// Written by the manager: the priority of the worker.
-    priority: AtomicI32,
+    priority: Latest<i32>,
 }
 
 impl Slack {
-    pub(crate) const fn new(after_nanos: u64, low: i32, fifo: i32) -> Self {
+    pub(crate) fn new(after_nanos: u64, low: i32, fifo: i32) -> Self {
         Self {
             after_nanos,
             low,
             timer: OnceLock::new(),
-            ended: AtomicU64::new(0),
-            incomplete: AtomicU64::new(0),
-            priority: AtomicI32::new(fifo),
+            ends: Ends::default(),
+            priority: Latest::new(fifo),
         }
     }
 
@@ -88,34 +94,15 @@ impl Slack {
         }
     }
 
-    fn note_end(&self, sequence: u64) {
-        self.ended
-            .store(sequence.saturating_add(1), Ordering::SeqCst);
-    }
-
     /// The first job that has not ended.
     pub(crate) fn first(&self) -> u64 {
-        self.ended.load(Ordering::SeqCst)
+        self.ends.first()
     }
 
-    /// The job of which the guard knows that it is incomplete.
-    pub(crate) fn incomplete(&self) -> Option<u64> {
-        self.incomplete.load(Ordering::SeqCst).checked_sub(1)
-    }
-
-    /// The guard takes a job for incomplete that has ended.
-    pub(crate) fn is_end_unreported(&self) -> bool {
-        self.incomplete()
-            .is_some_and(|incomplete| incomplete < self.first())
-    }
-
-    pub(crate) fn note_incomplete(&self, sequence: u64) {
-        self.incomplete
-            .store(sequence.saturating_add(1), Ordering::SeqCst);
-    }
-
-    pub(crate) fn note_none_incomplete(&self) {
-        self.incomplete.store(0, Ordering::SeqCst);
+    /// The guard is to know that job `sequence` is incomplete; says whether it has not ended, so that its end
+    /// calls the manager.
+    pub(crate) fn await_end(&self, sequence: u64) -> bool {
+        self.ends.await_end(sequence)
     }
 
     /// When a job released at `release` has no slack left; both on one clock.
@@ -137,14 +124,14 @@ impl TaskShared {
     pub(crate) fn present_priority(&self) -> i32 {
         self.slack
             .as_ref()
-            .map_or(self.fifo, |slack| slack.priority.load(Ordering::SeqCst))
+            .map_or(self.fifo, |slack| slack.priority.get())
     }
 
     pub(crate) fn rank(&self) -> Rank {
         let Some(slack) = &self.slack else {
             return Rank::Own;
         };
-        let present = slack.priority.load(Ordering::SeqCst);
+        let present = slack.priority.get();
         match present.saturating_sub(slack.low) {
             1 => Rank::Suspended,
             2 => Rank::BelowAll,
@@ -160,31 +147,31 @@ impl TaskShared {
             Rank::BelowAll => slack.low.saturating_add(2),
             Rank::Suspended => slack.low.saturating_add(1),
         };
-        let before = slack.priority.swap(priority, Ordering::SeqCst);
+        let before = slack.priority.get();
+        slack.priority.set(priority);
         (before != priority).then_some(priority)
     }
 
-    /// The worker's job number `sequence`, released at `release` on the clock, has come to its end; says whether
-    /// the worker was demoted since it began.
-    pub(crate) fn take_off(&self, sequence: u64, release: u64) -> bool {
+    /// The worker's job number `sequence`, released at `release` on the clock, has come to its end.
+    pub(crate) fn take_off(&self, sequence: u64, release: u64) -> TakenOff {
         if let Some(slack) = &self.slack {
             let period = self.configuration.task.period.as_nanos();
             slack.await_end_of(release.saturating_add(period));
         }
         let demoted = self.finish(sequence);
-        if let Some(slack) = &self.slack {
-            slack.note_end(sequence);
+        let ended = |slack: &Slack| slack.ends.end(sequence);
+        TakenOff {
+            demoted,
+            awaited: self.slack.as_ref().is_some_and(ended),
         }
-        demoted
     }
 }
 
 impl Shared {
-    /// Calls the manager if the guard still takes job `sequence` of `task` for incomplete. Last of all
-    /// that a worker does about a job: whoever was suspended may go on at once.
-    pub(crate) fn report_end(&self, task: &TaskShared, sequence: u64) {
-        let incomplete = task.slack.as_ref().and_then(Slack::incomplete);
-        if incomplete.is_some_and(|incomplete| incomplete <= sequence) && !self.stop_requested() {
+    /// Calls the manager because the end of a job was awaited. Last of all that a worker does about a job:
+    /// whoever was suspended may go on at once.
+    pub(crate) fn report_end(&self) {
+        if !self.stop_requested() {
             self.kick_manager();
         }
     }
@@ -248,23 +235,19 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_incomplete_until_its_end_is_reported() {
+    fn the_end_of_an_incomplete_job_is_awaited_once() {
         let shared = shared();
         let task = &shared.tasks[0];
         let slack = task.slack.as_ref().unwrap();
-        assert_eq!((slack.first(), slack.incomplete()), (0, None));
-        slack.note_incomplete(0);
-        assert_eq!(slack.incomplete(), Some(0));
-        task.begin(0, 0);
-        task.take_off(0, 0);
-        assert_eq!((slack.first(), task.running()), (1, None));
-        assert_eq!(
-            slack.incomplete(),
-            Some(0),
-            "that is the manager's to change"
-        );
-        slack.note_none_incomplete();
-        assert_eq!(slack.incomplete(), None);
+        assert_eq!(slack.first(), 0);
+        assert!(slack.await_end(0));
+        let awaited = [0, 1].map(|sequence| {
+            task.begin(sequence, 0);
+            task.take_off(sequence, 0).awaited
+        });
+        assert_eq!(awaited, [true, false]);
+        assert_eq!((slack.first(), task.running()), (2, None));
+        assert!(!slack.await_end(1), "it has ended");
         assert_eq!(slack.instant_of(5), 6_000_005);
     }
 }

@@ -256,7 +256,7 @@ impl Dispatcher {
             for queue in &mut self.queues {
                 queue.staged = 0;
             }
-            shared.mode.store(self.mode.0, Ordering::SeqCst);
+            shared.mode.set(self.mode.0);
             while let Some(notice) = self.scheduler.take_notice() {
                 shared.note_notice(&notice);
                 self.record.note(&notice);

@@ -37,22 +37,25 @@ impl Manager {
 
     fn report_slack(&mut self, task: &TaskShared, slack: &Slack, now: Instant) -> Step<bool> {
         let mut reported = false;
+        let Some(known) = self.incomplete.get_mut(task.id.index()) else {
+            return Ok(false);
+        };
         let sequence = slack.first();
-        if let Some(incomplete) = slack.incomplete()
+        if let Some(incomplete) = *known
             && incomplete < sequence
         {
             let (cpu, job) = (CPU, task.job(incomplete));
             self.guard.apply(now, Fact::Completed { cpu, job })?;
-            slack.note_none_incomplete();
+            *known = None;
             reported = true;
         }
         // A job that lost its priority stands for nothing, and the one behind it has no thread.
-        if slack.incomplete().is_some() || task.is_demoted(sequence) {
+        if known.is_some() || task.is_demoted(sequence) {
             return Ok(reported);
         }
         let release = task.release_of(sequence);
-        if slack.instant_of(release) <= now.as_nanos() {
-            slack.note_incomplete(sequence);
+        if slack.instant_of(release) <= now.as_nanos() && slack.await_end(sequence) {
+            *known = Some(sequence);
             let job = task.job(sequence);
             let released = Instant::from_nanos(release);
             self.guard.apply(released, Fact::Released { job })?;

@@ -98,6 +98,7 @@ impl Worker {
             body: self.body,
             demand: self.demand,
             queue: self.queue,
+            end_is_awaited: false,
             own: Intervals::of_this_thread(Thread::Worker(self.index)),
             trace: self.trace,
         };
@@ -124,6 +125,8 @@ pub(crate) struct RunningWorker<'a> {
     body: Box<Body>,
     demand: Box<dyn FnMut(u64) -> Service + Send>,
     queue: JobQueue,
+    /// The manager is to be called when all is done about the job that was taken off.
+    end_is_awaited: bool,
     pub(crate) own: Intervals,
     pub(crate) trace: Tracer,
 }
@@ -150,7 +153,9 @@ impl RunningWorker<'_> {
                 break;
             }
             self.release(sequence, release);
-            shared.report_end(task, sequence);
+            if std::mem::take(&mut self.end_is_awaited) {
+                shared.report_end();
+            }
             if shared.wake_event.is_some() {
                 // Last of all: the manager takes the CPU at once.
                 task.release_counter.finish(sequence);
@@ -183,7 +188,7 @@ impl RunningWorker<'_> {
             return;
         }
         if stopping {
-            task.take_off(sequence, release);
+            self.take_off(sequence, release);
             self.note_never_begun(woken, None);
             note_unfinished(shared, task, (release, 0), &mut self.trace);
             return;
@@ -257,7 +262,7 @@ impl RunningWorker<'_> {
         (woken, no_room): (u64, bool),
     ) {
         let task = self.task;
-        let demoted = task.take_off(sequence, release);
+        let demoted = self.take_off(sequence, release);
         let why = if no_room {
             DropReason::BacklogFull
         } else {
@@ -359,7 +364,7 @@ impl RunningWorker<'_> {
         // By the limit it ran under: the mode may fall when it is off.
         let threshold = shared.threshold(task.present_limit());
         let overran = !lost && threshold.is_some_and(|threshold| job.executed > threshold);
-        let demoted = task.take_off(job.sequence, job.release);
+        let demoted = self.take_off(job.sequence, job.release);
         shared.end_at_priority(task, job.sequence, job.executed, job.finished);
         want_idle_above_lowest(shared);
         self.restore_priority(demoted);
@@ -377,6 +382,13 @@ impl RunningWorker<'_> {
             note_dropped(task, task.why_dropped(job.sequence));
         }
         completed
+    }
+
+    /// Takes a job off; says whether this thread was demoted since it began.
+    fn take_off(&mut self, sequence: u64, release: u64) -> bool {
+        let off = self.task.take_off(sequence, release);
+        self.end_is_awaited |= off.awaited;
+        off.demoted
     }
 
     /// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
@@ -469,7 +481,7 @@ const ASK_AGAIN_NANOS: u64 = 10_000_000;
 /// Above mode 0 whoever takes a job off asks whether the CPU is idle now: a manager that saw that
 /// job running has left the question to it.
 fn want_idle_above_lowest(shared: &Shared) {
-    if shared.mode.load(Ordering::SeqCst) > 0 {
+    if shared.mode.get() > 0 {
         shared.want_idle();
     }
 }

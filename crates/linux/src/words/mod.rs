@@ -17,8 +17,10 @@
 mod allowance;
 mod beat;
 mod bell;
+mod ends;
 mod hold;
 mod job;
+mod latest;
 mod mailbox;
 #[cfg(all(test, loom))]
 mod models;
@@ -26,17 +28,21 @@ mod phase;
 mod plan;
 mod question;
 mod revoked;
+mod rising;
 mod stop;
 mod sync;
 
 pub(crate) use allowance::{Allowance, AllowanceWord};
 pub(crate) use beat::Beat;
 pub(crate) use bell::Bell;
+pub(crate) use ends::Ends;
 pub(crate) use hold::{Hold, Left};
 pub(crate) use job::JobWord;
+pub(crate) use latest::Latest;
 pub(crate) use mailbox::{Letter, Mailbox};
 pub(crate) use phase::{Phase, Stage};
 pub(crate) use plan::PlanWord;
 pub(crate) use question::Question;
 pub(crate) use revoked::Revoked;
+pub(crate) use rising::Rising;
 pub(crate) use stop::{Cause, Stop};
