@@ -5,12 +5,11 @@ use crate::body::{Body, Cancelled, JobContext};
 use crate::calibrate::calibrate;
 use crate::config::{Config, Monitor, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
+use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::foreign::Observer;
 use crate::left_behind;
-use crate::managed::{BoxedScheduler, Dispatcher, MakeScheduler, Managed, NoScheduler};
-use crate::manager::Manager;
-use crate::mechanism;
+use crate::managed::{self, BoxedScheduler, MakeScheduler, NoScheduler};
 use crate::plan::{RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
@@ -25,7 +24,6 @@ use crate::sys::continued::Continued;
 use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::suspension::SuspensionSignal;
-use crate::sys::waiting::WakeEvent;
 use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Started, Threads};
 use crate::thread::watchdog::Watchdog;
@@ -208,6 +206,7 @@ impl Executive {
     fn share(
         self,
         plan: &RunPlan,
+        kind: Kind,
         tolerance: Service,
         scheduler: &RunScheduler,
     ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
@@ -232,23 +231,11 @@ impl Executive {
             })
             .collect();
         let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor, tolerance);
-        shared.managed = plan.managed.then(|| {
-            Managed::new(matches!(
-                plan.monitor,
-                Monitor::Manager | Monitor::Heartbeat
-            ))
-        });
+        shared.managed = plan.managed.then(managed::Managed::default);
+        (shared.duties, shared.call) = (kind.duties(), kind.call()?);
         #[cfg(feature = "real")]
         {
             shared.fault = self.fault;
-        }
-        if !plan.managed {
-            shared.enforce = mechanism::enforces(&config);
-            shared.paper_zss = mechanism::is_paper_zss(&config);
-            shared.paper_pt = mechanism::is_paper_pt(&config);
-            if shared.paper_pt || mechanism::handles_each_job(&config) {
-                shared.wake_event = Some(WakeEvent::new()?);
-            }
         }
         Ok((Arc::new(shared), bodies, config))
     }
@@ -258,6 +245,22 @@ impl Executive {
             Some(scheduler) => Ok(RunScheduler::Dispatching(scheduler)),
             None => Ok(RunScheduler::Guard(Box::new(self.guard(tolerance)?))),
         }
+    }
+
+    /// Which driver the CPU of the run has.
+    fn driver(&self, plan: &RunPlan) -> Kind {
+        let (config, rule) = (&self.config, self.config.enforcement);
+        let enforces = config.enforce;
+        if plan.managed {
+            let futex = matches!(plan.monitor, Monitor::Manager | Monitor::Heartbeat);
+            return Kind::Managed { enforces, futex };
+        }
+        Kind::native(
+            config.mechanism,
+            enforces,
+            rule.interest(),
+            rule.has_modes(),
+        )
     }
 
     /// The rings of a recorded run, the manager's first; nothing is recorded without them.
@@ -283,6 +286,7 @@ impl Executive {
         let granularity = calibration.map(|summary| Service::from_nanos(summary.p99));
         let tolerance = tolerance(&self.config, granularity);
         let scheduler = self.run_scheduler(tolerance)?;
+        let kind = self.driver(plan);
         let granted = match &scheduler {
             RunScheduler::Guard(_) => tolerance,
             RunScheduler::Dispatching(_) => Service::ZERO,
@@ -292,7 +296,7 @@ impl Executive {
         let consumer = consumer.map(|recording| begin(recording, plan, granted));
         let consumer = consumer.transpose()?;
         let manager_trace = tracers.remove(0);
-        let shared = self.share(plan, tolerance, &scheduler);
+        let shared = self.share(plan, kind, tolerance, &scheduler);
         let (shared, bodies, config) =
             shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
@@ -305,7 +309,9 @@ impl Executive {
         let bodies = bodies.into_iter().zip(tracers);
         // Each is ready before the next one is started: in its class, on its CPU, blocked.
         let started = start_watchdog(&mut threads, &shared, plan, low)
-            .and_then(|()| start_manager(&mut threads, &shared, scheduler, trace, record, low))
+            .and_then(|()| {
+                start_manager(&mut threads, &shared, (kind, scheduler), trace, record, low)
+            })
             .and_then(|manager| start_workers(&mut threads, &shared, bodies).map(|()| manager));
         let manager = match started {
             Ok(manager) => manager,
@@ -404,40 +410,52 @@ impl RunScheduler {
 fn start_manager(
     threads: &mut Threads,
     shared: &Arc<Shared>,
-    scheduler: RunScheduler,
+    (kind, scheduler): (Kind, RunScheduler),
     (trace, is_recorded): (Tracer, bool),
     record: ManagerRecord,
     low: i32,
 ) -> io::Result<Started<ManagerRecord>> {
-    let name = "vestal-manager";
-    match scheduler {
-        RunScheduler::Guard(guard) => {
-            let guard = if is_recorded {
-                Recorder::with_permits(*guard, trace, shared.tasks.len())
-            } else {
-                Recorder::new(*guard, trace)
-            };
-            let priority = shared.highest_priority(low) + 1;
-            let manager = Manager::new(Arc::clone(shared), guard, record, priority);
-            let started = threads.start(name, None, manager, Manager::set_up, Manager::main)?;
-            // A manager that handles each job sees by itself when the CPU is idle.
-            if shared.wake_event.is_none() {
-                let idle = IdleDetector {
-                    shared: Arc::clone(shared),
-                    priority: low,
-                };
-                let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
-                threads.start("vestal-idle", None, idle, set_up, main)?;
-            }
-            Ok(started)
-        }
+    let tasks = shared.tasks.len();
+    let guard = match scheduler {
         RunScheduler::Dispatching(scheduler) => {
-            let scheduler = Recorder::new(scheduler, trace);
-            let dispatcher = Dispatcher::new(Arc::clone(shared), scheduler, record, low);
-            let (set_up, main) = (Dispatcher::set_up, Dispatcher::main);
-            threads.start(name, None, dispatcher, set_up, main)
+            let managed = Managed::new(shared, Recorder::new(scheduler, trace), low);
+            let priority = managed.priority();
+            return start_driver(threads, shared, managed, record, priority);
         }
+        RunScheduler::Guard(guard) if is_recorded => Recorder::with_permits(*guard, trace, tasks),
+        RunScheduler::Guard(guard) => Recorder::new(*guard, trace),
+    };
+    let (enactor, priority) = (Enactor::new(guard, tasks), shared.highest_priority(low) + 1);
+    let started = match kind {
+        Kind::Huang2014(paper) => {
+            let driver = Huang2014::new(enactor, paper);
+            start_driver(threads, shared, driver, record, priority)?
+        }
+        Kind::Native { .. } | Kind::Managed { .. } => {
+            start_driver(threads, shared, Native::new(enactor), record, priority)?
+        }
+    };
+    if kind.needs_idle_detector() {
+        let idle = IdleDetector {
+            shared: Arc::clone(shared),
+            priority: low,
+        };
+        let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
+        threads.start("vestal-idle", None, idle, set_up, main)?;
     }
+    Ok(started)
+}
+
+fn start_driver<D: Driver + Send + 'static>(
+    threads: &mut Threads,
+    shared: &Arc<Shared>,
+    driver: D,
+    record: ManagerRecord,
+    priority: i32,
+) -> io::Result<Started<ManagerRecord>> {
+    let manager = Manager::new(Arc::clone(shared), driver, record, priority);
+    let (set_up, main) = (Manager::set_up, Manager::main);
+    threads.start("vestal-manager", None, manager, set_up, main)
 }
 
 fn start_watchdog(

@@ -35,23 +35,26 @@ mod allowance;
 pub mod body;
 mod busy;
 mod calibrate;
+mod class;
 pub mod config;
 mod cpu_lock;
 pub mod doctor;
+mod driver;
+mod duties;
 pub mod error;
 mod executive;
 #[cfg(feature = "real")]
 #[doc(hidden)]
 pub mod fault;
+mod feature;
 pub mod foreign;
 mod guarantee;
 mod intervals;
+mod job;
 mod late;
 mod left_behind;
 mod managed;
-mod manager;
 pub mod measure;
-mod mechanism;
 mod meter;
 mod occupancy;
 mod outcome;

@@ -15,11 +15,14 @@
 //! demoted job goes on at its priority.
 
 mod armed;
+mod call;
 mod drops;
 mod pt;
+mod release_counter;
 mod task;
 
 use crate::config::{Config, Monitor, Termination};
+use crate::duties::Duties;
 use crate::guarantee::Guarantees;
 use crate::intervals::Consumed;
 use crate::managed::Managed;
@@ -27,10 +30,10 @@ use crate::meter::Accounts;
 use crate::occupancy::Occupancy;
 use crate::stolen::StolenLog;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::waiting::WakeEvent;
 use crate::sys::{self, Tid};
 use crate::words::{Beat, Cause, Latest, Phase, Question, Stage, Stop};
 pub(crate) use armed::Armed;
+pub(crate) use call::Call;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 pub(crate) use task::TaskShared;
@@ -61,7 +64,6 @@ pub(crate) struct Shared {
     pub(crate) monitor: Monitor,
     pub(crate) heartbeat_nanos: u64,
     pub(crate) termination: Termination,
-    pub(crate) enforce: bool,
     pub(crate) exhaustion: Exhaustion,
     pub(crate) guarantee: bool,
     /// How many jobs of one task may wait behind its current one; `None`: any number.
@@ -94,15 +96,11 @@ pub(crate) struct Shared {
     pub(crate) earliest_due: AtomicU64,
     /// What manager, idle detector and watchdog used; each writes its own when it leaves.
     pub(crate) accounts: Accounts,
-    /// Under managed dispatch: the event that wakes the manager, and the plan.
+    /// Under managed dispatch: the plan.
     pub(crate) managed: Option<Managed>,
-    /// Whether timers of the manager stand for the instants without slack of all jobs, as in the paper
-    /// of [`crate::mechanism`]. Budgets are not monitored then.
-    pub(crate) paper_zss: bool,
-    /// Whether the manager replenishes the budget of each slice, also as in that paper.
-    pub(crate) paper_pt: bool,
-    /// Where the manager handles each job or each slice: how it is called.
-    pub(crate) wake_event: Option<WakeEvent>,
+    /// Who does what: set before any thread starts, as is how the manager is called.
+    pub(crate) duties: Duties,
+    pub(crate) call: Call,
     stop: Stop,
     /// Written before the stop that it is about.
     manager_panic: OnceLock<String>,
@@ -135,7 +133,6 @@ impl Shared {
             monitor,
             heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             termination: config.termination,
-            enforce: config.enforce,
             exhaustion: config.exhaustion,
             guarantee: config.guarantee,
             backlog: config.backlog,
@@ -158,9 +155,8 @@ impl Shared {
             earliest_due: AtomicU64::new(u64::MAX),
             accounts: Accounts::default(),
             managed: None,
-            paper_zss: false,
-            paper_pt: false,
-            wake_event: None,
+            duties: Duties::native(config.enforce),
+            call: Call::Signal,
             stop: Stop::default(),
             manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]
@@ -168,17 +164,6 @@ impl Shared {
             #[cfg(feature = "real")]
             passes: crate::fault::Passes::default(),
         }
-    }
-
-    /// Whether each worker has an armed monitor. A manager that dispatches watches budgets with the
-    /// timeout of its own wait instead, unless a monitor was chosen that counts by itself; one that
-    /// handles each job has timers of its own.
-    pub(crate) fn arms_monitors(&self) -> bool {
-        let waits = |managed: &Managed| managed.waits_on_futex;
-        self.enforce
-            && !self.paper_zss
-            && self.wake_event.is_none()
-            && !self.managed.as_ref().is_some_and(waits)
     }
 
     /// The task with this number.
@@ -259,13 +244,7 @@ impl Shared {
 
     pub(crate) fn kick_manager(&self) {
         self.occupancy.call(monotonic_nanos());
-        match &self.managed {
-            Some(managed) if managed.waits_on_futex => managed.calls.ring(),
-            Some(_) | None => match &self.wake_event {
-                Some(wake_event) => wake_event.signal(),
-                None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
-            },
-        }
+        self.call.call(self.manager_tid.load(Ordering::SeqCst));
     }
 
     /// The highest priority of a worker; `low` is the lowest one of the run.
@@ -386,8 +365,8 @@ impl Shared {
             }
             demote(task.tid());
         }
-        if let Some(managed) = &self.managed {
-            managed.calls.ring();
+        if let Call::Futex(bell) = &self.call {
+            bell.ring();
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
         self.phase.close();

@@ -95,7 +95,7 @@ fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> Cpu
         preemptions: totals.used.involuntary,
         monitor: shared.monitor,
         monitor_fallback: measured.fallback.clone(),
-        enforced: shared.enforce,
+        enforced: shared.duties.enforces,
         inversions: shared.managed.as_ref().map(|managed| managed.inversions()),
         modes: manager.modes.clone(),
         modes_lost: manager.modes_lost,

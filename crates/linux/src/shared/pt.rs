@@ -81,7 +81,7 @@ impl Shared {
     /// The execution at which a job with `limit` has overrun; `None`: never.
     pub(crate) fn threshold(&self, limit: Allowance) -> Option<u64> {
         match limit {
-            Allowance::UpTo(limit) if self.enforce => {
+            Allowance::UpTo(limit) if self.duties.enforces => {
                 Some(limit.saturating_add(self.tolerance_nanos))
             }
             Allowance::UpTo(_) | Allowance::NotAdmitted | Allowance::Unlimited => None,

@@ -2,11 +2,11 @@
 
 use super::Armed;
 use super::drops::Verdicts;
+use super::release_counter::ReleaseCounter;
 use crate::allowance::Allowance;
 use crate::guarantee::BlockedBy;
 use crate::late::Late;
 use crate::managed::Handover;
-use crate::mechanism::ReleaseCounter;
 use crate::report::TaskRecord;
 use crate::request::Request;
 use crate::suspension::Suspension;

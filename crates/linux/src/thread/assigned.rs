@@ -1,5 +1,7 @@
 //! A worker under managed dispatch: begins the job it is assigned, and says when it has ended.
 
+use super::worker::{RunningWorker, note_costs, note_dropped};
+use crate::job::Ended;
 use crate::managed::Assignment;
 use crate::occupancy::Wanted;
 use crate::outcome::{note_completed, note_unfinished, record_dropped};
@@ -7,7 +9,6 @@ use crate::recording::Tracer;
 use crate::report::Duty;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::thread::worker::{Ended, RunningWorker, note_costs, note_dropped};
 use crate::words::Stage;
 use vestal_trace::{Edge, Mechanism};
 

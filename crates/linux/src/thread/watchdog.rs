@@ -3,8 +3,8 @@
 //! It lives on another CPU than the run if the process has one, above every other thread of the
 //! run, and does almost nothing.
 
+use crate::driver::BEAT_NANOS;
 use crate::intervals::{Intervals, Thread};
-use crate::manager::BEAT_NANOS;
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;

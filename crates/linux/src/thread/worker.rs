@@ -8,13 +8,16 @@
 //!     +--------------------------------------- background
 //!            cancellation point, priority restored (4)
 //! ```
-//! (1) [`RunningWorker::run_released_jobs`], (2) [`RunningWorker::release`], (3) in [`crate::manager`],
+//! (1) [`RunningWorker::run_released_jobs`], (2) [`RunningWorker::release`], (3) in [`crate::driver::Enactor`],
 //! (4) [`RunningWorker::end`].
 
 use crate::allowance::Allowance;
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
+use crate::duties::Source;
+use crate::error::message_of;
 use crate::intervals::{Intervals, Thread};
+use crate::job::Ended;
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::outcome::{account_never_begun, note_completed, note_unfinished};
@@ -26,7 +29,6 @@ use crate::shared::{Armed, Shared, StopCause, TaskShared};
 use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
-use crate::thread::start::message_of;
 use crate::words::Stage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -56,7 +58,7 @@ impl Worker {
             return Ok(());
         };
         enter_real_time(self.shared.cpu, task.fifo)?;
-        if self.shared.arms_monitors() {
+        if self.shared.duties.has_monitors {
             let manager = self.shared.manager_tid.load(Ordering::SeqCst);
             if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
                 // Set once, here.
@@ -64,7 +66,7 @@ impl Worker {
             }
         }
         if let Some(slack) = &task.slack
-            && !self.shared.paper_zss
+            && self.shared.duties.sets_instants
         {
             slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
         }
@@ -102,12 +104,12 @@ impl Worker {
             own: Intervals::of_this_thread(Thread::Worker(self.index)),
             trace: self.trace,
         };
-        let never_begun = match shared.managed {
-            Some(_) => {
+        let never_begun = match shared.duties.source {
+            Source::Assigned => {
                 running.run_assigned_jobs();
                 None
             }
-            None => Some(running.run_released_jobs()),
+            Source::Own | Source::Counted => Some(running.run_released_jobs()),
         };
         running.own.leave(shared);
         let _ = sys::sched::set_other(sys::sched::own_tid());
@@ -145,9 +147,9 @@ impl RunningWorker<'_> {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
             self.own.wait(shared, Duty::JobEnd, &mut self.trace);
-            let goes_on = match shared.wake_event {
-                Some(_) if !shared.paper_pt => wait_for_manager(shared, task, sequence, release),
-                Some(_) | None => wait_for_release(shared, task, release),
+            let goes_on = match shared.duties.source {
+                Source::Counted => wait_for_manager(shared, task, sequence, release),
+                Source::Own | Source::Assigned => wait_for_release(shared, task, release),
             };
             if !goes_on {
                 break;
@@ -156,7 +158,7 @@ impl RunningWorker<'_> {
             if std::mem::take(&mut self.end_is_awaited) {
                 shared.report_end();
             }
-            if shared.wake_event.is_some() {
+            if shared.duties.reports_ends {
                 // Last of all: the manager takes the CPU at once.
                 task.release_counter.finish(sequence);
                 shared.kick_manager();
@@ -211,7 +213,7 @@ impl RunningWorker<'_> {
     /// Natively that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (shared, task) = (self.shared, self.task);
-        let natively = shared.managed.is_none();
+        let natively = shared.duties.source != Source::Assigned;
         shared.begin_at_priority(task, sequence, release);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
@@ -500,22 +502,10 @@ pub(crate) fn note_costs(task: &TaskShared, start_cost: u64, job: &Ended) {
     record.end_cost.record(end_cost);
 }
 
-/// A job whose body has returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
-    pub(crate) sequence: u64,
-    /// The clock reading at which it was released.
-    pub(crate) release: u64,
-    pub(crate) finished: u64,
-    pub(crate) executed: u64,
-    /// It did all its work; otherwise it was cancelled.
-    pub(crate) completed: bool,
-}
-
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// without effect, while its job was preempted.
 fn resume_preempted(shared: &Shared) {
-    if shared.monitor != Monitor::Manager || !shared.arms_monitors() {
+    if shared.monitor != Monitor::Manager || !shared.duties.has_monitors {
         return;
     }
     let next = shared.by_rank().find(|task| task.running_ready().is_some());

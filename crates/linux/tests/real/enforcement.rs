@@ -105,7 +105,7 @@ fn a_hi_overrun_is_caught(monitor: Monitor, hostility: Hostility) {
         };
         // Every job that overran raised the mode, once, and no other did. On a machine that stole
         // milliseconds and charged them to a job, that job overran as well.
-        let causes: Vec<_> = report
+        let causes: Vec<_> = report.cpus[0]
             .modes
             .iter()
             .filter_map(|change| change.cause)
@@ -389,7 +389,7 @@ fn three_levels_rise_one_after_the_other() {
                 .run_well(Duration::from_millis(1_000))
         };
         let report = undisturbed(ms(2), run, |report| report);
-        let steps: Vec<_> = report
+        let steps: Vec<_> = report.cpus[0]
             .modes
             .iter()
             .map(|change| (change.from.0, change.to.0))

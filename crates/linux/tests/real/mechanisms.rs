@@ -304,7 +304,7 @@ fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time(
                 busy.length.mean,
                 own.manager.cpu,
                 own.idle.cpu,
-                own.watchdog.cpu,
+                report.watchdog.cpu,
                 own.workers,
                 own.wakeups,
                 report.cpus[0].machine.lost

@@ -47,7 +47,7 @@ fn a_foreign_real_time_thread_is_named_and_what_it_explains_is_not_decided() {
         assert!(is_named, "{report:#?}");
         assert!(time > Duration::from_millis(90), "{report:#?}");
         assert!(
-            report
+            report.cpus[0]
                 .machine
                 .foreign
                 .iter()

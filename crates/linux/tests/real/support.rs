@@ -207,7 +207,7 @@ pub(crate) fn undisturbed<T>(
     const ATTEMPTS: usize = 8;
     for _ in 1..ATTEMPTS {
         let shown = run();
-        let charged = report(&shown).machine.longest_charged;
+        let charged = report(&shown).cpus[0].machine.longest_charged;
         if charged < room {
             JUDGED.fetch_add(1, Ordering::SeqCst);
             return shown;
