@@ -508,10 +508,8 @@ fn no_cpu(cpu: usize, why: NoLock) -> RunError {
 /// Opens the run.
 fn go(shared: &Shared, span: Duration) {
     let epoch = monotonic_nanos() + HEAD_START_NANOS;
-    shared.epoch.store(epoch, Ordering::SeqCst);
-    shared
-        .end
-        .store(epoch.saturating_add(span.as_nanos()), Ordering::SeqCst);
+    shared.epoch.set(epoch);
+    shared.end.set(epoch.saturating_add(span.as_nanos()));
     shared.beat.go_on();
     shared.phase.begin();
 }

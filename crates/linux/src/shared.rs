@@ -1,18 +1,16 @@
 //! What the threads of a run share: words that one of them writes and others read, without locks.
 //!
 //! A lock between threads of different priorities on one CPU would need priority inheritance, and
-//! the manager would wait for a worker. Instead each word has one writer, and where two threads have
-//! to agree each first writes its own word and then reads the other's:
+//! the manager would wait for a worker. Instead the words are those of [`crate::words`]: one thread writes and others
+//! read, or two sides read-modify-write the same word.
 //!
 //! ```text
-//! worker:   state := running job    then reads   limit, demoted_up_to
-//! manager:  limit, demoted_up_to  then reads   state        (and demotes who runs a demoted job)
-//! worker:   is given its priority   then reads   demoted_up_to  (as above, before each job)
-//! manager:  background              then         priority := OTHER   (only of who runs)
-//! worker:   state := no job         then reads   background       (and asks for its priority)
+//! worker:   begins a job in the job's word    then reads   what is revoked, the next allowance
+//! manager:  revokes, sets the allowance       then looks   at that word, and demotes there who runs
+//! worker:   ends the job in that word         and learns whether it was demoted: then it asks for its priority
+//! manager:  raises a worker                   then looks   whether the run ends, and lowers it again if so
 //! ```
-//! All of these are sequentially consistent: at least one of the two sees the other's word, so no
-//! demoted job goes on at its priority.
+//! So no revoked job goes on at its priority, and nobody stays raised when the run ends.
 
 mod armed;
 mod call;
@@ -34,7 +32,7 @@ use crate::sys::{self, Tid};
 use crate::words::{Beat, Cause, Latest, Phase, Question, Stage, Stop};
 pub(crate) use armed::Armed;
 pub(crate) use call::Call;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 pub(crate) use task::TaskShared;
 use vestal_core::{ContractViolation, Event, Exhaustion, Instant, JobId, Notice, Service, TaskId};
@@ -72,13 +70,13 @@ pub(crate) struct Shared {
     /// Workers wait on it for their releases.
     pub(crate) phase: Arc<Phase>,
     /// The clock when the run began, and when it shall end.
-    pub(crate) epoch: AtomicU64,
-    pub(crate) end: AtomicU64,
-    pub(crate) stopped_at: AtomicU64,
-    pub(crate) manager_tid: AtomicI32,
-    pub(crate) idle_tid: AtomicI32,
+    pub(crate) epoch: Latest<u64>,
+    pub(crate) end: Latest<u64>,
+    pub(crate) stopped_at: Latest<u64>,
+    pub(crate) manager_tid: Latest<Tid>,
+    pub(crate) idle_tid: Latest<Tid>,
     /// Of a watchdog that shares the CPU of the run; else 0.
-    pub(crate) watchdog_tid: AtomicI32,
+    pub(crate) watchdog_tid: Latest<Tid>,
     /// Written by the manager: the mode.
     pub(crate) mode: Latest<u8>,
     /// Whether the CPU is idle.
@@ -138,12 +136,12 @@ impl Shared {
             backlog: config.backlog,
             tolerance_nanos: tolerance.as_nanos(),
             phase,
-            epoch: AtomicU64::new(0),
-            end: AtomicU64::new(0),
-            stopped_at: AtomicU64::new(0),
-            manager_tid: AtomicI32::new(0),
-            idle_tid: AtomicI32::new(0),
-            watchdog_tid: AtomicI32::new(0),
+            epoch: Latest::default(),
+            end: Latest::default(),
+            stopped_at: Latest::default(),
+            manager_tid: Latest::default(),
+            idle_tid: Latest::default(),
+            watchdog_tid: Latest::default(),
             mode: Latest::default(),
             question: Question::default(),
             occupancy: Occupancy::default(),
@@ -179,7 +177,7 @@ impl Shared {
 
     /// The clock when the run began.
     pub(crate) fn epoch(&self) -> u64 {
-        self.epoch.load(Ordering::SeqCst)
+        self.epoch.get()
     }
 
     /// The clock reading `nanos` as an instant of this world.
@@ -244,7 +242,7 @@ impl Shared {
 
     pub(crate) fn kick_manager(&self) {
         self.occupancy.call(monotonic_nanos());
-        self.call.call(self.manager_tid.load(Ordering::SeqCst));
+        self.call.call(self.manager_tid.get());
     }
 
     /// The highest priority of a worker; `low` is the lowest one of the run.
@@ -356,8 +354,7 @@ impl Shared {
         if !self.phase.end() {
             return;
         }
-        self.stopped_at
-            .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
+        self.stopped_at.set(sys::clock::monotonic_nanos());
         for task in &self.tasks {
             task.suspension.end();
             if let Some(monitor) = task.monitor.get() {
@@ -368,7 +365,7 @@ impl Shared {
         if let Call::Futex(bell) = &self.call {
             bell.ring();
         }
-        demote(self.idle_tid.load(Ordering::SeqCst));
+        demote(self.idle_tid.get());
         self.phase.close();
         self.question.end();
         sys::stop::CALLS.call();

@@ -184,8 +184,8 @@ impl Merger {
 
     /// When jobs cease to be released: at the end of the run, planned or not.
     fn releases_until(&self) -> u64 {
-        let end = self.shared.end.load(Ordering::SeqCst);
-        let until = match self.shared.stopped_at.load(Ordering::SeqCst) {
+        let end = self.shared.end.get();
+        let until = match self.shared.stopped_at.get() {
             0 => end,
             stopped => stopped.min(end),
         };
@@ -383,8 +383,8 @@ mod tests {
         timer(&mut tracers[2], 9);
         timer(&mut tracers[0], 7);
         timer(&mut tracers[1], 20_000_000);
-        merger.shared.end.store(15_000_000, Ordering::SeqCst);
-        merger.shared.stopped_at.store(u64::MAX, Ordering::SeqCst);
+        merger.shared.end.set(15_000_000);
+        merger.shared.stopped_at.set(u64::MAX);
         let end = Record {
             at: Instant::from_nanos(6),
             what: What::End { facts: 0 },

@@ -32,7 +32,6 @@ use crate::sys::sched::enter_real_time;
 use crate::words::Stage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{DropReason, Fact, JobId, Service, StopReason};
 use vestal_trace::{Edge, Mechanism, What};
@@ -59,7 +58,7 @@ impl Worker {
         };
         enter_real_time(self.shared.cpu, task.fifo)?;
         if self.shared.duties.has_monitors {
-            let manager = self.shared.manager_tid.load(Ordering::SeqCst);
+            let manager = self.shared.manager_tid.get();
             if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
                 // Set once, here.
                 let _ = task.monitor.set(armed);
@@ -68,11 +67,11 @@ impl Worker {
         if let Some(slack) = &task.slack
             && self.shared.duties.sets_instants
         {
-            slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
+            slack.create_timer(self.shared.manager_tid.get())?;
         }
         // Whatever a job body does, it does not rise above its priority: only the manager sets priorities.
         sys::capability::drop_scheduling()?;
-        task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
+        task.tid.set(sys::sched::own_tid());
         Ok(())
     }
 
@@ -137,7 +136,7 @@ impl RunningWorker<'_> {
     /// Releases jobs until the run ends; gives the first release of which it took no notice.
     fn run_released_jobs(&mut self) -> u64 {
         let (shared, task) = (self.shared, self.task);
-        let end = shared.end.load(Ordering::SeqCst);
+        let end = shared.end.get();
         let mut release = shared.release_of(task, 0);
         let mut sequence = 0;
         if let Some(slack) = &task.slack {

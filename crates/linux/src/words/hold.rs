@@ -200,7 +200,7 @@ mod model {
     }
 
     #[test]
-    #[should_panic]
+    #[should_panic = "held outside a body"]
     fn refuted_a_look_and_a_store_hold_after_the_end() {
         end_against_hold(|hold| {
             if hold.is_inside() {
