@@ -27,6 +27,10 @@
 #![doc = include_str!("../examples/two_tasks.rs")]
 //! ```
 //!
+#![doc = include_str!("../../../docs/linux-words.md")]
+//!
+//! # What a run leaves behind
+//!
 //! The machine is left as it was found, whatever happens: see [`Executive::run`].
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]

@@ -9,6 +9,8 @@
 //! 3. Numbers that stand for something else (0, the largest) stay in here, behind an enum.
 //! 4. What a mailbox holds are Relaxed words between Acquire and Release of its state.
 //!
+//! `docs/linux-words.md` has a table of all words of a run.
+//!
 //! Each cell is checked by the model checker loom, which tries every interleaving and every order that
 //! the memory model allows: `RUSTFLAGS="--cfg loom" cargo test -p vestal-linux --lib words:: --release`. Models of
 //! several cells together are in `models`. A model named `refuted_...` is one that loom must refute: the
