@@ -2,6 +2,7 @@
 
 use super::tracer::Flag;
 use super::{Consumer, Recording, Tracer};
+use crate::report::Recorded;
 use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{futex, sched};
@@ -68,15 +69,6 @@ impl Rings {
 pub(crate) struct Gatherer {
     stop: Arc<AtomicU32>,
     thread: JoinHandle<Merger>,
-}
-
-/// What came of a recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// How many records were handed to the consumer.
-    pub records: u64,
-    /// How many found no room in a ring.
-    pub lost: u64,
 }
 
 impl Gatherer {
