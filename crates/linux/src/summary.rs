@@ -113,7 +113,11 @@ fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> Cpu
         },
         release_lateness: totals.lateness.summary(),
         lost_notices: manager.lost_notices,
-        suspensions: shared.suspensions(),
+        suspensions: shared
+            .tasks
+            .iter()
+            .any(TaskShared::is_sliced)
+            .then(|| manager.suspensions.and(totals.suspensions)),
     }
 }
 

@@ -262,7 +262,8 @@ impl Enactor {
                 continue;
             };
             let job = task.job(running);
-            if let Some(cost) = self.slices.enact(shared, &mut self.guard, task, job) {
+            let (guard, counts) = (&mut self.guard, &mut record.suspensions);
+            if let Some(cost) = self.slices.enact(shared, guard, task, job, counts) {
                 record.demotion.record(cost);
             }
             if self.loses_its_priority(job) {

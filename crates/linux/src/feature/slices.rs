@@ -8,6 +8,7 @@
 use crate::allowance::Allowance;
 use crate::class::{restore_priority, switch, take_out_of_real_time};
 use crate::recording::Tracer;
+use crate::report::Suspensions;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use vestal_core::engine::uniprocessor::CPU;
@@ -51,20 +52,21 @@ pub(crate) fn suspended(decider: &impl Enforcer, task: &TaskShared) -> Option<(J
 
 /// `job`, which has just lost the CPU, may have to wait for its next slice: then it does not go on even if no
 /// other thread wants the CPU. See [`crate::suspension`].
-pub(crate) fn hold(task: &TaskShared, job: JobId, permit: Permit) {
+pub(crate) fn hold(task: &TaskShared, job: JobId, permit: Permit, counts: &mut Suspensions) {
     if task.is_sliced()
         && task.running_admitted() == Some(job.sequence)
         && waits_for_an_instant(permit)
     {
         let executed = task.executed().unwrap_or(0);
-        task.suspension.suspend(task.tid(), executed);
+        task.suspension.suspend(task.tid(), executed, counts);
     }
 }
 
 /// Whatever the worker of the task does from now on, it is not held.
-pub(crate) fn let_go(shared: &Shared, task: &TaskShared) -> bool {
+pub(crate) fn let_go(shared: &Shared, task: &TaskShared, counts: &mut Suspensions) -> bool {
     let executed = task.executed().unwrap_or(0);
-    task.suspension.resume(executed, shared.tolerance_nanos)
+    task.suspension
+        .resume(executed, shared.tolerance_nanos, counts)
 }
 
 /// The jobs that a manager holds back in the middle of their bodies.
@@ -89,31 +91,33 @@ impl Slices {
         decider: &mut Recorder<G, Tracer>,
         task: &TaskShared,
         job: JobId,
+        counts: &mut Suspensions,
     ) -> Option<u64> {
         if !task.is_sliced() {
             return None;
         }
         let permit = decider.permit_for(job);
         match Allowance::of(permit) {
-            None if waits_for_an_instant(permit) => return suspend(shared, decider, task, job),
+            None if waits_for_an_instant(permit) => {
+                return suspend(shared, decider, task, job, counts);
+            }
             None => {}
             // It goes on outside the real-time class.
-            Some(Allowance::NotAdmitted) => self.let_go(shared, task, job),
+            Some(Allowance::NotAdmitted) => self.let_go(shared, task, job, counts),
             Some(allowance) => {
                 task.grant(allowance);
                 // The job has a new slice; or none, and goes on as before.
                 if task.suspension.is_suspended() {
                     switch(shared, decider, || restore_priority(shared, task));
-                    self.let_go(shared, task, job);
+                    self.let_go(shared, task, job, counts);
                 }
             }
         }
         None
     }
 
-    fn let_go(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
-        if let_go(shared, task)
-            && task.suspension.tell_goes_on()
+    fn let_go(&mut self, shared: &Shared, task: &TaskShared, job: JobId, counts: &mut Suspensions) {
+        if let_go(shared, task, counts)
             && let Some(resumed) = self.resumed.get_mut(job.task.index())
         {
             *resumed = Some(job.sequence);
@@ -163,14 +167,14 @@ fn suspend<G: Scheduler>(
     decider: &mut Recorder<G, Tracer>,
     task: &TaskShared,
     job: JobId,
+    counts: &mut Suspensions,
 ) -> Option<u64> {
     let executed = task.executed().unwrap_or(0);
-    if task.suspension.is_suspended() || !task.suspension.suspend(task.tid(), executed) {
+    if !task.suspension.suspend(task.tid(), executed, counts) {
         return None;
     }
     shared.occupancy.burns_no_more();
     let cost = switch(shared, decider, || take_out_of_real_time(task));
-    task.suspension.tell_stopped();
     let (cpu, why) = (CPU, StopReason::Blocked);
     observed(shared, decider, Fact::Stopped { cpu, job, why });
     Some(cost)

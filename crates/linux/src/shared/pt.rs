@@ -2,7 +2,6 @@
 
 use super::{Shared, TaskShared};
 use crate::allowance::Allowance;
-use crate::report::Suspensions;
 use crate::words::AllowanceWord;
 
 impl TaskShared {
@@ -87,13 +86,5 @@ impl Shared {
             }
             Allowance::UpTo(_) | Allowance::NotAdmitted | Allowance::Unlimited => None,
         }
-    }
-
-    /// How jobs were suspended between their slices; `None` if no job is cut into slices.
-    pub(crate) fn suspensions(&self) -> Option<Suspensions> {
-        let sliced = self.tasks.iter().filter(|task| task.is_sliced());
-        sliced
-            .map(|task| task.suspension.counted())
-            .reduce(Suspensions::and)
     }
 }

@@ -24,7 +24,7 @@ use crate::occupancy::Wanted;
 use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
-use crate::report::Duty;
+use crate::report::{Duty, Suspensions};
 use crate::request::Request;
 use crate::shared::{Shared, StopCause, TaskShared};
 use crate::sys;
@@ -87,7 +87,7 @@ impl Worker {
             return;
         }
         if task.is_sliced() {
-            sys::suspension::behind(&task.suspension.gate(), || self.work(&shared, task));
+            task.suspension.behind(|| self.work(&shared, task));
         } else {
             self.work(&shared, task);
         }
@@ -302,9 +302,17 @@ impl RunningWorker<'_> {
         job.end_looking();
         if task.is_sliced() {
             let executed = job.executed().as_nanos();
-            if task.suspension.leave(executed, shared.tolerance_nanos) {
-                // It was stopped, and ends all the same.
+            let mut counts = Suspensions::default();
+            let was_suspended =
+                task.suspension
+                    .leave(executed, shared.tolerance_nanos, &mut counts);
+            // Under native dispatch it was recorded that it stopped, and it ends all the same.
+            if was_suspended && shared.managed.is_none() {
                 job.note_gone_on();
+            }
+            if was_suspended {
+                let mut record = task.record();
+                record.suspensions = record.suspensions.and(counts);
             }
         }
         match outcome {

@@ -17,6 +17,7 @@
 mod allowance;
 mod beat;
 mod bell;
+mod hold;
 mod job;
 mod mailbox;
 #[cfg(all(test, loom))]
@@ -31,6 +32,7 @@ mod sync;
 pub(crate) use allowance::{Allowance, AllowanceWord};
 pub(crate) use beat::Beat;
 pub(crate) use bell::Bell;
+pub(crate) use hold::{Hold, Left};
 pub(crate) use job::JobWord;
 pub(crate) use mailbox::{Letter, Mailbox};
 pub(crate) use phase::{Phase, Stage};

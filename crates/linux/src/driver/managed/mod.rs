@@ -250,7 +250,8 @@ impl Managed {
                 Class::Suspended
             };
             self.set_class(shared, record, task, class);
-            slices::hold(task, job, self.scheduler.permit(job.task));
+            let permit = self.scheduler.permit(job.task);
+            slices::hold(task, job, permit, &mut record.suspensions);
         }
         let (cpu, why) = (CPU, StopReason::Preempted);
         self.scheduler
@@ -393,7 +394,7 @@ impl Managed {
             record.demotion.record(cost);
         }
         if class != Class::Suspended && task.suspension.is_suspended() {
-            slices::let_go(shared, task);
+            slices::let_go(shared, task, &mut record.suspensions);
         }
     }
 
