@@ -211,7 +211,7 @@ impl Shared {
             Event::Dropped { job, why } => {
                 // A manager that dispatches knows whether the worker has the job.
                 if let Some(task) = task(job)
-                    && self.managed.is_none()
+                    && self.duties.is_native()
                 {
                     task.note_drop(job.sequence, why);
                 }

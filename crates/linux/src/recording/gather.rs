@@ -236,7 +236,7 @@ impl Merger {
 
     /// Under managed dispatch: jobs that came to their end when the manager had stopped to listen.
     fn ends_never_reported(&mut self) {
-        if self.shared.managed.is_none() {
+        if self.shared.duties.is_native() {
             return;
         }
         let shared = Arc::clone(&self.shared);
@@ -282,7 +282,7 @@ struct Release {
 
 impl Releases {
     fn new(shared: &Shared) -> Self {
-        if shared.managed.is_some() {
+        if !shared.duties.is_native() {
             return Self(Vec::new());
         }
         let first = shared.tasks.iter().map(|task| Release {
