@@ -127,7 +127,7 @@ fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<StopCause>, Ma
     (shared.stop_cause(), record)
 }
 
-fn guard() -> Guard {
+pub(super) fn guard() -> Guard {
     let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
     let period = Duration::from_millis(10);
     let task = Task::new(Level(0), period, period, wcet).unwrap();
