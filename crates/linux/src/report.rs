@@ -3,7 +3,6 @@
 pub use crate::account::{Duty, JobCounts, Reaction, Suspensions, ThreadCost};
 use crate::config::{Mechanism, Monitor};
 use crate::foreign::ForeignThread;
-use crate::recording::Recorded;
 use vestal_core::{Duration, Event, Instant, JobId, Level, Notice, Service};
 use vestal_statistics::{Histogram, Summary};
 use vestal_trace::Record;
@@ -298,6 +297,15 @@ pub struct EnforcementReport {
     pub late: u64,
     /// What a job may exceed a limit by ([`crate::Config::tolerance`]).
     pub tolerance: Service,
+}
+
+/// What came of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// How many records were handed to the consumer.
+    pub records: u64,
+    /// How many found no room in a ring.
+    pub lost: u64,
 }
 
 /// What the manager notes down.

@@ -6,7 +6,6 @@ use crate::job::Ended;
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
-use std::sync::atomic::Ordering;
 use vestal_core::DropReason;
 use vestal_trace::What;
 
@@ -98,7 +97,7 @@ impl Shared {
         (sequence, release): (u64, u64),
         executed: u64,
     ) -> Cut {
-        let stopped = self.stopped_at.load(Ordering::SeqCst);
+        let stopped = self.stopped_at.get();
         let due = release.saturating_add(task.configuration.task.deadline.as_nanos());
         let is_judged = self.guarantee && due < stopped.max(release);
         Cut {

@@ -10,7 +10,6 @@ use crate::recording::Tracer;
 use crate::shared::Shared;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::SchedStat;
-use std::sync::atomic::Ordering;
 
 impl Shared {
     /// The CPU time that the threads of the run have consumed on its CPU, bodies of jobs included. O(n),
@@ -21,9 +20,9 @@ impl Shared {
             .into_iter()
             .chain(self.tasks.iter().map(|task| &task.tid));
         // A thread that leaves has said what it consumed.
-        let each = tids.zip(self.online.waiting()).map(|(tid, waiting)| {
-            waiting.unwrap_or_else(|| cpu_nanos_of(tid.load(Ordering::SeqCst)).unwrap_or(0))
-        });
+        let each = tids
+            .zip(self.online.waiting())
+            .map(|(tid, waiting)| waiting.unwrap_or_else(|| cpu_nanos_of(tid.get()).unwrap_or(0)));
         each.fold(0, u64::saturating_add)
     }
 }

@@ -5,7 +5,6 @@ use crate::evidence::NoteReader;
 use crate::shared::Shared;
 use crate::sys::clock::{is_steal_reported, monotonic_nanos};
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 use vestal_core::{Duration, Instant};
 use vestal_trace::Record;
 
@@ -29,7 +28,7 @@ impl Evidence {
         let rules = Rules {
             tolerance_nanos: shared.tolerance_nanos,
             guarantee: shared.guarantee,
-            stops_at_own_limit: shared.stops_at_own_limit(),
+            stops_at_own_limit: shared.duties.watches_budgets && shared.exhaustion != vestal_core::Exhaustion::Continue,
             steal_reported: is_steal_reported(),
             managed: shared.managed.is_some(),
         };
@@ -105,8 +104,8 @@ impl Evidence {
     /// Judges what nobody has noted, when all is read that somebody has; gives the records about it.
     pub(super) fn close(&mut self, shared: &Shared) -> Vec<Record> {
         self.judge.close_run(Closing {
-            stopped: shared.stopped_at.load(Ordering::SeqCst),
-            end: shared.end.load(Ordering::SeqCst),
+            stopped: shared.stopped_at.get(),
+            end: shared.end.get(),
             at: monotonic_nanos(),
             consumed: shared.consumed(),
         });
@@ -115,7 +114,7 @@ impl Evidence {
 
     /// What came of the run.
     pub(super) fn into_account(self, shared: &Shared) -> Account {
-        let stopped = shared.stopped_at.load(Ordering::SeqCst);
+        let stopped = shared.stopped_at.get();
         self.judge.into_account(stopped)
     }
 }

@@ -1,17 +1,17 @@
 //! What workers have to know of what the scheduler said about their jobs.
 
 use super::TaskShared;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::words::Latest;
 use vestal_core::{DropReason, Level};
 
 /// The latest jobs of a task that used up a limit or were dropped; written by the manager.
 #[derive(Debug, Default)]
 pub(super) struct Verdicts {
     /// The job, plus one, that used up the limit of its own level last.
-    used_up: AtomicU64,
+    used_up: Latest<u64>,
     /// The job, plus one, that the scheduler dropped last after it had begun, times [`REASONS`], plus the
     /// index of the reason.
-    dropped: AtomicU64,
+    dropped: Latest<u64>,
 }
 
 const REASONS: u64 = DropReason::ALL.len() as u64;
@@ -23,7 +23,7 @@ impl TaskShared {
         let is_own = level >= self.configuration.task.criticality;
         if is_own {
             let job = sequence.saturating_add(1);
-            self.verdicts.used_up.store(job, Ordering::SeqCst);
+            self.verdicts.used_up.set(job);
         }
         is_own
     }
@@ -34,17 +34,17 @@ impl TaskShared {
         let reason = (0..).zip(DropReason::ALL).find(|(_, other)| *other == why);
         let index = reason.map_or(0, |(index, _)| index);
         let word = job.saturating_add(index);
-        self.verdicts.dropped.store(word, Ordering::SeqCst);
+        self.verdicts.dropped.set(word);
     }
 
     /// Whether job `sequence` was the last to use up the limit of its own level.
     pub(crate) fn has_used_up(&self, sequence: u64) -> bool {
-        self.verdicts.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1)
+        self.verdicts.used_up.get() == sequence.saturating_add(1)
     }
 
     /// Why job `sequence` lost its priority.
     pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
-        let word = self.verdicts.dropped.load(Ordering::SeqCst);
+        let word = self.verdicts.dropped.get();
         let index = usize::try_from(word % REASONS).unwrap_or(0);
         match DropReason::ALL.get(index) {
             Some(why) if word / REASONS == sequence.saturating_add(1) => *why,

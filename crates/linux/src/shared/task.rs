@@ -1,17 +1,16 @@
 //! One task of a run, as its worker and the manager see it.
 
-use super::Armed;
 use super::drops::Verdicts;
 use super::release_counter::ReleaseCounter;
 use crate::allowance::Allowance;
 use crate::evidence::TaskOnline;
 use crate::managed::Handover;
+use crate::monitor::Armed;
 use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
-use crate::words::{AllowanceWord, JobWord, Mailbox, Phase, Revoked};
+use crate::words::{AllowanceWord, JobWord, Latest, Mailbox, Phase, Revoked};
 use crate::zss::Slack;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 use vestal_core::{JobId, TaskConfiguration, TaskId};
 
@@ -25,7 +24,7 @@ pub(crate) struct TaskShared {
     pub(crate) offset_nanos: u64,
     /// The SCHED_FIFO priority of its worker.
     pub(crate) fifo: i32,
-    pub(crate) tid: AtomicI32,
+    pub(crate) tid: Latest<Tid>,
     pub(crate) monitor: OnceLock<Armed>,
     /// The job that the worker has begun, and whether the worker was demoted for it.
     job_word: JobWord,
@@ -70,7 +69,7 @@ impl TaskShared {
             configuration,
             offset_nanos,
             fifo,
-            tid: AtomicI32::new(0),
+            tid: Latest::default(),
             monitor: OnceLock::new(),
             job_word: JobWord::default(),
             next: AllowanceWord::new(limit),
@@ -97,7 +96,7 @@ impl TaskShared {
 
     /// The thread of its worker; 0 before that has started.
     pub(crate) fn tid(&self) -> Tid {
-        self.tid.load(Ordering::SeqCst)
+        self.tid.get()
     }
 
     /// Whether the worker waits for the manager: to learn of an overrun, or to give a priority back.

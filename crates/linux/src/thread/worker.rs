@@ -20,17 +20,17 @@ use crate::error::message_of;
 use crate::evidence::{Intervals, note_completed, note_unfinished};
 use crate::job::Ended;
 use crate::meter::Meter;
+use crate::monitor::Armed;
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::request::Request;
-use crate::shared::{Armed, Shared, StopCause, TaskShared};
+use crate::shared::{Shared, StopCause, TaskShared};
 use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
 use crate::words::Stage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{DropReason, Fact, JobId, Service, StopReason};
 use vestal_trace::{Edge, Mechanism, What};
@@ -57,7 +57,7 @@ impl Worker {
         };
         enter_real_time(self.shared.cpu, task.fifo)?;
         if self.shared.duties.has_monitors {
-            let manager = self.shared.manager_tid.load(Ordering::SeqCst);
+            let manager = self.shared.manager_tid.get();
             if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
                 // Set once, here.
                 let _ = task.monitor.set(armed);
@@ -66,11 +66,11 @@ impl Worker {
         if let Some(slack) = &task.slack
             && self.shared.duties.sets_instants
         {
-            slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
+            slack.create_timer(self.shared.manager_tid.get())?;
         }
         // Whatever a job body does, it does not rise above its priority: only the manager sets priorities.
         sys::capability::drop_scheduling()?;
-        task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
+        task.tid.set(sys::sched::own_tid());
         Ok(())
     }
 
@@ -98,6 +98,7 @@ impl Worker {
             body: self.body,
             demand: self.demand,
             queue: self.queue,
+            end_is_awaited: false,
             own: Intervals::of_this_thread(Thread::Worker(self.index)),
             trace: self.trace,
         };
@@ -118,6 +119,8 @@ pub(crate) struct RunningWorker<'a> {
     body: Box<Body>,
     demand: Box<dyn FnMut(u64) -> Service + Send>,
     queue: JobQueue,
+    /// The manager is to be called when all is done about the job that was taken off.
+    end_is_awaited: bool,
     pub(crate) own: Intervals,
     pub(crate) trace: Tracer,
 }
@@ -126,7 +129,7 @@ impl RunningWorker<'_> {
     /// Releases jobs until the run ends.
     fn run_released_jobs(&mut self) {
         let (shared, task) = (self.shared, self.task);
-        let end = shared.end.load(Ordering::SeqCst);
+        let end = shared.end.get();
         let mut release = shared.release_of(task, 0);
         let mut sequence = 0;
         if let Some(slack) = &task.slack {
@@ -146,7 +149,9 @@ impl RunningWorker<'_> {
                 Waited::Until(now) => self.note_released(release, now),
             }
             self.release(sequence, release);
-            shared.report_end(task, sequence);
+            if std::mem::take(&mut self.end_is_awaited) {
+                shared.report_end();
+            }
             if shared.duties.reports_ends {
                 // Last of all: the manager takes the CPU at once.
                 task.release_counter.finish(sequence);
@@ -189,7 +194,7 @@ impl RunningWorker<'_> {
             return;
         }
         if stopping {
-            task.take_off(sequence, release);
+            self.take_off(sequence, release);
             self.note_never_begun(woken, None);
             let (own, job) = (&mut self.own, (sequence, release));
             note_unfinished(shared, task, job, 0, (own, &self.trace));
@@ -213,7 +218,7 @@ impl RunningWorker<'_> {
     /// Natively that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (shared, task) = (self.shared, self.task);
-        let natively = shared.duties.source != Source::Assigned;
+        let natively = shared.duties.is_native();
         shared.begin_at_priority(task, (sequence, release), &mut self.own);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
@@ -264,7 +269,7 @@ impl RunningWorker<'_> {
         (woken, no_room): (u64, bool),
     ) {
         let task = self.task;
-        let demoted = task.take_off(sequence, release);
+        let demoted = self.take_off(sequence, release);
         let why = if no_room {
             DropReason::BacklogFull
         } else {
@@ -311,7 +316,7 @@ impl RunningWorker<'_> {
                 task.suspension
                     .leave(executed, shared.tolerance_nanos, &mut counts);
             // Under native dispatch it was recorded that it stopped, and it ends all the same.
-            if was_suspended && shared.managed.is_none() {
+            if was_suspended && shared.duties.is_native() {
                 job.note_gone_on();
             }
             if was_suspended {
@@ -367,7 +372,7 @@ impl RunningWorker<'_> {
         // By the limit it ran under: the mode may fall when it is off.
         let threshold = shared.threshold(task.present_limit());
         let overran = !lost && threshold.is_some_and(|threshold| job.executed > threshold);
-        let demoted = task.take_off(job.sequence, job.release);
+        let demoted = self.take_off(job.sequence, job.release);
         let consumed = shared.end_at_priority(task, job, &mut self.own);
         want_idle_above_lowest(shared);
         self.restore_priority(demoted);
@@ -405,6 +410,13 @@ impl RunningWorker<'_> {
             end: monotonic_nanos().saturating_sub(job.finished),
             executed: job.executed,
         });
+    }
+
+    /// Takes a job off; says whether this thread was demoted since it began.
+    fn take_off(&mut self, sequence: u64, release: u64) -> bool {
+        let off = self.task.take_off(sequence, release);
+        self.end_is_awaited |= off.awaited;
+        off.demoted
     }
 
     /// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
@@ -497,7 +509,7 @@ const ASK_AGAIN_NANOS: u64 = 10_000_000;
 /// Above mode 0 whoever takes a job off asks whether the CPU is idle now: a manager that saw that
 /// job running has left the question to it.
 fn want_idle_above_lowest(shared: &Shared) {
-    if shared.mode.load(Ordering::SeqCst) > 0 {
+    if shared.mode.get() > 0 {
         shared.want_idle();
     }
 }
