@@ -33,7 +33,7 @@ pub(crate) use armed::Armed;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 pub(crate) use task::TaskShared;
-use vestal_core::{ContractViolation, Event, Exhaustion, Instant, JobId, Notice, Service, TaskId};
+use vestal_core::{ContractViolation, Event, Instant, JobId, Notice, Service, TaskId};
 
 /// Threads are being started.
 pub(crate) const SETUP: u32 = 0;
@@ -68,7 +68,9 @@ pub(crate) struct Shared {
     pub(crate) heartbeat_nanos: u64,
     pub(crate) termination: Termination,
     pub(crate) enforce: bool,
-    pub(crate) exhaustion: Exhaustion,
+    /// Whether a job that used up the limit of its own level makes way for all others.
+    pub(crate) stops_at_own_limit: bool,
+    /// Whether deadlines are guaranteed.
     pub(crate) guarantee: bool,
     /// How many jobs of one task may wait behind its current one; `None`: any number.
     pub(crate) backlog: Option<usize>,
@@ -141,9 +143,9 @@ impl Shared {
             heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             termination: config.termination,
             enforce: config.enforce,
-            exhaustion: config.exhaustion,
-            guarantee: config.guarantee,
-            backlog: config.backlog,
+            stops_at_own_limit: true,
+            guarantee: true,
+            backlog: None,
             tolerance_nanos: tolerance.as_nanos(),
             phase: AtomicU32::new(SETUP),
             epoch: AtomicU64::new(0),
@@ -286,12 +288,6 @@ impl Shared {
                 None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
             },
         }
-    }
-
-    /// The highest priority of a worker; `low` is the lowest one of the run.
-    pub(crate) fn highest_priority(&self, low: i32) -> i32 {
-        let priorities = self.tasks.iter().map(|task| task.fifo);
-        priorities.fold(low, i32::max)
     }
 
     /// Lets the monitor of `task` fire when its running job has used up what is left of its limit.

@@ -4,11 +4,12 @@ mod drops;
 mod facts;
 mod suspend;
 
+use super::Managed;
 use super::backlog::Backlog;
 use super::handover::{Assignment, Handover};
 use super::pending::{Class, TaskQueue, queue_of};
-use super::{BoxedScheduler, Managed};
 use crate::config::Monitor;
+use crate::decider::BoxedScheduler;
 use crate::intervals::{Intervals, Thread};
 use crate::manager::{BEAT_NANOS, goes_on};
 use crate::meter::Meter;
@@ -61,12 +62,12 @@ pub(crate) struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// `low` is the lowest priority of the run.
+    /// `low` is the lowest priority of the run, `priority` the manager's.
     pub(crate) fn new(
         shared: Arc<Shared>,
         scheduler: Recorder<BoxedScheduler, Tracer>,
         record: ManagerRecord,
-        low: i32,
+        (low, priority): (i32, i32),
     ) -> Self {
         let count = shared.tasks.len();
         let waiting = scheduler.backlog();
@@ -83,7 +84,7 @@ impl Dispatcher {
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
             record,
-            priority: low + 2,
+            priority,
             classes: Classes {
                 run: low + 1,
                 suspended: low,

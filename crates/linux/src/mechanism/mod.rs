@@ -23,30 +23,30 @@ pub(crate) use release_counter::ReleaseCounter;
 pub(crate) use zss::start_timers;
 
 use crate::config::{Config, Mechanism};
-use vestal_core::Interest;
+use vestal_core::{Enforcer, Interest};
 
 /// Whether the manager handles each release and each completion of a native run.
-pub(crate) fn handles_each_job(config: &Config) -> bool {
-    let has_modes = config.enforcement.has_modes();
-    config.mechanism == Mechanism::Huang2014 && has_modes && config.enforce
+pub(crate) fn handles_each_job(config: &Config, guard: &impl Enforcer) -> bool {
+    config.mechanism == Mechanism::Huang2014 && guard.has_modes() && config.enforce
 }
 
 /// Whether the manager handles each slice of a native run that has some.
-pub(crate) fn is_paper_pt(config: &Config) -> bool {
-    config.mechanism == Mechanism::Huang2014 && config.is_sliced() && config.enforce
+pub(crate) fn is_paper_pt(config: &Config, guard: &impl Enforcer) -> bool {
+    config.mechanism == Mechanism::Huang2014
+        && config.enforce
+        && guard.interest() == Interest::Releases
 }
 
 /// Whether timers of the manager stand for the zero-slack instants and deadlines of all jobs.
-pub(crate) fn is_paper_zss(config: &Config) -> bool {
+pub(crate) fn is_paper_zss(config: &Config, guard: &impl Enforcer) -> bool {
     config.mechanism == Mechanism::Huang2014
         && config.enforce
-        && config.enforcement.interest() == Interest::IncompleteJobs
+        && guard.interest() == Interest::IncompleteJobs
 }
 
-/// Whether a native run with this configuration enforces limits at all.
-pub(crate) fn enforces(config: &Config) -> bool {
-    let rule = config.enforcement;
-    let in_one_mode = !rule.has_modes() && rule.interest() == Interest::NewestReleases;
+/// Whether a native run with this guard enforces limits at all.
+pub(crate) fn enforces(config: &Config, guard: &impl Enforcer) -> bool {
+    let in_one_mode = !guard.has_modes() && guard.interest() == Interest::NewestReleases;
     let baseline = config.mechanism == Mechanism::Huang2014 && in_one_mode;
     config.enforce && !baseline
 }

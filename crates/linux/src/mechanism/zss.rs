@@ -56,8 +56,7 @@ fn instants(shared: &Shared, task: &TaskShared) -> impl Iterator<Item = u64> + u
 mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
-    use vestal_core::model::LevelSet;
-    use vestal_core::{Duration, Enforcement, Level, Service, Task, TaskConfiguration, Wcet};
+    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
     #[test]
     fn the_least_critical_have_no_zero_slack_timer_and_the_most_critical_no_deadline_timer() {
@@ -80,7 +79,7 @@ mod tests {
                 crate::allowance::Allowance::UpTo(10),
             )
         };
-        let config = Config::new(LevelSet::new(3).unwrap(), Enforcement::ZeroSlack);
+        let config = Config::new();
         let tasks = vec![task(0), task(1), task(2)];
         let shared = Shared::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
         let after: Vec<Vec<u64>> = shared
