@@ -8,7 +8,6 @@ use crate::stolen::{STOLEN_NANOS_MIN, StolenInterval, Thief};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::{SchedStat, Waited};
 use std::fmt;
-use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Fact, Instant, JobId, Service};
 
@@ -93,7 +92,7 @@ impl JobContext<'_> {
     /// The CPU time that this job has consumed.
     #[must_use]
     pub fn executed(&self) -> Service {
-        Service::from_nanos(own_cpu_nanos().saturating_sub(self.task.base.load(Ordering::SeqCst)))
+        Service::from_nanos(own_cpu_nanos().saturating_sub(self.task.account_base()))
     }
 
     /// Whether the job lost its priority: it exhausted its limit, the mode rose above its task, or the

@@ -6,29 +6,26 @@ use crate::calibrate::calibrate;
 use crate::config::{Config, Monitor, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
 use crate::decider::{CpuSpec, RunScheduler};
+use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::foreign::Observer;
 use crate::left_behind;
-use crate::managed::{Dispatcher, Managed};
-use crate::manager::Manager;
-use crate::mechanism;
+use crate::managed;
 use crate::plan::{CpuPlan, RunPlan, tolerance};
 use crate::processor::Processor;
 use crate::queue::JobQueue;
 use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::rights::Rights;
-use crate::shared::{RUN, Shared, StopCause, TaskShared};
+use crate::shared::{Shared, StopCause, TaskShared};
 use crate::stolen::Thief;
 use crate::stop::Watch;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
-use crate::sys::futex;
 use crate::sys::memory::LockedMemory;
 use crate::sys::sched::LoweredPriorityLimit;
 use crate::sys::suspension::SuspensionSignal;
-use crate::sys::waiting::WakeEvent;
 use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Started, Threads};
 use crate::thread::watchdog::Watchdog;
@@ -36,7 +33,7 @@ use crate::thread::worker::Worker;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use vestal_core::{Duration, Level, Scheduler, Service, TaskId};
+use vestal_core::{Duration, Enforcer, Level, Scheduler, Service, TaskId};
 use vestal_statistics::Summary;
 use vestal_trace::{Record, Recorder};
 
@@ -227,6 +224,7 @@ impl Executive {
         self,
         cpu: CpuTasks,
         plan: &CpuPlan,
+        kind: Kind,
         tolerance: Service,
         scheduler: &RunScheduler,
     ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
@@ -255,21 +253,8 @@ impl Executive {
         shared.stops_at_own_limit = asked.stops_at_own_limit;
         shared.guarantee = cpu.spec.guarantee;
         shared.backlog = cpu.spec.backlog;
-        match scheduler {
-            RunScheduler::Dispatching(_) => {
-                let by_futex = matches!(plan.monitor, Monitor::Manager | Monitor::Heartbeat);
-                shared.managed = Some(Managed::new(by_futex));
-            }
-            RunScheduler::Guard(guard) => {
-                let guard = guard.as_ref();
-                shared.enforce = mechanism::enforces(&config, guard);
-                shared.paper_zss = mechanism::is_paper_zss(&config, guard);
-                shared.paper_pt = mechanism::is_paper_pt(&config, guard);
-                if shared.paper_pt || mechanism::handles_each_job(&config, guard) {
-                    shared.wake_event = Some(WakeEvent::new()?);
-                }
-            }
-        }
+        shared.managed = asked.managed.then(managed::Managed::default);
+        (shared.duties, shared.call) = (kind.duties(), kind.call()?);
         #[cfg(feature = "real")]
         {
             shared.fault = self.fault;
@@ -304,6 +289,7 @@ impl Executive {
         let consumer = self.recording.take();
         let only = self.cpus.remove(0);
         let scheduler = only.decide_with(tolerance)?;
+        let kind = driver(&self.config, cpu, &scheduler);
         let granted = match &scheduler {
             RunScheduler::Guard(_) => tolerance,
             RunScheduler::Dispatching(_) => Service::ZERO,
@@ -311,7 +297,7 @@ impl Executive {
         let consumer = consumer.map(|recording| begin(recording, plan, granted));
         let consumer = consumer.transpose()?;
         let manager_trace = tracers.remove(0);
-        let shared = self.share(only, cpu, tolerance, &scheduler);
+        let shared = self.share(only, cpu, kind, tolerance, &scheduler);
         let (shared, bodies, config) =
             shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
@@ -324,10 +310,9 @@ impl Executive {
         let bodies = bodies.into_iter().zip(tracers);
         // Each is ready before the next one is started: in its class, on its CPU, blocked.
         let priorities = (i32::from(config.priorities.0), cpu.manager);
+        let decider = (kind, scheduler);
         let started = start_watchdog(&mut threads, &shared, plan.watchdog)
-            .and_then(|()| {
-                start_manager(&mut threads, &shared, scheduler, trace, record, priorities)
-            })
+            .and_then(|()| start_manager(&mut threads, &shared, decider, trace, record, priorities))
             .and_then(|manager| start_workers(&mut threads, &shared, bodies).map(|()| manager));
         let manager = match started {
             Ok(manager) => manager,
@@ -408,6 +393,23 @@ fn finish(
     recorded.map_err(RunError::system("gather the records"))
 }
 
+/// Which driver a CPU has.
+fn driver(config: &Config, plan: &CpuPlan, scheduler: &RunScheduler) -> Kind {
+    let enforces = config.enforce;
+    match scheduler {
+        RunScheduler::Guard(guard) => Kind::native(
+            config.mechanism,
+            enforces,
+            guard.interest(),
+            guard.has_modes(),
+        ),
+        RunScheduler::Dispatching(_) => Kind::Managed {
+            enforces,
+            futex: matches!(plan.monitor, Monitor::Manager | Monitor::Heartbeat),
+        },
+    }
+}
+
 /// What the first job of a task may execute. A dispatching scheduler says it of each job when it
 /// gives it the CPU.
 fn first_limit(scheduler: &RunScheduler, task: TaskId) -> Allowance {
@@ -422,40 +424,51 @@ fn first_limit(scheduler: &RunScheduler, task: TaskId) -> Allowance {
 fn start_manager(
     threads: &mut Threads,
     shared: &Arc<Shared>,
-    scheduler: RunScheduler,
+    (kind, scheduler): (Kind, RunScheduler),
     (trace, is_recorded): (Tracer, bool),
     record: ManagerRecord,
     (low, priority): (i32, i32),
 ) -> io::Result<Started<ManagerRecord>> {
-    let name = "vestal-manager";
-    match scheduler {
-        RunScheduler::Guard(guard) => {
-            let guard = if is_recorded {
-                Recorder::with_permits(*guard, trace, shared.tasks.len())
-            } else {
-                Recorder::new(*guard, trace)
-            };
-            let manager = Manager::new(Arc::clone(shared), guard, record, priority);
-            let started = threads.start(name, None, manager, Manager::set_up, Manager::main)?;
-            // A manager that handles each job sees by itself when the CPU is idle.
-            if shared.wake_event.is_none() {
-                let idle = IdleDetector {
-                    shared: Arc::clone(shared),
-                    priority: low,
-                };
-                let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
-                threads.start("vestal-idle", None, idle, set_up, main)?;
-            }
-            Ok(started)
-        }
+    let tasks = shared.tasks.len();
+    let guard = match scheduler {
         RunScheduler::Dispatching(scheduler) => {
-            let scheduler = Recorder::new(scheduler, trace);
-            let dispatcher =
-                Dispatcher::new(Arc::clone(shared), scheduler, record, (low, priority));
-            let (set_up, main) = (Dispatcher::set_up, Dispatcher::main);
-            threads.start(name, None, dispatcher, set_up, main)
+            let managed = Managed::new(shared, Recorder::new(scheduler, trace), low);
+            return start_driver(threads, shared, managed, record, priority);
         }
+        RunScheduler::Guard(guard) if is_recorded => Recorder::with_permits(*guard, trace, tasks),
+        RunScheduler::Guard(guard) => Recorder::new(*guard, trace),
+    };
+    let enactor = Enactor::new(guard, tasks);
+    let started = match kind {
+        Kind::Huang2014(paper) => {
+            let driver = Huang2014::new(enactor, paper);
+            start_driver(threads, shared, driver, record, priority)?
+        }
+        Kind::Native { .. } | Kind::Managed { .. } => {
+            start_driver(threads, shared, Native::new(enactor), record, priority)?
+        }
+    };
+    if kind.needs_idle_detector() {
+        let idle = IdleDetector {
+            shared: Arc::clone(shared),
+            priority: low,
+        };
+        let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
+        threads.start("vestal-idle", None, idle, set_up, main)?;
     }
+    Ok(started)
+}
+
+fn start_driver<D: Driver + Send + 'static>(
+    threads: &mut Threads,
+    shared: &Arc<Shared>,
+    driver: D,
+    record: ManagerRecord,
+    priority: i32,
+) -> io::Result<Started<ManagerRecord>> {
+    let manager = Manager::new(Arc::clone(shared), driver, record, priority);
+    let (set_up, main) = (Manager::set_up, Manager::main);
+    threads.start("vestal-manager", None, manager, set_up, main)
 }
 
 fn start_watchdog(
@@ -510,9 +523,8 @@ fn go(shared: &Shared, span: Duration) {
     shared
         .end
         .store(epoch.saturating_add(span.as_nanos()), Ordering::SeqCst);
-    shared.beat.store(epoch, Ordering::SeqCst);
-    shared.phase.store(RUN, Ordering::SeqCst);
-    futex::wake_all(&shared.phase);
+    shared.beat.go_on();
+    shared.phase.begin();
 }
 
 fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {
@@ -522,7 +534,7 @@ fn how_it_ended(shared: &Shared) -> Result<Ended, RunError> {
         Some(StopCause::BodyPanicked { task, message }) => Err(RunError::BodyPanicked {
             task: shared
                 .tasks
-                .get(task)
+                .get(task.index())
                 .map_or_else(String::new, |task| task.name.clone()),
             message,
         }),

@@ -3,8 +3,9 @@
 pub use crate::sys::process::reap;
 
 use crate::report::Duty;
-use crate::shared::{RUN, STOP, Shared};
+use crate::shared::Shared;
 use crate::sys;
+use crate::words::Stage;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What goes wrong inside the manager, and when.
@@ -132,7 +133,9 @@ pub(crate) fn strike(shared: &Shared, now: u64) {
         Some(Fault::ManagerPanics(at)) if since_ms >= at => panic!("injected fault"),
         Some(Fault::ManagerHangs(at)) if since_ms >= at => {
             // Bounded all the same: a failing test must not leave a busy machine.
-            while shared.phase() != STOP && sys::clock::monotonic_nanos() < now + 5_000_000_000 {}
+            while shared.phase.stage() != Stage::Over
+                && sys::clock::monotonic_nanos() < now + 5_000_000_000
+            {}
         }
         Some(
             Fault::ManagerPanics(_)
@@ -148,8 +151,8 @@ pub(crate) fn strike(shared: &Shared, now: u64) {
 pub(crate) fn sleep(shared: &Shared) {
     if let Some(Fault::ManagerSleepsUntil(until_ms)) = shared.fault {
         let until = shared.epoch() + until_ms * 1_000_000;
-        while sys::clock::monotonic_nanos() < until && shared.phase() == RUN {
-            sys::futex::wait_until(&shared.phase, RUN, Some(until));
+        while sys::clock::monotonic_nanos() < until && shared.is_running() {
+            shared.phase.wait_while(Stage::Running, Some(until));
         }
     }
 }
@@ -163,7 +166,7 @@ pub(crate) fn delay(shared: &Shared, point: Point) {
     let Some(Fault::Delay(delay)) = shared.fault else {
         return;
     };
-    if delay.point != point || shared.phase() != RUN {
+    if delay.point != point || !shared.is_running() {
         return;
     }
     let pass = shared.passes.0.fetch_add(1, Ordering::SeqCst) + 1;

@@ -153,7 +153,7 @@ fn since(allowed: Service, executed: u64, tolerance: u64, now: u64) -> Option<u6
 impl Shared {
     /// Whether a job that used up the limit of its own level makes way for all others.
     fn stops_at_own_limit(&self) -> bool {
-        self.enforce && !self.paper_zss && self.stops_at_own_limit
+        self.duties.watches_budgets && self.stops_at_own_limit
     }
 
     /// Job `sequence` of `task`, released at `release`, begins.

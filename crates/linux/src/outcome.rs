@@ -9,13 +9,13 @@
 //! in a busy period some thread of the run always wants the CPU, so what their CPU clocks do not account for
 //! bounds what others can have taken. A thread of the run that is slow therefore cannot excuse a miss.
 
+use crate::job::Ended;
 use crate::late::Look;
 use crate::recording::Tracer;
 use crate::report::{MISSES_MAX, Miss, TaskRecord};
 use crate::shared::{Shared, TaskShared};
 use crate::stolen::Stolen;
 use crate::sys::clock::monotonic_nanos;
-use crate::thread::worker::Ended;
 use std::sync::atomic::Ordering;
 use vestal_core::DropReason;
 use vestal_trace::What;

@@ -467,6 +467,8 @@ pub(crate) struct TaskRecord {
     pub(crate) used: ThreadCost,
     /// Inside the bodies of all jobs, also of those that were not completed.
     pub(crate) executed_nanos: u64,
+    /// Bodies that went on although they were suspended, and returned.
+    pub(crate) suspensions: Suspensions,
     /// Guaranteed misses that stolen time does not explain, unless the process was stopped meanwhile.
     pub(crate) misses: Vec<Miss>,
 }
@@ -499,6 +501,7 @@ impl TaskRecord {
         self.end_cost.merge(&other.end_cost);
         self.used = self.used.and(other.used);
         self.executed_nanos += other.executed_nanos;
+        self.suspensions = self.suspensions.and(other.suspensions);
     }
 }
 
@@ -516,6 +519,7 @@ pub(crate) struct ManagerRecord {
     /// Under managed dispatch: how late the manager woke for releases on a free CPU.
     pub(crate) lateness: Histogram,
     pub(crate) wakeups: Wakeups,
+    pub(crate) suspensions: Suspensions,
     pub(crate) lost_notices: u64,
     /// The last record of a recording.
     pub(crate) end: Option<Record>,

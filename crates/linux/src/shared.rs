@@ -15,11 +15,14 @@
 //! demoted job goes on at its priority.
 
 mod armed;
+mod call;
 mod drops;
 mod pt;
+mod release_counter;
 mod task;
 
 use crate::config::{Config, Monitor, Termination};
+use crate::duties::Duties;
 use crate::guarantee::Guarantees;
 use crate::intervals::Consumed;
 use crate::managed::Managed;
@@ -27,20 +30,14 @@ use crate::meter::Accounts;
 use crate::occupancy::Occupancy;
 use crate::stolen::StolenLog;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::waiting::WakeEvent;
 use crate::sys::{self, Tid};
+use crate::words::{Beat, Cause, Phase, Question, Stage, Stop};
 pub(crate) use armed::Armed;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+pub(crate) use call::Call;
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 pub(crate) use task::TaskShared;
 use vestal_core::{ContractViolation, Event, Instant, JobId, Notice, Service, TaskId};
-
-/// Threads are being started.
-pub(crate) const SETUP: u32 = 0;
-/// Jobs are released.
-pub(crate) const RUN: u32 = 1;
-/// All threads end.
-pub(crate) const STOP: u32 = 2;
 
 /// The smallest remainder worth another round of the monitor. With less, a timer on the same core
 /// would fire again before the job gets to run: a livelock until RT throttling.
@@ -52,7 +49,7 @@ pub(crate) enum StopCause {
     Finished,
     Signal(i32),
     SetupFailed,
-    BodyPanicked { task: usize, message: String },
+    BodyPanicked { task: TaskId, message: String },
     ManagerPanicked { message: String },
     ManagerHung,
 }
@@ -67,7 +64,6 @@ pub(crate) struct Shared {
     pub(crate) monitor: Monitor,
     pub(crate) heartbeat_nanos: u64,
     pub(crate) termination: Termination,
-    pub(crate) enforce: bool,
     /// Whether a job that used up the limit of its own level makes way for all others.
     pub(crate) stops_at_own_limit: bool,
     /// Whether deadlines are guaranteed.
@@ -75,26 +71,23 @@ pub(crate) struct Shared {
     /// How many jobs of one task may wait behind its current one; `None`: any number.
     pub(crate) backlog: Option<usize>,
     pub(crate) tolerance_nanos: u64,
-    /// [`SETUP`], [`RUN`], [`STOP`]; workers wait on it for their releases.
-    pub(crate) phase: AtomicU32,
+    /// Workers wait on it for their releases.
+    pub(crate) phase: Arc<Phase>,
     /// The clock when the run began, and when it shall end.
     pub(crate) epoch: AtomicU64,
     pub(crate) end: AtomicU64,
     pub(crate) stopped_at: AtomicU64,
-    halting: AtomicBool,
     pub(crate) manager_tid: AtomicI32,
     pub(crate) idle_tid: AtomicI32,
     /// Of a watchdog that shares the CPU of the run; else 0.
     pub(crate) watchdog_tid: AtomicI32,
     /// Written by the manager: the mode.
     pub(crate) mode: AtomicU8,
-    /// 1: a thread wants to know when the CPU is idle; 2: none ever will again.
-    pub(crate) idle_wanted: AtomicU32,
-    /// The CPU was idle since the manager last looked.
-    pub(crate) idle_seen: AtomicBool,
+    /// Whether the CPU is idle.
+    pub(crate) question: Question,
     pub(crate) occupancy: Occupancy,
-    /// The clock when the manager last went round.
-    pub(crate) beat: AtomicU64,
+    /// Of the manager.
+    pub(crate) beat: Beat,
     pub(crate) stolen: StolenLog,
     /// What threads that wait had consumed when they began to.
     pub(crate) consumed: Consumed,
@@ -105,16 +98,14 @@ pub(crate) struct Shared {
     pub(crate) earliest_due: AtomicU64,
     /// What manager, idle detector and watchdog used; each writes its own when it leaves.
     pub(crate) accounts: Accounts,
-    /// Under managed dispatch: the event that wakes the manager, and the plan.
+    /// Under managed dispatch: the plan.
     pub(crate) managed: Option<Managed>,
-    /// Whether timers of the manager stand for the instants without slack of all jobs, as in the paper
-    /// of [`crate::mechanism`]. Budgets are not monitored then.
-    pub(crate) paper_zss: bool,
-    /// Whether the manager replenishes the budget of each slice, also as in that paper.
-    pub(crate) paper_pt: bool,
-    /// Where the manager handles each job or each slice: how it is called.
-    pub(crate) wake_event: Option<WakeEvent>,
-    cause: Mutex<Option<StopCause>>,
+    /// Who does what: set before any thread starts, as is how the manager is called.
+    pub(crate) duties: Duties,
+    pub(crate) call: Call,
+    stop: Stop,
+    /// Written before the stop that it is about.
+    manager_panic: OnceLock<String>,
     #[cfg(feature = "real")]
     pub(crate) fault: Option<crate::fault::Fault>,
     #[cfg(feature = "real")]
@@ -129,8 +120,10 @@ impl Shared {
         monitor: Monitor,
         tolerance: Service,
     ) -> Self {
+        let phase: Arc<Phase> = Arc::default();
         for (task, id) in tasks.iter_mut().zip((0..).map(TaskId)) {
             task.id = id;
+            task.phase = Arc::clone(&phase);
         }
         let mut by_urgency: Vec<usize> = (0..tasks.len()).collect();
         let consumed = Consumed::new(tasks.len());
@@ -142,24 +135,21 @@ impl Shared {
             monitor,
             heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             termination: config.termination,
-            enforce: config.enforce,
             stops_at_own_limit: true,
             guarantee: true,
             backlog: None,
             tolerance_nanos: tolerance.as_nanos(),
-            phase: AtomicU32::new(SETUP),
+            phase,
             epoch: AtomicU64::new(0),
             end: AtomicU64::new(0),
             stopped_at: AtomicU64::new(0),
-            halting: AtomicBool::new(false),
             manager_tid: AtomicI32::new(0),
             idle_tid: AtomicI32::new(0),
             watchdog_tid: AtomicI32::new(0),
             mode: AtomicU8::new(0),
-            idle_wanted: AtomicU32::new(0),
-            idle_seen: AtomicBool::new(false),
+            question: Question::default(),
             occupancy: Occupancy::default(),
-            beat: AtomicU64::new(0),
+            beat: Beat::default(),
             stolen: StolenLog::new(),
             consumed,
             steal_reported: sys::clock::is_steal_reported(),
@@ -167,26 +157,15 @@ impl Shared {
             earliest_due: AtomicU64::new(u64::MAX),
             accounts: Accounts::default(),
             managed: None,
-            paper_zss: false,
-            paper_pt: false,
-            wake_event: None,
-            cause: Mutex::new(None),
+            duties: Duties::native(config.enforce),
+            call: Call::Signal,
+            stop: Stop::default(),
+            manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]
             fault: None,
             #[cfg(feature = "real")]
             passes: crate::fault::Passes::default(),
         }
-    }
-
-    /// Whether each worker has an armed monitor. A manager that dispatches watches budgets with the
-    /// timeout of its own wait instead, unless a monitor was chosen that counts by itself; one that
-    /// handles each job has timers of its own.
-    pub(crate) fn arms_monitors(&self) -> bool {
-        let waits = |managed: &Managed| managed.waits_on_futex;
-        self.enforce
-            && !self.paper_zss
-            && self.wake_event.is_none()
-            && !self.managed.as_ref().is_some_and(waits)
     }
 
     /// The task with this number.
@@ -195,8 +174,9 @@ impl Shared {
         task.ok_or(ContractViolation::UnknownTask(id))
     }
 
-    pub(crate) fn phase(&self) -> u32 {
-        self.phase.load(Ordering::SeqCst)
+    /// Whether jobs are released.
+    pub(crate) fn is_running(&self) -> bool {
+        self.phase.stage() == Stage::Running
     }
 
     /// The clock when the run began.
@@ -260,62 +240,108 @@ impl Shared {
         }
     }
 
-    /// Waits until the run begins; says whether it does, and does not end before that.
-    pub(crate) fn await_begin(&self) -> bool {
-        loop {
-            match self.phase() {
-                RUN => return true,
-                STOP => return false,
-                phase => {
-                    sys::futex::wait_until(&self.phase, phase, None);
-                }
-            }
-        }
-    }
-
     pub(crate) fn want_idle(&self) {
-        if self.idle_wanted.swap(1, Ordering::SeqCst) == 0 {
-            sys::futex::wake_all(&self.idle_wanted);
-        }
+        self.question.ask();
     }
 
     pub(crate) fn kick_manager(&self) {
         self.occupancy.call(monotonic_nanos());
-        match &self.managed {
-            Some(managed) if managed.waits_on_futex => managed.calls.ring(),
-            Some(_) | None => match &self.wake_event {
-                Some(wake_event) => wake_event.signal(),
-                None => sys::signal::kick(self.manager_tid.load(Ordering::SeqCst)),
-            },
-        }
+        self.call.call(self.manager_tid.load(Ordering::SeqCst));
     }
 
     /// Lets the monitor of `task` fire when its running job has used up what is left of its limit.
     pub(crate) fn arm_for_the_rest(&self, task: &TaskShared, monitor: &Armed) {
-        if let Some(threshold) = self.threshold(task.present_limit())
-            && let Some(executed) = task.executed()
-        {
-            monitor.start(threshold.saturating_sub(executed).max(QUANTUM_NANOS));
+        self.arm(task, monitor, |threshold| {
+            let rest = threshold.saturating_sub(task.executed()?);
+            Some(rest.max(QUANTUM_NANOS))
+        });
+    }
+
+    /// Lets it fire after `rest` of what the present allowance is. The allowance is read again afterwards: whoever changed it
+    /// meanwhile may have armed the monitor before this did.
+    pub(crate) fn arm(
+        &self,
+        task: &TaskShared,
+        monitor: &Armed,
+        rest: impl Fn(u64) -> Option<u64>,
+    ) {
+        let mut allowance = task.present_limit();
+        loop {
+            if let Some(threshold) = self.threshold(allowance)
+                && let Some(rest) = rest(threshold)
+            {
+                monitor.start(rest);
+            }
+            let again = task.present_limit_again();
+            if again == allowance {
+                return;
+            }
+            allowance = again;
         }
+    }
+
+    /// Gives the worker `tid` a SCHED_FIFO priority: nobody but the manager of its CPU does. If the run is being ended
+    /// meanwhile, perhaps by the watchdog, the worker is lowered again, so that nobody stays raised.
+    pub(crate) fn raise(&self, tid: Tid, priority: i32) -> std::io::Result<()> {
+        sys::sched::set_fifo(tid, priority)?;
+        if self.phase.is_ending_after_raising() {
+            demote(tid);
+        }
+        Ok(())
     }
 
     /// Whether the run is being ended: everything is demoted then.
     pub(crate) fn stop_requested(&self) -> bool {
-        self.halting.load(Ordering::SeqCst)
+        self.phase.is_ending()
     }
 
     /// Asks for the end of the run; the first cause is the one reported.
     pub(crate) fn request_stop(&self, cause: StopCause) {
-        // No thread panics while holding this lock, and the data would be whole if one did.
-        let mut present = self.cause.lock().unwrap_or_else(PoisonError::into_inner);
-        present.get_or_insert(cause);
+        let cause = match cause {
+            StopCause::Finished => Cause::Finished,
+            StopCause::Signal(signal) => Cause::Signal(signal),
+            StopCause::SetupFailed => Cause::SetupFailed,
+            StopCause::BodyPanicked { task, message } => {
+                // A body that panicked is never called again.
+                if let Some(task) = self.tasks.get(task.index()) {
+                    let _ = task.panic.set(message);
+                }
+                Cause::BodyPanicked(u32::from(task.0))
+            }
+            StopCause::ManagerPanicked { message } => {
+                let _ = self.manager_panic.set(message);
+                Cause::ManagerPanicked
+            }
+            StopCause::ManagerHung => Cause::ManagerHung,
+        };
+        self.stop.ask(cause);
     }
 
+    /// Whether somebody asked for the end of the run.
+    pub(crate) fn is_stop_requested(&self) -> bool {
+        self.stop.cause().is_some()
+    }
+
+    /// Why the run ends.
     pub(crate) fn stop_cause(&self) -> Option<StopCause> {
-        self.cause
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let text = |message: &OnceLock<String>| message.get().cloned().unwrap_or_default();
+        Some(match self.stop.cause()? {
+            Cause::Finished => StopCause::Finished,
+            Cause::Signal(signal) => StopCause::Signal(signal),
+            Cause::SetupFailed => StopCause::SetupFailed,
+            Cause::BodyPanicked(index) => {
+                let task = TaskId(u16::try_from(index).unwrap_or(u16::MAX));
+                let message = self.tasks.get(task.index());
+                StopCause::BodyPanicked {
+                    task,
+                    message: message.map_or_else(String::new, |task| text(&task.panic)),
+                }
+            }
+            Cause::ManagerPanicked => StopCause::ManagerPanicked {
+                message: text(&self.manager_panic),
+            },
+            Cause::ManagerHung => StopCause::ManagerHung,
+        })
     }
 
     /// Ends the run: every job loses its priority, every worker leaves the real-time class, all threads
@@ -323,27 +349,24 @@ impl Shared {
     ///
     /// The thread numbers are valid here, because workers end only after the phase has changed.
     pub(crate) fn halt(&self) {
-        if self.halting.swap(true, Ordering::SeqCst) {
+        if !self.phase.end() {
             return;
         }
         self.stopped_at
             .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
         for task in &self.tasks {
-            task.demote_all();
             task.suspension.end();
             if let Some(monitor) = task.monitor.get() {
                 monitor.stop();
             }
             demote(task.tid());
         }
-        if let Some(managed) = &self.managed {
-            managed.calls.ring();
+        if let Call::Futex(bell) = &self.call {
+            bell.ring();
         }
         demote(self.idle_tid.load(Ordering::SeqCst));
-        self.phase.store(STOP, Ordering::SeqCst);
-        self.idle_wanted.store(2, Ordering::SeqCst);
-        sys::futex::wake_all(&self.phase);
-        sys::futex::wake_all(&self.idle_wanted);
+        self.phase.close();
+        self.question.end();
         sys::stop::CALLS.call();
         for task in &self.tasks {
             task.handover.changes.ring();

@@ -101,7 +101,7 @@ fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> Cpu
         preemptions: totals.used.involuntary,
         monitor: shared.monitor,
         monitor_fallback: measured.fallback.clone(),
-        enforced: shared.enforce,
+        enforced: shared.duties.enforces,
         inversions: shared.managed.as_ref().map(|managed| managed.inversions()),
         modes: manager.modes.clone(),
         modes_lost: manager.modes_lost,
@@ -119,7 +119,11 @@ fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> Cpu
         },
         release_lateness: totals.lateness.summary(),
         lost_notices: manager.lost_notices,
-        suspensions: shared.suspensions(),
+        suspensions: shared
+            .tasks
+            .iter()
+            .any(TaskShared::is_sliced)
+            .then(|| manager.suspensions.and(totals.suspensions)),
     }
 }
 

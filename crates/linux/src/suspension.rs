@@ -16,146 +16,95 @@
 //! A worker is suspended inside a body only, where it has no lock of the run and no record half written that
 //! any thread waits for. At the end of the run no worker is suspended any more, for ever ([`Suspension::end`]).
 //!
-//! Each side writes its own word first and then reads the other's, as in [`crate::shared`]: either the
-//! manager sees that the worker has left, or the worker sees that it is suspended. A signal that is still on
-//! its way is not sent again, so that a body which blocks signals for ever gathers no queue of them.
+//! The word is [`crate::words::Hold`]. A signal that is still on its way is not sent again, so that a body which blocks
+//! signals for ever gathers no queue of them.
 
 use crate::report::Suspensions;
-use crate::sys::suspension::{self, Gate};
-use crate::sys::{Tid, futex};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::sys::Tid;
+use crate::sys::suspension;
+use crate::words::{Hold, Left};
 
-/// In [`Suspension::word`]: the worker may go on.
-const FREE: u32 = 0;
-/// In [`Suspension::word`]: it may not.
-const SUSPENDED: u32 = 1;
-/// In [`Suspension::word`]: it may, and is not suspended any more.
-const OVER: u32 = 2;
-
-/// Whether one worker is suspended: at first it is not, [`FREE`] being zero, and outside a body.
+/// Whether one worker is suspended: at first it is not, and outside a body.
 #[derive(Debug, Default)]
-pub(crate) struct Suspension {
-    /// [`FREE`], [`SUSPENDED`], [`OVER`]; the worker waits on it.
-    word: AtomicU32,
-    /// Written by the worker: it is inside a body.
-    inside: AtomicBool,
-    /// A signal is on its way: set by the manager, cleared by the handler.
-    signalled: AtomicBool,
-    /// Set when the manager has recorded that the job stopped, cleared by whoever records
-    /// that the job goes on.
-    recorded: AtomicBool,
-    /// Written by the manager: what the job had executed when it was suspended.
-    executed: AtomicU64,
-    /// How often a job was suspended.
-    times: AtomicU64,
-    /// How often it went on all the same.
-    ineffective: AtomicU64,
-}
+pub(crate) struct Suspension(Hold);
 
 impl Suspension {
+    /// Calls `body` with the calling worker behind its hold: the handler of the signal waits there.
+    pub(crate) fn behind<T>(&self, body: impl FnOnce() -> T) -> T {
+        #[cfg(not(all(test, loom)))]
+        return suspension::behind(&self.0.gate(), body);
+        // No signal comes in a model.
+        #[cfg(all(test, loom))]
+        return body();
+    }
+
     /// The worker is about to call the body of a job.
     pub(crate) fn enter(&self) {
         suspension::unblock();
-        self.inside.store(true, Ordering::SeqCst);
+        self.0.enter();
     }
 
     /// The body has returned; the job has executed so much, of which the tolerance may be what it takes
-    /// to stop. Says whether it was recorded that the job stopped, and not yet that it goes on.
-    pub(crate) fn leave(&self, executed: u64, tolerance: u64) -> bool {
-        self.inside.store(false, Ordering::SeqCst);
-        self.resume(executed, tolerance);
-        self.tell_goes_on()
-    }
-
-    /// What the handler of the signal waits at.
-    pub(crate) const fn gate(&self) -> Gate<'_> {
-        Gate {
-            word: &self.word,
-            closed: SUSPENDED,
-            signalled: &self.signalled,
+    /// to stop. Says whether the job was suspended, so that nobody has said yet that it goes on; counts
+    /// it if it went on all the same.
+    pub(crate) fn leave(&self, executed: u64, tolerance: u64, counts: &mut Suspensions) -> bool {
+        match self.0.leave() {
+            Left::Free => false,
+            Left::Held(before) => {
+                count_ineffective(before, executed, tolerance, counts);
+                true
+            }
+            Left::HeldUntilTheEnd => true,
         }
     }
 
     /// The worker looks whether it is suspended, and waits if so.
     pub(crate) fn wait(&self) {
-        self.gate().wait();
+        self.0.wait();
     }
 
     pub(crate) fn is_suspended(&self) -> bool {
-        self.word.load(Ordering::SeqCst) == SUSPENDED
+        self.0.is_held()
     }
 
-    /// Suspends worker `tid`, whose job has executed so much; says whether it is inside a body.
+    /// Suspends worker `tid`, whose job has executed so much, and counts it; says whether it is inside a body.
     /// A worker that is not has a job that is over, or none.
-    pub(crate) fn suspend(&self, tid: Tid, executed: u64) -> bool {
-        if !self.is_inside() || !self.turn(FREE, SUSPENDED) {
+    pub(crate) fn suspend(&self, tid: Tid, executed: u64, counts: &mut Suspensions) -> bool {
+        if !self.0.hold(executed) {
             return false;
         }
-        if !self.is_inside() {
-            self.free();
-            return false;
-        }
-        self.executed.store(executed, Ordering::SeqCst);
-        self.times.fetch_add(1, Ordering::Relaxed);
-        if !self.signalled.swap(true, Ordering::SeqCst) && !suspension::signal(tid) {
+        counts.times += 1;
+        if self.0.needs_signal() && !suspension::signal(tid) {
             // Its cancellation points will do.
-            self.signalled.store(false, Ordering::SeqCst);
+            self.0.forget_signal();
         }
         true
     }
 
-    /// Lets the worker go on, whose job has executed so much by now; says whether it was suspended.
-    pub(crate) fn resume(&self, executed: u64, tolerance: u64) -> bool {
-        let was_suspended = self.free();
-        let since = executed.saturating_sub(self.executed.load(Ordering::SeqCst));
-        if was_suspended && since > tolerance {
-            self.ineffective.fetch_add(1, Ordering::Relaxed);
+    /// Lets the worker go on, whose job has executed so much by now; says whether it was suspended, and counts it
+    /// if it went on all the same.
+    pub(crate) fn resume(&self, executed: u64, tolerance: u64, counts: &mut Suspensions) -> bool {
+        let before = self.0.release();
+        if let Some(before) = before {
+            count_ineffective(before, executed, tolerance, counts);
         }
-        was_suspended
-    }
-
-    /// What came of suspending.
-    pub(crate) fn counted(&self) -> Suspensions {
-        Suspensions {
-            times: self.times.load(Ordering::Relaxed),
-            ineffective: self.ineffective.load(Ordering::Relaxed),
-        }
-    }
-
-    /// It was recorded that the job stopped.
-    pub(crate) fn tell_stopped(&self) {
-        self.recorded.store(true, Ordering::SeqCst);
-    }
-
-    /// Whether it has to be recorded that the job goes on.
-    pub(crate) fn tell_goes_on(&self) -> bool {
-        self.recorded.swap(false, Ordering::SeqCst)
+        before.is_some()
     }
 
     /// No thread is suspended from now on.
     pub(crate) fn end(&self) {
-        self.word.store(OVER, Ordering::SeqCst);
-        futex::wake_all(&self.word);
+        self.0.end();
     }
 
     /// Whether the worker is inside a body.
     pub(crate) fn is_inside(&self) -> bool {
-        self.inside.load(Ordering::SeqCst)
+        self.0.is_inside()
     }
+}
 
-    fn free(&self) -> bool {
-        let was_suspended = self.turn(SUSPENDED, FREE);
-        if was_suspended {
-            futex::wake_all(&self.word);
-        }
-        was_suspended
-    }
-
-    fn turn(&self, from: u32, to: u32) -> bool {
-        let turned = self
-            .word
-            .compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);
-        turned.is_ok()
+fn count_ineffective(before: u64, executed: u64, tolerance: u64, counts: &mut Suspensions) {
+    if executed.saturating_sub(before) > tolerance {
+        counts.ineffective += 1;
     }
 }
 
@@ -163,9 +112,10 @@ impl Suspension {
 mod tests {
     use super::*;
     use crate::sys::clock::monotonic_nanos;
+    use crate::sys::futex;
     use crate::sys::sched::own_tid;
     use crate::sys::suspension::SuspensionSignal;
-    use std::sync::atomic::AtomicI32;
+    use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
     use std::thread;
 
@@ -207,14 +157,14 @@ mod tests {
         let counting = Arc::new(Counting::default());
         let (own, suspension) = (Arc::clone(&counting), Arc::clone(suspension));
         let thread = thread::spawn(move || {
-            suspension::behind(&suspension.gate(), || {
+            suspension.behind(|| {
                 suspension.enter();
                 own.tid.store(own_tid(), Ordering::SeqCst);
                 let until = monotonic_nanos() + 2 * PATIENCE_NANOS;
                 while !own.ended.load(Ordering::SeqCst) && monotonic_nanos() < until {
                     own.rounds.fetch_add(1, Ordering::SeqCst);
                 }
-                suspension.leave(0, 0)
+                suspension.leave(0, 0, &mut Suspensions::default())
             })
         });
         assert!(within_patience(
@@ -233,47 +183,36 @@ mod tests {
     #[test]
     fn a_held_body_stands_and_a_released_one_goes_on() {
         let _signal = signal();
-        let suspension = Arc::new(Suspension::default());
+        let (suspension, mut counts) = (Arc::new(Suspension::default()), Suspensions::default());
         let (body, thread) = counting(&suspension);
+        let tid = body.tid.load(Ordering::SeqCst);
         for _ in 0..50 {
-            assert!(suspension.suspend(body.tid.load(Ordering::SeqCst), 0));
+            assert!(suspension.suspend(tid, 0, &mut counts));
             assert!(within_patience(|| stands(&body)), "it is suspended");
             let rounds = body.rounds.load(Ordering::SeqCst);
-            assert!(suspension.resume(0, 0));
+            assert!(suspension.resume(0, 0, &mut counts));
             assert!(within_patience(
                 || body.rounds.load(Ordering::SeqCst) > rounds
             ));
         }
         body.ended.store(true, Ordering::SeqCst);
         assert!(!thread.join().unwrap());
+        assert_eq!((counts.times, counts.ineffective), (50, 0));
     }
 
     #[test]
     fn the_end_of_the_run_lets_everybody_go_and_nobody_be_held() {
         let _signal = signal();
-        let suspension = Arc::new(Suspension::default());
+        let (suspension, mut counts) = (Arc::new(Suspension::default()), Suspensions::default());
         let (body, thread) = counting(&suspension);
-        assert!(suspension.suspend(body.tid.load(Ordering::SeqCst), 0));
-        suspension.tell_stopped();
+        assert!(suspension.suspend(body.tid.load(Ordering::SeqCst), 0, &mut counts));
         body.ended.store(true, Ordering::SeqCst);
         suspension.end();
         assert!(
             thread.join().unwrap(),
             "its going on is still to be recorded"
         );
-        assert!(!suspension.suspend(0, 0));
-        suspension.wait();
-    }
-
-    #[test]
-    fn who_is_not_inside_a_body_is_not_held() {
-        let suspension = Suspension::default();
-        assert!(!suspension.suspend(own_tid(), 0));
-        suspension.wait();
-        suspension.inside.store(true, Ordering::SeqCst);
-        suspension.turn(FREE, SUSPENDED);
-        assert!(!suspension.leave(0, 0), "it left although it was suspended");
-        assert!(!suspension.is_suspended());
+        assert!(!suspension.suspend(0, 0, &mut counts));
         suspension.wait();
     }
 
@@ -281,13 +220,14 @@ mod tests {
     #[test]
     fn no_release_is_lost() {
         let _signal = signal();
-        let suspension = Arc::new(Suspension::default());
+        let (suspension, mut counts) = (Arc::new(Suspension::default()), Suspensions::default());
         let (body, thread) = counting(&suspension);
         let tid = body.tid.load(Ordering::SeqCst);
         for _ in 0..20_000 {
-            suspension.suspend(tid, 0);
-            suspension.resume(0, 0);
+            suspension.suspend(tid, 0, &mut counts);
+            suspension.resume(0, 0, &mut counts);
         }
+        assert_eq!(counts.times, 20_000);
         let rounds = body.rounds.load(Ordering::SeqCst);
         assert!(within_patience(
             || body.rounds.load(Ordering::SeqCst) > rounds
@@ -298,35 +238,44 @@ mod tests {
 
     #[test]
     fn a_job_that_goes_on_by_more_than_the_tolerance_was_suspended_ineffectively() {
-        let suspension = Suspension::default();
-        for (executed, ineffective) in [(150, 0), (151, 1), (100, 1), (90, 1)] {
-            suspension.inside.store(true, Ordering::SeqCst);
-            suspension.turn(FREE, SUSPENDED);
-            suspension.executed.store(100, Ordering::SeqCst);
-            assert!(suspension.resume(executed, 50));
-            assert_eq!(suspension.counted().ineffective, ineffective, "{executed}");
-            // Who is not suspended cannot go on in spite of it.
-            assert!(!suspension.resume(executed + 1_000, 50));
-        }
-        assert_eq!(suspension.counted().ineffective, 1);
+        let _signal = signal();
+        let (suspension, mut counts) = (Suspension::default(), Suspensions::default());
+        suspension.behind(|| {
+            crate::sys::signal::block_all().unwrap();
+            for (executed, ineffective) in [(150, 0), (151, 1), (100, 1), (90, 1)] {
+                suspension.0.enter();
+                assert!(suspension.suspend(own_tid(), 100, &mut counts));
+                assert!(suspension.resume(executed, 50, &mut counts));
+                assert_eq!(counts.ineffective, ineffective, "{executed}");
+                // Who is not suspended cannot go on in spite of it.
+                assert!(!suspension.resume(executed + 1_000, 50, &mut counts));
+                assert!(!suspension.leave(executed + 1_000, 50, &mut counts));
+            }
+            // A body that does not listen returns.
+            suspension.0.enter();
+            assert!(suspension.suspend(own_tid(), 100, &mut counts));
+            assert!(suspension.leave(151, 50, &mut counts));
+            assert_eq!((counts.times, counts.ineffective), (5, 2));
+            suspension.enter();
+        });
     }
 
     #[test]
     fn a_signal_that_is_blocked_is_sent_once() {
         let _signal = signal();
-        let suspension = Suspension::default();
-        suspension::behind(&suspension.gate(), || {
+        let (suspension, mut counts) = (Suspension::default(), Suspensions::default());
+        suspension.behind(|| {
             crate::sys::signal::block_all().unwrap();
-            suspension.inside.store(true, Ordering::SeqCst);
+            suspension.0.enter();
             for _ in 0..3 {
-                assert!(suspension.suspend(own_tid(), 0));
-                assert!(suspension.signalled.load(Ordering::SeqCst));
-                assert!(suspension.resume(0, 0));
+                assert!(suspension.suspend(own_tid(), 0, &mut counts));
+                assert!(!suspension.0.needs_signal(), "it is on its way");
+                assert!(suspension.resume(0, 0, &mut counts));
             }
+            // Lets it through.
             suspension.enter();
-            assert!(within_patience(|| !suspension
-                .signalled
-                .load(Ordering::SeqCst)));
+            assert!(within_patience(|| suspension.0.needs_signal()));
+            suspension.0.forget_signal();
         });
     }
 }

@@ -164,16 +164,18 @@ impl TaskShared {
         (before != priority).then_some(priority)
     }
 
-    /// The worker's job number `sequence`, released at `release` on the clock, has come to its end.
-    pub(crate) fn take_off(&self, sequence: u64, release: u64) {
+    /// The worker's job number `sequence`, released at `release` on the clock, has come to its end; says whether
+    /// the worker was demoted since it began.
+    pub(crate) fn take_off(&self, sequence: u64, release: u64) -> bool {
         if let Some(slack) = &self.slack {
             let period = self.configuration.task.period.as_nanos();
             slack.await_end_of(release.saturating_add(period));
         }
-        self.finish(sequence);
+        let demoted = self.finish(sequence);
         if let Some(slack) = &self.slack {
             slack.note_end(sequence);
         }
+        demoted
     }
 }
 

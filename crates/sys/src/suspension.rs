@@ -53,7 +53,8 @@ extern "C" fn on_suspension_signal(_: libc::c_int) {
     let errno = unsafe { *libc::__errno_location() };
     // SAFETY: `behind` has set the pointer on this thread, and what it points to lives until `behind` sets it back.
     let gate = unsafe { &*gate };
-    gate.signalled.store(false, Ordering::SeqCst);
+    // Whoever found the flag set has sent no signal, so this has to see what was written before.
+    gate.signalled.swap(false, Ordering::AcqRel);
     gate.wait();
     // SAFETY: as above.
     unsafe {

@@ -52,6 +52,16 @@ pub struct Woken {
 }
 
 impl Woken {
+    /// Nothing came.
+    #[must_use]
+    pub const fn nothing() -> Self {
+        Self {
+            called: false,
+            tags: [0; SIGNALS_MAX],
+            count: 0,
+        }
+    }
+
     /// The tags of the timers that fired.
     pub fn tags(&self) -> impl Iterator<Item = usize> {
         let fired = self.tags.iter().take(self.count);
@@ -110,11 +120,7 @@ impl Waiter {
         let found =
             unsafe { libc::epoll_wait(self.poll.as_raw_fd(), ready.as_mut_ptr(), 2, milliseconds) };
         let found = usize::try_from(found).unwrap_or(0);
-        let mut woken = Woken {
-            called: false,
-            tags: [0; SIGNALS_MAX],
-            count: 0,
-        };
+        let mut woken = Woken::nothing();
         for event in ready.iter().take(found) {
             if event.u64 == CALLED {
                 woken.called = true;

@@ -1,6 +1,6 @@
 //! What the manager and one worker hand each other.
 
-use crate::thread::worker::Ended;
+use crate::job::Ended;
 use crate::words::{Bell, Letter, Mailbox};
 
 /// A job to begin.

@@ -2,7 +2,7 @@
 
 use super::{Shared, TaskShared};
 use crate::allowance::Allowance;
-use crate::report::Suspensions;
+use crate::words::AllowanceWord;
 
 impl TaskShared {
     /// The same with jobs in slices.
@@ -27,25 +27,46 @@ impl TaskShared {
             .filter(|_| !self.suspension.is_suspended())
     }
 
-    /// The worker is about to begin a job. It is granted its first slice; later ones, which may have begun
-    /// by now, the guard grants when the job has executed that.
-    pub(crate) fn grant_first(&self) {
+    /// The worker is about to begin a job, which is granted its first slice: that is returned. Later ones, which
+    /// may have begun by now, the guard grants when the job has executed that.
+    pub(crate) fn grant_first(&self) -> Allowance {
+        let first = self.next.get();
         if self.is_sliced() {
-            self.grant(self.limit.load());
+            self.grant(first);
         }
+        first
+    }
+
+    /// The worker shows a job that it has granted `first`; gives what the manager says now, which may have changed
+    /// that before it saw the job.
+    pub(crate) fn grant_again(&self, first: Allowance) -> Allowance {
+        let next = self.next.get();
+        if self.is_sliced() && next != first {
+            self.present.replace(first, next);
+        }
+        next
     }
 
     /// The running job may execute so much until its next slice begins.
     pub(crate) fn grant(&self, granted: Allowance) {
-        self.granted.store(granted);
+        self.present.set(granted);
     }
 
     /// What the running job may execute until the manager has to look.
     pub(crate) fn present_limit(&self) -> Allowance {
+        self.present_word().get()
+    }
+
+    /// The same for who has armed a monitor with what it read before.
+    pub(crate) fn present_limit_again(&self) -> Allowance {
+        self.present_word().again()
+    }
+
+    const fn present_word(&self) -> &AllowanceWord {
         if self.is_sliced() {
-            self.granted.load()
+            &self.present
         } else {
-            self.limit.load()
+            &self.next
         }
     }
 
@@ -60,18 +81,10 @@ impl Shared {
     /// The execution at which a job with `limit` has overrun; `None`: never.
     pub(crate) fn threshold(&self, limit: Allowance) -> Option<u64> {
         match limit {
-            Allowance::UpTo(limit) if self.enforce => {
+            Allowance::UpTo(limit) if self.duties.enforces => {
                 Some(limit.saturating_add(self.tolerance_nanos))
             }
             Allowance::UpTo(_) | Allowance::NotAdmitted | Allowance::Unlimited => None,
         }
-    }
-
-    /// How jobs were suspended between their slices; `None` if no job is cut into slices.
-    pub(crate) fn suspensions(&self) -> Option<Suspensions> {
-        let sliced = self.tasks.iter().filter(|task| task.is_sliced());
-        sliced
-            .map(|task| task.suspension.counted())
-            .reduce(Suspensions::and)
     }
 }

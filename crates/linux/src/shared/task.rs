@@ -2,19 +2,19 @@
 
 use super::Armed;
 use super::drops::Verdicts;
-use crate::allowance::{Allowance, AllowanceWord};
+use super::release_counter::ReleaseCounter;
+use crate::allowance::Allowance;
 use crate::guarantee::BlockedBy;
 use crate::late::Late;
 use crate::managed::Handover;
-use crate::mechanism::ReleaseCounter;
 use crate::report::TaskRecord;
 use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
-use crate::words::Mailbox;
+use crate::words::{AllowanceWord, JobWord, Mailbox, Phase, Revoked};
 use crate::zss::Slack;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use vestal_core::{JobId, TaskConfiguration, TaskId};
 
 /// One task, as its worker and the manager see it.
@@ -29,34 +29,27 @@ pub(crate) struct TaskShared {
     pub(crate) fifo: i32,
     pub(crate) tid: AtomicI32,
     pub(crate) monitor: OnceLock<Armed>,
-    /// Written by the worker: the job it has begun times two, plus one while it runs.
-    state: AtomicU64,
-    /// Written by the worker before `state`: its CPU clock when that job began.
-    pub(crate) base: AtomicU64,
-    /// Written by the manager: what a job may execute from its beginning.
-    pub(crate) limit: AllowanceWord,
+    /// The job that the worker has begun, and whether the worker was demoted for it.
+    job_word: JobWord,
+    /// Written by the manager: what the next job may execute from its beginning.
+    pub(crate) next: AllowanceWord,
     pub(super) is_sliced: bool,
-    /// Under native dispatch, of a sliced task: what the running job was granted so far. Written by the
+    /// Under native dispatch, of a sliced task: what the present job was granted so far. Written by the
     /// worker before it says what runs, and by the manager for the job that runs.
-    pub(super) granted: AllowanceWord,
+    pub(super) present: AllowanceWord,
     /// Whether the worker is suspended in the middle of a body.
     pub(crate) suspension: Suspension,
+    /// The text of the panic of its body; written before the stop that it is about.
+    pub(super) panic: OnceLock<String>,
     /// Whether a job of the task has begun and has its priority: see [`crate::guarantee`].
     pub(crate) has_priority: AtomicBool,
     pub(crate) blocked_by: BlockedBy,
     pub(crate) late: Late,
-    /// Written by the manager, never falls: jobs with smaller numbers have lost their priorities.
-    demoted_up_to: AtomicU64,
-    /// Set by the manager when it demotes the worker, cleared by the worker when it has taken its
-    /// job off and asks for its priority. The manager demotes only who runs a job, so nothing can
-    /// set it after that.
-    background: AtomicBool,
-    /// The same without the end of the run.
-    enforced_up_to: AtomicU64,
+    /// Which of its jobs have lost their priorities, and which of those shall end.
+    revoked: Revoked,
+    /// That of the run, whose end takes the priorities of all jobs.
+    pub(super) phase: Arc<Phase>,
     pub(super) verdicts: Verdicts,
-    /// Written by the manager: demoted jobs with smaller numbers shall end at their next
-    /// cancellation point.
-    cancelled_up_to: AtomicU64,
     /// From the worker to the manager.
     pub(crate) request: Mailbox<Request, 3>,
     /// Where the task suspends others, and is suspended, for want of slack.
@@ -85,20 +78,18 @@ impl TaskShared {
             fifo,
             tid: AtomicI32::new(0),
             monitor: OnceLock::new(),
-            state: AtomicU64::new(0),
-            base: AtomicU64::new(0),
-            limit: AllowanceWord::new(limit),
+            job_word: JobWord::default(),
+            next: AllowanceWord::new(limit),
             is_sliced: false,
-            granted: AllowanceWord::new(Allowance::Unlimited),
+            present: AllowanceWord::new(Allowance::Unlimited),
             suspension: Suspension::default(),
+            panic: OnceLock::new(),
             has_priority: AtomicBool::new(false),
             blocked_by: BlockedBy::default(),
             late: Late::new(),
-            demoted_up_to: AtomicU64::new(0),
-            background: AtomicBool::new(false),
-            enforced_up_to: AtomicU64::new(0),
+            revoked: Revoked::default(),
+            phase: Arc::default(),
             verdicts: Verdicts::default(),
-            cancelled_up_to: AtomicU64::new(0),
             request: Mailbox::default(),
             slack: None,
             handover: Handover::default(),
@@ -134,23 +125,28 @@ impl TaskShared {
     }
 
     pub(crate) fn begin(&self, sequence: u64, cpu_nanos: u64) {
-        self.base.store(cpu_nanos, Ordering::SeqCst);
-        self.state.store(sequence << 1 | 1, Ordering::SeqCst);
+        self.job_word.begin(sequence, cpu_nanos);
     }
 
     /// The job's own work begins here: what came before, its account does not show.
     pub(crate) fn start_account(&self, cpu_nanos: u64) {
-        self.base.store(cpu_nanos, Ordering::SeqCst);
+        self.job_word.start_account(cpu_nanos);
     }
 
-    pub(crate) fn finish(&self, sequence: u64) {
-        self.state.store(sequence << 1, Ordering::SeqCst);
+    /// Where that account begins.
+    pub(crate) fn account_base(&self) -> u64 {
+        self.job_word.base()
+    }
+
+    /// Job `sequence` is off; says whether its worker was demoted since it began.
+    pub(crate) fn finish(&self, sequence: u64) -> bool {
+        self.job_word.end(sequence)
     }
 
     /// The job that was begun and has not ended.
     pub(crate) fn running(&self) -> Option<u64> {
-        let state = self.state.load(Ordering::SeqCst);
-        (state & 1 == 1).then_some(state >> 1)
+        let begun = self.job_word.look();
+        begun.runs.then_some(begun.number)
     }
 
     /// The job that was begun, has not ended, and keeps its priority.
@@ -158,53 +154,39 @@ impl TaskShared {
         self.running().filter(|&job| !self.is_demoted(job))
     }
 
+    /// Whether job `sequence` has lost its priority: by enforcement, or because the run ends.
     pub(crate) fn is_demoted(&self, sequence: u64) -> bool {
-        sequence < self.demoted_up_to.load(Ordering::SeqCst)
+        self.revoked.is_revoked(sequence) || self.phase.is_ending()
     }
 
     /// Whether enforcement took the priority of job `sequence`, and not the end of the run.
     pub(crate) fn lost_its_priority(&self, sequence: u64) -> bool {
-        sequence < self.enforced_up_to.load(Ordering::SeqCst)
+        self.revoked.is_revoked(sequence)
     }
 
     /// Job `sequence` and all before it lose their priorities.
     pub(super) fn demote_up_to(&self, sequence: u64) {
-        self.enforced_up_to
-            .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
-        self.demoted_up_to
-            .fetch_max(sequence.saturating_add(1), Ordering::SeqCst);
+        self.revoked.revoke(sequence);
     }
 
-    /// The manager is about to demote the worker.
-    pub(crate) fn enter_background(&self) {
-        self.background.store(true, Ordering::SeqCst);
+    /// The manager is about to demote the worker for job `sequence`; says whether that still runs.
+    pub(crate) fn demote(&self, sequence: u64) -> bool {
+        self.job_word.demote(sequence)
     }
 
-    /// Whether the worker is demoted, and has not asked for its priority yet.
+    /// Whether the worker is demoted, and its job not off yet.
     pub(crate) fn is_in_background(&self) -> bool {
-        self.background.load(Ordering::SeqCst)
-    }
-
-    /// Whether the worker was demoted since it asked last; asked when its job is off.
-    pub(crate) fn leave_background(&self) -> bool {
-        self.background.swap(false, Ordering::SeqCst)
-    }
-
-    /// The run ends, and with it the priority of every job.
-    pub(super) fn demote_all(&self) {
-        self.demoted_up_to.store(u64::MAX, Ordering::SeqCst);
-        self.cancel_demoted();
+        self.job_word.look().demoted
     }
 
     /// Jobs that were demoted so far end at their next cancellation point.
     pub(super) fn cancel_demoted(&self) {
-        let demoted = self.demoted_up_to.load(Ordering::SeqCst);
-        self.cancelled_up_to.store(demoted, Ordering::SeqCst);
+        self.revoked.cancel();
     }
 
     /// Whether job `sequence` shall end at its next cancellation point.
     pub(crate) fn cancelled(&self, sequence: u64) -> bool {
-        sequence < self.cancelled_up_to.load(Ordering::SeqCst)
+        self.revoked.is_cancelled(sequence) || self.phase.is_ending()
     }
 
     /// The newest job released until `now_nanos` after the epoch.
@@ -216,7 +198,7 @@ impl TaskShared {
     /// What the running job has executed; `None` if its thread is gone.
     pub(crate) fn executed(&self) -> Option<u64> {
         let cpu = sys::clock::cpu_nanos_of(self.tid())?;
-        Some(cpu.saturating_sub(self.base.load(Ordering::SeqCst)))
+        Some(cpu.saturating_sub(self.account_base()))
     }
 }
 
@@ -242,8 +224,10 @@ mod tests {
     /// What the manager does to a task whose job `sequence` loses its priority.
     fn take_the_priority_of(task: &TaskShared, sequence: u64) {
         task.demote_up_to(sequence);
-        if task.running().is_some_and(|job| task.is_demoted(job)) {
-            task.enter_background();
+        if let Some(job) = task.running()
+            && task.is_demoted(job)
+        {
+            assert!(task.demote(job));
         }
     }
 
@@ -252,7 +236,7 @@ mod tests {
     fn end_with_the_manager_before(at: usize) -> (bool, bool, bool) {
         let task = task();
         let (mut looked_demoted, mut demoted, mut returned) = (false, false, false);
-        for step in 0..4 {
+        for step in 0..3 {
             if step == at {
                 take_the_priority_of(&task, 7);
                 demoted = task.running().is_some();
@@ -260,8 +244,7 @@ mod tests {
             match step {
                 0 => task.begin(7, 0),
                 1 => looked_demoted = task.is_demoted(7),
-                2 => task.finish(7),
-                _ => returned = task.leave_background(),
+                _ => returned = task.finish(7),
             }
         }
         (looked_demoted, demoted, returned)
@@ -269,7 +252,7 @@ mod tests {
 
     #[test]
     fn whoever_was_demoted_returns_wherever_the_manager_came_between() {
-        let outcomes: Vec<_> = (0..4).map(end_with_the_manager_before).collect();
+        let outcomes: Vec<_> = (0..3).map(end_with_the_manager_before).collect();
         assert_eq!(
             outcomes,
             [
@@ -277,7 +260,6 @@ mod tests {
                 (true, true, true),
                 // The job did not look demoted, and its thread was demoted all the same.
                 (false, true, true),
-                (false, false, false),
             ]
         );
     }
@@ -287,8 +269,8 @@ mod tests {
         let task = task();
         task.begin(0, 0);
         take_the_priority_of(&task, 0);
-        task.finish(0);
-        assert!(task.leave_background());
-        assert!(!task.leave_background());
+        assert!(task.finish(0));
+        task.begin(1, 0);
+        assert!(!task.finish(1));
     }
 }

@@ -1,13 +1,15 @@
 //! A worker under managed dispatch: begins the job it is assigned, and says when it has ended.
 
+use super::worker::{RunningWorker, note_costs, note_dropped};
+use crate::job::Ended;
 use crate::managed::Assignment;
 use crate::occupancy::Wanted;
 use crate::outcome::{note_completed, note_unfinished, record_dropped};
 use crate::recording::Tracer;
 use crate::report::Duty;
-use crate::shared::{STOP, Shared, TaskShared};
+use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
-use crate::thread::worker::{Ended, RunningWorker, note_costs, note_dropped};
+use crate::words::Stage;
 use vestal_trace::{Edge, Mechanism};
 
 impl RunningWorker<'_> {
@@ -18,7 +20,7 @@ impl RunningWorker<'_> {
             let changes = task.handover.changes.count();
             if let Some(assignment) = task.handover.take_assigned() {
                 self.run_assigned(assignment);
-            } else if shared.phase() == STOP {
+            } else if shared.phase.stage() == Stage::Over {
                 return;
             } else {
                 self.own.wait(shared, Duty::JobEnd, &mut self.trace);

@@ -12,9 +12,9 @@ use crate::intervals::{Intervals, Thread};
 use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::Duty;
-use crate::shared::{RUN, Shared};
+use crate::shared::Shared;
+use crate::sys;
 use crate::sys::sched::enter_real_time;
-use crate::sys::{self, futex};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -40,14 +40,14 @@ impl IdleDetector {
         let meter = Meter::start();
         let (mut own, mut trace) = (Intervals::of_this_thread(Thread::Idle), Tracer::off());
         loop {
-            match shared.idle_wanted.load(Ordering::SeqCst) {
-                0 => {
-                    own.wait(shared, Duty::Idle, &mut trace);
-                    futex::wait_until(&shared.idle_wanted, 0, None);
-                    own.wake_idle(shared);
-                }
-                1 => self.report(),
-                _ => break,
+            if shared.question.is_over() {
+                break;
+            } else if shared.question.is_asked() {
+                self.report();
+            } else {
+                own.wait(shared, Duty::Idle, &mut trace);
+                shared.question.wait();
+                own.wake_idle(shared);
             }
         }
         own.leave(shared);
@@ -61,11 +61,7 @@ impl IdleDetector {
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::IdleAnswer);
         // A worker that completes from here on asks again.
-        let taken = shared
-            .idle_wanted
-            .compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst);
-        if taken.is_ok() && shared.phase() == RUN {
-            shared.idle_seen.store(true, Ordering::SeqCst);
+        if shared.question.answer() && shared.is_running() {
             shared.kick_manager();
         }
     }

@@ -1,28 +1,20 @@
-//! Starting threads so that none runs before all are ready to run, how a manager's ends, and joining them again.
+//! Starting threads so that none runs before all are ready to run, and joining them again.
 //!
 //! A thread that enters SCHED_FIFO on a pinned CPU and then spins for the others can keep them from
 //! ever starting. Each therefore blocks on the phase word, and the starter waits for each one's
 //! report before it starts the next.
 
-use crate::recording::Tracer;
-use crate::report::ManagerRecord;
-use crate::shared::{Shared, StopCause};
-use crate::sys;
+use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex::wait_until;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
-use vestal_core::{ContractViolation, Duration, Scheduler};
-use vestal_trace::Recorder;
+use vestal_core::Duration;
 
 /// How long a thread may take to set itself up.
 const SETUP_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
-
-/// The outcome of a part of a manager's round.
-pub(crate) type Step<T = ()> = Result<T, ContractViolation>;
 
 /// The threads of a run.
 pub(crate) struct Threads {
@@ -117,42 +109,4 @@ impl Threads {
         }
         members.iter().filter_map(|(worker, _)| *worker).collect()
     }
-}
-
-/// What a manager's thread does until the run ends; that is halted whatever happens.
-pub(crate) fn manage_to_the_end(shared: &Shared, manage: impl FnOnce() -> Step) {
-    let failed = match catch_unwind(AssertUnwindSafe(manage)) {
-        Ok(outcome) => outcome
-            .err()
-            .map(|violation| format!("contract violated: {violation}")),
-        Err(panic) => Some(message_of(panic.as_ref())),
-    };
-    if let Some(message) = failed {
-        shared.request_stop(StopCause::ManagerPanicked { message });
-    }
-    shared.halt();
-    let _ = sys::sched::set_other(sys::sched::own_tid());
-}
-
-/// The text of a panic.
-pub(crate) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned())
-}
-
-/// The end of a manager's record, and of its trace.
-pub(crate) fn end_record<S: Scheduler>(
-    mut record: ManagerRecord,
-    scheduler: Recorder<S, Tracer>,
-    shared: &Shared,
-) -> ManagerRecord {
-    scheduler.sink().open();
-    let (scheduler, trace, end) = scheduler.leave(shared.instant(monotonic_nanos()));
-    trace.close();
-    record.lost_notices = scheduler.lost_notices();
-    record.end = Some(end);
-    record
 }

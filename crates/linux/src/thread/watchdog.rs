@@ -3,17 +3,18 @@
 //! It lives on another CPU than the run if the process has one, above every other thread of the
 //! run, and does almost nothing.
 
+use crate::driver::BEAT_NANOS;
 use crate::intervals::{Intervals, Thread};
-use crate::manager::BEAT_NANOS;
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::recording::Tracer;
 use crate::report::Duty;
-use crate::shared::{STOP, Shared, StopCause};
+use crate::shared::{Shared, StopCause};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::enter_real_time;
 use crate::sys::stop;
+use crate::words::Stage;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -83,7 +84,7 @@ impl Watchdog {
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
             let calls = stop::CALLS.count();
-            if shared.phase() == STOP {
+            if shared.phase.stage() == Stage::Over {
                 break;
             }
             let now = monotonic_nanos();
@@ -93,7 +94,7 @@ impl Watchdog {
                 shared.request_stop(StopCause::Signal(signal));
                 shared.kick_manager();
             }
-            let beat = shared.beat.load(Ordering::SeqCst);
+            let beat = shared.beat.count();
             if now >= next && watch.look(next, now, beat) {
                 shared.request_stop(StopCause::ManagerHung);
                 // The manager first: it may hold the CPU that the others need to shut down.

@@ -8,25 +8,28 @@
 //!     +--------------------------------------- background
 //!            cancellation point, priority restored (4)
 //! ```
-//! (1) [`RunningWorker::run_released_jobs`], (2) [`RunningWorker::release`], (3) in [`crate::manager`],
+//! (1) [`RunningWorker::run_released_jobs`], (2) [`RunningWorker::release`], (3) in [`crate::driver::Enactor`],
 //! (4) [`RunningWorker::end`].
 
 use crate::allowance::Allowance;
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
+use crate::duties::Source;
+use crate::error::message_of;
 use crate::intervals::{Intervals, Thread};
+use crate::job::Ended;
 use crate::meter::Meter;
 use crate::occupancy::Wanted;
 use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
-use crate::report::Duty;
+use crate::report::{Duty, Suspensions};
 use crate::request::Request;
-use crate::shared::{Armed, RUN, STOP, Shared, StopCause, TaskShared};
+use crate::shared::{Armed, Shared, StopCause, TaskShared};
+use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
-use crate::sys::{self, futex};
-use crate::thread::start::message_of;
+use crate::words::Stage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -55,7 +58,7 @@ impl Worker {
             return Ok(());
         };
         enter_real_time(self.shared.cpu, task.fifo)?;
-        if self.shared.arms_monitors() {
+        if self.shared.duties.has_monitors {
             let manager = self.shared.manager_tid.load(Ordering::SeqCst);
             if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
                 // Set once, here.
@@ -63,7 +66,7 @@ impl Worker {
             }
         }
         if let Some(slack) = &task.slack
-            && !self.shared.paper_zss
+            && self.shared.duties.sets_instants
         {
             slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
         }
@@ -79,11 +82,11 @@ impl Worker {
         let Some(task) = shared.tasks.get(self.index) else {
             return;
         };
-        if !shared.await_begin() {
+        if !shared.phase.await_begin() {
             return;
         }
         if task.is_sliced() {
-            sys::suspension::behind(&task.suspension.gate(), || self.work(&shared, task));
+            task.suspension.behind(|| self.work(&shared, task));
         } else {
             self.work(&shared, task);
         }
@@ -100,12 +103,12 @@ impl Worker {
             own: Intervals::of_this_thread(Thread::Worker(self.index)),
             trace: self.trace,
         };
-        let never_begun = match shared.managed {
-            Some(_) => {
+        let never_begun = match shared.duties.source {
+            Source::Assigned => {
                 running.run_assigned_jobs();
                 None
             }
-            None => Some(running.run_released_jobs()),
+            Source::Own | Source::Counted => Some(running.run_released_jobs()),
         };
         running.own.leave(shared);
         let _ = sys::sched::set_other(sys::sched::own_tid());
@@ -141,16 +144,16 @@ impl RunningWorker<'_> {
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::JobEnd));
             self.own.wait(shared, Duty::JobEnd, &mut self.trace);
-            let goes_on = match shared.wake_event {
-                Some(_) if !shared.paper_pt => wait_for_manager(shared, task, sequence, release),
-                Some(_) | None => wait_for_release(shared, task, release),
+            let goes_on = match shared.duties.source {
+                Source::Counted => wait_for_manager(shared, task, sequence, release),
+                Source::Own | Source::Assigned => wait_for_release(shared, task, release),
             };
             if !goes_on {
                 break;
             }
             self.release(sequence, release);
             shared.report_end(task, sequence);
-            if shared.wake_event.is_some() {
+            if shared.duties.reports_ends {
                 // Last of all: the manager takes the CPU at once.
                 task.release_counter.finish(sequence);
                 shared.kick_manager();
@@ -159,9 +162,7 @@ impl RunningWorker<'_> {
             release = release.saturating_add(task.period_nanos());
         }
         // The thread stays until all leave: its number must not name another thread.
-        while shared.phase() != STOP {
-            futex::wait_until(&shared.phase, RUN, None);
-        }
+        shared.phase.await_over();
         release
     }
 
@@ -174,10 +175,10 @@ impl RunningWorker<'_> {
         self.own.wake(shared, wanted, woken, &mut self.trace);
         self.note_woken(woken);
         let no_room = self.queue.was_full(release);
-        task.grant_first();
+        let first = task.grant_first();
         // First say what runs, then read whether it may: see `shared`.
         task.begin(sequence, own_cpu_nanos());
-        let limit = task.limit.load();
+        let limit = task.grant_again(first);
         let stopping = shared.stop_requested();
         if no_room || limit == Allowance::NotAdmitted || (task.is_demoted(sequence) && !stopping) {
             self.drop_before_begin((sequence, release), (woken, no_room));
@@ -207,16 +208,14 @@ impl RunningWorker<'_> {
     /// Natively that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (shared, task) = (self.shared, self.task);
-        let natively = shared.managed.is_none();
+        let natively = shared.duties.source != Source::Assigned;
         shared.begin_at_priority(task, sequence, release);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
         let monitor = task.monitor.get();
         // A manager that dispatches arms it itself.
-        if let (true, Some(monitor)) = (natively, monitor)
-            && let Some(threshold) = shared.threshold(task.present_limit())
-        {
-            monitor.start(threshold);
+        if let (true, Some(monitor)) = (natively, monitor) {
+            shared.arm(task, monitor, Some);
         }
         let started = monotonic_nanos();
         let at = shared.instant(started);
@@ -260,7 +259,7 @@ impl RunningWorker<'_> {
         (woken, no_room): (u64, bool),
     ) {
         let task = self.task;
-        task.take_off(sequence, release);
+        let demoted = task.take_off(sequence, release);
         let why = if no_room {
             DropReason::BacklogFull
         } else {
@@ -268,7 +267,7 @@ impl RunningWorker<'_> {
             task.why_dropped(sequence)
         };
         self.note_never_begun(woken, Some((task.job(sequence), why)));
-        self.restore_priority();
+        self.restore_priority(demoted);
         want_idle_above_lowest(self.shared);
         note_dropped(task, why);
     }
@@ -302,16 +301,24 @@ impl RunningWorker<'_> {
         job.end_looking();
         if task.is_sliced() {
             let executed = job.executed().as_nanos();
-            if task.suspension.leave(executed, shared.tolerance_nanos) {
-                // It was stopped, and ends all the same.
+            let mut counts = Suspensions::default();
+            let was_suspended =
+                task.suspension
+                    .leave(executed, shared.tolerance_nanos, &mut counts);
+            // Under native dispatch it was recorded that it stopped, and it ends all the same.
+            if was_suspended && shared.managed.is_none() {
                 job.note_gone_on();
+            }
+            if was_suspended {
+                let mut record = task.record();
+                record.suspensions = record.suspensions.and(counts);
             }
         }
         match outcome {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
                 shared.request_stop(StopCause::BodyPanicked {
-                    task: task.id.index(),
+                    task: task.id,
                     message: message_of(panic.as_ref()),
                 });
                 shared.kick_manager();
@@ -345,7 +352,7 @@ impl RunningWorker<'_> {
     fn end(&mut self, job: &Ended) -> bool {
         let (shared, task) = (self.shared, self.task);
         let stopping = shared.stop_requested();
-        let demoted = task.is_demoted(job.sequence);
+        let lost = task.is_demoted(job.sequence);
         // At the end of the run everything is demoted; what was completed then counts as such.
         let lost_its_priority = task.lost_its_priority(job.sequence);
         let completed = job.completed && !lost_its_priority;
@@ -353,11 +360,11 @@ impl RunningWorker<'_> {
         self.record_end(job, completed, unfinished);
         // By the limit it ran under: the mode may fall when it is off.
         let threshold = shared.threshold(task.present_limit());
-        let overran = !demoted && threshold.is_some_and(|threshold| job.executed > threshold);
-        task.take_off(job.sequence, job.release);
+        let overran = !lost && threshold.is_some_and(|threshold| job.executed > threshold);
+        let demoted = task.take_off(job.sequence, job.release);
         shared.end_at_priority(task, job.sequence, job.executed, job.finished);
         want_idle_above_lowest(shared);
-        self.restore_priority();
+        self.restore_priority(demoted);
         if overran {
             // Complete before the monitor noticed: an overrun all the same (contract C2).
             self.report_overrun(job);
@@ -407,8 +414,7 @@ impl RunningWorker<'_> {
     ///
     /// What counts is whether this thread was demoted, not whether its job is demoted: the manager may
     /// demote it after the last look at that, up to the moment at which the job is off.
-    fn restore_priority(&mut self) {
-        let demoted = self.task.leave_background();
+    fn restore_priority(&mut self, demoted: bool) {
         if !self.shared.stop_requested()
             && (demoted || sys::sched::own_priority() != self.task.present_priority())
         {
@@ -484,22 +490,10 @@ pub(crate) fn note_costs(task: &TaskShared, start_cost: u64, job: &Ended) {
     record.end_cost.record(end_cost);
 }
 
-/// A job whose body has returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
-    pub(crate) sequence: u64,
-    /// The clock reading at which it was released.
-    pub(crate) release: u64,
-    pub(crate) finished: u64,
-    pub(crate) executed: u64,
-    /// It did all its work; otherwise it was cancelled.
-    pub(crate) completed: bool,
-}
-
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// without effect, while its job was preempted.
 fn resume_preempted(shared: &Shared) {
-    if shared.monitor != Monitor::Manager || !shared.arms_monitors() {
+    if shared.monitor != Monitor::Manager || !shared.duties.has_monitors {
         return;
     }
     let next = shared.by_rank().find(|task| task.running_ready().is_some());
@@ -514,7 +508,7 @@ fn resume_preempted(shared: &Shared) {
 fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
     let mut waited = false;
     loop {
-        if shared.phase() != RUN || shared.stop_requested() {
+        if !shared.is_running() {
             return false;
         }
         let now = monotonic_nanos();
@@ -525,7 +519,7 @@ fn wait_for_release(shared: &Shared, task: &TaskShared, release: u64) -> bool {
             return true;
         }
         waited = true;
-        futex::wait_until(&shared.phase, RUN, Some(release));
+        shared.phase.wait_while(Stage::Running, Some(release));
     }
 }
 
@@ -535,7 +529,7 @@ fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64, release: 
     loop {
         // Read before looking, so that a call that comes while looking ends the wait.
         let calls = task.release_counter.calls.count();
-        if shared.phase() != RUN || shared.stop_requested() {
+        if !shared.is_running() {
             return false;
         }
         if task.release_counter.is_released(sequence) {

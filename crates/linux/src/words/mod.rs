@@ -14,9 +14,29 @@
 //! several cells together are in `models`. A model named `refuted_...` is one that loom must refute: the
 //! same with a weaker order, or with the pair of words that was there before.
 
+mod allowance;
+mod beat;
 mod bell;
+mod hold;
+mod job;
 mod mailbox;
+#[cfg(all(test, loom))]
+mod models;
+mod phase;
+mod plan;
+mod question;
+mod revoked;
+mod stop;
 mod sync;
 
+pub(crate) use allowance::{Allowance, AllowanceWord};
+pub(crate) use beat::Beat;
 pub(crate) use bell::Bell;
+pub(crate) use hold::{Hold, Left};
+pub(crate) use job::JobWord;
 pub(crate) use mailbox::{Letter, Mailbox};
+pub(crate) use phase::{Phase, Stage};
+pub(crate) use plan::PlanWord;
+pub(crate) use question::Question;
+pub(crate) use revoked::Revoked;
+pub(crate) use stop::{Cause, Stop};

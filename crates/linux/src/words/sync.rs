@@ -1,9 +1,9 @@
 //! What the cells are made of: the real thing, or loom's, which tries every interleaving.
 
 #[cfg(all(test, loom))]
-pub(super) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+pub(super) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 #[cfg(not(all(test, loom)))]
-pub(super) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+pub(super) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Waits while `word` holds `expected`, until `deadline_nanos` on `CLOCK_MONOTONIC` at the latest. May return earlier.
 #[cfg(not(all(test, loom)))]

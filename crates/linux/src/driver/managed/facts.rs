@@ -1,11 +1,12 @@
 //! What the manager reports to the scheduler: what ran, what ended, what was released.
 
-use super::Dispatcher;
-use crate::managed::pending::{Class, TaskQueue, queue_of};
+use super::queue::{Class, TaskQueue, queue_of};
+use super::{Managed, Step};
+use crate::job::Ended;
+use crate::report::ManagerRecord;
 use crate::shared::{Shared, TaskShared};
-use crate::thread::start::Step;
-use crate::thread::worker::Ended;
 use std::cmp::Reverse;
+use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::job_table::BACKLOG_MAX;
@@ -15,9 +16,14 @@ use vestal_trace::What;
 /// Releases that are no further apart than this are one event.
 const MERGE_NANOS: u64 = 1_000;
 
-impl Dispatcher {
+impl Managed {
     /// Charges the running job what its thread's clock says (C2).
-    pub(super) fn charge_running(&mut self, shared: &Shared, now: u64) -> Step {
+    pub(super) fn charge_running(
+        &mut self,
+        shared: &Shared,
+        record: &mut ManagerRecord,
+        now: u64,
+    ) -> Step {
         let Some(job) = self.running else {
             return Ok(());
         };
@@ -28,8 +34,8 @@ impl Dispatcher {
             && executed >= exhausted
         {
             let overshoot = executed - exhausted;
-            self.record.overshoot.record(overshoot);
-            self.record.late += u64::from(overshoot > self.record.late_beyond_nanos);
+            record.overshoot.record(overshoot);
+            record.late += u64::from(overshoot > record.late_beyond_nanos);
         }
         self.charge(shared, at, job, executed)
     }
@@ -37,7 +43,7 @@ impl Dispatcher {
     /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.
     fn charge(&mut self, shared: &Shared, at: Instant, job: JobId, executed: u64) -> Step {
         let queue = queue_of(&mut self.queues, job.task)?;
-        if !shared.enforce {
+        if !shared.duties.enforces {
             return Ok(());
         }
         let amount = queue.report(
@@ -53,7 +59,9 @@ impl Dispatcher {
 
     /// The execution at which the budget of `job` that the last plan named is used up.
     pub(super) fn exhausted_at(&self, shared: &Shared, job: JobId) -> Option<u64> {
-        let slot = self.slot.filter(|slot| shared.enforce && slot.job == job)?;
+        let slot = self
+            .slot
+            .filter(|slot| shared.duties.enforces && slot.job == job)?;
         // What a job in the background uses up is on no account.
         let task = shared.task(job.task).ok()?;
         if task.is_demoted(job.sequence) {
@@ -69,13 +77,13 @@ impl Dispatcher {
     }
 
     /// Takes the ends of jobs from the workers.
-    pub(super) fn take_ends(&mut self, shared: &Shared) -> Step {
+    pub(super) fn take_ends(&mut self, shared: &Shared, record: &mut ManagerRecord) -> Step {
         for task in &shared.tasks {
             let Some(done) = task.handover.take_done() else {
                 continue;
             };
             let job = task.job(done.sequence);
-            self.set_class(shared, task, Class::Run);
+            self.set_class(shared, record, task, Class::Run);
             let running = self.running;
             let queue = queue_of(&mut self.queues, task.id)?;
             queue.busy = None;
@@ -87,7 +95,7 @@ impl Dispatcher {
             queue.end_cleaning(task);
             match running {
                 // The way is free for the job in whose name the worker came here.
-                Some(next) if next.task == job.task => self.assign(shared, task, next),
+                Some(next) if next.task == job.task => self.assign(shared, record, task, next),
                 Some(_) | None => queue.ended = Some((done.sequence, done.completed)),
             }
         }
@@ -105,7 +113,8 @@ impl Dispatcher {
     }
 
     /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
-    pub(super) fn take_releases(&mut self, shared: &Shared, now: u64, end: u64) -> Step<u64> {
+    pub(super) fn take_releases(&mut self, shared: &Shared, now: u64) -> Step<u64> {
+        let end = shared.end.load(Ordering::SeqCst);
         // Those that have waited longer come first.
         self.hand_on(shared)?;
         let mut latest = 0;

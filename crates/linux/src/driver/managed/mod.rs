@@ -1,37 +1,50 @@
-//! The manager that dispatches: reports to the scheduler what happened, and does what the plan says.
+//! *Managed dispatch* on one CPU: a manager asks a scheduler what to run, and carries its plans out
+//! with three priorities.
+//!
+//! | class | where | who |
+//! |---|---|---|
+//! | manager | the highest SCHED_FIFO priority of the run | the manager |
+//! | run | SCHED_FIFO below it | the worker of the job that the plan names, and workers without a job, which are blocked |
+//! | suspended | SCHED_FIFO below that | workers whose job was preempted |
+//! | background | SCHED_OTHER | workers whose job was demoted, until its next cancellation point |
+//!
+//! Preempted jobs stay in SCHED_FIFO, because the kernel lends starved SCHED_OTHER threads time of
+//! its own accord (the fair server), and would then run jobs that no plan names. Withdrawn ones go to
+//! SCHED_OTHER as under native dispatch: a body that never ends must not use up real-time bandwidth.
+//!
+//! The manager lives on the CPU of the run, above all workers, so no worker moves while it decides,
+//! and what it has arranged is what runs as soon as it waits again: it may confirm starts and stops
+//! itself. It waits for one thing, a futex, with one timeout: the next release, the predicted
+//! exhaustion of the running job's budget, or the instant that the plan asks for, whichever is first.
 
+mod backlog;
 mod drops;
 mod facts;
-mod suspend;
+mod queue;
 
-use super::Managed;
-use super::backlog::Backlog;
-use super::handover::{Assignment, Handover};
-use super::pending::{Class, TaskQueue, queue_of};
+use super::{Driver, Step};
 use crate::config::Monitor;
 use crate::decider::BoxedScheduler;
-use crate::intervals::{Intervals, Thread};
-use crate::manager::{BEAT_NANOS, goes_on};
-use crate::meter::Meter;
-use crate::occupancy::Wanted;
+use crate::feature::slices;
+use crate::managed::{Assignment, Handover};
 use crate::recording::Tracer;
-use crate::report::{Duty, ManagerRecord};
-use crate::shared::{QUANTUM_NANOS, Shared, StopCause, TaskShared};
+use crate::report::ManagerRecord;
+use crate::shared::{Call, QUANTUM_NANOS, Shared, StopCause, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::sched::enter_real_time;
 use crate::sys::signal::{ManagerSignals, kick_signal};
-use crate::thread::start::{Step, end_record, manage_to_the_end};
+use backlog::Backlog;
 use facts::end_of;
+use queue::{Class, TaskQueue, queue_of};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::plan::{Slot, Wake};
 use vestal_core::{Event, Fact, Instant, JobId, Level, Permit, Scheduler, TaskId};
-use vestal_trace::{Edge, Mechanism, Recorder, What};
+use vestal_trace::{Recorder, What};
 
 /// The priorities of the run, the manager's own apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +53,12 @@ struct Classes {
     pub(crate) suspended: i32,
 }
 
-/// The manager's own state.
-pub(crate) struct Dispatcher {
-    pub(crate) shared: Arc<Shared>,
+/// Dispatches: reports to the scheduler what happened, and does what the plan says.
+pub(crate) struct Managed {
     scheduler: Recorder<BoxedScheduler, Tracer>,
+    signals: ManagerSignals,
+    /// How many calls there were when it began to look.
+    seen: u32,
     queues: Vec<TaskQueue>,
     /// The next release of each task, with its clock reading.
     timers: BinaryHeap<Reverse<(u64, TaskId)>>,
@@ -54,20 +69,17 @@ pub(crate) struct Dispatcher {
     mode: Level,
     /// The instant of the last decision (C1).
     clock: Instant,
-    record: ManagerRecord,
-    pub(crate) priority: i32,
     classes: Classes,
     /// When it wakes to look at the budget of the running job.
     budget_look: u64,
 }
 
-impl Dispatcher {
-    /// `low` is the lowest priority of the run, `priority` the manager's.
+impl Managed {
+    /// `low` is the lowest priority of the run.
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: &Shared,
         scheduler: Recorder<BoxedScheduler, Tracer>,
-        record: ManagerRecord,
-        (low, priority): (i32, i32),
+        low: i32,
     ) -> Self {
         let count = shared.tasks.len();
         let waiting = scheduler.backlog();
@@ -75,16 +87,15 @@ impl Dispatcher {
         let queues = shared.tasks.iter().map(|_| TaskQueue::new(backlog()));
         Self {
             queues: queues.collect(),
-            shared,
             scheduler,
+            signals: ManagerSignals::default(),
+            seen: 0,
             timers: BinaryHeap::with_capacity(count),
             running: None,
             slot: None,
             wake: None,
             mode: Level::LOWEST,
             clock: Instant::EPOCH,
-            record,
-            priority,
             classes: Classes {
                 run: low + 1,
                 suspended: low,
@@ -92,119 +103,52 @@ impl Dispatcher {
             budget_look: u64::MAX,
         }
     }
+}
 
-    /// Prepares the calling thread.
-    pub(crate) fn set_up(&self) -> std::io::Result<()> {
-        enter_real_time(self.shared.cpu, self.priority)?;
-        self.shared
-            .manager_tid
-            .store(sys::sched::own_tid(), Ordering::SeqCst);
-        Ok(())
+impl Driver for Managed {
+    type Decider = BoxedScheduler;
+    /// The signal that was the call, if it was one.
+    type Woken = Option<i32>;
+
+    fn decider(&mut self) -> &mut Recorder<BoxedScheduler, Tracer> {
+        &mut self.scheduler
     }
 
-    /// Manages until the run ends. Whatever happens in here, the run is halted afterwards.
-    pub(crate) fn main(mut self) -> ManagerRecord {
-        let shared = Arc::clone(&self.shared);
-        let meter = Meter::start();
-        manage_to_the_end(&shared, || self.manage(&shared));
-        meter.stop(&shared.accounts.manager);
-        self.scheduler.sink().close();
-        self.account_for_the_rest(&shared);
-        end_record(self.record, self.scheduler, &shared)
-    }
-
-    fn manage(&mut self, shared: &Shared) -> Step {
-        let Some(managed) = &shared.managed else {
-            return Ok(());
-        };
-        if !shared.await_begin() {
-            return Ok(());
+    fn start(&mut self, shared: &Shared) -> io::Result<()> {
+        if let Call::Futex(calls) = &shared.call {
+            self.seen = calls.count();
         }
-        let signals = ManagerSignals::default();
-        let end = shared.end.load(Ordering::SeqCst);
-        let epoch = shared.epoch();
         for task in &shared.tasks {
             let first = shared.release_of(task, 0);
             self.timers.push(Reverse((first, task.id)));
         }
-        let mut own = Intervals::of_this_thread(Thread::Manager);
-        let outcome = self.rounds(shared, managed, &signals, (epoch, end), &mut own);
-        own.leave(shared);
-        outcome
+        Ok(())
     }
 
-    /// Goes round until the run ends at `end`, on the clock.
-    fn rounds(
-        &mut self,
-        shared: &Shared,
-        managed: &Managed,
-        signals: &ManagerSignals,
-        (epoch, end): (u64, u64),
-        own: &mut Intervals,
-    ) -> Step {
-        let mut until = monotonic_nanos();
-        loop {
-            // Read before looking, so that a call that comes while looking ends the wait.
-            let calls = managed.calls.count();
-            self.scheduler.sink().open();
-            let now = monotonic_nanos();
-            let wanted = Wanted::AtOnceSince(shared.occupancy.wanted_since(until, now));
-            own.wake(shared, wanted, now, self.scheduler.sink_mut());
-            #[cfg(feature = "real")]
-            crate::fault::delay(shared, crate::fault::Point::RoundBegins);
-            if !goes_on(shared, now, end) {
-                return Ok(());
-            }
-            if now >= epoch {
-                self.span(shared, now, Edge::Begin);
-                self.step(shared, managed, now, end)?;
-                let after = monotonic_nanos();
-                self.span(shared, after, Edge::End);
-                self.record.handling.record(after.saturating_sub(now));
-            }
-            self.scheduler.sink().close();
-            until = self.next_look(shared).min(end).min(now + BEAT_NANOS);
-            #[cfg(feature = "real")]
-            crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::Manager));
-            own.wait(shared, Duty::Manager, self.scheduler.sink_mut());
-            let signal = self.wait(managed, signals, calls, until);
-            self.count_wakeup(shared, signal);
-            self.note_lateness();
-        }
+    fn arm(&mut self, shared: &Shared) -> u64 {
+        self.next_look(shared)
     }
 
-    /// Records where a round of the manager begins or ends.
-    fn span(&mut self, shared: &Shared, now: u64, edge: Edge) {
-        let (at, mechanism) = (shared.instant(now), Mechanism::Decide);
-        self.scheduler.sink_mut().overhead(at, mechanism, edge);
-    }
-
-    /// Waits for a call or an instant; gives the signal that was the call, if it was one.
-    fn wait(
-        &self,
-        managed: &Managed,
-        signals: &ManagerSignals,
-        calls: u32,
-        until: u64,
-    ) -> Option<i32> {
-        if managed.waits_on_futex {
-            managed.calls.wait_beyond(calls, Some(until));
+    fn wait(&mut self, shared: &Shared, until: u64) -> Option<i32> {
+        if let Call::Futex(calls) = &shared.call {
+            calls.wait_beyond(self.seen, Some(until));
+            // Before the manager looks, so that a call that comes while it does ends the next wait.
+            self.seen = calls.count();
             return None;
         }
         let span = until.saturating_sub(monotonic_nanos());
-        (span > 0).then(|| signals.wait(span)).flatten()
+        (span > 0).then(|| self.signals.wait(span)).flatten()
     }
 
-    /// Counts why the manager is awake, before it looks at what happened.
-    fn count_wakeup(&mut self, shared: &Shared, signal: Option<i32>) {
-        let now = monotonic_nanos();
-        let mut ended = shared.tasks.iter().map(|task| &task.handover);
+    fn count(&self, shared: &Shared, woken: &Option<i32>, now: u64, record: &mut ManagerRecord) {
         let release = self.timers.peek().map(|&Reverse((at, _))| at);
-        let fired = signal.is_some_and(|signal| signal != kick_signal());
-        let wakeups = &mut self.record.wakeups;
+        let late = release.and_then(|release| now.checked_sub(release));
+        let mut ended = shared.tasks.iter().map(|task| &task.handover);
+        let fired = woken.is_some_and(|signal| signal != kick_signal());
+        let wakeups = &mut record.wakeups;
         let count = if ended.any(Handover::is_handed_back) {
             &mut wakeups.completion
-        } else if release.is_some_and(|release| release <= now) {
+        } else if late.is_some() {
             &mut wakeups.release
         } else if self.wake.is_some_and(|wake| wake.at <= shared.instant(now)) {
             &mut wakeups.timer
@@ -214,33 +158,47 @@ impl Dispatcher {
             &mut wakeups.beat
         };
         *count += 1;
-    }
-
-    /// How late this is for a release that found the CPU free.
-    fn note_lateness(&mut self) {
-        let Some(&Reverse((release, _))) = self.timers.peek() else {
-            return;
-        };
-        let now = monotonic_nanos();
-        if self.running.is_some() || now < release {
-            return;
+        // A release that found the CPU free.
+        if let (Some(late), None) = (late, self.running) {
+            record.lateness.record(late);
         }
-        self.record.lateness.record(now - release);
     }
 
+    /// Each call is a reason to look, once the run has begun.
+    fn is_wanted(&self, shared: &Shared, _: &Option<i32>, now: u64) -> bool {
+        now >= shared.epoch()
+    }
+
+    fn round(
+        &mut self,
+        shared: &Shared,
+        record: &mut ManagerRecord,
+        _: &Option<i32>,
+        now: u64,
+    ) -> Step {
+        self.step(shared, record, now)
+    }
+
+    fn finish(mut self, shared: &Shared) -> Recorder<BoxedScheduler, Tracer> {
+        self.account_for_the_rest(shared);
+        self.scheduler
+    }
+}
+
+impl Managed {
     /// One round: what happened, what follows, what is to be done.
-    fn step(&mut self, shared: &Shared, managed: &Managed, now: u64, end: u64) -> Step {
-        self.charge_running(shared, now)?;
-        self.take_ends(shared)?;
-        let latest = self.take_releases(shared, now, end)?;
+    fn step(&mut self, shared: &Shared, record: &mut ManagerRecord, now: u64) -> Step {
+        self.charge_running(shared, record, now)?;
+        self.take_ends(shared, record)?;
+        let latest = self.take_releases(shared, now)?;
         let mut at = shared.instant(now.max(latest));
         // Each further round ends a job that was over already, so that it ends; the bound is a
         // safeguard, not a parameter.
         for _ in 0..=2 * shared.tasks.len() {
-            self.decide(shared, at)?;
+            self.decide(shared, record, at)?;
             #[cfg(feature = "real")]
             crate::fault::delay(shared, crate::fault::Point::BeforeEnact);
-            if !self.enact(shared, managed, at)? {
+            if !self.enact(shared, record, at)? {
                 break;
             }
             at = shared.instant(monotonic_nanos());
@@ -248,7 +206,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn decide(&mut self, shared: &Shared, at: Instant) -> Step {
+    fn decide(&mut self, shared: &Shared, record: &mut ManagerRecord, at: Instant) -> Step {
         self.clock = at.max(self.clock);
         self.hand_on(shared)?;
         loop {
@@ -260,9 +218,9 @@ impl Dispatcher {
             shared.mode.store(self.mode.0, Ordering::SeqCst);
             while let Some(notice) = self.scheduler.take_notice() {
                 shared.note_notice(&notice);
-                self.record.note(&notice);
+                record.note(&notice);
                 if let Event::Dropped { job, why } = notice.what {
-                    self.drop_job(shared, job, why)?;
+                    self.drop_job(shared, record, job, why)?;
                 }
             }
             // What was dropped has made room.
@@ -273,7 +231,7 @@ impl Dispatcher {
     }
 
     /// Takes the CPU from the running job.
-    fn stop_running(&mut self, shared: &Shared) -> Step {
+    fn stop_running(&mut self, shared: &Shared, record: &mut ManagerRecord) -> Step {
         let Some(job) = self.running.take() else {
             return Ok(());
         };
@@ -286,8 +244,9 @@ impl Dispatcher {
             } else {
                 Class::Suspended
             };
-            self.set_class(shared, task, class);
-            self.hold_if_suspended(task, job);
+            self.set_class(shared, record, task, class);
+            let permit = self.scheduler.permit(job.task);
+            slices::hold(task, job, permit, &mut record.suspensions);
         }
         let (cpu, why) = (CPU, StopReason::Preempted);
         self.scheduler
@@ -295,10 +254,12 @@ impl Dispatcher {
     }
 
     /// Carries the plan out; says whether something came of it that needs another decision.
-    fn enact(&mut self, shared: &Shared, managed: &Managed, at: Instant) -> Step<bool> {
-        self.drop_background(shared);
+    fn enact(&mut self, shared: &Shared, record: &mut ManagerRecord, at: Instant) -> Step<bool> {
+        self.drop_background(shared, record);
         let target = self.slot.map(|slot| slot.job);
-        managed.plan(target);
+        if let Some(plan) = &shared.managed {
+            plan.plan(target);
+        }
         // Nothing that keeps its priority wants the CPU.
         if target.is_none_or(|job| self.scheduler.permit(job.task) == Permit::Demoted) {
             shared.end_demoted();
@@ -306,15 +267,21 @@ impl Dispatcher {
         if self.running == target {
             return Ok(false);
         }
-        self.stop_running(shared)?;
+        self.stop_running(shared, record)?;
         match target {
-            Some(job) => self.start(shared, job, at),
+            Some(job) => self.begin(shared, record, job, at),
             None => Ok(false),
         }
     }
 
     /// Gives the CPU to `job`; says whether it turned out to be over already.
-    fn start(&mut self, shared: &Shared, job: JobId, at: Instant) -> Step<bool> {
+    fn begin(
+        &mut self,
+        shared: &Shared,
+        record: &mut ManagerRecord,
+        job: JobId,
+        at: Instant,
+    ) -> Step<bool> {
         let task = shared.task(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let demoted = task.is_demoted(job.sequence);
@@ -325,14 +292,14 @@ impl Dispatcher {
                 } else {
                     Class::Run
                 };
-                self.set_class(shared, task, class);
+                self.set_class(shared, record, task, class);
                 None
             }
             // Never begun, and used up already by the way to the cancellation point before it.
             Some(_) if demoted => return Ok(false),
             Some(_) => {
                 queue.begin_cleaning(task, job.sequence);
-                self.set_class(shared, task, Class::Run);
+                self.set_class(shared, record, task, Class::Run);
                 None
             }
             None => match queue.ended.take() {
@@ -348,7 +315,7 @@ impl Dispatcher {
                 }
                 Some(_) | None => {
                     queue.open_account(job.sequence);
-                    self.assign(shared, task, job);
+                    self.assign(shared, record, task, job);
                     None
                 }
             },
@@ -366,7 +333,13 @@ impl Dispatcher {
     }
 
     /// Lets the worker, which has no job, begin `job`.
-    fn assign(&mut self, shared: &Shared, task: &TaskShared, job: JobId) {
+    fn assign(
+        &mut self,
+        shared: &Shared,
+        record: &mut ManagerRecord,
+        task: &TaskShared,
+        job: JobId,
+    ) {
         let Ok(queue) = queue_of(&mut self.queues, task.id) else {
             return;
         };
@@ -377,14 +350,20 @@ impl Dispatcher {
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
         queue.class = Class::Background;
-        self.set_class(shared, task, Class::Run);
+        self.set_class(shared, record, task, Class::Run);
         task.handover.assign(Assignment {
             sequence: job.sequence,
             release,
         });
     }
 
-    fn set_class(&mut self, shared: &Shared, task: &TaskShared, class: Class) {
+    fn set_class(
+        &mut self,
+        shared: &Shared,
+        record: &mut ManagerRecord,
+        task: &TaskShared,
+        class: Class,
+    ) {
         let Ok(queue) = queue_of(&mut self.queues, task.id) else {
             return;
         };
@@ -398,8 +377,8 @@ impl Dispatcher {
             shared.occupancy.burns_no_more();
         }
         let done = match class {
-            Class::Run => sys::sched::set_fifo(tid, self.classes.run),
-            Class::Suspended => sys::sched::set_fifo(tid, self.classes.suspended),
+            Class::Run => shared.raise(tid, self.classes.run),
+            Class::Suspended => shared.raise(tid, self.classes.suspended),
             Class::Background => sys::sched::set_other(tid),
         };
         if done.is_err() {
@@ -407,12 +386,10 @@ impl Dispatcher {
         }
         if class != Class::Run {
             let cost = monotonic_nanos().saturating_sub(before);
-            self.record.demotion.record(cost);
+            record.demotion.record(cost);
         }
         if class != Class::Suspended && task.suspension.is_suspended() {
-            // Whatever the worker does from now on, it is not suspended.
-            let executed = task.executed().unwrap_or(0);
-            task.suspension.resume(executed, shared.tolerance_nanos);
+            slices::let_go(shared, task, &mut record.suspensions);
         }
     }
 

@@ -1,17 +1,23 @@
 //! Jobs that lose their priorities, and those that never had one.
 
-use super::Dispatcher;
-use crate::managed::pending::{Class, queue_of};
+use super::queue::{Class, queue_of};
+use super::{Managed, Step};
 use crate::outcome::{note_unfinished, record_dropped};
+use crate::report::ManagerRecord;
 use crate::shared::Shared;
-use crate::thread::start::Step;
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
 
-impl Dispatcher {
+impl Managed {
     /// The scheduler has dropped a job: it never began, or goes to the background until its next
     /// cancellation point.
-    pub(super) fn drop_job(&mut self, shared: &Shared, job: JobId, why: DropReason) -> Step {
+    pub(super) fn drop_job(
+        &mut self,
+        shared: &Shared,
+        record: &mut ManagerRecord,
+        job: JobId,
+        why: DropReason,
+    ) -> Step {
         let task = shared.task(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let waited = queue.take_waiting(job.sequence).is_some();
@@ -39,16 +45,16 @@ impl Dispatcher {
             shared.demote_job(task, job.sequence);
         }
         if self.running == Some(job) {
-            self.stop_running(shared)?;
+            self.stop_running(shared, record)?;
         } else if queue.busy == Some(job.sequence) {
-            self.set_class(shared, task, Class::Background);
+            self.set_class(shared, record, task, Class::Background);
         }
         Ok(())
     }
 
     /// A running job that the scheduler has put into the background is cancelled at its next
     /// cancellation point, and runs outside the real-time class until then.
-    pub(super) fn drop_background(&mut self, shared: &Shared) {
+    pub(super) fn drop_background(&mut self, shared: &Shared, record: &mut ManagerRecord) {
         let Some(job) = self.running else {
             return;
         };
@@ -57,7 +63,7 @@ impl Dispatcher {
             && !task.is_demoted(job.sequence)
         {
             shared.demote_job(task, job.sequence);
-            self.set_class(shared, task, Class::Background);
+            self.set_class(shared, record, task, Class::Background);
         }
     }
 

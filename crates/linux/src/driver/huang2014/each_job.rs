@@ -10,22 +10,19 @@
 //! A CPU with no pending admitted job is idle, which the manager sees by itself: there is no idle
 //! detector.
 
-use super::events::{BUDGET, INDEX, RELEASE, Timers};
+use super::timers::{Kind, Tag};
 use crate::allowance::Allowance;
 use crate::shared::{QUANTUM_NANOS, Shared, TaskShared};
-use crate::sys::sched::own_tid;
+use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
-use crate::sys::waiting::Woken;
 use std::io;
 
 /// The job whose budget is monitored: index of its task, number, and limit.
 type Monitored = (usize, u64, Allowance);
 
-/// The manager's timers.
-pub(crate) struct JobTimers {
-    /// Of each task: the periodic timer of its releases, which run as long as this lives, and the timer
-    /// on its worker's CPU time.
-    releases: Vec<SignalTimer>,
+/// The timers of budgets.
+pub(super) struct JobBudgets {
+    /// Of each task: the timer on its worker's CPU time.
     budgets: Vec<SignalTimer>,
     /// For the change of the criticality indicator.
     wall: SignalTimer,
@@ -35,54 +32,34 @@ pub(crate) struct JobTimers {
     monitored: Option<Monitored>,
 }
 
-impl Timers for JobTimers {
-    fn start(shared: &Shared) -> io::Result<Self> {
-        let manager = own_tid();
-        let mut timers = Self {
-            releases: Vec::with_capacity(shared.tasks.len()),
-            budgets: Vec::with_capacity(shared.tasks.len()),
-            wall: SignalTimer::wall_tagged(manager, BUDGET | INDEX)?,
+impl JobBudgets {
+    /// Of the tasks' threads; they signal `manager`.
+    pub(super) fn new(shared: &Shared, manager: Tid) -> io::Result<Self> {
+        let tasks = shared.tasks.iter().enumerate();
+        let budgets = tasks.map(|(index, task)| {
+            let tag = Tag::new(Kind::Budget, index);
+            SignalTimer::cpu_time_of(task.tid(), manager, tag.word())
+        });
+        Ok(Self {
+            budgets: budgets.collect::<io::Result<_>>()?,
+            // Whose it is says the monitored job.
+            wall: SignalTimer::wall_tagged(manager, Tag::new(Kind::Budget, 0).word())?,
             counting: vec![None; shared.tasks.len()],
             monitored: None,
-        };
-        for (index, task) in shared.tasks.iter().enumerate() {
-            let budget = SignalTimer::cpu_time_of(task.tid(), manager, BUDGET | index)?;
-            timers.budgets.push(budget);
-            let release = SignalTimer::wall_tagged(manager, RELEASE | index)?;
-            release.set_periodic(shared.release_of(task, 0), task.period_nanos());
-            timers.releases.push(release);
-        }
-        Ok(timers)
+        })
     }
 
-    fn fired(&mut self, shared: &Shared, kind: usize, index: usize, now: u64) {
-        if kind == BUDGET {
-            // If the job may go on, it is set again.
-            self.monitored = None;
-        } else if let Some(task) = shared.tasks.get(index)
-            && let Some(newest) = task.newest_release(now)
-        {
-            task.release_counter.release(newest);
-        }
+    /// A budget may be used up: if its job may go on, the timer is set again.
+    pub(super) fn fired(&mut self) {
+        self.monitored = None;
     }
 
-    /// The earliest release that one of the timers stands for and that was not handled yet, on the clock.
-    fn wanted_since(shared: &Shared, woken: &Woken) -> Option<u64> {
-        let releases = woken.tags().filter(|tag| tag & !INDEX == RELEASE);
-        releases
-            .filter_map(|tag| {
-                let task = shared.tasks.get(tag & INDEX)?;
-                Some(shared.release_of(task, task.release_counter.next()))
-            })
-            .min()
-    }
-
-    fn is_idle(shared: &Shared) -> bool {
+    pub(super) fn is_idle(shared: &Shared) -> bool {
         running(shared).is_none()
     }
 
     /// Cancels the timers of jobs that are over, and watches the job that runs when the manager waits.
-    fn settle(&mut self, shared: &Shared) {
+    pub(super) fn settle(&mut self, shared: &Shared) {
         let counted = self.counting.iter_mut().zip(&self.budgets);
         for (task, (counting, timer)) in shared.tasks.iter().zip(counted) {
             if counting.is_some_and(|(job, _)| task.release_counter.pending() != Some(job)) {
@@ -126,7 +103,7 @@ fn running(shared: &Shared) -> Option<Monitored> {
     shared.by_urgency.iter().find_map(|&index| {
         let task = shared.tasks.get(index)?;
         let job = pending_admitted(task)?;
-        Some((index, job, task.limit.load()))
+        Some((index, job, task.next.get()))
     })
 }
 
@@ -134,7 +111,7 @@ fn pending_admitted(task: &TaskShared) -> Option<u64> {
     let job = task.release_counter.pending()?;
     let admitted = match task.running() {
         Some(running) => !task.is_demoted(running),
-        None => task.limit.load() != Allowance::NotAdmitted,
+        None => task.next.get() != Allowance::NotAdmitted,
     };
     admitted.then_some(job)
 }

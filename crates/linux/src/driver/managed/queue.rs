@@ -1,9 +1,9 @@
 //! What the manager remembers about one task and its worker.
 
+use super::Step;
 use super::backlog::Backlog;
 use crate::shared::TaskShared;
 use crate::sys::clock::cpu_nanos_of;
-use crate::thread::start::Step;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{ContractViolation, Drops, TaskId};

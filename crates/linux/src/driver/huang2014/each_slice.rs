@@ -9,46 +9,31 @@
 //! The guard decides as it does under our own mechanism, so budgets are those of slices counted from
 //! releases; the paper's deferrable servers with the same periods keep what a job leaves over.
 
-use super::events::{BUDGET, RELEASE, SLICE, Timers};
+use super::timers::{Kind, Tag};
 use crate::shared::{QUANTUM_NANOS, Shared, TaskShared};
-use crate::sys::sched::own_tid;
+use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
 use std::io;
 
-/// The timers of all tasks.
-pub(crate) struct Budgets(Vec<Budget>);
+/// The budgets of all tasks.
+pub(super) struct SliceBudgets(Vec<Budget>);
 
 /// The timers of one task.
 struct Budget {
-    /// One for each slice of a period, so that none drifts where a period is no multiple of its slices;
-    /// they run as long as this lives.
-    _slices: Vec<SignalTimer>,
     cpu: SignalTimer,
     wall: SignalTimer,
-    /// Whether the last two run.
+    /// Whether they run.
     armed: bool,
     /// A timer of the task fired, so that they have to be set.
     dirty: bool,
 }
 
 impl Budget {
-    fn new(shared: &Shared, index: usize, task: &TaskShared) -> io::Result<Self> {
-        let manager = own_tid();
-        let period = task.period_nanos();
-        let count = task.slices();
-        let slices = (0..count).map(|slice| {
-            let kind = if slice == 0 { RELEASE } else { SLICE };
-            let timer = SignalTimer::wall_tagged(manager, kind | index)?;
-            let begins = u128::from(period) * u128::from(slice);
-            let begins = u64::try_from(begins.div_ceil(u128::from(count))).unwrap_or(period);
-            let first = shared.release_of(task, 0).saturating_add(begins);
-            timer.set_periodic(first, period);
-            Ok(timer)
-        });
+    fn new(index: usize, task: &TaskShared, manager: Tid) -> io::Result<Self> {
+        let tag = Tag::new(Kind::Budget, index).word();
         Ok(Self {
-            _slices: slices.collect::<io::Result<_>>()?,
-            cpu: SignalTimer::cpu_time_of(task.tid(), manager, BUDGET | index)?,
-            wall: SignalTimer::wall_tagged(manager, BUDGET | index)?,
+            cpu: SignalTimer::cpu_time_of(task.tid(), manager, tag)?,
+            wall: SignalTimer::wall_tagged(manager, tag)?,
             armed: false,
             dirty: false,
         })
@@ -91,31 +76,27 @@ impl Budget {
     }
 }
 
-impl Timers for Budgets {
-    fn start(shared: &Shared) -> io::Result<Self> {
+impl SliceBudgets {
+    /// Of the tasks' threads; their timers signal `manager`.
+    pub(super) fn new(shared: &Shared, manager: Tid) -> io::Result<Self> {
         let budgets = shared.tasks.iter().enumerate();
-        let budgets = budgets.map(|(index, task)| Budget::new(shared, index, task));
+        let budgets = budgets.map(|(index, task)| Budget::new(index, task, manager));
         budgets.collect::<io::Result<_>>().map(Self)
     }
 
-    fn fired(&mut self, shared: &Shared, kind: usize, index: usize, now: u64) {
-        let (Some(task), Some(budget)) = (shared.tasks.get(index), self.0.get_mut(index)) else {
-            return;
-        };
-        budget.dirty = true;
-        if kind == RELEASE
-            && let Some(newest) = task.newest_release(now)
-        {
-            task.release_counter.note_release(newest);
+    /// A timer of the task with this index fired.
+    pub(super) fn fired(&mut self, index: usize) {
+        if let Some(budget) = self.0.get_mut(index) {
+            budget.dirty = true;
         }
     }
 
-    fn is_idle(shared: &Shared) -> bool {
+    pub(super) fn is_idle(shared: &Shared) -> bool {
         let ready = |task: &TaskShared| task.running_ready().is_some();
         !shared.tasks.iter().any(ready)
     }
 
-    fn settle(&mut self, shared: &Shared) {
+    pub(super) fn settle(&mut self, shared: &Shared) {
         for (task, budget) in shared.tasks.iter().zip(&mut self.0) {
             budget.settle(shared, task);
         }

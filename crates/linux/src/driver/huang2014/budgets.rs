@@ -1,0 +1,55 @@
+//! Who monitors budgets: nobody, or one of two managers of the paper.
+
+use super::Paper;
+use super::each_job::JobBudgets;
+use super::each_slice::SliceBudgets;
+use super::timers::{Kind, Tag};
+use crate::shared::Shared;
+use crate::sys::Tid;
+use std::io;
+
+/// The monitoring of budgets.
+pub(super) enum Budgets {
+    /// Of the job that runs when the manager waits.
+    OfJobs(JobBudgets),
+    /// Of each slice.
+    OfSlices(SliceBudgets),
+    Unmonitored,
+}
+
+impl Budgets {
+    pub(super) fn start(shared: &Shared, paper: Paper, manager: Tid) -> io::Result<Self> {
+        Ok(match paper {
+            Paper::Jobs => Self::OfJobs(JobBudgets::new(shared, manager)?),
+            Paper::Slices => Self::OfSlices(SliceBudgets::new(shared, manager)?),
+            Paper::Instants => Self::Unmonitored,
+        })
+    }
+
+    /// A timer fired.
+    pub(super) fn fired(&mut self, tag: Tag) {
+        match self {
+            Self::OfJobs(jobs) if tag.kind == Kind::Budget => jobs.fired(),
+            Self::OfSlices(slices) => slices.fired(tag.index),
+            Self::OfJobs(_) | Self::Unmonitored => {}
+        }
+    }
+
+    /// Whether nothing that keeps its priority runs when the manager waits, as far as it knows.
+    pub(super) fn is_idle(&self, shared: &Shared) -> bool {
+        match self {
+            Self::OfJobs(_) => JobBudgets::is_idle(shared),
+            Self::OfSlices(_) => SliceBudgets::is_idle(shared),
+            Self::Unmonitored => false,
+        }
+    }
+
+    /// Monitors what runs when the manager waits.
+    pub(super) fn settle(&mut self, shared: &Shared) {
+        match self {
+            Self::OfJobs(jobs) => jobs.settle(shared),
+            Self::OfSlices(slices) => slices.settle(shared),
+            Self::Unmonitored => {}
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The manager's loop with a driver that does as it is told, on an ordinary thread.
+
+use super::{BEAT_NANOS, Driver, Manager, Step};
+use crate::config::{Config, Monitor};
+use crate::recording::Tracer;
+use crate::report::ManagerRecord;
+use crate::shared::{Shared, StopCause};
+use crate::sys::clock::monotonic_nanos;
+use std::cell::Cell;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use vestal_core::engine::Configuration;
+use vestal_core::{
+    ContractViolation, Duration, Enforcement, Exhaustion, Guard, Level, LevelSet, Service, Task,
+    TaskConfiguration, TaskId, Wcet,
+};
+use vestal_trace::Recorder;
+
+/// What a round comes to.
+#[derive(Clone, Copy)]
+enum Round {
+    Idle,
+    Done,
+    AsksForTheEnd,
+    Violates,
+    Panics,
+}
+
+struct Told {
+    decider: Recorder<Guard, Tracer>,
+    starts: bool,
+    rounds: Vec<Round>,
+    /// How often it waited.
+    waits: usize,
+    counted: Cell<usize>,
+}
+
+impl Told {
+    fn round(&self) -> Round {
+        let last = self.waits.saturating_sub(1);
+        self.rounds.get(last).copied().unwrap_or(Round::Idle)
+    }
+}
+
+impl Driver for Told {
+    type Decider = Guard;
+    type Woken = ();
+
+    fn decider(&mut self) -> &mut Recorder<Guard, Tracer> {
+        &mut self.decider
+    }
+
+    fn start(&mut self, _: &Shared) -> io::Result<()> {
+        match self.starts {
+            true => Ok(()),
+            false => Err(io::Error::other("no timers")),
+        }
+    }
+
+    fn arm(&mut self, _: &Shared) -> u64 {
+        u64::MAX
+    }
+
+    fn wait(&mut self, shared: &Shared, until: u64) {
+        self.waits += 1;
+        assert!(until <= shared.end.load(Ordering::SeqCst));
+        assert!(until <= monotonic_nanos() + BEAT_NANOS);
+        if self.waits > self.rounds.len() {
+            // Nothing is left to be told: the time is over.
+            while monotonic_nanos() < until {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    fn count(&self, _: &Shared, (): &(), _: u64, record: &mut ManagerRecord) {
+        record.wakeups.other += 1;
+        self.counted.set(self.counted.get() + 1);
+    }
+
+    fn is_wanted(&self, _: &Shared, (): &(), _: u64) -> bool {
+        !matches!(self.round(), Round::Idle)
+    }
+
+    #[expect(clippy::panic, reason = "this is what it was told")]
+    fn round(&mut self, shared: &Shared, _: &mut ManagerRecord, (): &(), _: u64) -> Step {
+        match Told::round(self) {
+            Round::Idle | Round::Done => Ok(()),
+            Round::AsksForTheEnd => {
+                shared.request_stop(StopCause::Signal(2));
+                Ok(())
+            }
+            Round::Violates => Err(ContractViolation::UnknownTask(TaskId(7))),
+            Round::Panics => panic!("as it was told"),
+        }
+    }
+
+    fn finish(self, _: &Shared) -> Recorder<Guard, Tracer> {
+        assert_eq!(self.counted.get(), self.waits, "each wake-up counts once");
+        self.decider
+    }
+}
+
+/// A run of so many nanoseconds in which the driver is told these rounds.
+fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<StopCause>, ManagerRecord) {
+    let config = Config::new();
+    let shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+    let shared = Arc::new(shared);
+    let epoch = monotonic_nanos();
+    shared.epoch.store(epoch, Ordering::SeqCst);
+    shared
+        .end
+        .store(epoch.saturating_add(nanos), Ordering::SeqCst);
+    shared.phase.begin();
+    let driver = Told {
+        decider: Recorder::new(guard(), Tracer::off()),
+        starts,
+        rounds: rounds.to_vec(),
+        waits: 0,
+        counted: Cell::new(0),
+    };
+    let record = ManagerRecord::new(0, 0);
+    let record = Manager::new(Arc::clone(&shared), driver, record, 1).main();
+    assert!(shared.stop_requested(), "halted, whatever happened");
+    assert!(record.end.is_some());
+    (shared.stop_cause(), record)
+}
+
+fn guard() -> Guard {
+    let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
+    let period = Duration::from_millis(10);
+    let task = Task::new(Level(0), period, period, wcet).unwrap();
+    let configuration = Configuration {
+        tasks: &[TaskConfiguration::new(task, 1)],
+        levels: LevelSet::new(2).unwrap(),
+        enforcement: Enforcement::Static,
+        exhaustion: Exhaustion::Background,
+        granularity: Service::ZERO,
+        wake_granularity: Duration::ZERO,
+    };
+    Guard::new(&configuration).unwrap()
+}
+
+#[test]
+fn a_run_ends_in_time_and_has_a_span_for_each_round_that_was_wanted() {
+    let rounds = [Round::Idle, Round::Done, Round::Done, Round::Idle];
+    let (cause, record) = managed(&rounds, true, 3_000_000);
+    assert_eq!(cause, Some(StopCause::Finished));
+    let spans = record.handling.summary().count;
+    assert_eq!((spans, record.wakeups.other), (2, 5));
+}
+
+#[test]
+fn whoever_is_asked_to_end_the_run_in_a_round_waits_no_more() {
+    // The run would last for ever.
+    let rounds = [Round::Done, Round::AsksForTheEnd, Round::Panics];
+    let (cause, record) = managed(&rounds, true, u64::MAX);
+    assert_eq!(cause, Some(StopCause::Signal(2)));
+    assert_eq!(record.wakeups.other, 2);
+}
+
+#[test]
+fn a_manager_that_panics_or_breaks_the_contract_ends_the_run_and_says_why() {
+    let message_after = |round| {
+        let (cause, record) = managed(&[Round::Done, round], true, u64::MAX);
+        assert_eq!(record.handling.summary().count, 1);
+        match cause {
+            Some(StopCause::ManagerPanicked { message }) => message,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(message_after(Round::Panics), "as it was told");
+    let violated = message_after(Round::Violates);
+    assert!(violated.starts_with("contract violated: "), "{violated}");
+}
+
+#[test]
+fn a_driver_that_cannot_start_ends_the_run() {
+    let (cause, record) = managed(&[Round::Done], false, u64::MAX);
+    assert_eq!(cause, Some(StopCause::SetupFailed));
+    assert_eq!(record.wakeups.other, 0);
+}

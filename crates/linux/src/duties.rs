@@ -1,0 +1,42 @@
+//! Who does what in a run: what the threads beside the manager have to know of its driver.
+
+/// Who releases the jobs of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The worker does, by the clock.
+    Own,
+    /// The manager counts the releases, and the worker follows.
+    Counted,
+    /// The manager assigns one job at a time.
+    Assigned,
+}
+
+/// What is expected of whom. The driver says it before a run begins, and nothing changes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Duties {
+    pub(crate) source: Source,
+    /// Whether limits are enforced at all.
+    pub(crate) enforces: bool,
+    /// Whether a job that uses up a limit is noticed while it runs; else when it is complete.
+    pub(crate) watches_budgets: bool,
+    /// Whether each worker has a monitor of its own.
+    pub(crate) has_monitors: bool,
+    /// Whether a worker whose jobs can have no slack left sets a timer for the instant.
+    pub(crate) sets_instants: bool,
+    /// Whether a worker calls the manager at the end of each job, which thus knows when the CPU is idle.
+    pub(crate) reports_ends: bool,
+}
+
+impl Duties {
+    /// Under native dispatch: workers do all but decide.
+    pub(crate) const fn native(enforces: bool) -> Self {
+        Self {
+            source: Source::Own,
+            enforces,
+            watches_budgets: enforces,
+            has_monitors: enforces,
+            sets_instants: true,
+            reports_ends: false,
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Whether a worker is held in the middle of a body.
+//!
+//! ```text
+//!             enter               hold               release
+//!   outside --------> inside --------------> held --------------> inside
+//!      ^                |  leave               |  leave: the body did not listen
+//!      +----------------+----------------------+
+//! ```
+//! The worker enters and leaves, the manager holds and releases, all in one word: only who is inside can be held.
+//! After the end nobody is held any more, for ever.
+
+use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, wait_while, wake_all};
+
+const OUTSIDE: u32 = 0;
+const INSIDE: u32 = 1;
+/// The worker waits while this is in the word.
+const HELD: u32 = 2;
+/// Final, as the next one.
+const OVER: u32 = 3;
+/// The worker was held when the end came, and has not left the body since.
+const OVER_HELD: u32 = 4;
+
+/// How a worker was found when it left a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    Free,
+    /// It was held, and left all the same; it had executed so much when it was held.
+    Held(u64),
+    /// It was held until the end let it go.
+    HeldUntilTheEnd,
+}
+
+/// The hold of one worker. At first it is outside a body.
+#[derive(Debug, Default)]
+pub(crate) struct Hold {
+    word: AtomicU32,
+    /// Written by the manager before it holds.
+    executed: AtomicU64,
+    /// A signal is on its way: set by the manager, cleared by the handler before it looks at the word.
+    signalled: AtomicBool,
+}
+
+impl Hold {
+    /// The worker is about to call a body.
+    pub(crate) fn enter(&self) {
+        // Fails after the end.
+        self.turn(OUTSIDE, INSIDE);
+    }
+
+    /// The body has returned.
+    pub(crate) fn leave(&self) -> Left {
+        loop {
+            if self.turn(INSIDE, OUTSIDE) {
+                return Left::Free;
+            }
+            if self.turn(HELD, OUTSIDE) {
+                return Left::Held(self.executed.load(Ordering::Relaxed));
+            }
+            if self.turn(OVER_HELD, OVER) {
+                return Left::HeldUntilTheEnd;
+            }
+            if matches!(self.word.load(Ordering::Acquire), OUTSIDE | OVER) {
+                return Left::Free;
+            }
+            // Held, released or ended since it was looked at.
+        }
+    }
+
+    /// Holds the worker, whose job has executed so much; says whether it is inside a body, and was not held. By the
+    /// manager.
+    pub(crate) fn hold(&self, executed: u64) -> bool {
+        if self.word.load(Ordering::Acquire) != INSIDE {
+            return false;
+        }
+        self.executed.store(executed, Ordering::Relaxed);
+        self.turn(INSIDE, HELD)
+    }
+
+    /// Whether the worker needs a signal, now that it is held: there is none on its way already. Whoever clears
+    /// [`Self::gate`]'s flag after this sees that it is held.
+    pub(crate) fn needs_signal(&self) -> bool {
+        !self.signalled.swap(true, Ordering::AcqRel)
+    }
+
+    /// The signal could not be sent.
+    pub(crate) fn forget_signal(&self) {
+        self.signalled.swap(false, Ordering::AcqRel);
+    }
+
+    /// Lets the worker go on; gives what it had executed when it was held, if it was. By the manager.
+    pub(crate) fn release(&self) -> Option<u64> {
+        let was_held = self.turn(HELD, INSIDE);
+        if was_held {
+            wake_all(&self.word);
+        }
+        was_held.then(|| self.executed.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.word.load(Ordering::Acquire) == HELD
+    }
+
+    /// Whether the worker is inside a body; not to be asked after the end.
+    pub(crate) fn is_inside(&self) -> bool {
+        matches!(self.word.load(Ordering::Acquire), INSIDE | HELD)
+    }
+
+    /// Waits while held. By the worker.
+    pub(crate) fn wait(&self) {
+        while self.is_held() {
+            wait_while(&self.word, HELD, None);
+        }
+    }
+
+    /// Nobody is held from now on.
+    pub(crate) fn end(&self) {
+        while !self.turn(HELD, OVER_HELD)
+            && !self.turn(INSIDE, OVER)
+            && !self.turn(OUTSIDE, OVER)
+            && self.word.load(Ordering::Acquire) < OVER
+        {}
+        wake_all(&self.word);
+    }
+
+    /// What the handler of the signal waits at.
+    #[cfg(not(all(test, loom)))]
+    pub(crate) const fn gate(&self) -> vestal_sys::suspension::Gate<'_> {
+        vestal_sys::suspension::Gate {
+            word: &self.word,
+            closed: HELD,
+            signalled: &self.signalled,
+        }
+    }
+
+    fn turn(&self, from: u32, to: u32) -> bool {
+        let turned = self
+            .word
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+        turned.is_ok()
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    /// Inside a body the worker waits while it is held, then it leaves: outside it is not held.
+    fn worker(hold: &Hold) {
+        hold.enter();
+        hold.wait();
+        hold.leave();
+        assert!(!hold.is_held(), "held outside a body");
+    }
+
+    #[test]
+    fn nobody_is_held_outside_a_body_or_for_ever() {
+        loom::model(|| {
+            let hold = Arc::new(Hold::default());
+            let other = Arc::clone(&hold);
+            let manager = thread::spawn(move || {
+                for executed in 1..=2 {
+                    if other.hold(executed) {
+                        // Else it has left.
+                        assert!(other.release().is_none_or(|before| before == executed));
+                    }
+                }
+            });
+            worker(&hold);
+            manager.join().unwrap();
+        });
+    }
+
+    /// The manager holds and never releases, and somebody ends the run.
+    fn end_against_hold(hold_worker: fn(&Hold)) {
+        loom::model(move || {
+            let hold = Arc::new(Hold::default());
+            let [manager, watchdog] = [Arc::clone(&hold), Arc::clone(&hold)];
+            let manager = thread::spawn(move || hold_worker(&manager));
+            let watchdog = thread::spawn(move || watchdog.end());
+            worker(&hold);
+            manager.join().unwrap();
+            watchdog.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn the_end_lets_everybody_go_and_nobody_be_held() {
+        end_against_hold(|hold| {
+            hold.hold(1);
+        });
+    }
+
+    #[test]
+    #[should_panic]
+    fn refuted_a_look_and_a_store_hold_after_the_end() {
+        end_against_hold(|hold| {
+            if hold.is_inside() {
+                hold.word.store(HELD, Ordering::SeqCst);
+            }
+        });
+    }
+
+    /// What was there before: the worker wrote that it is outside, and then looked whether it is held; the manager
+    /// held it, and then looked whether it is inside. Under sequential consistency one sees the other.
+    #[test]
+    #[should_panic = "held outside a body"]
+    fn refuted_two_words_each_written_before_the_other_is_read() {
+        loom::model(|| {
+            let words = Arc::new((AtomicU32::new(OUTSIDE), AtomicBool::new(true)));
+            let other = Arc::clone(&words);
+            let manager = thread::spawn(move || {
+                let (word, inside) = &*other;
+                word.store(HELD, Ordering::SeqCst);
+                if !inside.load(Ordering::SeqCst) {
+                    word.store(OUTSIDE, Ordering::SeqCst);
+                }
+            });
+            let (word, inside) = &*words;
+            inside.store(false, Ordering::SeqCst);
+            if word.load(Ordering::SeqCst) == HELD {
+                word.store(OUTSIDE, Ordering::SeqCst);
+            }
+            manager.join().unwrap();
+            assert_ne!(word.load(Ordering::SeqCst), HELD, "held outside a body");
+        });
+    }
+
+    /// A signal that was sent before is handled while the worker is held anew: either its handler sees
+    /// that, or another one is sent.
+    fn signal_on_its_way(clear: fn(&AtomicBool)) {
+        loom::model(move || {
+            let hold = Arc::new(Hold::default());
+            hold.enter();
+            assert!(hold.needs_signal());
+            let other = Arc::clone(&hold);
+            let manager = thread::spawn(move || {
+                assert!(other.hold(0));
+                other.needs_signal()
+            });
+            clear(&hold.signalled);
+            let waits = hold.is_held();
+            let sent = manager.join().unwrap();
+            assert!(waits || sent, "it runs although it is held");
+        });
+    }
+
+    #[test]
+    fn a_handler_sees_who_is_held_or_another_signal_is_sent() {
+        signal_on_its_way(|signalled| {
+            signalled.swap(false, Ordering::AcqRel);
+        });
+    }
+
+    /// What the handler did before.
+    #[test]
+    #[should_panic = "it runs although it is held"]
+    fn refuted_a_handler_that_clears_the_flag_with_a_store() {
+        signal_on_its_way(|signalled| signalled.store(false, Ordering::SeqCst));
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_is_inside_is_held_and_leaving_says_what_was_found() {
+        let hold = Hold::default();
+        assert!(!hold.hold(1) && hold.release().is_none());
+        assert_eq!(hold.leave(), Left::Free);
+        hold.enter();
+        assert!(hold.is_inside() && hold.hold(2) && !hold.hold(3) && hold.is_held());
+        assert_eq!((hold.release(), hold.release()), (Some(2), None));
+        assert!(hold.is_inside() && hold.hold(4));
+        assert_eq!(hold.leave(), Left::Held(4));
+        assert!(!hold.is_inside() && !hold.is_held());
+        hold.enter();
+        assert!(hold.hold(5));
+        hold.end();
+        hold.wait();
+        assert!(!hold.is_held() && !hold.hold(6) && hold.release().is_none());
+        hold.end();
+        assert_eq!(
+            (hold.leave(), hold.leave()),
+            (Left::HeldUntilTheEnd, Left::Free)
+        );
+        hold.enter();
+        assert!(!hold.hold(7));
+    }
+
+    #[test]
+    fn one_signal_at_a_time_is_on_its_way() {
+        let hold = Hold::default();
+        assert!(hold.needs_signal() && !hold.needs_signal());
+        hold.forget_signal();
+        assert!(hold.needs_signal());
+    }
+}
