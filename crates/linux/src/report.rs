@@ -3,6 +3,7 @@
 pub use crate::account::{Duty, JobCounts, Reaction, Suspensions, ThreadCost};
 use crate::config::{Mechanism, Monitor};
 use crate::foreign::ForeignThread;
+use crate::processor::Processor;
 use vestal_core::{Duration, Event, Instant, JobId, Level, Notice, Service};
 use vestal_statistics::{Histogram, Summary};
 use vestal_trace::Record;
@@ -53,7 +54,7 @@ impl Report {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CpuReport {
     /// The CPU of the machine that it ran on.
-    pub processor: usize,
+    pub processor: Processor,
     /// CPU time of the workers.
     pub busy: Service,
     /// Context switches of the workers.

@@ -28,7 +28,7 @@ impl Evidence {
         let rules = Rules {
             tolerance_nanos: shared.tolerance_nanos,
             guarantee: shared.guarantee,
-            stops_at_own_limit: shared.duties.watches_budgets && shared.exhaustion != vestal_core::Exhaustion::Continue,
+            stops_at_own_limit: shared.duties.watches_budgets && shared.stops_at_own_limit,
             steal_reported: is_steal_reported(),
             managed: shared.managed.is_some(),
         };
