@@ -1,6 +1,7 @@
+use super::jobs::Past;
 use super::*;
 use crate::account::job::Suspensions;
-use crate::account::note::Wanted;
+use crate::account::note::{Ending, Return, TaskNote, Wanted};
 use crate::account::reaction::Duty;
 use vestal_core::{DropReason, Level, Service, Wcet};
 
