@@ -33,7 +33,8 @@ const CLAIMS: u64 = (1 << CLAIM_BITS) - 1;
 const ONE_LOST: u64 = 1 << CLAIM_BITS;
 const LOST_MAX: u64 = u64::MAX >> CLAIM_BITS;
 
-/// A place for a note.
+/// A place for a note. One cache line.
+#[repr(align(64))]
 struct Slot {
     /// The number of the note in it, plus one; written with Release when the words are.
     sequence: AtomicU64,
