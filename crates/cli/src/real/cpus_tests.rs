@@ -222,6 +222,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
         inversions: Some(figure),
         modes: vec![rise(ms)],
         modes_lost: 1,
+        lost_notes: 0,
         tasks,
         overhead: vec![vestal_linux::report::Overhead {
             mechanism: "manager",
