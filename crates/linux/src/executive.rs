@@ -257,7 +257,7 @@ impl Executive {
         (shared.duties, shared.call) = (kind.duties(), kind.call()?);
         #[cfg(feature = "real")]
         {
-            shared.fault = self.fault;
+            shared.injected.fault = self.fault;
         }
         Ok((Arc::new(shared), bodies, config))
     }
@@ -519,10 +519,8 @@ fn no_cpu((processor, why): (Processor, NoLock)) -> RunError {
 /// Opens the run.
 fn go(shared: &Shared, span: Duration) {
     let epoch = monotonic_nanos() + HEAD_START_NANOS;
-    shared.epoch.store(epoch, Ordering::SeqCst);
-    shared
-        .end
-        .store(epoch.saturating_add(span.as_nanos()), Ordering::SeqCst);
+    shared.epoch.set(epoch);
+    shared.end.set(epoch.saturating_add(span.as_nanos()));
     shared.beat.go_on();
     shared.phase.begin();
 }

@@ -233,7 +233,7 @@ impl Shared {
         let model = &task.configuration.task;
         let due = release.saturating_add(model.deadline.as_nanos());
         let by_account = self.used_up(task, executed, now);
-        let epoch = self.epoch.load(Ordering::SeqCst);
+        let epoch = self.epoch.get();
         let by_scheduler = task.used_up_at(sequence).map(|at| epoch.saturating_add(at));
         let used_up = by_account.into_iter().chain(by_scheduler).min();
         let exceeded = self.guarantees.exceeded(model.criticality);

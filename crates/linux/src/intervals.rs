@@ -80,7 +80,7 @@ impl Shared {
         let each = tids.zip(&self.consumed.0).map(|(tid, word)| {
             match word.load(Ordering::SeqCst) {
                 // A thread that leaves has said what it consumed.
-                AWAKE => cpu_nanos_of(tid.load(Ordering::SeqCst)).unwrap_or(0),
+                AWAKE => cpu_nanos_of(tid.get()).unwrap_or(0),
                 asleep => asleep,
             }
         });

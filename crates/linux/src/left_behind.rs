@@ -4,7 +4,6 @@
 use crate::outcome::{note_unfinished, record_dropped};
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
-use std::sync::atomic::Ordering;
 use vestal_trace::Record;
 
 /// Notes down what the workers of the tasks at these indices will not; gives the records about it.
@@ -30,8 +29,8 @@ pub(crate) fn account(shared: &Shared, stuck: &[usize]) -> Vec<Record> {
 /// Natively a worker notes down its jobs one after the other: what is missing are all that were released
 /// since.
 fn account_all(shared: &Shared, task: &TaskShared, trace: &mut Tracer) {
-    let end = shared.end.load(Ordering::SeqCst);
-    let stopped = shared.stopped_at.load(Ordering::SeqCst).min(end);
+    let end = shared.end.get();
+    let stopped = shared.stopped_at.get().min(end);
     let mut sequence = task.record().jobs.released;
     while shared.release_of(task, sequence) < stopped {
         let release = shared.release_of(task, sequence);

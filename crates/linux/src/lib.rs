@@ -27,6 +27,10 @@
 #![doc = include_str!("../examples/two_tasks.rs")]
 //! ```
 //!
+#![doc = include_str!("../../../docs/linux-words.md")]
+//!
+//! # What a run leaves behind
+//!
 //! The machine is left as it was found, whatever happens: see [`Executive::run`].
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
@@ -37,6 +41,7 @@ mod busy;
 mod calibrate;
 mod class;
 pub mod config;
+mod cpu_list;
 mod cpu_lock;
 pub mod decider;
 pub mod doctor;
@@ -57,6 +62,7 @@ mod left_behind;
 mod managed;
 pub mod measure;
 mod meter;
+mod monitor;
 mod occupancy;
 mod outcome;
 mod plan;

@@ -16,7 +16,6 @@ use crate::report::{MISSES_MAX, Miss, TaskRecord};
 use crate::shared::{Shared, TaskShared};
 use crate::stolen::Stolen;
 use crate::sys::clock::monotonic_nanos;
-use std::sync::atomic::Ordering;
 use vestal_core::DropReason;
 use vestal_trace::What;
 
@@ -127,7 +126,7 @@ pub(crate) fn note_unfinished(
     (release, executed): (u64, u64),
     trace: &mut Tracer,
 ) {
-    let stopped = shared.stopped_at.load(Ordering::SeqCst).max(release);
+    let stopped = shared.stopped_at.get().max(release);
     let deadline = release.saturating_add(task.configuration.task.deadline.as_nanos());
     let missed = deadline < stopped;
     let verdict = missed.then(|| {
@@ -230,10 +229,7 @@ pub(crate) fn account_never_begun(
     first: u64,
     trace: &mut Tracer,
 ) {
-    let stopped = shared
-        .stopped_at
-        .load(Ordering::SeqCst)
-        .min(shared.end.load(Ordering::SeqCst));
+    let stopped = shared.stopped_at.get().min(shared.end.get());
     let mut release = first;
     while release < stopped {
         note_unfinished(shared, task, (release, 0), trace);

@@ -1,24 +1,22 @@
 //! What the threads of a run share: words that one of them writes and others read, without locks.
 //!
 //! A lock between threads of different priorities on one CPU would need priority inheritance, and
-//! the manager would wait for a worker. Instead each word has one writer, and where two threads have
-//! to agree each first writes its own word and then reads the other's:
+//! the manager would wait for a worker. Instead the words are those of [`crate::words`]: one thread writes and others
+//! read, or two sides read-modify-write the same word.
 //!
 //! ```text
-//! worker:   state := running job    then reads   limit, demoted_up_to
-//! manager:  limit, demoted_up_to  then reads   state        (and demotes who runs a demoted job)
-//! worker:   is given its priority   then reads   demoted_up_to  (as above, before each job)
-//! manager:  background              then         priority := OTHER   (only of who runs)
-//! worker:   state := no job         then reads   background       (and asks for its priority)
+//! worker:   begins a job in the job's word    then reads   what is revoked, the next allowance
+//! manager:  revokes, sets the allowance       then looks   at that word, and demotes there who runs
+//! worker:   ends the job in that word         and learns whether it was demoted: then it asks for its priority
+//! manager:  raises a worker                   then looks   whether the run ends, and lowers it again if so
 //! ```
-//! All of these are sequentially consistent: at least one of the two sees the other's word, so no
-//! demoted job goes on at its priority.
+//! So no revoked job goes on at its priority, and nobody stays raised when the run ends.
 
-mod armed;
 mod call;
 mod drops;
 mod pt;
 mod release_counter;
+mod slack;
 mod task;
 
 use crate::config::{Config, Monitor, Termination};
@@ -27,21 +25,17 @@ use crate::guarantee::Guarantees;
 use crate::intervals::Consumed;
 use crate::managed::Managed;
 use crate::meter::Accounts;
+use crate::monitor::{Armed, QUANTUM_NANOS};
 use crate::occupancy::Occupancy;
 use crate::stolen::StolenLog;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, Tid};
-use crate::words::{Beat, Cause, Phase, Question, Stage, Stop};
-pub(crate) use armed::Armed;
+use crate::words::{Beat, Cause, Latest, Phase, Question, Stage, Stop};
 pub(crate) use call::Call;
-use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 pub(crate) use task::TaskShared;
 use vestal_core::{ContractViolation, Event, Instant, JobId, Notice, Service, TaskId};
-
-/// The smallest remainder worth another round of the monitor. With less, a timer on the same core
-/// would fire again before the job gets to run: a livelock until RT throttling.
-pub(crate) const QUANTUM_NANOS: u64 = 30_000;
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,15 +68,15 @@ pub(crate) struct Shared {
     /// Workers wait on it for their releases.
     pub(crate) phase: Arc<Phase>,
     /// The clock when the run began, and when it shall end.
-    pub(crate) epoch: AtomicU64,
-    pub(crate) end: AtomicU64,
-    pub(crate) stopped_at: AtomicU64,
-    pub(crate) manager_tid: AtomicI32,
-    pub(crate) idle_tid: AtomicI32,
+    pub(crate) epoch: Latest<u64>,
+    pub(crate) end: Latest<u64>,
+    pub(crate) stopped_at: Latest<u64>,
+    pub(crate) manager_tid: Latest<Tid>,
+    pub(crate) idle_tid: Latest<Tid>,
     /// Of a watchdog that shares the CPU of the run; else 0.
-    pub(crate) watchdog_tid: AtomicI32,
+    pub(crate) watchdog_tid: Latest<Tid>,
     /// Written by the manager: the mode.
-    pub(crate) mode: AtomicU8,
+    pub(crate) mode: Latest<u8>,
     /// Whether the CPU is idle.
     pub(crate) question: Question,
     pub(crate) occupancy: Occupancy,
@@ -107,9 +101,22 @@ pub(crate) struct Shared {
     /// Written before the stop that it is about.
     manager_panic: OnceLock<String>,
     #[cfg(feature = "real")]
-    pub(crate) fault: Option<crate::fault::Fault>,
-    #[cfg(feature = "real")]
-    pub(crate) passes: crate::fault::Passes,
+    pub(crate) injected: crate::fault::Injected,
+}
+
+#[cfg(feature = "real")]
+impl crate::fault::Faulty for Shared {
+    fn injected(&self) -> &crate::fault::Injected {
+        &self.injected
+    }
+
+    fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    fn begun(&self) -> u64 {
+        self.epoch()
+    }
 }
 
 impl Shared {
@@ -140,13 +147,13 @@ impl Shared {
             backlog: None,
             tolerance_nanos: tolerance.as_nanos(),
             phase,
-            epoch: AtomicU64::new(0),
-            end: AtomicU64::new(0),
-            stopped_at: AtomicU64::new(0),
-            manager_tid: AtomicI32::new(0),
-            idle_tid: AtomicI32::new(0),
-            watchdog_tid: AtomicI32::new(0),
-            mode: AtomicU8::new(0),
+            epoch: Latest::default(),
+            end: Latest::default(),
+            stopped_at: Latest::default(),
+            manager_tid: Latest::default(),
+            idle_tid: Latest::default(),
+            watchdog_tid: Latest::default(),
+            mode: Latest::default(),
             question: Question::default(),
             occupancy: Occupancy::default(),
             beat: Beat::default(),
@@ -162,9 +169,7 @@ impl Shared {
             stop: Stop::default(),
             manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]
-            fault: None,
-            #[cfg(feature = "real")]
-            passes: crate::fault::Passes::default(),
+            injected: crate::fault::Injected::default(),
         }
     }
 
@@ -181,7 +186,7 @@ impl Shared {
 
     /// The clock when the run began.
     pub(crate) fn epoch(&self) -> u64 {
-        self.epoch.load(Ordering::SeqCst)
+        self.epoch.get()
     }
 
     /// The clock reading `nanos` as an instant of this world.
@@ -206,7 +211,7 @@ impl Shared {
             Event::Dropped { job, why } => {
                 // A manager that dispatches knows whether the worker has the job.
                 if let Some(task) = task(job)
-                    && self.managed.is_none()
+                    && self.duties.is_native()
                 {
                     task.note_drop(job.sequence, why);
                 }
@@ -246,7 +251,7 @@ impl Shared {
 
     pub(crate) fn kick_manager(&self) {
         self.occupancy.call(monotonic_nanos());
-        self.call.call(self.manager_tid.load(Ordering::SeqCst));
+        self.call.call(self.manager_tid.get());
     }
 
     /// Lets the monitor of `task` fire when its running job has used up what is left of its limit.
@@ -352,8 +357,7 @@ impl Shared {
         if !self.phase.end() {
             return;
         }
-        self.stopped_at
-            .store(sys::clock::monotonic_nanos(), Ordering::SeqCst);
+        self.stopped_at.set(sys::clock::monotonic_nanos());
         for task in &self.tasks {
             task.suspension.end();
             if let Some(monitor) = task.monitor.get() {
@@ -364,7 +368,7 @@ impl Shared {
         if let Call::Futex(bell) = &self.call {
             bell.ring();
         }
-        demote(self.idle_tid.load(Ordering::SeqCst));
+        demote(self.idle_tid.get());
         self.phase.close();
         self.question.end();
         sys::stop::CALLS.call();

@@ -11,7 +11,6 @@ use crate::report::{
 use crate::shared::{Shared, TaskShared};
 use crate::stolen::{StolenLog, Thief};
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
 use vestal_core::{Duration, Level, Service};
 use vestal_statistics::{Histogram, Summary};
 
@@ -47,7 +46,7 @@ pub(crate) fn report(shared: &Shared, measured: &Measured, cpu: &MeasuredCpu) ->
     let cpu = cpu_report(shared, cpu, &measured.continued);
     let mut jobs = JobCounts::default();
     cpu.tasks.iter().for_each(|task| jobs.add(&task.jobs));
-    let stopped = shared.stopped_at.load(Ordering::SeqCst);
+    let stopped = shared.stopped_at.get();
     Report {
         ended: measured.ended,
         duration: Duration::from_nanos(stopped.saturating_sub(shared.epoch())),
@@ -74,7 +73,7 @@ fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> Cpu
     records.iter().for_each(|record| totals.add(record));
     let manager = &measured.manager;
     totals.lateness.merge(&manager.lateness);
-    let stopped = shared.stopped_at.load(Ordering::SeqCst);
+    let stopped = shared.stopped_at.get();
     let nanos = stopped.saturating_sub(shared.epoch());
     let tasks = shared
         .tasks

@@ -6,10 +6,10 @@
 //! begun, because others have the CPU, is noticed all the same.
 //!
 //! ```text
-//! worker:   timer := next job's instant    state := no job    ended := k + 1    then reads  incomplete
-//! manager:  reads ended                    incomplete := k + 1   reports that job k is incomplete
+//! worker:   timer := next job's instant    state := no job    job k ends       calls the manager if that is awaited
+//! manager:  job k has no slack left        awaits its end     if it has not ended: reports that it is incomplete
 //! ```
-//! At least one of the two sees the other's word: a job that ends without slack is never forgotten.
+//! The middle is one word, [`crate::words::Ends`]: a job that ends without slack is never forgotten.
 //!
 //! *Places.* The manager carries the permits of tasks out by priorities, whether their workers run or wait:
 //!
@@ -20,12 +20,11 @@
 //! (idle detector: low)
 //! ```
 
-use crate::shared::{Shared, TaskShared};
 use crate::sys::Tid;
 use crate::sys::signal::instant_signal;
 use crate::sys::timer::SignalTimer;
+use crate::words::{Ends, Latest};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 /// How many priorities of a run lie between the idle detector's and the workers' own.
 pub(crate) const RANKS_BELOW: usize = 2;
@@ -53,23 +52,20 @@ pub(crate) struct Slack {
     /// The lowest priority of the run.
     low: i32,
     timer: OnceLock<SignalTimer>,
-    /// Written by the worker: how many of its jobs have ended; the number of the first that has not.
-    ended: AtomicU64,
-    /// Written by the manager: the job, plus one, of which the guard knows that it is incomplete.
-    incomplete: AtomicU64,
+    /// Which jobs have ended.
+    ends: Ends,
     /// Written by the manager: the priority of the worker.
-    priority: AtomicI32,
+    priority: Latest<i32>,
 }
 
 impl Slack {
-    pub(crate) const fn new(after_nanos: u64, low: i32, fifo: i32) -> Self {
+    pub(crate) fn new(after_nanos: u64, low: i32, fifo: i32) -> Self {
         Self {
             after_nanos,
             low,
             timer: OnceLock::new(),
-            ended: AtomicU64::new(0),
-            incomplete: AtomicU64::new(0),
-            priority: AtomicI32::new(fifo),
+            ends: Ends::default(),
+            priority: Latest::new(fifo),
         }
     }
 
@@ -88,181 +84,49 @@ impl Slack {
         }
     }
 
-    fn note_end(&self, sequence: u64) {
-        self.ended
-            .store(sequence.saturating_add(1), Ordering::SeqCst);
+    /// Job `sequence` has come to its end; says whether the manager awaited that.
+    pub(crate) fn end(&self, sequence: u64) -> bool {
+        self.ends.end(sequence)
     }
 
     /// The first job that has not ended.
     pub(crate) fn first(&self) -> u64 {
-        self.ended.load(Ordering::SeqCst)
+        self.ends.first()
     }
 
-    /// The job of which the guard knows that it is incomplete.
-    pub(crate) fn incomplete(&self) -> Option<u64> {
-        self.incomplete.load(Ordering::SeqCst).checked_sub(1)
-    }
-
-    /// The guard takes a job for incomplete that has ended.
-    pub(crate) fn is_end_unreported(&self) -> bool {
-        self.incomplete()
-            .is_some_and(|incomplete| incomplete < self.first())
-    }
-
-    pub(crate) fn note_incomplete(&self, sequence: u64) {
-        self.incomplete
-            .store(sequence.saturating_add(1), Ordering::SeqCst);
-    }
-
-    pub(crate) fn note_none_incomplete(&self) {
-        self.incomplete.store(0, Ordering::SeqCst);
+    /// The guard is to know that job `sequence` is incomplete; says whether it has not ended, so that its end
+    /// calls the manager.
+    pub(crate) fn await_end(&self, sequence: u64) -> bool {
+        self.ends.await_end(sequence)
     }
 
     /// When a job released at `release` has no slack left; both on one clock.
     pub(crate) fn instant_of(&self, release: u64) -> u64 {
         release.saturating_add(self.after_nanos)
     }
-}
 
-impl TaskShared {
-    /// The task suspends others where it has no slack left, and is suspended. `low` is the lowest
-    /// priority of the run.
-    pub(crate) fn with_slack(mut self, low: i32) -> Self {
-        let after = self.configuration.critical_after().as_nanos();
-        self.slack = Some(Slack::new(after, low, self.fifo));
-        self
-    }
-
-    /// The SCHED_FIFO priority that its worker has, or gets back when it was taken from it.
-    pub(crate) fn present_priority(&self) -> i32 {
-        self.slack
-            .as_ref()
-            .map_or(self.fifo, |slack| slack.priority.load(Ordering::SeqCst))
+    /// The SCHED_FIFO priority of the worker.
+    pub(crate) fn priority(&self) -> i32 {
+        self.priority.get()
     }
 
     pub(crate) fn rank(&self) -> Rank {
-        let Some(slack) = &self.slack else {
-            return Rank::Own;
-        };
-        let present = slack.priority.load(Ordering::SeqCst);
-        match present.saturating_sub(slack.low) {
+        match self.priority().saturating_sub(self.low) {
             1 => Rank::Suspended,
             2 => Rank::BelowAll,
             _ => Rank::Own,
         }
     }
 
-    /// Notes the worker's new rank; its new priority, if that is another one.
-    pub(crate) fn turn_to(&self, rank: Rank) -> Option<i32> {
-        let slack = self.slack.as_ref()?;
+    /// Notes the worker's new rank, where `own` is its own priority; gives its new priority, if that is another one.
+    pub(crate) fn turn_to(&self, rank: Rank, own: i32) -> Option<i32> {
         let priority = match rank {
-            Rank::Own => self.fifo,
-            Rank::BelowAll => slack.low.saturating_add(2),
-            Rank::Suspended => slack.low.saturating_add(1),
+            Rank::Own => own,
+            Rank::BelowAll => self.low.saturating_add(2),
+            Rank::Suspended => self.low.saturating_add(1),
         };
-        let before = slack.priority.swap(priority, Ordering::SeqCst);
+        let before = self.priority.get();
+        self.priority.set(priority);
         (before != priority).then_some(priority)
-    }
-
-    /// The worker's job number `sequence`, released at `release` on the clock, has come to its end; says whether
-    /// the worker was demoted since it began.
-    pub(crate) fn take_off(&self, sequence: u64, release: u64) -> bool {
-        if let Some(slack) = &self.slack {
-            let period = self.configuration.task.period.as_nanos();
-            slack.await_end_of(release.saturating_add(period));
-        }
-        let demoted = self.finish(sequence);
-        if let Some(slack) = &self.slack {
-            slack.note_end(sequence);
-        }
-        demoted
-    }
-}
-
-impl Shared {
-    /// Calls the manager if the guard still takes job `sequence` of `task` for incomplete. Last of all
-    /// that a worker does about a job: whoever was suspended may go on at once.
-    pub(crate) fn report_end(&self, task: &TaskShared, sequence: u64) {
-        let incomplete = task.slack.as_ref().and_then(Slack::incomplete);
-        if incomplete.is_some_and(|incomplete| incomplete <= sequence) && !self.stop_requested() {
-            self.kick_manager();
-        }
-    }
-
-    /// The tasks as they stand just now, the most urgent first.
-    pub(crate) fn by_rank(&self) -> impl Iterator<Item = &TaskShared> {
-        Rank::ALL.into_iter().flat_map(|rank| {
-            let tasks = self.by_urgency.iter();
-            let tasks = tasks.filter_map(|&index| self.tasks.get(index));
-            tasks.filter(move |task| task.rank() == rank)
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{Config, Monitor};
-    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
-
-    fn shared() -> Shared {
-        let task = |fifo: i32, after| {
-            let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
-            let period = Duration::from_millis(10);
-            let configuration = TaskConfiguration {
-                zero_slack: Some(Duration::from_millis(after)),
-                ..TaskConfiguration::new(Task::new(Level(0), period, period, wcet).unwrap(), 1)
-            };
-            TaskShared::new(
-                fifo.to_string(),
-                configuration,
-                0,
-                fifo,
-                crate::allowance::Allowance::UpTo(1_000_000),
-            )
-            .with_slack(1)
-        };
-        let config = Config::new();
-        let tasks = vec![task(4, 6), task(5, 10), task(6, 10)];
-        Shared::new(tasks, &config, 0, Monitor::Manager, Service::ZERO)
-    }
-
-    fn order(shared: &Shared) -> Vec<&str> {
-        shared.by_rank().map(|task| task.name.as_str()).collect()
-    }
-
-    #[test]
-    fn tasks_stand_by_their_places_and_among_equals_by_their_priorities() {
-        let shared = shared();
-        assert_eq!(order(&shared), ["6", "5", "4"]);
-        assert_eq!(shared.tasks[2].turn_to(Rank::Suspended), Some(2));
-        assert_eq!(shared.tasks[1].turn_to(Rank::Suspended), Some(2));
-        assert_eq!(shared.tasks[1].turn_to(Rank::Suspended), None);
-        assert_eq!(order(&shared), ["4", "6", "5"]);
-        assert_eq!(shared.tasks[0].turn_to(Rank::BelowAll), Some(3));
-        assert_eq!(shared.tasks[1].turn_to(Rank::Own), Some(5));
-        assert_eq!(order(&shared), ["5", "4", "6"]);
-        assert_eq!(shared.tasks[0].present_priority(), 3);
-    }
-
-    #[test]
-    fn a_job_is_incomplete_until_its_end_is_reported() {
-        let shared = shared();
-        let task = &shared.tasks[0];
-        let slack = task.slack.as_ref().unwrap();
-        assert_eq!((slack.first(), slack.incomplete()), (0, None));
-        slack.note_incomplete(0);
-        assert_eq!(slack.incomplete(), Some(0));
-        task.begin(0, 0);
-        task.take_off(0, 0);
-        assert_eq!((slack.first(), task.running()), (1, None));
-        assert_eq!(
-            slack.incomplete(),
-            Some(0),
-            "that is the manager's to change"
-        );
-        slack.note_none_incomplete();
-        assert_eq!(slack.incomplete(), None);
-        assert_eq!(slack.instant_of(5), 6_000_005);
     }
 }

@@ -7,14 +7,14 @@
 use super::Step;
 use crate::allowance::Allowance;
 use crate::class::{restore_priorities, switch, take_out_of_real_time};
-use crate::feature::slack;
+use crate::feature::slack::{self, Incomplete};
 use crate::feature::slices::{self, Slices, waits_for_an_instant};
+use crate::monitor::Armed;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::request::Request;
-use crate::shared::{Armed, Shared, TaskShared};
+use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
-use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
     ContractViolation, Enforcer, Fact, Guard, Instant, Interest, JobId, Level, Permit, Scheduler,
@@ -30,6 +30,7 @@ pub(crate) struct Enactor {
     /// When the guard wants to be called.
     wake: Option<Instant>,
     slices: Slices,
+    incomplete: Incomplete,
 }
 
 impl Enactor {
@@ -39,6 +40,7 @@ impl Enactor {
             charged: vec![(0, 0); tasks],
             wake: None,
             slices: Slices::new(tasks),
+            incomplete: Incomplete::new(tasks),
         }
     }
 
@@ -53,6 +55,11 @@ impl Enactor {
     /// Whether the guard wants to be called at `now` or did before.
     pub(crate) fn is_due(&self, shared: &Shared, now: u64) -> bool {
         self.wake(shared) <= now
+    }
+
+    /// Whether a worker whose job has ended waits to be heard of.
+    pub(crate) fn is_end_unreported(&self, task: &TaskShared) -> bool {
+        self.incomplete.is_end_unreported(task)
     }
 
     /// Looks at everything that could have happened. Which signal came says little: they merge.
@@ -136,7 +143,7 @@ impl Enactor {
         if reported {
             self.guard.apply(now, Fact::Timer)?;
         }
-        reported |= slack::report(shared, &mut self.guard, now)?;
+        reported |= self.incomplete.report(shared, &mut self.guard, now)?;
         if reported {
             self.decide(shared, record)?;
         }
@@ -247,7 +254,7 @@ impl Enactor {
 
     /// Publishes the permits, and takes the CPU from jobs that lost theirs.
     fn enact(&mut self, shared: &Shared, record: &mut ManagerRecord, now: Instant) {
-        shared.mode.store(self.guard.mode().0, Ordering::SeqCst);
+        shared.mode.set(self.guard.mode().0);
         for task in &shared.tasks {
             if let Some(next) = Allowance::of(self.guard.permit(task.id)) {
                 task.next.set(next);

@@ -38,7 +38,6 @@ use crate::sys::sched;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use vestal_core::{ContractViolation, Scheduler};
 use vestal_trace::{Edge, Mechanism, Recorder};
 
@@ -121,9 +120,7 @@ impl<D: Driver> Manager<D> {
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> io::Result<()> {
         sched::enter_real_time(self.shared.cpu, self.priority)?;
-        self.shared
-            .manager_tid
-            .store(sched::own_tid(), Ordering::SeqCst);
+        self.shared.manager_tid.set(sched::own_tid());
         Ok(())
     }
 
@@ -170,7 +167,7 @@ impl<D: Driver> Manager<D> {
             shared.request_stop(StopCause::SetupFailed);
             return Ok(());
         }
-        let end = shared.end.load(Ordering::SeqCst);
+        let end = shared.end.get();
         let mut now = monotonic_nanos();
         while goes_on(shared, now, end) {
             let until = self.driver.arm(shared).min(end).min(now + BEAT_NANOS);

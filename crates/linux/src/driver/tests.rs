@@ -9,7 +9,6 @@ use crate::sys::clock::monotonic_nanos;
 use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use vestal_core::engine::Configuration;
 use vestal_core::{
     ContractViolation, Duration, Enforcement, Exhaustion, Guard, Level, LevelSet, Service, Task,
@@ -64,7 +63,7 @@ impl Driver for Told {
 
     fn wait(&mut self, shared: &Shared, until: u64) {
         self.waits += 1;
-        assert!(until <= shared.end.load(Ordering::SeqCst));
+        assert!(until <= shared.end.get());
         assert!(until <= monotonic_nanos() + BEAT_NANOS);
         if self.waits > self.rounds.len() {
             // Nothing is left to be told: the time is over.
@@ -108,10 +107,8 @@ fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<StopCause>, Ma
     let shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
     let shared = Arc::new(shared);
     let epoch = monotonic_nanos();
-    shared.epoch.store(epoch, Ordering::SeqCst);
-    shared
-        .end
-        .store(epoch.saturating_add(nanos), Ordering::SeqCst);
+    shared.epoch.set(epoch);
+    shared.end.set(epoch.saturating_add(nanos));
     shared.phase.begin();
     let driver = Told {
         decider: Recorder::new(guard(), Tracer::off()),
@@ -127,7 +124,12 @@ fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<StopCause>, Ma
     (shared.stop_cause(), record)
 }
 
-fn guard() -> Guard {
+pub(super) fn guard() -> Guard {
+    configured(|configuration| Guard::new(configuration).unwrap())
+}
+
+/// What is made for one task.
+pub(super) fn configured<T>(make: impl FnOnce(&Configuration<'_>) -> T) -> T {
     let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
     let period = Duration::from_millis(10);
     let task = Task::new(Level(0), period, period, wcet).unwrap();
@@ -139,7 +141,7 @@ fn guard() -> Guard {
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
-    Guard::new(&configuration).unwrap()
+    make(&configuration)
 }
 
 #[test]

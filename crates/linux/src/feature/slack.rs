@@ -5,45 +5,64 @@ use crate::zss::{Rank, Slack};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{ContractViolation, Fact, Instant, Permit, Scheduler};
 
-/// Reports to the decider of jobs that have no slack left, and of the end of those it knows; says whether there
-/// was one.
-pub(crate) fn report(
-    shared: &Shared,
-    decider: &mut impl Scheduler,
-    now: Instant,
-) -> Result<bool, ContractViolation> {
-    let mut reported = false;
-    for task in &shared.tasks {
-        if let Some(slack) = &task.slack {
-            reported |= report_task(decider, task, slack, now)?;
-        }
+/// Per task: the job of which the decider knows that it is incomplete.
+#[derive(Debug)]
+pub(crate) struct Incomplete(Vec<Option<u64>>);
+
+impl Incomplete {
+    pub(crate) fn new(tasks: usize) -> Self {
+        Self(vec![None; tasks])
     }
-    Ok(reported)
+
+    /// Reports to the decider of jobs that have no slack left, and of the end of those it knows; says whether
+    /// there was one.
+    pub(crate) fn report(
+        &mut self,
+        shared: &Shared,
+        decider: &mut impl Scheduler,
+        now: Instant,
+    ) -> Result<bool, ContractViolation> {
+        let mut reported = false;
+        for (task, known) in shared.tasks.iter().zip(&mut self.0) {
+            if let Some(slack) = &task.slack {
+                reported |= report_task(decider, task, (slack, known), now)?;
+            }
+        }
+        Ok(reported)
+    }
+
+    /// Whether a worker whose job has ended waits to be heard of.
+    pub(crate) fn is_end_unreported(&self, task: &TaskShared) -> bool {
+        let known = self.0.get(task.id.index()).copied().flatten();
+        known
+            .zip(task.slack.as_ref())
+            .is_some_and(|(known, slack)| known < slack.first())
+    }
 }
 
 fn report_task(
     decider: &mut impl Scheduler,
     task: &TaskShared,
-    slack: &Slack,
+    (slack, known): (&Slack, &mut Option<u64>),
     now: Instant,
 ) -> Result<bool, ContractViolation> {
     let mut reported = false;
     let sequence = slack.first();
-    if let Some(incomplete) = slack.incomplete()
+    if let Some(incomplete) = *known
         && incomplete < sequence
     {
         let (cpu, job) = (CPU, task.job(incomplete));
         decider.apply(now, Fact::Completed { cpu, job })?;
-        slack.note_none_incomplete();
+        *known = None;
         reported = true;
     }
     // A job that lost its priority stands for nothing, and the one behind it has no thread.
-    if slack.incomplete().is_some() || task.is_demoted(sequence) {
+    if known.is_some() || task.is_demoted(sequence) {
         return Ok(reported);
     }
     let release = task.release_of(sequence);
-    if slack.instant_of(release) <= now.as_nanos() {
-        slack.note_incomplete(sequence);
+    if slack.instant_of(release) <= now.as_nanos() && slack.await_end(sequence) {
+        *known = Some(sequence);
         let job = task.job(sequence);
         let released = Instant::from_nanos(release);
         decider.apply(released, Fact::Released { job })?;
@@ -75,9 +94,4 @@ pub(crate) fn enact_ranks(shared: &Shared, decider: &impl Scheduler) -> bool {
         }
     }
     moved
-}
-
-/// Whether a worker whose job has ended waits to be heard of.
-pub(crate) fn is_end_unreported(task: &TaskShared) -> bool {
-    task.slack.as_ref().is_some_and(Slack::is_end_unreported)
 }

@@ -1,19 +1,19 @@
 //! What workers have to know of what the scheduler said about their jobs.
 
 use super::TaskShared;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::words::Latest;
 use vestal_core::{DropReason, Level};
 
 /// The latest jobs of a task that used up a limit or were dropped; written by the manager.
 #[derive(Debug, Default)]
 pub(super) struct Verdicts {
     /// The job, plus one, that used up the limit of its own level last.
-    used_up: AtomicU64,
+    used_up: Latest<u64>,
     /// When it did, in nanoseconds since the epoch; written before that.
-    used_up_at: AtomicU64,
+    used_up_at: Latest<u64>,
     /// The job, plus one, that the scheduler dropped last after it had begun, times [`REASONS`], plus the
     /// index of the reason.
-    dropped: AtomicU64,
+    dropped: Latest<u64>,
 }
 
 const REASONS: u64 = DropReason::ALL.len() as u64;
@@ -23,9 +23,9 @@ impl TaskShared {
     /// the epoch.
     pub(super) fn note_overrun(&self, sequence: u64, level: Level, at: u64) {
         if level >= self.configuration.task.criticality {
-            self.verdicts.used_up_at.store(at, Ordering::SeqCst);
+            self.verdicts.used_up_at.set(at);
             let job = sequence.saturating_add(1);
-            self.verdicts.used_up.store(job, Ordering::SeqCst);
+            self.verdicts.used_up.set(job);
         }
     }
 
@@ -35,23 +35,24 @@ impl TaskShared {
         let reason = (0..).zip(DropReason::ALL).find(|(_, other)| *other == why);
         let index = reason.map_or(0, |(index, _)| index);
         let word = job.saturating_add(index);
-        self.verdicts.dropped.store(word, Ordering::SeqCst);
+        self.verdicts.dropped.set(word);
     }
 
     /// Whether job `sequence` was the last to use up the limit of its own level.
     pub(crate) fn has_used_up(&self, sequence: u64) -> bool {
-        self.verdicts.used_up.load(Ordering::SeqCst) == sequence.saturating_add(1)
+        self.verdicts.used_up.get() == sequence.saturating_add(1)
     }
 
     /// When job `sequence` used up the limit of its own level, in nanoseconds since the epoch, if it did.
     pub(crate) fn used_up_at(&self, sequence: u64) -> Option<u64> {
-        let at = self.verdicts.used_up_at.load(Ordering::SeqCst);
-        self.has_used_up(sequence).then_some(at)
+        // In this order: the instant was written first.
+        self.has_used_up(sequence)
+            .then(|| self.verdicts.used_up_at.get())
     }
 
     /// Why job `sequence` lost its priority.
     pub(crate) fn why_dropped(&self, sequence: u64) -> DropReason {
-        let word = self.verdicts.dropped.load(Ordering::SeqCst);
+        let word = self.verdicts.dropped.get();
         let index = usize::try_from(word % REASONS).unwrap_or(0);
         match DropReason::ALL.get(index) {
             Some(why) if word / REASONS == sequence.saturating_add(1) => *why,

@@ -1,7 +1,6 @@
 //! How the manager releases the jobs of one worker, and how the worker tells that one is over.
 
-use crate::words::Bell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::words::{Bell, Latest, Rising};
 
 /// Counts of releases and ends. Each has one writer.
 #[derive(Debug, Default)]
@@ -9,45 +8,42 @@ pub(crate) struct ReleaseCounter {
     /// For the worker.
     pub(crate) calls: Bell,
     /// Written by the manager: jobs with smaller numbers are released.
-    released: AtomicU64,
+    released: Rising,
     /// Written by the worker: it is done with jobs of smaller numbers.
-    done: AtomicU64,
+    done: Latest<u64>,
 }
 
 impl ReleaseCounter {
     /// Releases the jobs up to `sequence`, and wakes the worker if that is news.
     pub(crate) fn release(&self, sequence: u64) {
-        let released = sequence.saturating_add(1);
-        if self.released.fetch_max(released, Ordering::SeqCst) < released {
+        if self.released.raise(sequence.saturating_add(1)) {
             self.calls.ring();
         }
     }
 
     /// The worker releases the jobs up to `sequence` itself.
     pub(crate) fn note_release(&self, sequence: u64) {
-        let released = sequence.saturating_add(1);
-        self.released.fetch_max(released, Ordering::SeqCst);
+        self.released.raise(sequence.saturating_add(1));
     }
 
     pub(crate) fn is_released(&self, sequence: u64) -> bool {
-        sequence < self.released.load(Ordering::SeqCst)
+        sequence < self.released.count()
     }
 
     /// The first job that is not released.
     pub(crate) fn next(&self) -> u64 {
-        self.released.load(Ordering::SeqCst)
+        self.released.count()
     }
 
     /// The worker is done with job `sequence`.
     pub(crate) fn finish(&self, sequence: u64) {
-        self.done
-            .store(sequence.saturating_add(1), Ordering::SeqCst);
+        self.done.set(sequence.saturating_add(1));
     }
 
     /// The oldest job that is released and not over.
     pub(crate) fn pending(&self) -> Option<u64> {
-        let done = self.done.load(Ordering::SeqCst);
-        (done < self.released.load(Ordering::SeqCst)).then_some(done)
+        let done = self.done.get();
+        (done < self.released.count()).then_some(done)
     }
 }
 

@@ -1,19 +1,19 @@
 //! One task of a run, as its worker and the manager see it.
 
-use super::Armed;
 use super::drops::Verdicts;
 use super::release_counter::ReleaseCounter;
 use crate::allowance::Allowance;
 use crate::guarantee::BlockedBy;
 use crate::late::Late;
 use crate::managed::Handover;
+use crate::monitor::Armed;
 use crate::report::TaskRecord;
 use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
-use crate::words::{AllowanceWord, JobWord, Mailbox, Phase, Revoked};
+use crate::words::{AllowanceWord, JobWord, Latest, Mailbox, Phase, Revoked};
 use crate::zss::Slack;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use vestal_core::{JobId, TaskConfiguration, TaskId};
 
@@ -27,7 +27,7 @@ pub(crate) struct TaskShared {
     pub(crate) offset_nanos: u64,
     /// The SCHED_FIFO priority of its worker.
     pub(crate) fifo: i32,
-    pub(crate) tid: AtomicI32,
+    pub(crate) tid: Latest<Tid>,
     pub(crate) monitor: OnceLock<Armed>,
     /// The job that the worker has begun, and whether the worker was demoted for it.
     job_word: JobWord,
@@ -76,7 +76,7 @@ impl TaskShared {
             configuration,
             offset_nanos,
             fifo,
-            tid: AtomicI32::new(0),
+            tid: Latest::default(),
             monitor: OnceLock::new(),
             job_word: JobWord::default(),
             next: AllowanceWord::new(limit),
@@ -106,7 +106,7 @@ impl TaskShared {
 
     /// The thread of its worker; 0 before that has started.
     pub(crate) fn tid(&self) -> Tid {
-        self.tid.load(Ordering::SeqCst)
+        self.tid.get()
     }
 
     /// What its worker noted down.

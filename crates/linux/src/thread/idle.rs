@@ -16,7 +16,6 @@ use crate::shared::Shared;
 use crate::sys;
 use crate::sys::sched::enter_real_time;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// What the idle detector's thread is made of.
 pub(crate) struct IdleDetector {
@@ -28,9 +27,7 @@ impl IdleDetector {
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> std::io::Result<()> {
         enter_real_time(self.shared.cpu, self.priority)?;
-        self.shared
-            .idle_tid
-            .store(sys::sched::own_tid(), Ordering::SeqCst);
+        self.shared.idle_tid.set(sys::sched::own_tid());
         Ok(())
     }
 
@@ -59,7 +56,7 @@ impl IdleDetector {
     fn report(&self) {
         let shared = &self.shared;
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::IdleAnswer);
+        crate::fault::delay(&**shared, crate::fault::Point::IdleAnswer);
         // A worker that completes from here on asks again.
         if shared.question.answer() && shared.is_running() {
             shared.kick_manager();

@@ -8,7 +8,7 @@ use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex::wait_until;
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
 use vestal_core::Duration;
@@ -45,7 +45,7 @@ impl<T> Started<T> {
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => meanwhile(),
             }
-            let stopped = shared.stopped_at.load(Ordering::SeqCst);
+            let stopped = shared.stopped_at.get();
             if stopped != 0 && monotonic_nanos() > stopped.saturating_add(patience.as_nanos()) {
                 return None;
             }

@@ -16,7 +16,6 @@ use crate::sys::sched::enter_real_time;
 use crate::sys::stop;
 use crate::words::Stage;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// How often it looks, if no thread calls.
 const PERIOD_NANOS: u64 = BEAT_NANOS;
@@ -62,7 +61,7 @@ impl Watchdog {
         enter_real_time(self.cpu, self.priority)?;
         if self.shares_the_cpu() {
             let own = sys::sched::own_tid();
-            self.shared.watchdog_tid.store(own, Ordering::SeqCst);
+            self.shared.watchdog_tid.set(own);
         }
         Ok(())
     }
@@ -89,7 +88,7 @@ impl Watchdog {
             }
             let now = monotonic_nanos();
             #[cfg(feature = "real")]
-            crate::fault::delay(shared, crate::fault::Point::WatchdogLook);
+            crate::fault::delay(&**shared, crate::fault::Point::WatchdogLook);
             if let Some(signal) = stop::asked() {
                 shared.request_stop(StopCause::Signal(signal));
                 shared.kick_manager();
@@ -98,7 +97,7 @@ impl Watchdog {
             if now >= next && watch.look(next, now, beat) {
                 shared.request_stop(StopCause::ManagerHung);
                 // The manager first: it may hold the CPU that the others need to shut down.
-                let _ = sys::sched::set_other(shared.manager_tid.load(Ordering::SeqCst));
+                let _ = sys::sched::set_other(shared.manager_tid.get());
                 shared.halt();
             }
             if now >= next {

@@ -19,20 +19,20 @@ use crate::error::message_of;
 use crate::intervals::{Intervals, Thread};
 use crate::job::Ended;
 use crate::meter::Meter;
+use crate::monitor::Armed;
 use crate::occupancy::Wanted;
 use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::report::{Duty, Suspensions};
 use crate::request::Request;
-use crate::shared::{Armed, Shared, StopCause, TaskShared};
+use crate::shared::{Shared, StopCause, TaskShared};
 use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
 use crate::words::Stage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{DropReason, Fact, JobId, Service, StopReason};
 use vestal_trace::{Edge, Mechanism, What};
@@ -59,7 +59,7 @@ impl Worker {
         };
         enter_real_time(self.shared.cpu, task.fifo)?;
         if self.shared.duties.has_monitors {
-            let manager = self.shared.manager_tid.load(Ordering::SeqCst);
+            let manager = self.shared.manager_tid.get();
             if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
                 // Set once, here.
                 let _ = task.monitor.set(armed);
@@ -68,11 +68,11 @@ impl Worker {
         if let Some(slack) = &task.slack
             && self.shared.duties.sets_instants
         {
-            slack.create_timer(self.shared.manager_tid.load(Ordering::SeqCst))?;
+            slack.create_timer(self.shared.manager_tid.get())?;
         }
         // Whatever a job body does, it does not rise above its priority: only the manager sets priorities.
         sys::capability::drop_scheduling()?;
-        task.tid.store(sys::sched::own_tid(), Ordering::SeqCst);
+        task.tid.set(sys::sched::own_tid());
         Ok(())
     }
 
@@ -100,6 +100,7 @@ impl Worker {
             body: self.body,
             demand: self.demand,
             queue: self.queue,
+            end_is_awaited: false,
             own: Intervals::of_this_thread(Thread::Worker(self.index)),
             trace: self.trace,
         };
@@ -126,6 +127,8 @@ pub(crate) struct RunningWorker<'a> {
     body: Box<Body>,
     demand: Box<dyn FnMut(u64) -> Service + Send>,
     queue: JobQueue,
+    /// The manager is to be called when all is done about the job that was taken off.
+    end_is_awaited: bool,
     pub(crate) own: Intervals,
     pub(crate) trace: Tracer,
 }
@@ -134,7 +137,7 @@ impl RunningWorker<'_> {
     /// Releases jobs until the run ends; gives the first release of which it took no notice.
     fn run_released_jobs(&mut self) -> u64 {
         let (shared, task) = (self.shared, self.task);
-        let end = shared.end.load(Ordering::SeqCst);
+        let end = shared.end.get();
         let mut release = shared.release_of(task, 0);
         let mut sequence = 0;
         if let Some(slack) = &task.slack {
@@ -152,7 +155,9 @@ impl RunningWorker<'_> {
                 break;
             }
             self.release(sequence, release);
-            shared.report_end(task, sequence);
+            if std::mem::take(&mut self.end_is_awaited) {
+                shared.report_end();
+            }
             if shared.duties.reports_ends {
                 // Last of all: the manager takes the CPU at once.
                 task.release_counter.finish(sequence);
@@ -185,7 +190,7 @@ impl RunningWorker<'_> {
             return;
         }
         if stopping {
-            task.take_off(sequence, release);
+            self.take_off(sequence, release);
             self.note_never_begun(woken, None);
             note_unfinished(shared, task, (release, 0), &mut self.trace);
             return;
@@ -208,7 +213,7 @@ impl RunningWorker<'_> {
     /// Natively that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (shared, task) = (self.shared, self.task);
-        let natively = shared.duties.source != Source::Assigned;
+        let natively = shared.duties.is_native();
         shared.begin_at_priority(task, sequence, release);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
@@ -259,7 +264,7 @@ impl RunningWorker<'_> {
         (woken, no_room): (u64, bool),
     ) {
         let task = self.task;
-        let demoted = task.take_off(sequence, release);
+        let demoted = self.take_off(sequence, release);
         let why = if no_room {
             DropReason::BacklogFull
         } else {
@@ -306,7 +311,7 @@ impl RunningWorker<'_> {
                 task.suspension
                     .leave(executed, shared.tolerance_nanos, &mut counts);
             // Under native dispatch it was recorded that it stopped, and it ends all the same.
-            if was_suspended && shared.managed.is_none() {
+            if was_suspended && shared.duties.is_native() {
                 job.note_gone_on();
             }
             if was_suspended {
@@ -361,7 +366,7 @@ impl RunningWorker<'_> {
         // By the limit it ran under: the mode may fall when it is off.
         let threshold = shared.threshold(task.present_limit());
         let overran = !lost && threshold.is_some_and(|threshold| job.executed > threshold);
-        let demoted = task.take_off(job.sequence, job.release);
+        let demoted = self.take_off(job.sequence, job.release);
         shared.end_at_priority(task, job.sequence, job.executed, job.finished);
         want_idle_above_lowest(shared);
         self.restore_priority(demoted);
@@ -379,6 +384,13 @@ impl RunningWorker<'_> {
             note_dropped(task, task.why_dropped(job.sequence));
         }
         completed
+    }
+
+    /// Takes a job off; says whether this thread was demoted since it began.
+    fn take_off(&mut self, sequence: u64, release: u64) -> bool {
+        let off = self.task.take_off(sequence, release);
+        self.end_is_awaited |= off.awaited;
+        off.demoted
     }
 
     /// Records how the job ended, and for a job that keeps its priority that its end takes time: one that was
@@ -471,7 +483,7 @@ const ASK_AGAIN_NANOS: u64 = 10_000_000;
 /// Above mode 0 whoever takes a job off asks whether the CPU is idle now: a manager that saw that
 /// job running has left the question to it.
 fn want_idle_above_lowest(shared: &Shared) {
-    if shared.mode.load(Ordering::SeqCst) > 0 {
+    if shared.mode.get() > 0 {
         shared.want_idle();
     }
 }

@@ -106,12 +106,11 @@ mod model {
             let mailbox = Arc::new(Pairs::default());
             let other = Arc::clone(&mailbox);
             let sender = thread::spawn(move || {
-                for number in 1..=2 {
-                    put(&other, (number, 10 * number));
-                    while other.is_full() {
-                        other.wait_until_taken(None);
-                    }
+                put(&other, (1, 10));
+                while other.is_full() {
+                    other.wait_until_taken(None);
                 }
+                put(&other, (2, 20));
             });
             for number in 1..=2 {
                 let letter = loop {

@@ -9,6 +9,8 @@
 //! 3. Numbers that stand for something else (0, the largest) stay in here, behind an enum.
 //! 4. What a mailbox holds are Relaxed words between Acquire and Release of its state.
 //!
+//! `docs/linux-words.md` has a table of all words of a run.
+//!
 //! Each cell is checked by the model checker loom, which tries every interleaving and every order that
 //! the memory model allows: `RUSTFLAGS="--cfg loom" cargo test -p vestal-linux --lib words:: --release`. Models of
 //! several cells together are in `models`. A model named `refuted_...` is one that loom must refute: the
@@ -17,8 +19,10 @@
 mod allowance;
 mod beat;
 mod bell;
+mod ends;
 mod hold;
 mod job;
+mod latest;
 mod mailbox;
 #[cfg(all(test, loom))]
 mod models;
@@ -26,17 +30,21 @@ mod phase;
 mod plan;
 mod question;
 mod revoked;
+mod rising;
 mod stop;
 mod sync;
 
 pub(crate) use allowance::{Allowance, AllowanceWord};
 pub(crate) use beat::Beat;
 pub(crate) use bell::Bell;
+pub(crate) use ends::Ends;
 pub(crate) use hold::{Hold, Left};
 pub(crate) use job::JobWord;
+pub(crate) use latest::Latest;
 pub(crate) use mailbox::{Letter, Mailbox};
 pub(crate) use phase::{Phase, Stage};
 pub(crate) use plan::PlanWord;
 pub(crate) use question::Question;
 pub(crate) use revoked::Revoked;
+pub(crate) use rising::Rising;
 pub(crate) use stop::{Cause, Stop};

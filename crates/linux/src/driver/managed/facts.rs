@@ -6,7 +6,6 @@ use crate::job::Ended;
 use crate::report::ManagerRecord;
 use crate::shared::{Shared, TaskShared};
 use std::cmp::Reverse;
-use std::sync::atomic::Ordering;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::job_table::BACKLOG_MAX;
@@ -114,7 +113,7 @@ impl Managed {
 
     /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
     pub(super) fn take_releases(&mut self, shared: &Shared, now: u64) -> Step<u64> {
-        let end = shared.end.load(Ordering::SeqCst);
+        let end = shared.end.get();
         // Those that have waited longer come first.
         self.hand_on(shared)?;
         let mut latest = 0;
