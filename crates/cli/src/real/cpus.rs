@@ -1,6 +1,6 @@
 //! A session's clusters as the CPUs of a real run: who decides on each, where it runs, which tasks it has.
 
-use super::linux::proof;
+use super::linux::{dispatch, proof};
 use super::work::Body;
 use super::{Monitor, Settings};
 use crate::failure::Failure;
@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicU64;
 use vestal_core::{CpuId, Duration, Service, TaskConfiguration, TaskId};
 use vestal_linux::{Config, CpuSpec, Executive, Mechanism, Processor, TaskSpec, Termination};
 use vestal_policy::{Cluster, Precision};
+use vestal_trace::Dispatch;
 use vestal_workload::model::Work;
 
 /// The session's tasks, cluster by cluster, with bodies that do what the file and the scenario say.
@@ -20,7 +21,8 @@ pub(super) fn executive(
     settings: &Settings,
     refused: &Arc<AtomicU64>,
 ) -> Result<Executive, Failure> {
-    let mut executive = Executive::new(config(settings));
+    let is_managed = dispatch(session, settings) == Dispatch::Managed;
+    let mut executive = Executive::new(config(settings, is_managed));
     for cluster in &session.system.clusters {
         executive = executive.cpu(cpu_of(session, cluster, settings));
         for (&id, configuration) in cluster.tasks.iter().zip(cluster.configuration.tasks()) {
@@ -30,14 +32,14 @@ pub(super) fn executive(
     Ok(executive)
 }
 
-fn config(settings: &Settings) -> Config {
+fn config(settings: &Settings, is_managed: bool) -> Config {
     let mut config = Config::new();
     config.monitor = match settings.monitor {
         Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
         Some(Monitor::Manager) => vestal_linux::Monitor::Manager,
         Some(Monitor::Heartbeat) => vestal_linux::Monitor::Heartbeat,
         Some(Monitor::PosixTimer) => vestal_linux::Monitor::PosixTimer,
-        None if settings.managed => vestal_linux::Monitor::Manager,
+        None if is_managed => vestal_linux::Monitor::Manager,
         None => vestal_linux::Monitor::Perf,
     };
     if settings.of_paper {

@@ -105,7 +105,13 @@ fn fixed_priorities_are_left_to_the_kernel_unless_dispatch_is_managed() {
     };
     assert!(!is_managed(cluster, &Settings::default()));
     assert!(is_managed(cluster, &managed));
+    assert_eq!(dispatch(&fixed, &Settings::default()), Dispatch::Native);
+    assert_eq!(dispatch(&fixed, &managed), Dispatch::Managed);
     let deadlines = session(TWO_CPUS, "pedf-vd");
+    assert_eq!(
+        dispatch(&deadlines, &Settings::default()),
+        Dispatch::Managed
+    );
     let native = Settings {
         native: true,
         ..Settings::default()

@@ -60,7 +60,8 @@ pub(crate) fn execute(
     let refused = Arc::new(AtomicU64::new(0));
     let mut executive = cpus::executive(session, settings, &refused)?;
     let files = Arc::new(Mutex::new(None));
-    let view = settings.watch.then(|| View::new(session, settings.managed));
+    let is_managed = dispatch(session, settings) == Dispatch::Managed;
+    let view = settings.watch.then(|| View::new(session, is_managed));
     let view = view.flatten();
     if !traces.is_empty() || view.is_some() {
         let reserved = Reserved::new(traces)?;
@@ -109,11 +110,11 @@ fn recording(
     files: &Files,
     feed: Option<Feed>,
 ) -> Recording {
-    let dispatch = dispatch(settings);
+    let dispatch = dispatch(session, settings);
     let header = Header {
         world: World::Linux,
         // A manager tells of what happened since it looked last.
-        ordered: !settings.managed,
+        ordered: dispatch == Dispatch::Native,
         ..tracing::header(session, dispatch)
     };
     let files = Arc::clone(files);
@@ -151,11 +152,12 @@ pub(crate) fn primitives(output: &Output) -> Result<Vec<Primitive>, Failure> {
     Ok(costs.collect())
 }
 
-pub(super) fn dispatch(settings: &Settings) -> Dispatch {
-    if settings.managed {
-        Dispatch::Managed
-    } else {
-        Dispatch::Native
+/// Who orders jobs: managers, if one of the CPUs needs one.
+pub(super) fn dispatch(session: &Session, settings: &Settings) -> Dispatch {
+    let mut clusters = session.system.clusters.iter();
+    match clusters.any(|cluster| cpus::is_managed(cluster, settings)) {
+        true => Dispatch::Managed,
+        false => Dispatch::Native,
     }
 }
 

@@ -1,13 +1,13 @@
 //! What the machine and the mechanisms did in a real run: lines for the page, and values for the result.
 
 use super::Settings;
-use super::linux::dispatch;
 use super::threads;
 use crate::quantity::short;
 use vestal_core::Service;
 use vestal_linux::report::{Cause, CpuReport, MachineReport, StolenTime, Suspensions};
 use vestal_linux::{Mechanism, Report, Summary};
 use vestal_result::run::{Enforced, Machine, Stolen};
+use vestal_trace::Dispatch;
 
 /// What the machine and the mechanisms did.
 pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
@@ -194,7 +194,7 @@ fn joined<T>(
 
 /// What the machine did on all CPUs of the run: counts and times are sums, extremes those of all; a median is the
 /// largest of theirs.
-pub(super) fn machine(report: &Report, settings: &Settings) -> Machine {
+pub(super) fn machine(report: &Report, dispatch: Dispatch) -> Machine {
     let cpus = report.cpus.as_slice();
     let sum = |figure: &dyn Fn(&CpuReport) -> u64| cpus.iter().map(figure).sum();
     let most = |figure: &dyn Fn(&CpuReport) -> u64| cpus.iter().map(figure).max().unwrap_or(0);
@@ -210,7 +210,7 @@ pub(super) fn machine(report: &Report, settings: &Settings) -> Machine {
         missed_outside_gaps: report.jobs.missed_outside_gaps,
         stolen: stolen_in_all(cpus),
         enforced: Some(Enforced {
-            dispatch: dispatch(settings).word().to_owned(),
+            dispatch: dispatch.word().to_owned(),
             inversions: joined(cpus, |cpu| cpu.inversions, u64::saturating_add),
             mechanism: report.mechanism.name().to_owned(),
             observed_only: cpus.iter().all(|cpu| !cpu.enforced),

@@ -45,7 +45,7 @@ fn task_of(cluster: &Cluster, local: TaskId) -> TaskId {
 /// The result of a run that has ended.
 pub(super) fn result(session: &Session, settings: &Settings, report: &Report) -> RunResult {
     let cpus = cpus(session, report);
-    let jobs = &report.jobs;
+    let (jobs, dispatch) = (&report.jobs, dispatch(session, settings));
     let run = Run {
         duration_ns: report.duration.as_nanos(),
         jobs: Jobs {
@@ -70,9 +70,9 @@ pub(super) fn result(session: &Session, settings: &Settings, report: &Report) ->
             })
             .collect(),
         overhead: threads::overhead(&report.cpus),
-        machine: machine(report, settings),
+        machine: machine(report, dispatch),
         proof: Some(proof(session, settings)),
-        ..RunResult::of(session, World::Linux, dispatch(settings))
+        ..RunResult::of(session, World::Linux, dispatch)
     };
     let changes = report.cpus.iter();
     let changes = changes.map(|cpu| (cpu.modes.len() as u64).saturating_add(cpu.modes_lost));

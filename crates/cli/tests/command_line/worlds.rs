@@ -202,6 +202,41 @@ fn simulated_response_times_reach_the_bounds_and_no_more() {
     }
 }
 
+/// `--cpus` has an entry for each CPU of the set; a run of more than one is refused in this version.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_of_several_cpus_is_refused_whatever_processors_they_would_have() {
+    let two = |cpus: &[&str]| {
+        let run = ["run", "examples/two-cpus.toml", "--policy", "pedf-vd"];
+        let done = vestal(&[&run, cpus].concat());
+        assert_eq!(done.exit, 2, "{cpus:?}: {}", done.stderr);
+        assert!(done.stderr.contains("help: "), "{}", done.stderr);
+        done.stderr
+    };
+    for cpus in [
+        &[][..],
+        &["--cpus", "0,1"],
+        &["--cpus", "0-1"],
+        &["--cpus", "0,0"],
+    ] {
+        let said = two(cpus);
+        assert!(said.contains("several CPUs are for simulations"), "{said}");
+    }
+    for (list, has) in [("0", "one entry"), ("0,1,0", "3 entries")] {
+        let said = two(&["--cpus", list]);
+        let why = format!("it has {has}, and pedf-vd runs this set on 2 CPUs");
+        assert!(said.contains(&why), "{said}");
+        assert!(said.contains("CPU k of the set runs on the k-th"), "{said}");
+    }
+    let one = vestal(&["run", FMS, "--policy", "amc", "--cpus", "0,1"]);
+    assert_eq!(one.exit, 2, "{}", one.stderr);
+    assert!(
+        one.stderr.contains("amc runs this set on one CPU"),
+        "{}",
+        one.stderr
+    );
+}
+
 /// No machine has that many CPUs, so nothing runs, with whatever rights the test has.
 #[cfg(target_os = "linux")]
 #[test]
@@ -226,8 +261,9 @@ fn a_machine_that_cannot_run_it_is_told_apart_from_bad_input() {
     ])
     .json();
     assert_eq!(document["error"]["exit"], 3);
-    let wrong: [&[&str]; 9] = [
+    let wrong: [&[&str]; 10] = [
         &["--cpus", "many"],
+        &["--cpus", "3-1"],
         &["--cpus", "0-1"],
         &["--rt-priority", "80-10"],
         &["--rt-priority", "90-99"],
