@@ -1,7 +1,7 @@
 //! How sharp a budget monitor really is here: tried out on a thread that does nothing but run.
 
 use crate::config::Monitor;
-use crate::shared::{Armed, QUANTUM_NANOS};
+use crate::monitor::{Armed, QUANTUM_NANOS};
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
 use crate::sys::signal::ManagerSignals;

@@ -28,6 +28,11 @@ pub(crate) struct Duties {
 }
 
 impl Duties {
+    /// Whether jobs go by the kernel's priorities, and workers begin them.
+    pub(crate) fn is_native(self) -> bool {
+        self.source != Source::Assigned
+    }
+
     /// Under native dispatch: workers do all but decide.
     pub(crate) const fn native(enforces: bool) -> Self {
         Self {

@@ -235,7 +235,7 @@ impl Executive {
         (shared.duties, shared.call) = (kind.duties(), kind.call()?);
         #[cfg(feature = "real")]
         {
-            shared.fault = self.fault;
+            shared.injected.fault = self.fault;
         }
         Ok((Arc::new(shared), bodies, config))
     }

@@ -3,9 +3,8 @@
 pub use crate::sys::process::reap;
 
 use crate::report::Duty;
-use crate::shared::Shared;
 use crate::sys;
-use crate::words::Stage;
+use crate::words::{Phase, Stage};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What goes wrong inside the manager, and when.
@@ -125,15 +124,31 @@ pub fn set_affinity(cpus: &[usize]) -> std::io::Result<()> {
     sys::sched::pin_to_any(cpus)
 }
 
+/// The fault of a run, and how often threads have come to its point.
+#[derive(Debug, Default)]
+pub(crate) struct Injected {
+    pub(crate) fault: Option<Fault>,
+    /// How often a thread has come to the point of a delay in this run.
+    passes: AtomicU64,
+}
+
+/// A run in which something may go wrong.
+pub(crate) trait Faulty {
+    fn injected(&self) -> &Injected;
+    fn phase(&self) -> &Phase;
+    /// The clock when it began.
+    fn begun(&self) -> u64;
+}
+
 /// Lets the fault happen if its time has come.
 #[expect(clippy::panic, reason = "this is the injected fault")]
-pub(crate) fn strike(shared: &Shared, now: u64) {
-    let since_ms = now.saturating_sub(shared.epoch()) / 1_000_000;
-    match shared.fault {
+pub(crate) fn strike(run: &impl Faulty, now: u64) {
+    let since_ms = now.saturating_sub(run.begun()) / 1_000_000;
+    match run.injected().fault {
         Some(Fault::ManagerPanics(at)) if since_ms >= at => panic!("injected fault"),
         Some(Fault::ManagerHangs(at)) if since_ms >= at => {
             // Bounded all the same: a failing test must not leave a busy machine.
-            while shared.phase.stage() != Stage::Over
+            while run.phase().stage() != Stage::Over
                 && sys::clock::monotonic_nanos() < now + 5_000_000_000
             {}
         }
@@ -148,28 +163,28 @@ pub(crate) fn strike(shared: &Shared, now: u64) {
 }
 
 /// Lets the manager sleep if that is the fault.
-pub(crate) fn sleep(shared: &Shared) {
-    if let Some(Fault::ManagerSleepsUntil(until_ms)) = shared.fault {
-        let until = shared.epoch() + until_ms * 1_000_000;
-        while sys::clock::monotonic_nanos() < until && shared.is_running() {
-            shared.phase.wait_while(Stage::Running, Some(until));
+pub(crate) fn sleep(run: &impl Faulty) {
+    if let Some(Fault::ManagerSleepsUntil(until_ms)) = run.injected().fault {
+        let until = run.begun() + until_ms * 1_000_000;
+        while sys::clock::monotonic_nanos() < until && is_running(run) {
+            run.phase().wait_while(Stage::Running, Some(until));
         }
     }
 }
 
-/// How often a thread has come to the point of a delay in this run.
-#[derive(Debug, Default)]
-pub(crate) struct Passes(AtomicU64);
+fn is_running(run: &impl Faulty) -> bool {
+    run.phase().stage() == Stage::Running
+}
 
 /// Delays the calling thread if it is its turn.
-pub(crate) fn delay(shared: &Shared, point: Point) {
-    let Some(Fault::Delay(delay)) = shared.fault else {
+pub(crate) fn delay(run: &impl Faulty, point: Point) {
+    let Some(Fault::Delay(delay)) = run.injected().fault else {
         return;
     };
-    if delay.point != point || !shared.is_running() {
+    if delay.point != point || !is_running(run) {
         return;
     }
-    let pass = shared.passes.0.fetch_add(1, Ordering::SeqCst) + 1;
+    let pass = run.injected().passes.fetch_add(1, Ordering::SeqCst) + 1;
     if pass.checked_rem(delay.every) != Some(0) {
         return;
     }

@@ -3,7 +3,7 @@
 //! Threads of the kernel are left out: they belong to the machine. What cannot be read, because the
 //! thread is gone or `/proc` is hidden, is left out too.
 
-use crate::doctor::parse::cpu_list;
+use crate::cpu_list::cpu_list;
 use std::fmt;
 use std::fs;
 use std::path::Path;

@@ -2,7 +2,6 @@
 
 use crate::config::{Mechanism, Monitor};
 use crate::foreign::ForeignThread;
-use crate::recording::Recorded;
 use vestal_core::{DropReason, Drops, Duration, Event, Instant, JobId, Level, Notice, Service};
 use vestal_statistics::{Histogram, Summary};
 use vestal_trace::Record;
@@ -502,6 +501,15 @@ impl TaskRecord {
         self.executed_nanos += other.executed_nanos;
         self.suspensions = self.suspensions.and(other.suspensions);
     }
+}
+
+/// What came of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// How many records were handed to the consumer.
+    pub records: u64,
+    /// How many found no room in a ring.
+    pub lost: u64,
 }
 
 /// What the manager notes down.

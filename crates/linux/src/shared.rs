@@ -12,11 +12,11 @@
 //! ```
 //! So no revoked job goes on at its priority, and nobody stays raised when the run ends.
 
-mod armed;
 mod call;
 mod drops;
 mod pt;
 mod release_counter;
+mod slack;
 mod task;
 
 use crate::config::{Config, Monitor, Termination};
@@ -25,21 +25,17 @@ use crate::guarantee::Guarantees;
 use crate::intervals::Consumed;
 use crate::managed::Managed;
 use crate::meter::Accounts;
+use crate::monitor::{Armed, QUANTUM_NANOS};
 use crate::occupancy::Occupancy;
 use crate::stolen::StolenLog;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, Tid};
 use crate::words::{Beat, Cause, Latest, Phase, Question, Stage, Stop};
-pub(crate) use armed::Armed;
 pub(crate) use call::Call;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 pub(crate) use task::TaskShared;
 use vestal_core::{ContractViolation, Event, Exhaustion, Instant, JobId, Notice, Service, TaskId};
-
-/// The smallest remainder worth another round of the monitor. With less, a timer on the same core
-/// would fire again before the job gets to run: a livelock until RT throttling.
-pub(crate) const QUANTUM_NANOS: u64 = 30_000;
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,9 +99,22 @@ pub(crate) struct Shared {
     /// Written before the stop that it is about.
     manager_panic: OnceLock<String>,
     #[cfg(feature = "real")]
-    pub(crate) fault: Option<crate::fault::Fault>,
-    #[cfg(feature = "real")]
-    pub(crate) passes: crate::fault::Passes,
+    pub(crate) injected: crate::fault::Injected,
+}
+
+#[cfg(feature = "real")]
+impl crate::fault::Faulty for Shared {
+    fn injected(&self) -> &crate::fault::Injected {
+        &self.injected
+    }
+
+    fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    fn begun(&self) -> u64 {
+        self.epoch()
+    }
 }
 
 impl Shared {
@@ -158,9 +167,7 @@ impl Shared {
             stop: Stop::default(),
             manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]
-            fault: None,
-            #[cfg(feature = "real")]
-            passes: crate::fault::Passes::default(),
+            injected: crate::fault::Injected::default(),
         }
     }
 
@@ -202,7 +209,7 @@ impl Shared {
             Event::Dropped { job, why } => {
                 // A manager that dispatches knows whether the worker has the job.
                 if let Some(task) = task(job)
-                    && self.managed.is_none()
+                    && self.duties.is_native()
                 {
                     task.note_drop(job.sequence, why);
                 }

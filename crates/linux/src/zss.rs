@@ -20,7 +20,6 @@
 //! (idle detector: low)
 //! ```
 
-use crate::shared::{Shared, TaskShared};
 use crate::sys::Tid;
 use crate::sys::signal::instant_signal;
 use crate::sys::timer::SignalTimer;
@@ -43,15 +42,6 @@ pub(crate) enum Rank {
 
 impl Rank {
     pub(crate) const ALL: [Self; 3] = [Self::Own, Self::BelowAll, Self::Suspended];
-}
-
-/// What a worker learns when it takes a job off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TakenOff {
-    /// The worker was demoted since the job began.
-    pub(crate) demoted: bool,
-    /// The guard knows that the job is incomplete, and the manager awaits its end.
-    pub(crate) awaited: bool,
 }
 
 /// The zero slack of one task.
@@ -94,6 +84,11 @@ impl Slack {
         }
     }
 
+    /// Job `sequence` has come to its end; says whether the manager awaited that.
+    pub(crate) fn end(&self, sequence: u64) -> bool {
+        self.ends.end(sequence)
+    }
+
     /// The first job that has not ended.
     pub(crate) fn first(&self) -> u64 {
         self.ends.first()
@@ -109,145 +104,29 @@ impl Slack {
     pub(crate) fn instant_of(&self, release: u64) -> u64 {
         release.saturating_add(self.after_nanos)
     }
-}
 
-impl TaskShared {
-    /// The task suspends others where it has no slack left, and is suspended. `low` is the lowest
-    /// priority of the run.
-    pub(crate) fn with_slack(mut self, low: i32) -> Self {
-        let after = self.configuration.critical_after().as_nanos();
-        self.slack = Some(Slack::new(after, low, self.fifo));
-        self
-    }
-
-    /// The SCHED_FIFO priority that its worker has, or gets back when it was taken from it.
-    pub(crate) fn present_priority(&self) -> i32 {
-        self.slack
-            .as_ref()
-            .map_or(self.fifo, |slack| slack.priority.get())
+    /// The SCHED_FIFO priority of the worker.
+    pub(crate) fn priority(&self) -> i32 {
+        self.priority.get()
     }
 
     pub(crate) fn rank(&self) -> Rank {
-        let Some(slack) = &self.slack else {
-            return Rank::Own;
-        };
-        let present = slack.priority.get();
-        match present.saturating_sub(slack.low) {
+        match self.priority().saturating_sub(self.low) {
             1 => Rank::Suspended,
             2 => Rank::BelowAll,
             _ => Rank::Own,
         }
     }
 
-    /// Notes the worker's new rank; its new priority, if that is another one.
-    pub(crate) fn turn_to(&self, rank: Rank) -> Option<i32> {
-        let slack = self.slack.as_ref()?;
+    /// Notes the worker's new rank, where `own` is its own priority; gives its new priority, if that is another one.
+    pub(crate) fn turn_to(&self, rank: Rank, own: i32) -> Option<i32> {
         let priority = match rank {
-            Rank::Own => self.fifo,
-            Rank::BelowAll => slack.low.saturating_add(2),
-            Rank::Suspended => slack.low.saturating_add(1),
+            Rank::Own => own,
+            Rank::BelowAll => self.low.saturating_add(2),
+            Rank::Suspended => self.low.saturating_add(1),
         };
-        let before = slack.priority.get();
-        slack.priority.set(priority);
+        let before = self.priority.get();
+        self.priority.set(priority);
         (before != priority).then_some(priority)
-    }
-
-    /// The worker's job number `sequence`, released at `release` on the clock, has come to its end.
-    pub(crate) fn take_off(&self, sequence: u64, release: u64) -> TakenOff {
-        if let Some(slack) = &self.slack {
-            let period = self.configuration.task.period.as_nanos();
-            slack.await_end_of(release.saturating_add(period));
-        }
-        let demoted = self.finish(sequence);
-        let ended = |slack: &Slack| slack.ends.end(sequence);
-        TakenOff {
-            demoted,
-            awaited: self.slack.as_ref().is_some_and(ended),
-        }
-    }
-}
-
-impl Shared {
-    /// Calls the manager because the end of a job was awaited. Last of all that a worker does about a job:
-    /// whoever was suspended may go on at once.
-    pub(crate) fn report_end(&self) {
-        if !self.stop_requested() {
-            self.kick_manager();
-        }
-    }
-
-    /// The tasks as they stand just now, the most urgent first.
-    pub(crate) fn by_rank(&self) -> impl Iterator<Item = &TaskShared> {
-        Rank::ALL.into_iter().flat_map(|rank| {
-            let tasks = self.by_urgency.iter();
-            let tasks = tasks.filter_map(|&index| self.tasks.get(index));
-            tasks.filter(move |task| task.rank() == rank)
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{Config, Monitor};
-    use vestal_core::{
-        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
-    };
-
-    fn shared() -> Shared {
-        let task = |fifo: i32, after| {
-            let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
-            let period = Duration::from_millis(10);
-            let configuration = TaskConfiguration {
-                zero_slack: Some(Duration::from_millis(after)),
-                ..TaskConfiguration::new(Task::new(Level(0), period, period, wcet).unwrap(), 1)
-            };
-            TaskShared::new(
-                fifo.to_string(),
-                configuration,
-                0,
-                fifo,
-                crate::allowance::Allowance::UpTo(1_000_000),
-            )
-            .with_slack(1)
-        };
-        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::ZeroSlack);
-        let tasks = vec![task(4, 6), task(5, 10), task(6, 10)];
-        Shared::new(tasks, &config, 0, Monitor::Manager, Service::ZERO)
-    }
-
-    fn order(shared: &Shared) -> Vec<&str> {
-        shared.by_rank().map(|task| task.name.as_str()).collect()
-    }
-
-    #[test]
-    fn tasks_stand_by_their_places_and_among_equals_by_their_priorities() {
-        let shared = shared();
-        assert_eq!(order(&shared), ["6", "5", "4"]);
-        assert_eq!(shared.tasks[2].turn_to(Rank::Suspended), Some(2));
-        assert_eq!(shared.tasks[1].turn_to(Rank::Suspended), Some(2));
-        assert_eq!(shared.tasks[1].turn_to(Rank::Suspended), None);
-        assert_eq!(order(&shared), ["4", "6", "5"]);
-        assert_eq!(shared.tasks[0].turn_to(Rank::BelowAll), Some(3));
-        assert_eq!(shared.tasks[1].turn_to(Rank::Own), Some(5));
-        assert_eq!(order(&shared), ["5", "4", "6"]);
-        assert_eq!(shared.tasks[0].present_priority(), 3);
-    }
-
-    #[test]
-    fn the_end_of_an_incomplete_job_is_awaited_once() {
-        let shared = shared();
-        let task = &shared.tasks[0];
-        let slack = task.slack.as_ref().unwrap();
-        assert_eq!(slack.first(), 0);
-        assert!(slack.await_end(0));
-        let awaited = [0, 1].map(|sequence| {
-            task.begin(sequence, 0);
-            task.take_off(sequence, 0).awaited
-        });
-        assert_eq!(awaited, [true, false]);
-        assert_eq!((slack.first(), task.running()), (2, None));
-        assert!(!slack.await_end(1), "it has ended");
-        assert_eq!(slack.instant_of(5), 6_000_005);
     }
 }

@@ -1,10 +1,9 @@
 //! The texts that the kernel shows, understood. Pure functions: a text in, a value or nothing out;
 //! no text makes them panic.
 
-use crate::rights::Throttling;
+pub use crate::cpu_list::cpu_list;
 
-/// More CPUs than any kernel supports; a list that names more is no list of CPUs.
-const CPUS_MAX: usize = 1 << 16;
+use crate::rights::Throttling;
 
 /// When the kernel lets go of what it does for the sake of a more urgent thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,32 +73,6 @@ pub fn line(text: &str) -> Option<String> {
     let fits = !text.is_empty() && text.len() <= 200;
     let plain = !text.chars().any(char::is_control);
     (fits && plain).then(|| text.to_owned())
-}
-
-/// CPUs as the kernel lists them (`0-3,7`), ascending; an empty text is an empty list.
-#[must_use]
-pub fn cpu_list(text: &str) -> Option<Vec<usize>> {
-    let text = text.trim();
-    // The kernel writes this where it has nothing to list.
-    if text.is_empty() || text == "(null)" {
-        return Some(Vec::new());
-    }
-    let mut cpus = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let first: usize = first.parse().ok()?;
-        let last: usize = last.parse().ok()?;
-        if first > last || last >= CPUS_MAX {
-            return None;
-        }
-        cpus.extend(first..=last);
-        if cpus.len() > CPUS_MAX {
-            return None;
-        }
-    }
-    cpus.sort_unstable();
-    cpus.dedup();
-    Some(cpus)
 }
 
 /// The preemption model that `/proc/sys/kernel/version` names: `#1 SMP PREEMPT_DYNAMIC Mon ...`.

@@ -9,10 +9,11 @@ use crate::allowance::Allowance;
 use crate::class::{restore_priorities, switch, take_out_of_real_time};
 use crate::feature::slack::{self, Incomplete};
 use crate::feature::slices::{self, Slices, waits_for_an_instant};
+use crate::monitor::Armed;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::request::Request;
-use crate::shared::{Armed, Shared, TaskShared};
+use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{

@@ -91,3 +91,73 @@ impl Driver for Native {
         self.enactor.guard
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::driver::tests::guard;
+    use crate::request::Request;
+    use crate::sys::signal::monitor_signal;
+    use vestal_core::{
+        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
+    };
+
+    fn shared(monitor: Monitor) -> Shared {
+        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Static);
+        let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
+        let period = Duration::from_millis(10);
+        let model = Task::new(Level(0), period, period, wcet).unwrap();
+        let limit = crate::allowance::Allowance::Unlimited;
+        let configuration = TaskConfiguration::new(model, 1);
+        let task = TaskShared::new("task".to_owned(), configuration, 0, 2, limit);
+        Shared::new(vec![task], &config, 0, monitor, Service::ZERO)
+    }
+
+    /// Why the manager is awake, and whether it has something to do.
+    fn reason(shared: &Shared, woken: Option<i32>) -> (&'static str, bool) {
+        let native = Native::new(Enactor::new(Recorder::new(guard(), Tracer::off()), 1));
+        let mut record = ManagerRecord::new(1, 0);
+        native.count(shared, &woken, 0, &mut record);
+        let counts = [
+            ("budget", record.wakeups.budget),
+            ("completion", record.wakeups.completion),
+            ("timer", record.wakeups.timer),
+            ("idle", record.wakeups.idle),
+            ("beat", record.wakeups.beat),
+            ("other", record.wakeups.other),
+        ];
+        let counted: Vec<_> = counts.iter().filter(|(_, count)| *count > 0).collect();
+        let [(name, 1)] = counted[..] else {
+            panic!("{counted:?}");
+        };
+        (name, native.is_wanted(shared, &woken, 0))
+    }
+
+    #[test]
+    fn a_wake_up_has_one_reason_and_only_a_beat_has_nothing_to_do() {
+        let run = shared(Monitor::Perf);
+        assert_eq!(reason(&run, None), ("beat", false));
+        assert_eq!(reason(&run, Some(monitor_signal())), ("budget", true));
+        assert_eq!(reason(&run, Some(instant_signal())), ("timer", true));
+        assert_eq!(reason(&run, Some(kick_signal())), ("other", true));
+        run.question.ask();
+        run.question.answer();
+        assert_eq!(reason(&run, Some(kick_signal())), ("idle", true));
+        run.tasks[0].request.put(Request::Priority);
+        assert_eq!(reason(&run, Some(kick_signal())), ("completion", true));
+        // With a heartbeat a wait that is over is a look at all budgets.
+        assert_eq!(reason(&shared(Monitor::Heartbeat), None), ("budget", true));
+    }
+
+    #[test]
+    fn with_a_heartbeat_it_wakes_after_a_period_and_else_not_at_all() {
+        let mut native = Native::new(Enactor::new(Recorder::new(guard(), Tracer::off()), 1));
+        assert_eq!(native.arm(&shared(Monitor::Perf)), u64::MAX);
+        let run = shared(Monitor::Heartbeat);
+        let before = monotonic_nanos();
+        let until = native.arm(&run);
+        let periods = before + run.heartbeat_nanos..=monotonic_nanos() + run.heartbeat_nanos;
+        assert!(periods.contains(&until));
+    }
+}

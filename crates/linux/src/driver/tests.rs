@@ -124,7 +124,12 @@ fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<StopCause>, Ma
     (shared.stop_cause(), record)
 }
 
-fn guard() -> Guard {
+pub(super) fn guard() -> Guard {
+    configured(|configuration| Guard::new(configuration).unwrap())
+}
+
+/// What is made for one task.
+pub(super) fn configured<T>(make: impl FnOnce(&Configuration<'_>) -> T) -> T {
     let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
     let period = Duration::from_millis(10);
     let task = Task::new(Level(0), period, period, wcet).unwrap();
@@ -136,7 +141,7 @@ fn guard() -> Guard {
         granularity: Service::ZERO,
         wake_granularity: Duration::ZERO,
     };
-    Guard::new(&configuration).unwrap()
+    make(&configuration)
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::tracer::Flag;
 use super::{Consumer, Recording, Tracer};
+use crate::report::Recorded;
 use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{futex, sched};
@@ -68,15 +69,6 @@ impl Rings {
 pub(crate) struct Gatherer {
     stop: Arc<AtomicU32>,
     thread: JoinHandle<Merger>,
-}
-
-/// What came of a recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// How many records were handed to the consumer.
-    pub records: u64,
-    /// How many found no room in a ring.
-    pub lost: u64,
 }
 
 impl Gatherer {
@@ -244,7 +236,7 @@ impl Merger {
 
     /// Under managed dispatch: jobs that came to their end when the manager had stopped to listen.
     fn ends_never_reported(&mut self) {
-        if self.shared.managed.is_none() {
+        if self.shared.duties.is_native() {
             return;
         }
         let shared = Arc::clone(&self.shared);
@@ -290,7 +282,7 @@ struct Release {
 
 impl Releases {
     fn new(shared: &Shared) -> Self {
-        if shared.managed.is_some() {
+        if !shared.duties.is_native() {
             return Self(Vec::new());
         }
         let first = shared.tasks.iter().map(|task| Release {

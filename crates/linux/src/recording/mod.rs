@@ -22,9 +22,10 @@
 mod gather;
 mod tracer;
 
-pub use gather::Recorded;
 pub(crate) use gather::{Gatherer, Rings};
 pub(crate) use tracer::Tracer;
+
+pub use crate::report::Recorded;
 
 use std::io;
 use vestal_core::{Duration, Service};

@@ -1,12 +1,12 @@
 //! One task of a run, as its worker and the manager see it.
 
-use super::Armed;
 use super::drops::Verdicts;
 use super::release_counter::ReleaseCounter;
 use crate::allowance::Allowance;
 use crate::guarantee::BlockedBy;
 use crate::late::Late;
 use crate::managed::Handover;
+use crate::monitor::Armed;
 use crate::report::TaskRecord;
 use crate::request::Request;
 use crate::suspension::Suspension;

@@ -56,7 +56,7 @@ impl IdleDetector {
     fn report(&self) {
         let shared = &self.shared;
         #[cfg(feature = "real")]
-        crate::fault::delay(shared, crate::fault::Point::IdleAnswer);
+        crate::fault::delay(&**shared, crate::fault::Point::IdleAnswer);
         // A worker that completes from here on asks again.
         if shared.question.answer() && shared.is_running() {
             shared.kick_manager();

@@ -88,7 +88,7 @@ impl Watchdog {
             }
             let now = monotonic_nanos();
             #[cfg(feature = "real")]
-            crate::fault::delay(shared, crate::fault::Point::WatchdogLook);
+            crate::fault::delay(&**shared, crate::fault::Point::WatchdogLook);
             if let Some(signal) = stop::asked() {
                 shared.request_stop(StopCause::Signal(signal));
                 shared.kick_manager();

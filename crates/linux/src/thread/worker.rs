@@ -19,13 +19,14 @@ use crate::error::message_of;
 use crate::intervals::{Intervals, Thread};
 use crate::job::Ended;
 use crate::meter::Meter;
+use crate::monitor::Armed;
 use crate::occupancy::Wanted;
 use crate::outcome::{account_never_begun, note_completed, note_unfinished};
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::report::{Duty, Suspensions};
 use crate::request::Request;
-use crate::shared::{Armed, Shared, StopCause, TaskShared};
+use crate::shared::{Shared, StopCause, TaskShared};
 use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
@@ -212,7 +213,7 @@ impl RunningWorker<'_> {
     /// Natively that end is read from the clock in a group of records, which stays open.
     pub(crate) fn run_job(&mut self, sequence: u64, release: u64) -> (u64, Ended) {
         let (shared, task) = (self.shared, self.task);
-        let natively = shared.duties.source != Source::Assigned;
+        let natively = shared.duties.is_native();
         shared.begin_at_priority(task, sequence, release);
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::JobStart);
@@ -310,7 +311,7 @@ impl RunningWorker<'_> {
                 task.suspension
                     .leave(executed, shared.tolerance_nanos, &mut counts);
             // Under native dispatch it was recorded that it stopped, and it ends all the same.
-            if was_suspended && shared.managed.is_none() {
+            if was_suspended && shared.duties.is_native() {
                 job.note_gone_on();
             }
             if was_suspended {

@@ -12,7 +12,8 @@
 
 use super::timers::{Kind, Tag};
 use crate::allowance::Allowance;
-use crate::shared::{QUANTUM_NANOS, Shared, TaskShared};
+use crate::monitor::QUANTUM_NANOS;
+use crate::shared::{Shared, TaskShared};
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
 use std::io;

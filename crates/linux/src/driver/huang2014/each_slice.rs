@@ -10,7 +10,8 @@
 //! releases; the paper's deferrable servers with the same periods keep what a job leaves over.
 
 use super::timers::{Kind, Tag};
-use crate::shared::{QUANTUM_NANOS, Shared, TaskShared};
+use crate::monitor::QUANTUM_NANOS;
+use crate::shared::{Shared, TaskShared};
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
 use std::io;

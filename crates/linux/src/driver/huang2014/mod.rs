@@ -58,27 +58,6 @@ impl Huang2014 {
             clocks: None,
         }
     }
-
-    /// A job is released.
-    fn release(shared: &Shared, task: &TaskShared, now: u64) {
-        let Some(newest) = task.newest_release(now) else {
-            return;
-        };
-        match shared.duties.source {
-            Source::Counted => task.release_counter.release(newest),
-            // Its worker releases it itself.
-            Source::Own | Source::Assigned => task.release_counter.note_release(newest),
-        }
-    }
-
-    /// Whether all that could have happened has to be looked at.
-    fn has_to_look(&self, shared: &Shared, woken: &Woken) -> bool {
-        let exceptions = [Kind::Budget, Kind::Instant];
-        // Where no worker reports each end, a call has another reason.
-        (woken.called && !shared.duties.reports_ends)
-            || tags(woken).any(|tag| exceptions.contains(&tag.kind))
-            || shared.tasks.iter().any(TaskShared::asks)
-    }
 }
 
 impl Driver for Huang2014 {
@@ -163,7 +142,12 @@ impl Driver for Huang2014 {
         woken: &Woken,
         now: u64,
     ) -> Step {
-        let Some(clocks) = &mut self.clocks else {
+        let Self {
+            enactor,
+            clocks: Some(clocks),
+            ..
+        } = self
+        else {
             return Ok(());
         };
         if !shared.is_running() {
@@ -172,22 +156,19 @@ impl Driver for Huang2014 {
         let since_epoch = shared.instant(monotonic_nanos()).as_nanos();
         for tag in tags(woken) {
             if let (Kind::Release, Some(task)) = (tag.kind, shared.tasks.get(tag.index)) {
-                Self::release(shared, task, since_epoch);
+                release(shared, task, since_epoch);
             }
             clocks.budgets.fired(tag);
         }
-        if self.enactor.is_due(shared, now) || self.has_to_look(shared, woken) {
-            self.enactor.handle(shared, record, false)?;
+        if enactor.is_due(shared, now) || has_to_look(shared, woken) {
+            enactor.handle(shared, record, false)?;
         }
-        let Some(clocks) = &mut self.clocks else {
-            return Ok(());
-        };
         // The manager knows by itself what the idle detector tells elsewhere.
         if shared.question.is_asked() && clocks.budgets.is_idle(shared) {
             shared.question.answer();
             shared.question.take_answer();
             shared.end_demoted();
-            self.enactor.settle_idle(shared, record)?;
+            enactor.settle_idle(shared, record)?;
         }
         clocks.budgets.settle(shared);
         Ok(())
@@ -201,4 +182,50 @@ impl Driver for Huang2014 {
 /// The tags of the timers that fired.
 fn tags(woken: &Woken) -> impl Iterator<Item = Tag> {
     woken.tags().filter_map(Tag::of_word)
+}
+
+/// A job is released.
+fn release(shared: &Shared, task: &TaskShared, now: u64) {
+    let Some(newest) = task.newest_release(now) else {
+        return;
+    };
+    match shared.duties.source {
+        Source::Counted => task.release_counter.release(newest),
+        // Its worker releases it itself.
+        Source::Own | Source::Assigned => task.release_counter.note_release(newest),
+    }
+}
+
+/// Whether all that could have happened has to be looked at.
+fn has_to_look(shared: &Shared, woken: &Woken) -> bool {
+    let exceptions = [Kind::Budget, Kind::Instant];
+    // Where no worker reports each end, a call has another reason.
+    (woken.called && !shared.duties.reports_ends)
+        || tags(woken).any(|tag| exceptions.contains(&tag.kind))
+        || shared.tasks.iter().any(TaskShared::asks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Monitor};
+    use crate::driver::Kind as DriverKind;
+    use vestal_core::{Enforcement, LevelSet, Service};
+
+    #[test]
+    fn a_call_is_an_exception_where_no_worker_reports_each_end() {
+        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Adaptive);
+        let mut shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+        let mut called = Woken::nothing();
+        called.called = true;
+        for (paper, is_exception) in [
+            (Paper::Jobs, false),
+            (Paper::Slices, false),
+            (Paper::Instants, true),
+        ] {
+            shared.duties = DriverKind::Huang2014(paper).duties();
+            assert_eq!(has_to_look(&shared, &called), is_exception, "{paper:?}");
+            assert!(!has_to_look(&shared, &Woken::nothing()));
+        }
+    }
 }

@@ -26,9 +26,10 @@ use super::{Driver, Step};
 use crate::config::Monitor;
 use crate::feature::slices;
 use crate::managed::{Assignment, BoxedScheduler, Handover};
+use crate::monitor::QUANTUM_NANOS;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
-use crate::shared::{Call, QUANTUM_NANOS, Shared, StopCause, TaskShared};
+use crate::shared::{Call, Shared, StopCause, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
@@ -436,5 +437,46 @@ impl Managed {
                 monotonic_nanos().saturating_add(left)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::driver::tests::configured;
+    use crate::words::Bell;
+    use vestal_core::engine::Uniprocessor;
+    use vestal_core::{Enforcement, LevelSet, Service};
+
+    /// More than a test has patience for.
+    const LONG_NANOS: u64 = 60_000_000_000;
+
+    #[test]
+    fn a_call_while_the_manager_looks_ends_its_next_wait_and_only_that() {
+        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Static);
+        let mut shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+        shared.call = Call::Futex(Bell::default());
+        let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());
+        let scheduler: BoxedScheduler = Box::new(scheduler);
+        let mut managed = Managed::new(&shared, Recorder::new(scheduler, Tracer::off()), 1);
+        managed.start(&shared).unwrap();
+        let mut early = 0;
+        for _ in 0..3 {
+            // The manager looks; somebody calls twice meanwhile.
+            shared.kick_manager();
+            shared.kick_manager();
+            let begun = monotonic_nanos();
+            managed.wait(&shared, begun + LONG_NANOS);
+            assert!(
+                monotonic_nanos() < begun + LONG_NANOS,
+                "it did not hear of the call"
+            );
+            let until = monotonic_nanos() + 2_000_000;
+            managed.wait(&shared, until);
+            early += u32::from(monotonic_nanos() < until);
+        }
+        // The kernel may end a wait for no reason, but not each.
+        assert!(early < 3, "it hears of each call twice");
     }
 }
