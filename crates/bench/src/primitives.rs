@@ -48,7 +48,8 @@ const HIGH: i32 = 3;
 pub fn measure() -> Result<Vec<Primitive>, RunError> {
     let rights = Rights::probe();
     let cpu = cpu_for(&rights, 3, None)?;
-    let other = rights.cpus.iter().copied().find(|&other| other != cpu);
+    let mut others = rights.processors.iter().map(|processor| processor.0);
+    let other = others.find(|&other| other != cpu);
     // A thread of its own, so that the caller's class stays what it is.
     measured(thread::spawn(move || table(cpu, other, rights.perf)))
         .map_err(system("measure the primitives"))

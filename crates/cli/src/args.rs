@@ -176,7 +176,7 @@ pub(crate) struct RunArgs {
     /// point, deferred not before the CPU is idle
     #[arg(long, value_name = "immediate|deferred")]
     pub(crate) termination: Option<String>,
-    /// The CPU to use, for instance 1 [default: the last one that is allowed]
+    /// The CPUs to use, one for each of the set, for instance 1, 0-3 or 0,1,0,1 [default: the last ones that are allowed]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
     /// The range of SCHED_FIFO priorities to use, for instance 10-80

@@ -2,10 +2,10 @@
 #![expect(clippy::print_stdout, reason = "an example shows its results")]
 
 use vestal_core::{
-    Duration, Enforcement, Level, Service, Task, TaskConfiguration, TaskError, Wcet,
-    model::LevelSet,
+    Configuration, Duration, Enforcement, Exhaustion, Guard, Level, Service, Task,
+    TaskConfiguration, TaskError, Wcet, model::LevelSet,
 };
-use vestal_linux::{Config, Executive, TaskSpec};
+use vestal_linux::{Config, CpuSpec, Executive, TaskSpec};
 
 /// A task with an implicit deadline; times in milliseconds.
 fn task(
@@ -28,8 +28,19 @@ fn task(
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let levels = LevelSet::new(2).ok_or("between 1 and 8 levels")?;
-    let config = Config::new(levels, Enforcement::Adaptive);
-    let report = Executive::new(config)
+    // One CPU, on which the kernel keeps the order of jobs and a guard enforces adaptive limits.
+    let cpu = CpuSpec::native(move |tasks, granularity| {
+        Guard::new(&Configuration {
+            tasks,
+            levels,
+            enforcement: Enforcement::Adaptive,
+            exhaustion: Exhaustion::Background,
+            granularity,
+            wake_granularity: Duration::ZERO,
+        })
+    });
+    let report = Executive::new(Config::new())
+        .cpu(cpu)
         // Every tenth job of the HI task needs more than its C(LO): the mode rises.
         .task(task("flight", Level(1), 2, 40, &[5, 15])?, |job| {
             let overruns = job.id().sequence % 10 == 9;

@@ -1,8 +1,6 @@
 //! What a run is made from.
 
-use vestal_core::enforce::{Enforcement, Exhaustion};
-use vestal_core::model::LevelSet;
-use vestal_core::{Duration, Interest, Service, TaskConfiguration};
+use vestal_core::{Duration, Service, TaskConfiguration};
 
 /// How an exhausted limit is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,25 +102,12 @@ pub struct TaskSpec {
     pub demand_max: Option<Service>,
 }
 
-/// How to run a set of tasks on one CPU.
+/// How to run a set of tasks, whoever decides about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The CPU; `None`: the last one that the process may use (CPU 0 serves most interrupts).
-    pub cpu: Option<usize>,
-    /// The criticality levels.
-    pub levels: LevelSet,
-    /// How long jobs may run.
-    pub enforcement: Enforcement,
-    /// What happens to a job that used up its own level's limit.
-    pub exhaustion: Exhaustion,
-    /// How many jobs of one task may wait behind its current one; more are dropped. `None`: any number.
-    pub backlog: Option<usize>,
     /// Whether limits are enforced at all; `false` only measures: no limit, no mode change, and under
     /// managed dispatch only the order of the scheduler.
     pub enforce: bool,
-    /// Whether deadlines are guaranteed, because a schedulability test accepted the tasks. `false`: no
-    /// miss counts as one that the policy had guaranteed not to happen.
-    pub guarantee: bool,
     /// Which threads handle what under native dispatch.
     pub mechanism: Mechanism,
     /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
@@ -132,7 +117,7 @@ pub struct Config {
     pub termination: Termination,
     /// The period T_M of [`Monitor::Heartbeat`].
     pub heartbeat: Duration,
-    /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For n tasks n + 3 of
+    /// The lowest and the highest SCHED_FIFO priority to use, within 1 to 99. For the n tasks of a CPU n + 3 of
     /// them are used, from the lowest up, with zero slack n + 5; under managed dispatch 4 for any number of
     /// tasks.
     pub priorities: (u8, u8),
@@ -154,17 +139,11 @@ pub struct Config {
 }
 
 impl Config {
-    /// The defaults for one way of enforcement.
+    /// The defaults.
     #[must_use]
-    pub const fn new(levels: LevelSet, enforcement: Enforcement) -> Self {
+    pub const fn new() -> Self {
         Self {
-            cpu: None,
-            levels,
-            enforcement,
-            exhaustion: Exhaustion::Background,
-            backlog: None,
             enforce: true,
-            guarantee: true,
             mechanism: Mechanism::Vestal,
             monitor: Monitor::Perf,
             termination: Termination::Immediate,
@@ -178,9 +157,10 @@ impl Config {
             stack_bytes: 512 * 1024,
         }
     }
+}
 
-    /// Whether jobs are granted their limits in slices.
-    pub(crate) fn is_sliced(&self) -> bool {
-        self.enforcement.interest() == Interest::Releases
+impl Default for Config {
+    fn default() -> Self {
+        Self::new()
     }
 }

@@ -1,11 +1,11 @@
 //! Why a run did not take place, or came to a bad end.
 
-use crate::managed::NoScheduler;
+use crate::decider::NoScheduler;
+use crate::processor::Processor;
 use crate::rights::Refusal;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use vestal_core::ConfigurationError;
 
 /// Which exit code, in the sense of the command line, an error deserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,18 +24,16 @@ pub enum ErrorKind {
 /// left in a real-time class.
 #[derive(Debug)]
 pub enum RunError {
-    /// The tasks and their policy do not fit together.
-    Configuration(ConfigurationError),
-    /// There is no scheduler for a managed run of these tasks.
+    /// There is no guard, or no scheduler, for these tasks.
     Scheduler(NoScheduler),
-    /// A setting that native dispatch on one CPU cannot carry out.
+    /// Tasks or a setting that this world, or native dispatch, cannot carry out.
     Unsupported(String),
     /// The machine, or the process's rights on it, are not enough. All reasons are listed.
     Refused(Vec<Refusal>),
     /// Another process has a run on this CPU.
     CpuBusy {
-        /// The CPU.
-        cpu: usize,
+        /// The CPU of the machine.
+        processor: Processor,
         /// The file that the other run has locked.
         lock: PathBuf,
     },
@@ -69,9 +67,7 @@ impl RunError {
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::Configuration(_) | Self::Scheduler(_) | Self::Unsupported(_) => {
-                ErrorKind::BadInput
-            }
+            Self::Scheduler(_) | Self::Unsupported(_) => ErrorKind::BadInput,
             Self::Refused(_)
             | Self::CpuBusy { .. }
             | Self::AlreadyRunning
@@ -89,7 +85,6 @@ impl RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Configuration(error) => write!(f, "{error}"),
             Self::Scheduler(error) => write!(f, "{error}"),
             Self::Unsupported(what) => f.write_str(what),
             Self::Refused(refusals) => {
@@ -99,9 +94,9 @@ impl fmt::Display for RunError {
                 }
                 Ok(())
             }
-            Self::CpuBusy { cpu, lock } => write!(
+            Self::CpuBusy { processor, lock } => write!(
                 f,
-                "another run has CPU {cpu}: two on one CPU miss each other's deadlines\n    mend it with: --cpus and another CPU, or wait for the other run (fuser {} names it)",
+                "another run has CPU {processor}: two on one CPU miss each other's deadlines\n    mend it with: --cpus and another CPU, or wait for the other run (fuser {} names it)",
                 lock.display()
             ),
             Self::AlreadyRunning => f.write_str("another run of this process has not ended yet"),
@@ -128,7 +123,6 @@ impl fmt::Display for RunError {
 impl std::error::Error for RunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Configuration(error) => Some(error),
             Self::Scheduler(error) => Some(error.as_ref()),
             Self::System { source, .. } => Some(source),
             Self::Unsupported(_)

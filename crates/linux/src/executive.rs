@@ -5,12 +5,14 @@ use crate::body::{Body, Cancelled, JobContext};
 use crate::calibrate::calibrate;
 use crate::config::{Config, Monitor, TaskSpec};
 use crate::cpu_lock::{CpuLock, NoLock};
+use crate::decider::{CpuSpec, RunScheduler};
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
 use crate::foreign::Observer;
 use crate::left_behind;
-use crate::managed::{self, BoxedScheduler, MakeScheduler, NoScheduler};
-use crate::plan::{RunPlan, tolerance};
+use crate::managed;
+use crate::plan::{CpuPlan, RunPlan, tolerance};
+use crate::processor::Processor;
 use crate::queue::JobQueue;
 use crate::recording::{Beginning, Consumer, Gatherer, Recorded, Recording, Rings, Tracer};
 use crate::report::{Ended, ManagerRecord, Report};
@@ -31,24 +33,40 @@ use crate::thread::worker::Worker;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Level, Scheduler, Service, TaskId};
+use vestal_core::{Duration, Enforcer, Level, Scheduler, Service, TaskId};
 use vestal_statistics::Summary;
 use vestal_trace::{Record, Recorder};
 
 /// Threads get so long to set themselves up, and the first release is so far from the start.
 const HEAD_START_NANOS: u64 = 20_000_000;
 
-/// A set of tasks with their bodies, about to run on one CPU.
+/// A set of tasks with their bodies on one or more CPUs, about to run.
 ///
 /// See the [crate's description](crate) for an example.
 pub struct Executive {
     pub(crate) config: Config,
-    pub(crate) tasks: Vec<(TaskSpec, Bodies)>,
-    pub(crate) make_scheduler: Option<Box<MakeScheduler>>,
+    pub(crate) cpus: Vec<CpuTasks>,
+    /// A task that was added before there was a CPU for it.
+    pub(crate) homeless: Option<String>,
     pub(crate) recording: Option<Recording>,
     #[cfg(feature = "real")]
     fault: Option<crate::fault::Fault>,
+}
+
+/// A CPU of the set with its tasks.
+pub(crate) struct CpuTasks {
+    pub(crate) spec: CpuSpec,
+    pub(crate) tasks: Vec<(TaskSpec, Bodies)>,
+}
+
+impl std::fmt::Debug for CpuTasks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tasks: Vec<_> = self.tasks.iter().map(|(spec, _)| spec).collect();
+        f.debug_struct("CpuTasks")
+            .field("spec", &self.spec)
+            .field("tasks", &tasks)
+            .finish()
+    }
 }
 
 /// What a task's jobs do, and how much of it.
@@ -59,31 +77,39 @@ pub(crate) struct Bodies {
 
 impl std::fmt::Debug for Executive {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tasks: Vec<_> = self.tasks.iter().map(|(spec, _)| spec).collect();
         f.debug_struct("Executive")
             .field("config", &self.config)
-            .field("tasks", &tasks)
+            .field("cpus", &self.cpus)
             .finish_non_exhaustive()
     }
 }
 
 impl Executive {
-    /// An executive without tasks.
+    /// An executive without CPUs.
     #[must_use]
     pub const fn new(config: Config) -> Self {
         Self {
             config,
-            tasks: Vec::new(),
-            make_scheduler: None,
+            cpus: Vec::new(),
+            homeless: None,
             recording: None,
             #[cfg(feature = "real")]
             fault: None,
         }
     }
 
+    /// Begins a CPU of the set: the tasks that are added from now on run there. CPU numbers follow the order of these
+    /// calls.
+    #[must_use]
+    pub fn cpu(mut self, spec: CpuSpec) -> Self {
+        let tasks = Vec::new();
+        self.cpus.push(CpuTasks { spec, tasks });
+        self
+    }
+
     /// Adds a task whose jobs do what `body` does. [`JobContext::demand`] is C(0).
     ///
-    /// Task numbers follow the order of these calls. A body that panics ends the run; one that
+    /// Task numbers follow the order of these calls, and begin anew on each CPU. A body that panics ends the run; one that
     /// blocks keeps the mode up while it waits.
     #[must_use]
     pub fn task(
@@ -108,23 +134,10 @@ impl Executive {
             body: Box::new(body),
             demand: Box::new(demand),
         };
-        self.tasks.push((spec, bodies));
-        self
-    }
-
-    /// Dispatches the jobs as the scheduler that `make` gives says, instead of leaving their order to
-    /// the kernel's fixed priorities (native dispatch, the default).
-    ///
-    /// Any [`vestal_core::Scheduler`] of one CPU will do. `make` is called with a granularity of zero,
-    /// more than once: what this world adds to a job is taken off before a job is charged.
-    #[must_use]
-    pub fn managed<E: Into<NoScheduler>>(
-        mut self,
-        make: impl Fn(&Configuration<'_>) -> Result<BoxedScheduler, E> + Send + 'static,
-    ) -> Self {
-        self.make_scheduler = Some(Box::new(move |configuration| {
-            make(configuration).map_err(Into::into)
-        }));
+        match self.cpus.last_mut() {
+            Some(cpu) => cpu.tasks.push((spec, bodies)),
+            None => self.homeless = self.homeless.or(Some(spec.name)),
+        }
         self
     }
 
@@ -157,21 +170,25 @@ impl Executive {
     pub fn run(self, span: Duration) -> Result<Report, RunError> {
         let rights = Rights::probe();
         let (_alone, plan) = (Alone::claim()?, self.prepare(&rights)?);
-        let _cpu = CpuLock::claim(plan.cpu).map_err(|error| no_cpu(plan.cpu, error))?;
+        let [cpu] = plan.cpus.as_slice() else {
+            return Err(RunError::Unsupported(format!(
+                "this version runs the tasks of one CPU, and the set has {}",
+                plan.cpus.len()
+            )));
+        };
+        let processors = plan.cpus.iter().map(|cpu| cpu.processor);
+        let _locks = CpuLock::claim_all(processors).map_err(no_cpu)?;
         let _lowered = rights.cap_sys_nice.then(LoweredPriorityLimit::lower);
         let _locked = self.lock_memory()?;
         let _signals = Watch::begin().map_err(RunError::system("handle SIGINT and SIGTERM"))?;
         let _continued = Continued::take_over()
             .map_err(RunError::system("note when the process is continued"))?;
-        let _suspension = self
-            .config
-            .is_sliced()
-            .then(SuspensionSignal::take_over)
-            .transpose();
+        let slices = plan.cpus.iter().any(|cpu| cpu.asked.slices);
+        let _suspension = slices.then(SuspensionSignal::take_over).transpose();
         let _suspension =
             _suspension.map_err(RunError::system("handle the signal that suspends jobs"))?;
-        let calibration = self.calibrate(&plan)?;
-        self.execute(&plan, calibration, span)
+        let calibration = self.calibrate(cpu)?;
+        self.execute(&plan, cpu, calibration, span)
     }
 
     /// Whether [`Self::run`] would be refused with these rights; nothing runs.
@@ -191,47 +208,52 @@ impl Executive {
             .map_err(RunError::system("lock the process's memory"))
     }
 
-    fn calibrate(&self, plan: &RunPlan) -> Result<Option<Summary>, RunError> {
+    fn calibrate(&self, cpu: &CpuPlan) -> Result<Option<Summary>, RunError> {
         if !self.config.calibrate {
             return Ok(None);
         }
         let low = i32::from(self.config.priorities.0);
         let heartbeat = self.config.heartbeat.as_nanos();
-        calibrate(plan.monitor, heartbeat, plan.cpu, (low, low + 1))
+        calibrate(cpu.monitor, heartbeat, cpu.processor.0, (low, low + 1))
             .map(|overshoots| Some(overshoots.summary()))
             .map_err(RunError::system("calibrate the budget monitor"))
     }
 
-    /// What the threads of the run will share, and what only the workers will have.
+    /// What the threads of a CPU will share, and what only its workers will have.
     fn share(
         self,
-        plan: &RunPlan,
+        cpu: CpuTasks,
+        plan: &CpuPlan,
         kind: Kind,
         tolerance: Service,
         scheduler: &RunScheduler,
     ) -> io::Result<(Arc<Shared>, Vec<Bodies>, Config)> {
         let config = self.config;
-        let (specs, bodies): (Vec<TaskSpec>, Vec<Bodies>) = self.tasks.into_iter().unzip();
+        let asked = &plan.asked;
+        let (specs, bodies): (Vec<TaskSpec>, Vec<Bodies>) = cpu.tasks.into_iter().unzip();
         let tasks = specs
             .into_iter()
             .zip(&plan.fifo)
             .zip((0..).map(TaskId))
             .map(|((spec, &fifo), id)| {
-                let limit = scheduler.first_limit(id);
+                let limit = first_limit(scheduler, id);
                 let offset = spec.offset.as_nanos();
                 let task = TaskShared::new(spec.name, spec.configuration, offset, fifo, limit);
-                let task = match config.is_sliced() {
+                let task = match asked.slices {
                     true => task.in_slices(),
                     false => task,
                 };
-                match plan.suspends {
+                match asked.suspends {
                     true => task.with_slack(i32::from(config.priorities.0)),
                     false => task,
                 }
             })
             .collect();
-        let mut shared = Shared::new(tasks, &config, plan.cpu, plan.monitor, tolerance);
-        shared.managed = plan.managed.then(managed::Managed::default);
+        let mut shared = Shared::new(tasks, &config, plan.processor.0, plan.monitor, tolerance);
+        shared.stops_at_own_limit = asked.stops_at_own_limit;
+        shared.guarantee = cpu.spec.guarantee;
+        shared.backlog = cpu.spec.backlog;
+        shared.managed = asked.managed.then(managed::Managed::default);
         (shared.duties, shared.call) = (kind.duties(), kind.call()?);
         #[cfg(feature = "real")]
         {
@@ -240,33 +262,11 @@ impl Executive {
         Ok((Arc::new(shared), bodies, config))
     }
 
-    fn run_scheduler(&self, tolerance: Service) -> Result<RunScheduler, RunError> {
-        match self.scheduler()? {
-            Some(scheduler) => Ok(RunScheduler::Dispatching(scheduler)),
-            None => Ok(RunScheduler::Guard(Box::new(self.guard(tolerance)?))),
-        }
-    }
-
-    /// Which driver the CPU of the run has.
-    fn driver(&self, plan: &RunPlan) -> Kind {
-        let (config, rule) = (&self.config, self.config.enforcement);
-        let enforces = config.enforce;
-        if plan.managed {
-            let futex = matches!(plan.monitor, Monitor::Manager | Monitor::Heartbeat);
-            return Kind::Managed { enforces, futex };
-        }
-        Kind::native(
-            config.mechanism,
-            enforces,
-            rule.interest(),
-            rule.has_modes(),
-        )
-    }
-
     /// The rings of a recorded run, the manager's first; nothing is recorded without them.
     fn rings(&self) -> (Rings, Vec<Tracer>) {
         let mut rings = Rings::default();
-        let count = self.tasks.len().saturating_add(1);
+        let tasks = self.cpus.iter().map(|cpu| cpu.tasks.len());
+        let count = tasks.fold(self.cpus.len(), usize::saturating_add);
         let tracers = (0..count).map(|_| match &self.recording {
             Some(recording) => rings.add(recording.ring_records),
             None => Tracer::off(),
@@ -275,43 +275,44 @@ impl Executive {
         (rings, tracers)
     }
 
+    /// Runs the only CPU of the set.
     fn execute(
         mut self,
         plan: &RunPlan,
+        cpu: &CpuPlan,
         calibration: Option<Summary>,
         span: Duration,
     ) -> Result<Report, RunError> {
-        let count = self.tasks.len();
-        let low = i32::from(self.config.priorities.0);
         let granularity = calibration.map(|summary| Service::from_nanos(summary.p99));
         let tolerance = tolerance(&self.config, granularity);
-        let scheduler = self.run_scheduler(tolerance)?;
-        let kind = self.driver(plan);
+        let (rings, mut tracers) = self.rings();
+        let consumer = self.recording.take();
+        let only = self.cpus.remove(0);
+        let scheduler = only.decide_with(tolerance)?;
+        let kind = driver(&self.config, cpu, &scheduler);
         let granted = match &scheduler {
             RunScheduler::Guard(_) => tolerance,
             RunScheduler::Dispatching(_) => Service::ZERO,
         };
-        let (rings, mut tracers) = self.rings();
-        let consumer = self.recording.take();
         let consumer = consumer.map(|recording| begin(recording, plan, granted));
         let consumer = consumer.transpose()?;
         let manager_trace = tracers.remove(0);
-        let shared = self.share(plan, kind, tolerance, &scheduler);
+        let shared = self.share(only, cpu, kind, tolerance, &scheduler);
         let (shared, bodies, config) =
             shared.map_err(RunError::system("make the manager's event descriptor"))?;
         let late_beyond = granularity.map_or(0, Service::as_nanos);
 
         let mut threads = Threads::new(config.stack_bytes);
-        let record = ManagerRecord::new(count, late_beyond);
+        let record = ManagerRecord::new(shared.tasks.len(), late_beyond);
         let trace = (manager_trace, consumer.is_some());
         let gatherer = consumer.map(|consumer| gather(rings, &shared, consumer, plan));
         let gatherer = gatherer.transpose()?;
         let bodies = bodies.into_iter().zip(tracers);
         // Each is ready before the next one is started: in its class, on its CPU, blocked.
-        let started = start_watchdog(&mut threads, &shared, plan, low)
-            .and_then(|()| {
-                start_manager(&mut threads, &shared, (kind, scheduler), trace, record, low)
-            })
+        let priorities = (i32::from(config.priorities.0), cpu.manager);
+        let decider = (kind, scheduler);
+        let started = start_watchdog(&mut threads, &shared, plan.watchdog)
+            .and_then(|()| start_manager(&mut threads, &shared, decider, trace, record, priorities))
             .and_then(|manager| start_workers(&mut threads, &shared, bodies).map(|()| manager));
         let manager = match started {
             Ok(manager) => manager,
@@ -324,7 +325,7 @@ impl Executive {
                 return Err(RunError::System { what, source });
             }
         };
-        let mut others = Observer::new(plan.cpu);
+        let mut others = Observer::new(cpu.processor.0);
         go(&shared, span);
         let record = manager.join(&shared, config.patience, || {
             others.look_if(shared.stolen.stolen_by(Thief::Thread));
@@ -343,16 +344,16 @@ impl Executive {
             recorded: recorded?,
             continued: Continued::instants(),
         };
-        let cpu = MeasuredCpu {
+        let on_cpu = MeasuredCpu {
             calibration,
             granularity,
-            enforcement: config.enforcement,
-            fallback: plan.fallback.clone(),
+            limits: cpu.asked.limits.clone(),
+            fallback: cpu.fallback.clone(),
             manager: record,
             stuck,
             foreign: others.finish(),
         };
-        Ok(report(&shared, &measured, &cpu))
+        Ok(report(&shared, &measured, &on_cpu))
     }
 }
 
@@ -362,12 +363,15 @@ fn begin(
     plan: &RunPlan,
     granularity: Service,
 ) -> Result<Box<Consumer>, RunError> {
-    let cpu = plan.cpu;
-    let beginning = Beginning { granularity, cpu };
+    let processors = plan.cpus.iter().map(|cpu| cpu.processor).collect();
+    let beginning = Beginning {
+        granularity,
+        processors,
+    };
     (recording.begin)(&beginning).map_err(RunError::system("begin the recording"))
 }
 
-/// Starts the thread that takes the records, on any CPU but that of the run.
+/// Starts the thread that takes the records, on any processor that the run does not use.
 fn gather(
     rings: Rings,
     shared: &Arc<Shared>,
@@ -375,7 +379,8 @@ fn gather(
     plan: &RunPlan,
 ) -> Result<Gatherer, RunError> {
     let failed = RunError::system("start the thread that gathers the records");
-    Gatherer::start(rings, shared, consumer, plan.other_cpus.clone()).map_err(failed)
+    let elsewhere = plan.other_processors.iter().map(|other| other.0).collect();
+    Gatherer::start(rings, shared, consumer, elsewhere).map_err(failed)
 }
 
 fn finish(
@@ -388,22 +393,31 @@ fn finish(
     recorded.map_err(RunError::system("gather the records"))
 }
 
-/// The state machine of a run.
-enum RunScheduler {
-    Guard(Box<Guard>),
-    Dispatching(BoxedScheduler),
+/// Which driver a CPU has.
+fn driver(config: &Config, plan: &CpuPlan, scheduler: &RunScheduler) -> Kind {
+    let enforces = config.enforce;
+    match scheduler {
+        RunScheduler::Guard(guard) => Kind::native(
+            config.mechanism,
+            enforces,
+            guard.interest(),
+            guard.has_modes(),
+        ),
+        RunScheduler::Dispatching(_) => Kind::Managed {
+            enforces,
+            futex: matches!(plan.monitor, Monitor::Manager | Monitor::Heartbeat),
+        },
+    }
 }
 
-impl RunScheduler {
-    /// What the first job of a task may execute. A dispatching scheduler says it of each job when it
-    /// gives it the CPU.
-    fn first_limit(&self, task: TaskId) -> Allowance {
-        let permit = match self {
-            Self::Guard(guard) => guard.permit(task),
-            Self::Dispatching(_) => return Allowance::Unlimited,
-        };
-        Allowance::of(permit).unwrap_or(Allowance::NotAdmitted)
-    }
+/// What the first job of a task may execute. A dispatching scheduler says it of each job when it
+/// gives it the CPU.
+fn first_limit(scheduler: &RunScheduler, task: TaskId) -> Allowance {
+    let permit = match scheduler {
+        RunScheduler::Guard(guard) => guard.permit(task),
+        RunScheduler::Dispatching(_) => return Allowance::Unlimited,
+    };
+    Allowance::of(permit).unwrap_or(Allowance::NotAdmitted)
 }
 
 /// Starts a manager, and with one that asks for it the idle detector.
@@ -413,19 +427,18 @@ fn start_manager(
     (kind, scheduler): (Kind, RunScheduler),
     (trace, is_recorded): (Tracer, bool),
     record: ManagerRecord,
-    low: i32,
+    (low, priority): (i32, i32),
 ) -> io::Result<Started<ManagerRecord>> {
     let tasks = shared.tasks.len();
     let guard = match scheduler {
         RunScheduler::Dispatching(scheduler) => {
             let managed = Managed::new(shared, Recorder::new(scheduler, trace), low);
-            let priority = managed.priority();
             return start_driver(threads, shared, managed, record, priority);
         }
         RunScheduler::Guard(guard) if is_recorded => Recorder::with_permits(*guard, trace, tasks),
         RunScheduler::Guard(guard) => Recorder::new(*guard, trace),
     };
-    let (enactor, priority) = (Enactor::new(guard, tasks), shared.highest_priority(low) + 1);
+    let enactor = Enactor::new(guard, tasks);
     let started = match kind {
         Kind::Huang2014(paper) => {
             let driver = Huang2014::new(enactor, paper);
@@ -461,14 +474,12 @@ fn start_driver<D: Driver + Send + 'static>(
 fn start_watchdog(
     threads: &mut Threads,
     shared: &Arc<Shared>,
-    plan: &RunPlan,
-    low: i32,
+    (processor, priority): (Processor, i32),
 ) -> io::Result<()> {
     let watchdog = Watchdog {
         shared: Arc::clone(shared),
-        cpu: plan.watchdog_cpu,
-        // Above the manager.
-        priority: shared.highest_priority(low) + 2,
+        cpu: processor.0,
+        priority,
     };
     let (set_up, main) = (Watchdog::set_up, Watchdog::main);
     threads.start("vestal-watchdog", None, watchdog, set_up, main)?;
@@ -495,9 +506,9 @@ fn start_workers(
     Ok(())
 }
 
-fn no_cpu(cpu: usize, why: NoLock) -> RunError {
+fn no_cpu((processor, why): (Processor, NoLock)) -> RunError {
     match why {
-        NoLock::Taken(lock) => RunError::CpuBusy { cpu, lock },
+        NoLock::Taken(lock) => RunError::CpuBusy { processor, lock },
         NoLock::Failed(source) => RunError::System {
             what: "lock the CPU for this run",
             source,

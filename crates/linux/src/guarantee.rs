@@ -19,7 +19,7 @@ use crate::sys::clock::monotonic_nanos;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use vestal_core::guarantee::{bounds, covers};
 use vestal_core::model::{LEVELS_MAX, Task};
-use vestal_core::{Exhaustion, Instant, Level, Service};
+use vestal_core::{Instant, Level, Service};
 
 const NEVER: u64 = u64::MAX;
 
@@ -153,7 +153,7 @@ fn since(allowed: Service, executed: u64, tolerance: u64, now: u64) -> Option<u6
 impl Shared {
     /// Whether a job that used up the limit of its own level makes way for all others.
     fn stops_at_own_limit(&self) -> bool {
-        self.duties.watches_budgets && self.exhaustion != Exhaustion::Continue
+        self.duties.watches_budgets && self.stops_at_own_limit
     }
 
     /// Job `sequence` of `task`, released at `release`, begins.
@@ -248,7 +248,7 @@ impl Shared {
 mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
-    use vestal_core::{Duration, Enforcement, Event, Instant, LevelSet, Notice};
+    use vestal_core::{Duration, Event, Instant, Notice};
     use vestal_core::{JobId, TaskConfiguration, TaskId, Wcet};
 
     /// A job of `task` ended at `now` after executing `executed` nanoseconds; its own limit is enforced.
@@ -365,16 +365,13 @@ mod tests {
     }
 
     fn enforced() -> Config {
-        Config::new(LevelSet::new(2).unwrap(), Enforcement::Static)
+        Config::new()
     }
 
     #[test]
     fn a_job_that_used_up_its_own_c_was_guaranteed_nothing_and_the_others_were() {
-        for exhaustion in [Exhaustion::Background, Exhaustion::Abort] {
-            let shared = shared(&Config {
-                exhaustion,
-                ..enforced()
-            });
+        {
+            let shared = shared(&enforced());
             let [lo, hi] = [&shared.tasks[0], &shared.tasks[1]];
             shared.begin_at_priority(lo, 0, 0);
             shared.begin_at_priority(hi, 0, 0);
@@ -410,17 +407,12 @@ mod tests {
             });
             assert!(!shared.was_guaranteed(lo, (0, due(90)), (36, 100)));
         }
-        for config in [
-            Config {
-                exhaustion: Exhaustion::Continue,
+        for (makes_way, enforce) in [(false, true), (true, false)] {
+            let mut shared = shared(&Config {
+                enforce,
                 ..enforced()
-            },
-            Config {
-                enforce: false,
-                ..enforced()
-            },
-        ] {
-            let shared = shared(&config);
+            });
+            shared.stops_at_own_limit = makes_way;
             let [lo, hi] = [&shared.tasks[0], &shared.tasks[1]];
             shared.begin_at_priority(lo, 0, 0);
             shared.end_at_priority(lo, 0, 36, 100);

@@ -127,9 +127,7 @@ impl Shared {
 mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
-    use vestal_core::{
-        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
-    };
+    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
     const WORKERS: [Thread; 3] = [Thread::Worker(0), Thread::Worker(1), Thread::Worker(2)];
 
@@ -148,7 +146,7 @@ mod tests {
                 crate::allowance::Allowance::UpTo(1_000),
             )
         };
-        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Static);
+        let config = Config::new();
         let tasks = vec![task(5), task(4), task(3)];
         let shared = Shared::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
         for task in &shared.tasks[1..] {

@@ -1,7 +1,7 @@
 //! The Linux world of Vestal: tasks run as SCHED_FIFO threads of a stock kernel, and mixed-criticality
 //! enforcement happens in user space.
 //!
-//! *Native dispatch* on one CPU: the kernel's fixed priorities keep the order of jobs, each task's
+//! *Native dispatch* ([`CpuSpec::native`]) on one CPU: the kernel's fixed priorities keep the order of jobs, each task's
 //! worker releases its own jobs, and a manager thread handles only exceptions (exhausted limits, mode
 //! changes, idle instants), for which it asks [`vestal_core::Guard`]. A job that keeps its limits costs
 //! no context switch beyond its own.
@@ -15,7 +15,7 @@
 //! | workers whose job waits for its next slice | SCHED_OTHER, suspended in a signal handler | nothing |
 //! | workers whose job was demoted | SCHED_OTHER | go on until the body's next cancellation point |
 //!
-//! *Managed dispatch* ([`Executive::managed`]): the manager asks a scheduler which job shall run, and
+//! *Managed dispatch* ([`CpuSpec::managed`]): the manager asks a scheduler which job shall run, and
 //! carries that out with three priorities, for orders that fixed priorities cannot express. See
 //! `docs/adr/0004-linux-managed-dispatch.md`.
 //!
@@ -43,6 +43,7 @@ mod class;
 pub mod config;
 mod cpu_list;
 mod cpu_lock;
+pub mod decider;
 pub mod doctor;
 mod driver;
 mod duties;
@@ -65,6 +66,7 @@ mod monitor;
 mod occupancy;
 mod outcome;
 mod plan;
+mod processor;
 mod queue;
 pub mod recording;
 pub mod report;
@@ -83,9 +85,10 @@ use vestal_sys as sys;
 
 pub use body::{Cancelled, JobContext};
 pub use config::{Config, Mechanism, Monitor, TaskSpec, Termination};
+pub use decider::{BoxedScheduler, CpuSpec, Decider, MakeGuard, MakeScheduler, NoScheduler};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
-pub use managed::{BoxedScheduler, MakeScheduler, NoScheduler};
+pub use processor::Processor;
 pub use recording::{Beginning, Consumer, Recorded, Recording};
 pub use report::{Ended, Report};
 pub use rights::{Refusal, Rights};

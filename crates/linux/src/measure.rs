@@ -3,8 +3,9 @@
 pub use crate::calibrate::calibrate;
 
 use crate::error::RunError;
+use crate::processor::Processor;
 use crate::recording::{Recording, Rings};
-use crate::rights::{Needs, Rights};
+use crate::rights::{CpuNeeds, Needs, Rights};
 use crate::sys::clock::monotonic_nanos;
 use std::hint::black_box;
 use vestal_core::engine::uniprocessor::CPU;
@@ -17,12 +18,22 @@ use vestal_statistics::Histogram;
 /// # Errors
 /// [`RunError::Refused`] if the process has no right to such priorities, or may not use that CPU.
 pub fn cpu_for(rights: &Rights, priority: u8, wanted: Option<usize>) -> Result<usize, RunError> {
-    let needs = Needs {
+    let cpu = CpuNeeds {
+        processor: wanted.map(Processor),
         priority,
-        cpu: wanted,
+        utilization_ppm: 0,
+    };
+    let needs = Needs {
+        cpus: vec![cpu],
         ..Needs::default()
     };
-    rights.cpu_for(&needs).map_err(RunError::Refused)
+    let processors = rights.processors_for(&needs);
+    let processors = processors.map_err(RunError::Refused)?;
+    let allowed = |&Processor(number): &Processor| number;
+    processors
+        .first()
+        .map(allowed)
+        .ok_or_else(|| RunError::Refused(Vec::new()))
 }
 
 /// What the record of an event costs the thread that writes it, in nanoseconds: `rounds` figures.

@@ -1,14 +1,16 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
 use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
+use crate::decider::{RunScheduler, limits_of};
 use crate::error::RunError;
-use crate::executive::Executive;
-use crate::managed::BoxedScheduler;
-use crate::rights::{Needs, Rights};
+use crate::executive::{CpuTasks, Executive};
+use crate::processor::{Processor, distinct};
+use crate::rights::{CpuNeeds, Needs, Rights};
 use crate::zss::RANKS_BELOW;
 use std::cmp::Reverse;
-use vestal_core::engine::Configuration;
-use vestal_core::{Duration, Guard, Interest, OnMiss, Service, TaskConfiguration};
+use vestal_core::{
+    CpuId, Enforcer, Interest, Level, OnMiss, Scheduler, Service, TaskConfiguration,
+};
 
 /// The priorities of a run beside its workers: idle detector below, manager and watchdog above.
 const PRIORITIES_BESIDE_WORKERS: usize = 3;
@@ -24,152 +26,259 @@ const LOCKED_RESERVE_BYTES: u64 = 16 << 20;
 
 /// What was decided before anything started.
 pub(crate) struct RunPlan {
+    /// For each CPU of the set.
+    pub(crate) cpus: Vec<CpuPlan>,
+    /// Where the watchdog lives, and its priority: above all managers.
+    pub(crate) watchdog: (Processor, i32),
+    /// Every processor that the process may use and the run does not.
+    pub(crate) other_processors: Vec<Processor>,
+}
+
+/// What was decided about a CPU of the set.
+#[derive(Debug)]
+pub(crate) struct CpuPlan {
+    pub(crate) processor: Processor,
+    /// The SCHED_FIFO priorities of the workers, in the order of the tasks.
     pub(crate) fifo: Vec<i32>,
-    pub(crate) cpu: usize,
-    pub(crate) watchdog_cpu: usize,
-    /// Every other CPU that the process may use.
-    pub(crate) other_cpus: Vec<usize>,
+    /// That of the manager; all managers on one processor have the same.
+    pub(crate) manager: i32,
     pub(crate) monitor: Monitor,
     pub(crate) fallback: Option<String>,
+    /// What its decider asks for.
+    pub(crate) asked: Asked,
+}
+
+/// What the decider of a CPU asks of this world: plain values, found once, whichever rule of limits it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
     /// Whether the manager dispatches.
     pub(crate) managed: bool,
     /// Whether jobs without slack have others suspended, by priorities below those of the workers.
     pub(crate) suspends: bool,
+    /// Whether jobs are suspended until instants, and then held.
+    pub(crate) slices: bool,
+    /// Whether a job that used up the limit of its own level makes way for all others.
+    pub(crate) stops_at_own_limit: bool,
+    /// By task, the limits that its jobs can have, and the level of each.
+    pub(crate) limits: Vec<Vec<(Level, Service)>>,
 }
 
 impl Executive {
     /// Checks the tasks against each other, the settings and the rights.
     pub(crate) fn prepare(&self, rights: &Rights) -> Result<RunPlan, RunError> {
-        self.guard(Service::ZERO)?;
-        let fifo = self.fifo_priorities()?;
-        let managed = self.scheduler()?.is_some();
-        let highest = usize::from(self.config.priorities.0) + self.priorities_needed() - 1;
-        let specs = || self.tasks.iter().map(|(spec, _)| spec);
-        if !managed
-            && let Some(spec) = specs().find(|spec| spec.configuration.on_miss == OnMiss::Abort)
+        if let Some(task) = &self.homeless {
+            return Err(RunError::Unsupported(format!(
+                "{task} has no CPU: `Executive::cpu` comes before the tasks that run there"
+            )));
+        }
+        if self.cpus.is_empty() {
+            return Err(RunError::Unsupported(
+                "there is no CPU to run: see `Executive::cpu`".to_owned(),
+            ));
+        }
+        let several = self.cpus.len() > 1;
+        let drafts = self.cpus.iter().zip((0..).map(CpuId));
+        let drafts = drafts.map(|(cpu, id)| cpu.draft(&self.config, several.then_some(id)));
+        let drafts = drafts.collect::<Result<Vec<Draft>, RunError>>()?;
+        let needs = self.needs(&drafts);
+        let processors = rights.processors_for(&needs);
+        let processors = processors.map_err(RunError::Refused)?;
+        let cpus = drafts.into_iter().zip(&processors);
+        let mut cpus: Vec<CpuPlan> = cpus
+            .map(|(draft, &processor)| draft.on(processor, &self.config, rights))
+            .collect();
+        equalize_managers(&mut cpus);
+        let others = rights.processors.iter().copied();
+        let others = others.filter(|other| !processors.contains(other));
+        let other_processors: Vec<Processor> = others.collect();
+        let highest = cpus.iter().map(|cpu| cpu.manager).max();
+        Ok(RunPlan {
+            watchdog: (
+                watchdog_processor(&processors, &other_processors),
+                highest.unwrap_or(0).saturating_add(1),
+            ),
+            cpus,
+            other_processors,
+        })
+    }
+
+    fn needs(&self, drafts: &[Draft]) -> Needs {
+        let config = &self.config;
+        let (cpus, tasks) = (
+            drafts.len(),
+            drafts.iter().map(|draft| draft.fifo.len()).sum(),
+        );
+        // Manager and idle detector of each CPU, and the watchdog.
+        let threads = tasks as u64 + 2 * cpus as u64 + 1;
+        let stacks = config.stack_bytes as u64 * threads;
+        let recording = self.recording.as_ref();
+        let rings = recording.map_or(0, |recording| recording.bytes(tasks, cpus));
+        let records = RECORD_BYTES * tasks as u64 + rings;
+        let of_cpu = |(cpu, draft): (&CpuTasks, &Draft)| CpuNeeds {
+            processor: cpu.spec.processor,
+            // The watchdog's.
+            priority: u8::try_from(draft.manager.saturating_add(1)).unwrap_or(u8::MAX),
+            utilization_ppm: utilization_ppm(cpu.specs()),
+        };
+        Needs {
+            cpus: self.cpus.iter().zip(drafts).map(of_cpu).collect(),
+            locked_bytes: config
+                .lock_memory
+                .then_some(stacks + records + LOCKED_RESERVE_BYTES),
+            margin_ppm: u64::from(config.throttling_margin_permille) * 1_000,
+        }
+    }
+}
+
+/// The plan of a CPU that has no processor yet.
+struct Draft {
+    fifo: Vec<i32>,
+    manager: i32,
+    asked: Asked,
+}
+
+impl Draft {
+    fn on(self, processor: Processor, config: &Config, rights: &Rights) -> CpuPlan {
+        let of_paper = !self.asked.managed && config.mechanism == Mechanism::Huang2014;
+        let fallback = !of_paper && config.monitor == Monitor::Perf && !rights.perf;
+        CpuPlan {
+            processor,
+            fifo: self.fifo,
+            manager: self.manager,
+            monitor: if fallback || of_paper {
+                Monitor::Manager
+            } else {
+                config.monitor
+            },
+            fallback: fallback.then(|| {
+                "perf_event_open is refused (kernel.perf_event_paranoid above 1 without CAP_PERFMON, or a sandbox)"
+                    .to_owned()
+            }),
+            asked: self.asked,
+        }
+    }
+}
+
+/// All managers on one processor have the priority of the highest: none of them is kept from its own CPU by another.
+fn equalize_managers(cpus: &mut [CpuPlan]) {
+    let own: Vec<(Processor, i32)> = cpus
+        .iter()
+        .map(|cpu| (cpu.processor, cpu.manager))
+        .collect();
+    for cpu in cpus {
+        let there = own
+            .iter()
+            .filter(|(processor, _)| *processor == cpu.processor);
+        cpu.manager = there
+            .map(|&(_, manager)| manager)
+            .fold(cpu.manager, i32::max);
+    }
+}
+
+/// Outside the run if there is such a processor, else where the fewest CPUs of the set run; the first of equals.
+fn watchdog_processor(processors: &[Processor], others: &[Processor]) -> Processor {
+    let here = |on: &Processor| processors.iter().filter(|place| *place == on).count();
+    let fewest = || {
+        distinct(processors.iter().copied())
+            .into_iter()
+            .min_by_key(here)
+    };
+    let outside = others.first().copied();
+    outside.or_else(fewest).unwrap_or(Processor(0))
+}
+
+impl CpuTasks {
+    fn specs(&self) -> impl Iterator<Item = &TaskSpec> {
+        self.tasks.iter().map(|(spec, _)| spec)
+    }
+
+    fn configurations(&self) -> Vec<TaskConfiguration> {
+        self.specs().map(|spec| spec.configuration).collect()
+    }
+
+    /// The state machine of this CPU, for this granularity if it is native.
+    pub(crate) fn decide_with(&self, granularity: Service) -> Result<RunScheduler, RunError> {
+        let made = self.spec.decider.make(&self.configurations(), granularity);
+        made.map_err(RunError::Scheduler)
+    }
+
+    /// What its decider asks for.
+    fn ask(&self, config: &Config) -> Result<Asked, RunError> {
+        let tasks = self.configurations();
+        let decider = self.decide_with(Service::ZERO)?;
+        let (scheduler, interest): (&dyn Scheduler, _) = match &decider {
+            RunScheduler::Guard(guard) => (guard.as_ref(), Some(guard.interest())),
+            RunScheduler::Dispatching(scheduler) => (scheduler, None),
+        };
+        Ok(Asked {
+            managed: interest.is_none(),
+            suspends: config.enforce && interest == Some(Interest::IncompleteJobs),
+            slices: scheduler.suspends_until_instants(),
+            stops_at_own_limit: scheduler.stops_at_own_limit(),
+            limits: limits_of(scheduler, &tasks),
+        })
+    }
+
+    /// Checks what needs no rights; refusals name `cpu`, if there are several.
+    fn draft(&self, config: &Config, cpu: Option<CpuId>) -> Result<Draft, RunError> {
+        let asked = self.ask(config)?;
+        let aborts = |spec: &&TaskSpec| spec.configuration.on_miss == OnMiss::Abort;
+        if !asked.managed
+            && let Some(spec) = self.specs().find(aborts)
         {
             return Err(RunError::Unsupported(format!(
                 "{}: on_miss = \"abort\" needs managed dispatch; native dispatch watches limits, not deadlines (use on_miss = \"continue\")",
                 spec.name
             )));
         }
-        let of_paper = !managed && self.config.mechanism == Mechanism::Huang2014;
-        let stacks = self.config.stack_bytes as u64 * (self.tasks.len() as u64 + 3);
-        let recording = self.recording.as_ref();
-        let rings = recording.map_or(0, |recording| recording.bytes(self.tasks.len()));
-        let records = RECORD_BYTES * self.tasks.len() as u64 + rings;
-        let needs = Needs {
-            priority: u8::try_from(highest).unwrap_or(u8::MAX),
-            cpu: self.config.cpu,
-            locked_bytes: self
-                .config
-                .lock_memory
-                .then_some(stacks + records + LOCKED_RESERVE_BYTES),
-            utilization_ppm: utilization_ppm(specs()),
-            margin_ppm: u64::from(self.config.throttling_margin_permille) * 1_000,
+        let fifo = self.fifo_priorities(config, &asked, cpu)?;
+        let low = i32::from(config.priorities.0);
+        let manager = match asked.managed {
+            // Above the running worker.
+            true => low.saturating_add(2),
+            false => fifo.iter().copied().fold(low, i32::max).saturating_add(1),
         };
-        let cpu = rights.cpu_for(&needs).map_err(RunError::Refused)?;
-        let others = rights.cpus.iter().copied().filter(|&other| other != cpu);
-        let other_cpus: Vec<usize> = others.collect();
-        let fallback = !of_paper && self.config.monitor == Monitor::Perf && !rights.perf;
-        Ok(RunPlan {
+        Ok(Draft {
             fifo,
-            cpu,
-            watchdog_cpu: other_cpus.first().copied().unwrap_or(cpu),
-            other_cpus,
-            monitor: if fallback || of_paper {
-                Monitor::Manager
-            } else {
-                self.config.monitor
-            },
-            fallback: fallback.then(|| {
-                "perf_event_open is refused (kernel.perf_event_paranoid above 1 without CAP_PERFMON, or a sandbox)"
-                    .to_owned()
-            }),
-            managed,
-            suspends: self.suspends(),
+            manager,
+            asked,
         })
-    }
-
-    /// Whether native dispatch has to suspend tasks.
-    fn suspends(&self) -> bool {
-        self.make_scheduler.is_none()
-            && self.config.enforce
-            && self.config.enforcement.interest() == Interest::IncompleteJobs
-    }
-
-    /// How many priorities lie between the idle detector's and the workers'.
-    fn priorities_below(&self) -> usize {
-        if self.suspends() { RANKS_BELOW } else { 0 }
-    }
-
-    /// The state machine of a native run.
-    pub(crate) fn guard(&self, tolerance: Service) -> Result<Guard, RunError> {
-        self.with_configuration(tolerance, Guard::new)
-            .map_err(RunError::Configuration)
-    }
-
-    /// The scheduler of a managed run; `None`: dispatch is native.
-    pub(crate) fn scheduler(&self) -> Result<Option<BoxedScheduler>, RunError> {
-        let Some(make) = &self.make_scheduler else {
-            return Ok(None);
-        };
-        self.with_configuration(Service::ZERO, make)
-            .map(Some)
-            .map_err(RunError::Scheduler)
-    }
-
-    fn with_configuration<T, E>(
-        &self,
-        granularity: Service,
-        make: impl FnOnce(&Configuration<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let configurations: Vec<TaskConfiguration> = self
-            .tasks
-            .iter()
-            .map(|(spec, _)| spec.configuration)
-            .collect();
-        make(&Configuration {
-            tasks: &configurations,
-            levels: self.config.levels,
-            enforcement: self.config.enforcement,
-            exhaustion: self.config.exhaustion,
-            granularity,
-            wake_granularity: Duration::ZERO,
-        })
-    }
-
-    fn priorities_needed(&self) -> usize {
-        if self.make_scheduler.is_some() {
-            PRIORITIES_MANAGED
-        } else {
-            self.tasks.len() + PRIORITIES_BESIDE_WORKERS + self.priorities_below()
-        }
     }
 
     /// A distinct SCHED_FIFO priority per task, in the order of the tasks' priorities; of equals the
     /// first task gets the higher one.
-    fn fifo_priorities(&self) -> Result<Vec<i32>, RunError> {
-        let (low, high) = self.config.priorities;
-        let needed = self.priorities_needed();
+    fn fifo_priorities(
+        &self,
+        config: &Config,
+        asked: &Asked,
+        cpu: Option<CpuId>,
+    ) -> Result<Vec<i32>, RunError> {
+        let (low, high) = config.priorities;
+        let count = self.tasks.len();
+        let below = if asked.suspends { RANKS_BELOW } else { 0 };
+        let needed = match asked.managed {
+            true => PRIORITIES_MANAGED,
+            false => count + PRIORITIES_BESIDE_WORKERS + below,
+        };
         let room = (usize::from(high) + 1).saturating_sub(usize::from(low));
         if low == 0 || high > 99 || needed > room {
+            let of = cpu.map_or_else(String::new, |cpu| format!(" of CPU {} of the set", cpu.0));
             return Err(RunError::Unsupported(format!(
-                "{} tasks need {needed} SCHED_FIFO priorities within 1 to 99, but {low} to {high} was given",
-                self.tasks.len()
+                "{count} tasks{of} need {needed} SCHED_FIFO priorities within 1 to 99, but {low} to {high} was given"
             )));
         }
-        if self.make_scheduler.is_some() {
+        if asked.managed {
             // Above the suspended ones.
-            return Ok(vec![i32::from(low) + 1; self.tasks.len()]);
+            return Ok(vec![i32::from(low) + 1; count]);
         }
-        let tasks = self.tasks.iter().enumerate();
-        let mut least_urgent_first: Vec<(u32, Reverse<usize>)> = tasks
-            .map(|(index, (spec, _))| (spec.configuration.priority, Reverse(index)))
+        let mut least_urgent_first: Vec<(u32, Reverse<usize>)> = self
+            .specs()
+            .enumerate()
+            .map(|(index, spec)| (spec.configuration.priority, Reverse(index)))
             .collect();
         least_urgent_first.sort_unstable();
-        let mut fifo = vec![0; self.tasks.len()];
-        let below = i32::try_from(self.priorities_below()).unwrap_or(i32::MAX / 2);
+        let mut fifo = vec![0; count];
+        let below = i32::try_from(below).unwrap_or(i32::MAX / 2);
         let priorities = i32::from(low) + 1 + below..;
         for ((_, Reverse(index)), priority) in least_urgent_first.into_iter().zip(priorities) {
             if let Some(entry) = fifo.get_mut(index) {

@@ -1,7 +1,10 @@
 use super::*;
+use crate::decider::CpuSpec;
 use crate::rights::Throttling;
 use vestal_core::model::LevelSet;
-use vestal_core::{Enforcement, Level, Service, Task, Wcet};
+use vestal_core::{
+    Configuration, Duration, Enforcement, Exhaustion, Guard, Level, Task, Uniprocessor, Wcet,
+};
 
 fn spec(priority: u32, period_ms: u64, wcet_ms: &[u64]) -> TaskSpec {
     let wcet: Vec<_> = wcet_ms.iter().copied().map(Service::from_millis).collect();
@@ -16,11 +19,56 @@ fn spec(priority: u32, period_ms: u64, wcet_ms: &[u64]) -> TaskSpec {
     }
 }
 
-fn executive(specs: &[TaskSpec]) -> Executive {
-    let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Adaptive);
-    specs.iter().fold(Executive::new(config), |all, spec| {
-        all.task(spec.clone(), |_| Ok(()))
+fn configuration(
+    tasks: &[TaskConfiguration],
+    enforcement: Enforcement,
+    granularity: Service,
+) -> Configuration<'_> {
+    Configuration {
+        tasks,
+        levels: LevelSet::new(2).unwrap(),
+        enforcement,
+        exhaustion: Exhaustion::Background,
+        granularity,
+        wake_granularity: Duration::ZERO,
+    }
+}
+
+fn native(enforcement: Enforcement) -> CpuSpec {
+    CpuSpec::native(move |tasks, granularity| {
+        Guard::new(&configuration(tasks, enforcement, granularity))
     })
+}
+
+fn managed(enforcement: Enforcement) -> CpuSpec {
+    CpuSpec::managed(move |tasks, granularity| {
+        let engine = Uniprocessor::new(&configuration(tasks, enforcement, granularity))?;
+        Ok::<_, vestal_core::ConfigurationError>(Box::new(engine) as Box<_>)
+    })
+}
+
+/// CPUs with their tasks.
+fn set(cpus: Vec<(CpuSpec, Vec<TaskSpec>)>) -> Executive {
+    let executive = Executive::new(Config::new());
+    cpus.into_iter().fold(executive, |all, (cpu, specs)| {
+        let begun = all.cpu(cpu);
+        specs
+            .into_iter()
+            .fold(begun, |all, spec| all.task(spec, |_| Ok(())))
+    })
+}
+
+fn executive(specs: &[TaskSpec]) -> Executive {
+    set(vec![(native(Enforcement::Adaptive), specs.to_vec())])
+}
+
+/// The only CPU's plan.
+fn plan_of(specs: &[TaskSpec], rights: &Rights) -> CpuPlan {
+    executive(specs).prepare(rights).unwrap().cpus.remove(0)
+}
+
+fn processors(numbers: &[usize]) -> Vec<Processor> {
+    numbers.iter().copied().map(Processor).collect()
 }
 
 fn able() -> Rights {
@@ -37,7 +85,7 @@ fn able() -> Rights {
             period_us: 1_000_000,
         },
         perf: true,
-        cpus: vec![0, 1],
+        processors: processors(&[0, 1]),
     }
 }
 
@@ -50,7 +98,9 @@ fn workers_get_distinct_priorities_in_task_order_and_the_first_of_equals_goes_fi
         spec(1, 100, &[1]),
     ];
     // 1 is the idle detector's.
-    assert_eq!(executive(&specs).fifo_priorities().unwrap(), [4, 5, 3, 2]);
+    let plan = plan_of(&specs, &able());
+    assert_eq!(plan.fifo, [4, 5, 3, 2]);
+    assert_eq!(plan.manager, 6);
 }
 
 #[test]
@@ -109,14 +159,14 @@ fn without_perf_events_the_manager_monitors_and_the_report_will_say_why() {
         perf: false,
         ..able()
     };
-    let plan = executive(&[spec(1, 100, &[1])]).prepare(&rights).unwrap();
+    let plan = plan_of(&[spec(1, 100, &[1])], &rights);
     assert_eq!(plan.monitor, Monitor::Manager);
     assert!(plan.fallback.unwrap().contains("perf_event_paranoid"));
 }
 
 #[test]
 fn a_run_tolerates_the_granularity_it_obtained_within_reason() {
-    let mut config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Adaptive);
+    let mut config = Config::new();
     let us = Service::from_micros;
     assert_eq!(tolerance(&config, None), us(50));
     assert_eq!(tolerance(&config, Some(us(20))), us(50));
@@ -124,4 +174,174 @@ fn a_run_tolerates_the_granularity_it_obtained_within_reason() {
     assert_eq!(tolerance(&config, Some(us(3_000))), us(250));
     config.tolerance = Some(us(7));
     assert_eq!(tolerance(&config, Some(us(80))), us(7));
+}
+
+#[test]
+fn what_a_decider_asks_for_comes_from_itself_whichever_dispatch() {
+    let sliced = || {
+        let mut entry = spec(1, 100, &[10]);
+        entry.configuration.zero_slack = Some(Duration::from_millis(50));
+        entry
+    };
+    let asked = |cpu: CpuSpec| {
+        let plan = set(vec![(cpu, vec![sliced()])]).prepare(&able());
+        plan.unwrap().cpus.remove(0).asked
+    };
+    let limits = vec![vec![(Level(0), Service::from_millis(10))]];
+    for (rule, suspends, slices) in [
+        (Enforcement::Static, false, false),
+        (Enforcement::Adaptive, false, false),
+        (Enforcement::Slices, false, true),
+        (Enforcement::ZeroSlack, true, false),
+    ] {
+        let expected = Asked {
+            managed: false,
+            suspends,
+            slices,
+            stops_at_own_limit: true,
+            limits: limits.clone(),
+        };
+        assert_eq!(asked(native(rule)), expected, "{rule:?}");
+        let expected = Asked {
+            managed: true,
+            suspends: false,
+            ..expected
+        };
+        assert_eq!(asked(managed(rule)), expected, "{rule:?}");
+    }
+}
+
+#[test]
+fn zero_slack_has_two_ranks_below_the_workers_unless_nothing_is_enforced() {
+    let mut with_slack = spec(1, 100, &[10]);
+    with_slack.configuration.zero_slack = Some(Duration::from_millis(50));
+    let mut executive = set(vec![(native(Enforcement::ZeroSlack), vec![with_slack])]);
+    let fifo = |executive: &Executive| executive.prepare(&able()).unwrap().cpus[0].fifo.clone();
+    assert_eq!(fifo(&executive), [4]);
+    executive.config.enforce = false;
+    assert_eq!(fifo(&executive), [2]);
+}
+
+#[test]
+fn each_cpu_has_a_plan_and_the_last_processors_are_taken_in_ascending_order() {
+    let executive = set(vec![
+        (
+            native(Enforcement::Adaptive),
+            vec![spec(1, 100, &[1]), spec(2, 100, &[1]), spec(3, 100, &[1])],
+        ),
+        (managed(Enforcement::Static), vec![spec(1, 100, &[1])]),
+    ]);
+    let rights = Rights {
+        processors: processors(&[0, 2, 5, 7]),
+        ..able()
+    };
+    let plan = executive.prepare(&rights).unwrap();
+    let places: Vec<Processor> = plan.cpus.iter().map(|cpu| cpu.processor).collect();
+    assert_eq!(places, processors(&[5, 7]));
+    // On another processor each manager has what its own CPU needs, and the watchdog is above both.
+    let managers: Vec<i32> = plan.cpus.iter().map(|cpu| cpu.manager).collect();
+    assert_eq!(managers, [5, 3]);
+    assert_eq!(plan.cpus[1].fifo, [2]);
+    assert_eq!(plan.watchdog, (Processor(0), 6));
+    assert_eq!(plan.other_processors, processors(&[0, 2]));
+}
+
+#[test]
+fn managers_on_one_processor_have_equal_priority_and_those_elsewhere_their_own() {
+    let tasks = |count| {
+        (0..count)
+            .map(|priority| spec(priority, 100, &[1]))
+            .collect()
+    };
+    let executive = set(vec![
+        (managed(Enforcement::Static).on(Processor(0)), tasks(1)),
+        (managed(Enforcement::Static).on(Processor(1)), tasks(1)),
+        (native(Enforcement::Adaptive).on(Processor(0)), tasks(4)),
+    ]);
+    let plan = executive.prepare(&able()).unwrap();
+    let managers: Vec<i32> = plan.cpus.iter().map(|cpu| cpu.manager).collect();
+    assert_eq!(managers, [6, 3, 6]);
+    // No processor is left, and the second has one CPU of the set, the first two.
+    assert_eq!(plan.watchdog, (Processor(1), 7));
+    assert_eq!(plan.other_processors, []);
+}
+
+#[test]
+fn the_watchdog_goes_where_the_fewest_cpus_are_if_there_is_no_other_processor() {
+    let place = |run: &[usize], others: &[usize]| {
+        watchdog_processor(&processors(run), &processors(others)).0
+    };
+    assert_eq!(place(&[1], &[0]), 0);
+    assert_eq!(place(&[1, 2], &[3, 4]), 3);
+    assert_eq!(place(&[0], &[]), 0, "it shares the only one");
+    assert_eq!(place(&[0, 1, 0], &[]), 1);
+    assert_eq!(place(&[1, 0, 0, 1], &[]), 0, "the first of equals");
+}
+
+#[test]
+fn refusals_name_the_cpu_of_the_set_if_there_are_several() {
+    let tasks = |count| {
+        (0..count)
+            .map(|priority| spec(priority, 100, &[1]))
+            .collect()
+    };
+    let mut two = set(vec![
+        (native(Enforcement::Adaptive), tasks(1)),
+        (native(Enforcement::Adaptive), tasks(3)),
+    ]);
+    two.config.priorities = (1, 5);
+    let message = two.check(&able()).unwrap_err().to_string();
+    assert!(message.contains("3 tasks of CPU 1 of the set"), "{message}");
+    two.config.priorities = (1, 6);
+    two.check(&able()).unwrap();
+
+    let load = |percent| vec![spec(1, 100, &[percent])];
+    let repeated = |second| {
+        set(vec![
+            (native(Enforcement::Static).on(Processor(1)), load(50)),
+            (native(Enforcement::Static).on(Processor(1)), load(second)),
+        ])
+    };
+    repeated(43).check(&able()).unwrap();
+    let message = repeated(44).check(&able()).unwrap_err().to_string();
+    assert!(
+        message.contains("CPUs 0, 1 of the set, together on CPU 1"),
+        "{message}"
+    );
+}
+
+#[test]
+fn several_cpus_are_checked_and_not_yet_run() {
+    let two = || {
+        set(vec![
+            (
+                native(Enforcement::Static).on(Processor(0)),
+                vec![spec(1, 100, &[1])],
+            ),
+            (
+                native(Enforcement::Static).on(Processor(0)),
+                vec![spec(1, 100, &[1])],
+            ),
+        ])
+    };
+    two().check(&able()).unwrap();
+    // This machine may refuse for want of a right; without such a refusal the run does.
+    if two().check(&Rights::probe()).is_ok() {
+        let error = two().run(Duration::from_millis(1)).unwrap_err();
+        assert!(matches!(error, RunError::Unsupported(_)), "{error}");
+        assert!(error.to_string().contains("the set has 2"), "{error}");
+    }
+}
+
+#[test]
+fn tasks_without_a_cpu_and_cpus_without_tasks_are_refused() {
+    let message = |executive: Executive| executive.check(&able()).unwrap_err().to_string();
+    let lost = Executive::new(Config::new()).task(spec(1, 100, &[1]), |_| Ok(()));
+    assert!(message(lost).contains("priority-1 has no CPU"));
+    let late = Executive::new(Config::new()).task(spec(1, 100, &[1]), |_| Ok(()));
+    assert!(message(late.cpu(native(Enforcement::Static))).contains("has no CPU"));
+    assert!(message(Executive::new(Config::new())).contains("no CPU to run"));
+    let idle = || set(vec![(native(Enforcement::Static), Vec::new())]);
+    let nothing = idle().check(&able()).unwrap_err();
+    assert!(matches!(nothing, RunError::Scheduler(_)), "{nothing}");
 }

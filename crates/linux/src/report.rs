@@ -2,6 +2,7 @@
 
 use crate::config::{Mechanism, Monitor};
 use crate::foreign::ForeignThread;
+use crate::processor::Processor;
 use vestal_core::{DropReason, Drops, Duration, Event, Instant, JobId, Level, Notice, Service};
 use vestal_statistics::{Histogram, Summary};
 use vestal_trace::Record;
@@ -52,7 +53,7 @@ impl Report {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CpuReport {
     /// The CPU of the machine that it ran on.
-    pub processor: usize,
+    pub processor: Processor,
     /// CPU time of the workers.
     pub busy: Service,
     /// Context switches of the workers.

@@ -3,11 +3,13 @@
 //! [`Rights::probe`] looks, [`judge`] decides. The decision is a pure function of the two
 //! snapshots, so that every refusal is tested without giving up any right.
 
+use crate::processor::Processor;
 use crate::sys;
 use crate::sys::capability::CAP_SYS_NICE;
 use std::fmt;
 use std::fs;
 use std::path::Path;
+use vestal_core::CpuId;
 
 /// The part of a second, as the kernel's RT throttling counts, that real-time threads may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,24 +42,31 @@ pub struct Rights {
     pub throttling: Throttling,
     /// `perf_event_open` gave a task-clock counter.
     pub perf: bool,
-    /// The CPUs the process may use, ascending.
-    pub cpus: Vec<usize>,
+    /// The CPUs of the machine that the process may use, ascending.
+    pub processors: Vec<Processor>,
 }
 
 /// What a run asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// The highest SCHED_FIFO priority.
-    pub priority: u8,
-    /// The CPU, if a certain one is wanted.
-    pub cpu: Option<usize>,
+    /// For each CPU of the set.
+    pub cpus: Vec<CpuNeeds>,
     /// Bytes to lock beyond the present address space; `None`: memory is not locked.
     pub locked_bytes: Option<u64>,
+    /// How far to stay below RT throttling, in millionths.
+    pub margin_ppm: u64,
+}
+
+/// What a CPU of the set asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuNeeds {
+    /// The CPU of the machine, if a certain one is wanted.
+    pub processor: Option<Processor>,
+    /// The highest SCHED_FIFO priority.
+    pub priority: u8,
     /// The share of the CPU that jobs may use before enforcement takes them out of the real-time
     /// class, in millionths.
     pub utilization_ppm: u64,
-    /// How far to stay below RT throttling, in millionths.
-    pub margin_ppm: u64,
 }
 
 /// One reason why the machine cannot do it. Each has a remedy.
@@ -84,16 +93,29 @@ pub enum Refusal {
         /// Bytes allowed.
         limit: u64,
     },
-    /// The CPU asked for is not among the allowed ones.
+    /// The CPU of the machine that was asked for is not among the allowed ones.
     CpuNotAllowed {
+        /// For which CPU of the set; `None` if that has one only.
+        cpu: Option<CpuId>,
         /// The CPU asked for.
-        cpu: usize,
+        processor: Processor,
         /// The allowed ones.
-        allowed: Vec<usize>,
+        allowed: Vec<Processor>,
     },
-    /// RT throttling would stall the set.
+    /// The process may use fewer CPUs of the machine than the set has, and it was not said which of them share one.
+    TooFewCpus {
+        /// How many are left to choose for.
+        needed: usize,
+        /// Those that may be chosen.
+        allowed: Vec<Processor>,
+    },
+    /// RT throttling would stall the tasks on one CPU of the machine.
     Throttled {
-        /// What the set may use, in millionths of the CPU.
+        /// Which CPUs of the set run there; empty if the set has one only.
+        cpus: Vec<CpuId>,
+        /// The CPU of the machine, if that is known.
+        processor: Option<Processor>,
+        /// What their tasks may use, in millionths of the CPU.
         utilization_ppm: u64,
         /// What it could use, in millionths.
         allowed_ppm: u64,
@@ -130,8 +152,19 @@ impl Refusal {
                 needed.div_ceil(1024)
             ),
             Self::CpuNotAllowed { allowed, .. } => {
-                format!("--cpus with one of {allowed:?}, or taskset -c to allow more")
+                format!("--cpus with one of [{}], or taskset -c to allow more", list(allowed))
             }
+            Self::TooFewCpus { needed, allowed } => match allowed.as_slice() {
+                [] => "taskset -c to allow more".to_owned(),
+                some => {
+                    let entries = some.iter().cycle().take(*needed);
+                    let entries: Vec<String> = entries.map(Processor::to_string).collect();
+                    format!(
+                        "--cpus with an entry for each CPU of the set, of which some repeat, for instance --cpus {}; or taskset -c to allow more",
+                        entries.join(",")
+                    )
+                }
+            },
             Self::Throttled { throttling, .. } if throttling.runtime_us == 0 => {
                 "echo 950000 | sudo tee /proc/sys/kernel/sched_rt_runtime_us".to_owned()
             }
@@ -174,23 +207,56 @@ impl fmt::Display for Refusal {
                 limit / 1024,
                 needed.div_ceil(1024)
             ),
-            Self::CpuNotAllowed { cpu, allowed } => {
-                write!(f, "CPU {cpu} is not among the CPUs of this process: {allowed:?}")
+            Self::CpuNotAllowed {
+                cpu,
+                processor,
+                allowed,
+            } => {
+                let allowed = list(allowed);
+                write!(f, "CPU {processor} is not among the CPUs of this process: [{allowed}]")?;
+                match cpu {
+                    Some(CpuId(cpu)) => write!(f, " (asked for CPU {cpu} of the set)"),
+                    None => Ok(()),
+                }
             }
+            Self::TooFewCpus { needed, allowed } => write!(
+                f,
+                "the set has {needed} CPUs to choose for, and this process may use {} other CPUs of the machine: [{}]",
+                allowed.len(),
+                list(allowed)
+            ),
             Self::Throttled {
+                cpus,
+                processor,
                 utilization_ppm,
                 allowed_ppm,
                 throttling,
-            } => write!(
-                f,
-                "RT throttling ({} of {} us) would stall the tasks: they may use {:.1} % of the CPU, at most {:.1} % leave it a margin",
-                throttling.runtime_us,
-                throttling.period_us,
-                percent(*utilization_ppm),
-                percent(*allowed_ppm)
-            ),
+            } => {
+                let (runtime, period) = (throttling.runtime_us, throttling.period_us);
+                let (may, at_most) = (percent(*utilization_ppm), percent(*allowed_ppm));
+                write!(f, "RT throttling ({runtime} of {period} us) would stall the tasks")?;
+                let numbers: Vec<String> = cpus.iter().map(|cpu| cpu.0.to_string()).collect();
+                match (numbers.as_slice(), processor) {
+                    ([], _) => Ok(()),
+                    (some, None) => write!(f, " of CPU {} of the set", some.join(", ")),
+                    ([one], Some(on)) => write!(f, " of CPU {one} of the set, on CPU {on}"),
+                    (some, Some(on)) => {
+                        write!(f, " of CPUs {} of the set, together on CPU {on}", some.join(", "))
+                    }
+                }?;
+                write!(
+                    f,
+                    ": they may use {may:.1} % of the CPU, at most {at_most:.1} % leave it a margin"
+                )
+            }
         }
     }
+}
+
+/// Numbers for people.
+fn list(processors: &[Processor]) -> String {
+    let numbers: Vec<String> = processors.iter().map(Processor::to_string).collect();
+    numbers.join(", ")
 }
 
 /// The reasons, if any, why `rights` do not cover `needs`.
@@ -198,12 +264,11 @@ impl fmt::Display for Refusal {
 pub fn judge(rights: &Rights, needs: &Needs) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let limit = rights.priority_limit.unwrap_or(u64::MAX);
-    let may_prioritize = rights.cap_sys_nice || limit >= u64::from(needs.priority);
+    let priorities = needs.cpus.iter().map(|cpu| cpu.priority);
+    let needed = priorities.max().unwrap_or(0);
+    let may_prioritize = rights.cap_sys_nice || limit >= u64::from(needed);
     if !may_prioritize {
-        refusals.push(Refusal::NoRealTimePriority {
-            needed: needs.priority,
-            limit,
-        });
+        refusals.push(Refusal::NoRealTimePriority { needed, limit });
     }
     match &rights.rt_group {
         Some((file, 0)) => refusals.push(Refusal::RtGroupWithoutRuntime { file: file.clone() }),
@@ -222,38 +287,90 @@ pub fn judge(rights: &Rights, needs: &Needs) -> Vec<Refusal> {
             refusals.push(Refusal::NoMemoryLock { needed, limit });
         }
     }
-    if let Some(cpu) = needs.cpu
-        && !rights.cpus.contains(&cpu)
-    {
-        refusals.push(Refusal::CpuNotAllowed {
-            cpu,
-            allowed: rights.cpus.clone(),
-        });
-    }
-    let allowed_ppm = allowed_share_ppm(rights.throttling).saturating_sub(needs.margin_ppm);
-    if needs.utilization_ppm > allowed_ppm {
-        refusals.push(Refusal::Throttled {
-            utilization_ppm: needs.utilization_ppm,
-            allowed_ppm,
-            throttling: rights.throttling,
-        });
-    }
+    refusals.extend(not_allowed(rights, needs));
+    let (places, too_few) = place(rights, needs);
+    refusals.extend(too_few);
+    refusals.extend(throttled(rights, needs, &places));
     refusals
 }
 
-impl Rights {
-    /// The CPU for `needs`: that asked for, or the last one that the process may use.
-    pub(crate) fn cpu_for(&self, needs: &Needs) -> Result<usize, Vec<Refusal>> {
-        let mut refusals = judge(self, needs);
-        match needs.cpu.or_else(|| self.cpus.last().copied()) {
-            Some(cpu) if refusals.is_empty() => return Ok(cpu),
-            None if refusals.is_empty() => refusals.push(Refusal::CpuNotAllowed {
-                cpu: 0,
-                allowed: Vec::new(),
-            }),
-            Some(_) | None => {}
+/// The CPUs of the set that want a processor which the process may not use.
+fn not_allowed(rights: &Rights, needs: &Needs) -> Vec<Refusal> {
+    let wanted = (0..).map(CpuId).zip(&needs.cpus);
+    let wanted = wanted.filter_map(|(cpu, needs)| Some((cpu, needs.processor?)));
+    let refused = wanted.filter(|(_, processor)| !rights.processors.contains(processor));
+    let refusals = refused.map(|(cpu, processor)| Refusal::CpuNotAllowed {
+        cpu: (needs.cpus.len() > 1).then_some(cpu),
+        processor,
+        allowed: rights.processors.clone(),
+    });
+    refusals.collect()
+}
+
+/// Where each CPU of the set runs: on the processor that it wants, else on one of the last that no other wants, in
+/// ascending order. Without enough of them who wants none has none.
+fn place(rights: &Rights, needs: &Needs) -> (Vec<Option<Processor>>, Option<Refusal>) {
+    let wanted = |processor| {
+        needs
+            .cpus
+            .iter()
+            .any(|cpu| cpu.processor == Some(processor))
+    };
+    let free = rights.processors.iter().copied();
+    let free: Vec<Processor> = free.filter(|&processor| !wanted(processor)).collect();
+    let open = needs.cpus.iter().filter(|cpu| cpu.processor.is_none());
+    let needed = open.count();
+    let first = free.len().checked_sub(needed).unwrap_or(free.len());
+    let mut last = free.iter().skip(first);
+    let of = |cpu: &CpuNeeds| cpu.processor.or_else(|| last.next().copied());
+    let places = needs.cpus.iter().map(of).collect();
+    let too_few = (needed > free.len()).then(|| Refusal::TooFewCpus {
+        needed,
+        allowed: free.clone(),
+    });
+    (places, too_few)
+}
+
+/// The processors on which the tasks of all CPUs of the set together use more than RT throttling allows; a CPU without
+/// a place counts alone.
+fn throttled(rights: &Rights, needs: &Needs, places: &[Option<Processor>]) -> Vec<Refusal> {
+    let allowed_ppm = allowed_share_ppm(rights.throttling).saturating_sub(needs.margin_ppm);
+    let mut on: Vec<(Option<Processor>, Vec<CpuId>, u64)> = Vec::new();
+    for ((&place, cpu), needs) in places.iter().zip((0..).map(CpuId)).zip(&needs.cpus) {
+        let known = on
+            .iter_mut()
+            .find(|(processor, ..)| place.is_some() && *processor == place);
+        match known {
+            Some((_, cpus, sum)) => {
+                cpus.push(cpu);
+                *sum = sum.saturating_add(needs.utilization_ppm);
+            }
+            None => on.push((place, vec![cpu], needs.utilization_ppm)),
         }
-        Err(refusals)
+    }
+    let is_alone = needs.cpus.len() == 1;
+    let beyond = on.into_iter().filter(|&(_, _, sum)| sum > allowed_ppm);
+    let refusals = beyond.map(|(processor, cpus, utilization_ppm)| Refusal::Throttled {
+        cpus: if is_alone { Vec::new() } else { cpus },
+        processor,
+        utilization_ppm,
+        allowed_ppm,
+        throttling: rights.throttling,
+    });
+    refusals.collect()
+}
+
+impl Rights {
+    /// The processor of each CPU of the set: that asked for, else the last ones that the process may use, in ascending
+    /// order.
+    pub(crate) fn processors_for(&self, needs: &Needs) -> Result<Vec<Processor>, Vec<Refusal>> {
+        let refusals = judge(self, needs);
+        let places: Option<Vec<Processor>> = place(self, needs).0.into_iter().collect();
+        match places {
+            Some(places) if refusals.is_empty() => Ok(places),
+            // Without a place there is a refusal.
+            Some(_) | None => Err(refusals),
+        }
     }
 }
 
@@ -303,7 +420,11 @@ impl Rights {
                     .unwrap_or(1_000_000),
             },
             perf,
-            cpus: sys::sched::affinity().unwrap_or_default(),
+            processors: sys::sched::affinity()
+                .unwrap_or_default()
+                .into_iter()
+                .map(Processor)
+                .collect(),
         }
     }
 }

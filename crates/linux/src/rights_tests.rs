@@ -14,17 +14,37 @@ fn root() -> Rights {
             period_us: 1_000_000,
         },
         perf: true,
-        cpus: vec![0, 1],
+        processors: processors(&[0, 1]),
+    }
+}
+
+fn processors(numbers: &[usize]) -> Vec<Processor> {
+    numbers.iter().copied().map(Processor).collect()
+}
+
+/// CPUs of a set: where each wants to run, and what it may use.
+fn cpus(of: &[(Option<usize>, u64)]) -> Needs {
+    let cpu = |&(wanted, utilization_ppm): &(Option<usize>, u64)| CpuNeeds {
+        processor: wanted.map(Processor),
+        priority: 20,
+        utilization_ppm,
+    };
+    Needs {
+        cpus: of.iter().map(cpu).collect(),
+        locked_bytes: Some(8 << 20),
+        margin_ppm: 20_000,
     }
 }
 
 fn modest() -> Needs {
-    Needs {
-        priority: 20,
-        cpu: None,
-        locked_bytes: Some(8 << 20),
-        utilization_ppm: 500_000,
-        margin_ppm: 20_000,
+    cpus(&[(None, 500_000)])
+}
+
+/// A machine with so many CPUs.
+fn with_cpus(count: usize) -> Rights {
+    Rights {
+        processors: (0..count).map(Processor).collect(),
+        ..root()
     }
 }
 
@@ -116,25 +136,154 @@ fn memory_that_cannot_be_locked_is_refused_unless_it_is_not_asked_for() {
 
 #[test]
 fn a_cpu_outside_the_affinity_mask_is_refused() {
-    let needs = Needs {
-        cpu: Some(5),
-        ..modest()
+    let not_allowed = |cpu, processor| Refusal::CpuNotAllowed {
+        cpu,
+        processor: Processor(processor),
+        allowed: processors(&[0, 1]),
     };
+    let refusals = judge(&root(), &cpus(&[(Some(5), 500_000)]));
+    assert_eq!(refusals, [not_allowed(None, 5)]);
     assert_eq!(
-        judge(&root(), &needs),
-        [Refusal::CpuNotAllowed {
-            cpu: 5,
-            allowed: vec![0, 1]
+        refusals[0].to_string(),
+        "CPU 5 is not among the CPUs of this process: [0, 1]"
+    );
+    let several = cpus(&[(Some(7), 1), (Some(0), 1), (Some(7), 1)]);
+    assert_eq!(
+        judge(&root(), &several),
+        [
+            not_allowed(Some(CpuId(0)), 7),
+            not_allowed(Some(CpuId(2)), 7)
+        ]
+    );
+    let text = judge(&root(), &several)[1].to_string();
+    assert!(text.contains("CPU 2 of the set"), "{text}");
+}
+
+#[test]
+fn without_a_wish_the_last_cpus_are_taken_in_ascending_order_and_those_of_others_left_alone() {
+    let place = |rights: &Rights, wanted: &[Option<usize>]| {
+        let of: Vec<_> = wanted.iter().map(|&wanted| (wanted, 1)).collect();
+        let found = rights.processors_for(&cpus(&of)).unwrap();
+        found
+            .into_iter()
+            .map(|processor| processor.0)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(place(&root(), &[None]), [1]);
+    assert_eq!(place(&with_cpus(8), &[None]), [7]);
+    assert_eq!(place(&with_cpus(8), &[None; 3]), [5, 6, 7]);
+    assert_eq!(place(&with_cpus(3), &[None; 3]), [0, 1, 2]);
+    // What is said holds, repeated or not.
+    assert_eq!(
+        place(&root(), &[Some(0), Some(1), Some(0), Some(1)]),
+        [0, 1, 0, 1]
+    );
+    assert_eq!(place(&root(), &[Some(1), Some(0)]), [1, 0]);
+    assert_eq!(place(&with_cpus(4), &[None, Some(3), None]), [1, 3, 2]);
+}
+
+#[test]
+fn fewer_cpus_than_the_set_has_are_refused_and_repeated_entries_mend_it() {
+    let refusals = root().processors_for(&cpus(&[(None, 1); 5])).unwrap_err();
+    assert_eq!(
+        refusals,
+        [Refusal::TooFewCpus {
+            needed: 5,
+            allowed: processors(&[0, 1])
         }]
     );
+    let remedy = refusals[0].remedy();
+    assert!(remedy.contains("--cpus 0,1,0,1,0"), "{remedy}");
+    let none = Rights {
+        processors: Vec::new(),
+        ..root()
+    };
+    let refusals = none.processors_for(&modest()).unwrap_err();
+    assert!(matches!(
+        refusals[..],
+        [Refusal::TooFewCpus { needed: 1, .. }]
+    ));
+    assert!(refusals[0].remedy().contains("taskset"));
+}
+
+#[test]
+fn what_runs_on_one_cpu_of_the_machine_is_judged_together() {
+    let throttled = |of: &[(Option<usize>, u64)]| {
+        let refusals = judge(&root(), &cpus(of));
+        let throttled = refusals.into_iter().map(|refusal| {
+            let Refusal::Throttled {
+                cpus,
+                processor,
+                utilization_ppm,
+                ..
+            } = refusal
+            else {
+                panic!("{refusal}");
+            };
+            (
+                cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
+                processor.map(|processor| processor.0),
+                utilization_ppm,
+            )
+        });
+        throttled.collect::<Vec<_>>()
+    };
+    // 93 % each, on another one.
+    assert_eq!(throttled(&[(Some(0), 930_000), (Some(1), 930_000)]), []);
+    assert_eq!(throttled(&[(None, 930_000), (None, 930_000)]), []);
+    // Together just as much, and a millionth more.
+    let on_zero = |rest| [(Some(0), 530_000), (Some(1), 900_000), (Some(0), rest)];
+    assert_eq!(throttled(&on_zero(400_000)), []);
+    assert_eq!(
+        throttled(&on_zero(400_001)),
+        [(vec![0, 2], Some(0), 930_001)]
+    );
+    assert_eq!(
+        throttled(&[(None, 930_001), (None, 1)]),
+        [(vec![0], Some(0), 930_001)]
+    );
+    // A single one is not numbered.
+    assert_eq!(throttled(&[(None, 930_001)]), [(vec![], Some(1), 930_001)]);
+    let refusals = judge(&root(), &cpus(&on_zero(400_001)));
+    let text = refusals[0].to_string();
+    assert!(
+        text.contains("CPUs 0, 2 of the set, together on CPU 0"),
+        "{text}"
+    );
+    assert!(text.contains("93.0 %"), "{text}");
+}
+
+#[test]
+fn a_cpu_without_a_place_is_judged_all_the_same_and_alone() {
+    let refusals = judge(
+        &root(),
+        &cpus(&[(None, 900_000), (None, 940_000), (None, 100_000)]),
+    );
+    assert_eq!(refusals.len(), 2, "{refusals:?}");
+    assert!(matches!(refusals[0], Refusal::TooFewCpus { needed: 3, .. }));
+    let text = refusals[1].to_string();
+    assert!(text.contains("of CPU 1 of the set: "), "{text}");
+}
+
+#[test]
+fn the_highest_priority_of_all_cpus_decides_about_the_right_to_it() {
+    let mut needs = cpus(&[(None, 1), (None, 1)]);
+    needs.cpus[1].priority = 30;
+    let rights = Rights {
+        cap_sys_nice: false,
+        priority_limit: Some(29),
+        ..root()
+    };
+    let refusal = Refusal::NoRealTimePriority {
+        needed: 30,
+        limit: 29,
+    };
+    assert_eq!(judge(&rights, &needs), [refusal]);
 }
 
 #[test]
 fn a_set_is_refused_exactly_when_it_exceeds_what_throttling_leaves_less_the_margin() {
-    let needs = |utilization_ppm| Needs {
-        utilization_ppm,
-        ..modest()
-    };
+    let needs = |utilization_ppm| cpus(&[(None, utilization_ppm)]);
     assert_eq!(judge(&root(), &needs(930_000)), []);
     let refusals = judge(&root(), &needs(930_001));
     assert!(matches!(
@@ -177,6 +326,6 @@ fn the_control_group_of_the_cpu_controller_is_found_among_the_others() {
 #[test]
 fn probing_this_machine_finds_a_cpu_and_an_address_space() {
     let rights = Rights::probe();
-    assert!(!rights.cpus.is_empty());
+    assert!(!rights.processors.is_empty());
     assert!(rights.address_space > 0);
 }

@@ -35,7 +35,7 @@ pub(crate) use call::Call;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 pub(crate) use task::TaskShared;
-use vestal_core::{ContractViolation, Event, Exhaustion, Instant, JobId, Notice, Service, TaskId};
+use vestal_core::{ContractViolation, Event, Instant, JobId, Notice, Service, TaskId};
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,9 @@ pub(crate) struct Shared {
     pub(crate) monitor: Monitor,
     pub(crate) heartbeat_nanos: u64,
     pub(crate) termination: Termination,
-    pub(crate) exhaustion: Exhaustion,
+    /// Whether a job that used up the limit of its own level makes way for all others.
+    pub(crate) stops_at_own_limit: bool,
+    /// Whether deadlines are guaranteed.
     pub(crate) guarantee: bool,
     /// How many jobs of one task may wait behind its current one; `None`: any number.
     pub(crate) backlog: Option<usize>,
@@ -140,9 +142,9 @@ impl Shared {
             monitor,
             heartbeat_nanos: config.heartbeat.as_nanos().max(1),
             termination: config.termination,
-            exhaustion: config.exhaustion,
-            guarantee: config.guarantee,
-            backlog: config.backlog,
+            stops_at_own_limit: true,
+            guarantee: true,
+            backlog: None,
             tolerance_nanos: tolerance.as_nanos(),
             phase,
             epoch: Latest::default(),
@@ -250,12 +252,6 @@ impl Shared {
     pub(crate) fn kick_manager(&self) {
         self.occupancy.call(monotonic_nanos());
         self.call.call(self.manager_tid.get());
-    }
-
-    /// The highest priority of a worker; `low` is the lowest one of the run.
-    pub(crate) fn highest_priority(&self, low: i32) -> i32 {
-        let priorities = self.tasks.iter().map(|task| task.fifo);
-        priorities.fold(low, i32::max)
     }
 
     /// Lets the monitor of `task` fire when its running job has used up what is left of its limit.

@@ -2,6 +2,7 @@
 
 use crate::config::Mechanism;
 use crate::foreign::ForeignThread;
+use crate::processor::Processor;
 use crate::recording::Recorded;
 use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
@@ -10,7 +11,7 @@ use crate::report::{
 use crate::shared::{Shared, TaskShared};
 use crate::stolen::{StolenLog, Thief};
 use std::sync::PoisonError;
-use vestal_core::{Duration, Enforcement, Level, Service};
+use vestal_core::{Duration, Level, Service};
 use vestal_statistics::{Histogram, Summary};
 
 /// What there is beside the shared words, of the whole run.
@@ -26,7 +27,8 @@ pub(crate) struct Measured {
 pub(crate) struct MeasuredCpu {
     pub(crate) calibration: Option<Summary>,
     pub(crate) granularity: Option<Service>,
-    pub(crate) enforcement: Enforcement,
+    /// By task, the limits that its jobs can have, and the level of each.
+    pub(crate) limits: Vec<Vec<(Level, Service)>>,
     pub(crate) fallback: Option<String>,
     pub(crate) manager: ManagerRecord,
     /// Indices of the tasks whose workers did not come back.
@@ -78,7 +80,11 @@ fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> Cpu
         .iter()
         .zip(&records)
         .zip(&manager.overruns)
-        .map(|((task, record), &overruns)| task_report(task, record, overruns, measured))
+        .zip(&measured.limits)
+        .map(|(((task, record), &overruns), limits)| {
+            let below = limits_below(limits, measured.granularity);
+            task_report(task, record, overruns, below)
+        })
         .collect();
     let overhead = [
         ("job-start", &totals.start_cost),
@@ -88,7 +94,7 @@ fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> Cpu
     ]
     .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
     CpuReport {
-        processor: shared.cpu,
+        processor: Processor(shared.cpu),
         busy: totals.used.cpu,
         switches: totals.used.switches(),
         preemptions: totals.used.involuntary,
@@ -214,7 +220,7 @@ fn task_report(
     task: &TaskShared,
     record: &TaskRecord,
     overruns: u64,
-    measured: &MeasuredCpu,
+    limits_below_granularity: Vec<(Level, Service)>,
 ) -> TaskReport {
     TaskReport {
         name: task.name.clone(),
@@ -224,20 +230,17 @@ fn task_report(
         response: record.response.summary(),
         execution: record.execution.summary(),
         tardiness: record.tardiness.summary(),
-        limits_below_granularity: measured.granularity.map_or_else(Vec::new, |granularity| {
-            limits_below(task, measured.enforcement, granularity)
-        }),
+        limits_below_granularity,
     }
 }
 
-/// The limits of a task that are too small to be enforced at `granularity`.
+/// The limits that are too small to be enforced at the granularity obtained, if one was.
 fn limits_below(
-    task: &TaskShared,
-    enforcement: Enforcement,
-    granularity: Service,
+    limits: &[(Level, Service)],
+    granularity: Option<Service>,
 ) -> Vec<(Level, Service)> {
-    enforcement
-        .limits(&task.configuration.task)
-        .filter(|&(_, limit)| limit < granularity)
+    let limits = limits.iter().copied();
+    limits
+        .filter(|&(_, limit)| granularity.is_some_and(|granularity| limit < granularity))
         .collect()
 }

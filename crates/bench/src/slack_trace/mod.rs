@@ -18,10 +18,12 @@ pub use analysis::{
 
 use std::sync::{Arc, Mutex, PoisonError};
 use vestal_core::{
-    Duration, Enforcement, Fact, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
+    Configuration, Duration, Enforcement, Exhaustion, Fact, Guard, Level, LevelSet, Service, Task,
+    TaskConfiguration, Wcet,
 };
 use vestal_linux::{
-    Cancelled, Config, Executive, JobContext, Monitor, Recording, RunError, TaskSpec,
+    Cancelled, Config, CpuSpec, Executive, JobContext, Monitor, Processor, Recording, RunError,
+    TaskSpec,
 };
 use vestal_sys::clock::tick_nanos;
 use vestal_trace::{Record, What};
@@ -138,8 +140,7 @@ pub fn measure(
     cpu: Option<usize>,
 ) -> Result<SlackTrace, RunError> {
     let levels = LevelSet::new(2).ok_or_else(|| RunError::Unsupported("two levels".to_owned()))?;
-    let mut config = Config::new(levels, enforcement);
-    config.cpu = cpu;
+    let mut config = Config::new();
     config.calibrate = false;
     config.monitor = Monitor::Perf;
     let ours = Arc::new(Mutex::new(Vec::new()));
@@ -151,7 +152,18 @@ pub fn measure(
             reported.extend(seen.map(|record| record.at.as_nanos()));
         }))
     });
-    let mut executive = Executive::new(config).recorded(recording);
+    let decider = CpuSpec::native(move |tasks, granularity| {
+        Guard::new(&Configuration {
+            tasks,
+            levels,
+            enforcement,
+            exhaustion: Exhaustion::Background,
+            granularity,
+            wake_granularity: Duration::ZERO,
+        })
+    });
+    let executive = Executive::new(config).recorded(recording);
+    let mut executive = executive.cpu(decider.on(cpu.map(Processor)));
     let mut notes = Vec::new();
     for (index, traced) in tasks.iter().enumerate() {
         let kept = Arc::new(Mutex::new(Notes {
@@ -185,7 +197,7 @@ pub fn measure(
     }
     slices.sort_unstable_by_key(|slice: &Slice| slice.start_nanos);
     Ok(SlackTrace {
-        cpu: report.cpus[0].processor,
+        cpu: report.cpus[0].processor.0,
         duration: report.duration,
         tick: Duration::from_nanos(tick_nanos()),
         step_nanos: stepped.checked_div(steps).unwrap_or(0),

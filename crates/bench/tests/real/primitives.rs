@@ -40,7 +40,7 @@ fn all_that_this_machine_has_is_measured() {
     if rights.perf {
         expected.extend(WITH_PERF);
     }
-    if rights.cpus.len() > 1 {
+    if rights.processors.len() > 1 {
         expected.extend(WITH_TWO_CPUS);
     }
     let mut names: Vec<&str> = rows.iter().map(|row| row.name).collect();

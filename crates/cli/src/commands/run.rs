@@ -106,12 +106,13 @@ fn settings(args: &RunArgs, policy: &dyn Policy) -> Result<Settings, Failure> {
     Ok(Settings {
         // The kernel keeps the order where it can.
         managed: managed.unwrap_or(policy.about().native != Native::Yes),
+        native: managed == Some(false),
         of_paper: of_paper.unwrap_or(false),
         monitor,
         deferred: deferred.unwrap_or(false),
         observe: args.observe,
         watch: args.watch,
-        cpu: args.cpus.as_deref().map(cpu).transpose()?,
+        cpus: args.cpus.as_deref().map(cpus).transpose()?,
         priorities: args.rt_priority.as_deref().map(priorities).transpose()?,
         tolerance_ns: None,
     })
@@ -135,18 +136,53 @@ pub(super) fn chosen<T: Copy>(
         .with_help(format!("this version knows: {}", names.join(", "))))
 }
 
-/// The CPU of `--cpus`: every policy of this version runs on one.
-pub(super) fn cpu(text: &str) -> Result<usize, Failure> {
-    if let Ok(cpu) = text.parse() {
-        return Ok(cpu);
-    }
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let why = match text.split([',', '-']).all(digits) {
-        true => "the policies of this version run on one CPU".to_owned(),
-        false => format!("`{text}` is no list of CPUs"),
+/// More entries than any set has CPUs.
+const ENTRIES_MAX: usize = 1024;
+
+/// The entries of `--cpus`, for each CPU of the set one of the machine: numbers and ranges, which may repeat.
+fn cpus(text: &str) -> Result<Vec<usize>, Failure> {
+    let refused = |why: String| {
+        let failure = Failure::input(format!("use --cpus {text}"), why);
+        Err(failure.with_help(
+            "write a number or a range for each CPU of the set, for instance --cpus 1, --cpus 0-3 or --cpus 0,1,0,1",
+        ))
     };
-    let failure = Failure::input(format!("use --cpus {text}"), why);
-    Err(failure.with_help("name one, for instance --cpus 1"))
+    let mut entries = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (Some(first), Some(last)) = (number(first), number(last)) else {
+            return refused(format!("`{part}` is neither a number nor a range of CPUs"));
+        };
+        if first > last {
+            return refused(format!("the range `{part}` ends before it begins"));
+        }
+        if last - first >= ENTRIES_MAX - entries.len() {
+            return refused(format!("it has more than {ENTRIES_MAX} entries"));
+        }
+        entries.extend(first..=last);
+    }
+    Ok(entries)
+}
+
+/// Digits and nothing else.
+fn number(text: &str) -> Option<usize> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten()
+}
+
+/// The CPU of `--cpus` where only one is looked at.
+pub(super) fn cpu(text: &str) -> Result<usize, Failure> {
+    match cpus(text)?.as_slice() {
+        [cpu] => Ok(*cpu),
+        entries => {
+            let why = format!(
+                "it has {} entries, and this is about one CPU",
+                entries.len()
+            );
+            let failure = Failure::input(format!("use --cpus {text}"), why);
+            Err(failure.with_help("name one, for instance --cpus 1"))
+        }
+    }
 }
 
 /// `LOW-HIGH` of `--rt-priority`.
@@ -193,10 +229,47 @@ mod tests {
     }
 
     #[test]
-    fn one_cpu_is_taken_and_several_are_explained() {
+    fn entries_are_numbers_and_ranges_which_may_repeat() {
+        for (text, entries) in [
+            ("3", vec![3]),
+            ("0,1", vec![0, 1]),
+            ("0-3", vec![0, 1, 2, 3]),
+            ("0,1,0,1", vec![0, 1, 0, 1]),
+            ("2,0-1,1-1", vec![2, 0, 1, 1]),
+        ] {
+            assert_eq!(cpus(text).unwrap(), entries, "{text}");
+        }
+        assert_eq!(cpus("0-1023").unwrap().len(), ENTRIES_MAX);
+    }
+
+    #[test]
+    fn what_is_no_list_of_entries_is_refused_with_its_part_and_what_mends_it() {
+        for (text, why) in [
+            ("", "`` is neither"),
+            ("x", "`x` is neither"),
+            ("0,,1", "`` is neither"),
+            ("0,1-", "`1-` is neither"),
+            ("-1", "`-1` is neither"),
+            ("+1", "`+1` is neither"),
+            ("1-2-3", "`1-2-3` is neither"),
+            ("99999999999999999999", "is neither"),
+            ("0,3-1", "`3-1` ends before it begins"),
+            ("0-1024", "more than 1024"),
+            ("0-1022,0-1", "more than 1024"),
+            ("0-18446744073709551615", "more than 1024"),
+        ] {
+            let failure = cpus(text).unwrap_err();
+            assert!(failure.why.contains(why), "{text}: {}", failure.why);
+            assert_eq!(failure.exit, Exit::BadInput, "{text}");
+            assert!(failure.help[0].contains("--cpus 0,1,0,1"), "{text}");
+        }
+    }
+
+    #[test]
+    fn where_only_one_cpu_is_looked_at_several_are_explained() {
         assert_eq!(cpu("3").unwrap(), 3);
-        assert!(cpu("0-3").unwrap_err().why.contains("one CPU"));
-        assert!(cpu("x").unwrap_err().why.contains("no list"));
+        assert!(cpu("0-3").unwrap_err().why.contains("4 entries"));
+        assert!(cpu("x").unwrap_err().why.contains("neither"));
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! Between a session and the Linux world: how it is configured, and what it reports.
 
 use super::machine::machine_lines;
-use super::outcome;
-use super::work::Body;
-use super::{Monitor, RealRun, Settings};
+use super::{RealRun, Settings, cpus, outcome};
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::interrupt;
@@ -18,12 +16,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use vestal_core::{Service, TaskId};
-use vestal_linux::{
-    BoxedScheduler, Config, Ended, ErrorKind, Executive, Mechanism, NoScheduler, Recording, Report,
-    RunError, TaskSpec, Termination,
-};
-use vestal_policy::Precision;
+use vestal_linux::{Ended, ErrorKind, Recording, Report, RunError};
+use vestal_policy::{Cluster, Precision};
 use vestal_result::bench::Primitive;
 use vestal_result::run::Proof;
 use vestal_trace::{Dispatch, Header, Record, Sink, World};
@@ -40,19 +34,31 @@ pub(crate) fn execute(
     // What the policy has against the set, its options or this dispatch is said here, in its own words.
     let what = format!("run {}", shown(&session.file));
     let refused = |refusal| Failure::refused(what.as_str(), refusal);
+    cpus::check_entries(session, settings)?;
     if let Some(refusal) = session.system.only_simulated() {
         return Err(refused(refusal));
     }
-    let configuration = session.configuration();
-    if settings.managed {
-        drop(configuration.engine(Precision::EXACT).map_err(refused)?);
-    } else {
-        drop(configuration.guard(Precision::EXACT).map_err(refused)?);
+    for cluster in &session.system.clusters {
+        if cpus::is_managed(cluster, settings) {
+            drop(
+                cluster
+                    .configuration
+                    .engine(Precision::EXACT)
+                    .map_err(refused)?,
+            );
+        } else {
+            drop(
+                cluster
+                    .configuration
+                    .guard(Precision::EXACT)
+                    .map_err(refused)?,
+            );
+        }
     }
     // From here on there may be files that a stop must not leave behind.
     interrupt::watch()?;
     let refused = Arc::new(AtomicU64::new(0));
-    let mut executive = executive(session, settings, &refused)?;
+    let mut executive = cpus::executive(session, settings, &refused)?;
     let files = Arc::new(Mutex::new(None));
     let view = settings.watch.then(|| View::new(session, settings.managed));
     let view = view.flatten();
@@ -74,6 +80,7 @@ pub(crate) fn execute(
     }
     let result = outcome::result(session, settings, &report);
     let mut warnings = warnings(session, &report, &result, refused.load(Ordering::Relaxed));
+    warnings.extend(cpus::sharing(session, settings));
     if let Err(error) = shown {
         warnings.push(format!("the live view was not shown to the end: {error}"));
     }
@@ -116,7 +123,7 @@ fn recording(
             ..header
         };
         *lock(&files) = Some(reserved.begin(&header)?);
-        let mut view = feed.map(|feed| feed.begin(beginning.cpu));
+        let mut view = feed.map(|feed| feed.begin(&beginning.processors));
         Ok(Box::new(move |records: &[Record]| {
             if let Some(files) = lock(&files).as_mut() {
                 records.iter().for_each(|record| files.put(*record));
@@ -126,96 +133,6 @@ fn recording(
             }
         }))
     })
-}
-
-/// The session's tasks with bodies that do what the file and the scenario say.
-pub(super) fn executive(
-    session: &Session,
-    settings: &Settings,
-    refused: &Arc<AtomicU64>,
-) -> Result<Executive, Failure> {
-    let (enforcement, exhaustion) = session.limits().ok_or_else(|| {
-        let why = "its policy has no limits of jobs that could be enforced";
-        Failure::input(format!("run {}", shown(&session.file)), why)
-    })?;
-    let mut config = Config::new(session.levels, enforcement);
-    config.cpu = settings.cpu;
-    config.exhaustion = exhaustion;
-    config.backlog = session.backlog();
-    config.monitor = match settings.monitor {
-        Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
-        Some(Monitor::Manager) => vestal_linux::Monitor::Manager,
-        Some(Monitor::Heartbeat) => vestal_linux::Monitor::Heartbeat,
-        Some(Monitor::PosixTimer) => vestal_linux::Monitor::PosixTimer,
-        None if settings.managed => vestal_linux::Monitor::Manager,
-        None => vestal_linux::Monitor::Perf,
-    };
-    if settings.of_paper {
-        config.mechanism = Mechanism::Huang2014;
-    }
-    if settings.deferred {
-        config.termination = Termination::Deferred;
-    }
-    config.enforce = !settings.observe;
-    config.guarantee = proof(session, settings).is_some();
-    if let Some(nanos) = settings.tolerance_ns {
-        config.calibrate = false;
-        config.tolerance = Some(Service::from_nanos(nanos));
-    }
-    if let Some(priorities) = settings.priorities {
-        config.priorities = priorities;
-    }
-    let mut executive = Executive::new(config);
-    if settings.managed {
-        executive = executive.managed(scheduler_of(session));
-    }
-    let tasks = session
-        .set
-        .tasks
-        .iter()
-        .zip(session.configuration().tasks())
-        .zip((0..).map(TaskId));
-    for ((task, configuration), id) in tasks {
-        let spec = TaskSpec {
-            name: task.name.clone(),
-            configuration: *configuration,
-            offset: task.offset,
-            demand_max: Some(session.demand_max(id)),
-        };
-        let workload = session.workload.clone();
-        let work = task.work.unwrap_or(Work::Spin);
-        let mut body = Body::new(work, session.seed, refused).ok_or_else(|| {
-            Failure::machine(
-                format!("run {}", shown(&session.file)),
-                format!("there is not enough memory for the work of {}", task.name),
-            )
-            .with_help("make its `work` smaller")
-        })?;
-        executive = executive.task_with_demand(
-            spec,
-            move |job| workload.execution(id, job),
-            move |job| body.run(job),
-        );
-    }
-    Ok(executive)
-}
-
-/// What makes the session's scheduler.
-fn scheduler_of(
-    session: &Session,
-) -> impl Fn(&vestal_core::Configuration<'_>) -> Result<BoxedScheduler, NoScheduler> + Send + 'static
-{
-    let system = session.configuration().clone();
-    move |configuration| {
-        let precision = Precision {
-            granularity: configuration.granularity,
-            wake_granularity: configuration.wake_granularity,
-        };
-        Ok(system
-            .engine(precision)
-            .map_err(|refusal| refusal.why)?
-            .boxed())
-    }
 }
 
 /// Measures what the mechanisms of real runs cost here.
@@ -244,12 +161,12 @@ pub(super) fn dispatch(settings: &Settings) -> Dispatch {
 
 /// What proves that the run keeps the policy's guarantee.
 pub(super) fn proof(session: &Session, settings: &Settings) -> Option<Proof> {
-    let enforced = !settings.observe || session.configuration().holds_unenforced();
-    session
-        .system
-        .proved_by()
-        .filter(|_| enforced)
-        .map(Proof::by)
+    let clusters = &session.system.clusters;
+    let holds = |cluster: &Cluster| cluster.configuration.holds_unenforced();
+    let enforced = !settings.observe || clusters.iter().all(holds);
+    // A test speaks of CPUs that nobody shares.
+    let counts = enforced && !cpus::repeats(settings);
+    session.system.proved_by().filter(|_| counts).map(Proof::by)
 }
 
 fn failure(session: &Session, error: RunError) -> Failure {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use vestal_experiment::overhead::Invocations;
 
 #[cfg(target_os = "linux")]
+mod cpus;
+#[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -37,10 +39,13 @@ pub(crate) use overhead::{machine, measure, preemptions};
 pub(crate) use slack_trace::slack_trace;
 
 /// What the command line says about the machine.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     /// Whether a manager dispatches, rather than the kernel.
     pub(crate) managed: bool,
+    /// Whether native dispatch was asked for by its name: where fixed priorities cannot carry a policy out, that is
+    /// refused.
+    pub(crate) native: bool,
     /// Whether the mechanisms are those of Huang, Gill and Lu (2014).
     pub(crate) of_paper: bool,
     /// What was asked for; by default the best one for the dispatch.
@@ -51,8 +56,8 @@ pub(crate) struct Settings {
     pub(crate) observe: bool,
     /// Whether the run is shown while it goes on.
     pub(crate) watch: bool,
-    /// The CPU; by default the last one that the process may use.
-    pub(crate) cpu: Option<usize>,
+    /// For each CPU of the set the CPU of the machine; by default the last ones that the process may use.
+    pub(crate) cpus: Option<Vec<usize>>,
     /// The lowest and the highest SCHED_FIFO priority to use.
     pub(crate) priorities: Option<(u8, u8)>,
     /// What a job may exceed a limit by; by default a trial before the run says so.

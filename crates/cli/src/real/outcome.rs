@@ -28,7 +28,7 @@ fn cpus<'a>(session: &'a Session, report: &'a Report) -> Vec<CpuRan<'a>> {
     let cpus = clusters.map(|(cluster, report)| CpuRan {
         number: match cluster.cpus.first() {
             Some(cpu) if !is_alone => cpu.0,
-            Some(_) | None => u16::try_from(report.processor).unwrap_or(u16::MAX),
+            Some(_) | None => u16::try_from(report.processor.0).unwrap_or(u16::MAX),
         },
         cluster,
         report,

@@ -1,6 +1,7 @@
 //! Runs of the overhead experiment: short, without calibration, one figure each.
 
-use super::linux::{blame, executive};
+use super::cpus::executive;
+use super::linux::blame;
 use super::{Settings, ShortRun};
 use crate::failure::Failure;
 use crate::session::Session;

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::{io, panic};
 use vestal_core::{Duration, Instant};
+use vestal_linux::Processor;
 use vestal_trace::Record;
 
 /// A view of one run.
@@ -104,11 +105,16 @@ impl View {
 }
 
 impl Feed {
-    /// The run begins on this CPU. What this gives takes the records; called for the first time, it
+    /// The run begins on these CPUs of the machine. What this gives takes the records; called for the first time, it
     /// opens the view.
-    pub(crate) fn begin(self, cpu: usize) -> Box<Taker> {
+    pub(crate) fn begin(self, processors: &[Processor]) -> Box<Taker> {
         let Self(shared) = self;
-        let on_cpu = format!(" on CPU {cpu}");
+        let numbers: Vec<String> = processors.iter().map(Processor::to_string).collect();
+        let (cpus, list) = (
+            if numbers.len() == 1 { "CPU" } else { "CPUs" },
+            numbers.join(", "),
+        );
+        let on_cpu = format!(" on {cpus} {list}");
         lock(&shared.model).model.setting.title.push_str(&on_cpu);
         let mut opened = false;
         Box::new(move |records| {

@@ -33,7 +33,7 @@ impl View {
 }
 
 impl Feed {
-    pub(crate) fn begin(self, _: usize) -> Box<Taker> {
+    pub(crate) fn begin<T>(self, _: &[T]) -> Box<Taker> {
         match self {}
     }
 }

@@ -99,12 +99,10 @@ mod tests {
     use crate::driver::tests::guard;
     use crate::request::Request;
     use crate::sys::signal::monitor_signal;
-    use vestal_core::{
-        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
-    };
+    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
     fn shared(monitor: Monitor) -> Shared {
-        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Static);
+        let config = Config::new();
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
         let model = Task::new(Level(0), period, period, wcet).unwrap();

@@ -103,7 +103,7 @@ impl Driver for Told {
 
 /// A run of so many nanoseconds in which the driver is told these rounds.
 fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<StopCause>, ManagerRecord) {
-    let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Static);
+    let config = Config::new();
     let shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
     let shared = Arc::new(shared);
     let epoch = monotonic_nanos();

@@ -5,22 +5,8 @@ mod handover;
 pub(crate) use handover::{Assignment, Handover};
 
 use crate::words::PlanWord;
-use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
-use vestal_core::{JobId, Scheduler};
-
-/// A scheduler that a manager thread can own.
-pub type BoxedScheduler = Box<dyn Scheduler + Send>;
-
-/// Why there is no scheduler: a [`vestal_core::ConfigurationError`], or words of another crate.
-pub type NoScheduler = Box<dyn Error + Send + Sync>;
-
-/// Makes the scheduler of a managed run.
-///
-/// It is given the tasks as they are, and a granularity of zero: what this world itself adds to a
-/// job ([`crate::Config::tolerance`]) is taken off before a job is charged.
-pub type MakeScheduler =
-    dyn Fn(&vestal_core::engine::Configuration<'_>) -> Result<BoxedScheduler, NoScheduler> + Send;
+use vestal_core::JobId;
 
 /// What managed dispatch adds to the words that threads share.
 #[derive(Debug, Default)]

@@ -319,9 +319,7 @@ mod tests {
     use crate::config::{Config, Monitor};
     use crate::shared::TaskShared;
     use std::sync::Mutex;
-    use vestal_core::{
-        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
-    };
+    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
     fn shared(tasks: usize) -> Arc<Shared> {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
@@ -337,7 +335,7 @@ mod tests {
                 crate::allowance::Allowance::UpTo(1_000_000),
             )
         });
-        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Static);
+        let config = Config::new();
         let (monitor, tolerance) = (Monitor::Manager, Service::ZERO);
         let shared = Shared::new(tasks.collect(), &config, 0, monitor, tolerance);
         Arc::new(shared)

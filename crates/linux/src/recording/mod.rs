@@ -27,6 +27,7 @@ pub(crate) use tracer::Tracer;
 
 pub use crate::report::Recorded;
 
+use crate::processor::Processor;
 use std::io;
 use vestal_core::{Duration, Service};
 use vestal_trace::Record;
@@ -37,12 +38,12 @@ use vestal_trace::Record;
 pub type Consumer = dyn FnMut(&[Record]) + Send;
 
 /// What is known when a recording begins and not before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beginning {
     /// The granularity that the scheduler or guard was configured with.
     pub granularity: Service,
-    /// The CPU of the run.
-    pub cpu: usize,
+    /// On which CPU of the machine each CPU of the set runs.
+    pub processors: Vec<Processor>,
 }
 
 /// Makes the consumer, after all checks and before anything runs. An error ends the run before it
@@ -73,9 +74,9 @@ impl Recording {
         }
     }
 
-    /// What the rings of a run of `tasks` tasks need, in bytes.
-    pub(crate) fn bytes(&self, tasks: usize) -> u64 {
-        let rings = tasks.saturating_add(1);
+    /// What the rings of a run need, in bytes: one for each task and for each manager.
+    pub(crate) fn bytes(&self, tasks: usize, managers: usize) -> u64 {
+        let rings = tasks.saturating_add(managers);
         let records = self.ring_records.next_power_of_two();
         let each = records.saturating_mul(size_of::<Record>());
         rings.saturating_mul(each) as u64

@@ -73,9 +73,7 @@ impl Shared {
 mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
-    use vestal_core::{
-        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
-    };
+    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
     fn shared() -> Shared {
         let task = |fifo: i32, after| {
@@ -94,7 +92,7 @@ mod tests {
             )
             .with_slack(1)
         };
-        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::ZeroSlack);
+        let config = Config::new();
         let tasks = vec![task(4, 6), task(5, 10), task(6, 10)];
         Shared::new(tasks, &config, 0, Monitor::Manager, Service::ZERO)
     }

@@ -1,6 +1,6 @@
 //! This test program as a child of itself: a process that runs an executive and can be killed.
 
-use crate::support::{HI, LO, config, ms, pause, spec};
+use crate::support::{HI, LO, config, ms, native, pause, spec};
 use std::process::{Child, Command, Stdio};
 use vestal_core::{Duration, Enforcement};
 use vestal_linux::{Executive, Monitor};
@@ -17,7 +17,8 @@ fn entry() {
         return;
     };
     let span = Duration::from_millis(seconds.parse::<u64>().unwrap() * 1_000);
-    let outcome = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+    let outcome = Executive::new(config(Monitor::Perf))
+        .cpu(native(Enforcement::Adaptive))
         .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(8)))
         .task(spec("lo", LO, 1, 50, &[8]), |job| job.burn(ms(6)))
         .run(span);

@@ -4,7 +4,7 @@
 use crate::managed::managed;
 use crate::support::{
     HI, LO, REACTION_MAX, RunWell, Slow, alone, alone_and_well, attempts, await_calm, config, ms,
-    reaction, spec, stolen,
+    native, reaction, spec, stolen,
 };
 use std::cell::Cell;
 use std::panic::resume_unwind;
@@ -27,10 +27,10 @@ enum Dispatch {
 /// A run with two overruns in each 100 ms: of a LO job, which is demoted and asks for its priority back,
 /// and of a HI job, which raises the mode.
 fn executive(dispatch: Dispatch, slack_ms: u64, delay: Delay) -> Executive {
-    let config = config(Enforcement::Adaptive, Monitor::Manager);
+    let config = config(Monitor::Manager);
     let executive = match dispatch {
-        Dispatch::Native => Executive::new(config),
-        Dispatch::Managed => managed(config, None),
+        Dispatch::Native => Executive::new(config).cpu(native(Enforcement::Adaptive)),
+        Dispatch::Managed => managed(config, Enforcement::Adaptive, None),
     };
     let mut hi = spec("hi", HI, 3, 50, &[8, 12]);
     let model = hi.configuration.task;
@@ -242,10 +242,10 @@ fn a_failure_is_excused_by_stolen_time_alone() {
 
 /// Workers that burn 6 ms at `point`, just beside a body: a LO one when a HI job of 14 ms in all is released.
 fn preempted_at(dispatch: Dispatch, point: Point) -> Report {
-    let config = config(Enforcement::Static, Monitor::Manager);
+    let config = config(Monitor::Manager);
     let executive = match dispatch {
-        Dispatch::Native => Executive::new(config),
-        Dispatch::Managed => managed(config, None),
+        Dispatch::Native => Executive::new(config).cpu(native(Enforcement::Static)),
+        Dispatch::Managed => managed(config, Enforcement::Static, None),
     };
     let delay = Delay {
         point,
@@ -288,7 +288,8 @@ fn what_others_execute_while_a_worker_is_ready_is_not_its_reaction() {
 #[test]
 fn what_a_job_of_ours_executes_between_two_looks_of_another_is_not_stolen() {
     alone_and_well(|| {
-        let report = Executive::new(config(Enforcement::Static, Monitor::Manager))
+        let report = Executive::new(config(Monitor::Manager))
+            .cpu(native(Enforcement::Static))
             .task(spec("above", HI, 3, 20, &[6, 6]), |job| job.burn(ms(5)))
             .task(spec("below", HI, 2, 80, &[20, 20]), |job| job.burn(ms(18)))
             .with_fault(Fault::Delay(Delay {
@@ -319,10 +320,10 @@ fn a_lo_job_that_overruns_excuses_no_miss_of_a_hi_job() {
             every: 5,
         };
         let run = || {
-            let config = config(Enforcement::Adaptive, Monitor::Manager);
+            let config = config(Monitor::Manager);
             let executive = match dispatch {
-                Dispatch::Native => Executive::new(config),
-                Dispatch::Managed => managed(config, None),
+                Dispatch::Native => Executive::new(config).cpu(native(Enforcement::Adaptive)),
+                Dispatch::Managed => managed(config, Enforcement::Adaptive, None),
             };
             executive
                 .task(spec("lo", LO, 3, 50, &[4]), |job| {

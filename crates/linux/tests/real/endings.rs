@@ -2,7 +2,7 @@
 
 use crate::child::{outcome_of, send, spawn};
 use crate::support::{
-    HI, LO, RunWell, alone, alone_and_well, config, eventually, ms, real_time_threads, spec,
+    HI, LO, RunWell, alone, alone_and_well, config, eventually, ms, native, real_time_threads, spec,
 };
 use vestal_core::{Duration, Enforcement};
 use vestal_linux::fault::Fault;
@@ -56,7 +56,8 @@ fn sigkill_takes_everything_with_it() {
 #[test]
 fn a_panic_in_a_body_stops_the_run_and_names_the_task() {
     let _alone = alone();
-    let error = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+    let error = Executive::new(config(Monitor::Perf))
+        .cpu(native(Enforcement::Adaptive))
         .task(spec("steady", HI, 2, 20, &[2, 5]), |job| job.burn(ms(1)))
         .task(spec("faulty", LO, 1, 50, &[5]), |job| {
             assert!(job.id().sequence < 3, "the fourth is too much");
@@ -77,7 +78,8 @@ fn a_panic_in_a_body_stops_the_run_and_names_the_task() {
 
 fn a_fault_stops_the_run(fault: Fault) -> RunError {
     let _alone = alone();
-    let error = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+    let error = Executive::new(config(Monitor::Perf))
+        .cpu(native(Enforcement::Adaptive))
         .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(8)))
         .task(spec("lo", LO, 1, 50, &[8]), |job| job.burn(ms(6)))
         .with_fault(fault)
@@ -108,7 +110,8 @@ fn after_every_ending_the_next_run_works() {
     let error = a_fault_stops_the_run(Fault::ManagerPanics(0));
     assert!(matches!(error, RunError::ManagerPanicked { .. }));
     alone_and_well(|| {
-        let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+        let report = Executive::new(config(Monitor::Perf))
+            .cpu(native(Enforcement::Adaptive))
             .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(2)))
             .run_well(Duration::from_millis(300));
         assert_eq!(report.jobs.completed, 6);
@@ -121,8 +124,9 @@ fn a_signal_between_two_runs_ends_all_that_follow_until_it_is_acknowledged() {
     let _alone = alone();
     let _watch = stop::Watch::begin().unwrap();
     let run = || {
-        let config = config(Enforcement::Adaptive, Monitor::Perf);
+        let config = config(Monitor::Perf);
         let report = Executive::new(config)
+            .cpu(native(Enforcement::Adaptive))
             .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(2)))
             .run(Duration::from_millis(300));
         let report = report.unwrap();

@@ -1,8 +1,8 @@
 //! What happens to jobs that need more than they may.
 
 use crate::support::{
-    HI, Hostility, LO, RunWell, alone_and_well, config, is_calm, ms, real_time_threads, spec,
-    undisturbed,
+    HI, Hostility, LO, RunWell, alone_and_well, config, is_calm, ms, native, native_of,
+    real_time_threads, spec, undisturbed,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -54,7 +54,8 @@ fn hi_overruns(monitor: Monitor, hostility: Hostility) -> Shown {
         }
     };
     let (period, c_hi, demand) = overrunning_hi_task(monitor);
-    let report = Executive::new(config(Enforcement::Adaptive, monitor))
+    let report = Executive::new(config(monitor))
+        .cpu(native(Enforcement::Adaptive))
         .task(spec("lo-above", LO, 3, 25, &[4]), lo_body(3))
         .task(spec("hi", HI, 2, period, &[6, c_hi]), move |job| {
             let overruns = overruns(job.id().sequence);
@@ -225,9 +226,10 @@ fn an_endless_lo_job_delays_no_hi_job(monitor: Monitor, hostility: Hostility) {
 fn endless_above_hi(monitor: Monitor, hostility: Hostility) -> Report {
     let over = Arc::new(AtomicBool::new(false));
     let until = Arc::clone(&over);
-    let mut config = config(Enforcement::Adaptive, monitor);
+    let mut config = config(monitor);
     config.patience = Duration::from_millis(50);
     let report = Executive::new(config)
+        .cpu(native(Enforcement::Adaptive))
         .task(spec("endless", LO, 2, 100, &[8]), move |job| {
             hostility.show();
             // Deaf to cancellation; the bound only protects the machine from a failing test.
@@ -270,7 +272,8 @@ fn a_lo_job_that_runs_for_ever_and_tries_to_rise_or_forks_delays_no_hi_job() {
 
 fn static_limits_stop_only_who_exceeds_them(monitor: Monitor) {
     alone_and_well(|| {
-        let report = Executive::new(config(Enforcement::Static, monitor))
+        let report = Executive::new(config(monitor))
+            .cpu(native(Enforcement::Static))
             .task(spec("lo", LO, 2, 40, &[6]), |job| {
                 job.burn(ms(if overruns(job.id().sequence) { 12 } else { 4 }))
             })
@@ -307,9 +310,10 @@ fn static_limits_stop_only_who_exceeds_them_manager() {
 #[test]
 fn without_enforcement_nothing_is_stopped_and_no_mode_changes() {
     alone_and_well(|| {
-        let mut config = config(Enforcement::Adaptive, Monitor::Perf);
+        let mut config = config(Monitor::Perf);
         config.enforce = false;
         let report = Executive::new(config)
+            .cpu(native(Enforcement::Adaptive))
             .task(spec("lo", LO, 1, 50, &[5]), |job| job.burn(ms(10)))
             .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(10)))
             .run_well(Duration::from_millis(500));
@@ -331,7 +335,8 @@ fn a_worker_that_comes_back_late_runs_no_job_released_above_mode_0() {
         let begins = Arc::clone(&begun);
         let mut hi = spec("hi", HI, 2, 200, &[5, 36]);
         hi.offset = Duration::from_millis(2);
-        let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+        let report = Executive::new(config(Monitor::Perf))
+            .cpu(native(Enforcement::Adaptive))
             .task(hi, |job| job.burn(ms(30)))
             .task(spec("deaf", LO, 1, 10, &[7]), move |job| {
                 begins.lock().unwrap().push(job.release());
@@ -377,9 +382,8 @@ const fn ms_span(value: u64) -> Duration {
 fn three_levels_rise_one_after_the_other() {
     alone_and_well(|| {
         let run = || {
-            let mut config = config(Enforcement::Adaptive, Monitor::Perf);
-            config.levels = vestal_core::model::LevelSet::new(3).unwrap();
-            Executive::new(config)
+            Executive::new(config(Monitor::Perf))
+                .cpu(native_of(3, Enforcement::Adaptive))
                 .task(spec("top", Level(2), 1, 100, &[4, 8, 16]), |job| {
                     job.burn(ms(12))
                 })
@@ -411,7 +415,8 @@ fn three_levels_rise_one_after_the_other() {
 #[test]
 fn an_overrun_that_completed_is_not_lost_to_its_successor() {
     alone_and_well(|| {
-        let report = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+        let report = Executive::new(config(Monitor::Perf))
+            .cpu(native(Enforcement::Adaptive))
             .task(spec("hi", HI, 2, 50, &[4, 40]), |job| {
                 job.burn(ms(if job.id().sequence < 2 { 30 } else { 1 }))
             })
@@ -435,12 +440,13 @@ fn an_overrun_that_completed_is_not_lost_to_its_successor() {
 fn the_granularity_obtained_is_measured_and_budgets_below_it_are_flagged() {
     alone_and_well(|| {
         for monitor in [Monitor::Perf, Monitor::Manager] {
-            let mut config = config(Enforcement::Adaptive, monitor);
+            let mut config = config(monitor);
             config.calibrate = true;
             let mut tiny = spec("tiny", LO, 2, 100, &[1]);
             tiny.configuration.task.wcet =
                 vestal_core::Wcet::constant(vestal_core::Service::from_nanos(100));
             let report = Executive::new(config)
+                .cpu(native(Enforcement::Adaptive))
                 .task(tiny, |_| Ok(()))
                 .task(spec("hi", HI, 1, 50, &[5, 12]), |job| job.burn(ms(8)))
                 .run_well(Duration::from_millis(600));

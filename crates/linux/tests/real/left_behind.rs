@@ -1,12 +1,11 @@
 //! A job whose body does not come back, and the releases behind it, are counted like all others: by
 //! the report, and by the trace.
 
-use crate::support::{LO, alone, config, ms, spec};
+use crate::support::{LO, alone, by_priorities, config, ms, native, spec};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use vestal_core::engine::Configuration;
-use vestal_core::{ConfigurationError, Duration, Enforcement, Uniprocessor};
-use vestal_linux::{BoxedScheduler, Executive, JobContext, Monitor, Recording, Report};
+use vestal_core::{Duration, Enforcement};
+use vestal_linux::{CpuSpec, Executive, JobContext, Monitor, Recording, Report};
 use vestal_trace::count::{Counter, Counts};
 use vestal_trace::{Dispatch, Header, Record};
 
@@ -52,23 +51,22 @@ impl Stuck {
 fn run(stuck: Stuck, dispatch: Dispatch, guarantee: bool) -> (Report, Counts) {
     let over = Arc::new(AtomicBool::new(false));
     let until = Arc::clone(&over);
-    let mut config = config(Enforcement::Adaptive, Monitor::Manager);
+    let mut config = config(Monitor::Manager);
     config.patience = Duration::from_millis(match stuck {
         Stuck::Burning | Stuck::Blocked => 50,
         Stuck::BackLate => 1_500,
     });
-    config.guarantee = guarantee;
     let records = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&records);
-    let mut executive = Executive::new(config);
-    if dispatch == Dispatch::Managed {
-        let scheduler =
-            |configuration: &Configuration<'_>| -> Result<BoxedScheduler, ConfigurationError> {
-                Ok(Box::new(Uniprocessor::new(configuration)?))
-            };
-        executive = executive.managed(scheduler);
-    }
-    let report = executive
+    let cpu = CpuSpec {
+        guarantee,
+        ..match dispatch {
+            Dispatch::Native => native(Enforcement::Adaptive),
+            Dispatch::Managed => by_priorities(Enforcement::Adaptive),
+        }
+    };
+    let report = Executive::new(config)
+        .cpu(cpu)
         .task(spec("stuck", LO, 1, PERIOD, &[4]), move |job| {
             if job.id().sequence == GOOD {
                 stuck.stay(job, &until);

@@ -1,8 +1,8 @@
 //! Managed dispatch: the plans of a scheduler, carried out with three priorities.
 
 use crate::support::{
-    HI, Hostility, LO, RunWell, alone_and_well, config, is_calm, ms, real_time_threads, spec,
-    undisturbed,
+    HI, Hostility, LO, RunWell, alone_and_well, config, dispatched, is_calm, ms, native,
+    real_time_threads, spec, undisturbed,
 };
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,15 +13,26 @@ use vestal_core::{
     Uniprocessor,
 };
 use vestal_linux::{
-    BoxedScheduler, Config, Ended, Executive, JobContext, Monitor, Recording, Report, TaskSpec,
-    Termination,
+    BoxedScheduler, Config, CpuSpec, Ended, Executive, JobContext, Monitor, Recording, Report,
+    TaskSpec, Termination,
 };
 use vestal_trace::{Header, Record, Summary, TaskInfo, World, replay};
 
 const RUN: Duration = Duration::from_millis(2_000);
 
-pub(crate) fn managed(config: Config, virtual_percent: Option<u64>) -> Executive {
-    Executive::new(config).managed(move |configuration| scheduler(configuration, virtual_percent))
+/// One CPU on which a manager dispatches.
+pub(crate) fn managed(
+    config: Config,
+    enforcement: Enforcement,
+    virtual_percent: Option<u64>,
+) -> Executive {
+    Executive::new(config).cpu(by_deadlines(enforcement, virtual_percent))
+}
+
+fn by_deadlines(enforcement: Enforcement, virtual_percent: Option<u64>) -> CpuSpec {
+    dispatched(enforcement, move |configuration| {
+        scheduler(configuration, virtual_percent)
+    })
 }
 
 /// Fixed priorities, or EDF with the virtual deadlines of HI tasks at so many percent of the real ones.
@@ -102,7 +113,7 @@ fn two_tasks_by_deadline() -> (Vec<Begun>, Report) {
     let mut short = spec("short", LO, 1, 20, &[11]);
     let mut long = spec("long", LO, 1, 28, &[14]);
     (short.demand_max, long.demand_max) = (Some(ms(9)), Some(ms(12)));
-    let report = managed(config(Enforcement::Static, Monitor::Manager), Some(100))
+    let report = managed(config(Monitor::Manager), Enforcement::Static, Some(100))
         .task(short, body(9))
         .task(long, body(12))
         .run_well(Duration::from_millis(1_400));
@@ -121,7 +132,8 @@ fn hi_overruns(virtual_percent: Option<u64>) {
     alone_and_well(|| {
         let overruns = |sequence: u64| sequence % 5 == 4;
         let report = managed(
-            config(Enforcement::Adaptive, Monitor::Manager),
+            config(Monitor::Manager),
+            Enforcement::Adaptive,
             virtual_percent,
         )
         .task(spec("lo-above", LO, 3, 25, &[4]), |job| job.burn(ms(3)))
@@ -176,9 +188,9 @@ fn a_lo_job_that_runs_for_ever_delays_no_hi_job_managed() {
     alone_and_well(|| {
         // The HI job has 4 ms to spare until it would raise the mode.
         let run = || {
-            let mut config = config(Enforcement::Adaptive, Monitor::Manager);
+            let mut config = config(Monitor::Manager);
             config.patience = Duration::from_millis(1_500);
-            managed(config, Some(100))
+            managed(config, Enforcement::Adaptive, Some(100))
                 .task(spec("endless", LO, 2, 40, &[8]), |job| {
                     job.burn_deaf(ms(1_600));
                     Ok(())
@@ -212,7 +224,7 @@ fn every_monitor_enforces_managed_also_against_hostile_bodies() {
             (Monitor::PosixTimer, Hostility::BlocksSignals),
         ];
         for (monitor, hostility) in cases {
-            let report = managed(config(Enforcement::Adaptive, monitor), Some(50))
+            let report = managed(config(monitor), Enforcement::Adaptive, Some(50))
                 .task(spec("lo", LO, 1, 20, &[5]), |job| job.burn(ms(3)))
                 .task(spec("hi", HI, 1, 100, &[8, 36]), move |job| {
                     // Beyond C(LO) by three granularities even where budgets are bound to the tick.
@@ -253,14 +265,14 @@ fn every_monitor_enforces_managed_also_against_hostile_bodies() {
 #[test]
 fn deferred_termination_waits_for_the_cpu_to_be_idle() {
     alone_and_well(|| {
-        for native in [false, true] {
+        for is_native in [false, true] {
             let run = || {
-                let mut config = config(Enforcement::Static, Monitor::Manager);
+                let mut config = config(Monitor::Manager);
                 config.termination = Termination::Deferred;
-                let executive = if native {
-                    Executive::new(config)
+                let executive = if is_native {
+                    Executive::new(config).cpu(native(Enforcement::Static))
                 } else {
-                    managed(config, None)
+                    managed(config, Enforcement::Static, None)
                 };
                 executive
                     .task(spec("lo", LO, 2, 100, &[5]), |job| job.burn(ms(12)))
@@ -283,9 +295,9 @@ fn deferred_termination_waits_for_the_cpu_to_be_idle() {
 #[test]
 fn observed_managed_runs_enforce_nothing() {
     alone_and_well(|| {
-        let mut config = config(Enforcement::Adaptive, Monitor::Manager);
+        let mut config = config(Monitor::Manager);
         config.enforce = false;
-        let report = managed(config, Some(100))
+        let report = managed(config, Enforcement::Adaptive, Some(100))
             .task(spec("lo", LO, 1, 50, &[5]), |job| job.burn(ms(10)))
             .task(spec("hi", HI, 2, 50, &[5, 12]), |job| job.burn(ms(10)))
             .run_well(Duration::from_millis(500));
@@ -332,15 +344,14 @@ impl Scheduler for EachSecondDropped {
 #[test]
 fn a_job_that_is_dropped_while_it_waits_takes_no_place_from_the_one_before_it() {
     alone_and_well(|| {
-        let report = Executive::new(config(Enforcement::Static, Monitor::Manager))
-            .managed(
-                |configuration| -> Result<BoxedScheduler, ConfigurationError> {
-                    Ok(Box::new(EachSecondDropped {
-                        rest: Uniprocessor::new(configuration)?,
-                        dropped: VecDeque::new(),
-                    }))
-                },
-            )
+        let cpu = dispatched(Enforcement::Static, |configuration| {
+            Ok(Box::new(EachSecondDropped {
+                rest: Uniprocessor::new(configuration)?,
+                dropped: VecDeque::new(),
+            }))
+        });
+        let report = Executive::new(config(Monitor::Manager))
+            .cpu(cpu)
             .task(
                 TaskSpec {
                     demand_max: Some(ms(6)),
@@ -418,18 +429,19 @@ fn replayed(records: &[Record]) -> Summary {
 #[test]
 fn late_jobs_wait_however_many_unless_a_backlog_says_how_many() {
     alone_and_well(|| {
-        for native in [false, true] {
+        for is_native in [false, true] {
             let run = |backlog| {
-                let config = Config {
+                let cpu = CpuSpec {
                     backlog,
-                    ..config(Enforcement::Static, Monitor::Manager)
+                    ..if is_native {
+                        native(Enforcement::Static)
+                    } else {
+                        by_deadlines(Enforcement::Static, None)
+                    }
                 };
-                let (report, records) = overloaded(if native {
-                    Executive::new(config)
-                } else {
-                    managed(config, None)
-                });
-                if !native {
+                let config = config(Monitor::Manager);
+                let (report, records) = overloaded(Executive::new(config).cpu(cpu));
+                if !is_native {
                     let counts = replayed(&records).counts;
                     let (jobs, dropped) = (&report.jobs, counts.dropped);
                     assert_eq!((counts.released, dropped), (jobs.released, jobs.dropped_by));

@@ -1,20 +1,22 @@
 //! Our mechanism beside those of Huang, Gill and Lu (2014): the same verdicts, at what cost.
 
-use crate::support::{HI, LO, RunWell, alone, alone_and_well, config, ms, spec, undisturbed, well};
+use crate::support::{
+    HI, LO, RunWell, alone, alone_and_well, config, ms, native, native_of, spec, undisturbed, well,
+};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex};
-use vestal_core::model::LevelSet;
 use vestal_core::{
     Duration, Enforcement, JobId, Level, Service, SliceCount, Task, TaskConfiguration, TaskId, Wcet,
 };
-use vestal_linux::{Config, Executive, JobContext, Mechanism, Monitor, Report, TaskSpec};
+use vestal_linux::{Executive, JobContext, Mechanism, Monitor, Report, TaskSpec};
 
 /// One HI task between two LO tasks in priority; every fifth HI job needs 10 ms where C(LO) is 6 ms.
 /// Releases are far from the instants at which the mode changes, and jobs from limits that they keep.
 fn overruns(mechanism: Mechanism) -> Report {
-    let mut config = config(Enforcement::Adaptive, Monitor::Perf);
+    let mut config = config(Monitor::Perf);
     config.mechanism = mechanism;
     Executive::new(config)
+        .cpu(native(Enforcement::Adaptive))
         .task(spec("lo-above", LO, 3, 25, &[4]), |job| job.burn(ms(2)))
         .task(spec("hi", HI, 2, 50, &[6, 16]), |job| {
             job.burn(ms(if job.id().sequence % 5 == 4 { 10 } else { 3 }))
@@ -106,19 +108,16 @@ fn run_many(
     monitor: Monitor,
     overrun_every: u64,
 ) -> Report {
-    let mut config = Config::new(LevelSet::new(4).unwrap(), enforcement);
-    config.calibrate = false;
+    let mut config = config(monitor);
     config.mechanism = mechanism;
-    config.monitor = monitor;
-    let executive = many_tasks()
-        .into_iter()
-        .fold(Executive::new(config), |all, task| {
-            all.task(task, move |job| {
-                let over = job.id().sequence % overrun_every == overrun_every - 1;
-                let tenths = if over { 11 } else { 9 };
-                job.burn(Service::from_nanos(job.demand().as_nanos() * tenths / 10))
-            })
-        });
+    let begun = Executive::new(config).cpu(native_of(4, enforcement));
+    let executive = many_tasks().into_iter().fold(begun, |all, task| {
+        all.task(task, move |job| {
+            let over = job.id().sequence % overrun_every == overrun_every - 1;
+            let tenths = if over { 11 } else { 9 };
+            job.burn(Service::from_nanos(job.demand().as_nanos() * tenths / 10))
+        })
+    });
     executive.run_well(Duration::from_millis(2_000))
 }
 
@@ -143,9 +142,10 @@ fn without_slack(mechanism: Mechanism) -> (Report, Vec<(u16, u64)>) {
         spec.configuration.zero_slack = Some(Duration::from_millis(after));
         spec
     };
-    let mut config = config(Enforcement::ZeroSlack, Monitor::Perf);
+    let mut config = config(Monitor::Perf);
     config.mechanism = mechanism;
     let report = Executive::new(config)
+        .cpu(native(Enforcement::ZeroSlack))
         .task(task("low", LO, 2, 30, &[10], 30), body(|_| 8))
         .task(
             task("high", HI, 1, 90, &[24, 45], 35),
@@ -189,9 +189,10 @@ fn in_slices(mechanism: Mechanism) -> Report {
     let mut control = spec("control", HI, 2, 60, &[12, 12]);
     let sensor = spec("sensor", LO, 1, 15, &[4]);
     control.configuration.slices = SliceCount::new(4, &control.configuration.task).unwrap();
-    let mut config = config(Enforcement::Slices, Monitor::Perf);
+    let mut config = config(Monitor::Perf);
     config.mechanism = mechanism;
     Executive::new(config)
+        .cpu(native(Enforcement::Slices))
         .task(control, |job| {
             job.burn(ms(if job.id().sequence % 2 == 0 { 11 } else { 8 }))
         })
@@ -277,6 +278,26 @@ fn calmest(reports: &[Report]) -> Vec<&Report> {
     reports
 }
 
+#[expect(
+    clippy::print_stdout,
+    reason = "figures that a failed comparison needs"
+)]
+fn show_costs(run: &dyn std::fmt::Debug, report: &Report) {
+    let (own, busy) = (&report.cpus[0].threads, &report.cpus[0].busy_periods);
+    println!(
+        "{run:?}: {:.1} switches in each of {} busy periods of {:.0} ns; CPU time {:?} {:?} {:?}, workers {:?}; {:?}, {:?} taken",
+        busy.switches_each(),
+        busy.count,
+        busy.length.mean,
+        own.manager.cpu,
+        own.idle.cpu,
+        report.watchdog.cpu,
+        own.workers,
+        own.wakeups,
+        report.cpus[0].machine.lost
+    );
+}
+
 #[test]
 fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time() {
     use Enforcement::{Adaptive, Static};
@@ -295,21 +316,7 @@ fn native_limits_cost_no_wake_up_hardly_a_switch_and_a_third_of_the_papers_time(
         }
     }
     for (run, reports) in runs.iter().zip(&reports) {
-        for report in reports {
-            let (own, busy) = (&report.cpus[0].threads, &report.cpus[0].busy_periods);
-            println!(
-                "{run:?}: {:.1} switches in each of {} busy periods of {:.0} ns; CPU time {:?} {:?} {:?}, workers {:?}; {:?}, {:?} taken",
-                busy.switches_each(),
-                busy.count,
-                busy.length.mean,
-                own.manager.cpu,
-                own.idle.cpu,
-                report.watchdog.cpu,
-                own.workers,
-                own.wakeups,
-                report.cpus[0].machine.lost
-            );
-        }
+        reports.iter().for_each(|report| show_costs(run, report));
     }
     let [smc, perf, wall, paper] = &reports;
     assert!(smc.iter().all(|report| !report.cpus[0].enforced));

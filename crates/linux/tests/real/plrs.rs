@@ -1,11 +1,9 @@
 //! Job priorities from lists: more of them than the kernel has.
 
-use crate::support::{LO, RunWell, alone_and_well, config, real_time_threads, spec};
+use crate::support::{LO, RunWell, alone_and_well, config, dispatched, real_time_threads, spec};
 use std::sync::{Arc, Mutex};
-use vestal_core::{
-    ConfigurationError, Duration, Enforcement, JobId, Service, TaskOrder, Uniprocessor,
-};
-use vestal_linux::{BoxedScheduler, Ended, Executive, JobContext, Monitor};
+use vestal_core::{Duration, Enforcement, JobId, Service, TaskOrder, Uniprocessor};
+use vestal_linux::{Ended, Executive, JobContext, Monitor};
 
 /// Tasks with one job in each round; the kernel has 97 priorities for real-time threads to choose from.
 const TASKS: u32 = 110;
@@ -30,13 +28,12 @@ fn jobs_go_by_a_hundred_and_more_priorities_of_their_own() {
                 job.burn(Service::from_micros(400))
             }
         };
-        let config = config(Enforcement::Static, Monitor::Manager);
-        let mut executive = Executive::new(config).managed(move |configuration| {
+        let cpu = dispatched(Enforcement::Static, move |configuration| {
             let lists = lists.iter().map(|list| list.into()).collect();
             let order = TaskOrder::ReusedLists { lists };
-            let engine = Uniprocessor::with_order(configuration, &order)?;
-            Ok::<BoxedScheduler, ConfigurationError>(Box::new(engine))
+            Ok(Box::new(Uniprocessor::with_order(configuration, &order)?))
         });
+        let mut executive = Executive::new(config(Monitor::Manager)).cpu(cpu);
         for i in 0..TASKS {
             let mut task = spec(&format!("t{i}"), LO, 1, ROUND_MS, &[2]);
             task.demand_max = Some(Service::from_micros(400));

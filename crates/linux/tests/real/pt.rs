@@ -3,16 +3,15 @@
 
 use crate::child::in_a_process_of_its_own;
 use crate::support::{
-    HI, Hostility, LO, RunWell, alone_and_well, config, ms, real_time_threads, spec, undisturbed,
+    HI, Hostility, LO, RunWell, alone_and_well, by_priorities, config, ms, native,
+    real_time_threads, spec, undisturbed,
 };
 use std::sync::{Arc, Mutex};
-use vestal_core::{
-    ConfigurationError, Duration, Enforcement, Exhaustion, Service, SliceCount, Uniprocessor,
-};
+use vestal_core::{Duration, Enforcement, Service, SliceCount};
 use vestal_linux::fault::Fault;
 use vestal_linux::{
-    BoxedScheduler, Cancelled, Config, Ended, ErrorKind, Executive, JobContext, Monitor, Report,
-    RunError, TaskSpec, Termination,
+    Cancelled, Config, Ended, ErrorKind, Executive, JobContext, Monitor, Report, RunError,
+    TaskSpec, Termination,
 };
 
 /// `control`, cut into slices of 3 ms in 15 ms each.
@@ -36,13 +35,9 @@ fn cut(mut spec: TaskSpec, count: u32) -> TaskSpec {
 }
 
 fn executive(by: By, config: Config) -> Executive {
-    let executive = Executive::new(config);
-    if by == By::Native {
-        return executive;
-    }
-    executive.managed(|configuration| {
-        let engine: Result<_, ConfigurationError> = Uniprocessor::new(configuration);
-        engine.map(|engine| Box::new(engine) as BoxedScheduler)
+    Executive::new(config).cpu(match by {
+        By::Native => native(Enforcement::Slices),
+        By::Managed => by_priorities(Enforcement::Slices),
     })
 }
 
@@ -123,7 +118,7 @@ fn two_tasks(
     let run = || {
         let pauses = Pauses::default();
         let demand = ms(SLICE_MS * u64::from(SLICES));
-        let report = executive(by, config(Enforcement::Slices, monitor))
+        let report = executive(by, config(monitor))
             .task_with_demand(
                 control(),
                 move |_| demand,
@@ -262,7 +257,8 @@ fn in_one_piece_the_same_job_never_stands_still() {
     alone_and_well(|| {
         let run = || {
             let pauses = Pauses::default();
-            let report = Executive::new(config(Enforcement::Static, Monitor::Perf))
+            let report = Executive::new(config(Monitor::Perf))
+                .cpu(native(Enforcement::Static))
                 .task(control(), burning(&pauses, Hostility::None, false))
                 .task(sensor(), |job| job.burn(ms(2)))
                 .run_well(Duration::from_millis(SPAN_MS));
@@ -288,7 +284,7 @@ fn a_late_job_has_every_slice_that_has_begun(by: By, monitor: Monitor) {
         let front = ms(40);
         let demand = ms(SLICE_MS * u64::from(SLICES));
         let run = || {
-            executive(by, config(Enforcement::Slices, monitor))
+            executive(by, config(monitor))
                 .task_with_demand(control(), move |_| demand, |job| job.burn(job.demand()))
                 .task(spec("front", LO, 3, PERIOD_MS, &[41]), move |job| {
                     job.burn(front)
@@ -360,8 +356,7 @@ fn native_dispatch_reports_a_deaf_body() {
 fn an_overrun_ends_the_job(by: By, termination: Termination) {
     alone_and_well(|| {
         let run = || {
-            let mut config = config(Enforcement::Slices, Monitor::Perf);
-            config.exhaustion = Exhaustion::Background;
+            let mut config = config(Monitor::Perf);
             config.termination = termination;
             executive(by, config)
                 .task_with_demand(
@@ -404,7 +399,7 @@ fn native_jobs_beyond_their_last_slice_end_when_the_cpu_is_idle() {
 /// `long` waits ten seconds for its second slice; whatever ends the run meets a suspended job.
 fn waiting_long(by: By) -> Executive {
     let long = cut(spec("long", HI, 1, 20_000, &[8; 2]), 2);
-    executive(by, config(Enforcement::Slices, Monitor::Perf))
+    executive(by, config(Monitor::Perf))
         .task(long, |job| job.burn(ms(8)))
         .task(sensor(), |job| job.burn(ms(1)))
 }
@@ -446,7 +441,7 @@ fn a_panic_in_another_body_lets_held_jobs_go() {
         for by in [By::Managed, By::Native] {
             let faulty = spec("faulty", LO, 1, 200, &[2]);
             let long = cut(spec("long", HI, 2, 20_000, &[8; 2]), 2);
-            let error = executive(by, config(Enforcement::Slices, Monitor::Perf))
+            let error = executive(by, config(Monitor::Perf))
                 .task(long, |job| job.burn(ms(8)))
                 .task(faulty, |job| {
                     assert!(job.id().sequence < 2, "the third is too much");

@@ -3,7 +3,7 @@
 
 use crate::child::{outcome_of, send, spawn};
 use crate::support::{
-    HI, LO, RunWell, alone_and_well, config, eventually, ms, pause, real_time_threads, spec,
+    HI, LO, RunWell, alone_and_well, config, eventually, ms, native, pause, real_time_threads, spec,
 };
 use vestal_core::{Duration, Enforcement};
 use vestal_linux::fault::{Delay, Fault, How, Point, affinity, fork_thief, reap};
@@ -15,7 +15,8 @@ const RUN: Duration = Duration::from_millis(1_000);
 fn tight() -> Report {
     let mut hi = spec("hi", HI, 2, 50, &[4, 10]);
     hi.configuration.task.deadline = Duration::from_millis(15);
-    Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+    Executive::new(config(Monitor::Perf))
+        .cpu(native(Enforcement::Adaptive))
         .task(hi, |job| job.burn(ms(3)))
         .task(spec("lo", LO, 1, 50, &[8]), |job| job.burn(ms(4)))
         .run_well(RUN)
@@ -62,7 +63,8 @@ fn a_foreign_real_time_thread_is_named_and_what_it_explains_is_not_decided() {
 fn preempted_when_late(fault: Option<Delay>) -> Report {
     let mut below = spec("below", HI, 1, 40, &[8, 10]);
     below.configuration.task.deadline = Duration::from_millis(20);
-    let mut executive = Executive::new(config(Enforcement::Static, Monitor::Perf))
+    let mut executive = Executive::new(config(Monitor::Perf))
+        .cpu(native(Enforcement::Static))
         .task(spec("above", HI, 2, 20, &[10, 12]), |job| job.burn(ms(10)))
         .task(below, |job| job.burn(ms(8)));
     if let Some(delay) = fault {
@@ -111,7 +113,8 @@ fn stolen_beside_a_body(point: Point, duty: Duty, monitor: Monitor) {
         } else {
             (8, 5)
         };
-        let executive = Executive::new(config(Enforcement::Static, monitor))
+        let executive = Executive::new(config(monitor))
+            .cpu(native(Enforcement::Static))
             .task(spec("above", HI, 2, 20, &[4, 5]), |job| job.burn(ms(4)))
             .task(below, move |job| job.burn(ms(burn)))
             .with_fault(Fault::Delay(Delay {
@@ -231,14 +234,15 @@ fn a_second_run_on_the_same_cpu_is_refused() {
         let child = spawn(3, &[]);
         let pid = child.id();
         assert!(eventually(|| real_time_threads(pid).len() == 5));
-        let executive = Executive::new(config(Enforcement::Adaptive, Monitor::Perf))
+        let executive = Executive::new(config(Monitor::Perf))
+            .cpu(native(Enforcement::Adaptive))
             .task(spec("hi", HI, 2, 50, &[4, 10]), |job| job.burn(ms(3)));
         let error = executive.run(RUN).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::MachineCannot);
-        let RunError::CpuBusy { cpu, .. } = error else {
+        let RunError::CpuBusy { processor, .. } = error else {
             panic!("{error}");
         };
-        assert_eq!(Some(&cpu), affinity().unwrap().last());
+        assert_eq!(Some(&processor.0), affinity().unwrap().last());
         send("-TERM", pid);
         outcome_of(child);
         // And the CPU is free again.

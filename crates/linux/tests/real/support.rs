@@ -7,9 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use vestal_core::model::LevelSet;
-use vestal_core::{Duration, Enforcement, Level, Service, Task, TaskConfiguration, Wcet};
+use vestal_core::{
+    Configuration, ConfigurationError, Duration, Enforcement, Exhaustion, Guard, Level, Service,
+    Task, TaskConfiguration, Uniprocessor, Wcet,
+};
 use vestal_linux::report::{Duty, Reaction};
-use vestal_linux::{Config, Executive, Monitor, Report, TaskSpec};
+use vestal_linux::{BoxedScheduler, Config, CpuSpec, Executive, Monitor, Report, TaskSpec};
 use vestal_testkit::machine::is_real_time;
 pub(crate) use vestal_testkit::machine::{alone, await_calm, real_time_threads, stolen};
 
@@ -35,11 +38,58 @@ pub(crate) fn spec(
     }
 }
 
-pub(crate) fn config(enforcement: Enforcement, monitor: Monitor) -> Config {
-    let mut config = Config::new(LevelSet::new(2).unwrap(), enforcement);
-    config.monitor = monitor;
-    config.calibrate = false;
-    config
+pub(crate) fn config(monitor: Monitor) -> Config {
+    Config {
+        monitor,
+        calibrate: false,
+        ..Config::new()
+    }
+}
+
+/// So many levels under this rule of limits; a job that used up its own goes on in the background.
+fn configuration(
+    tasks: &[TaskConfiguration],
+    levels: usize,
+    enforcement: Enforcement,
+    granularity: Service,
+) -> Configuration<'_> {
+    Configuration {
+        tasks,
+        levels: LevelSet::new(levels).unwrap(),
+        enforcement,
+        exhaustion: Exhaustion::Background,
+        granularity,
+        wake_granularity: Duration::ZERO,
+    }
+}
+
+/// A CPU with a guard for two levels.
+pub(crate) fn native(enforcement: Enforcement) -> CpuSpec {
+    native_of(2, enforcement)
+}
+
+/// The same for so many levels.
+pub(crate) fn native_of(levels: usize, enforcement: Enforcement) -> CpuSpec {
+    CpuSpec::native(move |tasks, granularity| {
+        Guard::new(&configuration(tasks, levels, enforcement, granularity))
+    })
+}
+
+/// A CPU with the scheduler that `make` makes for two levels.
+pub(crate) fn dispatched(
+    enforcement: Enforcement,
+    make: impl Fn(&Configuration<'_>) -> Result<BoxedScheduler, ConfigurationError> + Send + 'static,
+) -> CpuSpec {
+    CpuSpec::managed(move |tasks, granularity| {
+        make(&configuration(tasks, 2, enforcement, granularity))
+    })
+}
+
+/// A CPU with the scheduler of fixed priorities for two levels.
+pub(crate) fn by_priorities(enforcement: Enforcement) -> CpuSpec {
+    dispatched(enforcement, |configuration| {
+        Ok(Box::new(Uniprocessor::new(configuration)?))
+    })
 }
 
 pub(crate) const fn ms(value: u64) -> Service {

@@ -1,6 +1,6 @@
 //! What the run's own threads cost, and what a run counts of it.
 
-use crate::support::{HI, LO, RunWell, alone_and_well, config, is_calm, ms, spec};
+use crate::support::{HI, LO, RunWell, alone_and_well, config, is_calm, ms, native, spec};
 use vestal_core::{Duration, Enforcement, Service};
 use vestal_linux::{Executive, JobContext, Monitor, Report};
 
@@ -13,7 +13,8 @@ fn two_tasks(enforcement: Enforcement, overruns: bool) -> Report {
         let beyond = overruns && job.id().sequence % 5 == 4;
         job.burn(ms(if beyond { 9 } else { 3 }))
     };
-    Executive::new(config(enforcement, Monitor::Perf))
+    Executive::new(config(Monitor::Perf))
+        .cpu(native(enforcement))
         .task(spec("hi", HI, 2, 50, &[5, 15]), hi)
         .task(spec("lo", LO, 1, 50, &[8]), |job| job.burn(ms(4)))
         .run_well(RUN)

@@ -1,12 +1,13 @@
 //! Zero-slack scheduling on the real kernel: who begins and who ends in which order.
 
 use crate::support::{
-    HI, Hostility, LO, RunWell, alone_and_well, config, ms, real_time_threads, spec, undisturbed,
+    HI, Hostility, LO, RunWell, alone_and_well, by_priorities, config, ms, native,
+    real_time_threads, spec, undisturbed,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use vestal_core::{ConfigurationError, Duration, Enforcement, Level, Uniprocessor};
-use vestal_linux::{BoxedScheduler, Ended, Executive, JobContext, Monitor, Report, TaskSpec};
+use vestal_core::{Duration, Enforcement, Level};
+use vestal_linux::{Ended, Executive, JobContext, Monitor, Report, TaskSpec};
 
 /// What a body saw: the beginning or the end of a job of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,13 +88,8 @@ const WALL: World = World::Native(Monitor::Manager);
 
 fn executive(enforcement: Enforcement, world: World) -> Executive {
     match world {
-        World::Managed => {
-            Executive::new(config(enforcement, Monitor::Manager)).managed(|configuration| {
-                let engine: Result<_, ConfigurationError> = Uniprocessor::new(configuration);
-                engine.map(|engine| Box::new(engine) as BoxedScheduler)
-            })
-        }
-        World::Native(monitor) => Executive::new(config(enforcement, monitor)),
+        World::Managed => Executive::new(config(Monitor::Manager)).cpu(by_priorities(enforcement)),
+        World::Native(monitor) => Executive::new(config(monitor)).cpu(native(enforcement)),
     }
 }
 
@@ -267,7 +263,8 @@ fn late_jobs_go_on_in_the_background_in_their_order_native() {
 #[test]
 fn a_job_that_keeps_its_slack_wakes_no_manager() {
     alone_and_well(|| {
-        let report = Executive::new(config(Enforcement::ZeroSlack, Monitor::Perf))
+        let report = Executive::new(config(Monitor::Perf))
+            .cpu(native(Enforcement::ZeroSlack))
             .task(task("low", LO, 2, 50, &[20], 50), |job| job.burn(ms(3)))
             .task(task("high", HI, 1, 100, &[20, 30], 90), |job| {
                 job.burn(ms(3))
@@ -290,9 +287,10 @@ fn a_critical_job_that_never_ends_suspends_others_up_to_its_own_limit_only() {
     alone_and_well(|| {
         let over = Arc::new(AtomicBool::new(false));
         let until = Arc::clone(&over);
-        let mut config = config(Enforcement::ZeroSlack, Monitor::Perf);
+        let mut config = config(Monitor::Perf);
         config.patience = Duration::from_millis(50);
         let report = Executive::new(config)
+            .cpu(native(Enforcement::ZeroSlack))
             .task(task("low", LO, 2, 50, &[20], 50), |job| job.burn(ms(3)))
             .task(task("high", HI, 1, 100, &[20, 30], 10), move |job| {
                 // The bound only protects the machine from a failing test.

@@ -185,7 +185,7 @@ fn settings(variant: &Variant, cpu: Option<usize>) -> Settings {
         // The paper's mechanisms have timers of their own.
         monitor: (!variant.of_paper).then_some(monitor),
         observe: !variant.enforced,
-        cpu,
+        cpus: cpu.map(|cpu| vec![cpu]),
         tolerance_ns: Some(match variant.in_slices {
             true => SLICE_TOLERANCE_NS,
             false => TOLERANCE_NS,

@@ -62,6 +62,8 @@ fn throttling(facts: &Facts) -> Finding {
             ..0 => Says::bad(State::Note, "off", usual).which_means(UNREACHABLE),
             0 => {
                 let refusal = Refusal::Throttled {
+                    cpus: Vec::new(),
+                    processor: None,
                     utilization_ppm: 0,
                     allowed_ppm: 0,
                     throttling: *throttling,

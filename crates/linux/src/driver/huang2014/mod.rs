@@ -210,11 +210,11 @@ mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
     use crate::driver::Kind as DriverKind;
-    use vestal_core::{Enforcement, LevelSet, Service};
+    use vestal_core::Service;
 
     #[test]
     fn a_call_is_an_exception_where_no_worker_reports_each_end() {
-        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Adaptive);
+        let config = Config::new();
         let mut shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
         let mut called = Woken::nothing();
         called.called = true;

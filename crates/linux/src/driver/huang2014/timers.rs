@@ -128,8 +128,7 @@ fn instants(shared: &Shared, task: &TaskShared) -> impl Iterator<Item = u64> + u
 mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
-    use vestal_core::model::LevelSet;
-    use vestal_core::{Duration, Enforcement, Service, SliceCount, Task, TaskConfiguration, Wcet};
+    use vestal_core::{Duration, Service, SliceCount, Task, TaskConfiguration, Wcet};
 
     fn task(level: u8) -> TaskShared {
         let wcet = vec![Service::from_nanos(10); usize::from(level) + 1];
@@ -158,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_least_critical_have_no_zero_slack_timer_and_the_most_critical_no_deadline_timer() {
-        let config = Config::new(LevelSet::new(3).unwrap(), Enforcement::ZeroSlack);
+        let config = Config::new();
         let tasks = vec![task(0), task(1), task(2)];
         let shared = Shared::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
         let after = |paper| {

@@ -24,8 +24,9 @@ mod queue;
 
 use super::{Driver, Step};
 use crate::config::Monitor;
+use crate::decider::BoxedScheduler;
 use crate::feature::slices;
-use crate::managed::{Assignment, BoxedScheduler, Handover};
+use crate::managed::{Assignment, Handover};
 use crate::monitor::QUANTUM_NANOS;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
@@ -101,11 +102,6 @@ impl Managed {
             },
             budget_look: u64::MAX,
         }
-    }
-
-    /// The priority of the manager's thread.
-    pub(crate) const fn priority(&self) -> i32 {
-        self.classes.run + 1
     }
 }
 
@@ -446,15 +442,15 @@ mod tests {
     use crate::config::Config;
     use crate::driver::tests::configured;
     use crate::words::Bell;
+    use vestal_core::Service;
     use vestal_core::engine::Uniprocessor;
-    use vestal_core::{Enforcement, LevelSet, Service};
 
     /// More than a test has patience for.
     const LONG_NANOS: u64 = 60_000_000_000;
 
     #[test]
     fn a_call_while_the_manager_looks_ends_its_next_wait_and_only_that() {
-        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Static);
+        let config = Config::new();
         let mut shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
         shared.call = Call::Futex(Bell::default());
         let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());

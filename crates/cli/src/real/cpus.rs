@@ -1,0 +1,208 @@
+//! A session's clusters as the CPUs of a real run: who decides on each, where it runs, which tasks it has.
+
+use super::linux::proof;
+use super::work::Body;
+use super::{Monitor, Settings};
+use crate::failure::Failure;
+use crate::input::shown;
+use crate::session::Session;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use vestal_core::{CpuId, Duration, Service, TaskConfiguration, TaskId};
+use vestal_linux::{Config, CpuSpec, Executive, Mechanism, Processor, TaskSpec, Termination};
+use vestal_policy::{Cluster, Precision};
+use vestal_workload::model::Work;
+
+/// The session's tasks, cluster by cluster, with bodies that do what the file and the scenario say.
+pub(super) fn executive(
+    session: &Session,
+    settings: &Settings,
+    refused: &Arc<AtomicU64>,
+) -> Result<Executive, Failure> {
+    let mut executive = Executive::new(config(settings));
+    for cluster in &session.system.clusters {
+        executive = executive.cpu(cpu_of(session, cluster, settings));
+        for (&id, configuration) in cluster.tasks.iter().zip(cluster.configuration.tasks()) {
+            executive = with_task(executive, session, (id, configuration), refused)?;
+        }
+    }
+    Ok(executive)
+}
+
+fn config(settings: &Settings) -> Config {
+    let mut config = Config::new();
+    config.monitor = match settings.monitor {
+        Some(Monitor::Perf) => vestal_linux::Monitor::Perf,
+        Some(Monitor::Manager) => vestal_linux::Monitor::Manager,
+        Some(Monitor::Heartbeat) => vestal_linux::Monitor::Heartbeat,
+        Some(Monitor::PosixTimer) => vestal_linux::Monitor::PosixTimer,
+        None if settings.managed => vestal_linux::Monitor::Manager,
+        None => vestal_linux::Monitor::Perf,
+    };
+    if settings.of_paper {
+        config.mechanism = Mechanism::Huang2014;
+    }
+    if settings.deferred {
+        config.termination = Termination::Deferred;
+    }
+    config.enforce = !settings.observe;
+    if let Some(nanos) = settings.tolerance_ns {
+        config.calibrate = false;
+        config.tolerance = Some(Service::from_nanos(nanos));
+    }
+    if let Some(priorities) = settings.priorities {
+        config.priorities = priorities;
+    }
+    config
+}
+
+/// Whether a manager dispatches the jobs of a cluster: where that was asked for, or the policy needs it, and where
+/// fixed priorities cannot carry it out, unless they were asked for.
+pub(super) fn is_managed(cluster: &Cluster, settings: &Settings) -> bool {
+    let fixed = || cluster.configuration.guard(Precision::EXACT).is_ok();
+    settings.managed || (!settings.native && !fixed())
+}
+
+fn cpu_of(session: &Session, cluster: &Cluster, settings: &Settings) -> CpuSpec {
+    let configuration = cluster.configuration.clone();
+    let precision = |granularity| Precision {
+        granularity,
+        wake_granularity: Duration::ZERO,
+    };
+    let spec = if is_managed(cluster, settings) {
+        CpuSpec::managed(move |_, granularity| {
+            let engine = configuration.engine(precision(granularity));
+            engine
+                .map(|engine| engine.boxed())
+                .map_err(|refusal| refusal.why)
+        })
+    } else {
+        CpuSpec::native(move |_, granularity| {
+            let guard = configuration.guard(precision(granularity));
+            guard.map_err(|refusal| refusal.why)
+        })
+    };
+    CpuSpec {
+        processor: cluster
+            .cpus
+            .first()
+            .and_then(|&cpu| entry_of(cpu, settings)),
+        guarantee: proof(session, settings).is_some(),
+        backlog: session.backlog(),
+        ..spec
+    }
+}
+
+fn with_task(
+    executive: Executive,
+    session: &Session,
+    (id, configuration): (TaskId, &TaskConfiguration),
+    refused: &Arc<AtomicU64>,
+) -> Result<Executive, Failure> {
+    let Some(task) = session.set.tasks.get(id.index()) else {
+        return Ok(executive);
+    };
+    let spec = TaskSpec {
+        name: task.name.clone(),
+        configuration: *configuration,
+        offset: task.offset,
+        demand_max: Some(session.demand_max(id)),
+    };
+    let workload = session.workload.clone();
+    let work = task.work.unwrap_or(Work::Spin);
+    let mut body = Body::new(work, session.seed, refused).ok_or_else(|| {
+        Failure::machine(
+            format!("run {}", shown(&session.file)),
+            format!("there is not enough memory for the work of {}", task.name),
+        )
+        .with_help("make its `work` smaller")
+    })?;
+    Ok(executive.task_with_demand(
+        spec,
+        move |job| workload.execution(id, job),
+        move |job| body.run(job),
+    ))
+}
+
+/// What `--cpus` says of a CPU of the set.
+fn entry_of(cpu: CpuId, settings: &Settings) -> Option<Processor> {
+    let entries = settings.cpus.as_ref()?;
+    entries.get(cpu.index()).copied().map(Processor)
+}
+
+/// Whether `--cpus` has an entry for each CPU of the set, if it was given.
+pub(super) fn check_entries(session: &Session, settings: &Settings) -> Result<(), Failure> {
+    let Some(entries) = &settings.cpus else {
+        return Ok(());
+    };
+    let (given, needed) = (entries.len(), usize::from(session.system.cpus));
+    if given == needed {
+        return Ok(());
+    }
+    let list: Vec<String> = entries.iter().map(usize::to_string).collect();
+    let (policy, has) = (&session.system.policy, |count| match count {
+        1 => "one entry".to_owned(),
+        more => format!("{more} entries"),
+    });
+    let why = match needed {
+        1 => format!(
+            "it has {}, and {policy} runs this set on one CPU",
+            has(given)
+        ),
+        more => format!(
+            "it has {}, and {policy} runs this set on {more} CPUs",
+            has(given)
+        ),
+    };
+    let help = match needed {
+        1 => "name one, for instance --cpus 1".to_owned(),
+        more => format!(
+            "write {more} entries: CPU k of the set runs on the k-th, and entries may repeat, for instance --cpus {}",
+            repeated(more)
+        ),
+    };
+    let what = format!(
+        "use --cpus {} with {}",
+        list.join(","),
+        shown(&session.file)
+    );
+    Err(Failure::input(what, why).with_help(help))
+}
+
+/// A list of so many entries that two CPUs are enough for.
+fn repeated(count: usize) -> String {
+    let entries = ["0", "1"].into_iter().cycle().take(count);
+    entries.collect::<Vec<_>>().join(",")
+}
+
+/// Whether two CPUs of the set run on one of the machine.
+pub(super) fn repeats(settings: &Settings) -> bool {
+    let entries = settings.cpus.as_deref().unwrap_or_default();
+    let mut sorted = entries.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted.len() < entries.len()
+}
+
+/// Why nothing is guaranteed where CPUs of the set share one of the machine, a line for each of those.
+pub(super) fn sharing(session: &Session, settings: &Settings) -> Vec<String> {
+    let mut on: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let entries = settings.cpus.iter().flatten();
+    for (number, &entry) in entries.enumerate() {
+        on.entry(entry).or_default().push(number.to_string());
+    }
+    let shared = on.into_iter().filter(|(_, cpus)| cpus.len() > 1);
+    let policy = &session.system.policy;
+    let lines = shared.map(|(processor, cpus)| {
+        format!(
+            "CPUs {} of the set share CPU {processor} of this machine: no test of {policy} speaks of that, so nothing is guaranteed",
+            cpus.join(", ")
+        )
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+#[path = "cpus_tests.rs"]
+mod tests;

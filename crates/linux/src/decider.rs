@@ -1,0 +1,125 @@
+//! The CPUs of a set: who decides on each of them.
+
+use crate::processor::Processor;
+use std::error::Error;
+use std::fmt;
+use vestal_core::{Guard, Level, Scheduler, Service, TaskConfiguration, TaskId};
+
+/// A scheduler that a manager thread can own.
+pub type BoxedScheduler = Box<dyn Scheduler + Send>;
+
+/// Why there is no scheduler: a [`vestal_core::ConfigurationError`], or words of another crate.
+pub type NoScheduler = Box<dyn Error + Send + Sync>;
+
+/// Makes the guard of a CPU from its tasks and the granularity of this world: what a job may exceed a limit by
+/// before that is an overrun ([`crate::Config::tolerance`]). It is called more than once.
+pub type MakeGuard = dyn Fn(&[TaskConfiguration], Service) -> Result<Guard, NoScheduler> + Send;
+
+/// Makes the scheduler of a CPU from its tasks and the granularity of this world, which is zero: what this world itself
+/// adds to a job ([`crate::Config::tolerance`]) is taken off before a job is charged. It is called more than once.
+pub type MakeScheduler =
+    dyn Fn(&[TaskConfiguration], Service) -> Result<BoxedScheduler, NoScheduler> + Send;
+
+/// Who decides on a CPU.
+pub enum Decider {
+    /// The kernel's fixed priorities keep the order of jobs, by the priorities of their tasks, and a guard enforces:
+    /// *native dispatch*.
+    Native(Box<MakeGuard>),
+    /// A manager dispatches the jobs as a scheduler says, any of one CPU: *managed dispatch*.
+    Managed(Box<MakeScheduler>),
+}
+
+impl fmt::Debug for Decider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Native(_) => "Native",
+            Self::Managed(_) => "Managed",
+        })
+    }
+}
+
+/// One CPU of a set.
+#[derive(Debug)]
+pub struct CpuSpec {
+    /// The CPU of the machine on which it runs; several may run on one. `None`: one of the last that the process may use
+    /// (CPU 0 serves most interrupts), each on another.
+    pub processor: Option<Processor>,
+    /// Who decides on it.
+    pub decider: Decider,
+    /// Whether deadlines are guaranteed, because a schedulability test accepted its tasks. `false`: no miss counts as
+    /// one that the policy had guaranteed not to happen.
+    pub guarantee: bool,
+    /// How many jobs of one task may wait behind its current one; more are dropped. `None`: any number.
+    pub backlog: Option<usize>,
+}
+
+impl CpuSpec {
+    /// A CPU with native dispatch and a guarantee; see [`MakeGuard`].
+    pub fn native<E: Into<NoScheduler>>(
+        make: impl Fn(&[TaskConfiguration], Service) -> Result<Guard, E> + Send + 'static,
+    ) -> Self {
+        Self::with(Decider::Native(Box::new(move |tasks, granularity| {
+            make(tasks, granularity).map_err(Into::into)
+        })))
+    }
+
+    /// A CPU with managed dispatch and a guarantee; see [`MakeScheduler`].
+    pub fn managed<E: Into<NoScheduler>>(
+        make: impl Fn(&[TaskConfiguration], Service) -> Result<BoxedScheduler, E> + Send + 'static,
+    ) -> Self {
+        Self::with(Decider::Managed(Box::new(move |tasks, granularity| {
+            make(tasks, granularity).map_err(Into::into)
+        })))
+    }
+
+    const fn with(decider: Decider) -> Self {
+        Self {
+            processor: None,
+            decider,
+            guarantee: true,
+            backlog: None,
+        }
+    }
+
+    /// The same on this CPU of the machine.
+    #[must_use]
+    pub fn on(self, processor: impl Into<Option<Processor>>) -> Self {
+        Self {
+            processor: processor.into(),
+            ..self
+        }
+    }
+}
+
+/// The state machine of a CPU.
+pub(crate) enum RunScheduler {
+    Guard(Box<Guard>),
+    Dispatching(BoxedScheduler),
+}
+
+impl Decider {
+    /// The state machine of a CPU with these tasks, for this granularity if it is native.
+    pub(crate) fn make(
+        &self,
+        tasks: &[TaskConfiguration],
+        granularity: Service,
+    ) -> Result<RunScheduler, NoScheduler> {
+        Ok(match self {
+            Self::Native(make) => RunScheduler::Guard(Box::new(make(tasks, granularity)?)),
+            Self::Managed(make) => RunScheduler::Dispatching(make(tasks, Service::ZERO)?),
+        })
+    }
+}
+
+/// The limits that jobs of each task can have, and the level of each.
+pub(crate) fn limits_of(
+    decider: &(impl Scheduler + ?Sized),
+    tasks: &[TaskConfiguration],
+) -> Vec<Vec<(Level, Service)>> {
+    let limits = |(entry, id): (&TaskConfiguration, TaskId)| {
+        let levels = entry.task.criticality.up_to_self();
+        let limits = levels.filter_map(|level| Some((level, decider.limit_at(id, level)?)));
+        limits.collect()
+    };
+    tasks.iter().zip((0..).map(TaskId)).map(limits).collect()
+}
