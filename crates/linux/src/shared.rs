@@ -298,8 +298,12 @@ impl Shared {
     }
 
     /// Gives the worker `tid` a SCHED_FIFO priority: nobody but the manager of its CPU does. If the run is being ended
-    /// meanwhile, perhaps by the watchdog, the worker is lowered again, so that nobody stays raised.
+    /// meanwhile, perhaps by the watchdog, the worker is lowered again, so that nobody stays raised; if that began
+    /// before, the number may be another thread's by now.
     pub(crate) fn raise(&self, tid: Tid, priority: i32) -> std::io::Result<()> {
+        if self.phase.is_ending() {
+            return Ok(());
+        }
         sys::sched::set_fifo(tid, priority)?;
         if self.phase.is_ending_after_raising() {
             demote(tid);
@@ -396,5 +400,78 @@ fn demote(tid: Tid) {
     if tid != 0 {
         // Leaving the real-time class needs no right; the thread exists (see `halt`).
         let _ = sys::sched::set_other(tid);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allowance::Allowance;
+    use crate::sys::timer::SignalTimer;
+    use std::cell::RefCell;
+    use vestal_core::{
+        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
+    };
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn shared() -> Shared {
+        let wcet = Wcet::new(&[Service::from_nanos(9 * SECOND)]).unwrap();
+        let period = Duration::from_nanos(10 * SECOND);
+        let task = Task::new(Level(0), period, period, wcet).unwrap();
+        let configuration = TaskConfiguration::new(task, 1);
+        let allowance = Allowance::UpTo(9 * SECOND);
+        let task = TaskShared::new("task".to_owned(), configuration, 0, 2, allowance);
+        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Adaptive);
+        let mut shared = Shared::new(vec![task], &config, 0, Monitor::Manager, Service::ZERO);
+        shared.duties.enforces = true;
+        shared
+    }
+
+    /// The manager comes between the worker's look at the allowance and its setting of the monitor: that was armed with
+    /// what the worker had read, where it did not read again.
+    #[test]
+    fn a_monitor_is_armed_with_what_the_allowance_was_lowered_to_meanwhile() {
+        let shared = shared();
+        let task = &shared.tasks[0];
+        let monitor = Armed::Wall(SignalTimer::wall(sys::sched::own_tid()).unwrap());
+        let armed = RefCell::new(Vec::new());
+        shared.arm(task, &monitor, |threshold| {
+            task.next.set(Allowance::UpTo(7 * SECOND));
+            armed.borrow_mut().push(threshold);
+            Some(threshold)
+        });
+        assert_eq!(armed.into_inner(), [9 * SECOND, 7 * SECOND]);
+        let Armed::Wall(timer) = &monitor else {
+            panic!("it is one");
+        };
+        assert!((6 * SECOND..=7 * SECOND).contains(&timer.remaining()));
+        monitor.stop();
+    }
+
+    #[test]
+    fn what_a_sliced_job_was_granted_follows_the_manager_until_that_grants_more() {
+        let shared = shared();
+        let (first, lower) = (Allowance::UpTo(9 * SECOND), Allowance::UpTo(7 * SECOND));
+        let sliced = || {
+            let task = &shared.tasks[0];
+            TaskShared::new("task".to_owned(), task.configuration, 0, 2, first).in_slices()
+        };
+        let task = sliced();
+        assert_eq!(task.grant_first(), first);
+        task.next.set(lower);
+        assert_eq!(
+            (task.grant_again(first), task.present_limit()),
+            (lower, lower)
+        );
+        let task = sliced();
+        assert_eq!(task.grant_first(), first);
+        task.next.set(lower);
+        let more = Allowance::UpTo(8 * SECOND);
+        task.grant(more);
+        assert_eq!(
+            (task.grant_again(first), task.present_limit()),
+            (lower, more)
+        );
     }
 }

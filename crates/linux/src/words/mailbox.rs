@@ -104,21 +104,25 @@ mod model {
     fn two_letters(put: fn(&Pairs, (u64, u64))) {
         loom::model(move || {
             let mailbox = Arc::new(Pairs::default());
-            let other = Arc::clone(&mailbox);
+            let done = Arc::new(AtomicU64::new(0));
+            let (other, other_done) = (Arc::clone(&mailbox), Arc::clone(&done));
             let sender = thread::spawn(move || {
                 put(&other, (1, 10));
                 while other.is_full() {
                     other.wait_until_taken(None);
                 }
+                // What the receiver did about it before it took it.
+                assert_eq!(other_done.load(Ordering::Relaxed), 1, "taken before done");
                 put(&other, (2, 20));
             });
             for number in 1..=2 {
-                let letter = loop {
-                    if let Some(letter) = mailbox.take() {
-                        break letter;
-                    }
+                while mailbox.look().is_none() {
                     thread::yield_now();
-                };
+                }
+                if number == 1 {
+                    done.store(number, Ordering::Relaxed);
+                }
+                let letter = mailbox.take().unwrap();
                 assert_eq!(letter, (number, 10 * number), "torn, lost or twice");
             }
             sender.join().unwrap();

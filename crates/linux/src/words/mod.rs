@@ -12,7 +12,7 @@
 //! `docs/linux-words.md` has a table of all words of a run.
 //!
 //! Each cell is checked by the model checker loom, which tries every interleaving and every order that
-//! the memory model allows: `RUSTFLAGS="--cfg loom" cargo test -p vestal-linux --lib words:: --release`. Models of
+//! the memory model allows: `RUSTFLAGS="--cfg loom" cargo test -p vestal-linux --lib words::`. Models of
 //! several cells together are in `models`. A model named `refuted_...` is one that loom must refute: the
 //! same with a weaker order, or with the pair of words that was there before.
 
