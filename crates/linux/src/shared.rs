@@ -409,9 +409,7 @@ mod tests {
     use crate::allowance::Allowance;
     use crate::sys::timer::SignalTimer;
     use std::cell::RefCell;
-    use vestal_core::{
-        Duration, Enforcement, Level, LevelSet, Service, Task, TaskConfiguration, Wcet,
-    };
+    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -422,7 +420,7 @@ mod tests {
         let configuration = TaskConfiguration::new(task, 1);
         let allowance = Allowance::UpTo(9 * SECOND);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, allowance);
-        let config = Config::new(LevelSet::new(2).unwrap(), Enforcement::Adaptive);
+        let config = Config::new();
         let mut shared = Shared::new(vec![task], &config, 0, Monitor::Manager, Service::ZERO);
         shared.duties.enforces = true;
         shared
