@@ -111,7 +111,7 @@ pub struct Config {
     /// Which threads handle what under native dispatch.
     pub mechanism: Mechanism,
     /// The budget monitor. [`Monitor::Perf`] falls back to [`Monitor::Manager`] where
-    /// `perf_event_open` is refused, and [`crate::Report::monitor`] says so.
+    /// `perf_event_open` is refused, and [`crate::report::CpuReport::monitor`] says so.
     pub monitor: Monitor,
     /// When jobs that lost their priorities come to their end.
     pub termination: Termination,
