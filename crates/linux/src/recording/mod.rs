@@ -16,7 +16,7 @@
 //! flag is down when the gatherer looks will give no record from before that look.
 //!
 //! *Findings.* The gatherer also reads the notes of all threads and hands them to the judge
-//! ([`crate::account`]), in every run; what that finds, stolen time and missed deadlines, is one source more.
+//! (`account`), in every run; what that finds, stolen time and missed deadlines, is one source more.
 //! A note that it makes a record of is written within a group of records, so that the flags of all
 //! rings say until when it is complete.
 //!
