@@ -168,21 +168,29 @@ impl<D: Driver> Manager<D> {
             return Ok(());
         }
         let end = shared.end.get();
-        let mut now = monotonic_nanos();
-        while goes_on(shared, now, end) {
+        loop {
+            let now = monotonic_nanos();
             let until = self.driver.arm(shared).min(end).min(now + BEAT_NANOS);
+            // A run that is to end is ended after a wait too, which takes no time: with it ends what the manager took
+            // for its last round, and what of that it slept is nobody else's.
+            let until = if shared.is_stop_requested() {
+                now
+            } else {
+                until
+            };
             self.about_to_wait(shared);
             let woken = self.driver.wait(shared, until);
             let wanted = self.driver.wanted_since(shared, &woken, until);
-            let at = self.awake(shared, wanted);
-            self.driver.count(shared, &woken, at, &mut self.record);
-            if goes_on(shared, at, end) && self.driver.is_wanted(shared, &woken, at) {
-                self.round(shared, &woken, at)?;
+            let now = self.awake(shared, wanted);
+            self.driver.count(shared, &woken, now, &mut self.record);
+            if !goes_on(shared, now, end) {
+                return Ok(());
+            }
+            if self.driver.is_wanted(shared, &woken, now) {
+                self.round(shared, &woken, now)?;
             }
             self.driver.decider().sink().close();
-            now = monotonic_nanos();
         }
-        Ok(())
     }
 
     /// To be called last of all before the manager asks the kernel to wait.

@@ -65,6 +65,8 @@ impl Driver for Told {
         self.waits += 1;
         assert!(until <= shared.end.get());
         assert!(until <= monotonic_nanos() + BEAT_NANOS);
+        // Whoever asked to end the run waits no more.
+        assert!(!shared.is_stop_requested() || until <= monotonic_nanos());
         if self.waits > self.rounds.len() {
             // Nothing is left to be told: the time is over.
             while monotonic_nanos() < until {
@@ -154,12 +156,13 @@ fn a_run_ends_in_time_and_has_a_span_for_each_round_that_was_wanted() {
 }
 
 #[test]
-fn whoever_is_asked_to_end_the_run_in_a_round_waits_no_more() {
+fn a_run_that_is_to_end_since_a_round_ends_after_a_wait_that_takes_no_time() {
     // The run would last for ever.
     let rounds = [Round::Done, Round::AsksForTheEnd, Round::Panics];
     let (cause, record) = managed(&rounds, true, u64::MAX);
     assert_eq!(cause, Some(StopCause::Signal(2)));
-    assert_eq!(record.wakeups.other, 2);
+    let rounds = record.handling.summary().count;
+    assert_eq!((record.wakeups.other, rounds), (3, 2));
 }
 
 #[test]
