@@ -1,11 +1,14 @@
 //! The manager's loop with a driver that does as it is told, on an ordinary thread.
 
 use super::{BEAT_NANOS, Driver, Manager, Step};
+use crate::account::{Interval, Note, Thread};
 use crate::config::{Config, Monitor};
+use crate::evidence::channel;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::shared::{Shared, StopCause};
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::event::sleep_until;
 use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
@@ -22,6 +25,8 @@ enum Round {
     Idle,
     Done,
     AsksForTheEnd,
+    /// It takes so many nanoseconds, asleep.
+    Sleeps(u64),
     Violates,
     Panics,
 }
@@ -88,6 +93,10 @@ impl Driver for Told {
     fn round(&mut self, shared: &Shared, _: &mut ManagerRecord, (): &(), _: u64) -> Step {
         match Told::round(self) {
             Round::Idle | Round::Done => Ok(()),
+            Round::Sleeps(nanos) => {
+                sleep_until(monotonic_nanos() + nanos);
+                Ok(())
+            }
             Round::AsksForTheEnd => {
                 shared.request_stop(StopCause::Signal(2));
                 Ok(())
@@ -105,8 +114,20 @@ impl Driver for Told {
 
 /// A run of so many nanoseconds in which the driver is told these rounds.
 fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<StopCause>, ManagerRecord) {
+    let (cause, record, _) = noted(rounds, starts, nanos);
+    (cause, record)
+}
+
+/// The same, with what the manager noted.
+fn noted(
+    rounds: &[Round],
+    starts: bool,
+    nanos: u64,
+) -> (Option<StopCause>, ManagerRecord, Vec<Note>) {
     let config = Config::new();
-    let shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+    let mut shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+    let (notes, mut reader) = channel(64);
+    shared.notes = notes;
     let shared = Arc::new(shared);
     let epoch = monotonic_nanos();
     shared.epoch.set(epoch);
@@ -123,7 +144,9 @@ fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<StopCause>, Ma
     let record = Manager::new(Arc::clone(&shared), driver, record, 1).main();
     assert!(shared.stop_requested(), "halted, whatever happened");
     assert!(record.end.is_some());
-    (shared.stop_cause(), record)
+    let extent = reader.extent();
+    let notes = std::iter::from_fn(|| reader.next(extent)).collect();
+    (shared.stop_cause(), record, notes)
 }
 
 pub(super) fn guard() -> Guard {
@@ -185,4 +208,26 @@ fn a_driver_that_cannot_start_ends_the_run() {
     let (cause, record) = managed(&[Round::Done], false, u64::MAX);
     assert_eq!(cause, Some(StopCause::SetupFailed));
     assert_eq!(record.wakeups.other, 0);
+}
+
+/// What it slept would else be free time of the CPU, which those claim that wake at the end.
+#[test]
+fn what_a_manager_takes_for_its_last_round_is_noted() {
+    const LAST: u64 = 8_000_000;
+    let (cause, _, notes) = noted(&[Round::Done, Round::Sleeps(LAST)], true, LAST / 2);
+    assert_eq!(cause, Some(StopCause::Finished));
+    let is_last = |note: &&Note| {
+        let Note::Interval(Interval {
+            thread,
+            began,
+            now,
+            waits,
+            ..
+        }) = note
+        else {
+            return false;
+        };
+        *thread == Thread::Manager && *waits && now - began >= LAST
+    };
+    assert_eq!(notes.iter().filter(is_last).count(), 1, "{notes:?}");
 }
