@@ -2,9 +2,10 @@
 
 use crate::recording::Tracer;
 use crate::request::Request;
-use crate::shared::{Shared, StopCause, TaskShared};
+use crate::shared::{Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
+use crate::words::Cause;
 use vestal_core::Scheduler;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_trace::{Edge, Mechanism, Record, Recorder, What};
@@ -21,7 +22,7 @@ pub(crate) fn take_out_of_real_time(task: &TaskShared) {
 /// Gives a worker its priority back.
 pub(crate) fn restore_priority(shared: &Shared, task: &TaskShared) {
     if shared.raise(task.tid(), task.present_priority()).is_err() {
-        shared.request_stop(StopCause::SetupFailed);
+        shared.run.request_stop(Cause::SetupFailed);
     }
 }
 

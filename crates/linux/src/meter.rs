@@ -49,10 +49,9 @@ impl Account {
     }
 }
 
-/// The accounts of the threads that are not workers.
+/// The accounts of the threads of a CPU that are not workers.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) manager: Account,
     pub(crate) idle: Account,
-    pub(crate) watchdog: Account,
 }

@@ -1,11 +1,10 @@
 //! What is decided before anything starts: whether a run is possible here, and how.
 
 use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, TaskSpec};
-use crate::decider::{RunScheduler, limits_of};
+use crate::decider::{CpuSpec, RunScheduler, limits_of};
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
 use crate::evidence::{self, NOTE_BYTES};
-use crate::executive::{CpuTasks, Executive};
 use crate::processor::{Processor, distinct};
 use crate::rights::{CpuNeeds, Needs, Rights};
 use crate::zss::RANKS_BELOW;
@@ -65,10 +64,27 @@ pub(crate) struct Asked {
     pub(crate) limits: Vec<Vec<(Level, Service)>>,
 }
 
-impl Executive {
+/// A CPU of the set with its tasks.
+#[derive(Debug)]
+pub(crate) struct CpuTasks {
+    pub(crate) spec: CpuSpec,
+    pub(crate) tasks: Vec<TaskSpec>,
+}
+
+/// What is planned.
+pub(crate) struct Wish<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) cpus: &'a [CpuTasks],
+    /// A task that was added before there was a CPU for it.
+    pub(crate) homeless: Option<&'a str>,
+    /// What the rings of a recording take in memory.
+    pub(crate) ring_bytes: u64,
+}
+
+impl Wish<'_> {
     /// Checks the tasks against each other, the settings and the rights.
-    pub(crate) fn prepare(&self, rights: &Rights) -> Result<RunPlan, RunError> {
-        if let Some(task) = &self.homeless {
+    pub(crate) fn plan(&self, rights: &Rights) -> Result<RunPlan, RunError> {
+        if let Some(task) = self.homeless {
             return Err(RunError::Unsupported(format!(
                 "{task} has no CPU: `Executive::cpu` comes before the tasks that run there"
             )));
@@ -80,14 +96,14 @@ impl Executive {
         }
         let several = self.cpus.len() > 1;
         let drafts = self.cpus.iter().zip((0..).map(CpuId));
-        let drafts = drafts.map(|(cpu, id)| cpu.draft(&self.config, several.then_some(id)));
+        let drafts = drafts.map(|(cpu, id)| cpu.draft(self.config, several.then_some(id)));
         let drafts = drafts.collect::<Result<Vec<Draft>, RunError>>()?;
         let needs = self.needs(&drafts);
         let processors = rights.processors_for(&needs);
         let processors = processors.map_err(RunError::Refused)?;
         let cpus = drafts.into_iter().zip(&processors);
         let mut cpus: Vec<CpuPlan> = cpus
-            .map(|(draft, &processor)| draft.on(processor, &self.config, rights))
+            .map(|(draft, &processor)| draft.on(processor, self.config, rights))
             .collect();
         equalize_managers(&mut cpus);
         let others = rights.processors.iter().copied();
@@ -105,22 +121,18 @@ impl Executive {
     }
 
     fn needs(&self, drafts: &[Draft]) -> Needs {
-        let config = &self.config;
-        let (cpus, tasks) = (
-            drafts.len(),
-            drafts.iter().map(|draft| draft.fifo.len()).sum(),
-        );
+        let config = self.config;
+        let tasks: usize = drafts.iter().map(|draft| draft.fifo.len()).sum();
+        let cpus = drafts.len();
         // Manager and idle detector of each CPU, and the watchdog.
         let threads = tasks as u64 + 2 * cpus as u64 + 1;
         let stacks = config.stack_bytes as u64 * threads;
-        let recording = self.recording.as_ref();
-        let rings = recording.map_or(0, |recording| recording.bytes(tasks, cpus));
         let rooms = self
             .cpus
             .iter()
             .map(|cpu| cpu.room_for_notes(config) as u64);
         let notes = rooms.sum::<u64>() * NOTE_BYTES;
-        let records = RECORD_BYTES * tasks as u64 + rings + notes;
+        let records = RECORD_BYTES * tasks as u64 + self.ring_bytes + notes;
         let of_cpu = |(cpu, draft): (&CpuTasks, &Draft)| CpuNeeds {
             processor: cpu.spec.processor,
             // The watchdog's.
@@ -196,7 +208,7 @@ fn watchdog_processor(processors: &[Processor], others: &[Processor]) -> Process
 
 impl CpuTasks {
     fn specs(&self) -> impl Iterator<Item = &TaskSpec> {
-        self.tasks.iter().map(|(spec, _)| spec)
+        self.tasks.iter()
     }
 
     fn configurations(&self) -> Vec<TaskConfiguration> {

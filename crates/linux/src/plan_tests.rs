@@ -1,5 +1,6 @@
 use super::*;
 use crate::decider::CpuSpec;
+use crate::executive::Executive;
 use crate::rights::Throttling;
 use vestal_core::model::LevelSet;
 use vestal_core::{
@@ -308,29 +309,6 @@ fn refusals_name_the_cpu_of_the_set_if_there_are_several() {
         message.contains("CPUs 0, 1 of the set, together on CPU 1"),
         "{message}"
     );
-}
-
-#[test]
-fn several_cpus_are_checked_and_not_yet_run() {
-    let two = || {
-        set(vec![
-            (
-                native(Enforcement::Static).on(Processor(0)),
-                vec![spec(1, 100, &[1])],
-            ),
-            (
-                native(Enforcement::Static).on(Processor(0)),
-                vec![spec(1, 100, &[1])],
-            ),
-        ])
-    };
-    two().check(&able()).unwrap();
-    // This machine may refuse for want of a right; without such a refusal the run does.
-    if two().check(&Rights::probe()).is_ok() {
-        let error = two().run(Duration::from_millis(1)).unwrap_err();
-        assert!(matches!(error, RunError::Unsupported(_)), "{error}");
-        assert!(error.to_string().contains("the set has 2"), "{error}");
-    }
 }
 
 #[test]

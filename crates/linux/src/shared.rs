@@ -26,36 +26,29 @@ use crate::evidence::{NoteLog, Online, channel};
 use crate::managed::Managed;
 use crate::meter::Accounts;
 use crate::monitor::{Armed, QUANTUM_NANOS};
+use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, Tid};
-use crate::words::{Beat, Cause, Latest, Phase, Question, Stage, Stop};
+use crate::words::{Beat, Cause, Latest, Phase, Question, Stage};
 pub(crate) use call::Call;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 pub(crate) use task::TaskShared;
-use vestal_core::{ContractViolation, Event, Instant, JobId, Notice, Service, TaskId};
+use vestal_core::{ContractViolation, CpuId, Event, Instant, JobId, Notice, Service, TaskId};
 
-/// Why a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum StopCause {
-    Finished,
-    Signal(i32),
-    SetupFailed,
-    BodyPanicked { task: TaskId, message: String },
-    ManagerPanicked { message: String },
-    ManagerHung,
-}
-
-/// A whole run.
+/// One CPU of a run's set: all that its threads share. No other CPU's block can be reached from here.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    /// What it has in common with the other CPUs of the set.
+    pub(crate) run: Arc<Run>,
+    /// Its number in the set.
+    pub(crate) id: CpuId,
     pub(crate) tasks: Vec<TaskShared>,
     /// Indices in `tasks`, the most urgent first.
     pub(crate) by_urgency: Vec<usize>,
+    /// The processor that it runs on.
     pub(crate) cpu: usize,
     pub(crate) monitor: Monitor,
-    pub(crate) heartbeat_nanos: u64,
-    pub(crate) termination: Termination,
     /// Whether a job that used up the limit of its own level makes way for all others.
     pub(crate) stops_at_own_limit: bool,
     /// Whether deadlines are guaranteed.
@@ -63,15 +56,13 @@ pub(crate) struct Shared {
     /// How many jobs of one task may wait behind its current one; `None`: any number.
     pub(crate) backlog: Option<usize>,
     pub(crate) tolerance_nanos: u64,
-    /// Workers wait on it for their releases.
+    /// Where this CPU stands; workers wait on it for their releases.
     pub(crate) phase: Arc<Phase>,
-    /// The clock when the run began, and when it shall end.
-    pub(crate) epoch: Latest<u64>,
-    pub(crate) end: Latest<u64>,
+    /// The clock when this CPU ended.
     pub(crate) stopped_at: Latest<u64>,
     pub(crate) manager_tid: Latest<Tid>,
     pub(crate) idle_tid: Latest<Tid>,
-    /// Of a watchdog that shares the CPU of the run; else 0.
+    /// Of a watchdog that lives on its processor; else 0.
     pub(crate) watchdog_tid: Latest<Tid>,
     /// Written by the manager: the mode.
     pub(crate) mode: Latest<u8>,
@@ -83,15 +74,14 @@ pub(crate) struct Shared {
     pub(crate) online: Online,
     /// Of the manager.
     pub(crate) beat: Beat,
-    /// What manager, idle detector and watchdog used; each writes its own when it leaves.
+    /// What manager and idle detector used; each writes its own when it leaves.
     pub(crate) accounts: Accounts,
     /// Under managed dispatch: the plan.
     pub(crate) managed: Option<Managed>,
     /// Who does what: set before any thread starts, as is how the manager is called.
     pub(crate) duties: Duties,
     pub(crate) call: Call,
-    stop: Stop,
-    /// Written before the stop that it is about.
+    /// The text of a panic of its manager; written before the stop that it is about.
     manager_panic: OnceLock<String>,
     #[cfg(feature = "real")]
     pub(crate) injected: crate::fault::Injected,
@@ -108,11 +98,12 @@ impl crate::fault::Faulty for Shared {
     }
 
     fn begun(&self) -> u64 {
-        self.epoch()
+        self.run.epoch()
     }
 }
 
 impl Shared {
+    /// CPU 0 of a run of its own; whoever makes a set gives it [`Self::run`] and [`Self::id`].
     pub(crate) fn new(
         mut tasks: Vec<TaskShared>,
         config: &Config,
@@ -129,19 +120,17 @@ impl Shared {
         let online = Online::new(tasks.len());
         by_urgency.sort_by_key(|&index| tasks.get(index).map(|task| std::cmp::Reverse(task.fifo)));
         Self {
+            run: Arc::new(Run::new(config)),
+            id: CpuId(0),
             tasks,
             by_urgency,
             cpu,
             monitor,
-            heartbeat_nanos: config.heartbeat.as_nanos().max(1),
-            termination: config.termination,
             stops_at_own_limit: true,
             guarantee: true,
             backlog: None,
             tolerance_nanos: tolerance.as_nanos(),
             phase,
-            epoch: Latest::default(),
-            end: Latest::default(),
             stopped_at: Latest::default(),
             manager_tid: Latest::default(),
             idle_tid: Latest::default(),
@@ -156,7 +145,6 @@ impl Shared {
             managed: None,
             duties: Duties::native(config.enforce),
             call: Call::Signal,
-            stop: Stop::default(),
             manager_panic: OnceLock::new(),
             #[cfg(feature = "real")]
             injected: crate::fault::Injected::default(),
@@ -176,12 +164,12 @@ impl Shared {
 
     /// The clock when the run began.
     pub(crate) fn epoch(&self) -> u64 {
-        self.epoch.get()
+        self.run.epoch()
     }
 
     /// The clock reading `nanos` as an instant of this world.
     pub(crate) fn instant(&self, nanos: u64) -> Instant {
-        Instant::from_nanos(nanos.saturating_sub(self.epoch()))
+        self.run.instant(nanos)
     }
 
     /// The clock when job `sequence` of `task` is released.
@@ -227,7 +215,7 @@ impl Shared {
         {
             self.notes.write(note);
         }
-        match self.termination {
+        match self.run.termination {
             Termination::Immediate => task.cancel_demoted(),
             // The idle detector says when.
             Termination::Deferred => self.want_idle(),
@@ -311,62 +299,37 @@ impl Shared {
         Ok(())
     }
 
-    /// Whether the run is being ended: everything is demoted then.
+    /// Whether this CPU is being ended: everything is demoted then.
     pub(crate) fn stop_requested(&self) -> bool {
         self.phase.is_ending()
     }
 
-    /// Asks for the end of the run; the first cause is the one reported.
-    pub(crate) fn request_stop(&self, cause: StopCause) {
-        let cause = match cause {
-            StopCause::Finished => Cause::Finished,
-            StopCause::Signal(signal) => Cause::Signal(signal),
-            StopCause::SetupFailed => Cause::SetupFailed,
-            StopCause::BodyPanicked { task, message } => {
-                // A body that panicked is never called again.
-                if let Some(task) = self.tasks.get(task.index()) {
-                    let _ = task.panic.set(message);
-                }
-                Cause::BodyPanicked(u32::from(task.0))
-            }
-            StopCause::ManagerPanicked { message } => {
-                let _ = self.manager_panic.set(message);
-                Cause::ManagerPanicked
-            }
-            StopCause::ManagerHung => Cause::ManagerHung,
-        };
-        self.stop.ask(cause);
+    /// The body of a job of `task` panicked: the run is to end, and the body is never called again.
+    pub(crate) fn stop_for_body(&self, task: &TaskShared, message: String) {
+        let _ = task.panic.set(message);
+        let (cpu, task) = (self.id.0, task.id.0);
+        self.run.request_stop(Cause::BodyPanicked { cpu, task });
     }
 
-    /// Whether somebody asked for the end of the run.
-    pub(crate) fn is_stop_requested(&self) -> bool {
-        self.stop.cause().is_some()
+    /// The manager panicked, or its decider refused what it said: the run is to end.
+    pub(crate) fn stop_for_manager(&self, message: String) {
+        let _ = self.manager_panic.set(message);
+        self.run.request_stop(Cause::ManagerPanicked(self.id.0));
     }
 
-    /// Why the run ends.
-    pub(crate) fn stop_cause(&self) -> Option<StopCause> {
-        let text = |message: &OnceLock<String>| message.get().cloned().unwrap_or_default();
-        Some(match self.stop.cause()? {
-            Cause::Finished => StopCause::Finished,
-            Cause::Signal(signal) => StopCause::Signal(signal),
-            Cause::SetupFailed => StopCause::SetupFailed,
-            Cause::BodyPanicked(index) => {
-                let task = TaskId(u16::try_from(index).unwrap_or(u16::MAX));
-                let message = self.tasks.get(task.index());
-                StopCause::BodyPanicked {
-                    task,
-                    message: message.map_or_else(String::new, |task| text(&task.panic)),
-                }
-            }
-            Cause::ManagerPanicked => StopCause::ManagerPanicked {
-                message: text(&self.manager_panic),
-            },
-            Cause::ManagerHung => StopCause::ManagerHung,
-        })
+    /// The text of the panic of a body of this task.
+    pub(crate) fn panic_of(&self, task: TaskId) -> Option<(&TaskShared, String)> {
+        let task = self.tasks.get(task.index())?;
+        Some((task, task.panic.get().cloned().unwrap_or_default()))
     }
 
-    /// Ends the run: every job loses its priority, every worker leaves the real-time class, all threads
-    /// are woken to end. Called by whoever finds out first that the run is over.
+    /// The text of a panic of its manager.
+    pub(crate) fn panic_of_manager(&self) -> String {
+        self.manager_panic.get().cloned().unwrap_or_default()
+    }
+
+    /// Ends this CPU: every job loses its priority, every worker leaves the real-time class, all threads
+    /// are woken to end. Called by its manager, or by the watchdog for a manager that hangs.
     ///
     /// The thread numbers are valid here, because workers end only after the phase has changed.
     pub(crate) fn halt(&self) {

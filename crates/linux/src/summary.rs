@@ -1,6 +1,6 @@
 //! Puts the notes of all threads together.
 
-use crate::account::{Account, StolenLog, TaskRecord, Thief};
+use crate::account::{Account, StolenLog, TaskRecord, Thief, ThreadCost};
 use crate::config::Mechanism;
 use crate::foreign::ForeignThread;
 use crate::processor::Processor;
@@ -9,6 +9,7 @@ use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
     ManagerRecord, Overhead, Report, StolenTime, TaskReport, ThreadCosts,
 };
+use crate::run::Run;
 use crate::shared::{Shared, TaskShared};
 use vestal_core::{Duration, Level, Service};
 use vestal_statistics::{Histogram, Summary};
@@ -20,6 +21,8 @@ pub(crate) struct Measured {
     pub(crate) recorded: Option<Recorded>,
     /// Clock readings at which the process was continued.
     pub(crate) continued: Vec<u64>,
+    /// What the watchdog used.
+    pub(crate) watchdog: ThreadCost,
 }
 
 /// What there is beside the shared words, of one CPU of the set.
@@ -36,24 +39,32 @@ pub(crate) struct MeasuredCpu {
     pub(crate) foreign: Vec<ForeignThread>,
 }
 
-/// The report of a run that has ended.
-pub(crate) fn report(shared: &Shared, measured: &Measured, cpu: &MeasuredCpu) -> Report {
-    let stuck = cpu.stuck.iter().filter_map(|&index| {
-        let task = shared.tasks.get(index)?;
-        Some(task.name.clone())
+/// The report of a run that has ended: of each CPU of the set what its threads share, and what was measured beside that.
+pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Shared, &MeasuredCpu)]) -> Report {
+    let stuck = cpus.iter().flat_map(|(shared, cpu)| {
+        let tasks = cpu
+            .stuck
+            .iter()
+            .filter_map(|&index| shared.tasks.get(index));
+        tasks.map(|task| task.name.clone())
     });
     let stuck = stuck.collect();
-    let cpu = cpu_report(shared, cpu, &measured.continued);
+    let reports = cpus
+        .iter()
+        .map(|(shared, cpu)| cpu_report(shared, cpu, &measured.continued));
+    let reports: Vec<CpuReport> = reports.collect();
     let mut jobs = JobCounts::default();
-    cpu.tasks.iter().for_each(|task| jobs.add(&task.jobs));
-    let stopped = shared.stopped_at.get();
+    let tasks = reports.iter().flat_map(|cpu| &cpu.tasks);
+    tasks.for_each(|task| jobs.add(&task.jobs));
+    let stopped = cpus.iter().map(|(shared, _)| shared.stopped_at.get()).max();
+    let nanos = stopped.unwrap_or(0).saturating_sub(run.epoch());
     Report {
         ended: measured.ended,
-        duration: Duration::from_nanos(stopped.saturating_sub(shared.epoch())),
+        duration: Duration::from_nanos(nanos),
         mechanism: measured.mechanism,
         jobs,
-        cpus: vec![cpu],
-        watchdog: shared.accounts.watchdog.cost(),
+        cpus: reports,
+        watchdog: measured.watchdog,
         continued: measured.continued.len() as u64,
         recorded: measured.recorded,
         stuck,

@@ -32,9 +32,10 @@ use crate::evidence::Intervals;
 use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
-use crate::shared::{Shared, StopCause};
+use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched;
+use crate::words::Cause;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -135,7 +136,7 @@ impl<D: Driver> Manager<D> {
             Err(panic) => Some(message_of(panic.as_ref())),
         };
         if let Some(message) = failed {
-            shared.request_stop(StopCause::ManagerPanicked { message });
+            shared.stop_for_manager(message);
         }
         shared.halt();
         let _ = sched::set_other(sched::own_tid());
@@ -164,16 +165,16 @@ impl<D: Driver> Manager<D> {
         }
         self.own = Some(Intervals::of_this_thread(Thread::Manager));
         if self.driver.start(shared).is_err() {
-            shared.request_stop(StopCause::SetupFailed);
+            shared.run.request_stop(Cause::SetupFailed);
             return Ok(());
         }
-        let end = shared.end.get();
+        let end = shared.run.end.get();
         loop {
             let now = monotonic_nanos();
             let until = self.driver.arm(shared).min(end).min(now + BEAT_NANOS);
             // A run that is to end is ended after a wait too, which takes no time: with it ends what the manager took
             // for its last round, and what of that it slept is nobody else's.
-            let until = if shared.is_stop_requested() {
+            let until = if shared.run.is_stop_requested() {
                 now
             } else {
                 until
@@ -232,11 +233,11 @@ impl<D: Driver> Manager<D> {
 /// Shows that the manager lives; says whether the run goes on.
 fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
     shared.beat.go_on();
-    if shared.stop_requested() || shared.is_stop_requested() {
+    if shared.stop_requested() || shared.run.is_stop_requested() {
         return false;
     }
     if now >= end {
-        shared.request_stop(StopCause::Finished);
+        shared.run.request_stop(Cause::Finished);
         return false;
     }
     #[cfg(feature = "real")]

@@ -45,7 +45,7 @@ impl Driver for Native {
     fn arm(&mut self, shared: &Shared) -> u64 {
         let wake = self.enactor.wake(shared);
         match shared.monitor {
-            Monitor::Heartbeat => wake.min(monotonic_nanos() + shared.heartbeat_nanos),
+            Monitor::Heartbeat => wake.min(monotonic_nanos() + shared.run.heartbeat_nanos),
             Monitor::Perf | Monitor::Manager | Monitor::PosixTimer => wake,
         }
     }
@@ -155,7 +155,8 @@ mod tests {
         let run = shared(Monitor::Heartbeat);
         let before = monotonic_nanos();
         let until = native.arm(&run);
-        let periods = before + run.heartbeat_nanos..=monotonic_nanos() + run.heartbeat_nanos;
+        let periods =
+            before + run.run.heartbeat_nanos..=monotonic_nanos() + run.run.heartbeat_nanos;
         assert!(periods.contains(&until));
     }
 }

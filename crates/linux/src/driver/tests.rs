@@ -6,9 +6,10 @@ use crate::config::{Config, Monitor};
 use crate::evidence::channel;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
-use crate::shared::{Shared, StopCause};
+use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
+use crate::words::Cause;
 use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
@@ -68,10 +69,10 @@ impl Driver for Told {
 
     fn wait(&mut self, shared: &Shared, until: u64) {
         self.waits += 1;
-        assert!(until <= shared.end.get());
+        assert!(until <= shared.run.end.get());
         assert!(until <= monotonic_nanos() + BEAT_NANOS);
         // Whoever asked to end the run waits no more.
-        assert!(!shared.is_stop_requested() || until <= monotonic_nanos());
+        assert!(!shared.run.is_stop_requested() || until <= monotonic_nanos());
         if self.waits > self.rounds.len() {
             // Nothing is left to be told: the time is over.
             while monotonic_nanos() < until {
@@ -98,7 +99,7 @@ impl Driver for Told {
                 Ok(())
             }
             Round::AsksForTheEnd => {
-                shared.request_stop(StopCause::Signal(2));
+                shared.run.request_stop(Cause::Signal(2));
                 Ok(())
             }
             Round::Violates => Err(ContractViolation::UnknownTask(TaskId(7))),
@@ -113,25 +114,21 @@ impl Driver for Told {
 }
 
 /// A run of so many nanoseconds in which the driver is told these rounds.
-fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<StopCause>, ManagerRecord) {
-    let (cause, record, _) = noted(rounds, starts, nanos);
-    (cause, record)
+fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<Cause>, ManagerRecord) {
+    let (shared, record, _) = noted(rounds, starts, nanos);
+    (shared.run.stop_cause(), record)
 }
 
-/// The same, with what the manager noted.
-fn noted(
-    rounds: &[Round],
-    starts: bool,
-    nanos: u64,
-) -> (Option<StopCause>, ManagerRecord, Vec<Note>) {
+/// The CPU of such a run, and what the manager noted.
+fn noted(rounds: &[Round], starts: bool, nanos: u64) -> (Arc<Shared>, ManagerRecord, Vec<Note>) {
     let config = Config::new();
     let mut shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
     let (notes, mut reader) = channel(64);
     shared.notes = notes;
     let shared = Arc::new(shared);
     let epoch = monotonic_nanos();
-    shared.epoch.set(epoch);
-    shared.end.set(epoch.saturating_add(nanos));
+    shared.run.epoch.set(epoch);
+    shared.run.end.set(epoch.saturating_add(nanos));
     shared.phase.begin();
     let driver = Told {
         decider: Recorder::new(guard(), Tracer::off()),
@@ -146,7 +143,7 @@ fn noted(
     assert!(record.end.is_some());
     let extent = reader.extent();
     let notes = std::iter::from_fn(|| reader.next(extent)).collect();
-    (shared.stop_cause(), record, notes)
+    (shared, record, notes)
 }
 
 pub(super) fn guard() -> Guard {
@@ -173,7 +170,7 @@ pub(super) fn configured<T>(make: impl FnOnce(&Configuration<'_>) -> T) -> T {
 fn a_run_ends_in_time_and_has_a_span_for_each_round_that_was_wanted() {
     let rounds = [Round::Idle, Round::Done, Round::Done, Round::Idle];
     let (cause, record) = managed(&rounds, true, 3_000_000);
-    assert_eq!(cause, Some(StopCause::Finished));
+    assert_eq!(cause, Some(Cause::Finished));
     let spans = record.handling.summary().count;
     assert_eq!((spans, record.wakeups.other), (2, 5));
 }
@@ -183,7 +180,7 @@ fn a_run_that_is_to_end_since_a_round_ends_after_a_wait_that_takes_no_time() {
     // The run would last for ever.
     let rounds = [Round::Done, Round::AsksForTheEnd, Round::Panics];
     let (cause, record) = managed(&rounds, true, u64::MAX);
-    assert_eq!(cause, Some(StopCause::Signal(2)));
+    assert_eq!(cause, Some(Cause::Signal(2)));
     let rounds = record.handling.summary().count;
     assert_eq!((record.wakeups.other, rounds), (3, 2));
 }
@@ -191,12 +188,11 @@ fn a_run_that_is_to_end_since_a_round_ends_after_a_wait_that_takes_no_time() {
 #[test]
 fn a_manager_that_panics_or_breaks_the_contract_ends_the_run_and_says_why() {
     let message_after = |round| {
-        let (cause, record) = managed(&[Round::Done, round], true, u64::MAX);
+        let (shared, record, _) = noted(&[Round::Done, round], true, u64::MAX);
         assert_eq!(record.handling.summary().count, 1);
-        match cause {
-            Some(StopCause::ManagerPanicked { message }) => message,
-            other => panic!("{other:?}"),
-        }
+        let cause = shared.run.stop_cause();
+        assert_eq!(cause, Some(Cause::ManagerPanicked(0)));
+        shared.panic_of_manager()
     };
     assert_eq!(message_after(Round::Panics), "as it was told");
     let violated = message_after(Round::Violates);
@@ -206,7 +202,7 @@ fn a_manager_that_panics_or_breaks_the_contract_ends_the_run_and_says_why() {
 #[test]
 fn a_driver_that_cannot_start_ends_the_run() {
     let (cause, record) = managed(&[Round::Done], false, u64::MAX);
-    assert_eq!(cause, Some(StopCause::SetupFailed));
+    assert_eq!(cause, Some(Cause::SetupFailed));
     assert_eq!(record.wakeups.other, 0);
 }
 
@@ -214,8 +210,8 @@ fn a_driver_that_cannot_start_ends_the_run() {
 #[test]
 fn what_a_manager_takes_for_its_last_round_is_noted() {
     const LAST: u64 = 8_000_000;
-    let (cause, _, notes) = noted(&[Round::Done, Round::Sleeps(LAST)], true, LAST / 2);
-    assert_eq!(cause, Some(StopCause::Finished));
+    let (shared, _, notes) = noted(&[Round::Done, Round::Sleeps(LAST)], true, LAST / 2);
+    assert_eq!(shared.run.stop_cause(), Some(Cause::Finished));
     let is_last = |note: &&Note| {
         let Note::Interval(Interval {
             thread,

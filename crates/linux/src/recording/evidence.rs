@@ -105,7 +105,7 @@ impl Evidence {
     pub(super) fn close(&mut self, shared: &Shared) -> Vec<Record> {
         self.judge.close_run(Closing {
             stopped: shared.stopped_at.get(),
-            end: shared.end.get(),
+            end: shared.run.end.get(),
             at: monotonic_nanos(),
             consumed: shared.consumed(),
         });

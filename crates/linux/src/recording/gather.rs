@@ -1,71 +1,18 @@
-//! The side that empties the rings and brings the records into one order, and hands the notes to the judge.
+//! The side that empties the rings of all CPUs and brings the records into one order, and hands the notes to the judges.
 
 use super::evidence::Evidence;
-use super::tracer::Flag;
-use super::{Consumer, Recording, Tracer};
+use super::lane::Lane;
+use super::{Consumer, Recording};
 use crate::account::Account;
 use crate::report::Recorded;
-use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{futex, sched};
-use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
-use vestal_core::engine::uniprocessor::CPU;
-use vestal_core::{Fact, Instant, JobId, TaskId};
-use vestal_trace::ring::{Consumer as Reader, channel};
-use vestal_trace::{Record, What};
-
-/// How many records may wait for their turn before the rings are left to fill and lose some: a
-/// thread that was preempted within a group holds the others back.
-const WAITING_MAX: usize = 1 << 20;
-
-/// Clocks of one CPU are compared with those of another.
-const SKEW_NANOS: u64 = 1_000;
-
-/// The rings of a run: the manager's first, then the workers' in the order of the tasks.
-#[derive(Debug, Default)]
-pub(crate) struct Rings(Vec<Ring>);
-
-/// One ring, and what came out of it.
-#[derive(Debug)]
-struct Ring {
-    reader: Reader<Record>,
-    flag: Arc<Flag>,
-    /// Records with the instants by which they are merged: that of the latest record of this ring so
-    /// far, because a manager may tell of something that happened before its last call.
-    waiting: VecDeque<(u64, Record)>,
-    latest: u64,
-    /// Whatever comes later is not from before this instant.
-    complete_until: u64,
-    lost: u64,
-}
-
-impl Rings {
-    /// Another ring; its memory is reserved here, and locked if the process's memory is.
-    pub(crate) fn add(&mut self, records: usize) -> Tracer {
-        let (producer, reader) = channel(records);
-        let flag = Arc::new(Flag::default());
-        self.0.push(Ring {
-            reader,
-            flag: Arc::clone(&flag),
-            waiting: VecDeque::new(),
-            latest: 0,
-            complete_until: 0,
-            lost: 0,
-        });
-        Tracer::new(producer, flag)
-    }
-
-    /// Empties all rings into nothing.
-    pub(crate) fn discard(&mut self) {
-        for ring in &mut self.0 {
-            while ring.reader.pop().is_some() {}
-        }
-    }
-}
+use vestal_trace::domains::DomainSink;
+use vestal_trace::{DomainId, Domains, Record};
 
 /// The thread that gathers.
 pub(crate) struct Gatherer {
@@ -73,15 +20,21 @@ pub(crate) struct Gatherer {
     thread: JoinHandle<Merger>,
 }
 
+/// What is recorded of a CPU last: the records of `rest`, and the end of all; none without an end: its manager did not
+/// come to one.
+#[derive(Debug, Default)]
+pub(crate) struct Last {
+    pub(crate) rest: Vec<Record>,
+    pub(crate) end: Option<Record>,
+}
+
 impl Gatherer {
-    /// Starts the thread, on one of `cpus` if there is one, else at the lowest priority. Without a consumer the
+    /// Starts the thread, on one of `processors` if there is one, else at the lowest priority. Without a consumer the
     /// run is judged, and nothing is merged.
     pub(crate) fn start(
-        rings: Rings,
-        evidence: Evidence,
-        shared: &Arc<Shared>,
+        lanes: Vec<Lane>,
         consumer: Option<Box<Consumer>>,
-        cpus: Vec<usize>,
+        processors: Vec<usize>,
     ) -> io::Result<Self> {
         let stop = Arc::new(AtomicU32::new(0));
         let period = if consumer.is_some() {
@@ -90,20 +43,16 @@ impl Gatherer {
             Evidence::PERIOD
         };
         let mut merger = Merger {
-            rings: rings.0,
-            evidence,
-            releases: Releases::new(shared),
-            shared: Arc::clone(shared),
+            lanes,
             consumer,
-            batch: Vec::new(),
-            clock: Instant::EPOCH,
-            recorded: Recorded::default(),
+            batch: Domains::default(),
+            records: 0,
         };
         let stopped = Arc::clone(&stop);
         let thread = thread::Builder::new()
             .name("vestal-gather".to_owned())
             .spawn(move || {
-                if cpus.is_empty() || sched::pin_to_any(&cpus).is_err() {
+                if processors.is_empty() || sched::pin_to_any(&processors).is_err() {
                     sched::lowest_priority();
                 }
                 while stopped.load(Ordering::SeqCst) == 0 {
@@ -116,239 +65,82 @@ impl Gatherer {
         Ok(Self { stop, thread })
     }
 
-    /// Ends the recording with the records of `rest` and with `end`, the last one of all, and the account; to be called
-    /// when the threads of the run are gone. None without an end: the manager did not come to one.
-    pub(crate) fn finish(
-        self,
-        rest: Vec<Record>,
-        end: Option<Record>,
-    ) -> io::Result<(Option<Recorded>, Account)> {
+    /// Ends the recording with what is the last of each CPU, and the accounts; to be called when the threads of the run
+    /// are gone.
+    pub(crate) fn finish(self, last: Vec<Last>) -> io::Result<(Option<Recorded>, Vec<Account>)> {
         self.stop.store(1, Ordering::SeqCst);
         futex::wake_all(&self.stop);
         let panicked = |_| io::Error::other("the thread that gathers the records panicked");
         let mut merger = self.thread.join().map_err(panicked)?;
-        merger.finish(rest, end);
-        let recorded = merger.consumer.is_some().then_some(merger.recorded);
-        let account = merger.evidence.into_account(&merger.shared);
-        Ok((recorded, account))
+        merger.finish(last);
+        let recorded = merger.consumer.is_some().then(|| merger.recorded());
+        let accounts = merger.lanes.into_iter().map(Lane::into_account);
+        Ok((recorded, accounts.collect()))
     }
 }
 
-/// Merges the rings.
+/// Merges the records of all CPUs.
 struct Merger {
-    rings: Vec<Ring>,
-    evidence: Evidence,
-    releases: Releases,
-    shared: Arc<Shared>,
+    lanes: Vec<Lane>,
     consumer: Option<Box<Consumer>>,
-    batch: Vec<Record>,
-    clock: Instant,
-    recorded: Recorded,
+    batch: Domains<Vec<Record>>,
+    records: u64,
 }
 
 impl Merger {
     /// Empties the rings and hands on what is complete.
     fn round(&mut self) {
-        let now = self.shared.instant(monotonic_nanos()).as_nanos();
-        let waiting: usize = self.rings.iter().map(|ring| ring.waiting.len()).sum();
-        let mut lost = 0;
-        for ring in &mut self.rings {
-            // First the flag, then the ring: a group that ended before is in the ring.
-            let open = ring.flag.is_up();
-            if waiting < WAITING_MAX {
-                ring.empty();
-            } else {
-                continue;
-            }
-            if !open {
-                ring.complete_until = now.saturating_sub(SKEW_NANOS);
-            }
-            lost += ring.newly_lost();
-        }
-        self.note_lost(lost);
-        // What a thread noted in a group that ended before is in the log.
-        self.evidence.take_notes(&self.shared);
-        let complete = self.rings.iter().map(|ring| ring.complete_until).min();
-        let released = self.releases_until().min(now);
-        self.hand_on_until(complete.unwrap_or(now), released);
+        self.lanes.iter_mut().for_each(Lane::round);
         self.give();
     }
 
+    /// Hands on everything that there is.
+    fn finish(&mut self, last: Vec<Last>) {
+        let mut last = last.into_iter();
+        for lane in &mut self.lanes {
+            let Last { rest, end } = last.next().unwrap_or_default();
+            lane.finish(rest, end);
+        }
+        self.give();
+    }
+
+    /// Hands on, in the order of time, all that no CPU can have anything before. Of one instant those of the first CPU come
+    /// first, whole.
     fn give(&mut self) {
-        match &mut self.consumer {
-            Some(consumer) => consumer(&self.batch),
-            None => self.evidence.forget_findings(),
-        }
-        self.batch.clear();
-    }
-
-    /// Hands on everything that there is, and after it `rest` and `end`.
-    fn finish(&mut self, rest: Vec<Record>, end: Option<Record>) {
-        let mut lost = 0;
-        for ring in &mut self.rings {
-            ring.empty();
-            lost += ring.newly_lost();
-        }
-        self.evidence.take_last_notes(&self.shared);
-        self.hand_on_until(u64::MAX, self.releases_until());
-        self.note_lost(lost);
-        self.ends_never_reported();
-        let never_noted = self.evidence.close(&self.shared);
-        for record in rest.into_iter().chain(never_noted).chain(end) {
-            let at = record.at.max(self.clock);
-            self.hand_on(Record { at, ..record });
-        }
-        self.give();
-    }
-
-    /// When jobs cease to be released: at the end of the run, planned or not.
-    fn releases_until(&self) -> u64 {
-        let end = self.shared.end.get();
-        let until = match self.shared.stopped_at.get() {
-            0 => end,
-            stopped => stopped.min(end),
-        };
-        self.shared.instant(until).as_nanos()
-    }
-
-    /// Hands on, in the order of time, all before `complete`, with the releases before `released`.
-    /// Of one instant the manager's come first, whole; then releases; then the workers'; then what the judge found.
-    fn hand_on_until(&mut self, complete: u64, released: u64) {
-        loop {
-            let mut earliest: Option<(u64, usize)> = None;
-            for (index, ring) in self.rings.iter().enumerate() {
-                if let Some(&(key, _)) = ring.waiting.front()
-                    && key < complete
-                    && earliest.is_none_or(|(least, _)| key < least)
-                {
-                    earliest = Some((key, index));
-                }
-            }
-            let found = self.evidence.next_finding().filter(|&at| at < complete);
-            let found = found.filter(|&at| earliest.is_none_or(|(key, _)| at < key));
-            let limit = complete.min(released);
-            let before = |at: u64| match (found, earliest) {
-                (Some(found), _) => at <= found,
-                (None, Some((key, 0))) => at < key,
-                (None, Some((key, _))) => at <= key,
-                (None, None) => true,
-            };
-            if let Some(at) = self.releases.next().filter(|&at| at < limit && before(at)) {
-                let job = self.releases.take();
-                let what = What::Observed(Fact::Released { job });
-                let at = Instant::from_nanos(at);
-                self.hand_on(Record { at, what });
-                continue;
-            }
-            if found.is_some() {
-                self.evidence
-                    .take_finding()
-                    .into_iter()
-                    .for_each(|record| self.hand_on(record));
-                continue;
-            }
-            let Some((_, index)) = earliest else { break };
-            let ring = self.rings.get_mut(index);
-            let Some((_, record)) = ring.and_then(|ring| ring.waiting.pop_front()) else {
-                break;
-            };
-            self.hand_on(record);
-        }
-        self.evidence.hand_on_until(Instant::from_nanos(complete));
-    }
-
-    fn hand_on(&mut self, record: Record) {
-        self.clock = self.clock.max(record.at);
-        self.recorded.records += 1;
-        self.batch.push(record);
-    }
-
-    fn note_lost(&mut self, count: u64) {
-        if count > 0 {
-            self.recorded.lost += count;
-            let at = self.clock;
-            let what = What::Lost { count };
-            self.hand_on(Record { at, what });
-        }
-    }
-
-    /// Under managed dispatch: jobs that came to their end when the manager had stopped to listen.
-    fn ends_never_reported(&mut self) {
-        if self.shared.duties.is_native() {
+        let Some(consumer) = &mut self.consumer else {
+            self.lanes.iter_mut().for_each(Lane::forget);
             return;
-        }
-        let shared = Arc::clone(&self.shared);
-        for task in &shared.tasks {
-            let Some(done) = task.handover.take_done() else {
-                continue;
-            };
-            if done.completed && !task.lost_its_priority(done.sequence) {
-                let (cpu, job) = (CPU, task.job(done.sequence));
-                let at = shared.instant(done.finished).max(self.clock);
-                let what = What::Observed(Fact::Completed { cpu, job });
-                self.hand_on(Record { at, what });
-            }
-        }
-    }
-}
-
-impl Ring {
-    fn empty(&mut self) {
-        while let Some(record) = self.reader.pop() {
-            self.latest = self.latest.max(record.at.as_nanos());
-            self.waiting.push_back((self.latest, record));
-        }
-    }
-
-    fn newly_lost(&mut self) -> u64 {
-        let lost = self.reader.lost();
-        let new = lost.saturating_sub(self.lost);
-        self.lost = lost;
-        new
-    }
-}
-
-/// The releases of natively dispatched tasks, in the order of time.
-struct Releases(Vec<Release>);
-
-#[derive(Clone, Copy)]
-struct Release {
-    at: u64,
-    period: u64,
-    job: JobId,
-}
-
-impl Releases {
-    fn new(shared: &Shared) -> Self {
-        if !shared.duties.is_native() {
-            return Self(Vec::new());
-        }
-        let first = shared.tasks.iter().map(|task| Release {
-            at: task.offset_nanos,
-            period: task.period_nanos(),
-            job: task.job(0),
-        });
-        Self(first.collect())
-    }
-
-    fn next(&self) -> Option<u64> {
-        self.0.iter().map(|release| release.at).min()
-    }
-
-    /// The job of the next release; of several at one instant that of the first task.
-    fn take(&mut self) -> JobId {
-        let none = JobId {
-            task: TaskId(0),
-            sequence: 0,
         };
-        let Some(next) = self.0.iter_mut().min_by_key(|release| release.at) else {
-            return none;
-        };
-        let job = next.job;
-        next.at = next.at.saturating_add(next.period);
-        next.job.sequence += 1;
-        job
+        while let Some(record) = next_of(&mut self.lanes) {
+            let (domain, record) = record;
+            self.batch.put_in(domain, record);
+        }
+        let batch = self.batch.sink_mut();
+        self.records += batch.len() as u64;
+        consumer(batch);
+        batch.clear();
     }
+
+    fn recorded(&self) -> Recorded {
+        Recorded {
+            records: self.records,
+            lost: self.lanes.iter().map(Lane::lost).sum(),
+        }
+    }
+}
+
+/// The next record of all, with the numbers of the recording; none as long as a CPU may still have an earlier one.
+fn next_of(lanes: &mut [Lane]) -> Option<(DomainId, Record)> {
+    let keys = lanes.iter().map(Lane::next).enumerate();
+    let keys = keys.filter_map(|(index, key)| Some((key?, index)));
+    let (key, index) = keys.min()?;
+    let may_come = |lane: &Lane| lane.next().is_none() && !lane.is_past(key);
+    if lanes.iter().any(may_come) {
+        return None;
+    }
+    let lane = lanes.get_mut(index)?;
+    let record = lane.take()?;
+    Some((lane.scope().domain(), lane.scope().to_file(record)))
 }
 
 #[cfg(test)]
@@ -357,9 +149,15 @@ mod tests {
     use crate::account::Note;
     use crate::config::{Config, Monitor};
     use crate::evidence::channel as channel_of_notes;
-    use crate::shared::TaskShared;
+    use crate::recording::Tracer;
+    use crate::recording::lane::{Releases, Rings, SKEW_NANOS};
+    use crate::shared::{Shared, TaskShared};
     use std::sync::Mutex;
-    use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
+    use vestal_core::{
+        CpuId, Duration, Fact, Instant, JobId, Level, Service, Task, TaskConfiguration, TaskId,
+        Wcet,
+    };
+    use vestal_trace::{Scope, What};
 
     fn shared(tasks: usize) -> Arc<Shared> {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
@@ -381,28 +179,57 @@ mod tests {
         Arc::new(shared)
     }
 
-    fn merger(tasks: usize) -> (Merger, Vec<Tracer>, Arc<Mutex<Vec<u64>>>) {
+    /// CPU `number` of a set with so many tasks on each, which are released if `released`.
+    fn lane(number: u16, tasks: usize, released: bool) -> (Lane, Vec<Tracer>, Arc<Shared>) {
         let mut shared = shared(tasks);
         let (notes, reader) = channel_of_notes(16);
         Arc::get_mut(&mut shared).unwrap().notes = notes;
         let mut rings = Rings::default();
         let tracers = (0..=tasks).map(|_| rings.add(8)).collect();
+        let evidence = Evidence::new(reader, &shared);
+        let own: Vec<TaskId> = (0..=u16::MAX)
+            .skip(usize::from(number) * tasks)
+            .take(tasks)
+            .map(TaskId)
+            .collect();
+        let scope = Scope::new(DomainId(number), &own, &[CpuId(number)]);
+        let mut lane = Lane::new(rings, evidence, &shared, scope);
+        if !released {
+            lane.releases = Releases::none();
+        }
+        (lane, tracers, shared)
+    }
+
+    fn merger_of(lanes: Vec<Lane>) -> (Merger, Arc<Mutex<Vec<Record>>>) {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&seen);
         let merger = Merger {
-            rings: rings.0,
-            evidence: Evidence::new(reader, &shared),
-            releases: Releases::new(&shared),
-            shared,
+            lanes,
             consumer: Some(Box::new(move |records| {
-                let times = records.iter().map(|record| record.at.as_nanos());
-                sink.lock().unwrap().extend(times);
+                sink.lock().unwrap().extend(records);
             })),
-            batch: Vec::new(),
-            clock: Instant::EPOCH,
-            recorded: Recorded::default(),
+            batch: Domains::default(),
+            records: 0,
         };
-        (merger, tracers, seen)
+        (merger, seen)
+    }
+
+    type Seen = Arc<Mutex<Vec<Record>>>;
+
+    fn merger(tasks: usize, released: bool) -> (Merger, Vec<Tracer>, Seen, Arc<Shared>) {
+        let (lane, tracers, shared) = lane(0, tasks, released);
+        let (merger, seen) = merger_of(vec![lane]);
+        (merger, tracers, seen, shared)
+    }
+
+    fn times(seen: &Mutex<Vec<Record>>) -> Vec<u64> {
+        let seen = seen.lock().unwrap();
+        seen.iter().map(|record| record.at.as_nanos()).collect()
+    }
+
+    fn last(end: Option<Record>) -> Vec<Last> {
+        let rest = Vec::new();
+        vec![Last { rest, end }]
     }
 
     fn timer(tracer: &mut Tracer, at: u64) {
@@ -411,23 +238,23 @@ mod tests {
 
     #[test]
     fn records_of_several_rings_come_in_the_order_of_time_with_the_releases_between() {
-        let (mut merger, mut tracers, seen) = merger(2);
+        let (mut merger, mut tracers, seen, shared) = merger(2, true);
         timer(&mut tracers[1], 3);
         timer(&mut tracers[2], 9);
         timer(&mut tracers[0], 7);
         timer(&mut tracers[1], 20_000_000);
-        merger.shared.end.set(15_000_000);
-        merger.shared.stopped_at.set(u64::MAX);
+        shared.run.end.set(15_000_000);
+        shared.stopped_at.set(u64::MAX);
         let end = Record {
             at: Instant::from_nanos(6),
             what: What::End { facts: 0 },
         };
-        merger.finish(Vec::new(), Some(end));
+        merger.finish(last(Some(end)));
         let release = 10_000_005;
         let expected = [3, 5, 5, 7, 9, release, release, 20_000_000, 20_000_000];
-        assert_eq!(*seen.lock().unwrap(), expected);
+        assert_eq!(times(&seen), expected);
         assert_eq!(
-            merger.recorded,
+            merger.recorded(),
             Recorded {
                 records: 9,
                 lost: 0
@@ -437,61 +264,99 @@ mod tests {
 
     #[test]
     fn nothing_is_handed_on_past_a_group_that_is_still_open() {
-        let (mut merger, mut tracers, seen) = merger(1);
-        merger.releases = Releases(Vec::new());
+        let (mut merger, mut tracers, seen, _) = merger(1, false);
         tracers[1].open();
         timer(&mut tracers[0], 3);
         merger.round();
-        assert_eq!(*seen.lock().unwrap(), [0; 0]);
+        assert_eq!(times(&seen), [0; 0]);
         timer(&mut tracers[1], 2);
         tracers[1].close();
         merger.round();
-        assert_eq!(*seen.lock().unwrap(), [2, 3]);
+        assert_eq!(times(&seen), [2, 3]);
     }
 
     #[test]
     fn what_the_judge_finds_has_its_place_among_the_records_and_none_behind_what_was_handed_on() {
-        let (mut merger, mut tracers, seen) = merger(1);
-        merger.releases = Releases(Vec::new());
-        let stolen_until = |merger: &Merger, now| {
-            merger.shared.notes.write(Note::Away { now, waited: 1 });
+        let (mut merger, mut tracers, seen, shared) = merger(1, false);
+        let stolen_until = |now| {
+            shared.notes.write(Note::Away { now, waited: 1 });
         };
         tracers[0].open();
         timer(&mut tracers[1], 3);
-        stolen_until(&merger, 5);
-        stolen_until(&merger, 4);
+        stolen_until(5);
+        stolen_until(4);
         merger.round();
-        assert_eq!(
-            *seen.lock().unwrap(),
-            [0; 0],
-            "the manager's may come before"
-        );
+        assert_eq!(times(&seen), [0; 0], "the manager's may come before");
         timer(&mut tracers[0], 2);
         timer(&mut tracers[0], 5);
         tracers[0].close();
-        let before = merger.shared.instant(monotonic_nanos()).as_nanos() - SKEW_NANOS;
+        let before = shared.instant(monotonic_nanos()).as_nanos() - SKEW_NANOS;
         merger.round();
-        assert_eq!(*seen.lock().unwrap(), [2, 3, 4, 5, 5]);
+        assert_eq!(times(&seen), [2, 3, 4, 5, 5]);
         // Of a thread that was in no group of records.
-        stolen_until(&merger, 7);
+        stolen_until(7);
         merger.round();
-        let last = *seen.lock().unwrap().last().unwrap();
+        let last = *times(&seen).last().unwrap();
         assert!(last >= before, "{last} is of an instant that was complete");
     }
 
     #[test]
     fn what_found_no_room_is_counted_and_has_its_place() {
-        let (mut merger, mut tracers, seen) = merger(1);
-        merger.releases = Releases(Vec::new());
+        let (mut merger, mut tracers, seen, _) = merger(1, false);
         (0..11).for_each(|at| timer(&mut tracers[1], at));
         merger.round();
         assert_eq!(
-            merger.recorded,
+            merger.recorded(),
             Recorded {
                 records: 9,
                 lost: 3
             }
         );
         assert_eq!(seen.lock().unwrap().len(), 9);
+    }
+
+    /// Of two CPUs with a task each, whose jobs are called by the instants at which they begin.
+    #[test]
+    fn records_of_two_cpus_come_in_the_order_of_time_with_their_domains_and_the_numbers_of_the_set()
+    {
+        let (first, mut of_first, _) = lane(0, 1, false);
+        let (second, mut of_second, _) = lane(1, 1, false);
+        let (mut merger, seen) = merger_of(vec![first, second]);
+        let begins = |tracer: &mut Tracer, at| {
+            let (task, sequence) = (TaskId(0), at);
+            let fact = Fact::Started {
+                cpu: CpuId(0),
+                job: JobId { task, sequence },
+            };
+            tracer.observed(Instant::from_nanos(at), fact);
+        };
+        begins(&mut of_first[1], 3);
+        begins(&mut of_first[1], 5);
+        begins(&mut of_second[1], 4);
+        begins(&mut of_second[1], 5);
+        // The first CPU may still have something before all that the second has.
+        of_first[0].open();
+        begins(&mut of_second[1], 7);
+        merger.round();
+        assert_eq!(times(&seen), [0; 0]);
+        begins(&mut of_first[0], 6);
+        of_first[0].close();
+        merger.round();
+        let seen = seen.lock().unwrap();
+        let told = seen.iter().map(|record| {
+            if let What::Domain { domain } = record.what {
+                return format!("domain {}", domain.0);
+            }
+            let What::Observed(Fact::Started { cpu, job }) = record.what else {
+                panic!("{record:?}");
+            };
+            format!("{} {} {}", cpu.0, job.task.0, job.sequence)
+        });
+        let expected = [
+            "0 0 3", "domain 1", "1 1 4", "domain 0", "0 0 5", "domain 1", "1 1 5", "domain 0",
+            "0 0 6", "domain 1", "1 1 7",
+        ];
+        let told: Vec<String> = told.collect();
+        assert_eq!(told, expected);
     }
 }

@@ -26,10 +26,12 @@
 
 mod evidence;
 mod gather;
+mod lane;
 mod tracer;
 
 pub(crate) use evidence::Evidence;
-pub(crate) use gather::{Gatherer, Rings};
+pub(crate) use gather::{Gatherer, Last};
+pub(crate) use lane::{Lane, Rings};
 pub(crate) use tracer::Tracer;
 
 pub use crate::report::Recorded;
@@ -37,7 +39,7 @@ pub use crate::report::Recorded;
 use crate::processor::Processor;
 use std::io;
 use vestal_core::{Duration, Service};
-use vestal_trace::Record;
+use vestal_trace::{Record, Scope};
 
 /// Takes records in the order of time, some at once, while the run goes on and until all are there.
 /// Called at least every [`Recording::PERIOD`], also without records; on the gatherer's thread, which
@@ -61,6 +63,9 @@ pub type Begin = dyn FnOnce(&Beginning) -> io::Result<Box<Consumer>> + Send;
 pub struct Recording {
     /// How many records the ring of each thread has room for; rounded up to a power of two.
     pub ring_records: usize,
+    /// What the tasks and the CPUs are called in the records, and the domain of each CPU of the set, in their order. A CPU
+    /// beyond this list has the next numbers, in the order of the set.
+    pub scopes: Vec<Scope>,
     /// Makes the consumer.
     pub begin: Box<Begin>,
 }
@@ -77,8 +82,15 @@ impl Recording {
     ) -> Self {
         Self {
             ring_records: Self::RING_RECORDS,
+            scopes: Vec::new(),
             begin: Box::new(begin),
         }
+    }
+
+    /// The same, where each CPU of the set is the domain that its scope names, with the numbers that it says.
+    #[must_use]
+    pub fn in_scopes(self, scopes: Vec<Scope>) -> Self {
+        Self { scopes, ..self }
     }
 
     /// What the rings of a run need, in bytes: one for each task and for each manager.

@@ -16,11 +16,14 @@ use vestal_core::Duration;
 /// How long a thread may take to set itself up.
 const SETUP_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
+/// Where a worker is: the index of its CPU in the set, and of its task there.
+pub(crate) type Place = (usize, usize);
+
 /// The threads of a run.
 pub(crate) struct Threads {
     stack_bytes: usize,
-    /// All but the manager; workers with the index of their task.
-    members: Vec<(Option<usize>, JoinHandle<()>)>,
+    /// Workers with their places.
+    members: Vec<(Option<Place>, JoinHandle<()>)>,
 }
 
 /// A thread whose result matters.
@@ -30,7 +33,7 @@ pub(crate) struct Started<T> {
 
 impl<T> Started<T> {
     /// Waits for the end of the thread; `None` if it ended without a result, or did not end within
-    /// `patience` after the run had stopped. That the run stops is the watchdog's business. `meanwhile` is
+    /// `patience` after its CPU had stopped. That it stops is the watchdog's business. `meanwhile` is
     /// called some times in a second.
     pub(crate) fn join(
         self,
@@ -61,11 +64,11 @@ impl Threads {
         }
     }
 
-    /// Starts a thread that sets itself up, reports, and then does `main`; a worker with the index of its task.
+    /// Starts a thread that sets itself up, reports, and then does `main`; a worker with its place.
     pub(crate) fn start<M: Send + 'static, T: Send + 'static>(
         &mut self,
         name: &str,
-        worker: Option<usize>,
+        worker: Option<Place>,
         member: M,
         set_up: fn(&M) -> io::Result<()>,
         main: fn(M) -> T,
@@ -92,9 +95,8 @@ impl Threads {
         Ok(Started { result })
     }
 
-    /// Waits for all threads, `patience` at most; gives the indices of the tasks whose workers are still
-    /// busy.
-    pub(crate) fn join(self, patience: Duration) -> Vec<usize> {
+    /// Waits for all threads, `patience` at most; gives the places of the workers that are still busy.
+    pub(crate) fn join(self, patience: Duration) -> Vec<Place> {
         const POLL_NANOS: u64 = 1_000_000;
         let until = monotonic_nanos().saturating_add(patience.as_nanos());
         let never = AtomicU32::new(0);

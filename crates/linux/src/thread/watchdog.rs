@@ -1,19 +1,23 @@
-//! The watchdog: ends the run when the manager does not, and carries the user's signals to it.
+//! The watchdog, one for all CPUs of a run: ends a CPU whose manager does not, and carries the user's signals, and
+//! that the run is to end, to all managers.
 //!
-//! It lives on another CPU than the run if the process has one, above every other thread of the
-//! run, and does almost nothing.
+//! It lives on another processor than the run if the process has one, above every other thread of the
+//! run, and does almost nothing. A CPU whose manager lives is ended by that manager, which alone raises
+//! workers there.
 
 use crate::account::{Duty, Thread, Wanted};
 use crate::driver::BEAT_NANOS;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
+use crate::processor::Processor;
 use crate::recording::Tracer;
-use crate::shared::{Shared, StopCause};
+use crate::run::Run;
+use crate::shared::Shared;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::enter_real_time;
 use crate::sys::stop;
-use crate::words::Stage;
+use crate::words::{Cause, Stage};
 use std::sync::Arc;
 
 /// How often it looks, if no thread calls.
@@ -49,73 +53,129 @@ impl Watch {
 
 /// What the watchdog's thread is made of.
 pub(crate) struct Watchdog {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) cpu: usize,
+    pub(crate) run: Arc<Run>,
+    /// All CPUs of the set: nobody else knows more than one.
+    pub(crate) cpus: Vec<Arc<Shared>>,
+    pub(crate) processor: Processor,
     pub(crate) priority: i32,
+}
+
+/// A CPU that is watched.
+struct Watched<'a> {
+    shared: &'a Shared,
+    watch: Watch,
+    /// What the watchdog notes of itself where it lives on the CPU's processor.
+    own: Option<Intervals>,
 }
 
 impl Watchdog {
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> std::io::Result<()> {
-        enter_real_time(self.cpu, self.priority)?;
-        if self.shares_the_cpu() {
-            let own = sys::sched::own_tid();
-            self.shared.watchdog_tid.set(own);
+        enter_real_time(self.processor.0, self.priority)?;
+        for shared in &self.cpus {
+            if self.is_at(shared) {
+                shared.watchdog_tid.set(sys::sched::own_tid());
+            }
         }
         Ok(())
     }
 
-    /// Whether what it does is time of the run's CPU.
-    fn shares_the_cpu(&self) -> bool {
-        self.cpu == self.shared.cpu
+    /// Whether what it does is time of this CPU.
+    fn is_at(&self, shared: &Shared) -> bool {
+        self.processor.0 == shared.cpu
     }
 
-    /// Watches until the run ends, and ends it if need be.
+    /// Watches until all CPUs have ended, and ends those that do not do so themselves.
     pub(crate) fn main(self) {
-        let shared = &self.shared;
         let meter = Meter::start();
-        let mut own = self
-            .shares_the_cpu()
-            .then(|| Intervals::of_this_thread(Thread::Watchdog));
-        let trace = Tracer::off();
-        let (mut watch, mut next) = (Watch::default(), monotonic_nanos());
+        let watched = self.cpus.iter().map(|shared| Watched {
+            shared,
+            watch: Watch::default(),
+            own: self
+                .is_at(shared)
+                .then(|| Intervals::of_this_thread(Thread::Watchdog)),
+        });
+        let mut watched: Vec<Watched<'_>> = watched.collect();
+        let mut next = monotonic_nanos();
         loop {
             // Read before looking, so that a call that comes while looking ends the wait.
             let calls = stop::CALLS.count();
-            if shared.phase.stage() == Stage::Over {
+            if watched.iter().all(Watched::is_over) {
                 break;
             }
             let now = monotonic_nanos();
-            #[cfg(feature = "real")]
-            crate::fault::delay(&**shared, crate::fault::Point::WatchdogLook);
-            if let Some(signal) = stop::asked() {
-                shared.request_stop(StopCause::Signal(signal));
-                shared.kick_manager();
-            }
-            let beat = shared.beat.count();
-            if now >= next && watch.look(next, now, beat) {
-                shared.request_stop(StopCause::ManagerHung);
-                // The manager first: it may hold the CPU that the others need to shut down.
-                let _ = sys::sched::set_other(shared.manager_tid.get());
-                shared.halt();
-            }
+            self.look(&mut watched, next, now);
             if now >= next {
                 next = now + PERIOD_NANOS;
             }
-            if let Some(own) = &mut own {
-                own.wait(shared, Duty::Watchdog, &trace);
-            }
+            watched.iter_mut().for_each(Watched::about_to_wait);
             stop::CALLS.wait_beyond(calls, Some(next));
-            if let Some(own) = &mut own {
-                let now = monotonic_nanos();
-                own.wake(shared, Wanted::Since(now), now);
-            }
+            watched.iter_mut().for_each(Watched::awake);
         }
-        if let Some(own) = &own {
-            own.leave(shared);
+        for cpu in &watched {
+            if let Some(own) = &cpu.own {
+                own.leave(cpu.shared);
+            }
         }
         let _ = sys::sched::set_other(sys::sched::own_tid());
-        meter.stop(&shared.accounts.watchdog);
+        meter.stop(&self.run.watchdog);
+    }
+
+    /// One look at `now`, which was to be at `due`.
+    fn look(&self, watched: &mut [Watched<'_>], due: u64, now: u64) {
+        #[cfg(feature = "real")]
+        if let Some(first) = watched.first() {
+            crate::fault::delay(first.shared, crate::fault::Point::WatchdogLook);
+        }
+        if let Some(signal) = stop::asked() {
+            self.run.request_stop(Cause::Signal(signal));
+        }
+        if now >= due {
+            for cpu in watched.iter_mut() {
+                cpu.end_if_it_hangs(due, now);
+            }
+        }
+        if self.run.is_stop_requested() {
+            watched.iter().for_each(Watched::call);
+        }
+    }
+}
+
+impl Watched<'_> {
+    fn is_over(&self) -> bool {
+        self.shared.phase.stage() == Stage::Over
+    }
+
+    /// Ends this CPU if its manager hangs. The others end by their own managers.
+    fn end_if_it_hangs(&mut self, due: u64, now: u64) {
+        let shared = self.shared;
+        let hangs = self.watch.look(due, now, shared.beat.count());
+        if hangs && !self.is_over() {
+            shared.run.request_stop(Cause::ManagerHung(shared.id.0));
+            // The manager first: it may hold the processor that the others need to shut down.
+            let _ = sys::sched::set_other(shared.manager_tid.get());
+            shared.halt();
+        }
+    }
+
+    /// Calls the manager of a CPU that is to end.
+    fn call(&self) {
+        if !self.shared.stop_requested() {
+            self.shared.kick_manager();
+        }
+    }
+
+    fn about_to_wait(&mut self) {
+        if let Some(own) = &mut self.own {
+            own.wait(self.shared, Duty::Watchdog, &Tracer::off());
+        }
+    }
+
+    fn awake(&mut self) {
+        if let Some(own) = &mut self.own {
+            let now = monotonic_nanos();
+            own.wake(self.shared, Wanted::Since(now), now);
+        }
     }
 }
 

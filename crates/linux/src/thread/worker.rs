@@ -24,7 +24,7 @@ use crate::monitor::Armed;
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::request::Request;
-use crate::shared::{Shared, StopCause, TaskShared};
+use crate::shared::{Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
@@ -129,7 +129,7 @@ impl RunningWorker<'_> {
     /// Releases jobs until the run ends.
     fn run_released_jobs(&mut self) {
         let (shared, task) = (self.shared, self.task);
-        let end = shared.end.get();
+        let end = shared.run.end.get();
         let mut release = shared.release_of(task, 0);
         let mut sequence = 0;
         if let Some(slack) = &task.slack {
@@ -328,10 +328,7 @@ impl RunningWorker<'_> {
         match outcome {
             Ok(outcome) => outcome == Ok(()) && !job.saw_cancellation,
             Err(panic) => {
-                shared.request_stop(StopCause::BodyPanicked {
-                    task: task.id,
-                    message: message_of(panic.as_ref()),
-                });
+                shared.stop_for_body(task, message_of(panic.as_ref()));
                 shared.kick_manager();
                 false
             }

@@ -9,10 +9,15 @@ pub(crate) enum Cause {
     /// The number of the signal.
     Signal(i32),
     SetupFailed,
-    /// The index of the task whose body panicked.
-    BodyPanicked(u32),
-    ManagerPanicked,
-    ManagerHung,
+    /// A body of this task of this CPU of the set panicked.
+    BodyPanicked {
+        cpu: u16,
+        task: u16,
+    },
+    /// The manager of this CPU of the set panicked.
+    ManagerPanicked(u16),
+    /// The manager of this CPU of the set gives no sign of life.
+    ManagerHung(u16),
 }
 
 /// In the lower half; above it stands the number of those that have one.
@@ -25,22 +30,27 @@ impl Cause {
             Self::Finished => (1, 0),
             Self::Signal(signal) => (2, signal.cast_unsigned()),
             Self::SetupFailed => (3, 0),
-            Self::BodyPanicked(index) => (4, index),
-            Self::ManagerPanicked => (5, 0),
-            Self::ManagerHung => (6, 0),
+            Self::BodyPanicked { cpu, task } => (4, u32::from(cpu) << 16 | u32::from(task)),
+            Self::ManagerPanicked(cpu) => (5, u32::from(cpu)),
+            Self::ManagerHung(cpu) => (6, u32::from(cpu)),
         };
         kind | u64::from(number) << KIND_BITS
     }
 
     fn from_bits(bits: u64) -> Option<Self> {
         let number = u32::try_from(bits >> KIND_BITS).unwrap_or(0);
+        let lower = |number: u32| u16::try_from(number & u32::from(u16::MAX)).unwrap_or(0);
+        let cpu = lower(number);
         match bits & u64::from(u32::MAX) {
             1 => Some(Self::Finished),
             2 => Some(Self::Signal(number.cast_signed())),
             3 => Some(Self::SetupFailed),
-            4 => Some(Self::BodyPanicked(number)),
-            5 => Some(Self::ManagerPanicked),
-            6 => Some(Self::ManagerHung),
+            4 => Some(Self::BodyPanicked {
+                cpu: lower(number >> 16),
+                task: lower(number),
+            }),
+            5 => Some(Self::ManagerPanicked(cpu)),
+            6 => Some(Self::ManagerHung(cpu)),
             _ => None,
         }
     }
@@ -73,6 +83,10 @@ mod model {
     use loom::sync::atomic::AtomicBool;
     use loom::thread;
 
+    fn panicked(task: u16) -> Cause {
+        Cause::BodyPanicked { cpu: 0, task }
+    }
+
     /// Two threads ask, each with a message that it wrote before.
     fn two_causes(ask: fn(&Stop, Cause) -> bool) {
         loom::model(move || {
@@ -81,17 +95,17 @@ mod model {
             let (other_stop, other_messages) = (Arc::clone(&stop), Arc::clone(&messages));
             let other = thread::spawn(move || {
                 other_messages[0].store(true, Ordering::Relaxed);
-                ask(&other_stop, Cause::BodyPanicked(0))
+                ask(&other_stop, panicked(0))
             });
-            if let Some(Cause::BodyPanicked(index)) = stop.cause() {
-                let message = &messages[index as usize];
+            if let Some(Cause::BodyPanicked { task, .. }) = stop.cause() {
+                let message = &messages[usize::from(task)];
                 assert!(message.load(Ordering::Relaxed), "without its message");
             }
             messages[1].store(true, Ordering::Relaxed);
-            let first = ask(&stop, Cause::BodyPanicked(1));
+            let first = ask(&stop, panicked(1));
             let cause = stop.cause();
             assert_ne!(first, other.join().unwrap(), "one is the first");
-            assert_eq!(cause, Some(Cause::BodyPanicked(u32::from(first))));
+            assert_eq!(cause, Some(panicked(u16::from(first))));
             assert_eq!(cause, stop.cause(), "it changed");
         });
     }
@@ -137,10 +151,14 @@ mod tests {
             Cause::Signal(15),
             Cause::Signal(-1),
             Cause::SetupFailed,
-            Cause::BodyPanicked(0),
-            Cause::BodyPanicked(u32::MAX),
-            Cause::ManagerPanicked,
-            Cause::ManagerHung,
+            Cause::BodyPanicked { cpu: 0, task: 0 },
+            Cause::BodyPanicked { cpu: 1, task: 2 },
+            Cause::BodyPanicked {
+                cpu: u16::MAX,
+                task: u16::MAX,
+            },
+            Cause::ManagerPanicked(3),
+            Cause::ManagerHung(u16::MAX),
         ] {
             let stop = Stop::default();
             assert_eq!((stop.cause(), stop.ask(cause)), (None, true));

@@ -113,7 +113,7 @@ impl Managed {
 
     /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
     pub(super) fn take_releases(&mut self, shared: &Shared, now: u64) -> Step<u64> {
-        let end = shared.end.get();
+        let end = shared.run.end.get();
         // Those that have waited longer come first.
         self.hand_on(shared)?;
         let mut latest = 0;

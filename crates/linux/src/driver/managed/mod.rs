@@ -30,10 +30,11 @@ use crate::managed::{Assignment, Handover};
 use crate::monitor::QUANTUM_NANOS;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
-use crate::shared::{Call, Shared, StopCause, TaskShared};
+use crate::shared::{Call, Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
+use crate::words::Cause;
 use backlog::Backlog;
 use facts::end_of;
 use queue::{Class, TaskQueue, queue_of};
@@ -382,7 +383,7 @@ impl Managed {
             Class::Background => sys::sched::set_other(tid),
         };
         if done.is_err() {
-            shared.request_stop(StopCause::SetupFailed);
+            shared.run.request_stop(Cause::SetupFailed);
         }
         if class != Class::Run {
             let cost = monotonic_nanos().saturating_sub(before);
@@ -428,7 +429,7 @@ impl Managed {
                 monitor.start(left);
                 u64::MAX
             }
-            (Monitor::Heartbeat, _) => monotonic_nanos().saturating_add(shared.heartbeat_nanos),
+            (Monitor::Heartbeat, _) => monotonic_nanos().saturating_add(shared.run.heartbeat_nanos),
             (Monitor::Manager | Monitor::Perf | Monitor::PosixTimer, _) => {
                 monotonic_nanos().saturating_add(left)
             }

@@ -1,0 +1,555 @@
+//! From a plan to a report: makes what the CPUs of a run share, starts its threads, ends it, and reports.
+
+use crate::account::{Account, Note};
+use crate::allowance::Allowance;
+use crate::body::Body;
+use crate::config::{Config, Monitor, TaskSpec};
+use crate::decider::RunScheduler;
+use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
+use crate::error::RunError;
+use crate::evidence::{NoteReader, channel};
+use crate::foreign::Observer;
+use crate::left_behind;
+use crate::managed;
+use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
+use crate::queue::JobQueue;
+use crate::recording::{
+    Beginning, Consumer, Evidence, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
+};
+use crate::report::{Ended, ManagerRecord, Report};
+use crate::run::Run;
+use crate::shared::{Shared, TaskShared};
+use crate::summary::{Measured, MeasuredCpu, report};
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::continued::Continued;
+use crate::thread::idle::IdleDetector;
+use crate::thread::start::{Place, Started, Threads};
+use crate::thread::watchdog::Watchdog;
+use crate::thread::worker::Worker;
+use crate::words::Cause;
+use std::io;
+use std::sync::Arc;
+use vestal_core::{CpuId, Duration, Enforcer, Scheduler, Service, TaskId};
+use vestal_statistics::Summary;
+use vestal_trace::{DomainId, Recorder, Scope};
+
+/// Threads get so long to set themselves up, and the first release is so far from the start.
+const HEAD_START_NANOS: u64 = 20_000_000;
+
+/// What a task's jobs do, and how much of it.
+pub(crate) struct Bodies {
+    pub(crate) body: Box<Body>,
+    pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
+}
+
+/// A run for which everything has been checked.
+pub(crate) struct Launch {
+    pub(crate) config: Config,
+    pub(crate) plan: RunPlan,
+    pub(crate) cpus: Vec<(CpuTasks, Vec<Bodies>)>,
+    pub(crate) recording: Option<Recording>,
+    /// By CPU: what a trial of its budget monitor said.
+    pub(crate) calibrations: Vec<Option<Summary>>,
+    /// For all CPUs, or for one of them.
+    #[cfg(feature = "real")]
+    pub(crate) fault: Option<(Option<CpuId>, crate::fault::Fault)>,
+}
+
+/// A CPU of the set whose threads have not been started.
+struct Draft {
+    shared: Arc<Shared>,
+    kind: Kind,
+    scheduler: RunScheduler,
+    bodies: Vec<Bodies>,
+    /// The manager's, then those of the workers.
+    tracers: Vec<Tracer>,
+    manager: i32,
+    /// What a monitor may be late by.
+    late_beyond: u64,
+}
+
+/// The threads that a run has started, by CPU what comes from its manager.
+struct Going {
+    threads: Threads,
+    managers: Vec<Started<ManagerRecord>>,
+}
+
+impl Launch {
+    /// Runs for `span`.
+    pub(crate) fn execute(mut self, span: Duration) -> Result<Report, RunError> {
+        let granularities = self.calibrations.iter().flatten();
+        let granularity = granularities
+            .map(|summary| Service::from_nanos(summary.p99))
+            .max();
+        // One for all CPUs: a recording says it once.
+        let tolerance = tolerance(&self.config, granularity);
+        let schedulers = self.cpus.iter().map(|(cpu, _)| cpu.decide_with(tolerance));
+        let schedulers: Vec<RunScheduler> = schedulers.collect::<Result<_, _>>()?;
+        let run = Arc::new(Run::new(&self.config));
+        let scopes = self.scopes();
+        let recording = self.recording.take();
+        let ring_records = recording.as_ref().map(|recording| recording.ring_records);
+        let consumer = recording.map(|recording| self.begin(recording, &schedulers, tolerance));
+        let consumer = consumer.transpose()?;
+        let is_recorded = consumer.is_some();
+        let (mut drafts, mut lanes) = (Vec::new(), Vec::new());
+        let cpus = std::mem::take(&mut self.cpus).into_iter().zip(schedulers);
+        for ((index, cpu), scope) in cpus.enumerate().zip(scopes) {
+            let (draft, lane) = self.draft(&run, index, cpu, (ring_records, scope), tolerance)?;
+            drafts.push(draft);
+            lanes.push(lane);
+        }
+        let cpus: Vec<Arc<Shared>> = drafts
+            .iter()
+            .map(|draft| Arc::clone(&draft.shared))
+            .collect();
+        let gatherer = self.gather(lanes, consumer)?;
+        let patience = self.config.patience;
+        let going = match self.start(&run, &cpus, drafts, is_recorded) {
+            Ok(going) => going,
+            Err((source, threads)) => {
+                abandon(&run, &cpus, threads, patience);
+                finish(gatherer, Vec::new())?;
+                let what = "start the threads of the run";
+                return Err(RunError::System { what, source });
+            }
+        };
+        let mut others: Vec<Observer> = cpus.iter().map(|cpu| Observer::new(cpu.cpu)).collect();
+        go(&run, &cpus, span);
+        let (records, stuck) = going.join(&cpus, patience, &mut others);
+        let last = cpus.iter().enumerate().zip(&records);
+        let last = last.map(|((index, cpu), record)| Last {
+            rest: left_behind::note(cpu, &of_cpu(&stuck, index)),
+            end: record.as_ref().and_then(|record| record.end),
+        });
+        let finished = finish(gatherer, last.collect());
+        let ended = how_it_ended(&run, &cpus)?;
+        let records: Option<Vec<ManagerRecord>> = records.into_iter().collect();
+        let records = records.ok_or(RunError::ManagerHung)?;
+        let (recorded, accounts) = finished?;
+        let measured = Measured {
+            ended,
+            mechanism: self.config.mechanism,
+            recorded,
+            continued: Continued::instants(),
+            watchdog: run.watchdog.cost(),
+        };
+        let noted = records.into_iter().zip(accounts).zip(others);
+        let parts = self.parts(noted, &stuck);
+        let parts: Vec<(&Shared, &MeasuredCpu)> =
+            cpus.iter().map(AsRef::as_ref).zip(&parts).collect();
+        Ok(report(&run, &measured, &parts))
+    }
+
+    /// What there is beside the shared words, by CPU.
+    fn parts(
+        &self,
+        noted: impl Iterator<Item = ((ManagerRecord, Account), Observer)>,
+        stuck: &[Place],
+    ) -> Vec<MeasuredCpu> {
+        let noted = noted.zip(&self.plan.cpus).zip(&self.calibrations);
+        let part = |(index, ((((manager, account), others), plan), calibration))| {
+            let (plan, calibration): (&CpuPlan, &Option<Summary>) = (plan, calibration);
+            let others: Observer = others;
+            MeasuredCpu {
+                calibration: *calibration,
+                granularity: calibration.map(|summary| Service::from_nanos(summary.p99)),
+                limits: plan.asked.limits.clone(),
+                fallback: plan.fallback.clone(),
+                manager,
+                account,
+                stuck: of_cpu(stuck, index),
+                foreign: others.finish(),
+            }
+        };
+        noted.enumerate().map(part).collect()
+    }
+
+    /// What the tasks and the CPUs are called in a recording: as it says, else by their order.
+    fn scopes(&self) -> Vec<Scope> {
+        let given = self
+            .recording
+            .iter()
+            .flat_map(|recording| &recording.scopes);
+        let mut given = given.cloned();
+        let mut tasks = (0..=u16::MAX).map(TaskId);
+        let cpus = self.cpus.iter().zip(0..=u16::MAX);
+        cpus.map(|((cpu, _), number)| {
+            let own: Vec<TaskId> = tasks.by_ref().take(cpu.tasks.len()).collect();
+            let by_order = Scope::new(DomainId(number), &own, &[CpuId(number)]);
+            given.next().unwrap_or(by_order)
+        })
+        .collect()
+    }
+
+    /// Makes the consumer of a recording.
+    fn begin(
+        &self,
+        recording: Recording,
+        schedulers: &[RunScheduler],
+        tolerance: Service,
+    ) -> Result<Box<Consumer>, RunError> {
+        let has_guard = |scheduler: &RunScheduler| matches!(scheduler, RunScheduler::Guard(_));
+        let beginning = Beginning {
+            granularity: match schedulers.iter().any(has_guard) {
+                true => tolerance,
+                false => Service::ZERO,
+            },
+            processors: self.plan.cpus.iter().map(|cpu| cpu.processor).collect(),
+        };
+        (recording.begin)(&beginning).map_err(RunError::system("begin the recording"))
+    }
+
+    /// What the threads of CPU `index` will share, and what only some of them will have; and who takes their records.
+    fn draft(
+        &self,
+        run: &Arc<Run>,
+        index: usize,
+        ((cpu, bodies), scheduler): ((CpuTasks, Vec<Bodies>), RunScheduler),
+        (ring_records, scope): (Option<usize>, Scope),
+        tolerance: Service,
+    ) -> Result<(Draft, Lane), RunError> {
+        let Some(plan) = self.plan.cpus.get(index) else {
+            return Err(RunError::Unsupported(
+                "there is no plan for a CPU".to_owned(),
+            ));
+        };
+        let kind = driver(&self.config, plan, &scheduler);
+        let mut rings = Rings::default();
+        let tracers = (0..=cpu.tasks.len()).map(|_| match ring_records {
+            Some(records) => rings.add(records),
+            None => Tracer::off(),
+        });
+        let tracers = tracers.collect();
+        let shared = self.share(run, index, cpu, (plan, kind), tolerance, &scheduler);
+        let failed = RunError::system("make the manager's event descriptor");
+        let (shared, notes) = shared.map_err(failed)?;
+        let evidence = Evidence::new(notes, &shared);
+        let lane = Lane::new(rings, evidence, &shared, scope);
+        let calibration = self.calibrations.get(index).copied().flatten();
+        let draft = Draft {
+            shared,
+            kind,
+            scheduler,
+            bodies,
+            tracers,
+            manager: plan.manager,
+            late_beyond: calibration.map_or(0, |summary| summary.p99),
+        };
+        Ok((draft, lane))
+    }
+
+    /// What the threads of CPU `index` will share.
+    fn share(
+        &self,
+        run: &Arc<Run>,
+        index: usize,
+        cpu: CpuTasks,
+        (plan, kind): (&CpuPlan, Kind),
+        tolerance: Service,
+        scheduler: &RunScheduler,
+    ) -> io::Result<(Arc<Shared>, NoteReader)> {
+        let config = &self.config;
+        let (notes, reader) = channel(cpu.room_for_notes(config));
+        let tasks = cpu.tasks.into_iter().zip(&plan.fifo).zip((0..).map(TaskId));
+        let tasks = tasks.map(|((spec, &fifo), id)| {
+            let limit = first_limit(scheduler, id);
+            self.task(spec, plan, fifo, limit)
+        });
+        let tasks = tasks.collect();
+        let mut shared = Shared::new(tasks, config, plan.processor.0, plan.monitor, tolerance);
+        shared.run = Arc::clone(run);
+        shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
+        shared.stops_at_own_limit = plan.asked.stops_at_own_limit;
+        shared.guarantee = cpu.spec.guarantee;
+        shared.backlog = cpu.spec.backlog;
+        shared.managed = plan.asked.managed.then(managed::Managed::default);
+        (shared.duties, shared.call) = (kind.duties(), kind.call()?);
+        shared.notes = notes;
+        #[cfg(feature = "real")]
+        {
+            let fault = self
+                .fault
+                .filter(|(on, _)| on.is_none_or(|on| on == shared.id));
+            shared.injected.fault = fault.map(|(_, fault)| fault);
+        }
+        Ok((Arc::new(shared), reader))
+    }
+
+    fn task(&self, spec: TaskSpec, plan: &CpuPlan, fifo: i32, limit: Allowance) -> TaskShared {
+        let offset = spec.offset.as_nanos();
+        let task = TaskShared::new(spec.name, spec.configuration, offset, fifo, limit);
+        let task = match plan.asked.slices {
+            true => task.in_slices(),
+            false => task,
+        };
+        match plan.asked.suspends {
+            true => task.with_slack(i32::from(self.config.priorities.0)),
+            false => task,
+        }
+    }
+
+    /// Starts the thread that takes notes and records, on any processor that the run does not use.
+    fn gather(
+        &self,
+        lanes: Vec<Lane>,
+        consumer: Option<Box<Consumer>>,
+    ) -> Result<Gatherer, RunError> {
+        let failed = RunError::system("start the thread that gathers notes and records");
+        let elsewhere = self.plan.other_processors.iter().map(|other| other.0);
+        Gatherer::start(lanes, consumer, elsewhere.collect()).map_err(failed)
+    }
+
+    /// Starts all threads. Each is ready before the next one is started: in its class, on its processor, blocked.
+    fn start(
+        &self,
+        run: &Arc<Run>,
+        cpus: &[Arc<Shared>],
+        drafts: Vec<Draft>,
+        is_recorded: bool,
+    ) -> Result<Going, (io::Error, Threads)> {
+        let mut threads = Threads::new(self.config.stack_bytes);
+        let (processor, priority) = self.plan.watchdog;
+        let watchdog = Watchdog {
+            run: Arc::clone(run),
+            cpus: cpus.to_vec(),
+            processor,
+            priority,
+        };
+        let low = i32::from(self.config.priorities.0);
+        let (set_up, main) = (Watchdog::set_up, Watchdog::main);
+        if let Err(error) = threads.start("vestal-watchdog", None, watchdog, set_up, main) {
+            return Err((error, threads));
+        }
+        let mut managers = Vec::new();
+        for draft in drafts {
+            match draft.start(&mut threads, cpus.len() > 1, is_recorded, low) {
+                Ok(manager) => managers.push(manager),
+                Err(error) => return Err((error, threads)),
+            }
+        }
+        Ok(Going { threads, managers })
+    }
+}
+
+impl Draft {
+    /// Starts the manager of the CPU, with one that asks for it the idle detector, and the workers.
+    fn start(
+        self,
+        threads: &mut Threads,
+        is_one_of_several: bool,
+        is_recorded: bool,
+        low: i32,
+    ) -> io::Result<Started<ManagerRecord>> {
+        let Self {
+            shared,
+            kind,
+            scheduler,
+            bodies,
+            tracers,
+            manager,
+            late_beyond,
+        } = self;
+        let prefix = match is_one_of_several {
+            true => format!("vestal-{}-", shared.id.0),
+            false => "vestal-".to_owned(),
+        };
+        let mut start = Starting {
+            threads,
+            shared: &shared,
+            prefix,
+        };
+        let mut tracers = tracers.into_iter();
+        let trace = (tracers.next().unwrap_or(Tracer::off()), is_recorded);
+        let record = ManagerRecord::new(shared.tasks.len(), late_beyond);
+        let manager = start.manager((kind, scheduler), trace, record, (low, manager))?;
+        start.workers(bodies.into_iter().zip(tracers))?;
+        Ok(manager)
+    }
+}
+
+/// Starts the threads of one CPU.
+struct Starting<'a> {
+    threads: &'a mut Threads,
+    shared: &'a Arc<Shared>,
+    /// Of their names.
+    prefix: String,
+}
+
+impl Starting<'_> {
+    fn manager(
+        &mut self,
+        (kind, scheduler): (Kind, RunScheduler),
+        (trace, is_recorded): (Tracer, bool),
+        record: ManagerRecord,
+        (low, priority): (i32, i32),
+    ) -> io::Result<Started<ManagerRecord>> {
+        let shared = self.shared;
+        let tasks = shared.tasks.len();
+        let guard = match scheduler {
+            RunScheduler::Dispatching(scheduler) => {
+                let managed = Managed::new(shared, Recorder::new(scheduler, trace), low);
+                return self.driver(managed, record, priority);
+            }
+            RunScheduler::Guard(guard) if is_recorded => {
+                Recorder::with_permits(*guard, trace, tasks)
+            }
+            RunScheduler::Guard(guard) => Recorder::new(*guard, trace),
+        };
+        let enactor = Enactor::new(guard, tasks);
+        let started = match kind {
+            Kind::Huang2014(paper) => {
+                self.driver(Huang2014::new(enactor, paper), record, priority)?
+            }
+            Kind::Native { .. } | Kind::Managed { .. } => {
+                self.driver(Native::new(enactor), record, priority)?
+            }
+        };
+        if kind.needs_idle_detector() {
+            let idle = IdleDetector {
+                shared: Arc::clone(shared),
+                priority: low,
+            };
+            let (set_up, main) = (IdleDetector::set_up, IdleDetector::main);
+            let name = format!("{}idle", self.prefix);
+            self.threads.start(&name, None, idle, set_up, main)?;
+        }
+        Ok(started)
+    }
+
+    fn driver<D: Driver + Send + 'static>(
+        &mut self,
+        driver: D,
+        record: ManagerRecord,
+        priority: i32,
+    ) -> io::Result<Started<ManagerRecord>> {
+        let manager = Manager::new(Arc::clone(self.shared), driver, record, priority);
+        let (set_up, main) = (Manager::set_up, Manager::main);
+        let name = format!("{}manager", self.prefix);
+        self.threads.start(&name, None, manager, set_up, main)
+    }
+
+    fn workers(&mut self, bodies: impl Iterator<Item = (Bodies, Tracer)>) -> io::Result<()> {
+        for (index, (bodies, trace)) in bodies.enumerate() {
+            let worker = Worker {
+                shared: Arc::clone(self.shared),
+                index,
+                body: bodies.body,
+                demand: bodies.demand,
+                queue: JobQueue::new(self.shared.backlog),
+                trace,
+            };
+            let place = (usize::from(self.shared.id.0), index);
+            let name = format!("{}{index}", self.prefix);
+            let (set_up, main) = (Worker::set_up, Worker::main);
+            self.threads
+                .start(&name, Some(place), worker, set_up, main)?;
+        }
+        Ok(())
+    }
+}
+
+impl Going {
+    /// Waits until the run has ended; gives what the managers have noted, if they came to an end, and the places of the
+    /// workers that did not.
+    fn join(
+        self,
+        cpus: &[Arc<Shared>],
+        patience: Duration,
+        others: &mut [Observer],
+    ) -> (Vec<Option<ManagerRecord>>, Vec<Place>) {
+        let mut records = Vec::new();
+        for (manager, cpu) in self.managers.into_iter().zip(cpus) {
+            let meanwhile = || {
+                for (cpu, others) in cpus.iter().zip(others.iter_mut()) {
+                    others.look_if(cpu.online.stolen_by_threads());
+                }
+            };
+            records.push(manager.join(cpu, patience, meanwhile));
+        }
+        (records, self.threads.join(patience))
+    }
+}
+
+/// Of these places the tasks on CPU `index` of the set.
+fn of_cpu(places: &[Place], index: usize) -> Vec<usize> {
+    let here = places.iter().filter(|(cpu, _)| *cpu == index);
+    here.map(|&(_, task)| task).collect()
+}
+
+/// Ends a run of which not all threads could be started.
+fn abandon(run: &Run, cpus: &[Arc<Shared>], threads: Threads, patience: Duration) {
+    run.request_stop(Cause::SetupFailed);
+    cpus.iter().for_each(|cpu| cpu.halt());
+    let _ = threads.join(patience);
+}
+
+fn finish(
+    gatherer: Gatherer,
+    last: Vec<Last>,
+) -> Result<(Option<Recorded>, Vec<Account>), RunError> {
+    let finished = gatherer.finish(last);
+    finished.map_err(RunError::system("gather notes and records"))
+}
+
+/// Which driver a CPU has.
+fn driver(config: &Config, plan: &CpuPlan, scheduler: &RunScheduler) -> Kind {
+    let enforces = config.enforce;
+    match scheduler {
+        RunScheduler::Guard(guard) => Kind::native(
+            config.mechanism,
+            enforces,
+            guard.interest(),
+            guard.has_modes(),
+        ),
+        RunScheduler::Dispatching(_) => Kind::Managed {
+            enforces,
+            futex: matches!(plan.monitor, Monitor::Manager | Monitor::Heartbeat),
+        },
+    }
+}
+
+/// What the first job of a task may execute. A dispatching scheduler says it of each job when it
+/// gives it the CPU.
+fn first_limit(scheduler: &RunScheduler, task: TaskId) -> Allowance {
+    let permit = match scheduler {
+        RunScheduler::Guard(guard) => guard.permit(task),
+        RunScheduler::Dispatching(_) => return Allowance::Unlimited,
+    };
+    Allowance::of(permit).unwrap_or(Allowance::NotAdmitted)
+}
+
+/// Opens the run, on all CPUs with one epoch.
+fn go(run: &Run, cpus: &[Arc<Shared>], span: Duration) {
+    let epoch = monotonic_nanos() + HEAD_START_NANOS;
+    run.epoch.set(epoch);
+    run.end.set(epoch.saturating_add(span.as_nanos()));
+    for cpu in cpus {
+        cpu.notes.write(Note::Run { epoch });
+        cpu.beat.go_on();
+        cpu.phase.begin();
+    }
+}
+
+fn how_it_ended(run: &Run, cpus: &[Arc<Shared>]) -> Result<Ended, RunError> {
+    let of = |cpu: u16| cpus.get(usize::from(cpu));
+    match run.stop_cause() {
+        Some(Cause::Finished) => Ok(Ended::Finished),
+        Some(Cause::Signal(signal)) => Ok(Ended::Signal(signal)),
+        Some(Cause::BodyPanicked { cpu, task }) => {
+            let found = of(cpu).and_then(|cpu| cpu.panic_of(TaskId(task)));
+            let (task, message) = found.map_or_else(Default::default, |(task, message)| {
+                (task.name.clone(), message)
+            });
+            Err(RunError::BodyPanicked { task, message })
+        }
+        Some(Cause::ManagerPanicked(cpu)) => Err(RunError::ManagerPanicked {
+            message: of(cpu).map_or_else(String::new, |cpu| cpu.panic_of_manager()),
+        }),
+        Some(Cause::SetupFailed) => Err(RunError::System {
+            what: "restore a worker's priority",
+            source: io::Error::other("refused during the run"),
+        }),
+        Some(Cause::ManagerHung(_)) | None => Err(RunError::ManagerHung),
+    }
+}

@@ -1,0 +1,69 @@
+//! What all CPUs of a run have in common.
+//!
+//! | word | written by | read by |
+//! |---|---|---|
+//! | `epoch`, `end` | who starts the run, before any CPU begins | all |
+//! | `stop` | the first thread that finds a reason to end the run | managers, the watchdog, who started the run |
+//! | `watchdog` | the watchdog when it leaves | who started the run |
+//!
+//! All else is in the block of one CPU. So between the beginning of a run and its end no two CPUs write to one word.
+
+use crate::config::{Config, Termination};
+use crate::meter::Account;
+use crate::sys;
+use crate::words::{Cause, Latest, Stop};
+use vestal_core::Instant;
+
+/// A whole run.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) heartbeat_nanos: u64,
+    pub(crate) termination: Termination,
+    /// The clock when the run began, and when it shall end.
+    pub(crate) epoch: Latest<u64>,
+    pub(crate) end: Latest<u64>,
+    /// What the watchdog used.
+    pub(crate) watchdog: Account,
+    stop: Stop,
+}
+
+impl Run {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            heartbeat_nanos: config.heartbeat.as_nanos().max(1),
+            termination: config.termination,
+            epoch: Latest::default(),
+            end: Latest::default(),
+            watchdog: Account::default(),
+            stop: Stop::default(),
+        }
+    }
+
+    /// The clock when it began.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.get()
+    }
+
+    /// The clock reading `nanos` as an instant of this world.
+    pub(crate) fn instant(&self, nanos: u64) -> Instant {
+        Instant::from_nanos(nanos.saturating_sub(self.epoch()))
+    }
+
+    /// Asks for the end of the run; the first cause is the one reported. The watchdog, which this calls, calls the
+    /// managers: each ends its own CPU.
+    pub(crate) fn request_stop(&self, cause: Cause) {
+        if self.stop.ask(cause) {
+            sys::stop::CALLS.call();
+        }
+    }
+
+    /// Whether somebody asked for the end of the run.
+    pub(crate) fn is_stop_requested(&self) -> bool {
+        self.stop_cause().is_some()
+    }
+
+    /// Why the run ends.
+    pub(crate) fn stop_cause(&self) -> Option<Cause> {
+        self.stop.cause()
+    }
+}

@@ -1,0 +1,288 @@
+//! Several CPUs of a set: each has a manager, a mode and a schedule of its own.
+
+use crate::support::{
+    HI, LO, RunWell, alone, by_priorities, config, ms, native, real_time_threads, spec, well,
+};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use vestal_core::{CpuId, Duration, Enforcement, Event, TaskId};
+use vestal_linux::fault::{Fault, affinity};
+use vestal_linux::{
+    Config, CpuSpec, Executive, JobContext, Monitor, Processor, Recording, Report, RunError,
+    TaskSpec,
+};
+use vestal_trace::{DomainId, Record, What};
+
+const NOBODY: Vec<String> = Vec::new();
+
+/// How the CPUs of a set are dispatched.
+const DISPATCHES: [fn(Enforcement) -> CpuSpec; 2] = [native, by_priorities];
+
+fn on(spec: CpuSpec, processor: usize) -> CpuSpec {
+    spec.on(Processor(processor))
+}
+
+/// The first two processors that the process may use; none if there are no two.
+fn two_processors() -> Option<[usize; 2]> {
+    affinity().unwrap().first_chunk().copied()
+}
+
+fn hi(name: &str) -> TaskSpec {
+    spec(name, HI, 2, 40, &[4, 12])
+}
+
+fn lo(name: &str) -> TaskSpec {
+    spec(name, LO, 1, 40, &[8])
+}
+
+/// Burns 2 ms; job 5 of a task that overruns burns 9 ms, twice its first limit and more.
+fn burns(
+    overruns: bool,
+) -> impl FnMut(&mut JobContext<'_>) -> Result<(), vestal_linux::Cancelled> + Send + 'static {
+    move |job| match (overruns, job.id().sequence) {
+        (true, 5) => job.burn(ms(9)),
+        _ => job.burn(ms(2)),
+    }
+}
+
+/// Two CPUs with a task of each level, of which the HI one of the first overruns once.
+fn with_an_overrun(
+    config: Config,
+    cpu: fn(Enforcement) -> CpuSpec,
+    places: [usize; 2],
+) -> Executive {
+    Executive::new(config)
+        .cpu(on(cpu(Enforcement::Adaptive), places[0]))
+        .task(hi("hi-0"), burns(true))
+        .task(lo("lo-0"), |job| job.burn(ms(6)))
+        .cpu(on(cpu(Enforcement::Adaptive), places[1]))
+        .task(hi("hi-1"), burns(false))
+        .task(lo("lo-1"), |job| job.burn(ms(6)))
+}
+
+/// Runs a set, and gives what was recorded, by domain.
+fn recorded(executive: Executive, span: u64) -> (Report, BTreeMap<DomainId, Vec<Record>>) {
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&records);
+    let report = executive
+        .recorded(Recording::new(move |_| {
+            Ok(Box::new(move |batch| {
+                sink.lock().unwrap().extend_from_slice(batch)
+            }))
+        }))
+        .run_well(Duration::from_millis(span));
+    let mut by_domain: BTreeMap<DomainId, Vec<Record>> = BTreeMap::new();
+    let mut present = DomainId::FIRST;
+    for record in records.lock().unwrap().iter() {
+        match record.what {
+            What::Domain { domain } => present = domain,
+            _ => by_domain.entry(present).or_default().push(*record),
+        }
+    }
+    (report, by_domain)
+}
+
+/// Which tasks and which CPUs records are about.
+fn named(records: &[Record]) -> (Vec<TaskId>, Vec<CpuId>) {
+    let (mut tasks, mut cpus) = (Vec::new(), Vec::new());
+    for record in records {
+        record.visit_names(|task| tasks.push(task), |cpu| cpus.push(cpu));
+    }
+    tasks.sort_unstable();
+    tasks.dedup();
+    cpus.sort_unstable();
+    cpus.dedup();
+    (tasks, cpus)
+}
+
+#[test]
+fn an_overrun_raises_the_mode_of_its_own_cpu_and_the_other_has_nothing_of_it() {
+    let _alone = alone();
+    let Some(places) = two_processors() else {
+        return;
+    };
+    for cpu in DISPATCHES {
+        well(|| {
+            let set = with_an_overrun(config(Monitor::Manager), cpu, places);
+            let (report, domains) = recorded(set, 640);
+            let [first, second] = report.cpus.as_slice() else {
+                panic!("{report:?}");
+            };
+            assert_eq!([first, second].map(|cpu| cpu.processor.0), places);
+            let rises = first.modes.iter().filter(|change| change.to == HI);
+            let causes: Vec<_> = rises.map(|change| change.cause).collect();
+            let [Some(cause)] = causes[..] else {
+                panic!("{causes:?}");
+            };
+            assert_eq!((cause.task, cause.sequence), (TaskId(0), 5));
+            assert_eq!(first.modes.len(), 2, "and back: {:?}", first.modes);
+            assert_eq!(second.modes, []);
+            let jobs = &second.tasks;
+            assert_eq!(jobs.len(), 2);
+            for task in jobs {
+                assert_eq!(task.jobs.released, 16, "{task:?}");
+                assert_eq!(
+                    (task.jobs.dropped, task.jobs.missed, task.overruns),
+                    (0, 0, 0)
+                );
+            }
+            assert_eq!(report.jobs.released, 64);
+            // The records say the same.
+            assert_eq!(domains.len(), 2);
+            let raises = |record: &&Record| matches!(record.what, What::Notice(Event::ModeChanged { to, .. }) if to == HI);
+            let drops = |record: &&Record| matches!(record.what, What::Dropped { .. });
+            let counts = domains.values().map(|records| {
+                let ends = |record: &&Record| matches!(record.what, What::End { .. });
+                let count = |of: &dyn Fn(&&Record) -> bool| records.iter().filter(of).count();
+                (count(&raises), count(&ends))
+            });
+            assert_eq!(counts.collect::<Vec<_>>(), [(1, 1), (0, 1)]);
+            assert_eq!(domains[&DomainId(1)].iter().filter(drops).count(), 0);
+            for (number, records) in &domains {
+                let (tasks, cpus) = named(records);
+                let own = [2 * number.0, 2 * number.0 + 1].map(TaskId);
+                assert_eq!(tasks, own, "domain {}", number.0);
+                assert_eq!(cpus, [CpuId(number.0)], "domain {}", number.0);
+            }
+        });
+    }
+}
+
+/// CPUs 0 and 2 of the set share a processor, as do 1 and 3: they wait for each other, and nothing is guaranteed.
+#[test]
+fn cpus_of_a_set_that_share_processors_end_with_every_release_accounted_for() {
+    let _alone = alone();
+    let Some([first, second]) = two_processors() else {
+        return;
+    };
+    for cpu in DISPATCHES {
+        let places = [first, second, first, second];
+        let set = places.into_iter().enumerate();
+        let set = set.fold(
+            Executive::new(config(Monitor::Manager)),
+            |set, (number, place)| {
+                let cpu = CpuSpec {
+                    guarantee: false,
+                    ..on(cpu(Enforcement::Adaptive), place)
+                };
+                set.cpu(cpu)
+                    .task(
+                        spec(&format!("hi-{number}"), HI, 2, 40, &[3, 6]),
+                        burns(number == 2),
+                    )
+                    .task(spec(&format!("lo-{number}"), LO, 1, 40, &[4]), |job| {
+                        job.burn(ms(2))
+                    })
+            },
+        );
+        let report = set.run(Duration::from_millis(600)).unwrap();
+        assert_eq!(report.cpus.len(), 4);
+        for cpu in &report.cpus {
+            for task in &cpu.tasks {
+                let jobs = task.jobs;
+                let accounted = jobs.completed + jobs.dropped + jobs.unfinished;
+                assert_eq!((jobs.released, accounted), (15, 15), "{task:?}");
+            }
+        }
+        assert_eq!(report.jobs.missed_guaranteed, 0);
+        assert_eq!(report.stuck, NOBODY);
+        assert_eq!(real_time_threads(std::process::id()), NOBODY);
+    }
+}
+
+#[test]
+fn a_manager_that_hangs_on_any_cpu_ends_the_run_and_leaves_no_real_time_thread() {
+    const BEAT_MS: u128 = 500;
+    const AT_MS: u64 = 200;
+    let _alone = alone();
+    let Some(places) = two_processors() else {
+        return;
+    };
+    for cpu in DISPATCHES {
+        for hung in [0, 1] {
+            let config = Config {
+                patience: Duration::from_millis(1_000),
+                ..config(Monitor::Manager)
+            };
+            let patience = u128::from(config.patience.as_nanos() / 1_000_000);
+            let begun = Instant::now();
+            let error = with_an_overrun(config, cpu, places)
+                .with_fault_on(CpuId(hung), Fault::ManagerHangs(AT_MS))
+                .run(Duration::from_millis(20_000))
+                .unwrap_err();
+            let took = begun.elapsed().as_millis();
+            assert!(matches!(error, RunError::ManagerHung), "{error}");
+            // A manager that nobody calls looks once a beat. The rest is for starting the threads.
+            let most = u128::from(AT_MS) + BEAT_MS + 4 * BEAT_MS + patience + 500;
+            assert!(took < most, "CPU {hung}: {took} ms, not {most}");
+            assert_eq!(real_time_threads(std::process::id()), NOBODY);
+        }
+    }
+}
+
+#[test]
+fn a_body_that_panics_on_the_second_cpu_ends_both_and_its_task_is_named() {
+    let _alone = alone();
+    let Some([first, second]) = two_processors() else {
+        return;
+    };
+    let error = Executive::new(config(Monitor::Manager))
+        .cpu(on(native(Enforcement::Adaptive), first))
+        .task(hi("steady"), burns(false))
+        .cpu(on(by_priorities(Enforcement::Adaptive), second))
+        .task(hi("fine"), burns(false))
+        .task(lo("faulty"), |job| {
+            assert!(job.id().sequence < 3, "the fourth is too much");
+            job.burn(ms(1))
+        })
+        .run(Duration::from_millis(20_000))
+        .unwrap_err();
+    let RunError::BodyPanicked { task, message } = error else {
+        panic!("{error}");
+    };
+    let said = (task.as_str(), message.as_str());
+    assert_eq!(said, ("faulty", "the fourth is too much"));
+    assert_eq!(real_time_threads(std::process::id()), NOBODY);
+}
+
+/// The threads of a set are called by their CPUs, and there is one watchdog.
+#[test]
+fn each_cpu_has_threads_of_its_own_and_all_have_one_watchdog() {
+    let _alone = alone();
+    let Some([first, second]) = two_processors() else {
+        return;
+    };
+    let names = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&names);
+    let looks = move |job: &mut JobContext<'_>| {
+        if job.id().sequence == 2 {
+            *seen.lock().unwrap() = real_time_threads(std::process::id());
+        }
+        job.burn(ms(1))
+    };
+    Executive::new(config(Monitor::Manager))
+        .cpu(on(native(Enforcement::Adaptive), first))
+        .task(hi("one"), burns(false))
+        .cpu(on(by_priorities(Enforcement::Adaptive), second))
+        .task(hi("other"), looks)
+        .run(Duration::from_millis(200))
+        .unwrap();
+    let stats = names.lock().unwrap();
+    let name = |stat: &String| {
+        let (_, rest) = stat.split_once('(').unwrap();
+        rest.rsplit_once(')').unwrap().0.to_owned()
+    };
+    let mut names: Vec<String> = stats.iter().map(name).collect();
+    names.sort_unstable();
+    // Linux keeps 15 letters.
+    let expected = [
+        "vestal-0-0",
+        "vestal-0-idle",
+        "vestal-0-manage",
+        "vestal-1-0",
+        "vestal-1-manage",
+        "vestal-watchdog",
+    ];
+    assert_eq!(names, expected);
+}
