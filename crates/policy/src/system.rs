@@ -204,8 +204,8 @@ impl System {
             let why = "frame tables are for simulations in this version";
             return Some(Refusal::input(why).with_help("use `vestal simulate`"));
         }
-        if self.cpus > 1 {
-            let why = "several CPUs are for simulations in this version";
+        if clusters.clone().any(|cluster| cluster.cpus.len() > 1) {
+            let why = "several CPUs with one queue are for simulations in this version";
             return Some(Refusal::input(why).with_help("use `vestal simulate`"));
         }
         let is_served =

@@ -24,7 +24,7 @@ pub(super) fn executive(
     let is_managed = dispatch(session, settings) == Dispatch::Managed;
     let mut executive = Executive::new(config(settings, is_managed));
     for cluster in &session.system.clusters {
-        executive = executive.cpu(cpu_of(session, cluster, settings));
+        executive = executive.cpu(cpu_of(session, cluster, settings, is_managed));
         for (&id, configuration) in cluster.tasks.iter().zip(cluster.configuration.tasks()) {
             executive = with_task(executive, session, (id, configuration), refused)?;
         }
@@ -59,20 +59,20 @@ fn config(settings: &Settings, is_managed: bool) -> Config {
     config
 }
 
-/// Whether a manager dispatches the jobs of a cluster: where that was asked for, or the policy needs it, and where
+/// Whether a manager has to dispatch the jobs of a cluster: where that was asked for, or the policy needs it, and where
 /// fixed priorities cannot carry it out, unless they were asked for.
-pub(super) fn is_managed(cluster: &Cluster, settings: &Settings) -> bool {
+pub(super) fn needs_manager(cluster: &Cluster, settings: &Settings) -> bool {
     let fixed = || cluster.configuration.guard(Precision::EXACT).is_ok();
     settings.managed || (!settings.native && !fixed())
 }
 
-fn cpu_of(session: &Session, cluster: &Cluster, settings: &Settings) -> CpuSpec {
+fn cpu_of(session: &Session, cluster: &Cluster, settings: &Settings, is_managed: bool) -> CpuSpec {
     let configuration = cluster.configuration.clone();
     let precision = |granularity| Precision {
         granularity,
         wake_granularity: Duration::ZERO,
     };
-    let spec = if is_managed(cluster, settings) {
+    let spec = if is_managed {
         CpuSpec::managed(move |_, granularity| {
             let engine = configuration.engine(precision(granularity));
             engine

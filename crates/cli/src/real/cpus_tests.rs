@@ -103,8 +103,8 @@ fn fixed_priorities_are_left_to_the_kernel_unless_dispatch_is_managed() {
         managed: true,
         ..Settings::default()
     };
-    assert!(!is_managed(cluster, &Settings::default()));
-    assert!(is_managed(cluster, &managed));
+    assert!(!needs_manager(cluster, &Settings::default()));
+    assert!(needs_manager(cluster, &managed));
     assert_eq!(dispatch(&fixed, &Settings::default()), Dispatch::Native);
     assert_eq!(dispatch(&fixed, &managed), Dispatch::Managed);
     let deadlines = session(TWO_CPUS, "pedf-vd");
@@ -117,8 +117,8 @@ fn fixed_priorities_are_left_to_the_kernel_unless_dispatch_is_managed() {
         ..Settings::default()
     };
     for cluster in &deadlines.system.clusters {
-        assert!(is_managed(cluster, &Settings::default()));
-        assert!(!is_managed(cluster, &native), "which is then refused");
+        assert!(needs_manager(cluster, &Settings::default()));
+        assert!(!needs_manager(cluster, &native), "which is then refused");
         assert!(cluster.configuration.guard(Precision::EXACT).is_err());
     }
 }

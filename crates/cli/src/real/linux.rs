@@ -38,8 +38,9 @@ pub(crate) fn execute(
     if let Some(refusal) = session.system.only_simulated() {
         return Err(refused(refusal));
     }
+    let is_managed = dispatch(session, settings) == Dispatch::Managed;
     for cluster in &session.system.clusters {
-        if cpus::is_managed(cluster, settings) {
+        if is_managed {
             drop(
                 cluster
                     .configuration
@@ -60,7 +61,6 @@ pub(crate) fn execute(
     let refused = Arc::new(AtomicU64::new(0));
     let mut executive = cpus::executive(session, settings, &refused)?;
     let files = Arc::new(Mutex::new(None));
-    let is_managed = dispatch(session, settings) == Dispatch::Managed;
     let view = settings.watch.then(|| View::new(session, is_managed));
     let view = view.flatten();
     if !traces.is_empty() || view.is_some() {
@@ -118,7 +118,7 @@ fn recording(
         ..tracing::header(session, dispatch)
     };
     let files = Arc::clone(files);
-    Recording::new(move |beginning| {
+    let recording = Recording::new(move |beginning| {
         let header = Header {
             granularity: beginning.granularity,
             ..header
@@ -133,7 +133,12 @@ fn recording(
                 view(records);
             }
         }))
-    })
+    });
+    match session.system.clusters.as_slice() {
+        [_] => recording,
+        // Each has a domain of its own, whose numbers are those of the task set.
+        _ => recording.in_scopes(tracing::scopes(&session.system).concat()),
+    }
 }
 
 /// Measures what the mechanisms of real runs cost here.
@@ -152,10 +157,10 @@ pub(crate) fn primitives(output: &Output) -> Result<Vec<Primitive>, Failure> {
     Ok(costs.collect())
 }
 
-/// Who orders jobs: managers, if one of the CPUs needs one.
+/// Who orders jobs: managers, if one of the CPUs needs one. A recording says it once, for all of them.
 pub(super) fn dispatch(session: &Session, settings: &Settings) -> Dispatch {
     let mut clusters = session.system.clusters.iter();
-    match clusters.any(|cluster| cpus::is_managed(cluster, settings)) {
+    match clusters.any(|cluster| cpus::needs_manager(cluster, settings)) {
         true => Dispatch::Managed,
         false => Dispatch::Native,
     }
