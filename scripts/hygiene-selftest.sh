@@ -105,6 +105,17 @@ for import in 'use vestal_core::scheduler::Plan;' 'use vestal_core::Task;' 'use 
     expect "the reference writes $import" 'crates/sim/tests/reference/mod\.rs:4:'
 done
 
+for import in 'use crate::body::JobContext;' 'use std::sync::Mutex;' 'let now = vestal_sys::clock::monotonic_nanos();'; do
+    mkdir -p crates/linux/src/account
+    printf '%s\n' "$import" >crates/linux/src/account/judge.rs
+    expect "the account writes $import" 'crates/linux/src/account/judge\.rs:1:'
+done
+for import in 'use crate::task::Task;' 'use vestal_core::JobId;'; do
+    mkdir -p crates/linux/src/words
+    printf '%s\n' "$import" >crates/linux/src/words/bell.rs
+    expect "a word writes $import" 'crates/linux/src/words/bell\.rs:1:'
+done
+
 sed -i 's/^\[dependencies\]/&\nlibm = "1"/' crates/core/Cargo.toml
 expect "core with a dependency" 'crates/core/Cargo\.toml:5:'
 sed -i 's/^\[dependencies\]/&\nvestal-analysis.workspace = true/' crates/sim/Cargo.toml

@@ -51,6 +51,12 @@ readonly WORLDS='^crates/(sim|linux|trace|cli|report)/src/.*\.rs$'
 readonly KINDS='Enforcement|TaskOrder|Configuration'
 readonly MAY_KNOW_KINDS='/(slack_trace|bench)(/|\.rs$)|/tests?(/|\.rs$)|_(tests|cases)\.rs$'
 
+# Rooms inside a crate: the one module of the crate that each may name, its own, and what of other crates it may not.
+readonly ROOMS='
+crates/linux/src/account account std::(sync|thread|time|fs|process|net)|vestal_sys|rustix
+crates/linux/src/words   words   vestal_(core|trace|statistics)|std::(time|fs|process)
+'
+
 # Crates whose modules know one another in circles, until they are taken apart.
 readonly MAY_BE_KNOTTED='linux'
 
@@ -225,6 +231,17 @@ check_kinds_in_worlds() {
         report "ask the permit, the interest of the enforcer, or a method of the kind itself"
 }
 
+# What is judged afterwards needs no machine, and a word that threads share knows nothing of what it is used for.
+check_rooms() {
+    local room module never code
+    while read -r room module never; do
+        [ -n "$room" ] || continue
+        code="$(files "^$room(/|\.rs\$)" | rust_code | grep -v '/tests\.rs:')"
+        grep -E '(^|[^A-Za-z0-9_])crate::' <<<"$code" | grep -vE "crate::$module([^A-Za-z0-9_]|\$)"
+        grep -E "(^|[^A-Za-z0-9_])($never)" <<<"$code"
+    done <<<"$ROOMS" | report "see ROOMS in scripts/hygiene.sh; hand it in as a parameter"
+}
+
 # Inside a crate, top-level modules know one another in one direction only; tests apart.
 check_module_cycles() {
     local crate src loop
@@ -310,6 +327,7 @@ output="$(
     check_directions
     check_policy_names
     check_kinds_in_worlds
+    check_rooms
     check_module_cycles
     check_reasons
     check_printing

@@ -383,7 +383,7 @@ pub struct Enforced {
     pub held_in_vain: Option<u64>,
     /// How many records the traces got; null if there is none.
     pub records: Option<u64>,
-    /// Notices, mode changes and trace records that are missing.
+    /// Notices, mode changes, notes about jobs and trace records that are missing.
     pub records_lost: u64,
     /// What the run's own threads used.
     pub own: ThreadCosts,

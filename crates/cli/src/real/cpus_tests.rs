@@ -228,7 +228,7 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
         inversions: Some(figure),
         modes: vec![rise(ms)],
         modes_lost: 1,
-        lost_notes: 0,
+        lost_notes: figure,
         tasks,
         overhead: vec![vestal_linux::report::Overhead {
             mechanism: "manager",
@@ -365,6 +365,8 @@ fn figures_of_the_machine_are_sums_and_extremes_of_all_cpus() {
         (enforced.overruns_noticed, enforced.overshoot_max_ns),
         (2, 7)
     );
+    // Two mode changes, and notes.
+    assert_eq!(enforced.records_lost, 2 + 12);
     assert_eq!(
         (enforced.own.manager.cpu_ns, enforced.own.wakeups.release),
         (12, 12)

@@ -279,6 +279,12 @@ fn of_report(report: &Report) -> Vec<String> {
             "records lost: {notices} notices, {modes} mode changes"
         ));
     }
+    let notes: u64 = report.cpus.iter().map(|cpu| cpu.lost_notes).sum();
+    if notes > 0 {
+        warnings.push(format!(
+            "{notes} notes about jobs were lost, because nobody had time to read them: their counts are missing, and misses near them are not decided"
+        ));
+    }
     for task in &report.stuck {
         warnings.push(format!(
             "{task} did not come to a cancellation point before the end"

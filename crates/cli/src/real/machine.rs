@@ -239,10 +239,10 @@ fn monitors(cpus: &[CpuReport]) -> String {
     names.join(", ")
 }
 
-/// Notices, mode changes and trace records that are missing.
+/// Notices, mode changes, notes and trace records that are missing.
 fn lost_in_all(report: &Report) -> u64 {
     let records = report.recorded.map_or(0, |recorded| recorded.lost);
     let cpus = report.cpus.iter();
-    let lost = cpus.map(|cpu| cpu.lost_notices.saturating_add(cpu.modes_lost));
+    let lost = cpus.flat_map(|cpu| [cpu.lost_notices, cpu.modes_lost, cpu.lost_notes]);
     lost.fold(records, u64::saturating_add)
 }

@@ -290,8 +290,9 @@ fn what_a_job_of_ours_executes_between_two_looks_of_another_is_not_stolen() {
     alone_and_well(|| {
         let report = Executive::new(config(Monitor::Manager))
             .cpu(native(Enforcement::Static))
-            .task(spec("above", HI, 3, 20, &[6, 6]), |job| job.burn(ms(5)))
-            .task(spec("below", HI, 2, 80, &[20, 20]), |job| job.burn(ms(18)))
+            // Each look of theirs takes a millisecond, the last one too: no limit is near.
+            .task(spec("above", HI, 3, 20, &[8, 8]), |job| job.burn(ms(5)))
+            .task(spec("below", HI, 2, 80, &[24, 24]), |job| job.burn(ms(18)))
             .with_fault(Fault::Delay(Delay {
                 point: Point::BurnLook,
                 how: How::Burn,
