@@ -1,0 +1,104 @@
+//! Partitioned policies on several CPUs.
+
+use crate::support::{Scratch, vestal};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// A HI and a LO task for each of two CPUs, and a third of the time for them where all HI jobs overrun.
+const SET: &str = r#"
+format = "vestal/1"
+levels = ["LO", "HI"]
+unit   = "ms"
+
+[platform]
+cpus = 2
+
+[[task]]
+name        = "brake"
+criticality = "HI"
+period      = 20
+wcet        = { LO = 1.5, HI = 4 }
+cpu         = 0
+
+[[task]]
+name        = "steering"
+criticality = "HI"
+period      = 20
+wcet        = { LO = 1.5, HI = 4 }
+cpu         = 1
+
+[[task]]
+name        = "radio"
+criticality = "LO"
+period      = 40
+wcet        = { LO = 4 }
+cpu         = 0
+
+[[task]]
+name        = "camera"
+criticality = "LO"
+period      = 40
+wcet        = { LO = 4 }
+cpu         = 1
+"#;
+
+/// The run of that set with these entries of `--cpus`, and what its replay says.
+fn run_and_replay(entries: &str) -> (Value, String) {
+    let scratch = Scratch::new("several-cpus");
+    let path = |name: &str| scratch.0.join(name).to_str().unwrap().to_owned();
+    let (file, parameters, trace) = (path("set.toml"), path("p.json"), path("run.vtrace"));
+    std::fs::write(&file, SET).unwrap();
+    let analyzed = vestal(&["analyze", &file, "--test", "pedf-vd", "--emit", &parameters]);
+    assert_eq!(analyzed.exit, 0, "{}", analyzed.stderr);
+    let done = vestal(&[
+        "run",
+        &file,
+        "--policy",
+        "pedf-vd",
+        "--parameters",
+        &parameters,
+        "--cpus",
+        entries,
+        "--scenario",
+        "hi",
+        "--for",
+        "1s",
+        "--trace",
+        &trace,
+        "--format",
+        "json",
+    ]);
+    assert!([0, 5].contains(&done.exit), "{entries}: {}", done.stderr);
+    let replayed = vestal(&["replay", &trace]);
+    assert_eq!(replayed.exit, 0, "{}{}", replayed.stdout, replayed.stderr);
+    (done.json(), replayed.stdout)
+}
+
+#[test]
+fn each_cpu_has_its_tasks_its_modes_and_a_domain_that_is_replayed() {
+    // Of its own, or both on one.
+    for entries in ["0,1", "0,0"] {
+        let (result, replayed) = run_and_replay(entries);
+        let names = ["brake", "steering", "radio", "camera"];
+        let tasks = result["tasks"].as_array().unwrap();
+        for ((task, name), cpu) in tasks.iter().zip(names).zip([0, 1, 0, 1]) {
+            assert_eq!((&task["name"], &task["cpu"]), (&json!(name), &json!(cpu)));
+        }
+        let released: Vec<&Value> = tasks.iter().map(|task| &task["released"]).collect();
+        assert_eq!(released, [50, 50, 25, 25], "{entries}");
+        let cpus = result["cpus"].as_array().unwrap();
+        let cpus: Vec<&Value> = cpus.iter().map(|cpu| &cpu["cpu"]).collect();
+        assert_eq!(cpus, [0, 1], "{entries}");
+        // A mode rises by a task of its CPU.
+        let rises = result["modes"].as_array().unwrap().iter();
+        let rises = rises.filter(|change| change["to"] == "HI");
+        let causes = rises.map(|change| (change["cpu"].to_string(), change["cause"].to_string()));
+        let causes: BTreeSet<(String, String)> = causes.collect();
+        let expected = [("0", "\"brake\""), ("1", "\"steering\"")];
+        let expected = expected.map(|(cpu, task)| (cpu.to_owned(), task.to_owned()));
+        assert_eq!(causes, BTreeSet::from(expected), "{entries}");
+        for said in ["CPU 0: ", "CPU 1: ", "every plan is equal"] {
+            assert!(replayed.contains(said), "{entries}: {replayed}");
+        }
+    }
+}
