@@ -57,9 +57,6 @@ crates/linux/src/account account std::(sync|thread|time|fs|process|net)|vestal_s
 crates/linux/src/words   words   vestal_(core|trace|statistics)|std::(time|fs|process)
 '
 
-# Crates whose modules know one another in circles, until they are taken apart.
-readonly MAY_BE_KNOTTED='linux'
-
 readonly LONGEST_FILE=600
 readonly LONG_FILES=scripts/long-files.txt
 
@@ -246,7 +243,6 @@ check_rooms() {
 check_module_cycles() {
     local crate src loop
     for crate in $(files '^crates/[^/]*/src/lib\.rs$' | cut -d / -f 2); do
-        [[ " $MAY_BE_KNOTTED " != *" $crate "* ]] || continue
         src="crates/$crate/src"
         loop="$(files "^$src/.*\.rs$" | grep -vE '/tests?(/|\.rs$)|_(tests|cases)\.rs$' | tr '\n' '\0' |
             xargs -0 -r awk '

@@ -1,7 +1,7 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
 use crate::account::{Note, STOLEN_NANOS_MIN, SWITCH_NANOS_MAX, Waited};
-use crate::evidence::Intervals;
+use crate::evidence::{ClockLook, Intervals};
 use crate::recording::Tracer;
 use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
@@ -43,16 +43,6 @@ pub struct JobContext<'a> {
     pub(crate) counted: Waited,
     /// The last look at the clocks; before the first, the beginning of the body.
     pub(crate) looked: ClockLook,
-}
-
-/// A look at the clocks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ClockLook {
-    pub(crate) wall: u64,
-    /// The thread's own clock.
-    pub(crate) cpu: u64,
-    /// What changes when another thread of the run notes anything, read just before or after.
-    pub(crate) others: u64,
 }
 
 impl JobContext<'_> {

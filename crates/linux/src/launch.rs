@@ -7,10 +7,10 @@ use crate::config::{Config, Monitor, TaskSpec};
 use crate::decider::RunScheduler;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
-use crate::evidence::{NoteReader, channel};
 use crate::foreign::Observer;
 use crate::left_behind;
 use crate::managed;
+use crate::notes::{NoteReader, channel};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{

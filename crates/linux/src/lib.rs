@@ -62,6 +62,7 @@ mod managed;
 pub mod measure;
 mod meter;
 mod monitor;
+mod notes;
 mod plan;
 mod processor;
 mod queue;

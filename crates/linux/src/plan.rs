@@ -4,7 +4,7 @@ use crate::config::{Config, Mechanism, Monitor, TOLERANCE_MAX, TOLERANCE_MIN, Ta
 use crate::decider::{CpuSpec, RunScheduler, limits_of};
 use crate::driver::BEAT_NANOS;
 use crate::error::RunError;
-use crate::evidence::{self, NOTE_BYTES};
+use crate::notes::{self, NOTE_BYTES};
 use crate::processor::{Processor, distinct};
 use crate::rights::{CpuNeeds, Needs, Rights};
 use crate::zss::RANKS_BELOW;
@@ -271,7 +271,7 @@ impl CpuTasks {
             Monitor::Heartbeat => config.heartbeat.as_nanos(),
             Monitor::Manager | Monitor::Perf | Monitor::PosixTimer => BEAT_NANOS,
         };
-        evidence::room(periods.map(|period| period.as_nanos()), beat)
+        notes::room(periods.map(|period| period.as_nanos()), beat)
     }
 
     /// A distinct SCHED_FIFO priority per task, in the order of the tasks' priorities; of equals the

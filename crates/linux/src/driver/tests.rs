@@ -3,7 +3,7 @@
 use super::{BEAT_NANOS, Driver, Manager, Step};
 use crate::account::{Interval, Note, Thread};
 use crate::config::{Config, Monitor};
-use crate::evidence::channel;
+use crate::notes::channel;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::shared::Shared;

@@ -3,9 +3,8 @@
 //! A thread says when it gets the CPU, when a body begins and ends, and when it is about to wait, with what clocks
 //! and kernel say then. The judge makes of it what they mean ([`crate::account`]).
 
-use super::log::NoteLog;
 use crate::account::{Duty, Interval, Note, Parts, SWITCH_NANOS_MAX, Thread, Waited, Wanted};
-use crate::body::ClockLook;
+use crate::notes::NoteLog;
 use crate::recording::Tracer;
 use crate::shared::Shared;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
@@ -25,6 +24,16 @@ impl Shared {
             .map(|(tid, waiting)| waiting.unwrap_or_else(|| cpu_nanos_of(tid.get()).unwrap_or(0)));
         each.fold(0, u64::saturating_add)
     }
+}
+
+/// A look at the clocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockLook {
+    pub(crate) wall: u64,
+    /// The thread's own clock.
+    pub(crate) cpu: u64,
+    /// What changes when another thread of the run notes anything, read just before or after.
+    pub(crate) others: u64,
 }
 
 /// The notes of the calling thread about itself.

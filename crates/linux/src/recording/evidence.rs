@@ -1,7 +1,7 @@
 //! What the gatherer does with the notes of the run: it hands them to the judge, and has records of what that finds.
 
 use crate::account::{Account, Closing, Judge, Rules, TaskFacts};
-use crate::evidence::NoteReader;
+use crate::notes::NoteReader;
 use crate::shared::Shared;
 use crate::sys::clock::{is_steal_reported, monotonic_nanos};
 use std::collections::VecDeque;

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::account::Note;
     use crate::config::{Config, Monitor};
-    use crate::evidence::channel as channel_of_notes;
+    use crate::notes::channel as channel_of_notes;
     use crate::recording::Tracer;
     use crate::recording::lane::{Releases, Rings, SKEW_NANOS};
     use crate::shared::{Shared, TaskShared};

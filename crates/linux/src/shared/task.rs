@@ -3,9 +3,9 @@
 use super::drops::Verdicts;
 use super::release_counter::ReleaseCounter;
 use crate::allowance::Allowance;
-use crate::evidence::TaskOnline;
 use crate::managed::Handover;
 use crate::monitor::Armed;
+use crate::notes::TaskOnline;
 use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys::{self, Tid};

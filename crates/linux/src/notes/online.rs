@@ -84,24 +84,24 @@ impl Online {
     }
 
     /// A job released at `release` begins; says whether a busy period seems to begin with it.
-    pub(super) fn begins(&self, release: u64) -> bool {
+    pub(crate) fn begins(&self, release: u64) -> bool {
         self.active.fetch_add(1, Ordering::AcqRel) == 0
             && release >= self.last_end.load(Ordering::Acquire)
     }
 
     /// A job that began has ended, or lost its priority, at `now`.
-    pub(super) fn leaves(&self, now: u64) {
+    pub(crate) fn leaves(&self, now: u64) {
         self.last_end.fetch_max(now, Ordering::AcqRel);
         self.active.fetch_sub(1, Ordering::AcqRel);
     }
 
     /// `thread` has the CPU, or wants it.
-    pub(super) fn wakes(&self, thread: Thread) {
+    pub(crate) fn wakes(&self, thread: Thread) {
         self.set_waiting(thread, AWAKE);
     }
 
     /// `thread` is about to wait, or to leave, with so much on its CPU clock.
-    pub(super) fn waits(&self, thread: Thread, cpu: u64) {
+    pub(crate) fn waits(&self, thread: Thread, cpu: u64) {
         self.set_waiting(thread, cpu);
     }
 
@@ -112,20 +112,20 @@ impl Online {
     }
 
     /// The CPU clock of each thread that waits, in the order of [`Thread::index`]; none of those that do not.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = Option<u64>> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = Option<u64>> {
         let words = self.waiting.iter().map(|word| word.load(Ordering::Acquire));
         words.map(|word| (word != AWAKE).then_some(word))
     }
 
     /// A job begins that is due then.
-    pub(super) fn note_due(&self, task: &TaskOnline, due: u64) {
+    pub(crate) fn note_due(&self, task: &TaskOnline, due: u64) {
         task.due.store(due, Ordering::SeqCst);
         self.earliest_due.fetch_min(due, Ordering::SeqCst);
     }
 
     /// Looks at the jobs of `tasks` that are late at `now`; `looks` says of a task whether it looked at the job, with
     /// its deadline. O(1) where none is late.
-    pub(super) fn look_at_late<'a, T: 'a>(
+    pub(crate) fn look_at_late<'a, T: 'a>(
         &self,
         now: u64,
         tasks: impl Iterator<Item = (&'a TaskOnline, T)>,
@@ -176,26 +176,26 @@ impl Default for TaskOnline {
 
 impl TaskOnline {
     /// A job of the task begins at its priority.
-    pub(super) fn gets_priority(&self) {
+    pub(crate) fn gets_priority(&self) {
         self.has_priority.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn has_priority(&self) -> bool {
+    pub(crate) fn has_priority(&self) -> bool {
         self.has_priority.load(Ordering::SeqCst)
     }
 
     /// The job ends or loses its priority; says whether it had it until now.
-    pub(super) fn leaves_priority(&self) -> bool {
+    pub(crate) fn leaves_priority(&self) -> bool {
         self.has_priority.swap(false, Ordering::SeqCst)
     }
 
     /// Nobody is to look at the job any more; says whether somebody was.
-    pub(super) fn is_not_due(&self) -> bool {
+    pub(crate) fn is_not_due(&self) -> bool {
         self.due.swap(NOT_DUE, Ordering::SeqCst) != NOT_DUE
     }
 
     /// Claims the look at the job that is due then; says whether nobody else had.
-    pub(super) fn claim_look(&self, due: u64) -> bool {
+    pub(crate) fn claim_look(&self, due: u64) -> bool {
         self.due
             .compare_exchange(due, NOT_DUE, Ordering::SeqCst, Ordering::SeqCst)
             .is_ok()
