@@ -132,8 +132,6 @@ expect "an example that knows the Linux world" 'examples/own-policy/Cargo\.toml:
 
 printf 'use crate::b::B;\n' >crates/sim/src/a.rs
 printf '#[cfg(test)]\nuse crate::a::A;\n' >crates/sim/src/b.rs
-printf 'use crate::b::B;\n' >crates/linux/src/a.rs
-printf 'use crate::a::A;\n' >crates/linux/src/b.rs
 mkdir crates/sim/src/c && printf 'use crate::{d::D, a::A};\n' >crates/sim/src/c/deep.rs
 printf 'fn f() { crate::c::g() } // crate::a\n' >crates/sim/src/d.rs
 expect "modules that know each other" 'crates/sim/src/lib\.rs:1:'
