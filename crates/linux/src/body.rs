@@ -1,10 +1,11 @@
 //! What a job body sees: which job it is, a way to consume CPU time, and its cancellation points.
 
 use crate::account::{Note, STOLEN_NANOS_MIN, SWITCH_NANOS_MAX, Waited};
+use crate::cpu::Cpu;
 use crate::evidence::{ClockLook, Intervals};
 use crate::recording::Tracer;
-use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
+use crate::task::TaskShared;
 use std::fmt;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{Fact, Instant, JobId, Service};
@@ -27,7 +28,7 @@ pub type Body = dyn FnMut(&mut JobContext<'_>) -> Result<(), Cancelled> + Send;
 /// What a job body may know and do.
 #[derive(Debug)]
 pub struct JobContext<'a> {
-    pub(crate) shared: &'a Shared,
+    pub(crate) shared: &'a Cpu,
     pub(crate) task: &'a TaskShared,
     pub(crate) job: JobId,
     /// Clock readings.

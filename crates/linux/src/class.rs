@@ -1,10 +1,11 @@
 //! How a manager that leaves the order to the kernel moves workers out of the real-time class, and back.
 
+use crate::cpu::Cpu;
 use crate::recording::Tracer;
 use crate::request::Request;
-use crate::shared::{Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
+use crate::task::TaskShared;
 use crate::words::Cause;
 use vestal_core::Scheduler;
 use vestal_core::engine::uniprocessor::CPU;
@@ -20,14 +21,14 @@ pub(crate) fn take_out_of_real_time(task: &TaskShared) {
 }
 
 /// Gives a worker its priority back.
-pub(crate) fn restore_priority(shared: &Shared, task: &TaskShared) {
+pub(crate) fn restore_priority(shared: &Cpu, task: &TaskShared) {
     if shared.raise(task.tid(), task.present_priority()).is_err() {
         shared.run.request_stop(Cause::SetupFailed);
     }
 }
 
 /// Does so for workers between two jobs.
-pub(crate) fn restore_priorities(shared: &Shared) {
+pub(crate) fn restore_priorities(shared: &Cpu) {
     for task in &shared.tasks {
         if task.request.look() == Some(Request::Priority) {
             #[cfg(feature = "real")]
@@ -40,7 +41,7 @@ pub(crate) fn restore_priorities(shared: &Shared) {
 
 /// Changes a worker's class or priority; gives the time it took.
 pub(crate) fn switch<S: Scheduler>(
-    shared: &Shared,
+    shared: &Cpu,
     decider: &mut Recorder<S, Tracer>,
     change: impl FnOnce(),
 ) -> u64 {
@@ -54,7 +55,7 @@ pub(crate) fn switch<S: Scheduler>(
 
 /// Records where one of the manager's own mechanisms begins or ends.
 pub(crate) fn span<S: Scheduler>(
-    shared: &Shared,
+    shared: &Cpu,
     decider: &mut Recorder<S, Tracer>,
     now: u64,
     (mechanism, edge): (Mechanism, Edge),

@@ -4,6 +4,7 @@ use crate::account::{Account, Note};
 use crate::allowance::Allowance;
 use crate::body::Body;
 use crate::config::{Config, Monitor, TaskSpec};
+use crate::cpu::Cpu;
 use crate::decider::RunScheduler;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
@@ -18,10 +19,10 @@ use crate::recording::{
 };
 use crate::report::{Ended, ManagerRecord, Report};
 use crate::run::Run;
-use crate::shared::{Shared, TaskShared};
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
+use crate::task::TaskShared;
 use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
@@ -57,7 +58,7 @@ pub(crate) struct Launch {
 
 /// A CPU of the set whose threads have not been started.
 struct Draft {
-    shared: Arc<Shared>,
+    shared: Arc<Cpu>,
     kind: Kind,
     scheduler: RunScheduler,
     bodies: Vec<Bodies>,
@@ -99,7 +100,7 @@ impl Launch {
             drafts.push(draft);
             lanes.push(lane);
         }
-        let cpus: Vec<Arc<Shared>> = drafts
+        let cpus: Vec<Arc<Cpu>> = drafts
             .iter()
             .map(|draft| Arc::clone(&draft.shared))
             .collect();
@@ -114,7 +115,10 @@ impl Launch {
                 return Err(RunError::System { what, source });
             }
         };
-        let mut others: Vec<Observer> = cpus.iter().map(|cpu| Observer::new(cpu.cpu)).collect();
+        let mut others: Vec<Observer> = cpus
+            .iter()
+            .map(|cpu| Observer::new(cpu.processor))
+            .collect();
         go(&run, &cpus, span);
         let (records, stuck) = going.join(&cpus, patience, &mut others);
         let last = cpus.iter().enumerate().zip(&records);
@@ -136,8 +140,7 @@ impl Launch {
         };
         let noted = records.into_iter().zip(accounts).zip(others);
         let parts = self.parts(noted, &stuck);
-        let parts: Vec<(&Shared, &MeasuredCpu)> =
-            cpus.iter().map(AsRef::as_ref).zip(&parts).collect();
+        let parts: Vec<(&Cpu, &MeasuredCpu)> = cpus.iter().map(AsRef::as_ref).zip(&parts).collect();
         Ok(report(&run, &measured, &parts))
     }
 
@@ -248,7 +251,7 @@ impl Launch {
         (plan, kind): (&CpuPlan, Kind),
         tolerance: Service,
         scheduler: &RunScheduler,
-    ) -> io::Result<(Arc<Shared>, NoteReader)> {
+    ) -> io::Result<(Arc<Cpu>, NoteReader)> {
         let config = &self.config;
         let (notes, reader) = channel(cpu.room_for_notes(config));
         let tasks = cpu.tasks.into_iter().zip(&plan.fifo).zip((0..).map(TaskId));
@@ -257,7 +260,7 @@ impl Launch {
             self.task(spec, plan, fifo, limit)
         });
         let tasks = tasks.collect();
-        let mut shared = Shared::new(tasks, config, plan.processor.0, plan.monitor, tolerance);
+        let mut shared = Cpu::new(tasks, config, plan.processor.0, plan.monitor, tolerance);
         shared.run = Arc::clone(run);
         shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
         shared.stops_at_own_limit = plan.asked.stops_at_own_limit;
@@ -304,7 +307,7 @@ impl Launch {
     fn start(
         &self,
         run: &Arc<Run>,
-        cpus: &[Arc<Shared>],
+        cpus: &[Arc<Cpu>],
         drafts: Vec<Draft>,
         is_recorded: bool,
     ) -> Result<Going, (io::Error, Threads)> {
@@ -371,7 +374,7 @@ impl Draft {
 /// Starts the threads of one CPU.
 struct Starting<'a> {
     threads: &'a mut Threads,
-    shared: &'a Arc<Shared>,
+    shared: &'a Arc<Cpu>,
     /// Of their names.
     prefix: String,
 }
@@ -454,7 +457,7 @@ impl Going {
     /// workers that did not.
     fn join(
         self,
-        cpus: &[Arc<Shared>],
+        cpus: &[Arc<Cpu>],
         patience: Duration,
         others: &mut [Observer],
     ) -> (Vec<Option<ManagerRecord>>, Vec<Place>) {
@@ -478,7 +481,7 @@ fn of_cpu(places: &[Place], index: usize) -> Vec<usize> {
 }
 
 /// Ends a run of which not all threads could be started.
-fn abandon(run: &Run, cpus: &[Arc<Shared>], threads: Threads, patience: Duration) {
+fn abandon(run: &Run, cpus: &[Arc<Cpu>], threads: Threads, patience: Duration) {
     run.request_stop(Cause::SetupFailed);
     cpus.iter().for_each(|cpu| cpu.halt());
     let _ = threads.join(patience);
@@ -520,7 +523,7 @@ fn first_limit(scheduler: &RunScheduler, task: TaskId) -> Allowance {
 }
 
 /// Opens the run, on all CPUs with one epoch.
-fn go(run: &Run, cpus: &[Arc<Shared>], span: Duration) {
+fn go(run: &Run, cpus: &[Arc<Cpu>], span: Duration) {
     let epoch = monotonic_nanos() + HEAD_START_NANOS;
     run.epoch.set(epoch);
     run.end.set(epoch.saturating_add(span.as_nanos()));
@@ -531,7 +534,7 @@ fn go(run: &Run, cpus: &[Arc<Shared>], span: Duration) {
     }
 }
 
-fn how_it_ended(run: &Run, cpus: &[Arc<Shared>]) -> Result<Ended, RunError> {
+fn how_it_ended(run: &Run, cpus: &[Arc<Cpu>]) -> Result<Ended, RunError> {
     let of = |cpu: u16| cpus.get(usize::from(cpu));
     match run.stop_cause() {
         Some(Cause::Finished) => Ok(Ended::Finished),

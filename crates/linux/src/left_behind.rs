@@ -2,15 +2,16 @@
 //! point, or one that blocks. They count like all others, and so do the releases behind them.
 
 use crate::account::{Cut, Note, TaskNote};
+use crate::cpu::Cpu;
 use crate::evidence::record_dropped;
 use crate::recording::Tracer;
-use crate::shared::{Shared, TaskShared};
+use crate::task::TaskShared;
 use vestal_trace::Record;
 
 /// Notes what the workers of the tasks at these indices will not; gives the records about it.
 ///
 /// To be called when all other threads of the run are gone.
-pub(crate) fn note(shared: &Shared, stuck: &[usize]) -> Vec<Record> {
+pub(crate) fn note(shared: &Cpu, stuck: &[usize]) -> Vec<Record> {
     let mut trace = Tracer::list();
     for &index in stuck {
         let Some(task) = shared.tasks.get(index) else {
@@ -28,7 +29,7 @@ pub(crate) fn note(shared: &Shared, stuck: &[usize]) -> Vec<Record> {
 }
 
 /// Under managed dispatch the manager has noted all but the job that the worker has.
-fn note_assigned(shared: &Shared, task: &TaskShared, trace: &mut Tracer) {
+fn note_assigned(shared: &Cpu, task: &TaskShared, trace: &mut Tracer) {
     let not_begun = task.handover.take_assigned();
     let not_begun = not_begun.map(|assignment| assignment.sequence);
     let Some(sequence) = not_begun.or_else(|| task.running()) else {

@@ -2,6 +2,7 @@
 
 use crate::account::{Account, StolenLog, TaskRecord, Thief, ThreadCost};
 use crate::config::Mechanism;
+use crate::cpu::Cpu;
 use crate::foreign::ForeignThread;
 use crate::processor::Processor;
 use crate::recording::Recorded;
@@ -10,7 +11,7 @@ use crate::report::{
     ManagerRecord, Overhead, Report, StolenTime, TaskReport, ThreadCosts,
 };
 use crate::run::Run;
-use crate::shared::{Shared, TaskShared};
+use crate::task::TaskShared;
 use vestal_core::{Duration, Level, Service};
 use vestal_statistics::{Histogram, Summary};
 
@@ -40,7 +41,7 @@ pub(crate) struct MeasuredCpu {
 }
 
 /// The report of a run that has ended: of each CPU of the set what its threads share, and what was measured beside that.
-pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Shared, &MeasuredCpu)]) -> Report {
+pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Cpu, &MeasuredCpu)]) -> Report {
     let stuck = cpus.iter().flat_map(|(shared, cpu)| {
         let tasks = cpu
             .stuck
@@ -72,7 +73,7 @@ pub(crate) fn report(run: &Run, measured: &Measured, cpus: &[(&Shared, &Measured
 }
 
 /// What there is to say of one CPU of the set; `continued`: clock readings at which the process was.
-fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport {
+fn cpu_report(shared: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuReport {
     let account = &measured.account;
     let mut records = account.tasks.clone();
     let each = records.iter_mut();
@@ -102,7 +103,7 @@ fn cpu_report(shared: &Shared, measured: &MeasuredCpu, continued: &[u64]) -> Cpu
     ]
     .map(|(mechanism, costs)| overhead(mechanism, costs, nanos));
     CpuReport {
-        processor: Processor(shared.cpu),
+        processor: Processor(shared.processor),
         busy: totals.used.cpu,
         switches: totals.used.switches(),
         preemptions: totals.used.involuntary,
@@ -174,7 +175,7 @@ fn stolen_time(stolen: &StolenLog, foreign: &[ForeignThread]) -> Vec<StolenTime>
 }
 
 fn thread_costs(
-    shared: &Shared,
+    shared: &Cpu,
     totals: &TaskRecord,
     measured: &MeasuredCpu,
     continued: &[u64],
@@ -191,7 +192,7 @@ fn thread_costs(
     }
 }
 
-fn busy_report(shared: &Shared, totals: &TaskRecord, account: &Account) -> BusyReport {
+fn busy_report(shared: &Cpu, totals: &TaskRecord, account: &Account) -> BusyReport {
     let log = &account.busy;
     let mut length = Histogram::default();
     let periods = log.iter().map(|(from, to)| {

@@ -7,14 +7,15 @@
 use super::Step;
 use crate::allowance::Allowance;
 use crate::class::{restore_priorities, switch, take_out_of_real_time};
+use crate::cpu::Cpu;
 use crate::feature::slack::{self, Incomplete};
 use crate::feature::slices::{self, Slices, waits_for_an_instant};
 use crate::monitor::Armed;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
 use crate::request::Request;
-use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
+use crate::task::TaskShared;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
     ContractViolation, Enforcer, Fact, Guard, Instant, Interest, JobId, Level, Permit, Scheduler,
@@ -45,7 +46,7 @@ impl Enactor {
     }
 
     /// When the guard wants to be called, as a clock reading.
-    pub(crate) fn wake(&self, shared: &Shared) -> u64 {
+    pub(crate) fn wake(&self, shared: &Cpu) -> u64 {
         self.wake.map_or(u64::MAX, |wake| {
             let after = wake.saturating_since(Instant::EPOCH);
             shared.epoch().saturating_add(after.as_nanos())
@@ -53,7 +54,7 @@ impl Enactor {
     }
 
     /// Whether the guard wants to be called at `now` or did before.
-    pub(crate) fn is_due(&self, shared: &Shared, now: u64) -> bool {
+    pub(crate) fn is_due(&self, shared: &Cpu, now: u64) -> bool {
         self.wake(shared) <= now
     }
 
@@ -65,7 +66,7 @@ impl Enactor {
     /// Looks at everything that could have happened. Which signal came says little: they merge.
     pub(crate) fn handle(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         record: &mut ManagerRecord,
         monitor_fired: bool,
     ) -> Step {
@@ -109,7 +110,7 @@ impl Enactor {
     }
 
     /// Jobs that completed beyond their limit before the monitor noticed.
-    fn note_completed_overruns(&mut self, shared: &Shared) -> Step<bool> {
+    fn note_completed_overruns(&mut self, shared: &Cpu) -> Step<bool> {
         let mut any = false;
         for task in &shared.tasks {
             let Some(Request::Overran { sequence, executed }) = task.request.look() else {
@@ -127,7 +128,7 @@ impl Enactor {
 
     /// Reports to the guard what suspended jobs executed since they were suspended, before it decides about their next
     /// slices.
-    fn charge_suspended(&mut self, shared: &Shared) -> Step {
+    fn charge_suspended(&mut self, shared: &Cpu) -> Step {
         for task in &shared.tasks {
             if let Some((job, executed)) = slices::suspended(&self.guard, task) {
                 self.charge(shared, job, executed)?;
@@ -137,7 +138,7 @@ impl Enactor {
     }
 
     /// Lets the guard decide if it asked for that, or if jobs have no slack left, or came to their end after that.
-    fn settle_slack(&mut self, shared: &Shared, record: &mut ManagerRecord) -> Step {
+    fn settle_slack(&mut self, shared: &Cpu, record: &mut ManagerRecord) -> Step {
         let now = shared.instant(monotonic_nanos());
         let mut reported = self.wake.is_some_and(|wake| wake <= now);
         if reported {
@@ -151,7 +152,7 @@ impl Enactor {
     }
 
     /// Charges every running job that has used up its limit; says whether there was one.
-    fn charge_exhausted(&mut self, shared: &Shared, record: &mut ManagerRecord) -> Step<bool> {
+    fn charge_exhausted(&mut self, shared: &Cpu, record: &mut ManagerRecord) -> Step<bool> {
         if !shared.duties.watches_budgets {
             return Ok(false);
         }
@@ -179,7 +180,7 @@ impl Enactor {
     }
 
     /// Reports to the guard what `job` has executed beyond what was reported before.
-    fn charge(&mut self, shared: &Shared, job: JobId, executed: u64) -> Step {
+    fn charge(&mut self, shared: &Cpu, job: JobId, executed: u64) -> Step {
         let index = job.task.index();
         let (Some(task), Some(charged)) = (shared.tasks.get(index), self.charged.get_mut(index))
         else {
@@ -199,7 +200,7 @@ impl Enactor {
     }
 
     /// Lets the guard decide, and carries the permits out.
-    fn decide(&mut self, shared: &Shared, record: &mut ManagerRecord) -> Step {
+    fn decide(&mut self, shared: &Cpu, record: &mut ManagerRecord) -> Step {
         let now = shared.instant(monotonic_nanos());
         for task in &shared.tasks {
             if self.guard.interest() == Interest::NewestReleases
@@ -226,7 +227,7 @@ impl Enactor {
     }
 
     /// The CPU had nothing to run. That was an idle instant if no admitted job waits for something.
-    pub(crate) fn settle_idle(&mut self, shared: &Shared, record: &mut ManagerRecord) -> Step {
+    pub(crate) fn settle_idle(&mut self, shared: &Cpu, record: &mut ManagerRecord) -> Step {
         if self.guard.mode() == Level::LOWEST {
             return Ok(());
         }
@@ -253,7 +254,7 @@ impl Enactor {
     }
 
     /// Publishes the permits, and takes the CPU from jobs that lost theirs.
-    fn enact(&mut self, shared: &Shared, record: &mut ManagerRecord, now: Instant) {
+    fn enact(&mut self, shared: &Cpu, record: &mut ManagerRecord, now: Instant) {
         shared.mode.set(self.guard.mode().0);
         for task in &shared.tasks {
             if let Some(next) = Allowance::of(self.guard.permit(task.id)) {
@@ -286,7 +287,7 @@ impl Enactor {
         !self.guard.permit_for(job).keeps_place()
     }
 
-    fn demote(&mut self, shared: &Shared, record: &mut ManagerRecord, task: &TaskShared) {
+    fn demote(&mut self, shared: &Cpu, record: &mut ManagerRecord, task: &TaskShared) {
         let cost = switch(shared, &mut self.guard, || {
             shared.online.burns_no_more();
             take_out_of_real_time(task);
@@ -298,7 +299,7 @@ impl Enactor {
     ///
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
     /// urgent one; whoever ends before another goes on arms that one's (`worker::resume_preempted`).
-    fn rearm(&self, shared: &Shared) {
+    fn rearm(&self, shared: &Cpu) {
         for task in shared.by_rank() {
             if task.running_ready().is_none() {
                 continue;
@@ -312,7 +313,7 @@ impl Enactor {
         }
     }
 
-    fn take_notices(&mut self, shared: &Shared, record: &mut ManagerRecord) {
+    fn take_notices(&mut self, shared: &Cpu, record: &mut ManagerRecord) {
         while let Some(notice) = self.guard.take_notice() {
             shared.note_notice(&notice);
             record.note(&notice);

@@ -1,8 +1,8 @@
 //! Which driver a CPU has, and what it expects of the threads beside it.
 
 use crate::config::Mechanism;
+use crate::cpu::Call;
 use crate::duties::{Duties, Source};
-use crate::shared::Call;
 use crate::sys::waiting::WakeEvent;
 use crate::words::Bell;
 use std::io;

@@ -27,12 +27,12 @@ pub(crate) use native::Native;
 
 use crate::account::{Duty, Thread, Wanted};
 use crate::class::span;
+use crate::cpu::Cpu;
 use crate::error::message_of;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
-use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched;
 use crate::words::Cause;
@@ -60,41 +60,41 @@ pub(crate) trait Driver: Sized {
     fn decider(&mut self) -> &mut Recorder<Self::Decider, Tracer>;
 
     /// The run begins: what it waits for is made.
-    fn start(&mut self, shared: &Shared) -> io::Result<()>;
+    fn start(&mut self, shared: &Cpu) -> io::Result<()>;
 
     /// When it wants the CPU again if nobody calls, as a clock reading; monitors what runs until then.
-    fn arm(&mut self, shared: &Shared) -> u64;
+    fn arm(&mut self, shared: &Cpu) -> u64;
 
     /// Waits until `until` at most. A call since the last wait ends it at once.
-    fn wait(&mut self, shared: &Shared, until: u64) -> Self::Woken;
+    fn wait(&mut self, shared: &Cpu, until: u64) -> Self::Woken;
 
     /// Since when the manager is wanted if nobody called: it was to wake at `until`.
-    fn wanted_since(&self, _: &Shared, _: &Self::Woken, until: u64) -> u64 {
+    fn wanted_since(&self, _: &Cpu, _: &Self::Woken, until: u64) -> u64 {
         until
     }
 
     /// Counts why the manager is awake at `now`, before it takes what was reported.
-    fn count(&self, shared: &Shared, woken: &Self::Woken, now: u64, record: &mut ManagerRecord);
+    fn count(&self, shared: &Cpu, woken: &Self::Woken, now: u64, record: &mut ManagerRecord);
 
     /// Whether there is something to do.
-    fn is_wanted(&self, shared: &Shared, woken: &Self::Woken, now: u64) -> bool;
+    fn is_wanted(&self, shared: &Cpu, woken: &Self::Woken, now: u64) -> bool;
 
     /// Reports to the decider what happened, and carries out what it says.
     fn round(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         record: &mut ManagerRecord,
         woken: &Self::Woken,
         now: u64,
     ) -> Step;
 
     /// The run is over: notes down what no worker knows of. Gives the decider back.
-    fn finish(self, shared: &Shared) -> Recorder<Self::Decider, Tracer>;
+    fn finish(self, shared: &Cpu) -> Recorder<Self::Decider, Tracer>;
 }
 
 /// A manager, and what it notes down.
 pub(crate) struct Manager<D> {
-    shared: Arc<Shared>,
+    shared: Arc<Cpu>,
     driver: D,
     record: ManagerRecord,
     /// Of its thread, from when the run begins.
@@ -104,7 +104,7 @@ pub(crate) struct Manager<D> {
 
 impl<D: Driver> Manager<D> {
     pub(crate) const fn new(
-        shared: Arc<Shared>,
+        shared: Arc<Cpu>,
         driver: D,
         record: ManagerRecord,
         priority: i32,
@@ -120,7 +120,7 @@ impl<D: Driver> Manager<D> {
 
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> io::Result<()> {
-        sched::enter_real_time(self.shared.cpu, self.priority)?;
+        sched::enter_real_time(self.shared.processor, self.priority)?;
         self.shared.manager_tid.set(sched::own_tid());
         Ok(())
     }
@@ -149,7 +149,7 @@ impl<D: Driver> Manager<D> {
     }
 
     /// The end of its record, and of its trace.
-    fn finish(mut self, shared: &Shared) -> ManagerRecord {
+    fn finish(mut self, shared: &Cpu) -> ManagerRecord {
         let decider = self.driver.finish(shared);
         decider.sink().open();
         let (decider, trace, end) = decider.leave(shared.instant(monotonic_nanos()));
@@ -159,7 +159,7 @@ impl<D: Driver> Manager<D> {
         self.record
     }
 
-    fn manage(&mut self, shared: &Shared) -> Step {
+    fn manage(&mut self, shared: &Cpu) -> Step {
         if !shared.phase.await_begin() {
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl<D: Driver> Manager<D> {
     }
 
     /// To be called last of all before the manager asks the kernel to wait.
-    fn about_to_wait(&mut self, shared: &Shared) {
+    fn about_to_wait(&mut self, shared: &Cpu) {
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::Manager));
         if let Some(own) = &mut self.own {
@@ -206,7 +206,7 @@ impl<D: Driver> Manager<D> {
 
     /// The manager has the CPU, which without a call it wanted at `until`. Opens a group of records, and gives
     /// the clock.
-    fn awake(&mut self, shared: &Shared, until: u64) -> u64 {
+    fn awake(&mut self, shared: &Cpu, until: u64) -> u64 {
         self.driver.decider().sink().open();
         let now = monotonic_nanos();
         let wanted = Wanted::AtOnceSince(shared.online.wanted_since(until, now));
@@ -219,7 +219,7 @@ impl<D: Driver> Manager<D> {
     }
 
     /// Does what there is to do for the manager that woke at `now`, and records that and how long it took.
-    fn round(&mut self, shared: &Shared, woken: &D::Woken, now: u64) -> Step {
+    fn round(&mut self, shared: &Cpu, woken: &D::Woken, now: u64) -> Step {
         let decide = Mechanism::Decide;
         span(shared, self.driver.decider(), now, (decide, Edge::Begin));
         self.driver.round(shared, &mut self.record, woken, now)?;
@@ -231,7 +231,7 @@ impl<D: Driver> Manager<D> {
 }
 
 /// Shows that the manager lives; says whether the run goes on.
-fn goes_on(shared: &Shared, now: u64, end: u64) -> bool {
+fn goes_on(shared: &Cpu, now: u64, end: u64) -> bool {
     shared.beat.go_on();
     if shared.stop_requested() || shared.run.is_stop_requested() {
         return false;

@@ -5,11 +5,12 @@
 
 use super::{Driver, Enactor, Step};
 use crate::config::Monitor;
+use crate::cpu::Cpu;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
-use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
+use crate::task::TaskShared;
 use std::io;
 use vestal_core::Guard;
 use vestal_trace::Recorder;
@@ -38,11 +39,11 @@ impl Driver for Native {
         &mut self.enactor.guard
     }
 
-    fn start(&mut self, _: &Shared) -> io::Result<()> {
+    fn start(&mut self, _: &Cpu) -> io::Result<()> {
         Ok(())
     }
 
-    fn arm(&mut self, shared: &Shared) -> u64 {
+    fn arm(&mut self, shared: &Cpu) -> u64 {
         let wake = self.enactor.wake(shared);
         match shared.monitor {
             Monitor::Heartbeat => wake.min(monotonic_nanos() + shared.run.heartbeat_nanos),
@@ -50,11 +51,11 @@ impl Driver for Native {
         }
     }
 
-    fn wait(&mut self, _: &Shared, until: u64) -> Option<i32> {
+    fn wait(&mut self, _: &Cpu, until: u64) -> Option<i32> {
         self.signals.wait(until.saturating_sub(monotonic_nanos()))
     }
 
-    fn count(&self, shared: &Shared, woken: &Option<i32>, now: u64, record: &mut ManagerRecord) {
+    fn count(&self, shared: &Cpu, woken: &Option<i32>, now: u64, record: &mut ManagerRecord) {
         let wakeups = &mut record.wakeups;
         let reported = |task: &TaskShared| task.asks() || self.enactor.is_end_unreported(task);
         let count = match *woken {
@@ -70,14 +71,14 @@ impl Driver for Native {
         *count += 1;
     }
 
-    fn is_wanted(&self, shared: &Shared, woken: &Option<i32>, now: u64) -> bool {
+    fn is_wanted(&self, shared: &Cpu, woken: &Option<i32>, now: u64) -> bool {
         let looks = shared.monitor == Monitor::Heartbeat;
         woken.is_some() || looks || self.enactor.is_due(shared, now)
     }
 
     fn round(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         record: &mut ManagerRecord,
         woken: &Option<i32>,
         _: u64,
@@ -87,7 +88,7 @@ impl Driver for Native {
         self.enactor.handle(shared, record, fired)
     }
 
-    fn finish(self, _: &Shared) -> Recorder<Guard, Tracer> {
+    fn finish(self, _: &Cpu) -> Recorder<Guard, Tracer> {
         self.enactor.guard
     }
 }
@@ -101,7 +102,7 @@ mod tests {
     use crate::sys::signal::monitor_signal;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
-    fn shared(monitor: Monitor) -> Shared {
+    fn shared(monitor: Monitor) -> Cpu {
         let config = Config::new();
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
@@ -109,11 +110,11 @@ mod tests {
         let limit = crate::allowance::Allowance::Unlimited;
         let configuration = TaskConfiguration::new(model, 1);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, limit);
-        Shared::new(vec![task], &config, 0, monitor, Service::ZERO)
+        Cpu::new(vec![task], &config, 0, monitor, Service::ZERO)
     }
 
     /// Why the manager is awake, and whether it has something to do.
-    fn reason(shared: &Shared, woken: Option<i32>) -> (&'static str, bool) {
+    fn reason(shared: &Cpu, woken: Option<i32>) -> (&'static str, bool) {
         let native = Native::new(Enactor::new(Recorder::new(guard(), Tracer::off()), 1));
         let mut record = ManagerRecord::new(1, 0);
         native.count(shared, &woken, 0, &mut record);

@@ -3,10 +3,10 @@
 use super::{BEAT_NANOS, Driver, Manager, Step};
 use crate::account::{Interval, Note, Thread};
 use crate::config::{Config, Monitor};
+use crate::cpu::Cpu;
 use crate::notes::channel;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
-use crate::shared::Shared;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
 use crate::words::Cause;
@@ -56,18 +56,18 @@ impl Driver for Told {
         &mut self.decider
     }
 
-    fn start(&mut self, _: &Shared) -> io::Result<()> {
+    fn start(&mut self, _: &Cpu) -> io::Result<()> {
         match self.starts {
             true => Ok(()),
             false => Err(io::Error::other("no timers")),
         }
     }
 
-    fn arm(&mut self, _: &Shared) -> u64 {
+    fn arm(&mut self, _: &Cpu) -> u64 {
         u64::MAX
     }
 
-    fn wait(&mut self, shared: &Shared, until: u64) {
+    fn wait(&mut self, shared: &Cpu, until: u64) {
         self.waits += 1;
         assert!(until <= shared.run.end.get());
         assert!(until <= monotonic_nanos() + BEAT_NANOS);
@@ -81,17 +81,17 @@ impl Driver for Told {
         }
     }
 
-    fn count(&self, _: &Shared, (): &(), _: u64, record: &mut ManagerRecord) {
+    fn count(&self, _: &Cpu, (): &(), _: u64, record: &mut ManagerRecord) {
         record.wakeups.other += 1;
         self.counted.set(self.counted.get() + 1);
     }
 
-    fn is_wanted(&self, _: &Shared, (): &(), _: u64) -> bool {
+    fn is_wanted(&self, _: &Cpu, (): &(), _: u64) -> bool {
         !matches!(self.round(), Round::Idle)
     }
 
     #[expect(clippy::panic, reason = "this is what it was told")]
-    fn round(&mut self, shared: &Shared, _: &mut ManagerRecord, (): &(), _: u64) -> Step {
+    fn round(&mut self, shared: &Cpu, _: &mut ManagerRecord, (): &(), _: u64) -> Step {
         match Told::round(self) {
             Round::Idle | Round::Done => Ok(()),
             Round::Sleeps(nanos) => {
@@ -107,7 +107,7 @@ impl Driver for Told {
         }
     }
 
-    fn finish(self, _: &Shared) -> Recorder<Guard, Tracer> {
+    fn finish(self, _: &Cpu) -> Recorder<Guard, Tracer> {
         assert_eq!(self.counted.get(), self.waits, "each wake-up counts once");
         self.decider
     }
@@ -120,9 +120,9 @@ fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<Cause>, Manage
 }
 
 /// The CPU of such a run, and what the manager noted.
-fn noted(rounds: &[Round], starts: bool, nanos: u64) -> (Arc<Shared>, ManagerRecord, Vec<Note>) {
+fn noted(rounds: &[Round], starts: bool, nanos: u64) -> (Arc<Cpu>, ManagerRecord, Vec<Note>) {
     let config = Config::new();
-    let mut shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+    let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
     let (notes, mut reader) = channel(64);
     shared.notes = notes;
     let shared = Arc::new(shared);

@@ -2,14 +2,15 @@
 
 use super::Intervals;
 use crate::account::{Cut, Ending, Note, Return, TaskNote};
+use crate::cpu::Cpu;
 use crate::job::Ended;
 use crate::recording::Tracer;
-use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
+use crate::task::TaskShared;
 use vestal_core::DropReason;
 use vestal_trace::What;
 
-impl Shared {
+impl Cpu {
     /// Job `sequence` of `task`, released at `release`, begins on the thread that `own` is of.
     pub(crate) fn begin_at_priority(
         &self,
@@ -127,9 +128,9 @@ fn is_late(task: &TaskShared, job: &Ended) -> bool {
     job.finished.saturating_sub(job.release) > deadline
 }
 
-/// Notes a job that is complete. `consumed`: what [`Shared::end_at_priority`] gave.
+/// Notes a job that is complete. `consumed`: what [`Cpu::end_at_priority`] gave.
 pub(crate) fn note_completed(
-    shared: &Shared,
+    shared: &Cpu,
     task: &TaskShared,
     (job, consumed): (&Ended, Option<u64>),
     own: &mut Intervals,
@@ -160,7 +161,7 @@ pub(crate) fn note_completed(
 
 /// Notes a job that the end of the run met.
 pub(crate) fn note_unfinished(
-    shared: &Shared,
+    shared: &Cpu,
     task: &TaskShared,
     job: (u64, u64),
     executed: u64,
@@ -174,7 +175,7 @@ pub(crate) fn note_unfinished(
 
 /// Records that job `sequence` of `task`, which has come to its end, was dropped; says why.
 pub(crate) fn record_dropped(
-    shared: &Shared,
+    shared: &Cpu,
     task: &TaskShared,
     sequence: u64,
     trace: &mut Tracer,

@@ -11,9 +11,10 @@
 //! too, looks. Where none could, the job lacked its whole tardiness.
 
 use crate::account::{Note, TaskNote, Thread};
-use crate::shared::{Shared, TaskShared};
+use crate::cpu::Cpu;
+use crate::task::TaskShared;
 
-impl Shared {
+impl Cpu {
     /// `thread` has taken the CPU at `now` for something that came at `wanted`. Looks at the job that it
     /// preempts, if that is late, and gives what there is to note. O(1) where none is late, else O(n), with a system call
     /// for each thread of the run that does not wait.
@@ -71,7 +72,7 @@ mod tests {
     const WORKERS: [Thread; 3] = [Thread::Worker(0), Thread::Worker(1), Thread::Worker(2)];
 
     /// Three tasks, the most urgent first, of which the last two have jobs, due at 50.
-    fn shared() -> Shared {
+    fn shared() -> Cpu {
         let task = |fifo: i32| {
             let wcet = Wcet::new(&[Service::from_nanos(30)]).unwrap();
             let span = Duration::from_nanos(1_000);
@@ -87,7 +88,7 @@ mod tests {
         };
         let config = Config::new();
         let tasks = vec![task(5), task(4), task(3)];
-        let shared = Shared::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
+        let shared = Cpu::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
         for task in &shared.tasks[1..] {
             // By the clock of this thread they have executed nothing.
             task.begin(7, u64::MAX);
@@ -97,7 +98,7 @@ mod tests {
     }
 
     /// When each job was looked at first by those who looked.
-    struct Looks(Shared, BTreeMap<usize, u64>);
+    struct Looks(Cpu, BTreeMap<usize, u64>);
 
     impl Looks {
         fn new() -> Self {

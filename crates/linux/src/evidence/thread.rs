@@ -4,13 +4,13 @@
 //! and kernel say then. The judge makes of it what they mean ([`crate::account`]).
 
 use crate::account::{Duty, Interval, Note, Parts, SWITCH_NANOS_MAX, Thread, Waited, Wanted};
+use crate::cpu::Cpu;
 use crate::notes::NoteLog;
 use crate::recording::Tracer;
-use crate::shared::Shared;
 use crate::sys::clock::{cpu_nanos_of, monotonic_nanos, own_cpu_nanos};
 use crate::sys::schedstat::SchedStat;
 
-impl Shared {
+impl Cpu {
     /// The CPU time that the threads of the run have consumed on its CPU, bodies of jobs included. O(n),
     /// with a system call for each thread that does not wait.
     pub(crate) fn consumed(&self) -> u64 {
@@ -149,7 +149,7 @@ impl Intervals {
 
     /// The thread gets the CPU at `now`, which was read in an open group of its trace; it was `wanted` since,
     /// or since it asked the kernel to be woken, if that was later.
-    pub(crate) fn wake(&mut self, shared: &Shared, wanted: Wanted, now: u64) {
+    pub(crate) fn wake(&mut self, shared: &Cpu, wanted: Wanted, now: u64) {
         let thread = self.thread;
         shared.online.wakes(thread);
         let asked = wanted.from(self.began);
@@ -184,19 +184,19 @@ impl Intervals {
     }
 
     /// The idle detector gets the CPU.
-    pub(crate) fn wake_idle(&mut self, shared: &Shared) {
+    pub(crate) fn wake_idle(&mut self, shared: &Cpu) {
         shared.online.wakes(self.thread);
         self.write(&shared.notes, Note::Idle);
         self.open(self.cpu);
     }
 
     /// A body begins at `now`, when the CPU clock says `cpu`: the interval is over.
-    pub(crate) fn begin_body(&mut self, shared: &Shared, now: u64, cpu: u64) {
+    pub(crate) fn begin_body(&mut self, shared: &Cpu, now: u64, cpu: u64) {
         self.close(shared, Duty::JobStart, (now, cpu), false);
     }
 
     /// The body has ended at `now`, when the CPU clock said `cpu`: an interval begins.
-    pub(crate) fn end_body(&mut self, shared: &Shared, now: u64, cpu: u64) {
+    pub(crate) fn end_body(&mut self, shared: &Cpu, now: u64, cpu: u64) {
         self.others = self.others(&shared.notes);
         let wall = now.saturating_sub(self.began);
         let away = wall.saturating_sub(cpu.saturating_sub(self.cpu));
@@ -210,7 +210,7 @@ impl Intervals {
 
     /// The thread is about to wait: to be called last of all before it asks the kernel to. No group of `trace` is
     /// open.
-    pub(crate) fn wait(&mut self, shared: &Shared, duty: Duty, trace: &Tracer) {
+    pub(crate) fn wait(&mut self, shared: &Cpu, duty: Duty, trace: &Tracer) {
         trace.open();
         let (now, cpu) = (monotonic_nanos(), own_cpu_nanos());
         shared.online.waits(self.thread, cpu);
@@ -219,12 +219,12 @@ impl Intervals {
     }
 
     /// The thread leaves the run.
-    pub(crate) fn leave(&self, shared: &Shared) {
+    pub(crate) fn leave(&self, shared: &Cpu) {
         shared.online.waits(self.thread, own_cpu_nanos());
     }
 
     /// The present interval ends at `now`, when the CPU clock says `cpu`.
-    fn close(&mut self, shared: &Shared, duty: Duty, (now, cpu): (u64, u64), waits: bool) {
+    fn close(&mut self, shared: &Cpu, duty: Duty, (now, cpu): (u64, u64), waits: bool) {
         let wall = now.saturating_sub(self.began);
         let executed = cpu.saturating_sub(self.cpu);
         let is_missing = wall.saturating_sub(executed) >= SWITCH_NANOS_MAX;

@@ -1,6 +1,7 @@
 //! Zero slack: what a manager does about jobs that have no slack left.
 
-use crate::shared::{Shared, TaskShared};
+use crate::cpu::Cpu;
+use crate::task::TaskShared;
 use crate::zss::{Rank, Slack};
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{ContractViolation, Fact, Instant, Permit, Scheduler};
@@ -18,7 +19,7 @@ impl Incomplete {
     /// there was one.
     pub(crate) fn report(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         decider: &mut impl Scheduler,
         now: Instant,
     ) -> Result<bool, ContractViolation> {
@@ -73,7 +74,7 @@ fn report_task(
 
 /// Gives every worker the priority of its rank; says whether one has another than before. None
 /// else moves meanwhile: all of them share the manager's CPU.
-pub(crate) fn enact_ranks(shared: &Shared, decider: &impl Scheduler) -> bool {
+pub(crate) fn enact_ranks(shared: &Cpu, decider: &impl Scheduler) -> bool {
     let mut moved = false;
     for task in &shared.tasks {
         let rank = match decider.permit(task.id) {

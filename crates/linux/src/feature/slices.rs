@@ -7,10 +7,11 @@
 
 use crate::allowance::Allowance;
 use crate::class::{restore_priority, switch, take_out_of_real_time};
+use crate::cpu::Cpu;
 use crate::recording::Tracer;
 use crate::report::Suspensions;
-use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
+use crate::task::TaskShared;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
     ContractViolation, Enforcer, Fact, Instant, JobId, Permit, Scheduler, StopReason, Until,
@@ -63,7 +64,7 @@ pub(crate) fn hold(task: &TaskShared, job: JobId, permit: Permit, counts: &mut S
 }
 
 /// Whatever the worker of the task does from now on, it is not held.
-pub(crate) fn let_go(shared: &Shared, task: &TaskShared, counts: &mut Suspensions) -> bool {
+pub(crate) fn let_go(shared: &Cpu, task: &TaskShared, counts: &mut Suspensions) -> bool {
     let executed = task.executed().unwrap_or(0);
     task.suspension
         .resume(executed, shared.tolerance_nanos, counts)
@@ -87,7 +88,7 @@ impl Slices {
     /// out of the real-time class, if that had to be.
     pub(crate) fn enact<G: Enforcer>(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         decider: &mut Recorder<G, Tracer>,
         task: &TaskShared,
         job: JobId,
@@ -116,7 +117,7 @@ impl Slices {
         None
     }
 
-    fn let_go(&mut self, shared: &Shared, task: &TaskShared, job: JobId, counts: &mut Suspensions) {
+    fn let_go(&mut self, shared: &Cpu, task: &TaskShared, job: JobId, counts: &mut Suspensions) {
         if let_go(shared, task, counts)
             && let Some(resumed) = self.resumed.get_mut(job.task.index())
         {
@@ -128,7 +129,7 @@ impl Slices {
     /// the most urgent one comes last: a reader takes the job that started last for the one that runs.
     pub(crate) fn tell_who_goes_on<G: Scheduler>(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         decider: &mut Recorder<G, Tracer>,
     ) {
         if self.resumed.iter().all(Option::is_none) {
@@ -163,7 +164,7 @@ impl Slices {
 
 /// The job has executed what it was granted.
 fn suspend<G: Scheduler>(
-    shared: &Shared,
+    shared: &Cpu,
     decider: &mut Recorder<G, Tracer>,
     task: &TaskShared,
     job: JobId,
@@ -180,7 +181,7 @@ fn suspend<G: Scheduler>(
     Some(cost)
 }
 
-fn observed<G: Scheduler>(shared: &Shared, decider: &mut Recorder<G, Tracer>, fact: Fact) {
+fn observed<G: Scheduler>(shared: &Cpu, decider: &mut Recorder<G, Tracer>, fact: Fact) {
     let at = shared.instant(monotonic_nanos());
     let what = What::Observed(fact);
     decider.put(Record { at, what });

@@ -160,7 +160,7 @@ impl Online {
 pub(crate) struct TaskOnline {
     /// The deadline of the present job, until a thread has looked at it after that; [`NOT_DUE`].
     due: AtomicU64,
-    /// SeqCst, with the words of [`crate::shared`]: a worker sets this and then reads whether its job has lost its priority,
+    /// SeqCst, with the words of [`crate::cpu`]: a worker sets this and then reads whether its job has lost its priority,
     /// the manager takes the priority and then reads this.
     has_priority: AtomicBool,
 }

@@ -1,8 +1,8 @@
 //! What the gatherer does with the notes of the run: it hands them to the judge, and has records of what that finds.
 
 use crate::account::{Account, Closing, Judge, Rules, TaskFacts};
+use crate::cpu::Cpu;
 use crate::notes::NoteReader;
-use crate::shared::Shared;
 use crate::sys::clock::{is_steal_reported, monotonic_nanos};
 use std::collections::VecDeque;
 use vestal_core::{Duration, Instant};
@@ -24,7 +24,7 @@ impl Evidence {
     pub(super) const PERIOD: Duration = Duration::from_millis(100);
 
     /// Of the CPU that `shared` is of, whose notes come from `reader`.
-    pub(crate) fn new(reader: NoteReader, shared: &Shared) -> Self {
+    pub(crate) fn new(reader: NoteReader, shared: &Cpu) -> Self {
         let rules = Rules {
             tolerance_nanos: shared.tolerance_nanos,
             guarantee: shared.guarantee,
@@ -45,7 +45,7 @@ impl Evidence {
     }
 
     /// Hands on all notes that are there.
-    pub(super) fn take_notes(&mut self, shared: &Shared) {
+    pub(super) fn take_notes(&mut self, shared: &Cpu) {
         let extent = self.reader.extent();
         self.judge.lose(extent.newly_lost, monotonic_nanos());
         while let Some(note) = self.reader.next(extent) {
@@ -57,7 +57,7 @@ impl Evidence {
     }
 
     /// The same when no thread writes any more, but for one that may have been left in the middle of a note.
-    pub(super) fn take_last_notes(&mut self, shared: &Shared) {
+    pub(super) fn take_last_notes(&mut self, shared: &Cpu) {
         self.take_notes(shared);
         let extent = self.reader.extent();
         while self.reader.skip(extent) {
@@ -102,7 +102,7 @@ impl Evidence {
     }
 
     /// Judges what nobody has noted, when all is read that somebody has; gives the records about it.
-    pub(super) fn close(&mut self, shared: &Shared) -> Vec<Record> {
+    pub(super) fn close(&mut self, shared: &Cpu) -> Vec<Record> {
         self.judge.close_run(Closing {
             stopped: shared.stopped_at.get(),
             end: shared.run.end.get(),
@@ -113,7 +113,7 @@ impl Evidence {
     }
 
     /// What came of the run.
-    pub(super) fn into_account(self, shared: &Shared) -> Account {
+    pub(super) fn into_account(self, shared: &Cpu) -> Account {
         let stopped = shared.stopped_at.get();
         self.judge.into_account(stopped)
     }

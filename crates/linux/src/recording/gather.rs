@@ -148,10 +148,11 @@ mod tests {
     use super::*;
     use crate::account::Note;
     use crate::config::{Config, Monitor};
+    use crate::cpu::Cpu;
     use crate::notes::channel as channel_of_notes;
     use crate::recording::Tracer;
     use crate::recording::lane::{Releases, Rings, SKEW_NANOS};
-    use crate::shared::{Shared, TaskShared};
+    use crate::task::TaskShared;
     use std::sync::Mutex;
     use vestal_core::{
         CpuId, Duration, Fact, Instant, JobId, Level, Service, Task, TaskConfiguration, TaskId,
@@ -159,7 +160,7 @@ mod tests {
     };
     use vestal_trace::{Scope, What};
 
-    fn shared(tasks: usize) -> Arc<Shared> {
+    fn shared(tasks: usize) -> Arc<Cpu> {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
         let configuration =
@@ -175,12 +176,12 @@ mod tests {
         });
         let config = Config::new();
         let (monitor, tolerance) = (Monitor::Manager, Service::ZERO);
-        let shared = Shared::new(tasks.collect(), &config, 0, monitor, tolerance);
+        let shared = Cpu::new(tasks.collect(), &config, 0, monitor, tolerance);
         Arc::new(shared)
     }
 
     /// CPU `number` of a set with so many tasks on each, which are released if `released`.
-    fn lane(number: u16, tasks: usize, released: bool) -> (Lane, Vec<Tracer>, Arc<Shared>) {
+    fn lane(number: u16, tasks: usize, released: bool) -> (Lane, Vec<Tracer>, Arc<Cpu>) {
         let mut shared = shared(tasks);
         let (notes, reader) = channel_of_notes(16);
         Arc::get_mut(&mut shared).unwrap().notes = notes;
@@ -216,7 +217,7 @@ mod tests {
 
     type Seen = Arc<Mutex<Vec<Record>>>;
 
-    fn merger(tasks: usize, released: bool) -> (Merger, Vec<Tracer>, Seen, Arc<Shared>) {
+    fn merger(tasks: usize, released: bool) -> (Merger, Vec<Tracer>, Seen, Arc<Cpu>) {
         let (lane, tracers, shared) = lane(0, tasks, released);
         let (merger, seen) = merger_of(vec![lane]);
         (merger, tracers, seen, shared)

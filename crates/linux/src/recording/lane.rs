@@ -4,7 +4,7 @@ use super::Tracer;
 use super::evidence::Evidence;
 use super::tracer::Flag;
 use crate::account::Account;
-use crate::shared::Shared;
+use crate::cpu::Cpu;
 use crate::sys::clock::monotonic_nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub(crate) struct Lane {
     rings: Vec<Ring>,
     evidence: Evidence,
     pub(super) releases: Releases,
-    shared: Arc<Shared>,
+    shared: Arc<Cpu>,
     /// What its tasks and its CPU are called in the recording.
     scope: Scope,
     /// What is complete, in its order, with the instants by which it is merged with that of other CPUs.
@@ -79,12 +79,7 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    pub(crate) fn new(
-        rings: Rings,
-        evidence: Evidence,
-        shared: &Arc<Shared>,
-        scope: Scope,
-    ) -> Self {
+    pub(crate) fn new(rings: Rings, evidence: Evidence, shared: &Arc<Cpu>, scope: Scope) -> Self {
         Self {
             rings: rings.0,
             evidence,
@@ -296,7 +291,7 @@ struct Release {
 }
 
 impl Releases {
-    fn new(shared: &Shared) -> Self {
+    fn new(shared: &Cpu) -> Self {
         if !shared.duties.is_native() {
             return Self(Vec::new());
         }

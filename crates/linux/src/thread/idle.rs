@@ -9,24 +9,24 @@
 //! It sleeps until a thread wants to know, which is only the case above mode 0.
 
 use crate::account::{Duty, Thread};
+use crate::cpu::Cpu;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
 use crate::recording::Tracer;
-use crate::shared::Shared;
 use crate::sys;
 use crate::sys::sched::enter_real_time;
 use std::sync::Arc;
 
 /// What the idle detector's thread is made of.
 pub(crate) struct IdleDetector {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<Cpu>,
     pub(crate) priority: i32,
 }
 
 impl IdleDetector {
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> std::io::Result<()> {
-        enter_real_time(self.shared.cpu, self.priority)?;
+        enter_real_time(self.shared.processor, self.priority)?;
         self.shared.idle_tid.set(sys::sched::own_tid());
         Ok(())
     }

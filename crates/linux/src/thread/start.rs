@@ -4,7 +4,7 @@
 //! ever starting. Each therefore blocks on the phase word, and the starter waits for each one's
 //! report before it starts the next.
 
-use crate::shared::Shared;
+use crate::cpu::Cpu;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::futex::wait_until;
 use std::io;
@@ -37,7 +37,7 @@ impl<T> Started<T> {
     /// called some times in a second.
     pub(crate) fn join(
         self,
-        shared: &Shared,
+        shared: &Cpu,
         patience: Duration,
         mut meanwhile: impl FnMut(),
     ) -> Option<T> {

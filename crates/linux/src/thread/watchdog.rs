@@ -6,13 +6,13 @@
 //! workers there.
 
 use crate::account::{Duty, Thread, Wanted};
+use crate::cpu::Cpu;
 use crate::driver::BEAT_NANOS;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
 use crate::processor::Processor;
 use crate::recording::Tracer;
 use crate::run::Run;
-use crate::shared::Shared;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::enter_real_time;
@@ -55,14 +55,14 @@ impl Watch {
 pub(crate) struct Watchdog {
     pub(crate) run: Arc<Run>,
     /// All CPUs of the set: nobody else knows more than one.
-    pub(crate) cpus: Vec<Arc<Shared>>,
+    pub(crate) cpus: Vec<Arc<Cpu>>,
     pub(crate) processor: Processor,
     pub(crate) priority: i32,
 }
 
 /// A CPU that is watched.
 struct Watched<'a> {
-    shared: &'a Shared,
+    shared: &'a Cpu,
     watch: Watch,
     /// What the watchdog notes of itself where it lives on the CPU's processor.
     own: Option<Intervals>,
@@ -81,8 +81,8 @@ impl Watchdog {
     }
 
     /// Whether what it does is time of this CPU.
-    fn is_at(&self, shared: &Shared) -> bool {
-        self.processor.0 == shared.cpu
+    fn is_at(&self, shared: &Cpu) -> bool {
+        self.processor.0 == shared.processor
     }
 
     /// Watches until all CPUs have ended, and ends those that do not do so themselves.

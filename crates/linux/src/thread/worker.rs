@@ -15,6 +15,7 @@ use crate::account::{Duty, Note, Suspensions, TaskNote, Thread, Wanted};
 use crate::allowance::Allowance;
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
+use crate::cpu::Cpu;
 use crate::duties::Source;
 use crate::error::message_of;
 use crate::evidence::{Intervals, note_completed, note_unfinished};
@@ -24,10 +25,10 @@ use crate::monitor::Armed;
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::request::Request;
-use crate::shared::{Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
+use crate::task::TaskShared;
 use crate::words::Stage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -37,7 +38,7 @@ use vestal_trace::{Edge, Mechanism, What};
 
 /// What a worker thread is made of.
 pub(crate) struct Worker {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<Cpu>,
     pub(crate) index: usize,
     pub(crate) body: Box<Body>,
     pub(crate) demand: Box<dyn FnMut(u64) -> Service + Send>,
@@ -55,7 +56,7 @@ impl Worker {
         let Some(task) = self.task() else {
             return Ok(());
         };
-        enter_real_time(self.shared.cpu, task.fifo)?;
+        enter_real_time(self.shared.processor, task.fifo)?;
         if self.shared.duties.has_monitors {
             let manager = self.shared.manager_tid.get();
             if let Some(armed) = Armed::of_this_thread(self.shared.monitor, manager)? {
@@ -90,7 +91,7 @@ impl Worker {
         }
     }
 
-    fn work(self, shared: &Shared, task: &TaskShared) {
+    fn work(self, shared: &Cpu, task: &TaskShared) {
         let meter = Meter::start();
         let mut running = RunningWorker {
             shared,
@@ -114,7 +115,7 @@ impl Worker {
 
 /// A worker while the run goes on.
 pub(crate) struct RunningWorker<'a> {
-    pub(crate) shared: &'a Shared,
+    pub(crate) shared: &'a Cpu,
     pub(crate) task: &'a TaskShared,
     body: Box<Body>,
     demand: Box<dyn FnMut(u64) -> Service + Send>,
@@ -185,7 +186,7 @@ impl RunningWorker<'_> {
         self.note_woken(woken);
         let no_room = self.queue.was_full(release);
         let first = task.grant_first();
-        // First say what runs, then read whether it may: see `shared`.
+        // First say what runs, then read whether it may: see `crate::cpu`.
         task.begin(sequence, own_cpu_nanos());
         let limit = task.grant_again(first);
         let stopping = shared.stop_requested();
@@ -505,7 +506,7 @@ const ASK_AGAIN_NANOS: u64 = 10_000_000;
 
 /// Above mode 0 whoever takes a job off asks whether the CPU is idle now: a manager that saw that
 /// job running has left the question to it.
-fn want_idle_above_lowest(shared: &Shared) {
+fn want_idle_above_lowest(shared: &Cpu) {
     if shared.mode.get() > 0 {
         shared.want_idle();
     }
@@ -513,7 +514,7 @@ fn want_idle_above_lowest(shared: &Shared) {
 
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// without effect, while its job was preempted.
-fn resume_preempted(shared: &Shared) {
+fn resume_preempted(shared: &Cpu) {
     if shared.monitor != Monitor::Manager || !shared.duties.has_monitors {
         return;
     }
@@ -546,7 +547,7 @@ impl Waited {
 }
 
 /// Waits for `release`.
-fn wait_for_release(shared: &Shared, release: u64) -> Waited {
+fn wait_for_release(shared: &Cpu, release: u64) -> Waited {
     let mut waited = false;
     loop {
         if !shared.is_running() {
@@ -562,7 +563,7 @@ fn wait_for_release(shared: &Shared, release: u64) -> Waited {
 }
 
 /// Waits until the manager has released job `sequence`.
-fn wait_for_manager(shared: &Shared, task: &TaskShared, sequence: u64) -> Waited {
+fn wait_for_manager(shared: &Cpu, task: &TaskShared, sequence: u64) -> Waited {
     let mut waited = false;
     loop {
         // Read before looking, so that a call that comes while looking ends the wait.

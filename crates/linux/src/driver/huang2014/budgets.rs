@@ -4,7 +4,7 @@ use super::Paper;
 use super::each_job::JobBudgets;
 use super::each_slice::SliceBudgets;
 use super::timers::{Kind, Tag};
-use crate::shared::Shared;
+use crate::cpu::Cpu;
 use crate::sys::Tid;
 use std::io;
 
@@ -18,7 +18,7 @@ pub(super) enum Budgets {
 }
 
 impl Budgets {
-    pub(super) fn start(shared: &Shared, paper: Paper, manager: Tid) -> io::Result<Self> {
+    pub(super) fn start(shared: &Cpu, paper: Paper, manager: Tid) -> io::Result<Self> {
         Ok(match paper {
             Paper::Jobs => Self::OfJobs(JobBudgets::new(shared, manager)?),
             Paper::Slices => Self::OfSlices(SliceBudgets::new(shared, manager)?),
@@ -36,7 +36,7 @@ impl Budgets {
     }
 
     /// Whether nothing that keeps its priority runs when the manager waits, as far as it knows.
-    pub(super) fn is_idle(&self, shared: &Shared) -> bool {
+    pub(super) fn is_idle(&self, shared: &Cpu) -> bool {
         match self {
             Self::OfJobs(_) => JobBudgets::is_idle(shared),
             Self::OfSlices(_) => SliceBudgets::is_idle(shared),
@@ -45,7 +45,7 @@ impl Budgets {
     }
 
     /// Monitors what runs when the manager waits.
-    pub(super) fn settle(&mut self, shared: &Shared) {
+    pub(super) fn settle(&mut self, shared: &Cpu) {
         match self {
             Self::OfJobs(jobs) => jobs.settle(shared),
             Self::OfSlices(slices) => slices.settle(shared),

@@ -12,10 +12,11 @@
 
 use super::timers::{Kind, Tag};
 use crate::allowance::Allowance;
+use crate::cpu::Cpu;
 use crate::monitor::QUANTUM_NANOS;
-use crate::shared::{Shared, TaskShared};
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
+use crate::task::TaskShared;
 use std::io;
 
 /// The job whose budget is monitored: index of its task, number, and limit.
@@ -35,7 +36,7 @@ pub(super) struct JobBudgets {
 
 impl JobBudgets {
     /// Of the tasks' threads; they signal `manager`.
-    pub(super) fn new(shared: &Shared, manager: Tid) -> io::Result<Self> {
+    pub(super) fn new(shared: &Cpu, manager: Tid) -> io::Result<Self> {
         let tasks = shared.tasks.iter().enumerate();
         let budgets = tasks.map(|(index, task)| {
             let tag = Tag::new(Kind::Budget, index);
@@ -55,12 +56,12 @@ impl JobBudgets {
         self.monitored = None;
     }
 
-    pub(super) fn is_idle(shared: &Shared) -> bool {
+    pub(super) fn is_idle(shared: &Cpu) -> bool {
         running(shared).is_none()
     }
 
     /// Cancels the timers of jobs that are over, and watches the job that runs when the manager waits.
-    pub(super) fn settle(&mut self, shared: &Shared) {
+    pub(super) fn settle(&mut self, shared: &Cpu) {
         let counted = self.counting.iter_mut().zip(&self.budgets);
         for (task, (counting, timer)) in shared.tasks.iter().zip(counted) {
             if counting.is_some_and(|(job, _)| task.release_counter.pending() != Some(job)) {
@@ -100,7 +101,7 @@ impl JobBudgets {
 }
 
 /// The most urgent pending job that may run.
-fn running(shared: &Shared) -> Option<Monitored> {
+fn running(shared: &Cpu) -> Option<Monitored> {
     shared.by_urgency.iter().find_map(|&index| {
         let task = shared.tasks.get(index)?;
         let job = pending_admitted(task)?;

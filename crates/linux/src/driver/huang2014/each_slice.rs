@@ -10,10 +10,11 @@
 //! releases; the paper's deferrable servers with the same periods keep what a job leaves over.
 
 use super::timers::{Kind, Tag};
+use crate::cpu::Cpu;
 use crate::monitor::QUANTUM_NANOS;
-use crate::shared::{Shared, TaskShared};
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
+use crate::task::TaskShared;
 use std::io;
 
 /// The budgets of all tasks.
@@ -41,7 +42,7 @@ impl Budget {
     }
 
     /// Sets, leaves or cancels the timers of the budget.
-    fn settle(&mut self, shared: &Shared, task: &TaskShared) {
+    fn settle(&mut self, shared: &Cpu, task: &TaskShared) {
         let pending = task.release_counter.pending();
         let running = task.running();
         let ready = match running {
@@ -64,7 +65,7 @@ impl Budget {
         self.dirty = false;
     }
 
-    fn arm(&self, shared: &Shared, task: &TaskShared, begun: bool) {
+    fn arm(&self, shared: &Cpu, task: &TaskShared, begun: bool) {
         let Some(threshold) = shared.threshold(task.present_limit()) else {
             self.cpu.set(0);
             self.wall.set(0);
@@ -79,7 +80,7 @@ impl Budget {
 
 impl SliceBudgets {
     /// Of the tasks' threads; their timers signal `manager`.
-    pub(super) fn new(shared: &Shared, manager: Tid) -> io::Result<Self> {
+    pub(super) fn new(shared: &Cpu, manager: Tid) -> io::Result<Self> {
         let budgets = shared.tasks.iter().enumerate();
         let budgets = budgets.map(|(index, task)| Budget::new(index, task, manager));
         budgets.collect::<io::Result<_>>().map(Self)
@@ -92,12 +93,12 @@ impl SliceBudgets {
         }
     }
 
-    pub(super) fn is_idle(shared: &Shared) -> bool {
+    pub(super) fn is_idle(shared: &Cpu) -> bool {
         let ready = |task: &TaskShared| task.running_ready().is_some();
         !shared.tasks.iter().any(ready)
     }
 
-    pub(super) fn settle(&mut self, shared: &Shared) {
+    pub(super) fn settle(&mut self, shared: &Cpu) {
         for (task, budget) in shared.tasks.iter().zip(&mut self.0) {
             budget.settle(shared, task);
         }

@@ -22,13 +22,14 @@ mod timers;
 
 use super::kind::Paper;
 use super::{Driver, Enactor, Step};
+use crate::cpu::Cpu;
 use crate::duties::Source;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
-use crate::shared::{Shared, TaskShared};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::own_tid;
 use crate::sys::waiting::{Waiter, Woken};
+use crate::task::TaskShared;
 use budgets::Budgets;
 use std::io;
 use timers::{Kind, Periodic, Tag};
@@ -68,7 +69,7 @@ impl Driver for Huang2014 {
         &mut self.enactor.guard
     }
 
-    fn start(&mut self, shared: &Shared) -> io::Result<()> {
+    fn start(&mut self, shared: &Cpu) -> io::Result<()> {
         let event = shared.call.event();
         let event = event.ok_or_else(|| io::Error::other("the run has no event"))?;
         self.clocks = Some(Clocks {
@@ -80,11 +81,11 @@ impl Driver for Huang2014 {
     }
 
     /// The timers come first; where one is missing the guard is not late by more than this.
-    fn arm(&mut self, shared: &Shared) -> u64 {
+    fn arm(&mut self, shared: &Cpu) -> u64 {
         self.enactor.wake(shared)
     }
 
-    fn wait(&mut self, shared: &Shared, until: u64) -> Woken {
+    fn wait(&mut self, shared: &Cpu, until: u64) -> Woken {
         let span = until.saturating_sub(monotonic_nanos());
         match (&self.clocks, shared.call.event()) {
             (Some(clocks), Some(event)) => clocks.waiter.wait(event, span),
@@ -93,7 +94,7 @@ impl Driver for Huang2014 {
     }
 
     /// The earliest release that one of the timers stands for and that was not handled yet, on the clock.
-    fn wanted_since(&self, shared: &Shared, woken: &Woken, until: u64) -> u64 {
+    fn wanted_since(&self, shared: &Cpu, woken: &Woken, until: u64) -> u64 {
         if shared.duties.source != Source::Counted {
             return until;
         }
@@ -105,7 +106,7 @@ impl Driver for Huang2014 {
         earliest.min().unwrap_or(until)
     }
 
-    fn count(&self, shared: &Shared, woken: &Woken, now: u64, record: &mut ManagerRecord) {
+    fn count(&self, shared: &Cpu, woken: &Woken, now: u64, record: &mut ManagerRecord) {
         let wakeups = &mut record.wakeups;
         let of_end = || {
             let reported = |task: &TaskShared| task.asks() || self.enactor.is_end_unreported(task);
@@ -131,17 +132,11 @@ impl Driver for Huang2014 {
         *count += 1;
     }
 
-    fn is_wanted(&self, shared: &Shared, woken: &Woken, now: u64) -> bool {
+    fn is_wanted(&self, shared: &Cpu, woken: &Woken, now: u64) -> bool {
         !woken.is_nothing() || self.enactor.is_due(shared, now)
     }
 
-    fn round(
-        &mut self,
-        shared: &Shared,
-        record: &mut ManagerRecord,
-        woken: &Woken,
-        now: u64,
-    ) -> Step {
+    fn round(&mut self, shared: &Cpu, record: &mut ManagerRecord, woken: &Woken, now: u64) -> Step {
         let Self {
             enactor,
             clocks: Some(clocks),
@@ -174,7 +169,7 @@ impl Driver for Huang2014 {
         Ok(())
     }
 
-    fn finish(self, _: &Shared) -> Recorder<Guard, Tracer> {
+    fn finish(self, _: &Cpu) -> Recorder<Guard, Tracer> {
         self.enactor.guard
     }
 }
@@ -185,7 +180,7 @@ fn tags(woken: &Woken) -> impl Iterator<Item = Tag> {
 }
 
 /// A job is released.
-fn release(shared: &Shared, task: &TaskShared, now: u64) {
+fn release(shared: &Cpu, task: &TaskShared, now: u64) {
     let Some(newest) = task.newest_release(now) else {
         return;
     };
@@ -197,7 +192,7 @@ fn release(shared: &Shared, task: &TaskShared, now: u64) {
 }
 
 /// Whether all that could have happened has to be looked at.
-fn has_to_look(shared: &Shared, woken: &Woken) -> bool {
+fn has_to_look(shared: &Cpu, woken: &Woken) -> bool {
     let exceptions = [Kind::Budget, Kind::Instant];
     // Where no worker reports each end, a call has another reason.
     (woken.called && !shared.duties.reports_ends)
@@ -215,7 +210,7 @@ mod tests {
     #[test]
     fn a_call_is_an_exception_where_no_worker_reports_each_end() {
         let config = Config::new();
-        let mut shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+        let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
         let mut called = Woken::nothing();
         called.called = true;
         for (paper, is_exception) in [

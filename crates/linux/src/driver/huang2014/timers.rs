@@ -1,9 +1,10 @@
 //! What the timers of the paper's managers stand for, and those that run from the beginning of a run to its end.
 
 use super::Paper;
-use crate::shared::{Shared, TaskShared};
+use crate::cpu::Cpu;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
+use crate::task::TaskShared;
 use std::io;
 use vestal_core::Level;
 
@@ -57,7 +58,7 @@ pub(super) struct Periodic {
 }
 
 impl Periodic {
-    pub(super) fn start(shared: &Shared, paper: Paper, manager: Tid) -> io::Result<Self> {
+    pub(super) fn start(shared: &Cpu, paper: Paper, manager: Tid) -> io::Result<Self> {
         let of_tasks = shared.tasks.iter().enumerate();
         let timers = of_tasks.flat_map(|(index, task)| {
             let rows = rows(shared, task, paper).into_iter();
@@ -75,7 +76,7 @@ impl Periodic {
 }
 
 /// The periodic timers of one task, and how long after a release each fires.
-fn rows(shared: &Shared, task: &TaskShared, paper: Paper) -> Vec<(Kind, u64)> {
+fn rows(shared: &Cpu, task: &TaskShared, paper: Paper) -> Vec<(Kind, u64)> {
     match paper {
         Paper::Jobs => vec![(Kind::Release, 0)],
         Paper::Slices => slices(task).collect(),
@@ -103,7 +104,7 @@ fn slices(task: &TaskShared) -> impl Iterator<Item = (Kind, u64)> + use<> {
 /// One for the zero-slack instant and one for the deadline. There is no zero-slack timer for tasks that no other
 /// is less critical than, and no deadline timer for tasks that no other is more critical than (section 5.4, on the
 /// two tasks of table I).
-fn instants(shared: &Shared, task: &TaskShared) -> impl Iterator<Item = u64> + use<> {
+fn instants(shared: &Cpu, task: &TaskShared) -> impl Iterator<Item = u64> + use<> {
     let model = &task.configuration.task;
     let levels = shared
         .tasks
@@ -159,7 +160,7 @@ mod tests {
     fn the_least_critical_have_no_zero_slack_timer_and_the_most_critical_no_deadline_timer() {
         let config = Config::new();
         let tasks = vec![task(0), task(1), task(2)];
-        let shared = Shared::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
+        let shared = Cpu::new(tasks, &config, 0, Monitor::Manager, Service::ZERO);
         let after = |paper| {
             let rows = |task| rows(&shared, task, paper);
             shared.tasks.iter().map(rows).collect::<Vec<_>>()

@@ -3,9 +3,10 @@
 use super::queue::{Class, queue_of};
 use super::{Managed, Step};
 use crate::account::{Note, TaskNote};
+use crate::cpu::Cpu;
 use crate::evidence::record_dropped;
 use crate::report::ManagerRecord;
-use crate::shared::{Shared, TaskShared};
+use crate::task::TaskShared;
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
 
@@ -14,7 +15,7 @@ impl Managed {
     /// cancellation point.
     pub(super) fn drop_job(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         record: &mut ManagerRecord,
         job: JobId,
         why: DropReason,
@@ -55,7 +56,7 @@ impl Managed {
 
     /// A running job that the scheduler has put into the background is cancelled at its next
     /// cancellation point, and runs outside the real-time class until then.
-    pub(super) fn drop_background(&mut self, shared: &Shared, record: &mut ManagerRecord) {
+    pub(super) fn drop_background(&mut self, shared: &Cpu, record: &mut ManagerRecord) {
         let Some(job) = self.running else {
             return;
         };
@@ -69,7 +70,7 @@ impl Managed {
     }
 
     /// Notes down the jobs of which no worker ever heard.
-    pub(super) fn account_for_the_rest(&mut self, shared: &Shared) {
+    pub(super) fn account_for_the_rest(&mut self, shared: &Cpu) {
         let trace = self.scheduler.sink_mut();
         for (task, queue) in shared.tasks.iter().zip(&mut self.queues) {
             let mut dropped = queue.dropped;
@@ -94,7 +95,7 @@ impl Managed {
 }
 
 /// Notes a job that never began, and that the end of the run met.
-fn note_unfinished(shared: &Shared, task: &TaskShared, job: (u64, u64)) {
+fn note_unfinished(shared: &Cpu, task: &TaskShared, job: (u64, u64)) {
     let cut = TaskNote::Unfinished(shared.unfinished(task, job, 0));
     shared.note_patiently(Note::Task(task.id.index(), cut));
 }

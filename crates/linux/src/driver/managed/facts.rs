@@ -2,9 +2,10 @@
 
 use super::queue::{Class, TaskQueue, queue_of};
 use super::{Managed, Step};
+use crate::cpu::Cpu;
 use crate::job::Ended;
 use crate::report::ManagerRecord;
-use crate::shared::{Shared, TaskShared};
+use crate::task::TaskShared;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
@@ -19,7 +20,7 @@ impl Managed {
     /// Charges the running job what its thread's clock says (C2).
     pub(super) fn charge_running(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         record: &mut ManagerRecord,
         now: u64,
     ) -> Step {
@@ -40,7 +41,7 @@ impl Managed {
     }
 
     /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.
-    fn charge(&mut self, shared: &Shared, at: Instant, job: JobId, executed: u64) -> Step {
+    fn charge(&mut self, shared: &Cpu, at: Instant, job: JobId, executed: u64) -> Step {
         let queue = queue_of(&mut self.queues, job.task)?;
         if !shared.duties.enforces {
             return Ok(());
@@ -57,7 +58,7 @@ impl Managed {
     }
 
     /// The execution at which the budget of `job` that the last plan named is used up.
-    pub(super) fn exhausted_at(&self, shared: &Shared, job: JobId) -> Option<u64> {
+    pub(super) fn exhausted_at(&self, shared: &Cpu, job: JobId) -> Option<u64> {
         let slot = self
             .slot
             .filter(|slot| shared.duties.enforces && slot.job == job)?;
@@ -76,7 +77,7 @@ impl Managed {
     }
 
     /// Takes the ends of jobs from the workers.
-    pub(super) fn take_ends(&mut self, shared: &Shared, record: &mut ManagerRecord) -> Step {
+    pub(super) fn take_ends(&mut self, shared: &Cpu, record: &mut ManagerRecord) -> Step {
         for task in &shared.tasks {
             let Some(done) = task.handover.take_done() else {
                 continue;
@@ -102,7 +103,7 @@ impl Managed {
     }
 
     /// The running job has ended.
-    fn end(&mut self, shared: &Shared, job: JobId, done: Ended, executed: u64) -> Step {
+    fn end(&mut self, shared: &Cpu, job: JobId, done: Ended, executed: u64) -> Step {
         let at = shared.instant(done.finished);
         self.charge(shared, at, job, executed)?;
         self.running = None;
@@ -112,7 +113,7 @@ impl Managed {
     }
 
     /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
-    pub(super) fn take_releases(&mut self, shared: &Shared, now: u64) -> Step<u64> {
+    pub(super) fn take_releases(&mut self, shared: &Cpu, now: u64) -> Step<u64> {
         let end = shared.run.end.get();
         // Those that have waited longer come first.
         self.hand_on(shared)?;
@@ -139,7 +140,7 @@ impl Managed {
 
     /// Reports to the scheduler a release, keeps it for want of room, or drops it because as many jobs
     /// wait as may.
-    fn release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64) -> Step {
+    fn release(&mut self, shared: &Cpu, task: &TaskShared, sequence: u64) -> Step {
         let in_background = self.is_in_background(task);
         let queue = queue_of(&mut self.queues, task.id)?;
         if queue.backlog.kept() == 0 && may_tell(queue, in_background) {
@@ -160,7 +161,7 @@ impl Managed {
     }
 
     /// Reports to the scheduler kept releases for which it has room; says whether there were any.
-    pub(super) fn hand_on(&mut self, shared: &Shared) -> Step<bool> {
+    pub(super) fn hand_on(&mut self, shared: &Cpu) -> Step<bool> {
         let mut any = false;
         for task in &shared.tasks {
             while queue_of(&mut self.queues, task.id)?.backlog.kept() > 0 {
@@ -178,7 +179,7 @@ impl Managed {
         Ok(any)
     }
 
-    fn tell_release(&mut self, shared: &Shared, task: &TaskShared, sequence: u64) -> Step {
+    fn tell_release(&mut self, shared: &Cpu, task: &TaskShared, sequence: u64) -> Step {
         let (release, job) = (shared.release_of(task, sequence), task.job(sequence));
         let queue = queue_of(&mut self.queues, task.id)?;
         queue.staged += 1;

@@ -24,16 +24,17 @@ mod queue;
 
 use super::{Driver, Step};
 use crate::config::Monitor;
+use crate::cpu::{Call, Cpu};
 use crate::decider::BoxedScheduler;
 use crate::feature::slices;
 use crate::managed::{Assignment, Handover};
 use crate::monitor::QUANTUM_NANOS;
 use crate::recording::Tracer;
 use crate::report::ManagerRecord;
-use crate::shared::{Call, Shared, TaskShared};
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
+use crate::task::TaskShared;
 use crate::words::Cause;
 use backlog::Backlog;
 use facts::end_of;
@@ -77,11 +78,7 @@ pub(crate) struct Managed {
 
 impl Managed {
     /// `low` is the lowest priority of the run.
-    pub(crate) fn new(
-        shared: &Shared,
-        scheduler: Recorder<BoxedScheduler, Tracer>,
-        low: i32,
-    ) -> Self {
+    pub(crate) fn new(shared: &Cpu, scheduler: Recorder<BoxedScheduler, Tracer>, low: i32) -> Self {
         let count = shared.tasks.len();
         let waiting = scheduler.backlog();
         let backlog = || Backlog::new(waiting, shared.backlog);
@@ -115,7 +112,7 @@ impl Driver for Managed {
         &mut self.scheduler
     }
 
-    fn start(&mut self, shared: &Shared) -> io::Result<()> {
+    fn start(&mut self, shared: &Cpu) -> io::Result<()> {
         if let Call::Futex(calls) = &shared.call {
             self.seen = calls.count();
         }
@@ -126,11 +123,11 @@ impl Driver for Managed {
         Ok(())
     }
 
-    fn arm(&mut self, shared: &Shared) -> u64 {
+    fn arm(&mut self, shared: &Cpu) -> u64 {
         self.next_look(shared)
     }
 
-    fn wait(&mut self, shared: &Shared, until: u64) -> Option<i32> {
+    fn wait(&mut self, shared: &Cpu, until: u64) -> Option<i32> {
         if let Call::Futex(calls) = &shared.call {
             calls.wait_beyond(self.seen, Some(until));
             // Before the manager looks, so that a call that comes while it does ends the next wait.
@@ -141,7 +138,7 @@ impl Driver for Managed {
         (span > 0).then(|| self.signals.wait(span)).flatten()
     }
 
-    fn count(&self, shared: &Shared, woken: &Option<i32>, now: u64, record: &mut ManagerRecord) {
+    fn count(&self, shared: &Cpu, woken: &Option<i32>, now: u64, record: &mut ManagerRecord) {
         let release = self.timers.peek().map(|&Reverse((at, _))| at);
         let late = release.and_then(|release| now.checked_sub(release));
         let mut ended = shared.tasks.iter().map(|task| &task.handover);
@@ -166,13 +163,13 @@ impl Driver for Managed {
     }
 
     /// Each call is a reason to look, once the run has begun.
-    fn is_wanted(&self, shared: &Shared, _: &Option<i32>, now: u64) -> bool {
+    fn is_wanted(&self, shared: &Cpu, _: &Option<i32>, now: u64) -> bool {
         now >= shared.epoch()
     }
 
     fn round(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         record: &mut ManagerRecord,
         _: &Option<i32>,
         now: u64,
@@ -180,7 +177,7 @@ impl Driver for Managed {
         self.step(shared, record, now)
     }
 
-    fn finish(mut self, shared: &Shared) -> Recorder<BoxedScheduler, Tracer> {
+    fn finish(mut self, shared: &Cpu) -> Recorder<BoxedScheduler, Tracer> {
         self.account_for_the_rest(shared);
         self.scheduler
     }
@@ -188,7 +185,7 @@ impl Driver for Managed {
 
 impl Managed {
     /// One round: what happened, what follows, what is to be done.
-    fn step(&mut self, shared: &Shared, record: &mut ManagerRecord, now: u64) -> Step {
+    fn step(&mut self, shared: &Cpu, record: &mut ManagerRecord, now: u64) -> Step {
         self.charge_running(shared, record, now)?;
         self.take_ends(shared, record)?;
         let latest = self.take_releases(shared, now)?;
@@ -207,7 +204,7 @@ impl Managed {
         Ok(())
     }
 
-    fn decide(&mut self, shared: &Shared, record: &mut ManagerRecord, at: Instant) -> Step {
+    fn decide(&mut self, shared: &Cpu, record: &mut ManagerRecord, at: Instant) -> Step {
         self.clock = at.max(self.clock);
         self.hand_on(shared)?;
         loop {
@@ -232,7 +229,7 @@ impl Managed {
     }
 
     /// Takes the CPU from the running job.
-    fn stop_running(&mut self, shared: &Shared, record: &mut ManagerRecord) -> Step {
+    fn stop_running(&mut self, shared: &Cpu, record: &mut ManagerRecord) -> Step {
         let Some(job) = self.running.take() else {
             return Ok(());
         };
@@ -255,7 +252,7 @@ impl Managed {
     }
 
     /// Carries the plan out; says whether something came of it that needs another decision.
-    fn enact(&mut self, shared: &Shared, record: &mut ManagerRecord, at: Instant) -> Step<bool> {
+    fn enact(&mut self, shared: &Cpu, record: &mut ManagerRecord, at: Instant) -> Step<bool> {
         self.drop_background(shared, record);
         let target = self.slot.map(|slot| slot.job);
         if let Some(plan) = &shared.managed {
@@ -278,7 +275,7 @@ impl Managed {
     /// Gives the CPU to `job`; says whether it turned out to be over already.
     fn begin(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         record: &mut ManagerRecord,
         job: JobId,
         at: Instant,
@@ -334,13 +331,7 @@ impl Managed {
     }
 
     /// Lets the worker, which has no job, begin `job`.
-    fn assign(
-        &mut self,
-        shared: &Shared,
-        record: &mut ManagerRecord,
-        task: &TaskShared,
-        job: JobId,
-    ) {
+    fn assign(&mut self, shared: &Cpu, record: &mut ManagerRecord, task: &TaskShared, job: JobId) {
         let Ok(queue) = queue_of(&mut self.queues, task.id) else {
             return;
         };
@@ -360,7 +351,7 @@ impl Managed {
 
     fn set_class(
         &mut self,
-        shared: &Shared,
+        shared: &Cpu,
         record: &mut ManagerRecord,
         task: &TaskShared,
         class: Class,
@@ -395,7 +386,7 @@ impl Managed {
     }
 
     /// When to look again if no thread calls, as a clock reading; arms the monitor of the running job.
-    fn next_look(&mut self, shared: &Shared) -> u64 {
+    fn next_look(&mut self, shared: &Cpu) -> u64 {
         let epoch = shared.epoch();
         let release = self
             .timers
@@ -409,7 +400,7 @@ impl Managed {
     }
 
     /// When to look at the budget of the running job.
-    fn watch_budget(&self, shared: &Shared) -> u64 {
+    fn watch_budget(&self, shared: &Cpu) -> u64 {
         let Some(job) = self.running else {
             return u64::MAX;
         };
@@ -452,7 +443,7 @@ mod tests {
     #[test]
     fn a_call_while_the_manager_looks_ends_its_next_wait_and_only_that() {
         let config = Config::new();
-        let mut shared = Shared::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+        let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
         shared.call = Call::Futex(Bell::default());
         let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());
         let scheduler: BoxedScheduler = Box::new(scheduler);

@@ -2,8 +2,8 @@
 
 use super::Step;
 use super::backlog::Backlog;
-use crate::shared::TaskShared;
 use crate::sys::clock::cpu_nanos_of;
+use crate::task::TaskShared;
 use std::collections::VecDeque;
 use vestal_core::job_table::BACKLOG_MAX;
 use vestal_core::{ContractViolation, Drops, TaskId};

@@ -1,7 +1,10 @@
 //! One task of a run, as its worker and the manager see it.
 
-use super::drops::Verdicts;
-use super::release_counter::ReleaseCounter;
+mod drops;
+mod limits;
+mod release_counter;
+mod slack;
+
 use crate::allowance::Allowance;
 use crate::managed::Handover;
 use crate::monitor::Armed;
@@ -11,6 +14,8 @@ use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
 use crate::words::{AllowanceWord, JobWord, Latest, Mailbox, Phase, Revoked};
 use crate::zss::Slack;
+use drops::Verdicts;
+use release_counter::ReleaseCounter;
 use std::sync::{Arc, OnceLock};
 use vestal_core::{JobId, TaskConfiguration, TaskId};
 
@@ -30,21 +35,21 @@ pub(crate) struct TaskShared {
     job_word: JobWord,
     /// Written by the manager: what the next job may execute from its beginning.
     pub(crate) next: AllowanceWord,
-    pub(super) is_sliced: bool,
+    is_sliced: bool,
     /// Under native dispatch, of a sliced task: what the present job was granted so far. Written by the
     /// worker before it says what runs, and by the manager for the job that runs.
-    pub(super) present: AllowanceWord,
+    present: AllowanceWord,
     /// Whether the worker is suspended in the middle of a body.
     pub(crate) suspension: Suspension,
     /// The text of the panic of its body; written before the stop that it is about.
-    pub(super) panic: OnceLock<String>,
+    pub(crate) panic: OnceLock<String>,
     /// What somebody reads of what is noted of its jobs.
     pub(crate) online: TaskOnline,
     /// Which of its jobs have lost their priorities, and which of those shall end.
     revoked: Revoked,
     /// That of the run, whose end takes the priorities of all jobs.
-    pub(super) phase: Arc<Phase>,
-    pub(super) verdicts: Verdicts,
+    pub(crate) phase: Arc<Phase>,
+    verdicts: Verdicts,
     /// From the worker to the manager.
     pub(crate) request: Mailbox<Request, 3>,
     /// Where the task suspends others, and is suspended, for want of slack.
@@ -149,7 +154,7 @@ impl TaskShared {
     }
 
     /// Job `sequence` and all before it lose their priorities.
-    pub(super) fn demote_up_to(&self, sequence: u64) {
+    pub(crate) fn demote_up_to(&self, sequence: u64) {
         self.revoked.revoke(sequence);
     }
 
@@ -164,7 +169,7 @@ impl TaskShared {
     }
 
     /// Jobs that were demoted so far end at their next cancellation point.
-    pub(super) fn cancel_demoted(&self) {
+    pub(crate) fn cancel_demoted(&self) {
         self.revoked.cancel();
     }
 

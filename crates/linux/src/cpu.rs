@@ -13,13 +13,9 @@
 //! So no revoked job goes on at its priority, and nobody stays raised when the run ends.
 
 mod call;
-mod drops;
-mod pt;
-mod release_counter;
-mod slack;
-mod task;
 
 use crate::account::{Note, TaskNote};
+use crate::allowance::Allowance;
 use crate::config::{Config, Monitor, Termination};
 use crate::duties::Duties;
 use crate::managed::Managed;
@@ -29,16 +25,17 @@ use crate::notes::{NoteLog, Online, channel};
 use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, Tid};
+use crate::task::TaskShared;
 use crate::words::{Beat, Cause, Latest, Phase, Question, Stage};
+use crate::zss::Rank;
 pub(crate) use call::Call;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
-pub(crate) use task::TaskShared;
 use vestal_core::{ContractViolation, CpuId, Event, Instant, JobId, Notice, Service, TaskId};
 
 /// One CPU of a run's set: all that its threads share. No other CPU's block can be reached from here.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct Cpu {
     /// What it has in common with the other CPUs of the set.
     pub(crate) run: Arc<Run>,
     /// Its number in the set.
@@ -47,7 +44,7 @@ pub(crate) struct Shared {
     /// Indices in `tasks`, the most urgent first.
     pub(crate) by_urgency: Vec<usize>,
     /// The processor that it runs on.
-    pub(crate) cpu: usize,
+    pub(crate) processor: usize,
     pub(crate) monitor: Monitor,
     /// Whether a job that used up the limit of its own level makes way for all others.
     pub(crate) stops_at_own_limit: bool,
@@ -88,7 +85,7 @@ pub(crate) struct Shared {
 }
 
 #[cfg(feature = "real")]
-impl crate::fault::Faulty for Shared {
+impl crate::fault::Faulty for Cpu {
     fn injected(&self) -> &crate::fault::Injected {
         &self.injected
     }
@@ -102,12 +99,12 @@ impl crate::fault::Faulty for Shared {
     }
 }
 
-impl Shared {
+impl Cpu {
     /// CPU 0 of a run of its own; whoever makes a set gives it [`Self::run`] and [`Self::id`].
     pub(crate) fn new(
         mut tasks: Vec<TaskShared>,
         config: &Config,
-        cpu: usize,
+        processor: usize,
         monitor: Monitor,
         tolerance: Service,
     ) -> Self {
@@ -124,7 +121,7 @@ impl Shared {
             id: CpuId(0),
             tasks,
             by_urgency,
-            cpu,
+            processor,
             monitor,
             stops_at_own_limit: true,
             guarantee: true,
@@ -299,6 +296,33 @@ impl Shared {
         Ok(())
     }
 
+    /// Calls the manager because the end of a job was awaited. Last of all that a worker does about a job:
+    /// whoever was suspended may go on at once.
+    pub(crate) fn report_end(&self) {
+        if !self.stop_requested() {
+            self.kick_manager();
+        }
+    }
+
+    /// The tasks as they stand just now, the most urgent first.
+    pub(crate) fn by_rank(&self) -> impl Iterator<Item = &TaskShared> {
+        Rank::ALL.into_iter().flat_map(|rank| {
+            let tasks = self.by_urgency.iter();
+            let tasks = tasks.filter_map(|&index| self.tasks.get(index));
+            tasks.filter(move |task| task.rank() == rank)
+        })
+    }
+
+    /// The execution at which a job with `limit` has overrun; `None`: never.
+    pub(crate) fn threshold(&self, limit: Allowance) -> Option<u64> {
+        match limit {
+            Allowance::UpTo(limit) if self.duties.enforces => {
+                Some(limit.saturating_add(self.tolerance_nanos))
+            }
+            Allowance::UpTo(_) | Allowance::NotAdmitted | Allowance::Unlimited => None,
+        }
+    }
+
     /// Whether this CPU is being ended: everything is demoted then.
     pub(crate) fn stop_requested(&self) -> bool {
         self.phase.is_ending()
@@ -376,7 +400,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn shared() -> Shared {
+    fn shared() -> Cpu {
         let wcet = Wcet::new(&[Service::from_nanos(9 * SECOND)]).unwrap();
         let period = Duration::from_nanos(10 * SECOND);
         let task = Task::new(Level(0), period, period, wcet).unwrap();
@@ -384,7 +408,7 @@ mod tests {
         let allowance = Allowance::UpTo(9 * SECOND);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, allowance);
         let config = Config::new();
-        let mut shared = Shared::new(vec![task], &config, 0, Monitor::Manager, Service::ZERO);
+        let mut shared = Cpu::new(vec![task], &config, 0, Monitor::Manager, Service::ZERO);
         shared.duties.enforces = true;
         shared
     }

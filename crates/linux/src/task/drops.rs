@@ -19,7 +19,7 @@ const REASONS: u64 = DropReason::ALL.len() as u64;
 impl TaskShared {
     /// The scheduler says that job `sequence` used up its limit of `level`; says whether that is the limit of its own
     /// level.
-    pub(super) fn note_overrun(&self, sequence: u64, level: Level) -> bool {
+    pub(crate) fn note_overrun(&self, sequence: u64, level: Level) -> bool {
         let is_own = level >= self.configuration.task.criticality;
         if is_own {
             let job = sequence.saturating_add(1);

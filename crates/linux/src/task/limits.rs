@@ -1,6 +1,6 @@
 //! What workers and manager share about limits, which may grow slice by slice.
 
-use super::{Shared, TaskShared};
+use super::TaskShared;
 use crate::allowance::Allowance;
 use crate::words::AllowanceWord;
 
@@ -74,17 +74,5 @@ impl TaskShared {
     pub(crate) fn release_of(&self, sequence: u64) -> u64 {
         let since = sequence.saturating_mul(self.period_nanos());
         self.offset_nanos.saturating_add(since)
-    }
-}
-
-impl Shared {
-    /// The execution at which a job with `limit` has overrun; `None`: never.
-    pub(crate) fn threshold(&self, limit: Allowance) -> Option<u64> {
-        match limit {
-            Allowance::UpTo(limit) if self.duties.enforces => {
-                Some(limit.saturating_add(self.tolerance_nanos))
-            }
-            Allowance::UpTo(_) | Allowance::NotAdmitted | Allowance::Unlimited => None,
-        }
     }
 }

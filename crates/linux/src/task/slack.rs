@@ -1,6 +1,6 @@
 //! What workers and manager share about tasks that suspend others for want of slack, see [`crate::zss`].
 
-use super::{Shared, TaskShared};
+use super::TaskShared;
 use crate::zss::{Rank, Slack};
 
 /// What a worker learns when it takes a job off.
@@ -50,32 +50,14 @@ impl TaskShared {
     }
 }
 
-impl Shared {
-    /// Calls the manager because the end of a job was awaited. Last of all that a worker does about a job:
-    /// whoever was suspended may go on at once.
-    pub(crate) fn report_end(&self) {
-        if !self.stop_requested() {
-            self.kick_manager();
-        }
-    }
-
-    /// The tasks as they stand just now, the most urgent first.
-    pub(crate) fn by_rank(&self) -> impl Iterator<Item = &TaskShared> {
-        Rank::ALL.into_iter().flat_map(|rank| {
-            let tasks = self.by_urgency.iter();
-            let tasks = tasks.filter_map(|&index| self.tasks.get(index));
-            tasks.filter(move |task| task.rank() == rank)
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::{Config, Monitor};
+    use crate::cpu::Cpu;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
-    fn shared() -> Shared {
+    fn shared() -> Cpu {
         let task = |fifo: i32, after| {
             let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
             let period = Duration::from_millis(10);
@@ -94,10 +76,10 @@ mod tests {
         };
         let config = Config::new();
         let tasks = vec![task(4, 6), task(5, 10), task(6, 10)];
-        Shared::new(tasks, &config, 0, Monitor::Manager, Service::ZERO)
+        Cpu::new(tasks, &config, 0, Monitor::Manager, Service::ZERO)
     }
 
-    fn order(shared: &Shared) -> Vec<&str> {
+    fn order(shared: &Cpu) -> Vec<&str> {
         shared.by_rank().map(|task| task.name.as_str()).collect()
     }
 
