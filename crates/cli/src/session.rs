@@ -192,9 +192,12 @@ impl Session {
         &self.system.clusters[0].configuration
     }
 
-    /// Under which limits deadlines are guaranteed in its first cluster; `None` where nothing is.
-    pub(crate) fn limits(&self) -> Option<(Enforcement, Exhaustion)> {
-        self.limits[0]
+    /// Under which limits deadlines are guaranteed in the cluster of a task; `None` where nothing is.
+    #[cfg(all(target_os = "linux", feature = "watch"))]
+    pub(crate) fn limits(&self, task: TaskId) -> Option<(Enforcement, Exhaustion)> {
+        let mut clusters = self.system.clusters.iter().zip(&self.limits);
+        let of_task = clusters.find(|(cluster, _)| cluster.tasks.contains(&task));
+        of_task.and_then(|(_, limits)| *limits)
     }
 
     /// What is guaranteed in a cluster, if it is proved: what worlds judge by.

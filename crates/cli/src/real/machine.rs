@@ -11,15 +11,24 @@ use vestal_trace::Dispatch;
 
 /// What the machine and the mechanisms did.
 pub(super) fn machine_lines(report: &Report, settings: &Settings) -> Vec<String> {
-    let cpus = report.cpus.iter();
-    let mut lines: Vec<String> = cpus
-        .flat_map(|cpu| {
-            let mut lines = enforcement_lines(report, cpu, settings);
-            lines.extend(stolen_lines(&cpu.machine));
-            lines.extend(lateness_line(cpu));
-            lines
-        })
-        .collect();
+    let mut lines = Vec::new();
+    for (number, cpu) in report.cpus.iter().enumerate() {
+        let others = report
+            .cpus
+            .iter()
+            .filter(|other| other.processor == cpu.processor);
+        let shared = others.count() > 1;
+        let name = match report.cpus.len() {
+            1 => format!("CPU {}", cpu.processor),
+            _ => format!(
+                "CPU {number} of the set on CPU {} of this machine",
+                cpu.processor
+            ),
+        };
+        lines.extend(enforcement_lines(report, cpu, &name, settings));
+        lines.extend(stolen_lines(&cpu.machine, shared));
+        lines.extend(lateness_line(cpu));
+    }
     if report.continued > 0 {
         lines.push(format!(
             "the process was stopped and continued {} times",
@@ -62,7 +71,12 @@ fn lateness_line(cpu: &CpuReport) -> Option<String> {
 }
 
 /// How budgets were enforced, and how well.
-fn enforcement_lines(report: &Report, cpu: &CpuReport, settings: &Settings) -> Vec<String> {
+fn enforcement_lines(
+    report: &Report,
+    cpu: &CpuReport,
+    name: &str,
+    settings: &Settings,
+) -> Vec<String> {
     let of_paper = report.mechanism == Mechanism::Huang2014;
     let native = cpu.inversions.is_none();
     let enforced = if cpu.enforced && of_paper && native {
@@ -74,7 +88,7 @@ fn enforcement_lines(report: &Report, cpu: &CpuReport, settings: &Settings) -> V
     } else {
         "nothing was enforced, as --observe asks".to_owned()
     };
-    let mut lines = vec![format!("CPU {}, {enforced}", cpu.processor)];
+    let mut lines = vec![format!("{name}, {enforced}")];
     if cpu.monitor == vestal_linux::Monitor::PosixTimer {
         lines.push(
             "posix-timer is bound to the kernel's tick: budgets are noticed milliseconds late"
@@ -126,8 +140,8 @@ fn enforcement_lines(report: &Report, cpu: &CpuReport, settings: &Settings) -> V
     lines
 }
 
-/// What others took, and who might take more.
-fn stolen_lines(machine: &MachineReport) -> Vec<String> {
+/// What others took, and who might take more; where the processor is `shared`, other CPUs of the set did too.
+fn stolen_lines(machine: &MachineReport, shared: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if machine.gaps > 0 {
         let causes = machine.stolen.iter().map(|stolen| {
@@ -140,7 +154,12 @@ fn stolen_lines(machine: &MachineReport) -> Vec<String> {
         });
         let causes: Vec<String> = causes.collect();
         lines.push(format!(
-            "others took the CPU away {} times, {} in all ({}), {} at the longest",
+            "{} took the CPU away {} times, {} in all ({}), {} at the longest",
+            if shared {
+                "others, other CPUs of the set among them,"
+            } else {
+                "others"
+            },
             machine.gaps,
             short(machine.lost.as_nanos()),
             causes.join("; "),

@@ -1,5 +1,6 @@
 //! How the model is shown. Pure: a model in, cells out.
 
+use super::lane::Lane;
 use super::model::{Activity, Load, Model, TaskSetting, TaskState};
 use crate::quantity::{short, short_or_dash};
 use ratatui::Frame;
@@ -37,7 +38,7 @@ pub(crate) struct Choice {
 pub(crate) fn draw(frame: &mut Frame<'_>, model: &Model, choice: &mut Choice) {
     let areas = Layout::vertical([
         Constraint::Length(1),
-        Constraint::Length(1),
+        Constraint::Length(u16::try_from(model.lanes.len()).unwrap_or(1)),
         Constraint::Length(1),
         Constraint::Min(2),
         Constraint::Length(1),
@@ -46,7 +47,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, model: &Model, choice: &mut Choice) {
     ]);
     let [title, band, _, table, detail, machine, keys] = areas.areas(frame.area());
     frame.render_widget(headline(model, choice.frozen), title);
-    frame.render_widget(mode_band(model, band), band);
+    frame.render_widget(mode_bands(model, band), band);
     tasks(frame, model, choice, table);
     frame.render_widget(selected(model, choice), detail);
     frame.render_widget(machine_line(model, &choice.load), machine);
@@ -70,24 +71,33 @@ fn headline(model: &Model, frozen: bool) -> Paragraph<'static> {
     Paragraph::new(Line::from(spans))
 }
 
-/// The mode now, and what it was in the last seconds.
-fn mode_band(model: &Model, area: Rect) -> Paragraph<'static> {
-    let name = level_name(model, model.mode);
-    let label = format!("mode {name:<4} ");
-    let changes = format!(" {} changes", model.mode_changes);
+/// A band for each domain.
+fn mode_bands(model: &Model, area: Rect) -> Paragraph<'static> {
+    let names = model.setting.lanes.iter().map(|name| format!("{name} "));
+    let names = names.chain(std::iter::repeat(String::new()));
+    let lanes = model.lanes.iter().zip(names);
+    let bands = lanes.map(|(lane, name)| mode_band(model, lane, &name, area));
+    Paragraph::new(bands.collect::<Vec<Line<'_>>>())
+}
+
+/// The mode of a domain now, and what it was in the last seconds.
+fn mode_band(model: &Model, lane: &Lane, domain: &str, area: Rect) -> Line<'static> {
+    let name = level_name(model, lane.mode);
+    let label = format!("{domain}mode {name:<4} ");
+    let changes = format!(" {} changes", lane.mode_changes);
     let used = label.chars().count() + changes.chars().count();
     let columns = usize::from(area.width).saturating_sub(used);
-    let style = mode_style(model.mode);
+    let style = mode_style(lane.mode);
     let mut spans = vec![Span::styled(label, style)];
     let columns = u64::try_from(columns).unwrap_or(0);
-    for level in model.mode_band(BAND_NANOS, columns) {
+    for level in lane.mode_band(model.now, BAND_NANOS, columns) {
         spans.push(match level {
             None => Span::raw(" "),
             Some(level) => Span::styled(height(model, level), mode_style(level)),
         });
     }
     spans.push(Span::raw(changes));
-    Paragraph::new(Line::from(spans))
+    Line::from(spans)
 }
 
 /// The levels of the set as heights from the lowest to the highest.
@@ -183,7 +193,8 @@ fn row<'a>(model: &Model, setting: &'a TaskSetting, state: &TaskState) -> Row<'a
 
 /// What the current job has used of what the mode allows it.
 fn budget<'a>(model: &Model, setting: &TaskSetting, state: &TaskState) -> Cell<'a> {
-    let allowed = setting.limits_ns.get(model.mode.index()).copied();
+    let allowed = model.lane_of(setting);
+    let allowed = allowed.and_then(|lane| setting.limits_ns.get(lane.mode.index()).copied());
     let Some(Some(limit)) = allowed else {
         return Cell::from(if allowed.is_some() { "no limit" } else { "" });
     };
@@ -232,7 +243,12 @@ fn selected(model: &Model, choice: &Choice) -> Paragraph<'static> {
 fn machine_line(model: &Model, load: &Load) -> Paragraph<'static> {
     let percent = |permille: u64| format!("{}.{}%", permille / 10, permille % 10);
     let mut spans = vec![Span::raw(format!(
-        "CPU busy {} ({} in all)   ",
+        "{} busy {} ({} in all)   ",
+        if model.lanes.len() == 1 {
+            "CPU"
+        } else {
+            "CPUs"
+        },
         percent(load.recent),
         percent(load.all)
     ))];

@@ -1,4 +1,6 @@
-use super::super::model::tests::{at, completed, job, mode, released, setting, started};
+use super::super::model::tests::{
+    at, completed, domain, job, mode, on_two_cpus, released, setting, started,
+};
 use super::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -155,4 +157,16 @@ fn no_size_of_the_terminal_is_too_small() {
     choice.table.select(Some(79));
     let shown = text(&drawn(&model, &mut choice, 100, 12));
     assert!(shown.contains("iiii"), "{shown}");
+}
+
+#[test]
+fn each_of_two_cpus_has_a_band_for_its_mode() {
+    let mut model = Model::new(on_two_cpus());
+    model.take(&[domain(2, 1), mode(2, 0, 1)]);
+    let text = text(&drawn(&model, &mut Choice::default(), 100, 14));
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[1].starts_with("CPU 0 mode LO "), "{text}");
+    assert!(lines[2].starts_with("CPU 1 mode HI "), "{text}");
+    assert!(lines[1].ends_with("0 changes") && lines[2].ends_with("1 changes"));
+    assert!(text.contains("CPUs busy"), "{text}");
 }

@@ -8,18 +8,20 @@
 //! in whatever way: the executive turns SIGINT and SIGTERM into an end, and a hook does it on a panic.
 
 mod draw;
+mod lane;
 mod model;
 mod screen;
 
 use crate::clock::Stopwatch;
 use crate::input::shown;
 use crate::session::Session;
+use crate::tracing;
 use model::{Model, Setting, TaskSetting};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::{io, panic};
-use vestal_core::{Duration, Instant};
+use vestal_core::{Duration, Instant, TaskId};
 use vestal_linux::Processor;
 use vestal_trace::Record;
 
@@ -137,18 +139,27 @@ impl Feed {
 }
 
 fn setting(session: &Session, managed: bool) -> Setting {
-    let limits = session.limits();
+    let domains = tracing::domains(&session.system);
+    let lane_of = |id: TaskId| {
+        let home = domains.iter().position(|domain| domain.tasks.contains(&id));
+        home.unwrap_or(0)
+    };
+    let lanes = match domains.as_slice() {
+        [_] => Vec::new(),
+        several => several.iter().map(|domain| domain.name.clone()).collect(),
+    };
     let dispatch = if managed { "managed" } else { "native" };
     let tasks = session.set.tasks.iter().zip(&session.tasks);
-    let tasks = tasks.map(|(spec, task)| {
+    let tasks = tasks.zip((0..).map(TaskId)).map(|((spec, task), id)| {
         let limit = |mode| {
-            let (enforcement, exhaustion) = limits?;
+            let (enforcement, exhaustion) = session.limits(id)?;
             enforcement.on_exhaustion(task, mode, exhaustion)?;
             Some(enforcement.limit(task, mode).as_nanos())
         };
         TaskSetting {
             name: spec.name.clone(),
             level: task.criticality,
+            lane: lane_of(id),
             deadline_ns: task.deadline.as_nanos(),
             limits_ns: session.levels.iter().map(limit).collect(),
         }
@@ -161,6 +172,7 @@ fn setting(session: &Session, managed: bool) -> Setting {
         ),
         levels: session.set.levels.clone(),
         duration_ns: session.duration.as_nanos(),
+        lanes,
         tasks: tasks.collect(),
     }
 }

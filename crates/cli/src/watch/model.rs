@@ -1,5 +1,6 @@
 //! What a live view knows of a run: the records that came, summed up. No terminal, no clock.
 
+use super::lane::Lane;
 use std::collections::VecDeque;
 use vestal_core::{Event, Fact, Instant, JobId, Level, Permit, StopReason, TaskId};
 use vestal_trace::{Record, What};
@@ -7,7 +8,7 @@ use vestal_trace::{Record, What};
 /// Jobs of one task whose release is remembered, and whose drop is not counted twice.
 const JOBS_REMEMBERED: usize = 32;
 /// Mode changes that are remembered: more than a band of any width shows.
-const MODES_REMEMBERED: usize = 4096;
+pub(super) const MODES_REMEMBERED: usize = 4096;
 /// The window of the recent CPU load.
 const RECENT_NANOS: u64 = 1_000_000_000;
 
@@ -16,6 +17,8 @@ const RECENT_NANOS: u64 = 1_000_000_000;
 pub(crate) struct TaskSetting {
     pub(crate) name: String,
     pub(crate) level: Level,
+    /// The place of its domain in [`Setting::lanes`].
+    pub(crate) lane: usize,
     pub(crate) deadline_ns: u64,
     /// What a job may execute in each mode; `None`: without limit.
     pub(crate) limits_ns: Vec<Option<u64>>,
@@ -29,6 +32,8 @@ pub(crate) struct Setting {
     /// The names of the levels, lowest first.
     pub(crate) levels: Vec<String>,
     pub(crate) duration_ns: u64,
+    /// The names of the domains, in the order of their numbers; without any there is one.
+    pub(crate) lanes: Vec<String>,
     pub(crate) tasks: Vec<TaskSetting>,
 }
 
@@ -93,7 +98,7 @@ impl TaskState {
     }
 }
 
-fn remember<T>(queue: &mut VecDeque<T>, value: T, most: usize) {
+pub(super) fn remember<T>(queue: &mut VecDeque<T>, value: T, most: usize) {
     while queue.len() >= most {
         queue.pop_front();
     }
@@ -105,16 +110,12 @@ fn remember<T>(queue: &mut VecDeque<T>, value: T, most: usize) {
 pub(crate) struct Model {
     pub(crate) setting: Setting,
     pub(crate) tasks: Vec<TaskState>,
-    /// The mode and its changes, the latest last.
-    pub(crate) mode: Level,
-    pub(crate) mode_changes: u64,
-    modes: VecDeque<(Instant, Level)>,
+    /// A domain each, one at least.
+    pub(crate) lanes: Vec<Lane>,
+    /// Which of them has the word.
+    present: usize,
     /// The instant of the latest record.
     pub(crate) now: Instant,
-    /// The jobs that were begun and are not over, in that order.
-    begun: Vec<JobId>,
-    /// Under native dispatch the tasks that permits suspend for want of slack.
-    suspended: Vec<TaskId>,
     busy_ns: u64,
     pub(crate) gaps: u64,
     pub(crate) longest_gap_ns: u64,
@@ -125,6 +126,7 @@ impl Model {
     pub(crate) fn new(setting: Setting) -> Self {
         Self {
             tasks: setting.tasks.iter().map(|_| TaskState::default()).collect(),
+            lanes: vec![Lane::default(); setting.lanes.len().max(1)],
             setting,
             ..Self::default()
         }
@@ -145,7 +147,7 @@ impl Model {
         }
         let span = now.saturating_since(self.now).as_nanos();
         self.now = now;
-        if let Some(job) = self.goes_on() {
+        for job in self.lanes.iter().filter_map(Lane::goes_on) {
             self.busy_ns = self.busy_ns.saturating_add(span);
             if let Some(task) = self.tasks.get_mut(job.task.index()) {
                 task.executed_ns = task.executed_ns.saturating_add(span);
@@ -153,37 +155,19 @@ impl Model {
         }
     }
 
-    /// How long the CPU executed jobs.
+    /// How long the CPUs executed jobs, all together.
     pub(crate) const fn busy_ns(&self) -> u64 {
         self.busy_ns
     }
 
-    /// The highest mode in each of `columns` equal parts of the `window` before now; `None` before the
-    /// run began.
-    pub(crate) fn mode_band(&self, window_ns: u64, columns: u64) -> Vec<Option<Level>> {
-        let end = self.now.as_nanos();
-        let part = window_ns.checked_div(columns).unwrap_or(0).max(1);
-        // Parts begin at multiples of their length, so that the band moves and does not flicker.
-        let last = end / part;
-        let columns = (0..columns).rev().map(|back| {
-            let index = last.checked_sub(back)?;
-            Some(self.highest_mode(index * part, (index + 1) * part))
-        });
-        columns.collect()
+    /// The domain that a task belongs to.
+    pub(crate) fn lane_of(&self, task: &TaskSetting) -> Option<&Lane> {
+        self.lanes.get(task.lane)
     }
 
-    fn highest_mode(&self, from: u64, to: u64) -> Level {
-        let mut at_start = Level::LOWEST;
-        let mut highest = None;
-        for (at, mode) in &self.modes {
-            let at = at.as_nanos();
-            if at <= from {
-                at_start = *mode;
-            } else if at < to {
-                highest = highest.max(Some(*mode));
-            }
-        }
-        highest.unwrap_or(at_start).max(at_start)
+    /// The domain that has the word.
+    fn lane(&mut self) -> Option<&mut Lane> {
+        self.lanes.get_mut(self.present)
     }
 
     fn task(&mut self, job: JobId) -> Option<&mut TaskState> {
@@ -213,14 +197,13 @@ impl Model {
             }
             What::Lost { count } => self.lost = self.lost.saturating_add(count),
             What::Permit { task, permit } => self.hold_back(task, permit),
+            What::Domain { domain } => self.present = domain.index(),
             What::Refused(_)
             | What::Decided { .. }
             | What::DecisionRefused { .. }
             | What::Slot { .. }
             | What::Sequence { .. }
             | What::Queued { .. }
-            // One CPU is watched, and that is one domain.
-            | What::Domain { .. }
             | What::Wake(_)
             | What::Overhead { .. }
             | What::Budget { .. }
@@ -251,8 +234,9 @@ impl Model {
                 {
                     task.activity = Activity::Ready;
                 }
-                self.begun.retain(|begun| *begun != job);
-                self.begun.push(job);
+                if let Some(lane) = self.lane() {
+                    lane.begin(job);
+                }
                 if let Some(task) = self.task(job) {
                     task.turn_to(job.sequence);
                     task.activity = Activity::Running;
@@ -311,7 +295,9 @@ impl Model {
 
     /// A job is off the CPU; a natively dispatched one that it had preempted goes on.
     fn leave(&mut self, job: JobId) {
-        self.begun.retain(|begun| *begun != job);
+        if let Some(lane) = self.lane() {
+            lane.leave(job);
+        }
         self.let_go_on();
     }
 
@@ -324,19 +310,17 @@ impl Model {
         }
     }
 
-    /// The latest begun job that nothing holds back, or else the latest of all.
+    /// The job that has the CPU of the domain that has the word.
     fn goes_on(&self) -> Option<JobId> {
-        let free = |job: &&JobId| !self.suspended.contains(&job.task);
-        let all = || self.begun.iter().rev();
-        all().find(free).or_else(|| all().next()).copied()
+        self.lanes.get(self.present)?.goes_on()
     }
 
     /// A natively dispatched task is suspended, or so no more.
     fn hold_back(&mut self, id: TaskId, permit: Permit) {
         let before = self.goes_on();
-        self.suspended.retain(|held| *held != id);
-        if matches!(permit, Permit::Suspended { .. } | Permit::Below { .. }) {
-            self.suspended.push(id);
+        let is_suspended = matches!(permit, Permit::Suspended { .. } | Permit::Below { .. });
+        if let Some(lane) = self.lane() {
+            lane.suspend(id, is_suspended);
         }
         if before != self.goes_on()
             && let Some(left) = before
@@ -351,9 +335,9 @@ impl Model {
     fn take_notice(&mut self, at: Instant, event: Event) {
         match event {
             Event::ModeChanged { to, .. } => {
-                self.mode = to;
-                self.mode_changes += 1;
-                remember(&mut self.modes, (at, to), MODES_REMEMBERED);
+                if let Some(lane) = self.lane() {
+                    lane.turn_to(at, to);
+                }
             }
             Event::Overrun { job, .. } => {
                 if let Some(task) = self.task(job) {
@@ -374,7 +358,7 @@ impl Model {
     }
 }
 
-/// The share of the CPU's time that jobs use, in thousandths.
+/// The share of the CPUs' time that jobs use, in thousandths.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Load {
     /// In the last second.
@@ -399,8 +383,9 @@ impl Load {
         }
         let (since, before) = self.marks.front().copied().unwrap_or((now, 0));
         let span = now.saturating_since(since).as_nanos();
-        self.recent = permille(busy_ns.saturating_sub(before), span);
-        self.all = permille(busy_ns, now.as_nanos());
+        let cpus = model.lanes.len() as u64;
+        self.recent = permille(busy_ns.saturating_sub(before), span.saturating_mul(cpus));
+        self.all = permille(busy_ns, now.as_nanos().saturating_mul(cpus));
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) fn setting() -> Setting {
     let task = |name: &str, level, limits: &[u64]| TaskSetting {
         name: name.to_owned(),
         level: Level(level),
+        lane: 0,
         deadline_ns: 50_000_000,
         limits_ns: limits.iter().map(|ms| Some(ms * 1_000_000)).collect(),
     };
@@ -14,6 +15,7 @@ pub(crate) fn setting() -> Setting {
         title: "pair.toml under amc, native dispatch on CPU 1".to_owned(),
         levels: vec!["LO".to_owned(), "HI".to_owned()],
         duration_ns: 10_000_000_000,
+        lanes: Vec::new(),
         tasks: vec![task("camera", 0, &[10, 10]), task("attitude", 1, &[20, 40])],
     }
 }
@@ -75,6 +77,61 @@ fn a_preempted_job_waits_and_goes_on_when_the_other_one_is_complete() {
     assert_eq!(attitude.max_response_ns, Some(20_000_000));
     assert_eq!(attitude.executed_ns, 15_000_000, "20 ms less 1 and 4");
     assert_eq!(model.busy_ns(), 19_000_000);
+}
+
+/// The same tasks on a CPU each.
+pub(crate) fn on_two_cpus() -> Setting {
+    let mut setting = setting();
+    setting.lanes = vec!["CPU 0".to_owned(), "CPU 1".to_owned()];
+    setting.tasks[1].lane = 1;
+    setting
+}
+
+pub(crate) fn domain(ms: u64, number: u16) -> Record {
+    let domain = vestal_trace::DomainId(number);
+    at(ms, What::Domain { domain })
+}
+
+#[test]
+fn on_two_cpus_jobs_run_side_by_side_and_each_has_a_mode() {
+    use Activity::{Running, Waiting};
+    let mut model = Model::new(on_two_cpus());
+    model.take(&[
+        released(0, job(0, 0)),
+        started(0, job(0, 0)),
+        domain(1, 1),
+        released(1, job(1, 0)),
+        started(1, job(1, 0)),
+        mode(2, 0, 1),
+        domain(5, 0),
+        completed(5, job(0, 0)),
+        domain(8, 1),
+        completed(8, job(1, 0)),
+    ]);
+    assert_eq!(activities(&model), [Waiting, Waiting]);
+    assert_eq!(model.busy_ns(), 5_000_000 + 7_000_000);
+    let executed = model.tasks.iter().map(|task| task.executed_ns);
+    assert_eq!(executed.collect::<Vec<_>>(), [5_000_000, 7_000_000]);
+    let modes = model
+        .lanes
+        .iter()
+        .map(|lane| (lane.mode, lane.mode_changes));
+    assert_eq!(modes.collect::<Vec<_>>(), [(Level(0), 0), (Level(1), 1)]);
+    model.take(&[released(10, job(1, 1)), started(10, job(1, 1))]);
+    model.take(&[
+        domain(11, 0),
+        released(11, job(0, 1)),
+        started(11, job(0, 1)),
+    ]);
+    assert_eq!(
+        activities(&model),
+        [Running, Running],
+        "nobody preempts the other"
+    );
+    let mut load = Load::default();
+    load.mark(&model);
+    // 13 of twice 11 ms.
+    assert_eq!(load.all, 590);
 }
 
 #[test]
@@ -169,7 +226,10 @@ fn a_job_is_dropped_once_by_whoever_says_so() {
     // The next one is admitted again.
     model.take(&[mode(3, 1, 0), released(50, job(0, 1))]);
     assert_eq!(model.tasks[0].activity, Activity::Ready);
-    assert_eq!((model.tasks[0].dropped, model.mode_changes), (1, 2));
+    assert_eq!(
+        (model.tasks[0].dropped, model.lanes[0].mode_changes),
+        (1, 2)
+    );
 }
 
 #[test]
@@ -222,7 +282,7 @@ fn a_column_of_the_band_shows_the_highest_mode_in_it() {
     model.take(&[mode(12, 0, 1), mode(14, 1, 0), mode(25, 0, 1)]);
     model.pass(Instant::from_nanos(39_000_000));
     let levels = |columns| -> Vec<Option<u8>> {
-        let band = model.mode_band(columns * 10_000_000, columns);
+        let band = model.lanes[0].mode_band(model.now, columns * 10_000_000, columns);
         band.into_iter()
             .map(|level| level.map(|level| level.0))
             .collect()
