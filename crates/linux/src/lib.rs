@@ -1,15 +1,17 @@
 //! The Linux world of Vestal: tasks run as SCHED_FIFO threads of a stock kernel, and mixed-criticality
 //! enforcement happens in user space.
 //!
-//! *Native dispatch* ([`CpuSpec::native`]) on one CPU: the kernel's fixed priorities keep the order of jobs, each task's
+//! A run has one or more CPUs ([`Executive::cpu`]), each with tasks, a decider, a mode and threads of its own.
+//!
+//! *Native dispatch* ([`CpuSpec::native`]) of a CPU: the kernel's fixed priorities keep the order of jobs, each task's
 //! worker releases its own jobs, and a manager thread handles only exceptions (exhausted limits, mode
 //! changes, idle instants), for which it asks [`vestal_core::Guard`]. A job that keeps its limits costs
 //! no context switch beyond its own.
 //!
 //! | thread | priority | does |
 //! |---|---|---|
-//! | watchdog | the highest, on another CPU if there is one | ends the run if the manager does not |
-//! | manager | above all workers | enforcement |
+//! | watchdog, one for all CPUs | the highest, on another processor if there is one | ends a CPU if its manager does not |
+//! | manager of each CPU | above all workers | enforcement |
 //! | a worker per task | in the order of the tasks' priorities | releases and runs its jobs |
 //! | idle detector | below all workers | reports to the manager that nothing admitted runs |
 //! | workers whose job waits for its next slice | SCHED_OTHER, suspended in a signal handler | nothing |
