@@ -47,7 +47,7 @@ pub struct CpuSpec {
     /// Who decides on it.
     pub decider: Decider,
     /// Whether deadlines are guaranteed, because a schedulability test accepted its tasks. `false`: no miss counts as
-    /// one that the policy had guaranteed not to happen.
+    /// one that the policy had guaranteed not to happen; nor does any where CPUs of the set share a processor.
     pub guarantee: bool,
     /// How many jobs of one task may wait behind its current one; more are dropped. `None`: any number.
     pub backlog: Option<usize>,

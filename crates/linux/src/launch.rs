@@ -264,7 +264,7 @@ impl Launch {
         shared.run = Arc::clone(run);
         shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
         shared.stops_at_own_limit = plan.asked.stops_at_own_limit;
-        shared.guarantee = cpu.spec.guarantee;
+        shared.guarantee = cpu.spec.guarantee && plan.is_alone;
         shared.backlog = cpu.spec.backlog;
         shared.managed = plan.asked.managed.then(managed::Managed::default);
         (shared.duties, shared.call) = (kind.duties(), kind.call()?);

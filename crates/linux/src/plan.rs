@@ -39,6 +39,8 @@ pub(crate) struct RunPlan {
 #[derive(Debug)]
 pub(crate) struct CpuPlan {
     pub(crate) processor: Processor,
+    /// Whether no other CPU of the set runs there. Where one does, no test speaks of the tasks.
+    pub(crate) is_alone: bool,
     /// The SCHED_FIFO priorities of the workers, in the order of the tasks.
     pub(crate) fifo: Vec<i32>,
     /// That of the manager; all managers on one processor have the same.
@@ -103,7 +105,7 @@ impl Wish<'_> {
         let processors = processors.map_err(RunError::Refused)?;
         let cpus = drafts.into_iter().zip(&processors);
         let mut cpus: Vec<CpuPlan> = cpus
-            .map(|(draft, &processor)| draft.on(processor, self.config, rights))
+            .map(|(draft, &processor)| draft.on(processor, &processors, self.config, rights))
             .collect();
         equalize_managers(&mut cpus);
         let others = rights.processors.iter().copied();
@@ -157,11 +159,19 @@ struct Draft {
 }
 
 impl Draft {
-    fn on(self, processor: Processor, config: &Config, rights: &Rights) -> CpuPlan {
+    /// On this one of the processors of the set.
+    fn on(
+        self,
+        processor: Processor,
+        all: &[Processor],
+        config: &Config,
+        rights: &Rights,
+    ) -> CpuPlan {
         let of_paper = !self.asked.managed && config.mechanism == Mechanism::Huang2014;
         let fallback = !of_paper && config.monitor == Monitor::Perf && !rights.perf;
         CpuPlan {
             processor,
+            is_alone: all.iter().filter(|other| **other == processor).count() == 1,
             fifo: self.fifo,
             manager: self.manager,
             monitor: if fallback || of_paper {

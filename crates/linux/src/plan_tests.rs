@@ -260,6 +260,8 @@ fn managers_on_one_processor_have_equal_priority_and_those_elsewhere_their_own()
         (native(Enforcement::Adaptive).on(Processor(0)), tasks(4)),
     ]);
     let plan = executive.prepare(&able()).unwrap();
+    let alone: Vec<bool> = plan.cpus.iter().map(|cpu| cpu.is_alone).collect();
+    assert_eq!(alone, [false, true, false]);
     let managers: Vec<i32> = plan.cpus.iter().map(|cpu| cpu.manager).collect();
     assert_eq!(managers, [6, 3, 6]);
     // No processor is left, and the second has one CPU of the set, the first two.

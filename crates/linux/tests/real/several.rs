@@ -162,11 +162,7 @@ fn cpus_of_a_set_that_share_processors_end_with_every_release_accounted_for() {
         let set = set.fold(
             Executive::new(config(Monitor::Manager)),
             |set, (number, place)| {
-                let cpu = CpuSpec {
-                    guarantee: false,
-                    ..on(cpu(Enforcement::Adaptive), place)
-                };
-                set.cpu(cpu)
+                set.cpu(on(cpu(Enforcement::Adaptive), place))
                     .task(
                         spec(&format!("hi-{number}"), HI, 2, 40, &[3, 6]),
                         burns(number == 2),
