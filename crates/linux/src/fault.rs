@@ -17,6 +17,8 @@ pub enum Fault {
     /// Woken earlier than so many milliseconds after the start, it does not get on until then, between
     /// its look at jobs that completed and its look at those that run; as when the kernel throttles it.
     ManagerSleepsUntil(u64),
+    /// Budgets of servers are charged job by job, less the tolerance, as limits of jobs are.
+    ChargesByJob,
     /// A thread of the run is slow.
     Delay(Delay),
 }
@@ -84,6 +86,12 @@ pub fn block_all_signals() -> std::io::Result<()> {
 /// What the system call says.
 pub fn set_own_priority(priority: i32) -> std::io::Result<()> {
     sys::sched::set_fifo(sys::sched::own_tid(), priority)
+}
+
+/// What the calling thread has used of the CPU, in nanoseconds.
+#[must_use]
+pub fn own_cpu_nanos() -> u64 {
+    sys::clock::own_cpu_nanos()
 }
 
 /// Starts a child process that burns CPU time for so many milliseconds; gives its number.
@@ -156,6 +164,7 @@ pub(crate) fn strike(run: &impl Faulty, now: u64) {
             Fault::ManagerPanics(_)
             | Fault::ManagerHangs(_)
             | Fault::ManagerSleepsUntil(_)
+            | Fault::ChargesByJob
             | Fault::Delay(_),
         )
         | None => {}

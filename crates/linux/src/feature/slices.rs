@@ -63,6 +63,14 @@ pub(crate) fn hold(task: &TaskShared, job: JobId, permit: Permit, counts: &mut S
     }
 }
 
+/// The same for a begun job that waits for whatever reason while the plan leaves the CPU free.
+pub(crate) fn hold_begun(task: &TaskShared, sequence: u64, counts: &mut Suspensions) {
+    if task.running_admitted() == Some(sequence) {
+        let executed = task.executed().unwrap_or(0);
+        task.suspension.suspend(task.tid(), executed, counts);
+    }
+}
+
 /// Whatever the worker of the task does from now on, it is not held.
 pub(crate) fn let_go(shared: &Cpu, task: &TaskShared, counts: &mut Suspensions) -> bool {
     let executed = task.executed().unwrap_or(0);

@@ -17,6 +17,7 @@ mod mechanisms;
 mod plrs;
 mod pt;
 mod rights;
+mod servers;
 mod several;
 mod stolen;
 mod support;

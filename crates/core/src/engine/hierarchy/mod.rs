@@ -484,4 +484,14 @@ impl<S: Store> Scheduler for Hierarchy<S> {
     fn lost_notices(&self) -> u64 {
         self.clock.lost_notices()
     }
+
+    /// Jobs have no limits of their own; what they use is bounded by their servers.
+    fn stops_at_own_limit(&self) -> bool {
+        false
+    }
+
+    /// A job whose server has no budget waits for the replenishment, and while a server idles nothing below it runs.
+    fn suspends_until_instants(&self) -> bool {
+        true
+    }
 }

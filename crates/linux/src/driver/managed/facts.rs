@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::fact::StopReason;
 use vestal_core::job_table::BACKLOG_MAX;
+use vestal_core::plan::BudgetOwner;
 use vestal_core::{DropReason, Fact, Instant, JobId, Permit, Scheduler, Service};
 use vestal_trace::What;
 
@@ -28,16 +29,50 @@ impl Managed {
             return Ok(());
         };
         let task = shared.task(job.task)?;
-        let executed = queue_of(&mut self.queues, job.task)?.executed(task, job.sequence);
         let at = shared.instant(now);
+        if let Some(remaining) = self.server_budget(shared, job) {
+            let used = queue_of(&mut self.queues, job.task)?.uncharged(task);
+            if used >= remaining {
+                note_overshoot(record, used - remaining);
+            }
+            return self.charge_server(shared, at, job);
+        }
+        let executed = queue_of(&mut self.queues, job.task)?.executed(task, job.sequence);
         if let Some(exhausted) = self.exhausted_at(shared, job)
             && executed >= exhausted
         {
-            let overshoot = executed - exhausted;
-            record.overshoot.record(overshoot);
-            record.late += u64::from(overshoot > record.late_beyond_nanos);
+            note_overshoot(record, executed - exhausted);
         }
         self.charge(shared, at, job, executed)
+    }
+
+    /// What the last plan leaves `job` of a budget that outlives jobs: a task's or a server's. It is charged by the clock
+    /// of the worker's thread, whole: what it takes to begin and to end a job counts, and nothing is taken off, because
+    /// that would be given again with each job.
+    pub(super) fn server_budget(&self, shared: &Cpu, job: JobId) -> Option<u64> {
+        #[cfg(feature = "real")]
+        if shared.injected.fault == Some(crate::fault::Fault::ChargesByJob) {
+            return None;
+        }
+        let slot = self
+            .slot
+            .filter(|slot| shared.duties.enforces && slot.job == job)?;
+        let budget = slot.budget?;
+        (budget.owner != BudgetOwner::Job).then(|| budget.remaining.as_nanos())
+    }
+
+    /// Charges what the thread of the running job used since its last charge. What it uses after its job's end was
+    /// reported is charged with the next job of its task, for a scheduler takes no charge without a running job.
+    fn charge_server(&mut self, shared: &Cpu, at: Instant, job: JobId) -> Step {
+        let task = shared.task(job.task)?;
+        let queue = queue_of(&mut self.queues, job.task)?;
+        let used = queue.uncharged(task);
+        if used == 0 {
+            return Ok(());
+        }
+        queue.charge_lane(used);
+        let (cpu, amount) = (CPU, Service::from_nanos(used));
+        self.scheduler.apply(at, Fact::Charged { cpu, job, amount })
     }
 
     /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.
@@ -105,7 +140,10 @@ impl Managed {
     /// The running job has ended.
     fn end(&mut self, shared: &Cpu, job: JobId, done: Ended, executed: u64) -> Step {
         let at = shared.instant(done.finished);
-        self.charge(shared, at, job, executed)?;
+        match self.server_budget(shared, job) {
+            Some(_) => self.charge_server(shared, at, job)?,
+            None => self.charge(shared, at, job, executed)?,
+        }
         self.running = None;
         let queue = queue_of(&mut self.queues, job.task)?;
         queue.backlog.forget(job.sequence);
@@ -193,6 +231,12 @@ impl Managed {
     fn is_in_background(&self, task: &TaskShared) -> bool {
         self.scheduler.permit(task.id) == Permit::Demoted
     }
+}
+
+/// A budget was found exceeded by so much.
+fn note_overshoot(record: &mut ManagerRecord, overshoot: u64) {
+    record.overshoot.record(overshoot);
+    record.late += u64::from(overshoot > record.late_beyond_nanos);
 }
 
 /// Whether the scheduler has room for one more release, now and in all.

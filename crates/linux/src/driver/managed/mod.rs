@@ -48,6 +48,9 @@ use vestal_core::plan::{Slot, Wake};
 use vestal_core::{Event, Fact, Instant, JobId, Level, Permit, Scheduler, TaskId};
 use vestal_trace::{Recorder, What};
 
+/// How soon the manager looks again for a worker that it could not hold.
+const HOLD_AGAIN_NANOS: u64 = 20_000;
+
 /// The priorities of the run, the manager's own apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Classes {
@@ -74,6 +77,8 @@ pub(crate) struct Managed {
     classes: Classes,
     /// When it wakes to look at the budget of the running job.
     budget_look: u64,
+    /// Whether a begun job that no plan names is still to be held.
+    look_again: bool,
 }
 
 impl Managed {
@@ -99,6 +104,7 @@ impl Managed {
                 suspended: low,
             },
             budget_look: u64::MAX,
+            look_again: false,
         }
     }
 }
@@ -262,13 +268,30 @@ impl Managed {
         if target.is_none_or(|job| self.scheduler.permit(job.task) == Permit::Demoted) {
             shared.end_demoted();
         }
-        if self.running == target {
+        if self.running != target {
+            self.stop_running(shared, record)?;
+        } else if target.is_some() {
             return Ok(false);
         }
-        self.stop_running(shared, record)?;
+        self.look_again = false;
         match target {
             Some(job) => self.begin(shared, record, job, at),
-            None => Ok(false),
+            None => {
+                self.hold_all(shared, record);
+                Ok(false)
+            }
+        }
+    }
+
+    /// The plan leaves the CPU free: no begun job goes on. One whose worker is not inside its body cannot be held
+    /// there, so the manager looks again soon.
+    fn hold_all(&mut self, shared: &Cpu, record: &mut ManagerRecord) {
+        for (task, queue) in shared.tasks.iter().zip(&self.queues) {
+            let begun = task.is_sliced() && queue.class == Class::Suspended;
+            if let Some(sequence) = queue.busy.filter(|_| begun) {
+                slices::hold_begun(task, sequence, &mut record.suspensions);
+                self.look_again |= !task.suspension.is_suspended();
+            }
         }
     }
 
@@ -338,6 +361,7 @@ impl Managed {
         let Some(release) = queue.take_waiting(job.sequence) else {
             return;
         };
+        queue.open_lane(task);
         queue.busy = Some(job.sequence);
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
@@ -396,7 +420,11 @@ impl Managed {
             epoch.saturating_add(wake.at.saturating_since(Instant::EPOCH).as_nanos())
         });
         self.budget_look = self.watch_budget(shared);
-        release.min(asked).min(self.budget_look)
+        let again = match self.look_again {
+            true => monotonic_nanos().saturating_add(HOLD_AGAIN_NANOS),
+            false => u64::MAX,
+        };
+        release.min(asked).min(self.budget_look).min(again)
     }
 
     /// When to look at the budget of the running job.
@@ -405,16 +433,17 @@ impl Managed {
             return u64::MAX;
         };
         let index = job.task.index();
-        let (Some(task), Some(queue), Some(exhausted)) = (
-            shared.tasks.get(index),
-            self.queues.get(index),
-            self.exhausted_at(shared, job),
-        ) else {
+        let (Some(task), Some(queue)) = (shared.tasks.get(index), self.queues.get(index)) else {
             return u64::MAX;
         };
-        let left = exhausted
-            .saturating_sub(queue.executed(task, job.sequence))
-            .max(QUANTUM_NANOS);
+        let left = match self.server_budget(shared, job) {
+            Some(remaining) => remaining.saturating_sub(queue.uncharged(task)),
+            None => match self.exhausted_at(shared, job) {
+                Some(at) => at.saturating_sub(queue.executed(task, job.sequence)),
+                None => return u64::MAX,
+            },
+        };
+        let left = left.max(QUANTUM_NANOS);
         match (shared.monitor, task.monitor.get()) {
             (Monitor::Perf | Monitor::PosixTimer, Some(monitor)) => {
                 monitor.start(left);

@@ -39,6 +39,8 @@ pub(super) struct TaskQueue {
     cleaning_since: Option<u64>,
     /// Whose account is open, plus one.
     account: u64,
+    /// The clock of the worker's thread when its server was charged last; `None` before its first job.
+    lane: Option<u64>,
     /// What that job has paid for the way to a cancellation point.
     carried: u64,
     pub(super) class: Class,
@@ -65,6 +67,7 @@ impl TaskQueue {
             reported: (0, 0),
             cleaning_since: None,
             account: 0,
+            lane: None,
             carried: 0,
             class: Class::Run,
             dropped: Drops::default(),
@@ -107,6 +110,27 @@ impl TaskQueue {
         if let (Some(since), Some(now)) = (self.cleaning_since.take(), cpu_of(task)) {
             self.carried = self.carried.saturating_add(now.saturating_sub(since));
         }
+    }
+
+    /// What the thread used since its server was charged last: the end of the job before, and the beginning of this
+    /// one, included.
+    pub(super) fn uncharged(&self, task: &TaskShared) -> u64 {
+        match (self.lane, cpu_of(task)) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            (_, _) => 0,
+        }
+    }
+
+    /// Begins the account of the thread, unless it has one.
+    pub(super) fn open_lane(&mut self, task: &TaskShared) {
+        if self.lane.is_none() {
+            self.lane = cpu_of(task);
+        }
+    }
+
+    /// Its server is charged `amount` of what the thread used.
+    pub(super) fn charge_lane(&mut self, amount: u64) {
+        self.lane = self.lane.map(|before| before.saturating_add(amount));
     }
 
     /// What job `sequence`, which the scheduler counts as running, has executed.
