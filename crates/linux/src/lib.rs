@@ -37,7 +37,6 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
-mod account;
 mod allowance;
 pub mod body;
 mod calibrate;
@@ -82,6 +81,7 @@ mod thread;
 mod words;
 mod zss;
 
+use vestal_account as account;
 use vestal_sys as sys;
 
 pub use body::{Cancelled, JobContext};

@@ -1,8 +1,8 @@
 use super::jobs::Past;
 use super::*;
-use crate::account::job::Suspensions;
-use crate::account::note::{Ending, Return, TaskNote, Wanted};
-use crate::account::reaction::Duty;
+use crate::job::Suspensions;
+use crate::note::{Ending, Return, TaskNote, Wanted};
+use crate::reaction::Duty;
 use vestal_core::{DropReason, Level, Service, Wcet};
 
 const DEADLINE: u64 = 50;

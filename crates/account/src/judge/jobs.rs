@@ -1,8 +1,8 @@
 //! What became of jobs, as the notes about them say.
 
 use super::{Judge, TaskState};
-use crate::account::note::{Cut, Ending, Return, TaskNote};
-use crate::account::outcome::{Look, Verdict, Window};
+use crate::note::{Cut, Ending, Return, TaskNote};
+use crate::outcome::{Look, Verdict, Window};
 use vestal_core::guarantee::covers;
 use vestal_core::{Instant, JobId, TaskId};
 use vestal_trace::What;
