@@ -11,6 +11,7 @@ use super::occupancy::{Occupancy, SWITCH_NANOS_MAX, Unexplained};
 use super::outcome::Look;
 use super::reaction::Reactions;
 use super::stolen::{StolenInterval, StolenLog, Thief};
+use super::used_up::UsedUp;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::model::Task;
 use vestal_core::{Duration, Instant};
@@ -77,8 +78,8 @@ struct TaskState {
     blocked_by: BlockedBy,
     /// The last look at a late job of it, with the deadline of that job.
     look: Option<(u64, Look)>,
-    /// The last job that, as the scheduler says, used up the limit of its own level; and when, since the epoch.
-    used_up: Option<(u64, u64)>,
+    /// What the scheduler says of limits.
+    used_up: UsedUp,
     /// The job whose body does not return, and what it had executed at the end.
     stays: Option<(u64, u64)>,
     /// The number of the next job of which nothing was noted.
@@ -131,8 +132,8 @@ impl Judge {
         }
     }
 
-    /// Takes the next note. O(1), but for a missed deadline, where it is O(n log n) in the number of stolen
-    /// intervals that are remembered.
+    /// Takes the next note. O(1), but for a used-up limit, where it is O(log n) in the number of those that are
+    /// remembered, and for a missed deadline, where it is O(n log n) in the number of stolen intervals that are.
     pub fn take(&mut self, note: Note) {
         match note {
             Note::Run { epoch } => self.epoch = Some(epoch),
@@ -383,7 +384,7 @@ impl TaskState {
             has_priority: false,
             blocked_by: BlockedBy::default(),
             look: None,
-            used_up: None,
+            used_up: UsedUp::default(),
             stays: None,
             next: 0,
             record: TaskRecord::default(),
@@ -391,7 +392,7 @@ impl TaskState {
     }
 
     /// Since when a job is beyond its own limit that has executed so much by `now`, if it is.
-    fn used_up(&self, executed: u64, tolerance: u64, now: u64) -> Option<u64> {
+    fn beyond_own(&self, executed: u64, tolerance: u64, now: u64) -> Option<u64> {
         beyond(self.facts.model.own_wcet(), executed, tolerance, now)
     }
 }

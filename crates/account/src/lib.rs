@@ -17,6 +17,7 @@
 //! | `stolen` | the intervals that others took |
 //! | `busy` | busy periods |
 //! | `guarantee` | at which levels the present one was exceeded since when |
+//! | `used_up` | which jobs used up their own limits when |
 //! | `outcome` | what is to be said of a missed deadline |
 //! | `job` | counts and histograms of each task |
 //! | `judge` | all of these, one note after the other |
@@ -34,6 +35,7 @@ mod occupancy;
 mod outcome;
 mod reaction;
 mod stolen;
+mod used_up;
 
 pub use busy::BusyLog;
 pub use form::NOTE_WORDS;

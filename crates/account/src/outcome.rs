@@ -2,8 +2,8 @@
 //!
 //! A guaranteed deadline that was missed is *missed* if the job would be late also without the time that
 //! was stolen from the run since the beginning of its busy period: if it lacked more than that
-//! ([`TaskNote::Looked`](crate::TaskNote::Looked) says how much). Otherwise it is *not decided*: without that time the schedule might have kept it, or
-//! might have taken another course.
+//! ([`TaskNote::Looked`](crate::TaskNote::Looked) says how much). Otherwise it is *not decided*: without that time the
+//! schedule might have kept it, or might have taken another course.
 //!
 //! Stolen is what was found to be ([`super::stolen`]), and no more than what no thread of the run consumed:
 //! in a busy period some thread of the run always wants the CPU, so what their CPU clocks do not account for
