@@ -15,7 +15,6 @@
 mod call;
 
 use crate::account::{Note, TaskNote};
-use crate::allowance::Allowance;
 use crate::config::{Config, Monitor, Termination};
 use crate::duties::Duties;
 use crate::managed::Managed;
@@ -26,7 +25,7 @@ use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{self, Tid};
 use crate::task::TaskShared;
-use crate::words::{Beat, Cause, Latest, Phase, Question, Stage};
+use crate::words::{Allowance, Beat, Cause, Latest, Phase, Question, Stage};
 use crate::zss::Rank;
 pub(crate) use call::Call;
 use std::sync::atomic::AtomicU32;
@@ -393,8 +392,8 @@ fn demote(tid: Tid) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allowance::Allowance;
     use crate::sys::timer::SignalTimer;
+    use crate::words::Allowance;
     use std::cell::RefCell;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 

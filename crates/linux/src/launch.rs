@@ -1,7 +1,6 @@
 //! From a plan to a report: makes what the CPUs of a run share, starts its threads, ends it, and reports.
 
 use crate::account::{Account, Note};
-use crate::allowance::Allowance;
 use crate::body::Body;
 use crate::config::{Config, Monitor, TaskSpec};
 use crate::cpu::Cpu;
@@ -27,7 +26,7 @@ use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
 use crate::thread::worker::Worker;
-use crate::words::Cause;
+use crate::words::{Allowance, Cause};
 use std::io;
 use std::sync::Arc;
 use vestal_core::{CpuId, Duration, Enforcer, Scheduler, Service, TaskId};

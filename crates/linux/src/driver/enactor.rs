@@ -5,7 +5,6 @@
 //! no slack left, its deadline, and its end.
 
 use super::Step;
-use crate::allowance::Allowance;
 use crate::class::{restore_priorities, switch, take_out_of_real_time};
 use crate::cpu::Cpu;
 use crate::feature::slack::{self, Incomplete};
@@ -16,6 +15,7 @@ use crate::report::ManagerRecord;
 use crate::request::Request;
 use crate::sys::clock::monotonic_nanos;
 use crate::task::TaskShared;
+use crate::words::Allowance;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
     ContractViolation, Enforcer, Fact, Guard, Instant, Interest, JobId, Level, Permit, Scheduler,

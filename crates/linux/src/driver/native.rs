@@ -107,7 +107,7 @@ mod tests {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
         let model = Task::new(Level(0), period, period, wcet).unwrap();
-        let limit = crate::allowance::Allowance::Unlimited;
+        let limit = crate::words::Allowance::Unlimited;
         let configuration = TaskConfiguration::new(model, 1);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, limit);
         Cpu::new(vec![task], &config, 0, monitor, Service::ZERO)

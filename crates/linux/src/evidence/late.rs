@@ -83,7 +83,7 @@ mod tests {
                 configuration,
                 0,
                 fifo,
-                crate::allowance::Allowance::UpTo(1_000),
+                crate::words::Allowance::UpTo(1_000),
             )
         };
         let config = Config::new();

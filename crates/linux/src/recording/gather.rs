@@ -171,7 +171,7 @@ mod tests {
                 configuration,
                 5,
                 2,
-                crate::allowance::Allowance::UpTo(1_000_000),
+                crate::words::Allowance::UpTo(1_000_000),
             )
         });
         let config = Config::new();

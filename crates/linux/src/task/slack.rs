@@ -70,7 +70,7 @@ mod tests {
                 configuration,
                 0,
                 fifo,
-                crate::allowance::Allowance::UpTo(1_000_000),
+                crate::words::Allowance::UpTo(1_000_000),
             )
             .with_slack(1)
         };

@@ -12,7 +12,6 @@
 //! (4) [`RunningWorker::end`].
 
 use crate::account::{Duty, Note, Suspensions, TaskNote, Thread, Wanted};
-use crate::allowance::Allowance;
 use crate::body::{Body, JobContext};
 use crate::config::Monitor;
 use crate::cpu::Cpu;
@@ -29,7 +28,7 @@ use crate::sys;
 use crate::sys::clock::{monotonic_nanos, own_cpu_nanos};
 use crate::sys::sched::enter_real_time;
 use crate::task::TaskShared;
-use crate::words::Stage;
+use crate::words::{Allowance, Stage};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use vestal_core::engine::uniprocessor::CPU;

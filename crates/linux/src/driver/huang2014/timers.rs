@@ -141,7 +141,7 @@ mod tests {
             slices: SliceCount::new(3, &model).unwrap(),
             ..TaskConfiguration::new(model, 1)
         };
-        let limit = crate::allowance::Allowance::UpTo(10);
+        let limit = crate::words::Allowance::UpTo(10);
         TaskShared::new(level.to_string(), configuration, 0, 2, limit)
     }
 
