@@ -39,6 +39,7 @@
 
 mod account;
 mod allowance;
+mod armed;
 pub mod body;
 mod calibrate;
 mod class;
@@ -67,12 +68,12 @@ mod meter;
 mod monitor;
 mod notes;
 mod plan;
-mod processor;
 mod queue;
 pub mod recording;
 pub mod report;
 mod request;
 pub mod rights;
+mod round;
 mod run;
 pub mod stop;
 mod summary;
@@ -85,12 +86,13 @@ mod zss;
 use vestal_sys as sys;
 
 pub use body::{Cancelled, JobContext};
-pub use config::{Config, Mechanism, Monitor, TaskSpec, Termination};
+pub use config::{Config, Mechanism, TaskSpec, Termination};
 pub use decider::{BoxedScheduler, CpuSpec, Decider, MakeGuard, MakeScheduler, NoScheduler};
 pub use error::{ErrorKind, RunError};
 pub use executive::Executive;
-pub use processor::Processor;
+pub use monitor::Monitor;
 pub use recording::{Beginning, Consumer, Recorded, Recording};
 pub use report::{Ended, Report};
 pub use rights::{Refusal, Rights};
 pub use vestal_statistics::Summary;
+pub use vestal_sys::Processor;

@@ -5,8 +5,8 @@ mod limits;
 mod release_counter;
 mod slack;
 
+use crate::armed::Armed;
 use crate::managed::Handover;
-use crate::monitor::Armed;
 use crate::notes::TaskOnline;
 use crate::request::Request;
 use crate::suspension::Suspension;

@@ -32,7 +32,7 @@ use crate::error::message_of;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::round::ManagerRecord;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched;
 use crate::words::Cause;

@@ -10,10 +10,10 @@ use crate::cpu::Cpu;
 use crate::driver::BEAT_NANOS;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
-use crate::processor::Processor;
 use crate::recording::Tracer;
 use crate::run::Run;
 use crate::sys;
+use crate::sys::Processor;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::enter_real_time;
 use crate::sys::stop;
@@ -71,7 +71,7 @@ struct Watched<'a> {
 impl Watchdog {
     /// Prepares the calling thread.
     pub(crate) fn set_up(&self) -> std::io::Result<()> {
-        enter_real_time(self.processor.0, self.priority)?;
+        enter_real_time(self.processor, self.priority)?;
         for shared in &self.cpus {
             if self.is_at(shared) {
                 shared.watchdog_tid.set(sys::sched::own_tid());
@@ -82,7 +82,7 @@ impl Watchdog {
 
     /// Whether what it does is time of this CPU.
     fn is_at(&self, shared: &Cpu) -> bool {
-        self.processor.0 == shared.processor
+        self.processor == shared.processor
     }
 
     /// Watches until all CPUs have ended, and ends those that do not do so themselves.

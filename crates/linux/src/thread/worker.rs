@@ -12,15 +12,14 @@
 //! (4) [`RunningWorker::end`].
 
 use crate::account::{Duty, Note, Suspensions, TaskNote, Thread, Wanted};
+use crate::armed::Armed;
 use crate::body::{Body, JobContext};
-use crate::config::Monitor;
 use crate::cpu::Cpu;
 use crate::duties::Source;
 use crate::error::message_of;
 use crate::evidence::{Intervals, note_completed, note_unfinished};
 use crate::job::Ended;
 use crate::meter::Meter;
-use crate::monitor::Armed;
 use crate::queue::JobQueue;
 use crate::recording::Tracer;
 use crate::request::Request;
@@ -514,7 +513,7 @@ fn want_idle_above_lowest(shared: &Cpu) {
 /// With wall timers, lets the timer of the job that goes on now run again: it stood still, or fired
 /// without effect, while its job was preempted.
 fn resume_preempted(shared: &Cpu) {
-    if shared.monitor != Monitor::Manager || !shared.duties.has_monitors {
+    if !shared.has_wall_monitors() {
         return;
     }
     let next = shared.by_rank().find(|task| task.running_ready().is_some());

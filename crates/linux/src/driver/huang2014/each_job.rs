@@ -11,8 +11,8 @@
 //! detector.
 
 use super::timers::{Kind, Tag};
+use crate::armed::QUANTUM_NANOS;
 use crate::cpu::Cpu;
-use crate::monitor::QUANTUM_NANOS;
 use crate::sys::Tid;
 use crate::sys::timer::SignalTimer;
 use crate::task::TaskShared;

@@ -5,7 +5,7 @@ use super::{Managed, Step};
 use crate::account::{Note, TaskNote};
 use crate::cpu::Cpu;
 use crate::evidence::record_dropped;
-use crate::report::ManagerRecord;
+use crate::round::ManagerRecord;
 use crate::task::TaskShared;
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
