@@ -230,7 +230,7 @@ impl Cpu {
     pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
         task.demote_up_to(sequence);
         if task.running_admitted().is_none()
-            && let Some(note) = self.take_priority(task)
+            && let Some(note) = crate::evidence::take_priority(&self.online, task)
         {
             self.notes.write(note);
         }

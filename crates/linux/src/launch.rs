@@ -7,8 +7,8 @@ use crate::cpu::Cpu;
 use crate::decider::RunScheduler;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
+use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
-use crate::left_behind;
 use crate::managed;
 use crate::monitor::Monitor;
 use crate::notes::{NoteReader, channel};
@@ -124,7 +124,7 @@ impl Launch {
         let (records, stuck) = going.join(&cpus, patience, &mut others);
         let last = cpus.iter().enumerate().zip(&records);
         let last = last.map(|((index, cpu), record)| Last {
-            rest: left_behind::note(cpu, &of_cpu(&stuck, index)),
+            rest: note_left_behind(cpu, &of_cpu(&stuck, index)),
             end: record.as_ref().and_then(|record| record.end),
         });
         let finished = finish(gatherer, last.collect());

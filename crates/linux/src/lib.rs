@@ -61,7 +61,6 @@ mod feature;
 pub mod foreign;
 mod job;
 mod launch;
-mod left_behind;
 mod managed;
 pub mod measure;
 mod meter;

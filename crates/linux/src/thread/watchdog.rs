@@ -10,7 +10,6 @@ use crate::cpu::Cpu;
 use crate::driver::BEAT_NANOS;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
-use crate::recording::Tracer;
 use crate::run::Run;
 use crate::sys;
 use crate::sys::Processor;
@@ -93,7 +92,7 @@ impl Watchdog {
             watch: Watch::default(),
             own: self
                 .is_at(shared)
-                .then(|| Intervals::of_this_thread(Thread::Watchdog)),
+                .then(|| Intervals::of_this_thread(Thread::Watchdog, shared)),
         });
         let mut watched: Vec<Watched<'_>> = watched.collect();
         let mut next = monotonic_nanos();
@@ -114,7 +113,7 @@ impl Watchdog {
         }
         for cpu in &watched {
             if let Some(own) = &cpu.own {
-                own.leave(cpu.shared);
+                own.leave();
             }
         }
         let _ = sys::sched::set_other(sys::sched::own_tid());
@@ -167,14 +166,14 @@ impl Watched<'_> {
 
     fn about_to_wait(&mut self) {
         if let Some(own) = &mut self.own {
-            own.wait(self.shared, Duty::Watchdog, &Tracer::off());
+            own.wait_untraced(Duty::Watchdog);
         }
     }
 
     fn awake(&mut self) {
         if let Some(own) = &mut self.own {
             let now = monotonic_nanos();
-            own.wake(self.shared, Wanted::Since(now), now);
+            own.wake(Wanted::Since(now), now);
         }
     }
 }

@@ -79,7 +79,7 @@ impl Managed {
             }
             for (sequence, release) in queue.never_begun() {
                 if task.lost_its_priority(sequence) {
-                    dropped.add(record_dropped(shared, task, sequence, trace), 1);
+                    dropped.add(record_dropped(&shared.run, task, sequence, trace), 1);
                 } else {
                     note_unfinished(shared, task, (sequence, release));
                 }
