@@ -4,7 +4,7 @@ use super::queue::{Class, TaskQueue, queue_of};
 use super::{Managed, Step};
 use crate::cpu::Cpu;
 use crate::job::Ended;
-use crate::report::ManagerRecord;
+use crate::round::ManagerRecord;
 use crate::task::TaskShared;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;

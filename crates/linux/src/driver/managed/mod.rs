@@ -23,14 +23,13 @@ mod facts;
 mod queue;
 
 use super::{Driver, Step};
-use crate::config::Monitor;
+use crate::armed::QUANTUM_NANOS;
 use crate::cpu::{Call, Cpu};
 use crate::decider::BoxedScheduler;
 use crate::feature::slices;
 use crate::managed::{Assignment, Handover};
-use crate::monitor::QUANTUM_NANOS;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::round::ManagerRecord;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
@@ -444,26 +443,20 @@ impl Managed {
             },
         };
         let left = left.max(QUANTUM_NANOS);
-        match (shared.monitor, task.monitor.get()) {
-            (Monitor::Perf | Monitor::PosixTimer, Some(monitor)) => {
-                monitor.start(left);
-                u64::MAX
-            }
-            (Monitor::Heartbeat, _) => monotonic_nanos().saturating_add(shared.run.heartbeat_nanos),
-            (Monitor::Manager | Monitor::Perf | Monitor::PosixTimer, _) => {
-                monotonic_nanos().saturating_add(left)
-            }
+        // A manager that waits for a futex needs no monitor, and workers have none then.
+        if let Some(monitor) = task.monitor.get() {
+            monitor.start(left);
+            return u64::MAX;
         }
+        monotonic_nanos().saturating_add(shared.heartbeat_nanos.unwrap_or(left))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
     use crate::driver::tests::configured;
     use crate::words::Bell;
-    use vestal_core::Service;
     use vestal_core::engine::Uniprocessor;
 
     /// More than a test has patience for.
@@ -471,8 +464,7 @@ mod tests {
 
     #[test]
     fn a_call_while_the_manager_looks_ends_its_next_wait_and_only_that() {
-        let config = Config::new();
-        let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+        let mut shared = Cpu::in_test(Vec::new());
         shared.call = Call::Futex(Bell::default());
         let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());
         let scheduler: BoxedScheduler = Box::new(scheduler);
