@@ -74,6 +74,7 @@ pub mod report;
 mod request;
 pub mod rights;
 mod run;
+mod server_trial;
 pub mod stop;
 mod summary;
 mod suspension;
