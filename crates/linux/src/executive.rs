@@ -10,9 +10,9 @@ use crate::launch::{Bodies, Launch};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, Wish};
 use crate::processor::Processor;
 use crate::recording::Recording;
-use crate::report::Report;
+use crate::report::{Ended, Report};
 use crate::rights::Rights;
-use crate::server_trial;
+use crate::server_trial::{self, Outcome};
 use crate::stop::Watch;
 use crate::sys::continued::Continued;
 use crate::sys::memory::LockedMemory;
@@ -226,28 +226,34 @@ impl Executive {
         })
     }
 
-    /// A run of its own before the run, on the processor of `cpu`, whose lock is held.
+    /// Tries out what budgets that outlive jobs may be exceeded by on the processor of `cpu`, whose lock is held; `None` if
+    /// the run is to end before anything was found.
     fn try_out_servers(
         &self,
         cpu: &CpuPlan,
         rights: &Rights,
     ) -> Result<Option<Service>, RunError> {
-        let Some(task) = server_trial::task() else {
-            return Ok(None);
-        };
-        let config = Config {
-            monitor: cpu.monitor,
-            calibrate: false,
-            ..self.config.clone()
-        };
-        let trial = Self::new(config)
-            .cpu(server_trial::cpu().on(cpu.processor))
-            .task_with_demand(task, server_trial::demand, |job| job.burn_demand());
-        let plan = trial.prepare(rights)?;
-        let report = trial
-            .launch(plan, vec![Calibration::default()])
-            .execute(server_trial::SPAN)?;
-        Ok(server_trial::granularity(&report))
+        let mut found = None;
+        for _ in 0..server_trial::ATTEMPTS {
+            let config = Config {
+                monitor: cpu.monitor,
+                calibrate: false,
+                ..self.config.clone()
+            };
+            let trial = Self::new(config)
+                .cpu(server_trial::cpu().on(cpu.processor))
+                .task_with_demand(server_trial::task(), server_trial::demand, |job| {
+                    job.burn_demand()
+                });
+            let plan = trial.prepare(rights)?;
+            let launch = trial.launch(plan, vec![Calibration::default()]);
+            let report = launch.execute(server_trial::SPAN)?;
+            found = server_trial::outcome(&report).or(found);
+            if report.ended != Ended::Finished || found.is_some_and(Outcome::is_final) {
+                break;
+            }
+        }
+        Ok(found.map(Outcome::granularity))
     }
 }
 
