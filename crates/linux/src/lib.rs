@@ -73,6 +73,7 @@ mod request;
 pub mod rights;
 mod round;
 mod run;
+mod server_trial;
 pub mod stop;
 mod summary;
 mod suspension;

@@ -20,6 +20,7 @@
 mod backlog;
 mod drops;
 mod facts;
+mod lane;
 mod queue;
 
 use super::{Driver, Step};
@@ -37,7 +38,7 @@ use crate::task::TaskShared;
 use crate::words::Cause;
 use backlog::Backlog;
 use facts::end_of;
-use queue::{Class, TaskQueue, queue_of};
+use queue::{Class, TaskQueue, cpu_of, queue_of};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -304,6 +305,7 @@ impl Managed {
     ) -> Step<bool> {
         let task = shared.task(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
+        record.note_beyond(queue.lane.take_beyond(cpu_of(task)));
         let demoted = task.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
@@ -360,7 +362,7 @@ impl Managed {
         let Some(release) = queue.take_waiting(job.sequence) else {
             return;
         };
-        queue.open_lane(task);
+        queue.lane.open(cpu_of(task));
         queue.busy = Some(job.sequence);
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
@@ -436,7 +438,7 @@ impl Managed {
             return u64::MAX;
         };
         let left = match self.server_budget(shared, job) {
-            Some(remaining) => remaining.saturating_sub(queue.uncharged(task)),
+            Some(budget) => budget.left(queue.lane.uncharged(cpu_of(task))),
             None => match self.exhausted_at(shared, job) {
                 Some(at) => at.saturating_sub(queue.executed(task, job.sequence)),
                 None => return u64::MAX,
