@@ -15,18 +15,18 @@
 mod call;
 
 use crate::account::{Note, TaskNote};
-use crate::allowance::Allowance;
-use crate::config::{Config, Monitor, Termination};
+use crate::armed::{Armed, QUANTUM_NANOS};
+use crate::config::{Config, Termination};
 use crate::duties::Duties;
 use crate::managed::Managed;
 use crate::meter::Accounts;
-use crate::monitor::{Armed, QUANTUM_NANOS};
+use crate::monitor::Monitor;
 use crate::notes::{NoteLog, Online, channel};
 use crate::run::Run;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::{self, Tid};
+use crate::sys::{self, Processor, Tid};
 use crate::task::TaskShared;
-use crate::words::{Beat, Cause, Latest, Phase, Question, Stage};
+use crate::words::{Allowance, Beat, Cause, Latest, Phase, Question, Stage};
 use crate::zss::Rank;
 pub(crate) use call::Call;
 use std::sync::atomic::AtomicU32;
@@ -44,8 +44,10 @@ pub(crate) struct Cpu {
     /// Indices in `tasks`, the most urgent first.
     pub(crate) by_urgency: Vec<usize>,
     /// The processor that it runs on.
-    pub(crate) processor: usize,
+    pub(crate) processor: Processor,
     pub(crate) monitor: Monitor,
+    /// How often the manager looks at budgets whether there is a reason or not, if it does.
+    pub(crate) heartbeat_nanos: Option<u64>,
     /// Whether a job that used up the limit of its own level makes way for all others.
     pub(crate) stops_at_own_limit: bool,
     /// Whether deadlines are guaranteed.
@@ -104,7 +106,7 @@ impl Cpu {
     pub(crate) fn new(
         mut tasks: Vec<TaskShared>,
         config: &Config,
-        processor: usize,
+        processor: Processor,
         monitor: Monitor,
         tolerance: Service,
     ) -> Self {
@@ -123,6 +125,8 @@ impl Cpu {
             by_urgency,
             processor,
             monitor,
+            heartbeat_nanos: (monitor == Monitor::Heartbeat)
+                .then(|| config.heartbeat.as_nanos().max(1)),
             stops_at_own_limit: true,
             guarantee: true,
             backlog: None,
@@ -146,6 +150,24 @@ impl Cpu {
             #[cfg(feature = "real")]
             injected: crate::fault::Injected::default(),
         }
+    }
+
+    /// Of a test: native, with the usual configuration.
+    #[cfg(test)]
+    pub(crate) fn in_test(tasks: Vec<TaskShared>) -> Self {
+        let config = Config::new();
+        Self::new(
+            tasks,
+            &config,
+            Processor(0),
+            Monitor::Manager,
+            Service::ZERO,
+        )
+    }
+
+    /// Whether workers have wall timers, which stand still while their jobs are preempted.
+    pub(crate) fn has_wall_monitors(&self) -> bool {
+        self.monitor == Monitor::Manager && self.duties.has_monitors
     }
 
     /// The task with this number.
@@ -208,7 +230,7 @@ impl Cpu {
     pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
         task.demote_up_to(sequence);
         if task.running_admitted().is_none()
-            && let Some(note) = self.take_priority(task)
+            && let Some(note) = crate::evidence::take_priority(&self.online, task)
         {
             self.notes.write(note);
         }
@@ -393,8 +415,8 @@ fn demote(tid: Tid) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allowance::Allowance;
     use crate::sys::timer::SignalTimer;
+    use crate::words::Allowance;
     use std::cell::RefCell;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
@@ -407,8 +429,7 @@ mod tests {
         let configuration = TaskConfiguration::new(task, 1);
         let allowance = Allowance::UpTo(9 * SECOND);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, allowance);
-        let config = Config::new();
-        let mut shared = Cpu::new(vec![task], &config, 0, Monitor::Manager, Service::ZERO);
+        let mut shared = Cpu::in_test(vec![task]);
         shared.duties.enforces = true;
         shared
     }

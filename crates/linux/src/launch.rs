@@ -1,23 +1,25 @@
 //! From a plan to a report: makes what the CPUs of a run share, starts its threads, ends it, and reports.
 
 use crate::account::{Account, Note};
-use crate::allowance::Allowance;
 use crate::body::Body;
-use crate::config::{Config, Monitor, TaskSpec};
+use crate::calibrate::Calibration;
+use crate::config::{Config, TaskSpec};
 use crate::cpu::Cpu;
 use crate::decider::RunScheduler;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
 use crate::error::RunError;
+use crate::evidence::note_left_behind;
 use crate::foreign::Observer;
-use crate::left_behind;
 use crate::managed;
+use crate::monitor::Monitor;
 use crate::notes::{NoteReader, channel};
 use crate::plan::{CpuPlan, CpuTasks, RunPlan, tolerance};
 use crate::queue::JobQueue;
 use crate::recording::{
     Beginning, Consumer, Evidence, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
 };
-use crate::report::{Ended, ManagerRecord, Report};
+use crate::report::{Ended, Report};
+use crate::round::ManagerRecord;
 use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
@@ -27,11 +29,10 @@ use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
 use crate::thread::worker::Worker;
-use crate::words::Cause;
+use crate::words::{Allowance, Cause};
 use std::io;
 use std::sync::Arc;
 use vestal_core::{CpuId, Duration, Enforcer, Scheduler, Service, TaskId};
-use vestal_statistics::Summary;
 use vestal_trace::{DomainId, Recorder, Scope};
 
 /// Threads get so long to set themselves up, and the first release is so far from the start.
@@ -49,8 +50,8 @@ pub(crate) struct Launch {
     pub(crate) plan: RunPlan,
     pub(crate) cpus: Vec<(CpuTasks, Vec<Bodies>)>,
     pub(crate) recording: Option<Recording>,
-    /// By CPU: what a trial of its budget monitor said.
-    pub(crate) calibrations: Vec<Option<Summary>>,
+    /// By CPU: what was tried out.
+    pub(crate) calibrations: Vec<Calibration>,
     /// For all CPUs, or for one of them.
     #[cfg(feature = "real")]
     pub(crate) fault: Option<(Option<CpuId>, crate::fault::Fault)>,
@@ -78,10 +79,8 @@ struct Going {
 impl Launch {
     /// Runs for `span`.
     pub(crate) fn execute(mut self, span: Duration) -> Result<Report, RunError> {
-        let granularities = self.calibrations.iter().flatten();
-        let granularity = granularities
-            .map(|summary| Service::from_nanos(summary.p99))
-            .max();
+        let granularities = self.calibrations.iter();
+        let granularity = granularities.filter_map(Calibration::granularity).max();
         // One for all CPUs: a recording says it once.
         let tolerance = tolerance(&self.config, granularity);
         let schedulers = self.cpus.iter().map(|(cpu, _)| cpu.decide_with(tolerance));
@@ -117,13 +116,13 @@ impl Launch {
         };
         let mut others: Vec<Observer> = cpus
             .iter()
-            .map(|cpu| Observer::new(cpu.processor))
+            .map(|cpu| Observer::new(cpu.processor.0))
             .collect();
         go(&run, &cpus, span);
         let (records, stuck) = going.join(&cpus, patience, &mut others);
         let last = cpus.iter().enumerate().zip(&records);
         let last = last.map(|((index, cpu), record)| Last {
-            rest: left_behind::note(cpu, &of_cpu(&stuck, index)),
+            rest: note_left_behind(cpu, &of_cpu(&stuck, index)),
             end: record.as_ref().and_then(|record| record.end),
         });
         let finished = finish(gatherer, last.collect());
@@ -152,11 +151,10 @@ impl Launch {
     ) -> Vec<MeasuredCpu> {
         let noted = noted.zip(&self.plan.cpus).zip(&self.calibrations);
         let part = |(index, ((((manager, account), others), plan), calibration))| {
-            let (plan, calibration): (&CpuPlan, &Option<Summary>) = (plan, calibration);
+            let (plan, calibration): (&CpuPlan, &Calibration) = (plan, calibration);
             let others: Observer = others;
             MeasuredCpu {
                 calibration: *calibration,
-                granularity: calibration.map(|summary| Service::from_nanos(summary.p99)),
                 limits: plan.asked.limits.clone(),
                 fallback: plan.fallback.clone(),
                 manager,
@@ -229,7 +227,7 @@ impl Launch {
         let (shared, notes) = shared.map_err(failed)?;
         let evidence = Evidence::new(notes, &shared);
         let lane = Lane::new(rings, evidence, &shared, scope);
-        let calibration = self.calibrations.get(index).copied().flatten();
+        let calibration = self.calibrations.get(index).copied().unwrap_or_default();
         let draft = Draft {
             shared,
             kind,
@@ -237,7 +235,7 @@ impl Launch {
             bodies,
             tracers,
             manager: plan.manager,
-            late_beyond: calibration.map_or(0, |summary| summary.p99),
+            late_beyond: calibration.granularity().map_or(0, Service::as_nanos),
         };
         Ok((draft, lane))
     }
@@ -260,7 +258,7 @@ impl Launch {
             self.task(spec, plan, fifo, limit)
         });
         let tasks = tasks.collect();
-        let mut shared = Cpu::new(tasks, config, plan.processor.0, plan.monitor, tolerance);
+        let mut shared = Cpu::new(tasks, config, plan.processor, plan.monitor, tolerance);
         shared.run = Arc::clone(run);
         shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
         shared.stops_at_own_limit = plan.asked.stops_at_own_limit;

@@ -5,14 +5,13 @@ mod limits;
 mod release_counter;
 mod slack;
 
-use crate::allowance::Allowance;
+use crate::armed::Armed;
 use crate::managed::Handover;
-use crate::monitor::Armed;
 use crate::notes::TaskOnline;
 use crate::request::Request;
 use crate::suspension::Suspension;
 use crate::sys::{self, Tid};
-use crate::words::{AllowanceWord, JobWord, Latest, Mailbox, Phase, Revoked};
+use crate::words::{Allowance, AllowanceWord, JobWord, Latest, Mailbox, Phase, Revoked};
 use crate::zss::Slack;
 use drops::Verdicts;
 use release_counter::ReleaseCounter;
@@ -206,7 +205,7 @@ mod tests {
             configuration,
             0,
             2,
-            crate::allowance::Allowance::UpTo(1_000_000),
+            crate::words::Allowance::UpTo(1_000_000),
         )
     }
 

@@ -5,17 +5,17 @@
 //! no slack left, its deadline, and its end.
 
 use super::Step;
-use crate::allowance::Allowance;
+use crate::armed::Armed;
 use crate::class::{restore_priorities, switch, take_out_of_real_time};
 use crate::cpu::Cpu;
 use crate::feature::slack::{self, Incomplete};
 use crate::feature::slices::{self, Slices, waits_for_an_instant};
-use crate::monitor::Armed;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
 use crate::request::Request;
+use crate::round::ManagerRecord;
 use crate::sys::clock::monotonic_nanos;
 use crate::task::TaskShared;
+use crate::words::Allowance;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
     ContractViolation, Enforcer, Fact, Guard, Instant, Interest, JobId, Level, Permit, Scheduler,

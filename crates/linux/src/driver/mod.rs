@@ -32,7 +32,7 @@ use crate::error::message_of;
 use crate::evidence::Intervals;
 use crate::meter::Meter;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::round::ManagerRecord;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched;
 use crate::words::Cause;
@@ -141,7 +141,7 @@ impl<D: Driver> Manager<D> {
         shared.halt();
         let _ = sched::set_other(sched::own_tid());
         if let Some(own) = self.own.take() {
-            own.leave(&shared);
+            own.leave();
         }
         meter.stop(&shared.accounts.manager);
         self.driver.decider().sink().close();
@@ -163,7 +163,7 @@ impl<D: Driver> Manager<D> {
         if !shared.phase.await_begin() {
             return Ok(());
         }
-        self.own = Some(Intervals::of_this_thread(Thread::Manager));
+        self.own = Some(Intervals::of_this_thread(Thread::Manager, &self.shared));
         if self.driver.start(shared).is_err() {
             shared.run.request_stop(Cause::SetupFailed);
             return Ok(());
@@ -200,7 +200,7 @@ impl<D: Driver> Manager<D> {
         crate::fault::delay(shared, crate::fault::Point::BeforeWait(Duty::Manager));
         if let Some(own) = &mut self.own {
             let trace = self.driver.decider().sink();
-            own.wait(shared, Duty::Manager, trace);
+            own.wait(Duty::Manager, trace);
         }
     }
 
@@ -211,7 +211,7 @@ impl<D: Driver> Manager<D> {
         let now = monotonic_nanos();
         let wanted = Wanted::AtOnceSince(shared.online.wanted_since(until, now));
         if let Some(own) = &mut self.own {
-            own.wake(shared, wanted, now);
+            own.wake(wanted, now);
         }
         #[cfg(feature = "real")]
         crate::fault::delay(shared, crate::fault::Point::RoundBegins);

@@ -4,10 +4,9 @@
 //! to say.
 
 use super::{Driver, Enactor, Step};
-use crate::config::Monitor;
 use crate::cpu::Cpu;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::round::ManagerRecord;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, instant_signal, kick_signal};
 use crate::task::TaskShared;
@@ -44,11 +43,9 @@ impl Driver for Native {
     }
 
     fn arm(&mut self, shared: &Cpu) -> u64 {
-        let wake = self.enactor.wake(shared);
-        match shared.monitor {
-            Monitor::Heartbeat => wake.min(monotonic_nanos() + shared.run.heartbeat_nanos),
-            Monitor::Perf | Monitor::Manager | Monitor::PosixTimer => wake,
-        }
+        let beat = shared.heartbeat_nanos;
+        let beat = beat.map_or(u64::MAX, |period| monotonic_nanos() + period);
+        self.enactor.wake(shared).min(beat)
     }
 
     fn wait(&mut self, _: &Cpu, until: u64) -> Option<i32> {
@@ -61,7 +58,7 @@ impl Driver for Native {
         let count = match *woken {
             None if self.enactor.is_due(shared, now) => &mut wakeups.timer,
             Some(signal) if signal == instant_signal() => &mut wakeups.timer,
-            None if shared.monitor == Monitor::Heartbeat => &mut wakeups.budget,
+            None if shared.heartbeat_nanos.is_some() => &mut wakeups.budget,
             None => &mut wakeups.beat,
             Some(signal) if signal != kick_signal() => &mut wakeups.budget,
             Some(_) if shared.tasks.iter().any(reported) => &mut wakeups.completion,
@@ -72,8 +69,7 @@ impl Driver for Native {
     }
 
     fn is_wanted(&self, shared: &Cpu, woken: &Option<i32>, now: u64) -> bool {
-        let looks = shared.monitor == Monitor::Heartbeat;
-        woken.is_some() || looks || self.enactor.is_due(shared, now)
+        woken.is_some() || shared.heartbeat_nanos.is_some() || self.enactor.is_due(shared, now)
     }
 
     fn round(
@@ -98,7 +94,9 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::driver::tests::guard;
+    use crate::monitor::Monitor;
     use crate::request::Request;
+    use crate::sys::Processor;
     use crate::sys::signal::monitor_signal;
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
 
@@ -107,10 +105,10 @@ mod tests {
         let wcet = Wcet::new(&[Service::from_millis(1)]).unwrap();
         let period = Duration::from_millis(10);
         let model = Task::new(Level(0), period, period, wcet).unwrap();
-        let limit = crate::allowance::Allowance::Unlimited;
+        let limit = crate::words::Allowance::Unlimited;
         let configuration = TaskConfiguration::new(model, 1);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, limit);
-        Cpu::new(vec![task], &config, 0, monitor, Service::ZERO)
+        Cpu::new(vec![task], &config, Processor(0), monitor, Service::ZERO)
     }
 
     /// Why the manager is awake, and whether it has something to do.
@@ -156,8 +154,8 @@ mod tests {
         let run = shared(Monitor::Heartbeat);
         let before = monotonic_nanos();
         let until = native.arm(&run);
-        let periods =
-            before + run.run.heartbeat_nanos..=monotonic_nanos() + run.run.heartbeat_nanos;
+        let period = run.heartbeat_nanos.unwrap();
+        let periods = before + period..=monotonic_nanos() + period;
         assert!(periods.contains(&until));
     }
 }

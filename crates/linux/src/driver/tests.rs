@@ -2,11 +2,10 @@
 
 use super::{BEAT_NANOS, Driver, Manager, Step};
 use crate::account::{Interval, Note, Thread};
-use crate::config::{Config, Monitor};
 use crate::cpu::Cpu;
 use crate::notes::channel;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::round::ManagerRecord;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::event::sleep_until;
 use crate::words::Cause;
@@ -121,8 +120,7 @@ fn managed(rounds: &[Round], starts: bool, nanos: u64) -> (Option<Cause>, Manage
 
 /// The CPU of such a run, and what the manager noted.
 fn noted(rounds: &[Round], starts: bool, nanos: u64) -> (Arc<Cpu>, ManagerRecord, Vec<Note>) {
-    let config = Config::new();
-    let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+    let mut shared = Cpu::in_test(Vec::new());
     let (notes, mut reader) = channel(64);
     shared.notes = notes;
     let shared = Arc::new(shared);

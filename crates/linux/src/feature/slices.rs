@@ -5,13 +5,13 @@
 //! keeps the order, a suspended worker also leaves the real-time class, so that a body that cannot be suspended
 //! keeps no other thread of the run from the CPU: see [`crate::suspension`].
 
-use crate::allowance::Allowance;
+use crate::account::Suspensions;
 use crate::class::{restore_priority, switch, take_out_of_real_time};
 use crate::cpu::Cpu;
 use crate::recording::Tracer;
-use crate::report::Suspensions;
 use crate::sys::clock::monotonic_nanos;
 use crate::task::TaskShared;
+use crate::words::Allowance;
 use vestal_core::engine::uniprocessor::CPU;
 use vestal_core::{
     ContractViolation, Enforcer, Fact, Instant, JobId, Permit, Scheduler, StopReason, Until,

@@ -2,9 +2,8 @@
 
 use super::evidence::Evidence;
 use super::lane::Lane;
-use super::{Consumer, Recording};
+use super::{Consumer, Recorded, Recording};
 use crate::account::Account;
-use crate::report::Recorded;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::{futex, sched};
 use std::io;
@@ -147,7 +146,6 @@ fn next_of(lanes: &mut [Lane]) -> Option<(DomainId, Record)> {
 mod tests {
     use super::*;
     use crate::account::Note;
-    use crate::config::{Config, Monitor};
     use crate::cpu::Cpu;
     use crate::notes::channel as channel_of_notes;
     use crate::recording::Tracer;
@@ -171,12 +169,11 @@ mod tests {
                 configuration,
                 5,
                 2,
-                crate::allowance::Allowance::UpTo(1_000_000),
+                crate::words::Allowance::UpTo(1_000_000),
             )
         });
-        let config = Config::new();
-        let (monitor, tolerance) = (Monitor::Manager, Service::ZERO);
-        let shared = Cpu::new(tasks.collect(), &config, 0, monitor, tolerance);
+        let shared = Cpu::in_test(tasks.collect());
+        shared.run.epoch.set(1);
         Arc::new(shared)
     }
 
@@ -299,6 +296,22 @@ mod tests {
         merger.round();
         let last = *times(&seen).last().unwrap();
         assert!(last >= before, "{last} is of an instant that was complete");
+    }
+
+    /// It was put behind all records to come: what the clock said then was taken for an instant of the run.
+    #[test]
+    fn a_round_before_the_run_begins_puts_off_no_finding() {
+        let (mut merger, mut tracers, seen, shared) = merger(1, false);
+        shared.run.epoch.set(0);
+        merger.round();
+        let epoch = monotonic_nanos();
+        shared.run.epoch.set(epoch);
+        shared.notes.write(Note::Run { epoch });
+        timer(&mut tracers[1], 3);
+        let (now, waited) = (epoch + 2, 1);
+        shared.notes.write(Note::Away { now, waited });
+        merger.finish(last(None));
+        assert_eq!(times(&seen), [2, 3]);
     }
 
     #[test]

@@ -25,7 +25,7 @@ use super::{Driver, Enactor, Step};
 use crate::cpu::Cpu;
 use crate::duties::Source;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::round::ManagerRecord;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::sched::own_tid;
 use crate::sys::waiting::{Waiter, Woken};
@@ -203,14 +203,11 @@ fn has_to_look(shared: &Cpu, woken: &Woken) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Monitor};
     use crate::driver::Kind as DriverKind;
-    use vestal_core::Service;
 
     #[test]
     fn a_call_is_an_exception_where_no_worker_reports_each_end() {
-        let config = Config::new();
-        let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+        let mut shared = Cpu::in_test(Vec::new());
         let mut called = Woken::nothing();
         called.called = true;
         for (paper, is_exception) in [

@@ -5,7 +5,7 @@ use super::{Managed, Step};
 use crate::account::{Note, TaskNote};
 use crate::cpu::Cpu;
 use crate::evidence::record_dropped;
-use crate::report::ManagerRecord;
+use crate::round::ManagerRecord;
 use crate::task::TaskShared;
 use vestal_core::{DropReason, JobId, Permit, Scheduler};
 use vestal_trace::What;
@@ -79,7 +79,7 @@ impl Managed {
             }
             for (sequence, release) in queue.never_begun() {
                 if task.lost_its_priority(sequence) {
-                    dropped.add(record_dropped(shared, task, sequence, trace), 1);
+                    dropped.add(record_dropped(&shared.run, task, sequence, trace), 1);
                 } else {
                     note_unfinished(shared, task, (sequence, release));
                 }

@@ -20,17 +20,17 @@
 mod backlog;
 mod drops;
 mod facts;
+mod lane;
 mod queue;
 
 use super::{Driver, Step};
-use crate::config::Monitor;
+use crate::armed::QUANTUM_NANOS;
 use crate::cpu::{Call, Cpu};
 use crate::decider::BoxedScheduler;
 use crate::feature::slices;
 use crate::managed::{Assignment, Handover};
-use crate::monitor::QUANTUM_NANOS;
 use crate::recording::Tracer;
-use crate::report::ManagerRecord;
+use crate::round::ManagerRecord;
 use crate::sys;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::signal::{ManagerSignals, kick_signal};
@@ -38,7 +38,7 @@ use crate::task::TaskShared;
 use crate::words::Cause;
 use backlog::Backlog;
 use facts::end_of;
-use queue::{Class, TaskQueue, queue_of};
+use queue::{Class, TaskQueue, cpu_of, queue_of};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -305,6 +305,7 @@ impl Managed {
     ) -> Step<bool> {
         let task = shared.task(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
+        record.note_beyond(queue.lane.take_beyond(cpu_of(task)));
         let demoted = task.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
@@ -361,7 +362,7 @@ impl Managed {
         let Some(release) = queue.take_waiting(job.sequence) else {
             return;
         };
-        queue.open_lane(task);
+        queue.lane.open(cpu_of(task));
         queue.busy = Some(job.sequence);
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
@@ -437,33 +438,27 @@ impl Managed {
             return u64::MAX;
         };
         let left = match self.server_budget(shared, job) {
-            Some(remaining) => remaining.saturating_sub(queue.uncharged(task)),
+            Some(budget) => budget.left(queue.lane.uncharged(cpu_of(task))),
             None => match self.exhausted_at(shared, job) {
                 Some(at) => at.saturating_sub(queue.executed(task, job.sequence)),
                 None => return u64::MAX,
             },
         };
         let left = left.max(QUANTUM_NANOS);
-        match (shared.monitor, task.monitor.get()) {
-            (Monitor::Perf | Monitor::PosixTimer, Some(monitor)) => {
-                monitor.start(left);
-                u64::MAX
-            }
-            (Monitor::Heartbeat, _) => monotonic_nanos().saturating_add(shared.run.heartbeat_nanos),
-            (Monitor::Manager | Monitor::Perf | Monitor::PosixTimer, _) => {
-                monotonic_nanos().saturating_add(left)
-            }
+        // A manager that waits for a futex needs no monitor, and workers have none then.
+        if let Some(monitor) = task.monitor.get() {
+            monitor.start(left);
+            return u64::MAX;
         }
+        monotonic_nanos().saturating_add(shared.heartbeat_nanos.unwrap_or(left))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
     use crate::driver::tests::configured;
     use crate::words::Bell;
-    use vestal_core::Service;
     use vestal_core::engine::Uniprocessor;
 
     /// More than a test has patience for.
@@ -471,8 +466,7 @@ mod tests {
 
     #[test]
     fn a_call_while_the_manager_looks_ends_its_next_wait_and_only_that() {
-        let config = Config::new();
-        let mut shared = Cpu::new(Vec::new(), &config, 0, Monitor::Manager, Service::ZERO);
+        let mut shared = Cpu::in_test(Vec::new());
         shared.call = Call::Futex(Bell::default());
         let scheduler = configured(|configuration| Uniprocessor::new(configuration).unwrap());
         let scheduler: BoxedScheduler = Box::new(scheduler);

@@ -1,0 +1,5 @@
+//! What the manager of a CPU works with.
+
+mod record;
+
+pub(crate) use record::ManagerRecord;
