@@ -2,9 +2,8 @@
 
 use super::queue::{Class, TaskQueue, queue_of};
 use super::{Managed, Step};
-use crate::cpu::Cpu;
+use crate::control::Control;
 use crate::job::Ended;
-use crate::round::ManagerRecord;
 use crate::task::TaskShared;
 use std::cmp::Reverse;
 use vestal_core::engine::uniprocessor::CPU;
@@ -19,52 +18,47 @@ const MERGE_NANOS: u64 = 1_000;
 
 impl Managed {
     /// Charges the running job what its thread's clock says (C2).
-    pub(super) fn charge_running(
-        &mut self,
-        shared: &Cpu,
-        record: &mut ManagerRecord,
-        now: u64,
-    ) -> Step {
+    pub(super) fn charge_running(&mut self, control: &mut Control<'_>, now: u64) -> Step {
         let Some(job) = self.running else {
             return Ok(());
         };
-        let task = shared.task(job.task)?;
-        let at = shared.instant(now);
-        if let Some(remaining) = self.server_budget(shared, job) {
+        let task = control.cpu.task(job.task)?;
+        let at = control.cpu.instant(now);
+        if let Some(remaining) = self.server_budget(control, job) {
             let used = queue_of(&mut self.queues, job.task)?.uncharged(task);
             if used >= remaining {
-                note_overshoot(record, used - remaining);
+                control.record.note_overshoot(used - remaining);
             }
-            return self.charge_server(shared, at, job);
+            return self.charge_server(control, at, job);
         }
         let executed = queue_of(&mut self.queues, job.task)?.executed(task, job.sequence);
-        if let Some(exhausted) = self.exhausted_at(shared, job)
+        if let Some(exhausted) = self.exhausted_at(control, job)
             && executed >= exhausted
         {
-            note_overshoot(record, executed - exhausted);
+            control.record.note_overshoot(executed - exhausted);
         }
-        self.charge(shared, at, job, executed)
+        self.charge(control, at, job, executed)
     }
 
     /// What the last plan leaves `job` of a budget that outlives jobs: a task's or a server's. It is charged by the clock
     /// of the worker's thread, whole: what it takes to begin and to end a job counts, and nothing is taken off, because
     /// that would be given again with each job.
-    pub(super) fn server_budget(&self, shared: &Cpu, job: JobId) -> Option<u64> {
+    pub(super) fn server_budget(&self, control: &Control<'_>, job: JobId) -> Option<u64> {
         #[cfg(feature = "real")]
-        if shared.injected.fault == Some(crate::fault::Fault::ChargesByJob) {
+        if control.cpu.injected.fault == Some(crate::fault::Fault::ChargesByJob) {
             return None;
         }
         let slot = self
             .slot
-            .filter(|slot| shared.duties.enforces && slot.job == job)?;
+            .filter(|slot| control.cpu.duties.enforces && slot.job == job)?;
         let budget = slot.budget?;
         (budget.owner != BudgetOwner::Job).then(|| budget.remaining.as_nanos())
     }
 
     /// Charges what the thread of the running job used since its last charge. What it uses after its job's end was
     /// reported is charged with the next job of its task, for a scheduler takes no charge without a running job.
-    fn charge_server(&mut self, shared: &Cpu, at: Instant, job: JobId) -> Step {
-        let task = shared.task(job.task)?;
+    fn charge_server(&mut self, control: &Control<'_>, at: Instant, job: JobId) -> Step {
+        let task = control.cpu.task(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let used = queue.uncharged(task);
         if used == 0 {
@@ -76,14 +70,14 @@ impl Managed {
     }
 
     /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.
-    fn charge(&mut self, shared: &Cpu, at: Instant, job: JobId, executed: u64) -> Step {
+    fn charge(&mut self, control: &Control<'_>, at: Instant, job: JobId, executed: u64) -> Step {
         let queue = queue_of(&mut self.queues, job.task)?;
-        if !shared.duties.enforces {
+        if !control.cpu.duties.enforces {
             return Ok(());
         }
         let amount = queue.report(
             job.sequence,
-            executed.saturating_sub(shared.tolerance_nanos),
+            executed.saturating_sub(control.cpu.tolerance_nanos),
         );
         if amount == 0 {
             return Ok(());
@@ -93,12 +87,12 @@ impl Managed {
     }
 
     /// The execution at which the budget of `job` that the last plan named is used up.
-    pub(super) fn exhausted_at(&self, shared: &Cpu, job: JobId) -> Option<u64> {
+    pub(super) fn exhausted_at(&self, control: &Control<'_>, job: JobId) -> Option<u64> {
         let slot = self
             .slot
-            .filter(|slot| shared.duties.enforces && slot.job == job)?;
+            .filter(|slot| control.cpu.duties.enforces && slot.job == job)?;
         // What a job in the background uses up is on no account.
-        let task = shared.task(job.task).ok()?;
+        let task = control.cpu.task(job.task).ok()?;
         if task.is_demoted(job.sequence) {
             return None;
         }
@@ -107,30 +101,30 @@ impl Managed {
         Some(
             reported
                 .saturating_add(remaining)
-                .saturating_add(shared.tolerance_nanos),
+                .saturating_add(control.cpu.tolerance_nanos),
         )
     }
 
     /// Takes the ends of jobs from the workers.
-    pub(super) fn take_ends(&mut self, shared: &Cpu, record: &mut ManagerRecord) -> Step {
-        for task in &shared.tasks {
+    pub(super) fn take_ends(&mut self, control: &mut Control<'_>) -> Step {
+        for task in &control.cpu.tasks {
             let Some(done) = task.handover.take_done() else {
                 continue;
             };
             let job = task.job(done.sequence);
-            self.set_class(shared, record, task, Class::Run);
+            self.set_class(control, task, Class::Run);
             let running = self.running;
             let queue = queue_of(&mut self.queues, task.id)?;
             queue.busy = None;
             if running == Some(job) {
                 let executed = done.executed.saturating_add(queue.carried());
-                self.end(shared, job, done, executed)?;
+                self.end(control, job, done, executed)?;
                 continue;
             }
             queue.end_cleaning(task);
             match running {
                 // The way is free for the job in whose name the worker came here.
-                Some(next) if next.task == job.task => self.assign(shared, record, task, next),
+                Some(next) if next.task == job.task => self.assign(control, task, next),
                 Some(_) | None => queue.ended = Some((done.sequence, done.completed)),
             }
         }
@@ -138,11 +132,11 @@ impl Managed {
     }
 
     /// The running job has ended.
-    fn end(&mut self, shared: &Cpu, job: JobId, done: Ended, executed: u64) -> Step {
-        let at = shared.instant(done.finished);
-        match self.server_budget(shared, job) {
-            Some(_) => self.charge_server(shared, at, job)?,
-            None => self.charge(shared, at, job, executed)?,
+    fn end(&mut self, control: &Control<'_>, job: JobId, done: Ended, executed: u64) -> Step {
+        let at = control.cpu.instant(done.finished);
+        match self.server_budget(control, job) {
+            Some(_) => self.charge_server(control, at, job)?,
+            None => self.charge(control, at, job, executed)?,
         }
         self.running = None;
         let queue = queue_of(&mut self.queues, job.task)?;
@@ -151,10 +145,10 @@ impl Managed {
     }
 
     /// Takes all releases that are due, or as good as; gives the clock reading of the last one.
-    pub(super) fn take_releases(&mut self, shared: &Cpu, now: u64) -> Step<u64> {
-        let end = shared.run.end.get();
+    pub(super) fn take_releases(&mut self, control: &Control<'_>, now: u64) -> Step<u64> {
+        let end = control.cpu.run.end.get();
         // Those that have waited longer come first.
-        self.hand_on(shared)?;
+        self.hand_on(control)?;
         let mut latest = 0;
         while let Some(&Reverse((release, id))) = self.timers.peek() {
             if release > now.saturating_add(MERGE_NANOS) {
@@ -164,27 +158,27 @@ impl Managed {
             if release >= end {
                 continue;
             }
-            let task = shared.task(id)?;
+            let task = control.cpu.task(id)?;
             let queue = queue_of(&mut self.queues, id)?;
             let sequence = queue.next_sequence;
             queue.next_sequence += 1;
-            let next = shared.release_of(task, queue.next_sequence);
+            let next = control.cpu.release_of(task, queue.next_sequence);
             self.timers.push(Reverse((next, id)));
             latest = release;
-            self.release(shared, task, sequence)?;
+            self.release(control, task, sequence)?;
         }
         Ok(latest)
     }
 
     /// Reports to the scheduler a release, keeps it for want of room, or drops it because as many jobs
     /// wait as may.
-    fn release(&mut self, shared: &Cpu, task: &TaskShared, sequence: u64) -> Step {
+    fn release(&mut self, control: &Control<'_>, task: &TaskShared, sequence: u64) -> Step {
         let in_background = self.is_in_background(task);
         let queue = queue_of(&mut self.queues, task.id)?;
         if queue.backlog.kept() == 0 && may_tell(queue, in_background) {
-            return self.tell_release(shared, task, sequence);
+            return self.tell_release(control, task, sequence);
         }
-        let at = shared.instant(shared.release_of(task, sequence));
+        let at = control.cpu.instant(control.cpu.release_of(task, sequence));
         let job = task.job(sequence);
         let trace = self.scheduler.sink_mut();
         trace.observed(at, Fact::Released { job });
@@ -199,9 +193,9 @@ impl Managed {
     }
 
     /// Reports to the scheduler kept releases for which it has room; says whether there were any.
-    pub(super) fn hand_on(&mut self, shared: &Cpu) -> Step<bool> {
+    pub(super) fn hand_on(&mut self, control: &Control<'_>) -> Step<bool> {
         let mut any = false;
-        for task in &shared.tasks {
+        for task in &control.cpu.tasks {
             while queue_of(&mut self.queues, task.id)?.backlog.kept() > 0 {
                 let in_background = self.is_in_background(task);
                 let queue = queue_of(&mut self.queues, task.id)?;
@@ -209,7 +203,7 @@ impl Managed {
                     break;
                 }
                 if let Some(sequence) = queue.backlog.take_kept() {
-                    self.tell_release(shared, task, sequence)?;
+                    self.tell_release(control, task, sequence)?;
                     any = true;
                 }
             }
@@ -217,26 +211,20 @@ impl Managed {
         Ok(any)
     }
 
-    fn tell_release(&mut self, shared: &Cpu, task: &TaskShared, sequence: u64) -> Step {
-        let (release, job) = (shared.release_of(task, sequence), task.job(sequence));
+    fn tell_release(&mut self, control: &Control<'_>, task: &TaskShared, sequence: u64) -> Step {
+        let (release, job) = (control.cpu.release_of(task, sequence), task.job(sequence));
         let queue = queue_of(&mut self.queues, task.id)?;
         queue.staged += 1;
         queue.backlog.report(sequence);
         queue.released(sequence, release);
         self.scheduler
-            .apply(shared.instant(release), Fact::Released { job })
+            .apply(control.cpu.instant(release), Fact::Released { job })
     }
 
     /// Whether the scheduler has put the current job of the task into the background.
     fn is_in_background(&self, task: &TaskShared) -> bool {
         self.scheduler.permit(task.id) == Permit::Demoted
     }
-}
-
-/// A budget was found exceeded by so much.
-fn note_overshoot(record: &mut ManagerRecord, overshoot: u64) {
-    record.overshoot.record(overshoot);
-    record.late += u64::from(overshoot > record.late_beyond_nanos);
 }
 
 /// Whether the scheduler has room for one more release, now and in all.

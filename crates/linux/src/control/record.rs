@@ -36,6 +36,12 @@ impl ManagerRecord {
         }
     }
 
+    /// A budget was found exceeded by so much.
+    pub(crate) fn note_overshoot(&mut self, overshoot: u64) {
+        self.overshoot.record(overshoot);
+        self.late += u64::from(overshoot > self.late_beyond_nanos);
+    }
+
     /// Notes down what concerns the report.
     pub(crate) fn note(&mut self, notice: &Notice) {
         match notice.what {
