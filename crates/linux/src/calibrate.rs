@@ -10,7 +10,8 @@ use std::io;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use vestal_statistics::Histogram;
+use vestal_core::Service;
+use vestal_statistics::{Histogram, Summary};
 
 /// Trials and their budget: 52 ms of burning. The rests in between let others use the CPU and its
 /// caches, as they do between the overruns of a run. Neither is a multiple of a usual heartbeat, so
@@ -21,6 +22,23 @@ const REST_NANOS: u64 = 3_070_000;
 
 /// No trial may take longer; on a machine on which one does, a run would be pointless.
 const TRIAL_NANOS_MAX: u64 = 50_000_000;
+
+/// What was tried out on the processor of a CPU before a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Calibration {
+    /// By how much a thread exceeded its budget before its monitor said so.
+    pub(crate) monitor: Option<Summary>,
+    /// What a budget that outlives jobs may be exceeded by until the thread stands that used it up.
+    pub(crate) servers: Option<Service>,
+}
+
+impl Calibration {
+    /// The granularity obtained: the 99th percentile of what the monitor was late by.
+    pub(crate) fn granularity(&self) -> Option<Service> {
+        let monitor = self.monitor?;
+        Some(Service::from_nanos(monitor.p99))
+    }
+}
 
 /// The two threads of a calibration: one burns, the other waits for the monitor.
 #[derive(Default)]

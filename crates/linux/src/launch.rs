@@ -2,6 +2,7 @@
 
 use crate::account::{Account, Note};
 use crate::body::Body;
+use crate::calibrate::Calibration;
 use crate::config::{Config, TaskSpec};
 use crate::control::ManagerRecord;
 use crate::cpu::Cpu;
@@ -32,7 +33,6 @@ use crate::words::{Allowance, Cause};
 use std::io;
 use std::sync::Arc;
 use vestal_core::{CpuId, Duration, Enforcer, Scheduler, Service, TaskId};
-use vestal_statistics::Summary;
 use vestal_trace::{DomainId, Recorder, Scope};
 
 /// Threads get so long to set themselves up, and the first release is so far from the start.
@@ -50,8 +50,8 @@ pub(crate) struct Launch {
     pub(crate) plan: RunPlan,
     pub(crate) cpus: Vec<(CpuTasks, Vec<Bodies>)>,
     pub(crate) recording: Option<Recording>,
-    /// By CPU: what a trial of its budget monitor said.
-    pub(crate) calibrations: Vec<Option<Summary>>,
+    /// By CPU: what was tried out.
+    pub(crate) calibrations: Vec<Calibration>,
     /// For all CPUs, or for one of them.
     #[cfg(feature = "real")]
     pub(crate) fault: Option<(Option<CpuId>, crate::fault::Fault)>,
@@ -79,10 +79,8 @@ struct Going {
 impl Launch {
     /// Runs for `span`.
     pub(crate) fn execute(mut self, span: Duration) -> Result<Report, RunError> {
-        let granularities = self.calibrations.iter().flatten();
-        let granularity = granularities
-            .map(|summary| Service::from_nanos(summary.p99))
-            .max();
+        let granularities = self.calibrations.iter();
+        let granularity = granularities.filter_map(Calibration::granularity).max();
         // One for all CPUs: a recording says it once.
         let tolerance = tolerance(&self.config, granularity);
         let schedulers = self.cpus.iter().map(|(cpu, _)| cpu.decide_with(tolerance));
@@ -153,11 +151,10 @@ impl Launch {
     ) -> Vec<MeasuredCpu> {
         let noted = noted.zip(&self.plan.cpus).zip(&self.calibrations);
         let part = |(index, ((((manager, account), others), plan), calibration))| {
-            let (plan, calibration): (&CpuPlan, &Option<Summary>) = (plan, calibration);
+            let (plan, calibration): (&CpuPlan, &Calibration) = (plan, calibration);
             let others: Observer = others;
             MeasuredCpu {
                 calibration: *calibration,
-                granularity: calibration.map(|summary| Service::from_nanos(summary.p99)),
                 limits: plan.asked.limits.clone(),
                 fallback: plan.fallback.clone(),
                 manager,
@@ -230,7 +227,7 @@ impl Launch {
         let (shared, notes) = shared.map_err(failed)?;
         let evidence = Evidence::new(notes, &shared);
         let lane = Lane::new(rings, evidence, &shared, scope);
-        let calibration = self.calibrations.get(index).copied().flatten();
+        let calibration = self.calibrations.get(index).copied().unwrap_or_default();
         let draft = Draft {
             shared,
             kind,
@@ -238,7 +235,7 @@ impl Launch {
             bodies,
             tracers,
             manager: plan.manager,
-            late_beyond: calibration.map_or(0, |summary| summary.p99),
+            late_beyond: calibration.granularity().map_or(0, Service::as_nanos),
         };
         Ok((draft, lane))
     }

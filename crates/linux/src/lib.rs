@@ -37,7 +37,6 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
-mod account;
 mod allowance;
 mod armed;
 pub mod body;
@@ -73,6 +72,7 @@ pub mod report;
 mod request;
 pub mod rights;
 mod run;
+mod server_trial;
 pub mod stop;
 mod summary;
 mod suspension;
@@ -81,6 +81,7 @@ mod thread;
 mod words;
 mod zss;
 
+use vestal_account as account;
 use vestal_sys as sys;
 
 pub use body::{Cancelled, JobContext};

@@ -61,6 +61,8 @@ pub(crate) struct Asked {
     pub(crate) suspends: bool,
     /// Whether jobs are suspended until instants, and then held.
     pub(crate) slices: bool,
+    /// Whether budgets can be a task's or a server's.
+    pub(crate) budgets_outlive_jobs: bool,
     /// Whether a job that used up the limit of its own level makes way for all others.
     pub(crate) stops_at_own_limit: bool,
     /// By task, the limits that its jobs can have, and the level of each.
@@ -244,6 +246,7 @@ impl CpuTasks {
             managed: interest.is_none(),
             suspends: config.enforce && interest == Some(Interest::IncompleteJobs),
             slices: scheduler.suspends_until_instants(),
+            budgets_outlive_jobs: scheduler.budgets_outlive_jobs(),
             stops_at_own_limit: scheduler.stops_at_own_limit(),
             limits: limits_of(scheduler, &tasks),
         })

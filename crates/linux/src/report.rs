@@ -299,4 +299,11 @@ pub struct EnforcementReport {
     pub late: u64,
     /// What a job may exceed a limit by ([`crate::Config::tolerance`]).
     pub tolerance: Service,
+    /// What a budget that outlives jobs, a server's or a task's, may be exceeded by until the thread stands that used it up,
+    /// as a trial before the run found; `None` without calibration, and where there are no such budgets.
+    pub server_granularity: Option<Service>,
+    /// By how much a budget that outlives jobs, a server's or a task's, was exceeded until the thread stood that had used
+    /// it up, in nanoseconds: of each that was used up, and whose thread went on since. What it was exceeded by is taken
+    /// off the next.
+    pub server_overshoot: Summary,
 }

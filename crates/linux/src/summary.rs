@@ -1,6 +1,7 @@
 //! Puts the notes of all threads together.
 
 use crate::account::{Account, StolenLog, TaskRecord, Thief, ThreadCost};
+use crate::calibrate::Calibration;
 use crate::config::Mechanism;
 use crate::control::ManagerRecord;
 use crate::cpu::Cpu;
@@ -13,7 +14,7 @@ use crate::report::{
 use crate::run::Run;
 use crate::task::TaskShared;
 use vestal_core::{Duration, Level, Service};
-use vestal_statistics::{Histogram, Summary};
+use vestal_statistics::Histogram;
 
 /// What there is beside the shared words, of the whole run.
 pub(crate) struct Measured {
@@ -28,8 +29,7 @@ pub(crate) struct Measured {
 
 /// What there is beside the shared words, of one CPU of the set.
 pub(crate) struct MeasuredCpu {
-    pub(crate) calibration: Option<Summary>,
-    pub(crate) granularity: Option<Service>,
+    pub(crate) calibration: Calibration,
     /// By task, the limits that its jobs can have, and the level of each.
     pub(crate) limits: Vec<Vec<(Level, Service)>>,
     pub(crate) fallback: Option<String>,
@@ -91,7 +91,7 @@ fn cpu_report(shared: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuRep
         .zip(&manager.overruns)
         .zip(&measured.limits)
         .map(|(((task, record), &overruns), limits)| {
-            let below = limits_below(limits, measured.granularity);
+            let below = limits_below(limits, measured.calibration.granularity());
             task_report(task, record, overruns, below)
         })
         .collect();
@@ -120,11 +120,13 @@ fn cpu_report(shared: &Cpu, measured: &MeasuredCpu, continued: &[u64]) -> CpuRep
         machine: machine_report(&account.stolen, measured),
         lost_notes: account.lost,
         enforcement: EnforcementReport {
-            calibration: measured.calibration,
-            granularity: measured.granularity,
+            calibration: measured.calibration.monitor,
+            granularity: measured.calibration.granularity(),
             overshoot: manager.overshoot.summary(),
             late: manager.late,
             tolerance: Service::from_nanos(shared.tolerance_nanos),
+            server_granularity: measured.calibration.servers,
+            server_overshoot: manager.beyond.summary(),
         },
         release_lateness: totals.lateness.summary(),
         lost_notices: manager.lost_notices,

@@ -269,6 +269,8 @@ fn of_cpu(processor: usize, tasks: Vec<TaskReport>, ms: u64) -> CpuReport {
             overshoot: length,
             late: figure,
             tolerance: Service::from_nanos(50),
+            server_granularity: None,
+            server_overshoot: Summary::default(),
         },
         release_lateness: Summary::default(),
         lost_notices: 0,

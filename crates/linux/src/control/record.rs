@@ -13,6 +13,7 @@ pub(crate) struct ManagerRecord {
     pub(crate) modes_lost: u64,
     pub(crate) overruns: Vec<u64>,
     pub(crate) overshoot: Histogram,
+    pub(crate) beyond: Histogram,
     pub(crate) late: u64,
     pub(crate) late_beyond_nanos: u64,
     pub(crate) handling: Histogram,
@@ -42,6 +43,13 @@ impl ManagerRecord {
         self.late += u64::from(overshoot > self.late_beyond_nanos);
     }
 
+    /// A budget that outlives jobs was exceeded by so much until the thread stood that had used it up.
+    pub(crate) fn note_beyond(&mut self, beyond: Option<u64>) {
+        if let Some(beyond) = beyond {
+            self.beyond.record(beyond);
+        }
+    }
+
     /// Notes down what concerns the report.
     pub(crate) fn note(&mut self, notice: &Notice) {
         match notice.what {
@@ -65,7 +73,6 @@ impl ManagerRecord {
             }
             // Whoever has a dropped job counts it.
             Event::Dropped { .. } | Event::Late { .. } => {}
-            // Neither a guard nor an engine of one CPU has servers or frames.
             Event::Depleted { .. }
             | Event::Postponed { .. }
             | Event::FrameOverrun { .. }

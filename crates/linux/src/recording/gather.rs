@@ -297,6 +297,22 @@ mod tests {
         assert!(last >= before, "{last} is of an instant that was complete");
     }
 
+    /// It was put behind all records to come: what the clock said then was taken for an instant of the run.
+    #[test]
+    fn a_round_before_the_run_begins_puts_off_no_finding() {
+        let (mut merger, mut tracers, seen, shared) = merger(1, false);
+        shared.run.epoch.set(0);
+        merger.round();
+        let epoch = monotonic_nanos();
+        shared.run.epoch.set(epoch);
+        shared.notes.write(Note::Run { epoch });
+        timer(&mut tracers[1], 3);
+        let (now, waited) = (epoch + 2, 1);
+        shared.notes.write(Note::Away { now, waited });
+        merger.finish(last(None));
+        assert_eq!(times(&seen), [2, 3]);
+    }
+
     #[test]
     fn what_found_no_room_is_counted_and_has_its_place() {
         let (mut merger, mut tracers, seen, _) = merger(1, false);

@@ -128,6 +128,10 @@ impl Lane {
 
     /// Empties the rings and hands on what is complete.
     pub(super) fn round(&mut self) {
+        // Before the run begins nothing happens in it, and no reading of the clock is an instant of it.
+        if self.shared.epoch() == 0 {
+            return;
+        }
         let now = self.shared.instant(monotonic_nanos()).as_nanos();
         let rings = self.rings.iter().map(|ring| ring.waiting.len());
         let waiting = rings.fold(self.ready.len(), usize::saturating_add);

@@ -1,6 +1,6 @@
 //! What the manager reports to the scheduler: what ran, what ended, what was released.
 
-use super::queue::{Class, TaskQueue, queue_of};
+use super::queue::{Class, TaskQueue, cpu_of, queue_of};
 use super::{Managed, Step};
 use crate::control::Control;
 use crate::job::Ended;
@@ -24,12 +24,11 @@ impl Managed {
         };
         let task = control.cpu.task(job.task)?;
         let at = control.cpu.instant(now);
-        if let Some(remaining) = self.server_budget(control, job) {
-            let used = queue_of(&mut self.queues, job.task)?.uncharged(task);
-            if used >= remaining {
-                control.record.note_overshoot(used - remaining);
+        if let Some(budget) = self.server_budget(control, job) {
+            if let Some(beyond) = self.charge_server(control, (at, job), budget)? {
+                control.record.note_overshoot(beyond);
             }
-            return self.charge_server(control, at, job);
+            return Ok(());
         }
         let executed = queue_of(&mut self.queues, job.task)?.executed(task, job.sequence);
         if let Some(exhausted) = self.exhausted_at(control, job)
@@ -43,7 +42,7 @@ impl Managed {
     /// What the last plan leaves `job` of a budget that outlives jobs: a task's or a server's. It is charged by the clock
     /// of the worker's thread, whole: what it takes to begin and to end a job counts, and nothing is taken off, because
     /// that would be given again with each job.
-    pub(super) fn server_budget(&self, control: &Control<'_>, job: JobId) -> Option<u64> {
+    pub(super) fn server_budget(&self, control: &Control<'_>, job: JobId) -> Option<ServerBudget> {
         #[cfg(feature = "real")]
         if control.cpu.injected.fault == Some(crate::fault::Fault::ChargesByJob) {
             return None;
@@ -52,21 +51,42 @@ impl Managed {
             .slot
             .filter(|slot| control.cpu.duties.enforces && slot.job == job)?;
         let budget = slot.budget?;
-        (budget.owner != BudgetOwner::Job).then(|| budget.remaining.as_nanos())
+        (budget.owner != BudgetOwner::Job).then(|| ServerBudget {
+            owner: budget.owner,
+            remaining: budget.remaining.as_nanos(),
+        })
     }
 
-    /// Charges what the thread of the running job used since its last charge. What it uses after its job's end was
-    /// reported is charged with the next job of its task, for a scheduler takes no charge without a running job.
-    fn charge_server(&mut self, control: &Control<'_>, at: Instant, job: JobId) -> Step {
-        let task = control.cpu.task(job.task)?;
-        let queue = queue_of(&mut self.queues, job.task)?;
-        let used = queue.uncharged(task);
-        if used == 0 {
-            return Ok(());
+    /// Charges what the thread of the running job used since its last charge, and what other threads used after the same
+    /// budget had paid for them; gives by how much that is more than the budget had, if it is used up. What a thread uses
+    /// after its job's end was reported is charged with the next job that the same budget pays for, for a scheduler takes no
+    /// charge without a running job.
+    fn charge_server(
+        &mut self,
+        control: &mut Control<'_>,
+        (at, job): (Instant, JobId),
+        budget: ServerBudget,
+    ) -> Step<Option<u64>> {
+        let clock = cpu_of(control.cpu.task(job.task)?);
+        let lane = &mut queue_of(&mut self.queues, job.task)?.lane;
+        // It was not stopped since.
+        control.record.note_beyond(lane.take_beyond(None));
+        let mut used = lane.charge(clock, budget.owner);
+        for (task, queue) in control.cpu.tasks.iter().zip(&mut self.queues) {
+            if task.id != job.task && queue.lane.owes(budget.owner) {
+                used = used.saturating_add(queue.lane.charge_rest(cpu_of(task), budget.owner));
+            }
         }
-        queue.charge_lane(used);
-        let (cpu, amount) = (CPU, Service::from_nanos(used));
-        self.scheduler.apply(at, Fact::Charged { cpu, job, amount })
+        let beyond = used.checked_sub(budget.remaining);
+        if let Some(beyond) = beyond {
+            queue_of(&mut self.queues, job.task)?.lane.exceeded(beyond);
+        }
+        if used > 0 {
+            let (cpu, amount) = (CPU, Service::from_nanos(used));
+            self.scheduler
+                .apply(at, Fact::Charged { cpu, job, amount })?;
+        }
+        Ok(beyond)
     }
 
     /// Reports to the scheduler what `job` has executed, less what this world itself adds to a job.
@@ -118,7 +138,7 @@ impl Managed {
             queue.busy = None;
             if running == Some(job) {
                 let executed = done.executed.saturating_add(queue.carried());
-                self.end(control, job, done, executed)?;
+                self.end(control, (job, done), executed)?;
                 continue;
             }
             queue.end_cleaning(task);
@@ -132,10 +152,17 @@ impl Managed {
     }
 
     /// The running job has ended.
-    fn end(&mut self, control: &Control<'_>, job: JobId, done: Ended, executed: u64) -> Step {
+    fn end(
+        &mut self,
+        control: &mut Control<'_>,
+        (job, done): (JobId, Ended),
+        executed: u64,
+    ) -> Step {
         let at = control.cpu.instant(done.finished);
         match self.server_budget(control, job) {
-            Some(_) => self.charge_server(control, at, job)?,
+            Some(budget) => {
+                self.charge_server(control, (at, job), budget)?;
+            }
             None => self.charge(control, at, job, executed)?,
         }
         self.running = None;
@@ -224,6 +251,20 @@ impl Managed {
     /// Whether the scheduler has put the current job of the task into the background.
     fn is_in_background(&self, task: &TaskShared) -> bool {
         self.scheduler.permit(task.id) == Permit::Demoted
+    }
+}
+
+/// What the last plan leaves of a budget that outlives jobs, and whose it is.
+#[derive(Clone, Copy)]
+pub(super) struct ServerBudget {
+    owner: BudgetOwner,
+    remaining: u64,
+}
+
+impl ServerBudget {
+    /// What is left when so much was used that has not been charged yet.
+    pub(super) const fn left(self, uncharged: u64) -> u64 {
+        self.remaining.saturating_sub(uncharged)
     }
 }
 

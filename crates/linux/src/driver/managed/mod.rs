@@ -20,6 +20,7 @@
 mod backlog;
 mod drops;
 mod facts;
+mod lane;
 mod queue;
 
 use super::{Driver, Step};
@@ -35,7 +36,7 @@ use crate::sys::signal::{ManagerSignals, kick_signal};
 use crate::task::TaskShared;
 use backlog::Backlog;
 use facts::end_of;
-use queue::{Class, TaskQueue, queue_of};
+use queue::{Class, TaskQueue, cpu_of, queue_of};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -295,6 +296,9 @@ impl Managed {
     fn begin(&mut self, control: &mut Control<'_>, job: JobId, at: Instant) -> Step<bool> {
         let task = control.cpu.task(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
+        control
+            .record
+            .note_beyond(queue.lane.take_beyond(cpu_of(task)));
         let demoted = task.is_demoted(job.sequence);
         let over = match queue.busy {
             Some(busy) if busy == job.sequence => {
@@ -351,7 +355,7 @@ impl Managed {
         let Some(release) = queue.take_waiting(job.sequence) else {
             return;
         };
-        queue.open_lane(task);
+        queue.lane.open(cpu_of(task));
         queue.busy = Some(job.sequence);
         queue.ended = None;
         // Whatever the body of the job before did to its own priority ends here.
@@ -423,7 +427,7 @@ impl Managed {
             return u64::MAX;
         };
         let left = match self.server_budget(control, job) {
-            Some(remaining) => remaining.saturating_sub(queue.uncharged(task)),
+            Some(budget) => budget.left(queue.lane.uncharged(cpu_of(task))),
             None => match self.exhausted_at(control, job) {
                 Some(at) => at.saturating_sub(queue.executed(task, job.sequence)),
                 None => return u64::MAX,

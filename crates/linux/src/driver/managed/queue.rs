@@ -2,6 +2,7 @@
 
 use super::Step;
 use super::backlog::Backlog;
+use super::lane::Lane;
 use crate::sys::clock::cpu_nanos_of;
 use crate::task::TaskShared;
 use std::collections::VecDeque;
@@ -39,8 +40,8 @@ pub(super) struct TaskQueue {
     cleaning_since: Option<u64>,
     /// Whose account is open, plus one.
     account: u64,
-    /// The clock of the worker's thread when its server was charged last; `None` before its first job.
-    lane: Option<u64>,
+    /// What its thread used of budgets that outlive jobs.
+    pub(super) lane: Lane,
     /// What that job has paid for the way to a cancellation point.
     carried: u64,
     pub(super) class: Class,
@@ -67,7 +68,7 @@ impl TaskQueue {
             reported: (0, 0),
             cleaning_since: None,
             account: 0,
-            lane: None,
+            lane: Lane::default(),
             carried: 0,
             class: Class::Run,
             dropped: Drops::default(),
@@ -112,27 +113,6 @@ impl TaskQueue {
         }
     }
 
-    /// What the thread used since its server was charged last: the end of the job before, and the beginning of this
-    /// one, included.
-    pub(super) fn uncharged(&self, task: &TaskShared) -> u64 {
-        match (self.lane, cpu_of(task)) {
-            (Some(before), Some(now)) => now.saturating_sub(before),
-            (_, _) => 0,
-        }
-    }
-
-    /// Begins the account of the thread, unless it has one.
-    pub(super) fn open_lane(&mut self, task: &TaskShared) {
-        if self.lane.is_none() {
-            self.lane = cpu_of(task);
-        }
-    }
-
-    /// Its server is charged `amount` of what the thread used.
-    pub(super) fn charge_lane(&mut self, amount: u64) {
-        self.lane = self.lane.map(|before| before.saturating_add(amount));
-    }
-
     /// What job `sequence`, which the scheduler counts as running, has executed.
     pub(super) fn executed(&self, task: &TaskShared, sequence: u64) -> u64 {
         if task.running() == Some(sequence) {
@@ -167,6 +147,7 @@ impl TaskQueue {
     }
 }
 
-fn cpu_of(task: &TaskShared) -> Option<u64> {
+/// The clock of its worker's thread; `None` if that is gone.
+pub(super) fn cpu_of(task: &TaskShared) -> Option<u64> {
     cpu_nanos_of(task.tid())
 }

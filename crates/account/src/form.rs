@@ -6,7 +6,7 @@ use super::reaction::Duty;
 use vestal_core::{DropReason, Service};
 
 /// How many words a note has.
-pub(crate) const NOTE_WORDS: usize = 7;
+pub const NOTE_WORDS: usize = 7;
 
 type Words = [u64; NOTE_WORDS];
 
@@ -78,7 +78,7 @@ const FIRST_OF_TASK: u64 = 16;
 
 impl Note {
     /// As words.
-    pub(crate) fn to_words(self) -> Words {
+    pub fn to_words(self) -> Words {
         match self {
             Self::Run { epoch } => words(head(0, 0, 0), [epoch]),
             Self::Begin {
@@ -124,7 +124,7 @@ impl Note {
     }
 
     /// What [`Self::to_words`] was made of; none if these words are of no note.
-    pub(crate) fn from_words(words: Words) -> Option<Self> {
+    pub fn from_words(words: Words) -> Option<Self> {
         let [first, a, b, c, d, e, _] = words;
         let index = usize::try_from(first >> 32).ok()?;
         let (kind, small) = (first & 0xFF, first >> 8 & 0xFF_FFFF);
