@@ -173,6 +173,7 @@ mod tests {
             )
         });
         let shared = Cpu::in_test(tasks.collect());
+        shared.run.epoch.set(1);
         Arc::new(shared)
     }
 
