@@ -14,9 +14,9 @@
 
 mod call;
 
-use crate::account::{Note, TaskNote};
+use crate::account::Note;
 use crate::armed::{Armed, QUANTUM_NANOS};
-use crate::config::{Config, Termination};
+use crate::config::Config;
 use crate::duties::Duties;
 use crate::managed::Managed;
 use crate::meter::Accounts;
@@ -31,7 +31,7 @@ use crate::zss::Rank;
 pub(crate) use call::Call;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
-use vestal_core::{ContractViolation, CpuId, Event, Instant, JobId, Notice, Service, TaskId};
+use vestal_core::{ContractViolation, CpuId, Instant, Service, TaskId};
 
 /// One CPU of a run's set: all that its threads share. No other CPU's block can be reached from here.
 #[derive(Debug)]
@@ -196,58 +196,6 @@ impl Cpu {
         self.epoch().saturating_add(task.release_of(sequence))
     }
 
-    /// What workers have to know of what the scheduler says.
-    pub(crate) fn note_notice(&self, notice: &Notice) {
-        let task = |job: JobId| self.tasks.get(job.task.index());
-        match notice.what {
-            Event::Overrun { job, level, .. } => {
-                if task(job).is_some_and(|task| task.note_overrun(job.sequence, level)) {
-                    let used_up = TaskNote::UsedUp {
-                        sequence: job.sequence,
-                        after: notice.at.as_nanos(),
-                    };
-                    self.notes.write(Note::Task(job.task.index(), used_up));
-                }
-            }
-            Event::Dropped { job, why } => {
-                // A manager that dispatches knows whether the worker has the job.
-                if let Some(task) = task(job)
-                    && self.duties.is_native()
-                {
-                    task.note_drop(job.sequence, why);
-                }
-            }
-            Event::ModeChanged { .. }
-            | Event::Depleted { .. }
-            | Event::Postponed { .. }
-            | Event::FrameOverrun { .. }
-            | Event::FramesSkipped { .. }
-            | Event::Late { .. } => {}
-        }
-    }
-
-    /// `task` loses its job number `sequence` and all before it.
-    pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
-        task.demote_up_to(sequence);
-        if task.running_admitted().is_none()
-            && let Some(note) = crate::evidence::take_priority(&self.online, task)
-        {
-            self.notes.write(note);
-        }
-        match self.run.termination {
-            Termination::Immediate => task.cancel_demoted(),
-            // The idle detector says when.
-            Termination::Deferred => self.want_idle(),
-        }
-    }
-
-    /// The CPU is idle: time for demoted jobs to end.
-    pub(crate) fn end_demoted(&self) {
-        for task in &self.tasks {
-            task.cancel_demoted();
-        }
-    }
-
     pub(crate) fn want_idle(&self) {
         self.question.ask();
     }
@@ -302,20 +250,6 @@ impl Cpu {
             sys::futex::wait_until(&never, 0, Some(now + POLL_NANOS));
         }
         self.notes.write(note);
-    }
-
-    /// Gives the worker `tid` a SCHED_FIFO priority: nobody but the manager of its CPU does. If the run is being ended
-    /// meanwhile, perhaps by the watchdog, the worker is lowered again, so that nobody stays raised; if that began
-    /// before, the number may be another thread's by now.
-    pub(crate) fn raise(&self, tid: Tid, priority: i32) -> std::io::Result<()> {
-        if self.phase.is_ending() {
-            return Ok(());
-        }
-        sys::sched::set_fifo(tid, priority)?;
-        if self.phase.is_ending_after_raising() {
-            demote(tid);
-        }
-        Ok(())
     }
 
     /// Calls the manager because the end of a job was awaited. Last of all that a worker does about a job:

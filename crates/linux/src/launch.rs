@@ -4,6 +4,7 @@ use crate::account::{Account, Note};
 use crate::body::Body;
 use crate::calibrate::Calibration;
 use crate::config::{Config, TaskSpec};
+use crate::control::ManagerRecord;
 use crate::cpu::Cpu;
 use crate::decider::RunScheduler;
 use crate::driver::{Driver, Enactor, Huang2014, Kind, Managed, Manager, Native};
@@ -19,7 +20,6 @@ use crate::recording::{
     Beginning, Consumer, Evidence, Gatherer, Lane, Last, Recorded, Recording, Rings, Tracer,
 };
 use crate::report::{Ended, Report};
-use crate::round::ManagerRecord;
 use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
@@ -389,7 +389,8 @@ impl Starting<'_> {
         let tasks = shared.tasks.len();
         let guard = match scheduler {
             RunScheduler::Dispatching(scheduler) => {
-                let managed = Managed::new(shared, Recorder::new(scheduler, trace), low);
+                let managed =
+                    Managed::new(tasks, Recorder::new(scheduler, trace), shared.backlog, low);
                 return self.driver(managed, record, priority);
             }
             RunScheduler::Guard(guard) if is_recorded => {

@@ -3,6 +3,7 @@
 use crate::account::{Account, StolenLog, TaskRecord, Thief, ThreadCost};
 use crate::calibrate::Calibration;
 use crate::config::Mechanism;
+use crate::control::ManagerRecord;
 use crate::cpu::Cpu;
 use crate::foreign::ForeignThread;
 use crate::recording::Recorded;
@@ -10,7 +11,6 @@ use crate::report::{
     BusyPeriod, BusyReport, Cause, CpuReport, Ended, EnforcementReport, JobCounts, MachineReport,
     Overhead, Report, StolenTime, TaskReport, ThreadCosts,
 };
-use crate::round::ManagerRecord;
 use crate::run::Run;
 use crate::task::TaskShared;
 use vestal_core::{Duration, Level, Service};

@@ -183,6 +183,15 @@ impl TaskShared {
         since.checked_div(self.period_nanos())
     }
 
+    /// Takes its worker out of the real-time class, and stops its monitor.
+    pub(crate) fn take_out_of_real_time(&self) {
+        // A worker lives as long as the run, and leaving the class needs no right.
+        let _ = sys::sched::set_other(self.tid());
+        if let Some(monitor) = self.monitor.get() {
+            monitor.stop();
+        }
+    }
+
     /// What the running job has executed; `None` if its thread is gone.
     pub(crate) fn executed(&self) -> Option<u64> {
         let cpu = sys::clock::cpu_nanos_of(self.tid())?;

@@ -37,6 +37,12 @@ impl ManagerRecord {
         }
     }
 
+    /// A budget was found exceeded by so much.
+    pub(crate) fn note_overshoot(&mut self, overshoot: u64) {
+        self.overshoot.record(overshoot);
+        self.late += u64::from(overshoot > self.late_beyond_nanos);
+    }
+
     /// A budget that outlives jobs was exceeded by so much until the thread stood that had used it up.
     pub(crate) fn note_beyond(&mut self, beyond: Option<u64>) {
         if let Some(beyond) = beyond {

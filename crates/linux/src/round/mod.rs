@@ -1,5 +1,0 @@
-//! What the manager of a CPU works with.
-
-mod record;
-
-pub(crate) use record::ManagerRecord;
