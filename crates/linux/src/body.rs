@@ -85,7 +85,7 @@ impl JobContext<'_> {
     /// The CPU time that this job has consumed.
     #[must_use]
     pub fn executed(&self) -> Service {
-        Service::from_nanos(own_cpu_nanos().saturating_sub(self.task.account_base()))
+        Service::from_nanos(own_cpu_nanos().saturating_sub(self.task.jobs.account_base()))
     }
 
     /// Whether the job lost its priority: it exhausted its limit, the mode rose above its task, or the
@@ -94,7 +94,7 @@ impl JobContext<'_> {
     pub fn cancelled(&mut self) -> bool {
         self.task.suspension.wait();
         self.observe(true);
-        let cancelled = self.task.cancelled(self.job.sequence);
+        let cancelled = self.task.jobs.cancelled(self.job.sequence);
         self.saw_cancellation |= cancelled;
         cancelled
     }
@@ -123,7 +123,7 @@ impl JobContext<'_> {
             self.task.suspension.wait();
         };
         // A demoted job runs in the background, with which no plan is concerned.
-        let named = named || self.task.is_demoted(self.job.sequence);
+        let named = named || self.task.jobs.is_demoted(self.job.sequence);
         self.in_order = plan.observe(named, self.in_order);
     }
 
@@ -201,7 +201,7 @@ impl JobContext<'_> {
 
     /// No other thread than one that is more urgent may preempt the job.
     fn keeps_its_priority(&self) -> bool {
-        !self.task.is_demoted(self.job.sequence) && !self.task.suspension.is_suspended()
+        !self.task.jobs.is_demoted(self.job.sequence) && !self.task.suspension.is_suspended()
     }
 
     /// Looks at the clocks for the first time after something else than burning, and notes how long the thread

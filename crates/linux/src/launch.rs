@@ -24,7 +24,7 @@ use crate::run::Run;
 use crate::summary::{Measured, MeasuredCpu, report};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::continued::Continued;
-use crate::task::TaskShared;
+use crate::task::{TaskShared, Tasks};
 use crate::thread::idle::IdleDetector;
 use crate::thread::start::{Place, Started, Threads};
 use crate::thread::watchdog::Watchdog;
@@ -252,12 +252,15 @@ impl Launch {
     ) -> io::Result<(Arc<Cpu>, NoteReader)> {
         let config = &self.config;
         let (notes, reader) = channel(cpu.room_for_notes(config));
+        let tolerated = kind.duties().enforces.then(|| tolerance.as_nanos());
         let tasks = cpu.tasks.into_iter().zip(&plan.fifo).zip((0..).map(TaskId));
         let tasks = tasks.map(|((spec, &fifo), id)| {
             let limit = first_limit(scheduler, id);
-            self.task(spec, plan, fifo, limit)
+            let mut task = self.task(spec, plan, fifo, limit);
+            task.limits.tolerated_nanos = tolerated;
+            task
         });
-        let tasks = tasks.collect();
+        let tasks = Tasks::new(tasks.collect());
         let mut shared = Cpu::new(tasks, config, plan.processor, plan.monitor, tolerance);
         shared.run = Arc::clone(run);
         shared.id = CpuId(u16::try_from(index).unwrap_or(u16::MAX));
@@ -540,9 +543,7 @@ fn how_it_ended(run: &Run, cpus: &[Arc<Cpu>]) -> Result<Ended, RunError> {
         Some(Cause::Signal(signal)) => Ok(Ended::Signal(signal)),
         Some(Cause::BodyPanicked { cpu, task }) => {
             let found = of(cpu).and_then(|cpu| cpu.panic_of(TaskId(task)));
-            let (task, message) = found.map_or_else(Default::default, |(task, message)| {
-                (task.name.clone(), message)
-            });
+            let (task, message) = found.unwrap_or_default();
             Err(RunError::BodyPanicked { task, message })
         }
         Some(Cause::ManagerPanicked(cpu)) => Err(RunError::ManagerPanicked {

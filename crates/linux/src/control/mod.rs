@@ -69,7 +69,7 @@ impl<'a> Control<'a> {
                 if let Some(task) = task(job)
                     && self.cpu.duties.is_native()
                 {
-                    task.note_drop(job.sequence, why);
+                    task.verdicts.note_drop(job.sequence, why);
                 }
             }
             Event::ModeChanged { .. }
@@ -84,14 +84,14 @@ impl<'a> Control<'a> {
 
     /// `task` loses its job number `sequence` and all before it.
     pub(crate) fn demote_job(&self, task: &TaskShared, sequence: u64) {
-        task.demote_up_to(sequence);
-        if task.running_admitted().is_none()
+        task.jobs.demote_up_to(sequence);
+        if task.jobs.running_admitted().is_none()
             && let Some(note) = take_priority(&self.cpu.online, task)
         {
             self.cpu.notes.write(note);
         }
         match self.cpu.run.termination {
-            Termination::Immediate => task.cancel_demoted(),
+            Termination::Immediate => task.jobs.cancel_demoted(),
             // The idle detector says when.
             Termination::Deferred => self.cpu.want_idle(),
         }
@@ -100,7 +100,7 @@ impl<'a> Control<'a> {
     /// The CPU is idle: time for demoted jobs to end.
     pub(crate) fn end_demoted(&self) {
         for task in &self.cpu.tasks {
-            task.cancel_demoted();
+            task.jobs.cancel_demoted();
         }
     }
 
@@ -121,7 +121,10 @@ impl<'a> Control<'a> {
 
     /// Gives a worker its priority back.
     pub(crate) fn restore_priority(&self, task: &TaskShared) {
-        if self.raise(task.tid(), task.present_priority()).is_err() {
+        if self
+            .raise(task.jobs.tid(), task.present_priority())
+            .is_err()
+        {
             self.fail();
         }
     }

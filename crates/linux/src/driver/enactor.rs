@@ -150,11 +150,16 @@ impl Enactor {
         }
         let mut any = false;
         for task in &control.cpu.tasks {
-            let Some(job) = task.running_admitted().map(|sequence| task.job(sequence)) else {
+            let Some(job) = task
+                .jobs
+                .running_admitted()
+                .map(|sequence| task.job(sequence))
+            else {
                 continue;
             };
-            let limit = task.present_limit();
-            let (Some(threshold), Some(executed)) = (control.cpu.threshold(limit), task.executed())
+            let limit = task.limits.present_limit();
+            let (Some(threshold), Some(executed)) =
+                (task.limits.threshold(limit), task.jobs.executed())
             else {
                 continue;
             };
@@ -221,7 +226,7 @@ impl Enactor {
         if self.guard.mode() == Level::LOWEST {
             return Ok(());
         }
-        let runs = |task: &TaskShared| task.running_admitted().is_some();
+        let runs = |task: &TaskShared| task.jobs.running_admitted().is_some();
         if control.cpu.tasks.iter().any(runs) {
             // Its completion will ask the idle detector again.
             return Ok(());
@@ -248,14 +253,14 @@ impl Enactor {
         control.cpu.mode.set(self.guard.mode().0);
         for task in &control.cpu.tasks {
             if let Some(next) = Allowance::of(self.guard.permit(task.id)) {
-                task.next.set(next);
+                task.limits.next.set(next);
             }
             if let Some(newest) = task.newest_release(now.as_nanos())
                 && self.loses_its_priority(task.job(newest))
             {
                 control.demote_job(task, newest);
             }
-            let Some(running) = task.running() else {
+            let Some(running) = task.jobs.running() else {
                 continue;
             };
             let job = task.job(running);
@@ -265,7 +270,7 @@ impl Enactor {
             if self.loses_its_priority(job) {
                 control.demote_job(task, running);
             }
-            if task.is_demoted(running) && task.demote(running) {
+            if task.jobs.is_demoted(running) && task.jobs.demote(running) {
                 self.demote(control, task);
             }
         }
@@ -289,15 +294,12 @@ impl Enactor {
     /// A wall timer only makes sense for the job that runs when the manager has finished, the most
     /// urgent one; whoever ends before another goes on arms that one's (`worker::resume_preempted`).
     fn rearm(&self, control: &Control<'_>) {
-        for task in control.cpu.by_rank() {
+        for task in control.cpu.tasks.by_rank() {
             if task.running_ready().is_none() {
                 continue;
             }
-            if let Some(monitor) = task.monitor.get() {
-                control.cpu.arm_for_the_rest(task, monitor);
-                if let Armed::Wall(_) = monitor {
-                    return;
-                }
+            if let Some(Armed::Wall(_)) = task.arm_for_the_rest() {
+                return;
             }
         }
     }

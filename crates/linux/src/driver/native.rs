@@ -92,7 +92,7 @@ mod tests {
     use crate::request::Request;
     use crate::sys::Processor;
     use crate::sys::signal::monitor_signal;
-    use crate::task::TaskShared;
+    use crate::task::{TaskShared, Tasks};
     use vestal_core::{Duration, Level, Service, Task, TaskConfiguration, Wcet};
     use vestal_trace::Recorder;
 
@@ -104,7 +104,13 @@ mod tests {
         let limit = crate::words::Allowance::Unlimited;
         let configuration = TaskConfiguration::new(model, 1);
         let task = TaskShared::new("task".to_owned(), configuration, 0, 2, limit);
-        Cpu::new(vec![task], &config, Processor(0), monitor, Service::ZERO)
+        Cpu::new(
+            Tasks::new(vec![task]),
+            &config,
+            Processor(0),
+            monitor,
+            Service::ZERO,
+        )
     }
 
     /// Why the manager is awake, and whether it has something to do.

@@ -27,7 +27,7 @@ impl Intervals {
         online.note_due(&task.online, release.saturating_add(deadline));
         task.online.gets_priority();
         // The manager could not see it there before.
-        if task.lost_its_priority(sequence)
+        if task.jobs.lost_its_priority(sequence)
             && let Some(note) = take_priority(online, task)
         {
             self.note(note);
@@ -43,7 +43,7 @@ impl Intervals {
             sequence: job.sequence,
             executed: job.executed,
             now: job.finished,
-            lost: task.lost_its_priority(job.sequence),
+            lost: task.jobs.lost_its_priority(job.sequence),
         });
         self.note(Note::Task(task.id.index(), ends));
         let is_judged = self.cpu.guarantee && is_late(task, job) && !was_seen;
@@ -134,7 +134,7 @@ pub(crate) fn take_priority(online: &Online, task: &TaskShared) -> Option<Note> 
     if !task.online.has_priority() {
         return None;
     }
-    let (executed, now) = (task.executed().unwrap_or(0), monotonic_nanos());
+    let (executed, now) = (task.jobs.executed().unwrap_or(0), monotonic_nanos());
     let loses = TaskNote::LosesPriority { executed, now };
     let had_it = leave_priority(online, task, now);
     had_it.then_some(Note::Task(task.id.index(), loses))
@@ -161,7 +161,7 @@ pub(crate) fn record_dropped(
     sequence: u64,
     trace: &mut Tracer,
 ) -> DropReason {
-    let (job, why) = (task.job(sequence), task.why_dropped(sequence));
+    let (job, why) = (task.job(sequence), task.verdicts.why_dropped(sequence));
     trace.open();
     let at = run.instant(monotonic_nanos());
     trace.record(at, What::Dropped { job, why });
@@ -180,7 +180,7 @@ pub(crate) fn note_left_behind(cpu: &Cpu, stuck: &[usize]) -> Vec<Record> {
         let Some(task) = cpu.tasks.get(index) else {
             continue;
         };
-        if let Some(sequence) = task.running() {
+        if let Some(sequence) = task.jobs.running() {
             cpu.notes.write(stays(&cpu.online, task, sequence));
         }
         // Natively what is missing are all jobs that were released since, which the judge knows.
@@ -193,13 +193,13 @@ pub(crate) fn note_left_behind(cpu: &Cpu, stuck: &[usize]) -> Vec<Record> {
 
 /// The body of job `sequence` of `task` does not return: the note about it.
 fn stays(online: &Online, task: &TaskShared, sequence: u64) -> Note {
-    let (executed, now) = (task.executed().unwrap_or(0), monotonic_nanos());
+    let (executed, now) = (task.jobs.executed().unwrap_or(0), monotonic_nanos());
     leave_priority(online, task, now);
     let stays = TaskNote::Stays(Return {
         sequence,
         executed,
         now,
-        lost: task.lost_its_priority(sequence),
+        lost: task.jobs.lost_its_priority(sequence),
     });
     Note::Task(task.id.index(), stays)
 }
@@ -208,17 +208,17 @@ fn stays(online: &Online, task: &TaskShared, sequence: u64) -> Note {
 fn note_assigned(cpu: &Cpu, task: &TaskShared, trace: &mut Tracer) {
     let not_begun = task.handover.take_assigned();
     let not_begun = not_begun.map(|assignment| assignment.sequence);
-    let Some(sequence) = not_begun.or_else(|| task.running()) else {
+    let Some(sequence) = not_begun.or_else(|| task.jobs.running()) else {
         return;
     };
-    let job = (sequence, cpu.release_of(task, sequence));
-    let dropped = task.lost_its_priority(sequence);
+    let job = (sequence, cpu.clock_at(task.release_of(sequence)));
+    let dropped = task.jobs.lost_its_priority(sequence);
     if dropped {
         // As the worker would have said at its end.
         record_dropped(&cpu.run, task, sequence, trace);
     }
-    let begun = task.running() == Some(sequence);
-    let executed = begun.then(|| task.executed()).flatten().unwrap_or(0);
+    let begun = task.jobs.running() == Some(sequence);
+    let executed = begun.then(|| task.jobs.executed()).flatten().unwrap_or(0);
     let cut = cpu.unfinished(task, job, executed);
     let cut = TaskNote::Unfinished(Cut { dropped, ..cut });
     cpu.notes.write(Note::Task(task.id.index(), cut));

@@ -30,7 +30,7 @@ impl Cpu {
             let looks = due <= wanted && self.had_the_cpu(thread, task);
             if looks
                 && task.online.claim_look(due)
-                && let Some(executed) = task.executed()
+                && let Some(executed) = task.jobs.executed()
             {
                 let looked = TaskNote::Looked {
                     due,
@@ -89,7 +89,7 @@ mod tests {
         let shared = Cpu::in_test(tasks);
         for task in &shared.tasks[1..] {
             // By the clock of this thread they have executed nothing.
-            task.begin(7, u64::MAX);
+            task.jobs.begin(7, u64::MAX);
             shared.online.note_due(&task.online, 50);
         }
         shared
@@ -127,7 +127,7 @@ mod tests {
             "the first look counts"
         );
         let task = &looks.0.tasks[1];
-        task.finish(7);
+        task.jobs.finish(7);
         task.online.is_not_due();
         let both = [None, Some(61), Some(81)];
         assert_eq!(looks.look(WORKERS[0], 80, 81), both);
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_job_that_waits_for_one_more_urgent_is_not_looked_at() {
         let mut looks = Looks::new();
-        looks.0.tasks[0].begin(3, u64::MAX);
+        looks.0.tasks[0].jobs.begin(3, u64::MAX);
         assert_eq!(looks.look(Thread::Manager, 60, 61), [None; 3]);
         // It is the one that takes the CPU.
         let look = [None, Some(62), None];

@@ -17,7 +17,7 @@ impl Cpu {
         let others = [&self.manager_tid, &self.idle_tid, &self.watchdog_tid];
         let tids = others
             .into_iter()
-            .chain(self.tasks.iter().map(|task| &task.tid));
+            .chain(self.tasks.iter().map(|task| &task.jobs.tid));
         // A thread that leaves has said what it consumed.
         let each = tids
             .zip(self.online.waiting())

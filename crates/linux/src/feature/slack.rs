@@ -58,7 +58,7 @@ fn report_task(
         reported = true;
     }
     // A job that lost its priority stands for nothing, and the one behind it has no thread.
-    if known.is_some() || task.is_demoted(sequence) {
+    if known.is_some() || task.jobs.is_demoted(sequence) {
         return Ok(reported);
     }
     let release = task.release_of(sequence);
@@ -89,9 +89,9 @@ pub(crate) fn enact_ranks(control: &Control<'_>, decider: &impl Scheduler) -> bo
         };
         moved = true;
         // In the background it stays below all of them, and asks for its priority when it comes back.
-        if !task.is_in_background() {
+        if !task.jobs.is_in_background() {
             // A worker lives as long as the run; the manager has the right, or there were no run.
-            let _ = control.raise(task.tid(), priority);
+            let _ = control.raise(task.jobs.tid(), priority);
         }
     }
     moved

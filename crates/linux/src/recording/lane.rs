@@ -258,7 +258,7 @@ impl Lane {
             let Some(done) = task.handover.take_done() else {
                 continue;
             };
-            if done.completed && !task.lost_its_priority(done.sequence) {
+            if done.completed && !task.jobs.lost_its_priority(done.sequence) {
                 let (cpu, job) = (CPU, task.job(done.sequence));
                 let at = shared.instant(done.finished).max(self.clock);
                 let what = What::Observed(Fact::Completed { cpu, job });

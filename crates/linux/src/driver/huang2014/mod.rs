@@ -71,8 +71,13 @@ impl Driver for Huang2014 {
         let event = event.ok_or_else(|| io::Error::other("the run has no event"))?;
         self.clocks = Some(Clocks {
             waiter: Waiter::new(event)?,
-            budgets: Budgets::start(control.cpu, self.paper, own_tid())?,
-            _periodic: Periodic::start(control.cpu, self.paper, own_tid())?,
+            budgets: Budgets::start(&control.cpu.tasks, self.paper, own_tid())?,
+            _periodic: Periodic::start(
+                &control.cpu.tasks,
+                control.cpu.epoch(),
+                self.paper,
+                own_tid(),
+            )?,
         });
         Ok(())
     }
@@ -98,7 +103,11 @@ impl Driver for Huang2014 {
         let releases = tags(woken).filter(|tag| tag.kind == Kind::Release);
         let earliest = releases.filter_map(|tag| {
             let task = control.cpu.tasks.get(tag.index)?;
-            Some(control.cpu.release_of(task, task.release_counter.next()))
+            Some(
+                control
+                    .cpu
+                    .clock_at(task.release_of(task.release_counter.next())),
+            )
         });
         earliest.min().unwrap_or(until)
     }
@@ -153,13 +162,13 @@ impl Driver for Huang2014 {
             enactor.handle(control, false)?;
         }
         // The manager knows by itself what the idle detector tells elsewhere.
-        if control.cpu.question.is_asked() && clocks.budgets.is_idle(control.cpu) {
+        if control.cpu.question.is_asked() && clocks.budgets.is_idle(&control.cpu.tasks) {
             control.cpu.question.answer();
             control.cpu.question.take_answer();
             control.end_demoted();
             enactor.settle_idle(control)?;
         }
-        clocks.budgets.settle(control.cpu);
+        clocks.budgets.settle(&control.cpu.tasks);
         Ok(())
     }
 

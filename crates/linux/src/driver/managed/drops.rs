@@ -18,7 +18,7 @@ impl Managed {
         job: JobId,
         why: DropReason,
     ) -> Step {
-        let task = control.cpu.task(job.task)?;
+        let task = control.cpu.tasks.of(job.task)?;
         let queue = queue_of(&mut self.queues, job.task)?;
         let waited = queue.take_waiting(job.sequence).is_some();
         if waited {
@@ -38,7 +38,7 @@ impl Managed {
             queue.ended = None;
         }
         if queue.busy == Some(job.sequence) {
-            task.note_drop(job.sequence, why);
+            task.verdicts.note_drop(job.sequence, why);
         }
         // One that waited has no thread, and those before it keep theirs.
         if !waited {
@@ -59,8 +59,8 @@ impl Managed {
             return;
         };
         if self.scheduler.permit(job.task) == Permit::Demoted
-            && let Ok(task) = control.cpu.task(job.task)
-            && !task.is_demoted(job.sequence)
+            && let Ok(task) = control.cpu.tasks.of(job.task)
+            && !task.jobs.is_demoted(job.sequence)
         {
             control.demote_job(task, job.sequence);
             self.set_class(control, task, Class::Background);
@@ -73,10 +73,14 @@ impl Managed {
         for (task, queue) in control.cpu.tasks.iter().zip(&mut self.queues) {
             let mut dropped = queue.dropped;
             while let Some(kept) = queue.backlog.take_kept() {
-                note_unfinished(control, task, (kept, control.cpu.release_of(task, kept)));
+                note_unfinished(
+                    control,
+                    task,
+                    (kept, control.cpu.clock_at(task.release_of(kept))),
+                );
             }
             for (sequence, release) in queue.never_begun() {
-                if task.lost_its_priority(sequence) {
+                if task.jobs.lost_its_priority(sequence) {
                     dropped.add(record_dropped(&control.cpu.run, task, sequence, trace), 1);
                 } else {
                     note_unfinished(control, task, (sequence, release));

@@ -115,8 +115,10 @@ impl TaskQueue {
 
     /// What job `sequence`, which the scheduler counts as running, has executed.
     pub(super) fn executed(&self, task: &TaskShared, sequence: u64) -> u64 {
-        if task.running() == Some(sequence) {
-            return self.carried.saturating_add(task.executed().unwrap_or(0));
+        if task.jobs.running() == Some(sequence) {
+            return self
+                .carried
+                .saturating_add(task.jobs.executed().unwrap_or(0));
         }
         let cleaning = match (self.cleaning_since, cpu_of(task)) {
             (Some(since), Some(now)) => now.saturating_sub(since),
@@ -149,5 +151,5 @@ impl TaskQueue {
 
 /// The clock of its worker's thread; `None` if that is gone.
 pub(super) fn cpu_of(task: &TaskShared) -> Option<u64> {
-    cpu_nanos_of(task.tid())
+    cpu_nanos_of(task.jobs.tid())
 }
